@@ -28,7 +28,6 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("import_mxnet", importers::mxnet),
     ("import_frames", importers::frames),
     ("decoded_segments", fuzzing::decoded_segments),
-    #[cfg(feature = "remote")]
     ("answers", fuzzing::answers),
 ];
 

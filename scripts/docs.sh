@@ -2,7 +2,7 @@
 # Builds the site of the documentation in target/docs/site: open its index.html, from the disk or a server. It asks for nothing
 # from elsewhere.
 #
-#     scripts/docs.sh             guide, reference, and rustdoc's pages of the crate
+#     scripts/docs.sh             guide, reference, and rustdoc's pages of the crate and of those that have its code
 #     scripts/docs.sh --no-rust   without rustdoc's pages; links to Rust items are then plain text
 #     scripts/docs.sh --serve     without them, on a port of this machine, again at each change of a page
 #
@@ -23,6 +23,18 @@ for option in "$@"; do
 done
 
 target=${CARGO_TARGET_DIR:-target}
+
+# rustdoc links to the sources of another crate if pages of that crate are there when it begins, so the crate that lists the
+# names is last.
+rust_pages() {
+  local others=(crates/vidrec-*)
+  rust_pages_of "${others[@]/#crates\//--package=}" --package=vidrec
+  rm -rf "$target/doc/vidrec"
+  rust_pages_of --package=vidrec
+}
+
+rust_pages_of() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --lib "$@"; } # OPTION...
+
 wanted=$(python3 --version | cat - scripts/requirements-docs.txt | sha256sum)
 if [ "$(cat target/venv-docs/made-for 2> /dev/null)" != "$wanted" ]; then
   rm -rf target/venv-docs
@@ -39,7 +51,7 @@ fi
 if [ -z "$rust" ]; then
   VIDREC_RUST_DOCS=
 elif [ -z "${VIDREC_RUST_DOCS:-}" ]; then
-  RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps
+  rust_pages
   VIDREC_RUST_DOCS=$target/doc
 fi
 export VIDREC_PROGRAM VIDREC_RUST_DOCS

@@ -1,24 +1,20 @@
 #!/usr/bin/env python3
-"""Draws which source file imports which, and fails where imports do not go one way.
+"""Draws which source file imports which, and fails where imports inside of a crate or of the Python package run in a circle.
 
-    scripts/imports.py              the rooms and what each imports, then the circles
-    scripts/imports.py ROOM         the files of one room (as src/loader) and what each imports
+    scripts/imports.py              what each crate imports, then the circles
+    scripts/imports.py FOLDER       the files of a folder (as crates/vidrec-pack/src/run) and what each imports
     scripts/imports.py --sources D  reads the sources of another checkout, D
 
 An import is a path that leads to a file where something is defined: through `use`, through re-exports, or written in
-place. Tests inside the sources do not count. The rule is in ARCHITECTURE.md, "The map", which this checks as well.
+place. Tests inside the sources do not count. The compiler proves that crates do not import each other in circles.
 """
+import ast
 import re
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-CRATES = {
-    "vidrec": "src/lib.rs",
-    "program": "src/bin/vidrec/main.rs",
-    "python": "python/src/lib.rs",
-    "fault_proxy": "tests/proxy/src/lib.rs",
-}
+PYTHON = Path("python/vidrec")
 ITEM = re.compile(r"\b(?:fn|struct|enum|union|trait|type|const|static|macro_rules!)\s+(?:mut\s+)?([A-Za-z_]\w*)")
 MODULE = re.compile(r"((?:#\[[^\]]*\]\s*)*)(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;")
 USE = re.compile(r"((?:#\[[^\]]*\]\s*)*)(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);")
@@ -106,7 +102,7 @@ class File:
 class Crate:
     def __init__(self, root, name, top):
         self.name, self.files = name, {}
-        self.read((), root / top)
+        self.read((), top)
 
     def read(self, module, path):
         file = self.files[module] = File(self, module, path)
@@ -156,8 +152,18 @@ class Crate:
         return file
 
 
+def roots(root):
+    """The first file of each crate, by the name that programs write."""
+    for folder in sorted((root / "crates").glob("*")):
+        yield folder.name.replace("-", "_"), folder / "src/lib.rs"
+    yield "fault_proxy", root / "tests/proxy/src/lib.rs"
+    yield "vidrec", root / "src/lib.rs"
+    yield "program", root / "src/bin/vidrec/main.rs"
+    yield "python", root / "python/src/lib.rs"
+
+
 def edges(root):
-    crates = {name: Crate(root, name, top) for name, top in CRATES.items() if (root / top).exists()}
+    crates = {name: Crate(root, name, top) for name, top in roots(root) if top.exists()}
     graph = defaultdict(set)
     for crate in crates.values():
         for file in crate.files.values():
@@ -167,6 +173,25 @@ def edges(root):
                 found = crate.resolve(crates, file, path)
                 if found and found is not file:
                     graph[file.path.relative_to(root)].add(found.path.relative_to(root))
+    return graph
+
+
+def python_edges(root):
+    """The same for the modules of the Python package, wherever in a module they import."""
+    files = {path.relative_to(root).with_suffix("").parts: path for path in (root / PYTHON).rglob("*.py")}
+    graph = defaultdict(set)
+    for module, path in files.items():
+        graph[path.relative_to(root)]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.level:
+                continue
+            base = module[: -node.level] + tuple((node.module or "").split(".") if node.module else ())
+            for name in node.names:
+                candidates = [(*base, name.name), (*base, name.name, "__init__"), base, (*base, "__init__")]
+                # The extension is no module of Python's.
+                found = next((files[c] for c in candidates if c in files), None)
+                if found and found != path and not name.name.startswith("_vidrec"):
+                    graph[path.relative_to(root)].add(found.relative_to(root))
     return graph
 
 
@@ -207,25 +232,6 @@ def inside(graph, folder):
     return part
 
 
-def rooms(root):
-    """The rooms of src/ that ARCHITECTURE.md lists, with the line of each: a room may import those of lines above."""
-    text = (root / "ARCHITECTURE.md").read_text()
-    section = text.partition("## The map")[2].partition("    src/\n")[2]
-    lines = section.split("\n\n")[0].splitlines()
-    return {name.rstrip("/"): i for i, line in enumerate(lines) for name in line.split("  ")[3].split()}
-
-
-def back_edges(graph, levels):
-    """Imports between rooms of src/ that the map does not allow, and rooms that it lacks or that are gone."""
-    part = inside(graph, Path("src"))
-    for room in sorted(set(part) ^ set(levels)):
-        yield f"src/{room} is {'not in the map of ARCHITECTURE.md' if room in part else 'gone, but still in the map'}"
-    for room, targets in part.items():
-        for target in sorted(targets):
-            if room in levels and target in levels and levels[target] >= levels[room]:
-                yield f"src/{room} imports src/{target}, which is not above it in the map of ARCHITECTURE.md"
-
-
 def close_names(graph):
     """Files of one folder whose names differ by a letter, and files that are modules of a folder beside them."""
     folders = defaultdict(set)
@@ -252,24 +258,22 @@ def main():
         at = arguments.index("--sources")
         root = Path(arguments[at + 1]).resolve()
         del arguments[at : at + 2]
-    graph = edges(root)
+    graph = edges(root) | python_edges(root)
     folders = {p for file in graph for p in file.parents if p != Path(".")}
-    for folder in [Path(a) for a in arguments] or [Path("src")]:
+    for folder in [Path(a) for a in arguments] or [Path("crates")]:
         print(folder)
         part = inside(graph, folder)
         for name in sorted(part):
             print(f"  {name:22} -> {' '.join(sorted(part[name])) or '-'}")
     bad = 0
-    files = circles(graph)
-    for circle in files:
+    for circle in circles(graph):
         bad += 1
         print(f"circle of {len(circle)} files: " + " ".join(map(str, circle)))
     for folder in sorted(folders):
         for circle in circles(inside(graph, folder)):
             bad += 1
             print(f"circle of {len(circle)} in {folder}: " + " ".join(circle))
-    elsewhere = "--sources" in sys.argv
-    for fault in [] if elsewhere else [*back_edges(graph, rooms(root)), *close_names(graph)]:
+    for fault in [] if "--sources" in sys.argv else close_names(file for file in graph if file.suffix == ".rs"):
         bad += 1
         print(fault)
     print(f"{len(graph)} files, {sum(map(len, graph.values()))} imports, {bad} faults")

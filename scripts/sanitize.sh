@@ -16,7 +16,8 @@ host=$(rustc +nightly --version --verbose | sed -n 's/^host: //p')
 asan() {
   local test=(cargo +nightly test --locked --no-default-features --target "$host" --target-dir target/asan)
   export RUSTFLAGS="-Zsanitizer=address" RUSTDOCFLAGS="-Zsanitizer=address"
-  "${test[@]}" --lib -- jpeg loader decoded memory_file map storage format
+  "${test[@]}" --package vidrec-format --package vidrec-jpeg --package vidrec-loader --lib -- --skip videos
+  "${test[@]}" --package vidrec-store --package vidrec-dataset --lib -- memory_file map storage
   "${test[@]}" --test loader -- batches decoder views
   "${test[@]}" --test decoded_cache
   "${test[@]}" --test library -- hostile jpeg
@@ -26,9 +27,8 @@ asan() {
 miri() {
   # Proptest reads its files of earlier failures, hence no isolation.
   MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS="-C target-feature=+avx2,+bmi1,+bmi2" \
-    cargo +nightly miri test --locked --no-default-features --lib --target-dir target/miri -- \
-    jpeg::own::{bits,huffman,steps,mcu} jpeg::own::tests::alone \
-    loader::kernel::tests::{a_slot,a_gray_picture,ycbcr_pictures}
+    cargo +nightly miri test --locked --package vidrec-jpeg --package vidrec-loader --lib --target-dir target/miri -- \
+    tile_decoder::{bits,huffman,steps,mcu} tile_decoder::tests::alone kernel::tests::{a_slot,a_gray_picture,ycbcr_pictures}
 }
 
 case "${1:-}" in

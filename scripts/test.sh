@@ -14,6 +14,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
+# All crates but those of the Python package, which need Python.
+RUST=(--workspace --exclude vidrec-python --exclude vidrec-cli)
+
 formatted() {
   cargo fmt --all --check
   cargo fmt --check --manifest-path examples/rust-frameworks/Cargo.toml
@@ -46,16 +49,13 @@ dependencies() {
 
 # Test programs are linted with all features: what they use of the library is there in each set.
 lints() {
-  cargo clippy --quiet --locked --all-targets -- -D warnings
-  cargo clippy --quiet --locked --lib --bins --no-default-features --features cli,remote -- -D warnings
-  cargo clippy --quiet --locked --lib --bins --no-default-features --features pack,cli -- -D warnings
+  cargo clippy --quiet --locked "${RUST[@]}" --all-targets -- -D warnings
+  cargo clippy --quiet --locked --lib --bins --no-default-features --features cli -- -D warnings
   cargo clippy --quiet --locked --lib --no-default-features -- -D warnings
-  cargo clippy --quiet --locked --package fault-proxy --all-targets -- -D warnings
 }
 
 tests() {
-  cargo test --quiet --locked --package fault-proxy
-  cargo test --quiet --locked
+  cargo test --quiet --locked "${RUST[@]}"
 }
 
 # And without what reads from servers: the smallest program. Without pkg-config and libclang, which only FFmpeg's bindings need, so no other crate is built again for lack of them.
@@ -84,7 +84,7 @@ without_ffmpeg() {
 }
 
 documentation() {
-  RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps
+  RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps "${RUST[@]}" --exclude fault-proxy
   scripts/public_api.py
 }
 

@@ -16,6 +16,7 @@ export CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++
 if (($#)); then
   exec cargo test --locked --no-default-features "$@"
 fi
-cargo test --locked --no-default-features --lib
+packages=(format sampler jpeg store dataset loader)
+cargo test --locked "${packages[@]/#/--package=vidrec-}" --lib
 cargo test --locked --no-default-features --test loader -- batches views
 cargo test --locked --no-default-features --test library -- jpeg

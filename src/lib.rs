@@ -41,7 +41,7 @@
 //! # Check
 //!
 //! [`verify`] checks a data set: its structure, ids, every checksum and, on demand, every image. [`Dataset::open`]
-//! checks, in constant time, everything that later reads rely on. [`check::check`] looks for clips that a person should look
+//! checks, in constant time, everything that later reads rely on. `check::check` looks for clips that a person should look
 //! at: black, frozen, duplicate, leaked, mislabelled ones.
 //!
 //! # Modules
@@ -52,7 +52,7 @@
 //! | [`sampler`] | choose frames of a video |
 //! | [`order`] | the order of the clips of an epoch, and which rank gets which |
 //! | [`limits`] | the sizes above which vidrec refuses a file |
-//! | [`check`] | find clips that a person should look at |
+//! | `check` | find clips that a person should look at (feature `report`) |
 //! | [`edit`] | merge, split, subset, reshard, append, relabel, retile |
 //! | [`dataset_json`] | the list of shards |
 //! | `cache` | pages of remote data sets that are kept on disk: show, trim, clear (feature `remote`) |
@@ -64,137 +64,162 @@
 //!
 //! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program; `interop` (part of `cli`) reads and writes
 //! other formats. A training machine needs none of them: `vidrec = { version = "0.1", default-features = false }`.
+//!
+//! # Crates
+//!
+//! This crate is a list of names, and the program. The code is in crates of their own, which a program may also use alone:
+//! `vidrec-format`, `vidrec-sampler`, `vidrec-jpeg`, `vidrec-store`, `vidrec-dataset`, `vidrec-transfer`, `vidrec-loader`,
+//! `vidrec-report`, `vidrec-interop` and `vidrec-pack`. ARCHITECTURE.md in the repository has their map.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod allocation;
-mod byte_size;
-#[cfg(feature = "remote")]
-pub mod cache;
-pub mod check;
-mod dataset;
-mod decoded;
-mod disk;
-pub mod edit;
-mod error;
-#[cfg(feature = "remote")]
-mod fetch;
-mod format;
-#[cfg(feature = "interop")]
-pub mod interop;
-pub mod jpeg;
-pub mod limits;
-#[cfg(any(feature = "interop", feature = "pack"))]
-mod list_levels;
-mod loader;
-mod location;
-mod machine;
-#[cfg(any(feature = "interop", feature = "pack"))]
-mod natural_order;
-#[cfg(any(feature = "interop", feature = "pack"))]
-mod npy;
-pub mod order;
 #[cfg(feature = "pack")]
-pub mod pack;
-mod planes;
-mod printable;
-mod progress;
-mod random;
+#[doc(inline)]
+pub use vidrec_pack::video;
+#[doc(inline)]
+pub use vidrec_sampler::order;
 #[cfg(feature = "remote")]
-mod remote;
-mod repair;
-#[cfg(feature = "report")]
-pub mod report;
-pub mod sampler;
-#[cfg(test)]
-#[path = "../tests/common/skip.rs"]
-mod skip;
-#[cfg(all(test, unix, feature = "remote"))]
-#[path = "../tests/common/small_disk.rs"]
-mod small_disk;
-#[cfg(any(feature = "interop", feature = "pack"))]
-mod source_name;
-mod stop;
-mod storage;
-mod threads;
-#[cfg(feature = "remote")]
-mod upload;
-mod verify;
-#[cfg(feature = "pack")]
-pub mod video;
-mod words;
-mod writer;
+#[doc(inline)]
+pub use vidrec_store::cache;
 
-/// The bytes of each structure on disk, for this crate's own tests. They may change at any time.
-#[doc(hidden)]
-pub mod raw {
-    pub use crate::format::{
-        clip_entry, crc32, data_binding, footer, frame_entry, header, record_header, recordio, section, track,
-    };
-}
-
-/// Internals for this crate's own benchmarks. They may change at any time.
-#[cfg(feature = "bench")]
-#[doc(hidden)]
-pub mod bench {
-    pub use crate::jpeg::bench::TileBench;
-    pub use crate::loader::kernel::bench::KernelBench;
-}
-
-/// Internals for this crate's own fuzz targets. They may change at any time.
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub mod fuzzing {
-    pub use crate::decoded::fuzzing::decoded_segments;
-    pub use crate::format::fuzzing::{dataset_json, meta, tracks};
-    pub use crate::jpeg::fuzzing::{
-        Verdict, changed, changed_again, decoders, encoder, generated, originals, segments,
-    };
-    #[cfg(feature = "pack")]
-    pub use crate::pack::fuzzing::{journal, journal_of, messages, receipts, values};
-    #[cfg(feature = "remote")]
-    pub use crate::remote::fuzzing::answers;
-
-    /// Reads the plan for publishing in a folder, and changes nothing.
-    pub fn plan(folder: &std::path::Path) {
-        let _ = crate::disk::publication::check_whole(folder);
-    }
-}
-
-pub use byte_size::parse_bytes;
-pub use dataset::{
+pub use vidrec_dataset::repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
+pub use vidrec_dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
+pub use vidrec_dataset::writer::{
+    ClipInfo, FrameData, Sharding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written,
+};
+pub use vidrec_dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Fingerprint, Frame, Io, Leftover, OpenOptions, SizeStats, Stats,
     Summary, TrackView, WarmReport, stats,
 };
-pub use disk::sigbus::lost_pages;
-pub use disk::write_whole;
-pub use error::{Error, ErrorKind, Hint, Result};
-#[cfg(feature = "remote")]
-pub use fetch::{FetchOptions, FetchReport, fetch};
-pub use format::dataset_json;
-pub use format::json_object::JsonObject;
-pub use format::meta::Meta;
-pub use format::track::payload::TrackNumber;
-pub use format::track::schema::{TrackSchema, TrackTiming, TrackType};
-pub use loader::{
+pub use vidrec_format::byte_size::parse_bytes;
+pub use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+pub use vidrec_format::json_object::JsonObject;
+pub use vidrec_format::meta::Meta;
+pub use vidrec_format::planes::Planes;
+pub use vidrec_format::printable::printable;
+pub use vidrec_format::progress::{Progress, ProgressFn, no_progress};
+pub use vidrec_format::stop::stoppable;
+pub use vidrec_format::track::payload::TrackNumber;
+pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+pub use vidrec_format::{dataset_json, limits};
+pub use vidrec_loader::{
     Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Batching, Budget, Cameras, CamerasCrop, Channels,
     ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field,
     Frames, JpegBatch, JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix,
     MixLabels, MixOptions, OnBadFrame, Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips,
     SourceCount, Start, Temporal, TrackAnchor, TrackBatch, TrackData, TrackHow, TrackWindow,
 };
-pub use location::is_remote;
-pub use order::LastBatch;
-pub use planes::Planes;
-pub use printable::printable;
-pub use progress::{Progress, ProgressFn, no_progress};
-pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
-pub use stop::stoppable;
-pub use storage::{RemoteStats, Storage};
+pub use vidrec_sampler::order::LastBatch;
+pub use vidrec_store::disk::sigbus::lost_pages;
+pub use vidrec_store::disk::write_whole;
+pub use vidrec_store::location::is_remote;
+pub use vidrec_store::storage::{RemoteStats, Storage};
 #[cfg(feature = "remote")]
-pub use upload::{PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts};
-pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
-pub use writer::{ClipInfo, FrameData, Sharding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written};
+pub use vidrec_transfer::fetch::{FetchOptions, FetchReport, fetch};
+#[cfg(feature = "remote")]
+pub use vidrec_transfer::upload::{PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts};
+
+/// Clips that a person should look at: black, frozen, duplicate, leaked, mislabelled ones.
+#[cfg(feature = "report")]
+pub mod check {
+    pub use vidrec_report::check::{
+        CheckOptions, CheckReport, CheckedSet, FailedVideo, Finding, FindingKind, FoundClip, check,
+    };
+}
+
+/// New data sets out of old ones. JPEGs stay as they are, byte for byte, but for those that [`retile`](edit::retile) tiles anew.
+pub mod edit {
+    pub use vidrec_dataset::edit::{
+        Change, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling, RetileReport, Retiling,
+        SelectedClips, Selection, SplitBy, SplitPart, WholeSize, append, merge, relabel, reshard, retile, split,
+        split_clips, subset, subset_clips,
+    };
+}
+
+/// Import and export of other projects' data sets. Each module is a format.
+///
+/// JPEGs stay as they are, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An export
+/// writes a folder that appears under its name only when it is complete.
+#[cfg(feature = "interop")]
+pub mod interop {
+    #[cfg(feature = "pack")]
+    pub use vidrec_interop::preview;
+    pub use vidrec_interop::{
+        ExportReport, ImportOptions, ImportReport, LeftOut, frames, gulp, lerobot, mds, metadata, mxnet, webdataset,
+    };
+}
+
+/// JPEG: encode from planes, decode to RGB or planes. Opens no file.
+///
+/// What [`Encoder`](jpeg::Encoder) writes is an ordinary baseline JPEG whose restart markers cut the picture into tiles. A
+/// reader that wants a crop decodes only the tiles that it touches.
+pub mod jpeg {
+    pub use vidrec_jpeg::{Decoder, Encoder, JpegDecoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};
+}
+
+/// Packing: from videos to a data set, in parallel, in order, with every failure reported.
+#[cfg(feature = "pack")]
+pub mod pack {
+    pub use vidrec_pack::{
+        Attributes, Estimate, Failure, FrameOptions, InParts, InputOptions, Interrupted, Job, ManifestColumns,
+        MaxFailures, OnError, PackOptions, PackPlan, PackReport, PackStage, PartOptions, PartState, PartStatus,
+        PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Resources, RunOptions, Segment,
+        SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, VideoLimits, Warning, WrittenPlan,
+        arguments, estimate, find_packed, pack, pack_in_parts, pack_plan, serve, write_plan,
+    };
+}
+
+/// Pages about data sets: one HTML file with figures, clips that play under the pointer, and what a check has found.
+///
+/// The page opens from a disk, asks nobody for anything, and is small enough to be mailed.
+#[cfg(feature = "report")]
+pub mod report {
+    pub use vidrec_report::{
+        Checked, Comparison, Distribution, DistributionBin, NamedSet, Report, ReportOptions, SetFigures, Shown,
+        SourceNote, Sources, Spread, report,
+    };
+}
+
+/// Which frames of a video to take: pure functions from integers to integers.
+pub mod sampler {
+    pub use vidrec_sampler::{Pace, Rate, Rule, Selection, Short, centered, endpoints, select, select_draw, uniform};
+}
+
+/// The bytes of each structure on disk, for this project's own tests. They may change at any time.
+#[doc(hidden)]
+pub mod raw {
+    pub use vidrec_format::{
+        clip_entry, crc32, data_binding, footer, frame_entry, header, record_header, recordio, section, track,
+    };
+}
+
+/// Internals for this project's own benchmarks. They may change at any time.
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod bench {
+    pub use vidrec_jpeg::bench::TileBench;
+    pub use vidrec_loader::kernel::bench::KernelBench;
+}
+
+/// Internals for this project's own fuzz targets. They may change at any time.
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use vidrec_format::fuzzing::{dataset_json, meta, tracks};
+    pub use vidrec_jpeg::fuzzing::{
+        Verdict, changed, changed_again, decoders, encoder, generated, originals, segments,
+    };
+    pub use vidrec_loader::decoded::fuzzing::decoded_segments;
+    #[cfg(feature = "pack")]
+    pub use vidrec_pack::fuzzing::{journal, journal_of, messages, receipts, values};
+    #[cfg(feature = "remote")]
+    pub use vidrec_store::remote::fuzzing::answers;
+
+    /// Reads the plan for publishing in a folder, and changes nothing.
+    pub fn plan(folder: &std::path::Path) {
+        let _ = vidrec_store::disk::publication::check_whole(folder);
+    }
+}
 
 /// Compiles the README's Rust examples as documentation tests.
 #[cfg(doctest)]

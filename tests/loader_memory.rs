@@ -120,12 +120,12 @@ fn resident() -> u64 {
     pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
 }
 
-/// Batches 10 to 1 000; to 10 000 with `VIDREC_SOAK=1`.
+/// From when every thread has made a few batches, each of which brings what it keeps; to 10 000 batches with `VIDREC_SOAK=1`.
 #[test]
 fn memory_is_flat() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (_folder, dir) = set(16, 4, (64, 48));
-    let batches = if std::env::var_os("VIDREC_SOAK").is_some() { 10_000 } else { 1_000 };
+    let batches = if std::env::var_os("VIDREC_SOAK").is_some() { 10_000 } else { 1_500 };
     let set = Dataset::open(&dir).unwrap();
     let mut o = options(2, (16, 16));
     o.pictures.dtype = Dtype::F32;
@@ -139,15 +139,15 @@ fn memory_is_flat() {
         until("three batches are ready", || loader.stats().ready == 3);
         IN_USE.load(Relaxed)
     };
-    let at_ten = take(10);
+    let early = take(500);
     #[cfg(target_os = "linux")]
-    let resident_at_ten = resident();
-    let at_the_end = take(batches - 10);
+    let resident_early = resident();
+    let at_the_end = take(batches - 500);
     // A batch has 24 KiB, and one more or less may wait for its next use.
-    assert!(at_the_end.abs_diff(at_ten) < 64 << 10, "{at_ten} bytes in use at batch 10, then {at_the_end}");
+    assert!(at_the_end.abs_diff(early) < 64 << 10, "{early} bytes in use at batch 500, then {at_the_end}");
     #[cfg(target_os = "linux")]
     {
-        let grown = resident().saturating_sub(resident_at_ten);
-        assert!(grown < 4 << 20, "{grown} bytes more than at batch 10 in the machine");
+        let grown = resident().saturating_sub(resident_early);
+        assert!(grown < 4 << 20, "{grown} bytes more than at batch 500 in the machine");
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::made;
 use common::skip::{has_decoder_faults, skip};
 use serde_json::Value;
 
@@ -24,11 +25,7 @@ impl Videos {
         fs::create_dir_all(videos.path("in/a")).unwrap();
         for i in 0..3 {
             let source = format!("testsrc2=size=128x96:rate=10:duration=1,hue=h={}", i * 90);
-            let mut ffmpeg = Command::new("ffmpeg");
-            ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", &source, "-c:v", "mpeg4"]);
-            let status = ffmpeg.arg(videos.path(&format!("{i}.mp4"))).status();
-            let status = status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
-            assert!(status.success());
+            made::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
         }
         for i in 0..VIDEOS {
             fs::copy(videos.path(&format!("{}.mp4", i % 3)), videos.path(&format!("in/a/{i:02}.mp4"))).unwrap();

@@ -13,4 +13,4 @@ if [ "$(cat "$cache/pack/made-for" 2> /dev/null)" != "$wanted" ]; then
   "$cache/pack/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/requirements.txt"
   echo "$wanted" > "$cache/pack/made-for"
 fi
-cargo build --quiet --release --locked --manifest-path "$here/../../Cargo.toml" --bin vidrec --example decode_bound
+cargo build --quiet --release --locked --manifest-path "$here/../../Cargo.toml" --package vidrec --bin vidrec --package vidrec-pack --example decode_bound

@@ -18,7 +18,6 @@ mod dataset;
 mod edit;
 mod error;
 mod fetch;
-mod here;
 mod loader;
 mod memory;
 mod mix;
@@ -30,6 +29,7 @@ mod pack;
 mod pack_options;
 #[cfg(feature = "pack")]
 mod parts;
+mod per_process;
 mod push;
 mod report;
 mod selection;

@@ -9,10 +9,10 @@ use vidrec::{Epochs, LoaderState};
 use crate::batch::{Batch, Kind};
 use crate::dataset::Dataset;
 use crate::error::{raise, usage};
-use crate::here::Here;
 use crate::memory::Foreign;
 use crate::mix::Mix;
 use crate::options::Options;
+use crate::per_process::PerProcess;
 use crate::task;
 
 /// How long a wait goes on before Python may handle a signal.
@@ -42,7 +42,7 @@ impl Data<'_> {
 /// A loader with its threads.
 #[pyclass(frozen, module = "vidrec._vidrec")]
 pub struct Engine {
-    loader: Here<vidrec::Loader>,
+    loader: PerProcess<vidrec::Loader>,
     kind: Kind,
 }
 
@@ -65,7 +65,7 @@ impl Engine {
             (None, Some(state)) => vidrec::Loader::resume(&dataset, options, state),
             (None, None) => vidrec::Loader::new(&dataset, options),
         });
-        Ok(Engine { loader: Here::new(made?), kind })
+        Ok(Engine { loader: PerProcess::new(made?), kind })
     }
 
     fn first_epoch(&self) -> PyResult<u64> {
@@ -151,15 +151,15 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 }
 
 /// An iterator with a thread behind it, for which the drop waits without the interpreter's lock.
-struct Ahead<T: Send>(Option<Here<Mutex<T>>>);
+struct Ahead<T: Send>(Option<PerProcess<Mutex<T>>>);
 
 impl<T: Send> Ahead<T> {
     fn new(batches: T) -> Self {
-        Ahead(Some(Here::new(Mutex::new(batches))))
+        Ahead(Some(PerProcess::new(Mutex::new(batches))))
     }
 
     fn get(&self) -> PyResult<&Mutex<T>> {
-        self.0.as_ref().map_or_else(|| Err(usage("the batches were closed".into())), Here::get)
+        self.0.as_ref().map_or_else(|| Err(usage("the batches were closed".into())), PerProcess::get)
     }
 }
 

@@ -12,13 +12,13 @@ use pyo3::types::{PyCapsule, PyDict};
 use vidrec::{Batch, Dtype, JpegBatch, PrefetchedBatch};
 
 use crate::error::usage;
-use crate::here::Here;
+use crate::per_process::PerProcess;
 
 /// Memory that vidrec allocated.
 pub struct Owned {
     start: *mut u8,
     /// Only kept, so that nothing but the holders of `start` reaches the samples.
-    _held: Here<Held>,
+    _held: PerProcess<Held>,
 }
 
 enum Held {
@@ -57,7 +57,7 @@ pub struct Samples {
 impl Samples {
     fn new(mut held: Held, shape: Vec<i64>, dtype: Dtype) -> Self {
         let start = held.start();
-        Samples { owned: Arc::new(Owned { start, _held: Here::new(held) }), shape, dtype }
+        Samples { owned: Arc::new(Owned { start, _held: PerProcess::new(held) }), shape, dtype }
     }
 
     /// The samples of a batch made ahead.

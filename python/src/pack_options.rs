@@ -8,7 +8,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vidrec::Error;
-use vidrec::pack::given::{self, Seconds, check_together, exact_size};
+use vidrec::pack::arguments::{self, Seconds, check_together, exact_size};
 use vidrec::pack::{
     FrameOptions, InParts, InputOptions, PackOptions, PictureOptions, Resources, RunOptions, TrackSpec, VideoLimits,
 };
@@ -85,7 +85,8 @@ impl Options {
 
     fn frames(&self) -> PyResult<FrameOptions> {
         let default = FrameOptions::default();
-        let pace = given::pace(self.text("fps")?, self.number("every")?, self.is_on("all"), self.is_on("keyframes"));
+        let pace =
+            arguments::pace(self.text("fps")?, self.number("every")?, self.is_on("all"), self.is_on("keyframes"));
         Ok(FrameOptions {
             count: self.number("frames")?.unwrap_or(default.count),
             rule: self.rule()?,
@@ -111,7 +112,7 @@ impl Options {
     fn pictures(&self) -> PyResult<PictureOptions> {
         let (size, short_side) = (self.read("size", exact_size)?, self.number("short_side")?);
         Ok(PictureOptions {
-            size: given::frame_size(size, self.is_on("original"), short_side, self.is_on("enlarge")),
+            size: arguments::frame_size(size, self.is_on("original"), short_side, self.is_on("enlarge")),
             quality: self.number("quality")?.unwrap_or(PictureOptions::default().quality),
             target: self.text("target_quality")?,
             effort: self.number("effort")?.unwrap_or(PictureOptions::default().effort),
@@ -147,9 +148,9 @@ impl Options {
     fn run(&self) -> PyResult<RunOptions> {
         let default = RunOptions::default();
         Ok(RunOptions {
-            sharding: given::sharding(self.number("shards")?, self.read("shard_size", vidrec::parse_bytes)?),
+            sharding: arguments::sharding(self.number("shards")?, self.read("shard_size", vidrec::parse_bytes)?),
             overwrite: self.is_on("overwrite"),
-            interrupted: given::interrupted(self.is_on("resume"), self.is_on("restart")),
+            interrupted: arguments::interrupted(self.is_on("resume"), self.is_on("restart")),
             retry_failed: self.is_on("retry_failed"),
             on_error: self.text("on_error")?.unwrap_or(default.on_error),
             max_failures: self.text("max_failures")?,
@@ -171,7 +172,7 @@ impl Options {
     }
 
     fn number<T: TryFrom<u64>>(&self, name: &str) -> PyResult<Option<T>> {
-        self.read(name, |text| given::number(name, text))
+        self.read(name, |text| arguments::number(name, text))
     }
 
     fn seconds(&self, name: &str, read: impl FnOnce(&str) -> vidrec::Result<Seconds>) -> PyResult<Option<Duration>> {

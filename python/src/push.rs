@@ -20,8 +20,6 @@ pub fn push(
     storage: Storage,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let mut options = PushOptions::default();
-    options.storage = storage.into_storage()?;
-    (options.overwrite, options.only_publisher) = (overwrite, only_publisher);
+    let options = PushOptions { storage: storage.into_storage()?, overwrite, only_publisher };
     to_json(&task::run(py, progress.as_ref(), |tell| vidrec::push(path, location, &options, tell))?)
 }

@@ -33,11 +33,11 @@ def on_config(config):
 
 
 def on_files(files, config):
-    """rustdoc's pages are files of the site, so that links to them are checked."""
+    """rustdoc's pages are files of the site, so that links to them are checked. The JSON beside them is for programs."""
     if rust_items.items(rust_docs()):
         root = Path(rust_docs())
         for path in sorted(root.rglob("*")):
-            if path.is_file() and path.name != ".lock":
+            if path.is_file() and path.name != ".lock" and path.suffix != ".json":
                 files.append(File.generated(config, f"rust/{path.relative_to(root).as_posix()}", abs_src_path=str(path)))
 
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::common::made;
 use crate::common::names::file;
 use serde_json::Value;
 
@@ -29,13 +30,7 @@ impl Videos {
     fn clip(&self, name: &str, source: &str) {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut ffmpeg = Command::new("ffmpeg");
-        ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", source, "-c:v", "libx264", "-pix_fmt", "yuv420p"]);
-        let status = ffmpeg
-            .arg(&path)
-            .status()
-            .expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
-        assert!(status.success(), "{name}");
+        made::make(&format!("-f lavfi -i {source} -c:v libx264 -pix_fmt yuv420p"), path);
     }
 
     fn path(&self) -> PathBuf {

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::made;
+
 /// The lines of all blocks that are marked `sh`.
 fn commands() -> Vec<String> {
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
@@ -14,9 +16,7 @@ fn commands() -> Vec<String> {
 
 fn clip(path: &Path, source: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let ffmpeg = ["-nostdin", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p"];
-    let status = Command::new("ffmpeg").args(ffmpeg).arg(path).status().expect("scripts/setup.sh installs ffmpeg");
-    assert!(status.success());
+    made::make(&format!("-f lavfi -i {source} -pix_fmt yuv420p"), path);
 }
 
 #[test]

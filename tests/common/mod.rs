@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod hostile;
+pub mod made;
 pub mod names;
 pub mod rich;
 pub mod skip;

@@ -142,17 +142,22 @@ proptest! {
         let expected = expected(&dir, &options, 6);
         prop_assert!(batches(&loader, 3) == expected[..6]);
         let file = OpenOptions::new().read(true).write(true).open(&files(memory.path())[0]).unwrap();
-        let mut word = [0; 8];
         // Where frames are found, and where the segments begin that are found there.
         let frames = Dataset::open(&dir).unwrap().frame_count() * 4;
-        for (at, value, kind) in changes {
-            let index = 4096 + 8 * (if all { at.index(frames as usize) as u64 } else { at.index(6) as u64 });
+        let index_of = |at: prop::sample::Index| 4096 + 8 * at.index(if all { frames as usize } else { 6 }) as u64;
+        let read = |index| {
+            let mut word = [0; 8];
             file.read_exact_at(&mut word, index).unwrap();
-            let segment = u64::from_ne_bytes(word);
+            u64::from_ne_bytes(word)
+        };
+        // Before any change: a changed number leads to samples, and a head that is written there would change these.
+        let segments: Vec<u64> = changes.iter().map(|(at, ..)| read(index_of(*at))).collect();
+        for ((at, value, kind), segment) in changes.into_iter().zip(segments) {
+            let index = index_of(at);
             match kind {
                 0 => file.write_all_at(&value.to_ne_bytes(), index).unwrap(),
                 // Another frame's segment, or into the middle of one.
-                1 => file.write_all_at(&(segment ^ (64 << (value % 16))).to_ne_bytes(), index).unwrap(),
+                1 => file.write_all_at(&(read(index) ^ (64 << (value % 16))).to_ne_bytes(), index).unwrap(),
                 _ if segment > 0 && segment < 1 << 20 => {
                     file.write_all_at(&[value as u8], segment + value % 72).unwrap();
                 }

@@ -55,13 +55,13 @@ def test_rules_of_the_format():
 
 def test_rules_in_the_code():
     """Those that errors are made with, however the specification lists them."""
-    code = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("src/**/*.rs"))
+    code = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("crates/*/src/**/*.rs"))
     used = set(re.findall(r'Error::format\(\s*"([a-z]+(?:-[a-z]+)+)"', code))
     assert len(used) > 20 and used <= codes(*RULE_TABLES)
 
 
 def test_kinds_of_verify():
-    arms = between(source("src/verify/report.rs"), "match e.kind() {", "});")
+    arms = between(source("crates/vidrec-dataset/src/verify/report.rs"), "match e.kind() {", "});")
     assert codes("Kinds that are no rules") == set(re.findall(r'=> "([\w-]+)"', arms)) - rules()
 
 
@@ -70,7 +70,7 @@ def test_exceptions_and_kinds():
     python = {re.search(r"`(\w+)`", cells[0])[1] for cells in table}
     rust = {found[1] for cells in table if (found := re.search(r"`(\w+)`", cells[1]))}
     assert python == set(re.findall(r"^class (\w+)", source("python/vidrec/errors.py"), re.M))
-    assert rust == variants(source("src/error.rs"), "ErrorKind") | {"Error"}
+    assert rust == variants(source("crates/vidrec-format/src/error.rs"), "ErrorKind") | {"Error"}
     raised = dict(re.findall(r'ErrorKind::(\w+) => "(\w+)"', source("python/src/error.rs")))
     for cells in table:
         kind = re.search(r"`(\w+)`", cells[1])
@@ -83,30 +83,30 @@ def test_exit_statuses():
 
 
 def test_stages_of_a_pack():
-    displays = source("src/video/error.rs") + source("src/pack/work/failure.rs")
+    displays = source("crates/vidrec-pack/src/video/error.rs") + source("crates/vidrec-pack/src/work/failure.rs")
     words = re.findall(r'Stage::\w+ => (?:f\.write_str\()?"(\w+)"', displays)
-    missing = re.search(r'const MISSING: &str = "(\w+)"', source("src/pack/parts/publish.rs"))[1]
+    missing = re.search(r'const MISSING: &str = "(\w+)"', source("crates/vidrec-pack/src/parts/publish.rs"))[1]
     assert codes("Videos that were not packed") == {*words, missing}
 
 
 def test_counts_of_a_pack():
-    troubles = between(source("src/pack/run/outcome.rs"), "pub(crate) struct Troubles {")
+    troubles = between(source("crates/vidrec-pack/src/run/outcome.rs"), "pub(crate) struct Troubles {")
     assert codes("What was odd about videos that were packed") == {"short", *re.findall(r"pub (\w+): (?:u64|bool)", troubles)}
 
 
 def test_states_of_parts():
-    states = {state.lower() for state in variants(source("src/pack/parts/status.rs"), "PartState")}
+    states = {state.lower() for state in variants(source("crates/vidrec-pack/src/parts/status.rs"), "PartState")}
     assert codes("Parts of a plan") == states
 
 
 def test_words_of_a_repair():
-    losses = between(source("src/repair/report.rs"), "pub fn to_json(&self) -> JsonObject {", "JsonObject(object)")
+    losses = between(source("crates/vidrec-dataset/src/repair/report.rs"), "pub fn to_json(&self) -> JsonObject {", "JsonObject(object)")
     assert codes("What a repair could not save") == set(re.findall(r'"(\w+)"', losses)) - {"lost"}
 
 
 def test_warnings_of_a_loader():
-    fields = set(re.findall(r"pub (\w+): ", source("src/loader/counters.rs") + source("src/storage.rs")))
-    engine = re.sub(r'\\\n\s*', "", source("src/loader/feed/engine.rs"))
+    fields = set(re.findall(r"pub (\w+): ", source("crates/vidrec-loader/src/counters.rs") + source("crates/vidrec-store/src/storage.rs")))
+    engine = re.sub(r'\\\n\s*', "", source("crates/vidrec-loader/src/feed/engine.rs"))
     for code in codes("Warnings of a loader"):
         assert code in fields or code in engine
     # A warning that is new: each has a row, by its words or by what it counts.
@@ -115,12 +115,12 @@ def test_warnings_of_a_loader():
 
 
 def test_kinds_of_a_check():
-    words = between(source("src/check/finding.rs"), 'words!(FindingKind, "kind of finding", {')
+    words = between(source("crates/vidrec-report/src/check/finding.rs"), 'words!(FindingKind, "kind of finding", {')
     assert codes("What a person should look at") == set(re.findall(r'"([\w-]+)" =>', words))
 
 
 def test_what_runs_out():
-    assert codes("When the machine runs out") == variants(source("src/machine.rs"), "Shortage")
+    assert codes("When the machine runs out") == variants(source("crates/vidrec-format/src/machine.rs"), "Shortage")
 
 
 def test_every_row_has_a_cause_and_a_remedy():

@@ -68,6 +68,14 @@ def test_the_search_finds_the_items_of_the_crate(site, index):
     assert index["rust/vidrec/struct.Loader.html#method.batch_into"] == "Loader::batch_into"
 
 
+def test_rust_leads_to_the_sources(site):
+    """Those of another crate, where the item is defined."""
+    page = site / "rust/vidrec/struct.Loader.html"
+    sources = {address for address in site_pages.document(page).links if address.startswith("../src/vidrec_loader/")}
+    assert sources
+    assert all(site_pages.target(site, page, address)[0].is_file() for address in sources)
+
+
 def test_what_the_search_finds_is_there(site, index):
     for location in index:
         file, _, place = location.partition("#")

@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use vidrec::Dataset;
 
+use crate::common::made;
 use crate::common::skip::{has_decoder_faults, has_ffmpeg, skip};
 
 struct Bench(tempfile::TempDir);
@@ -22,10 +23,8 @@ impl Bench {
         let bench = Bench(tempfile::tempdir().unwrap());
         fs::create_dir_all(bench.path("in/a")).unwrap();
         for name in ["1", "2", "3"] {
-            let source = "testsrc2=size=128x96:rate=10:duration=1";
-            let mut ffmpeg = Command::new("ffmpeg");
-            ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", source, "-c:v", "mpeg4"]);
-            assert!(ffmpeg.arg(bench.path(&format!("in/a/{name}.mp4"))).status().unwrap().success());
+            let how = "-f lavfi -i testsrc2=size=128x96:rate=10:duration=1 -c:v mpeg4";
+            made::make(how, bench.path(&format!("in/a/{name}.mp4")));
         }
         Some(bench)
     }

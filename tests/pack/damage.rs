@@ -2,18 +2,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use vidrec::Dataset;
 
+use crate::common::made;
 use crate::common::names::file;
 use crate::common::skip::skip;
 
 fn ffmpeg(args: &str, out: &Path) -> bool {
-    let mut ffmpeg = Command::new("ffmpeg");
-    ffmpeg.args(["-v", "error", "-nostdin", "-f", "lavfi", "-i"]).args(args.split_whitespace()).arg(out);
-    let made = ffmpeg.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    let made = made::try_make(&format!("-f lavfi -i {args}"), out).is_ok();
     if !made {
         skip(&format!("no ffmpeg program that makes {}", out.display()));
     }

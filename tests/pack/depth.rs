@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use image::{ImageBuffer, Luma};
 use serde_json::Value;
 
+use crate::common::made;
 use crate::common::skip::skip;
 
 fn pack(dir: &Path, more: &[&str]) -> Output {
@@ -59,12 +60,8 @@ fn video_of_up_to_12_bits_is_packed_and_of_16_is_not() {
     let temp = tempfile::tempdir().unwrap();
     fs::create_dir_all(temp.path().join("in")).unwrap();
     for format in ["gray16le", "gbrp16le", "yuv444p16le", "yuv420p10le", "yuv420p12le", "gray12le"] {
-        let made = Command::new("ffmpeg")
-            .args(["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=0.5", "-c:v", "ffv1"])
-            .args(["-pix_fmt", format])
-            .arg(temp.path().join(format!("in/{format}.mkv")))
-            .status();
-        if !made.is_ok_and(|status| status.success()) {
+        let how = format!("-f lavfi -i testsrc2=s=64x48:r=10:d=0.5 -c:v ffv1 -pix_fmt {format}");
+        if made::try_make(&how, temp.path().join(format!("in/{format}.mkv"))).is_err() {
             return skip("no ffmpeg program with FFV1");
         }
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::common::made;
 use crate::common::skip::has_ffmpeg;
 
 /// The name of a track, as long as what takes its place.
@@ -25,10 +26,9 @@ impl Videos {
     /// A video with sound.
     #[track_caller]
     fn make(&self, args: &[&str], name: &str) {
-        let mut ffmpeg = Command::new("ffmpeg");
-        ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1"]);
-        ffmpeg.args(["-f", "lavfi", "-i", "sine=d=1", "-c:v", "mpeg4", "-c:a", "aac"]).args(args);
-        assert!(ffmpeg.arg(self.path(name)).status().unwrap().success());
+        let how = "-f lavfi -i testsrc2=s=96x64:r=25:d=1 -f lavfi -i sine=d=1 -c:v mpeg4 -c:a aac";
+        let args: Vec<&str> = how.split(' ').chain(args.iter().copied()).collect();
+        made::make_in(self.temp.path(), &args, name).unwrap();
     }
 
     fn pack(&self, name: &str, more: &[&str]) -> Output {

@@ -10,16 +10,15 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use vidrec::{Dataset, raw};
 
+use crate::common::made;
+
 /// A folder with `clip.mp4`, and room for more.
 struct Bench(TempDir);
 
 impl Bench {
     fn new() -> Self {
         let bench = Bench(tempfile::tempdir().unwrap());
-        let mut ffmpeg = Command::new("ffmpeg");
-        ffmpeg.args("-v error -nostdin -f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264".split(' '));
-        let made = ffmpeg.arg(bench.at("clip.mp4")).status();
-        assert!(made.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it").success());
+        made::make("-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264", bench.at("clip.mp4"));
         bench
     }
 

@@ -8,6 +8,8 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use vidrec::{Clip, Dataset, LoaderOptions, Pictures, Sampling};
 
+use crate::common::made;
+
 /// A folder for a test, with what it makes in it.
 struct Bench {
     temp: tempfile::TempDir,
@@ -33,10 +35,7 @@ impl Bench {
     /// Runs `ffmpeg ARGS NAME`; the arguments are given as one string.
     fn make(&self, name: &str, args: &str) -> PathBuf {
         let out = self.path(name);
-        let mut ffmpeg = Command::new("ffmpeg");
-        ffmpeg.args(["-v", "error", "-nostdin", "-y"]).args(args.split_whitespace()).arg(&out);
-        let run = run_named(&mut ffmpeg);
-        assert!(run.status.success(), "ffmpeg {args}: {}", String::from_utf8_lossy(&run.stderr));
+        made::make(args, &out);
         out
     }
 

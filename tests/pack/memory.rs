@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use vidrec::Dataset;
 
+use crate::common::made;
 use crate::common::skip::skip;
 
 /// Runs `vidrec pack` to its end and gives the most memory that it had, in bytes.
@@ -24,8 +25,7 @@ fn peak_of_pack(args: &[&str], out: &Path, videos: &Path) -> u64 {
 }
 
 fn make(path: &Path, args: &str) -> bool {
-    let args = format!("-v error -nostdin -f lavfi -i {args} -threads 1");
-    Command::new("ffmpeg").args(args.split_whitespace()).arg(path).status().is_ok_and(|s| s.success())
+    made::try_make(&format!("-f lavfi -i {args} -threads 1"), path).is_ok()
 }
 
 #[test]

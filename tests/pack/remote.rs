@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use fault_proxy::{Fault, Origin, Rule, Server};
 
+use crate::common::made;
 use crate::common::rich::{clips, files};
 use crate::common::skip::has_ffmpeg;
 
@@ -37,10 +38,7 @@ impl Videos {
         let folder = temp.path().join("videos");
         fs::create_dir(&folder).unwrap();
         for (name, how) in MADE {
-            let mut ffmpeg = Command::new("ffmpeg");
-            ffmpeg.args("-v error -nostdin -f lavfi -i testsrc2=s=320x240:d=4 -bitexact".split(' '));
-            let made = ffmpeg.args(how.split(' ')).arg(folder.join(name)).status().unwrap();
-            assert!(made.success(), "{name}");
+            made::make(&format!("-f lavfi -i testsrc2=s=320x240:d=4 -bitexact {how}"), folder.join(name));
         }
         let whole = fs::read(folder.join("a.mp4")).unwrap();
         assert!(fs::metadata(folder.join("c.mkv")).unwrap().len() > 8 << 20);
@@ -218,10 +216,9 @@ fn remote_videos_have_their_sound_and_tracks() {
     let temp = tempfile::tempdir().unwrap();
     fs::create_dir(temp.path().join("videos")).unwrap();
     for (name, codec) in [("a.mp4", "aac"), ("b.mkv", "pcm_s16le"), ("c.ts", "mp2")] {
-        let mut ffmpeg = Command::new("ffmpeg");
-        ffmpeg.args("-v error -nostdin -f lavfi -i testsrc2=s=160x120:r=10:d=2 -f lavfi -i sine=d=2".split(' '));
-        ffmpeg.args(["-bitexact", "-c:v", "mpeg2video", "-c:a", codec]).arg(temp.path().join("videos").join(name));
-        assert!(ffmpeg.status().unwrap().success(), "{name}");
+        let sources = "-f lavfi -i testsrc2=s=160x120:r=10:d=2 -f lavfi -i sine=d=2";
+        let how = format!("{sources} -bitexact -c:v mpeg2video -c:a {codec}");
+        made::make(&how, temp.path().join("videos").join(name));
     }
     // Values are below a root on this machine; where the root is remote, where the manifest is.
     for name in ["n.csv", "videos/n.csv"] {

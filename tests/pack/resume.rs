@@ -10,6 +10,7 @@ use std::process::{Command, Output, Stdio};
 use crate::shim::{Fault, Shim};
 use serde_json::Value;
 
+use crate::common::made;
 use crate::common::skip::{has_decoder_faults, skip};
 #[cfg(target_os = "linux")]
 use crate::common::small_disk::shell_that_mounts;
@@ -27,11 +28,7 @@ impl Videos {
         let videos = Videos { temp: tempfile::tempdir().unwrap() };
         for i in 0..3 {
             let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 90);
-            let mut ffmpeg = Command::new("ffmpeg");
-            ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", &source, "-c:v", "mpeg4"]);
-            let status = ffmpeg.arg(videos.path(&format!("{i}.mp4"))).status();
-            let status = status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
-            assert!(status.success());
+            made::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
         }
         for i in 0..count {
             let to = videos.path(&format!("in/{}/{i:04}.mp4", if i % 2 == 0 { "even" } else { "odd" }));
@@ -578,10 +575,7 @@ fn a_video_over_its_limits_fails_alone() {
 #[test]
 fn a_file_that_was_cut_off_is_reported() {
     let videos = Videos::make(2);
-    let source = "testsrc2=size=64x48:rate=10:duration=8";
-    let mut ffmpeg = Command::new("ffmpeg");
-    ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", source, "-c:v", "mpeg4"]);
-    assert!(ffmpeg.arg(videos.path("long.mkv")).status().unwrap().success());
+    made::make("-f lavfi -i testsrc2=size=64x48:rate=10:duration=8 -c:v mpeg4", videos.path("long.mkv"));
     let bytes = fs::read(videos.path("long.mkv")).unwrap();
     fs::write(videos.path("in/odd/cut.mkv"), &bytes[..bytes.len() / 2]).unwrap();
     fs::write(videos.path("in/odd/whole.mkv"), &bytes).unwrap();

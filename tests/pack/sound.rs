@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use vidrec::{Dataset, TrackTiming, TrackType};
 
+use crate::common::made;
+
 struct Videos {
     temp: tempfile::TempDir,
 }
@@ -23,10 +25,7 @@ impl Videos {
     /// Makes a file with `ffmpeg`.
     #[track_caller]
     fn ffmpeg(&self, args: &str, out: &str) {
-        let mut ffmpeg = Command::new("ffmpeg");
-        ffmpeg.current_dir(self.temp.path()).args(["-nostdin", "-v", "error", "-y"]).args(args.split(' ')).arg(out);
-        let status = ffmpeg.status().expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
-        assert!(status.success(), "{args}");
+        made::make_in(self.temp.path(), &args.split(' ').collect::<Vec<_>>(), out).unwrap();
     }
 
     fn pack(&self, inputs: &[&str], more: &[&str]) -> Output {

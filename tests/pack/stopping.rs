@@ -12,6 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::common::made;
 use crate::common::skip::{has_decoder_faults, has_ffmpeg};
 use crate::common::until::until;
 
@@ -31,9 +32,7 @@ impl Work {
         let work = Work { temp: tempfile::tempdir().unwrap() };
         for i in 0..3 {
             let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 90);
-            let mut ffmpeg = Command::new("ffmpeg");
-            ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", &source, "-c:v", "mpeg4"]);
-            assert!(ffmpeg.arg(work.path(&format!("{i}.mp4"))).status().unwrap().success());
+            made::make(&format!("-f lavfi -i {source} -c:v mpeg4"), work.path(&format!("{i}.mp4")));
         }
         assert!(Command::new("mkfifo").arg(work.path("gate")).status().unwrap().success());
         Some(work)

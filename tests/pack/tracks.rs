@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
+use crate::common::made;
 use crate::shim::{Fault, Shim};
 use serde_json::{Value, json};
 use vidrec::{Clip, Dataset, TrackTiming, TrackType};
@@ -34,11 +35,7 @@ impl Videos {
         fs::create_dir(videos.path("in")).unwrap();
         for i in 0..count {
             let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 30);
-            let mut ffmpeg = Command::new("ffmpeg");
-            ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", &source, "-c:v", "mpeg4"]);
-            let status = ffmpeg.arg(videos.path(&format!("in/{i}.mp4"))).status();
-            let status = status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
-            assert!(status.success());
+            made::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("in/{i}.mp4")));
         }
         videos
     }
@@ -472,12 +469,9 @@ fn each_draw_has_the_values_of_its_own_frames() {
 #[test]
 fn times_follow_a_clock_that_begins_elsewhere() {
     let videos = Videos::make(0);
-    let mut ffmpeg = Command::new("ffmpeg");
-    ffmpeg.args(
-        "-nostdin -v error -f lavfi -i sine=d=1.3 -itsoffset 0.3 -f lavfi -i testsrc2=s=64x48:r=10:d=1".split(' '),
-    );
-    ffmpeg.args("-map 1:v -map 0:a -c:v mpeg2video -c:a mp2 -muxdelay 0 -output_ts_offset 100".split(' '));
-    assert!(ffmpeg.arg(videos.path("in/late.ts")).status().unwrap().success());
+    let sources = "-f lavfi -i sine=d=1.3 -itsoffset 0.3 -f lavfi -i testsrc2=s=64x48:r=10:d=1";
+    let how = "-map 1:v -map 0:a -c:v mpeg2video -c:a mp2 -muxdelay 0 -output_ts_offset 100";
+    made::make(&format!("{sources} {how}"), videos.path("in/late.ts"));
     let mut probe = Command::new("ffprobe");
     probe.args("-v error -show_entries format=start_time -of csv=p=0".split(' ')).arg(videos.path("in/late.ts"));
     let start = String::from_utf8(probe.output().unwrap().stdout).unwrap();

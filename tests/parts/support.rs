@@ -7,6 +7,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+use crate::common::made;
+
 /// Parts of a plan.
 pub const PARTS: u32 = 4;
 
@@ -23,11 +25,7 @@ impl Videos {
         let videos = Videos { temp: tempfile::tempdir().unwrap() };
         for i in 0..3 {
             let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 90);
-            let mut ffmpeg = Command::new("ffmpeg");
-            ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", &source, "-c:v", "mpeg4"]);
-            let status = ffmpeg.arg(videos.path(&format!("{i}.mp4"))).status();
-            let status = status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
-            assert!(status.success());
+            made::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
         }
         for i in 0..count {
             let to = videos.path(&format!("in/{}/{i:04}.mp4", if i % 2 == 0 { "even" } else { "odd" }));
@@ -40,10 +38,8 @@ impl Videos {
 
     /// Puts a video with sound in the place of another one.
     pub fn add_sound(&self, name: &str) {
-        let mut ffmpeg = Command::new("ffmpeg");
-        ffmpeg.args(["-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=1"]);
-        ffmpeg.args(["-f", "lavfi", "-i", "sine=duration=1", "-c:v", "mpeg4"]);
-        assert!(ffmpeg.arg(self.path(name)).status().unwrap().success());
+        let video = "-f lavfi -i testsrc2=size=64x48:rate=10:duration=1";
+        made::make(&format!("{video} -f lavfi -i sine=duration=1 -c:v mpeg4"), self.path(name));
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -1,10 +1,10 @@
 //! Packs to a store that are killed at any moment. `VIDREC_SOAK=1` tries a hundred moments instead of some.
 
 use std::fs;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::common::made;
 use crate::store::{Store, same};
 
 const OFTEN: &str = "--commit-every 0 -j 1 -n 4";
@@ -17,10 +17,7 @@ fn moments() -> u32 {
 pub fn make_videos(store: &Store, count: u32) {
     fs::create_dir(store.path("in")).unwrap();
     let first = store.path("in/0000.mp4");
-    let mut ffmpeg = Command::new("ffmpeg");
-    ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=1"]);
-    let status = ffmpeg.args(["-c:v", "mpeg4"]).arg(&first).status();
-    assert!(status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it").success());
+    made::make("-f lavfi -i testsrc2=size=64x48:rate=10:duration=1 -c:v mpeg4", &first);
     for i in 1..count {
         fs::copy(&first, store.path(&format!("in/{i:04}.mp4"))).unwrap();
     }

@@ -73,9 +73,7 @@ impl Store {
     }
 
     pub fn push_options(&self) -> PushOptions {
-        let mut options = PushOptions::default();
-        options.storage = self.storage();
-        options
+        PushOptions { storage: self.storage(), ..PushOptions::default() }
     }
 
     pub fn push(&self, set: &str, name: &str) -> Result<PushReport> {

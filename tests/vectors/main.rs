@@ -201,11 +201,11 @@ fn every_rule_has_a_vector_and_is_the_only_one_of_its_name() {
     let shown: BTreeSet<_> = bad.keys().map(|name| name.split('.').next().unwrap().to_owned()).collect();
     assert_eq!(shown, rules, "bad vectors and the table of rules");
     let mut sources = Vec::new();
-    list(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut sources);
+    list(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates"), &mut sources);
     sources.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     let used: BTreeSet<_> = sources.iter().flat_map(|path| rules_in_code(&fs::read_to_string(path).unwrap())).collect();
     let unknown: Vec<_> = used.difference(&rules).collect();
-    assert!(unknown.is_empty(), "used in src/ but not in the table: {unknown:?}");
+    assert!(unknown.is_empty(), "used in crates/ but not in the table: {unknown:?}");
     // What cannot be decoded carries no rule of its own: `verify` names it.
     let unused: Vec<_> = rules.difference(&used).filter(|rule| *rule != "jpeg-decode").collect();
     assert!(unused.is_empty(), "in the table but not used in src/: {unused:?}");

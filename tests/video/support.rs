@@ -7,6 +7,7 @@ use std::process::Command;
 use vidrec::Planes;
 use vidrec::video::{FrameSize, SampledVideo, VideoError, VideoOptions, sample};
 
+use crate::common::made;
 use crate::common::skip::{has_ffmpeg, skip};
 
 /// A folder with clips that goes away with the test; `None` where there is no `ffmpeg`.
@@ -22,14 +23,7 @@ impl Clips {
     /// Runs `ffmpeg ARGS NAME` in the folder; the arguments are given as one string.
     pub fn make(&self, name: &str, args: &str) -> PathBuf {
         let out = self.dir.path().join(name);
-        let run = Command::new("ffmpeg")
-            .args(["-v", "error", "-nostdin", "-y"])
-            .args(args.split_whitespace())
-            .arg(&out)
-            .current_dir(self.dir.path())
-            .output()
-            .unwrap();
-        assert!(run.status.success(), "ffmpeg {args}: {}", String::from_utf8_lossy(&run.stderr));
+        made::make_in(self.dir.path(), &args.split_whitespace().collect::<Vec<_>>(), &out).unwrap();
         out
     }
 

@@ -37,10 +37,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    let mut options = PushOptions::default();
-    options.storage = args.storage.storage()?;
-    options.overwrite = args.force;
-    options.only_publisher = args.publisher.only_publisher;
+    let options = PushOptions {
+        storage: args.storage.storage()?,
+        overwrite: args.force,
+        only_publisher: args.publisher.only_publisher,
+    };
     let report = vidrec::push(&args.dataset, &args.location, &options, &mut watch::of_bytes())?;
     output::print(args.json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.notes))

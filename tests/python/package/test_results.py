@@ -40,7 +40,7 @@ AS_TEXT = {("Failure", "stage")}
 @pytest.fixture(scope="module")
 def rust():
     """The library's source."""
-    files = sorted(path for path in (ROOT / "src").rglob("*.rs") if "bin" not in path.parts)
+    files = sorted(ROOT.glob("crates/*/src/**/*.rs"))
     return "\n".join(path.read_text() for path in files)
 
 

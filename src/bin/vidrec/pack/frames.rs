@@ -1,7 +1,7 @@
 //! The options of `vidrec pack` that say which frames are taken.
 
 use vidrec::pack::FrameOptions;
-use vidrec::pack::given::pace;
+use vidrec::pack::arguments::pace;
 use vidrec::sampler::{Rate, Rule, Short};
 
 use super::number::number;

@@ -1,6 +1,6 @@
 //! The options of `vidrec pack` and `vidrec plan` that say what a video may take, how many may fail, and where shards end.
 
-use vidrec::pack::given::{Seconds, sharding};
+use vidrec::pack::arguments::{Seconds, sharding};
 use vidrec::pack::{MaxFailures, OnError, RunOptions, VideoLimits};
 
 use super::number::number;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use vidrec::jpeg::QualityTarget;
 use vidrec::pack::PictureOptions;
-use vidrec::pack::given::{exact_size, frame_size};
+use vidrec::pack::arguments::{exact_size, frame_size};
 use vidrec::video::FrameSize;
 
 use super::number::number;

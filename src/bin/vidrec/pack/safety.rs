@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use vidrec::pack::RunOptions;
-use vidrec::pack::given::{Seconds, interrupted};
+use vidrec::pack::arguments::{Seconds, interrupted};
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Safety")]

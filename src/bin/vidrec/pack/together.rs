@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, FromArgMatches};
-use vidrec::pack::given::check_together;
+use vidrec::pack::arguments::check_together;
 
 use crate::output;
 

@@ -1,0 +1,191 @@
+//! Carries out plans: clips stream from data sets to writers, in the order of the plan.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::ahead::Ahead;
+use super::options::EditOptions;
+use super::output_plan::{OutputPlan, Pick};
+use super::recoding::ReadClip;
+use super::report::{EditReport, RetileReport};
+use crate::writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
+use crate::writer::{OpenShard, Sharding};
+use crate::{Clip, Dataset, TrackView};
+use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+use vidrec_format::progress::{Counter, ProgressFn};
+use vidrec_store::disk::{folder_of, publication};
+
+/// Like [`run`], for one output.
+pub(super) fn run_one(
+    plan: &OutputPlan<'_>,
+    out: &Path,
+    options: &EditOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<EditReport> {
+    let reports = run(&[(plan, out.to_owned())], options, progress)?;
+    reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
+}
+
+/// Writes all outputs, and then publishes them together.
+pub(super) fn run(
+    plans: &[(&OutputPlan<'_>, PathBuf)],
+    options: &EditOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<Vec<EditReport>> {
+    for (plan, out) in plans {
+        plan.sources.iter().try_for_each(|s| refuse_input(&s.set, out))?;
+    }
+    let create = |(plan, out): &(&OutputPlan<'_>, PathBuf)| {
+        Writer::create(out, WriterOptions { meta: plan.meta.clone(), overwrite: options.overwrite })
+    };
+    let writers = plans.iter().map(create).collect::<Result<Vec<_>>>()?;
+    fill(plans, writers, options, progress)
+}
+
+/// Like [`run`], with the writer of the only output.
+pub(super) fn fill_one(
+    plan: &OutputPlan<'_>,
+    writer: Writer,
+    out: &Path,
+    options: &EditOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<EditReport> {
+    let reports = fill(&[(plan, out.to_owned())], vec![writer], options, progress)?;
+    reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
+}
+
+fn fill(
+    plans: &[(&OutputPlan<'_>, PathBuf)],
+    mut writers: Vec<Writer>,
+    options: &EditOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<Vec<EditReport>> {
+    let total = plans.iter().map(|(plan, _)| plan.picks.len() as u64).sum();
+    let mut counter = Counter::new(Some(total), progress);
+    for ((plan, _), writer) in plans.iter().zip(&mut writers) {
+        join_tracks(plan, writer)?;
+    }
+    let mut retiled = Vec::new();
+    for ((plan, _), writer) in plans.iter().zip(&mut writers) {
+        retiled.push(stream(plan, options.shards, writer, &mut counter)?);
+    }
+    let ready = writers.into_iter().map(Writer::complete).collect::<Result<Vec<_>>>()?;
+    let reports = ready.iter().zip(plans).zip(retiled);
+    let reports = reports.map(|((ready, (plan, out)), retiled)| report(&ready.written, plan, out, retiled));
+    let mut reports: Vec<_> = reports.collect();
+    let left_behind = publication::publish(ready.into_iter().map(|ready| ready.staged).collect())?;
+    // If there are several outputs, the first report has it for all of them.
+    reports.iter_mut().take(1).for_each(|report| report.left_behind.clone_from(&left_behind));
+    Ok(reports)
+}
+
+/// Registers the tracks of all inputs before anything is copied, so that conflicts are found first.
+fn join_tracks(plan: &OutputPlan<'_>, writer: &mut Writer) -> Result<()> {
+    plan.sources.iter().try_for_each(|source| {
+        let place = source.set.record_files().next().unwrap_or(Path::new(""));
+        writer.join_tracks(source.set.tracks()?.iter()).map_err(|e| e.file(place))
+    })
+}
+
+fn report(written: &Written, plan: &OutputPlan<'_>, out: &Path, retiled: Option<RetileReport>) -> EditReport {
+    EditReport {
+        output: out.display().to_string(),
+        clips: written.clips,
+        frames: written.frames,
+        bytes: written.bytes,
+        shards: written.shards,
+        left_out: plan.left_out(),
+        not_found: plan.not_found.clone(),
+        notes: plan.notes.clone(),
+        whole: None,
+        retiled,
+        left_behind: Vec::new(),
+    }
+}
+
+/// Refuses an output that would replace its own input, also if the input consists of links to it.
+pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
+    // A folder that does not exist yet cannot be an input.
+    let Ok(out_folder) = fs::canonicalize(out) else { return Ok(()) };
+    for file in set.files() {
+        let folders =
+            [fs::canonicalize(folder_of(file)), fs::canonicalize(file).map(|file| folder_of(&file).to_owned())];
+        if folders.into_iter().flatten().any(|folder| folder == out_folder) {
+            return Err(Error::usage("the output is an input").file(out).help("choose another folder"));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the clips of a plan. If the plan recodes JPEGs, it returns a report on them.
+fn stream(
+    plan: &OutputPlan<'_>,
+    shards: Option<Sharding>,
+    writer: &mut Writer,
+    counter: &mut Counter<'_, '_>,
+) -> Result<Option<RetileReport>> {
+    let starts = shard_starts(plan, shards)?;
+    let mut starts = starts.iter().peekable();
+    let mut ahead = plan.recoding.as_ref().map(|recoding| Ahead::new(recoding, plan));
+    for (i, pick) in plan.picks.iter().enumerate() {
+        if starts.next_if(|&&start| start == i).is_some() {
+            writer.next_shard()?;
+        }
+        let source = &plan.sources[pick.source];
+        let clip = source.set.clip(pick.clip).map_err(advise_repair)?;
+        let info = (source.describe)(&clip).map_err(advise_repair)?;
+        let read = match &mut ahead {
+            Some(ahead) => ahead.next(),
+            None => ReadClip::of(&clip),
+        };
+        let bytes = writer.shard_bytes();
+        append(writer, &info, &clip, &read.map_err(advise_repair)?)?;
+        counter.add(clip.frame_count().into(), writer.shard_bytes().saturating_sub(bytes))?;
+    }
+    Ok(ahead.map(|ahead| ahead.report))
+}
+
+fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, read: &ReadClip<'_>) -> Result<()> {
+    let frames = read.jpegs().map(|(f, jpeg)| FrameData { jpeg, pts: f.pts(), source_index: f.source_index() });
+    let tracks = clip.tracks().and_then(|tracks| tracks.all()).map_err(advise_repair)?;
+    let payloads = tracks.iter().map(TrackView::payload).collect::<Vec<_>>();
+    writer.append_payloads(info, &frames.collect::<Vec<_>>(), &payloads)?;
+    tracks.iter().try_for_each(TrackView::prove_still_there)?;
+    read.prove_still_there()
+}
+
+fn advise_repair(e: Error) -> Error {
+    if e.kind() != ErrorKind::Format {
+        return e;
+    }
+    e.hint(Hint::Verify).hint(Hint::Repair)
+}
+
+/// Positions in the plan at which a shard begins, except the first.
+fn shard_starts(plan: &OutputPlan<'_>, shards: Option<Sharding>) -> Result<Vec<usize>> {
+    shards.map_or_else(|| Ok(starts_as_input(plan)), |sharding| starts(plan, sharding))
+}
+
+fn starts_as_input(plan: &OutputPlan<'_>) -> Vec<usize> {
+    let home = |p: &Pick| (p.source, plan.sources[p.source].set.shard_of(p.clip));
+    let group = plan.group as usize;
+    let changes = |&i: &usize| i.is_multiple_of(group) && home(&plan.picks[i - 1]) != home(&plan.picks[i]);
+    (1..plan.picks.len()).filter(changes).collect()
+}
+
+fn starts(plan: &OutputPlan<'_>, sharding: Sharding) -> Result<Vec<usize>> {
+    sharding.check()?;
+    let videos = plan.picks.len() as u64 / plan.group;
+    let (mut starts, mut open, mut begin) = (Vec::new(), OpenShard::default(), 0);
+    for (video, group) in (0..).zip(plan.picks.chunks(plan.group as usize)) {
+        let sizes = || group.iter().map(|p| plan.sources[p.source].set.clip(p.clip)?.record_bytes());
+        let bytes = if matches!(sharding, Sharding::Bytes(_)) { sizes().sum::<Result<u64>>()? } else { 0 };
+        if sharding.ends_before(video, videos, open, bytes) {
+            starts.push(begin);
+            open.bytes = 0;
+        }
+        open = OpenShard { last: Some(video), bytes: open.bytes.saturating_add(bytes) };
+        begin += group.len();
+    }
+    Ok(starts)
+}

@@ -1,0 +1,63 @@
+//! The report of an edit.
+
+use serde::Serialize;
+
+/// What an edit wrote. The program prints the same with `--json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct EditReport {
+    /// The folder of the output.
+    pub output: String,
+    /// Number of clips written.
+    pub clips: u64,
+    /// Number of frames written.
+    pub frames: u64,
+    /// Bytes of record and index files together.
+    pub bytes: u64,
+    /// Number of shards written.
+    pub shards: u64,
+    /// Clips of the inputs that are not in this output.
+    pub left_out: u64,
+    /// Names in a list or a table that the data set does not have, in the order of the list.
+    pub not_found: Vec<String>,
+    /// Other notes: settings that differ, parts that were not copied.
+    pub notes: Vec<String>,
+    /// The size of the data set after an append. `None` for other edits, which write the whole data set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<WholeSize>,
+    /// The results of a retile. `None` for other edits, which copy JPEGs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retiled: Option<RetileReport>,
+    /// Parts of a replaced data set that could not be cleaned up, in words. Usually empty. The output is complete,
+    /// and the next write or repair in its folder cleans up. If there are several outputs, the first report has it
+    /// for all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
+}
+
+/// The results of a retile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RetileReport {
+    /// Bytes of all JPEGs before.
+    pub jpeg_bytes_before: u64,
+    /// Bytes of all JPEGs now.
+    pub jpeg_bytes: u64,
+    /// Clips that have other JPEGs now. The other clips stay the same, because their new JPEGs would not be smaller.
+    pub changed_clips: u64,
+    /// Frames that have tiles now, and had none before.
+    pub tiled: u64,
+    /// Frames that stay the same because their JPEGs are not 4:2:0 with 8 bits, or have a form that no encoder
+    /// writes.
+    pub unfit: u64,
+}
+
+/// The size of a data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WholeSize {
+    /// Number of clips.
+    pub clips: u64,
+    /// Number of frames.
+    pub frames: u64,
+}

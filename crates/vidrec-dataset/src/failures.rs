@@ -1,0 +1,58 @@
+//! The videos that were not packed, from the data set's list of failures.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::dataset::Dataset;
+use super::listing;
+use super::open_options::Source;
+use vidrec_format::data_binding::hex;
+use vidrec_format::error::{Error, Result};
+
+/// A line of a list of failures.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct FailedSource {
+    pub source: String,
+    /// The stage of the work on the video at which it failed.
+    #[serde(default)]
+    pub stage: String,
+    /// The error, in FFmpeg's words if FFmpeg refused the video.
+    pub error: String,
+}
+
+impl Dataset {
+    /// Returns the videos that were not packed, for all folders that contain the record files. A shard that no
+    /// `dataset.json` lists has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if a list is damaged;
+    /// [`Io`](vidrec_format::error::ErrorKind::Io) if a list cannot be read.
+    #[doc(hidden)]
+    pub fn failures(&self) -> Result<Vec<FailedSource>> {
+        let mut failures = Vec::new();
+        for (listing, source) in self.listings() {
+            failures.append(&mut source.twice(|| read(&listing, &source))?);
+        }
+        Ok(failures)
+    }
+}
+
+fn read(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
+    let Some(json) = listing::read_if_listed(listing, source)? else { return Ok(Vec::new()) };
+    let Some(listed) = json.failures else { return Ok(Vec::new()) };
+    let path = listing.with_file_name(&listed.file);
+    let bytes = source.read(&path)?;
+    let found = hex(&Sha256::digest(&bytes));
+    if found != listed.sha256 {
+        return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
+            .file(path)
+            .expected(format!("SHA-256 {}", listed.sha256))
+            .found(found));
+    }
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let parsed: std::result::Result<Vec<_>, _> = lines.map(serde_json::from_slice).collect();
+    parsed.map_err(|e| Error::usage("a line of the list of failures is not that of a failure").file(path).found(e))
+}

@@ -1,0 +1,34 @@
+//! The list of skipped videos, which lies beside the shards.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::writer::Writer;
+use vidrec_format::data_binding::hex;
+use vidrec_format::dataset_json::FailuresJson;
+use vidrec_format::error::Result;
+use vidrec_format::file_name::FileName;
+use vidrec_format::names;
+use vidrec_store::disk::{AtomicFile, Temporary};
+
+impl Writer {
+    /// Adds the list, which has `count` lines of JSON, to the data set. Returns the final name of its file.
+    #[doc(hidden)]
+    pub fn set_failures(&mut self, count: u64, lines: &str) -> Result<FileName> {
+        let (file, listed) = stage_failures(&self.dir, count, lines)?;
+        let name = listed.file.clone();
+        self.failures = Some((file, listed));
+        Ok(name)
+    }
+}
+
+/// Writes the list, which has `count` lines of JSON, under a temporary name in `dir`.
+pub fn stage_failures(dir: &Path, count: u64, lines: &str) -> Result<(Temporary, FailuresJson)> {
+    let mut file = AtomicFile::create(&dir.join(names::FAILURES))?;
+    file.write_all(lines.as_bytes())?;
+    file.sync()?;
+    let sha256: [u8; 32] = Sha256::digest(lines).into();
+    let name = FileName::of_failures(&sha256);
+    Ok((file.seal(), FailuresJson { file: name, count, sha256: hex(&sha256) }))
+}

@@ -1,0 +1,37 @@
+//! Writing a data set. Frames stream to the disk, and files get their final names only when everything is complete.
+
+mod clip_info;
+mod failures;
+mod index;
+mod recovery;
+mod replace;
+mod shard;
+mod sharding;
+mod track;
+mod track_file;
+#[expect(clippy::module_inception, reason = "the room is named after its main type")]
+mod writer;
+mod written;
+
+pub use clip_info::{ClipInfo, FrameData};
+#[doc(hidden)]
+pub use failures::stage_failures;
+#[doc(hidden)]
+pub use index::{FinishedIndex, IndexWriter};
+#[doc(hidden)]
+pub use replace::{replaceable, stage};
+#[doc(hidden)]
+pub use shard::{Checkpoint, ShardDone};
+#[doc(hidden)]
+pub use sharding::OpenShard;
+pub use sharding::Sharding;
+#[doc(hidden)]
+pub use track::EncodedTrack;
+pub use track::{Track, TrackTimes, TrackValues};
+pub(crate) use track_file::TrackWriter;
+#[doc(hidden)]
+pub use writer::lock;
+pub use writer::{Writer, WriterOptions, Written};
+#[doc(hidden)]
+#[cfg(feature = "remote")]
+pub use writer::{lock_with_leftovers, remove_leftovers};

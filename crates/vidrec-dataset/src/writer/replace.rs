@@ -1,0 +1,67 @@
+//! Decides which files a new data set replaces, and stages its files and its `dataset.json`.
+
+use std::fs;
+use std::path::Path;
+
+use crate::listing;
+use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
+use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::file_name::{FileKind, FileName};
+use vidrec_format::names;
+use vidrec_store::disk::publication::{Replaced, Staged};
+use vidrec_store::disk::{FolderLock, Temporary};
+
+/// The files that a data set in `dir` replaces, if it may replace them.
+///
+/// # Errors
+///
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): there is a data set, or the remains of one, and `overwrite` is
+/// off.
+pub fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Replaced> {
+    let listing = dir.join(FILE_NAME);
+    let refused = |what: &str, file: &Path| Error::usage(what).file(file).help("choose another folder");
+    if listing::is_plan(dir) {
+        return Err(refused("this folder has a plan and its parts", &dir.join(names::PLAN)));
+    }
+    let is_there = fs::symlink_metadata(&listing).is_ok();
+    let mut left = listing::files_in(dir, FileName::is_ours)?;
+    if !is_there {
+        if let Some(shard) = left.iter().find(|name| name.kind() != Some(FileKind::Failures)).filter(|_| !overwrite) {
+            let what = "this folder has shards but no dataset.json";
+            return Err(refused(what, &dir.join(shard)).hint(Hint::Repair).hint(Hint::Overwrite));
+        }
+        // A list of failures without digits in its name may come from another program.
+        left.retain(|name| overwrite || **name != *names::FAILURES);
+        return Ok(Replaced { files: left.clone(), removable: left });
+    }
+    if !overwrite && lock.completed {
+        return Err(Error::usage("an interrupted run had nearly written this data set; it is complete now")
+            .file(&listing)
+            .help("if it is the one you want, there is nothing left to do")
+            .hint(Hint::Overwrite));
+    }
+    if !overwrite {
+        return Err(refused("there is already a data set here", &listing).hint(Hint::Overwrite));
+    }
+    let Ok(json) = listing::read(&listing) else {
+        return Ok(Replaced { files: left.clone(), removable: left });
+    };
+    let mut files: Vec<FileName> = json.file_names().cloned().collect();
+    // Record files of other programs were indexed in place, and stay.
+    let given = files.iter().filter(|name| name.is_given());
+    let unlisted = left.iter().filter(|name| ***name == *names::FAILURES);
+    let removable = given.chain(unlisted).cloned().collect();
+    files.extend(left);
+    Ok(Replaced { files, removable })
+}
+
+/// Stages a `dataset.json` that lists staged files and others that already exist.
+pub fn stage(
+    dir: &Path,
+    lock: FolderLock,
+    files: Vec<(Temporary, FileName)>,
+    json: &DatasetJson,
+    replaced: Replaced,
+) -> Result<Staged> {
+    Staged::new(dir, lock, files, &json.to_bytes(), replaced.but_for(json))
+}

@@ -1,0 +1,137 @@
+//! How clips are spread over shards, and where a shard ends.
+
+use std::fmt;
+use std::str::FromStr;
+
+use vidrec_format::error::{Error, Result};
+
+/// How the clips of a data set are spread over its shards, always in order. All draws of a video are in one shard.
+///
+/// In text (`FromStr`, `Display`): `one`, `count:N` or `bytes:N`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sharding {
+    /// One shard with all clips. The default.
+    #[default]
+    One,
+    /// This many shards. Each has the same number of videos or one more. There are fewer shards if all videos of a
+    /// shard fail, or if there are fewer videos than shards.
+    Count(u32),
+    /// A shard ends before the video that would make its record file longer than this many bytes. A longer video has
+    /// a shard of its own.
+    Bytes(u64),
+}
+
+/// The state of the shard being written that decides where it ends.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenShard {
+    /// The position of the last video that produced a clip, in this shard or an earlier one.
+    pub last: Option<u64>,
+    /// Bytes of the record file so far.
+    pub bytes: u64,
+}
+
+impl Sharding {
+    /// The text forms of the values. `N` is a whole number from 1.
+    pub const WORDS: &'static [&'static str] = &["one", "count:N", "bytes:N"];
+
+    /// # Errors
+    ///
+    /// The number of shards or of bytes is 0.
+    #[doc(hidden)]
+    pub fn check(self) -> Result<()> {
+        match self {
+            Sharding::Count(0) => Err(Error::usage("a data set has at least one shard")),
+            Sharding::Bytes(0) => Err(Error::usage("a shard has at least one byte")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the open shard ends before the video at position `video` of `videos`, whose records have `bytes`
+    /// bytes.
+    #[doc(hidden)]
+    pub fn ends_before(self, video: u64, videos: u64, open: OpenShard, bytes: u64) -> bool {
+        match self {
+            Sharding::One => false,
+            Sharding::Count(shards) => {
+                let shard_of = |video: u64| u128::from(video) * u128::from(shards) / u128::from(videos.max(1));
+                open.last.is_some_and(|last| shard_of(last) != shard_of(video))
+            }
+            Sharding::Bytes(most) => open.bytes > 0 && open.bytes.saturating_add(bytes) > most,
+        }
+    }
+}
+
+impl fmt::Display for Sharding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sharding::One => f.write_str("one"),
+            Sharding::Count(n) => write!(f, "count:{n}"),
+            Sharding::Bytes(n) => write!(f, "bytes:{n}"),
+        }
+    }
+}
+
+impl FromStr for Sharding {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        let sharding = match word.split_once(':') {
+            None if word == "one" => Some(Sharding::One),
+            Some(("count", n)) => n.parse().ok().map(Sharding::Count),
+            Some(("bytes", n)) => n.parse().ok().map(Sharding::Bytes),
+            _ => None,
+        };
+        let sharding = sharding.filter(|sharding| sharding.check().is_ok());
+        sharding.ok_or_else(|| vidrec_format::words::unknown("shards", word, Self::WORDS))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first videos of all shards except the first, if every video produces clips.
+    fn starts(sharding: Sharding, sizes: &[u64]) -> Vec<usize> {
+        let mut open = OpenShard::default();
+        let mut starts = Vec::new();
+        for (i, &size) in sizes.iter().enumerate() {
+            if sharding.ends_before(i as u64, sizes.len() as u64, open, size) {
+                starts.push(i);
+                open.bytes = 0;
+            }
+            open = OpenShard { last: Some(i as u64), bytes: open.bytes.saturating_add(size) };
+        }
+        starts
+    }
+
+    #[test]
+    fn shards_are_balanced() {
+        assert_eq!(starts(Sharding::One, &[9; 10]), [0; 0]);
+        assert_eq!(starts(Sharding::Count(3), &[9; 10]), [4, 7]);
+        assert_eq!(starts(Sharding::Count(3), &[9; 9]), [3, 6]);
+        assert_eq!(starts(Sharding::Count(5), &[9; 2]), [1], "never more shards than videos");
+        assert_eq!(starts(Sharding::Count(5), &[]), [0; 0]);
+        let huge = |video| {
+            let open = OpenShard { last: Some(video - 1), bytes: 1 };
+            Sharding::Count(u32::MAX).ends_before(video, u64::MAX, open, 0)
+        };
+        assert!(!huge(u64::MAX / 2), "the product of both does not overflow");
+    }
+
+    #[test]
+    fn shards_stay_below_a_size() {
+        assert_eq!(starts(Sharding::Bytes(20), &[9; 5]), [2, 4]);
+        assert_eq!(starts(Sharding::Bytes(5), &[9; 3]), [1, 2], "a longer video is alone");
+        assert_eq!(starts(Sharding::Bytes(u64::MAX), &[u64::MAX, u64::MAX]), [0; 0]);
+    }
+
+    #[test]
+    fn every_word_reads_back_as_itself() {
+        for sharding in [Sharding::One, Sharding::Count(3), Sharding::Bytes(1 << 40)] {
+            assert_eq!(sharding.to_string().parse::<Sharding>().unwrap(), sharding);
+        }
+        for word in ["", "two", "count:", "count:0", "bytes:0", "count:-1", "one:1", "3"] {
+            assert!(word.parse::<Sharding>().unwrap_err().to_string().contains("count:N"), "{word}");
+        }
+    }
+}

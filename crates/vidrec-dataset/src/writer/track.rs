@@ -1,0 +1,213 @@
+//! A track of a clip, as given to a writer.
+
+use serde::{Deserialize, Serialize};
+
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::payload::{Facts, Payload, is_length, push_times, texts_to_bytes};
+use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+
+/// Values beside the frames of a clip: states and actions of a robot, captions, sound.
+///
+/// ```
+/// # mod vidrec { pub use vidrec_dataset::writer::{Track, TrackTimes, TrackValues}; }
+/// use vidrec::{Track, TrackTimes, TrackValues};
+///
+/// // Two joints, a hundred times a second.
+/// let state = Track {
+///     name: "state".into(),
+///     values: TrackValues::F32(vec![0.0; 200]),
+///     shape: vec![2],
+///     times: TrackTimes::Rate { first_ns: 0, rate: (100, 1) },
+///     ..Track::default()
+/// };
+/// assert_eq!(state.len(), 100);
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Track {
+    /// Its name, of 1 to 255 bytes.
+    pub name: String,
+    /// All values, one after the other, each in row-major order.
+    pub values: TrackValues,
+    /// The shape of one value. Default: empty, for single numbers and for texts.
+    pub shape: Vec<u32>,
+    /// The timing of the values. Default: one value for each frame.
+    pub times: TrackTimes,
+    /// Whether numbers may be infinite or not a number. Default: they may not.
+    pub nan: bool,
+}
+
+/// The values of a [`Track`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum TrackValues {
+    /// `f32`.
+    F32(Vec<f32>),
+    /// `f64`.
+    F64(Vec<f64>),
+    /// `i16`.
+    I16(Vec<i16>),
+    /// `i32`.
+    I32(Vec<i32>),
+    /// `i64`.
+    I64(Vec<i64>),
+    /// `u8`.
+    U8(Vec<u8>),
+    /// Texts.
+    Texts(Vec<String>),
+}
+
+impl Default for TrackValues {
+    fn default() -> Self {
+        TrackValues::F32(Vec::new())
+    }
+}
+
+/// The timing of the values of a [`Track`], in nanoseconds on the clip's clock, which is also that of its frames.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum TrackTimes {
+    /// One value for each frame.
+    #[default]
+    Frames,
+    /// The time of each value, not decreasing.
+    Times(Vec<i64>),
+    /// The start and end of each value. Starts do not decrease, and no end is before its start.
+    Spans {
+        /// The starts.
+        starts: Vec<i64>,
+        /// The ends.
+        ends: Vec<i64>,
+    },
+    /// The values follow each other at a fixed rate.
+    Rate {
+        /// The time of the first value.
+        first_ns: i64,
+        /// Values per second, as numerator and denominator.
+        rate: (u32, u32),
+    },
+}
+
+impl TrackValues {
+    /// The type of its numbers, or the type for texts.
+    #[doc(hidden)]
+    pub fn kind(&self) -> TrackType {
+        match self {
+            TrackValues::F32(_) => TrackType::F32,
+            TrackValues::F64(_) => TrackType::F64,
+            TrackValues::I16(_) => TrackType::I16,
+            TrackValues::I32(_) => TrackType::I32,
+            TrackValues::I64(_) => TrackType::I64,
+            TrackValues::U8(_) => TrackType::U8,
+            TrackValues::Texts(_) => TrackType::Utf8,
+        }
+    }
+
+    /// The count of numbers, or of texts.
+    #[doc(hidden)]
+    pub fn count(&self) -> usize {
+        match self {
+            TrackValues::F32(n) => n.len(),
+            TrackValues::F64(n) => n.len(),
+            TrackValues::I16(n) => n.len(),
+            TrackValues::I32(n) => n.len(),
+            TrackValues::I64(n) => n.len(),
+            TrackValues::U8(n) => n.len(),
+            TrackValues::Texts(texts) => texts.len(),
+        }
+    }
+
+    fn to_bytes(&self) -> Option<Vec<u8>> {
+        Some(match self {
+            TrackValues::F32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::F64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::I16(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::I32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::I64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::U8(n) => n.clone(),
+            TrackValues::Texts(texts) => texts_to_bytes(texts)?,
+        })
+    }
+}
+
+/// A track in its stored form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EncodedTrack {
+    /// Name, type, shape and timing.
+    pub schema: TrackSchema,
+    /// The counts that are stored before the values.
+    pub facts: Facts,
+    /// The stored bytes of the values.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+}
+
+impl EncodedTrack {
+    /// The track as a reader sees it.
+    pub fn payload(&self) -> Payload<'_> {
+        Payload { schema: &self.schema, facts: self.facts, bytes: &self.bytes }
+    }
+}
+
+impl Track {
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.values.count() / self.schema().numbers_per_value().max(1)
+    }
+
+    /// Whether it has no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What all values of the track have in common.
+    pub fn schema(&self) -> TrackSchema {
+        let timing = match self.times {
+            TrackTimes::Frames => TrackTiming::Frames,
+            TrackTimes::Times(_) => TrackTiming::Times,
+            TrackTimes::Spans { .. } => TrackTiming::Spans,
+            TrackTimes::Rate { .. } => TrackTiming::Rate,
+        };
+        TrackSchema {
+            name: self.name.clone(),
+            kind: self.values.kind(),
+            shape: self.shape.clone(),
+            timing,
+            nan: self.nan,
+        }
+    }
+
+    /// Encodes the track for a clip of `frames` frames.
+    #[doc(hidden)]
+    pub fn encode(&self, frames: u32) -> Result<EncodedTrack> {
+        let schema = self.schema();
+        schema.check().map_err(Error::usage)?;
+        let wrong = |what: &str| Error::usage(format!("track \"{}\": {what}", self.name));
+        let count = self.len();
+        if count * schema.numbers_per_value() != self.values.count() {
+            return Err(wrong("the numbers do not fill the last value")
+                .expected(format!("a multiple of {}", schema.numbers_per_value()))
+                .found(self.values.count()));
+        }
+        let mut facts = Facts { count: count as u64, ..Facts::default() };
+        let lists: Vec<&[i64]> = match &self.times {
+            TrackTimes::Frames => vec![],
+            TrackTimes::Times(times) => vec![times],
+            TrackTimes::Spans { starts, ends } => vec![starts, ends],
+            TrackTimes::Rate { first_ns, rate } => {
+                (facts.first_ns, facts.rate) = (*first_ns, *rate);
+                vec![]
+            }
+        };
+        if let Some(list) = lists.iter().find(|list| list.len() != count) {
+            return Err(wrong("it has not one time for each value").expected(count).found(list.len()));
+        }
+        let mut bytes = self.values.to_bytes().ok_or_else(|| Error::limit("the texts are longer than 4 GiB"))?;
+        push_times(&mut bytes, &lists);
+        let encoded = EncodedTrack { schema, facts, bytes };
+        let payload = encoded.payload();
+        if !is_length(payload.schema, facts.count, payload.bytes.len() as u64) {
+            return Err(Error::internal("a track of another length than its values"));
+        }
+        let proven = payload.prove(frames).and_then(|()| payload.prove_rest());
+        proven.map_err(|e| wrong(&e.to_string()))?;
+        Ok(encoded)
+    }
+}

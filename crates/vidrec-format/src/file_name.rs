@@ -1,0 +1,370 @@
+//! The names that files of a data set may have: `format-spec/vidrec-v1.md#names-of-files`.
+//!
+//! Data sets, plans and journals come from elsewhere, and vidrec opens, renames and removes the files that they name.
+//! Therefore these names have types that admit nothing else.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::ops::Deref;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::names;
+use crate::error::{Error, Result};
+
+/// Longest name in bytes. File systems allow no more.
+const MOST_BYTES: usize = 255;
+
+/// The name of a file of a data set, in the folder of its `dataset.json`. It is a record file (`.rec`), an index
+/// (`.vidx`), a track file (`.vtrk`), or a list of failures (`failures-DIGITS.jsonl`).
+///
+/// Joined to a folder, the name leads to a file directly in that folder: it has no separator and no control
+/// character, and does not begin with a dot. It dereferences to the name as text. [`FromStr`] and serde accept only
+/// such names.
+///
+/// ```
+/// # mod vidrec { pub use vidrec_format::dataset_json; pub use vidrec_format::error::Error; }
+/// use vidrec::dataset_json::FileName;
+///
+/// let name: FileName = "shard-00000-0123456789ab.rec".parse()?;
+/// assert!(name.ends_with(".rec"));
+/// for other in ["../shard-00000.rec", ".bashrc", "notes.txt"] {
+///     assert!(other.parse::<FileName>().is_err());
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct FileName(String);
+
+/// The kind of a file of a data set, according to its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A record file, `.rec`.
+    Records,
+    /// An index, `.vidx`.
+    Index,
+    /// A track file, `.vtrk`.
+    Tracks,
+    /// The list of failures.
+    Failures,
+}
+
+impl FileKind {
+    fn ending(self) -> &'static str {
+        match self {
+            FileKind::Records => "rec",
+            FileKind::Index => "vidx",
+            FileKind::Tracks => "vtrk",
+            FileKind::Failures => "jsonl",
+        }
+    }
+
+    /// The kind of a file of this name; `None` if no file of a data set has such a name.
+    fn of(name: &str) -> Option<Self> {
+        let is_outside = |c: char| c.is_control() || matches!(c, '/' | '\\') || (cfg!(windows) && c == ':');
+        if name.starts_with('.') || name.len() > MOST_BYTES || name.contains(is_outside) {
+            return None;
+        }
+        let (_, ending) = name.rsplit_once('.')?;
+        let kinds = [FileKind::Records, FileKind::Index, FileKind::Tracks, FileKind::Failures];
+        let kind = kinds.into_iter().find(|kind| kind.ending() == ending)?;
+        (kind != FileKind::Failures || names::stem(name) == names::FAILURES_STEM).then_some(kind)
+    }
+}
+
+impl FileName {
+    /// Builds `STEM-DIGITS.ENDING` with the digits of the SHA-256 of the file's contents. The stem is that of another
+    /// such name, or of a shard.
+    #[doc(hidden)]
+    pub fn with_digest(stem: &str, sha256: &[u8; 32], kind: FileKind) -> Self {
+        FileName(names::with_digest(stem, sha256, kind.ending()))
+    }
+
+    /// The name of the list of failures with this digest.
+    #[doc(hidden)]
+    pub fn of_failures(sha256: &[u8; 32]) -> Self {
+        Self::with_digest(names::FAILURES_STEM, sha256, FileKind::Failures)
+    }
+
+    /// The name of the file at a path.
+    #[doc(hidden)]
+    pub fn of(path: &Path) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default();
+        name.to_str().ok_or_else(|| refused(&name.to_string_lossy()))?.parse()
+    }
+
+    /// Whether the digits in this name are those of this digest.
+    #[doc(hidden)]
+    pub fn has_digest(&self, sha256: &[u8; 32]) -> bool {
+        self.kind().is_some_and(|kind| *self == Self::with_digest(names::stem(self), sha256, kind))
+    }
+
+    /// The name with another ending.
+    #[doc(hidden)]
+    pub fn beside(&self, kind: FileKind) -> Self {
+        let stem = self.0.rsplit_once('.').map_or(&*self.0, |(stem, _)| stem);
+        FileName(format!("{stem}.{}", kind.ending()))
+    }
+
+    #[doc(hidden)]
+    pub fn kind(&self) -> Option<FileKind> {
+        FileKind::of(&self.0)
+    }
+
+    /// Whether vidrec can give a file this name when it writes a new data set: a shard by its number, or a list of
+    /// failures.
+    #[doc(hidden)]
+    pub fn is_ours(&self) -> bool {
+        self.kind() == Some(FileKind::Failures) || names::is_shard_stem(names::stem(&self.0))
+    }
+
+    /// Whether vidrec gave the file its name, so that vidrec may remove it. A record file that was indexed in place
+    /// keeps the name that another program gave it, and stays.
+    #[doc(hidden)]
+    pub fn is_given(&self) -> bool {
+        self.kind() != Some(FileKind::Records) || self.is_ours()
+    }
+}
+
+fn refused(name: &str) -> Error {
+    Error::usage("this is not the name of a file of a data set")
+        .expected("a plain file name that ends in .rec, .vidx or .vtrk, or failures-DIGITS.jsonl")
+        .found(format!("{name:?}"))
+}
+
+impl TryFrom<String> for FileName {
+    type Error = Error;
+
+    fn try_from(name: String) -> Result<Self> {
+        if FileKind::of(&name).is_some() { Ok(FileName(name)) } else { Err(refused(&name)) }
+    }
+}
+
+/// # Errors
+///
+/// [`Usage`](crate::error::ErrorKind::Usage): no file of a data set has such a name.
+impl FromStr for FileName {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        name.to_owned().try_into()
+    }
+}
+
+impl From<FileName> for String {
+    fn from(name: FileName) -> String {
+        name.0
+    }
+}
+
+impl Deref for FileName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<OsStr> for FileName {
+    fn as_ref(&self) -> &OsStr {
+        self.0.as_ref()
+    }
+}
+
+impl AsRef<Path> for FileName {
+    fn as_ref(&self) -> &Path {
+        self.0.as_ref()
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The name of a staged file: `.NAME.tmp`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct StagedName(FileName);
+
+impl TryFrom<String> for StagedName {
+    type Error = Error;
+
+    fn try_from(staged: String) -> Result<Self> {
+        match staged.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) {
+            Some(name) => name.parse().map(StagedName),
+            None => Err(refused(&staged)),
+        }
+    }
+}
+
+impl From<StagedName> for String {
+    fn from(staged: StagedName) -> String {
+        staged.to_string()
+    }
+}
+
+impl fmt::Display for StagedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ".{}.tmp", self.0)
+    }
+}
+
+/// The name of a folder beside another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct FolderName(String);
+
+impl TryFrom<String> for FolderName {
+    type Error = Error;
+
+    fn try_from(name: String) -> Result<Self> {
+        if Path::new(&name).file_name() == Some(name.as_ref()) {
+            return Ok(FolderName(name));
+        }
+        Err(Error::usage("this is not the name of a folder").found(format!("{name:?}")))
+    }
+}
+
+impl FolderName {
+    /// The name of the folder at a path.
+    pub fn of(path: &Path) -> Result<Self> {
+        // A folder without a name, such as `.`, has no folders beside it to look for.
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.unwrap_or_else(|| "folder".into()).try_into()
+    }
+}
+
+impl From<FolderName> for String {
+    fn from(name: FolderName) -> String {
+        name.0
+    }
+}
+
+impl AsRef<Path> for FolderName {
+    fn as_ref(&self) -> &Path {
+        self.0.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Component;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Texts made of parts that matter in names, and any texts.
+    fn name() -> impl Strategy<Value = String> {
+        let parts = [
+            "shard-",
+            "00000",
+            "failures",
+            "-0123456789ab",
+            ".rec",
+            ".vidx",
+            ".vtrk",
+            ".jsonl",
+            ".",
+            "..",
+            "/",
+            "\\",
+            "\0",
+            "\n",
+            "\u{85}",
+            "a",
+            "é",
+            " ",
+            ":",
+            "C:",
+            ".tmp",
+            "dataset.json",
+            "~",
+            "-",
+        ];
+        let made = prop::collection::vec(prop::sample::select(parts.to_vec()), 0..6).prop_map(|parts| parts.concat());
+        prop_oneof![made.clone(), any::<String>(), (any::<String>(), made).prop_map(|(a, b)| a + &b)]
+    }
+
+    /// The rules of the specification, written differently.
+    fn is_described(name: &str) -> bool {
+        let ending = name.rsplit('.').next().unwrap_or_default();
+        let failures = name.strip_prefix("failures").and_then(|rest| rest.strip_suffix(".jsonl"));
+        let digits = failures.map(|digits| digits.strip_prefix('-').unwrap_or(digits));
+        let is_list = digits.is_some_and(|digits| {
+            name == "failures.jsonl"
+                || (name.len() == "failures-0123456789ab.jsonl".len()
+                    && digits.chars().all(|c| "0123456789abcdef".contains(c)))
+        });
+        let is_shard = name.contains('.') && ["rec", "vidx", "vtrk"].contains(&ending);
+        (is_shard || is_list) && !name.starts_with('.')
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_refused_or_a_file_directly_in_the_folder(name in name()) {
+            let folder = Path::new("/folder");
+            let parsed = name.parse::<FileName>();
+            let json = serde_json::to_string(&name).unwrap();
+            prop_assert_eq!(serde_json::from_str::<FileName>(&json).is_ok(), parsed.is_ok());
+            let Ok(parsed) = parsed else { return Ok(()) };
+            prop_assert!(is_described(&name), "{name:?}");
+            let joined = folder.join(&parsed);
+            prop_assert_eq!(joined.parent(), Some(folder));
+            prop_assert_eq!(joined.components().next_back(), Some(Component::Normal(name.as_ref())));
+            prop_assert!(name.len() <= 255 && !name.contains(['/', '\\', '\0']) && !name.contains(char::is_control));
+            prop_assert_eq!(serde_json::to_string(&parsed).unwrap(), json);
+            let staged = format!(".{name}.tmp");
+            prop_assert_eq!(StagedName::try_from(staged.clone()).unwrap().to_string(), staged);
+        }
+
+        #[test]
+        fn a_folder_is_beside_the_other(name in name()) {
+            let Ok(parsed) = FolderName::try_from(name) else { return Ok(()) };
+            let joined = Path::new("/above").join(&parsed);
+            prop_assert_eq!(joined.parent(), Some(Path::new("/above")));
+        }
+
+        #[test]
+        fn plain_names_with_these_endings_are_names(stem in "[a-zA-Z0-9 _()+é-][a-zA-Z0-9 ._()+é-]{0,60}") {
+            for ending in ["rec", "vidx", "vtrk"] {
+                let name = format!("{stem}.{ending}");
+                prop_assert!(name.parse::<FileName>().is_ok(), "{name:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_vidrec_gives_are_told_from_those_of_others() {
+        for (name, ours, given) in [
+            ("shard-00000.rec", true, true),
+            ("shard-123456-abababababab.rec", true, true),
+            ("shard-00012.1-abababababab.vidx", true, true),
+            ("shard-00000-abababababab.vtrk", true, true),
+            ("failures-abababababab.jsonl", true, true),
+            ("failures.jsonl", true, true),
+            ("train.rec", false, false),
+            ("shard-one.rec", false, false),
+            ("shard-0000.rec", false, false),
+            ("shard-00000.x.rec", false, false),
+            ("train.vidx", false, true),
+            ("train-abababababab.vtrk", false, true),
+        ] {
+            let parsed: FileName = name.parse().unwrap();
+            assert_eq!((parsed.is_ours(), parsed.is_given()), (ours, given), "{name}");
+        }
+        let long = format!("{}.rec", "x".repeat(252));
+        for other in ["failures-old.jsonl", "shard-00000.idx", "notes.txt", ".rec", "rec", "", "dataset.json", &long] {
+            let e = other.parse::<FileName>().unwrap_err().to_string();
+            assert!(e.contains("name of a file of a data set"), "{e}");
+        }
+        for other in [".shard-00000.rec", "shard-00000.rec.tmp", "..shard-00000.rec.tmp", ".bashrc", ".x.tmp"] {
+            assert!(StagedName::try_from(other.to_owned()).is_err(), "{other}");
+        }
+    }
+}

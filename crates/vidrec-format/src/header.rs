@@ -1,0 +1,112 @@
+//! The first 64 bytes of an index file: `format-spec/vidrec-v1.md#header`.
+
+use byteorder::{ByteOrder, LittleEndian as LE};
+
+use super::crc32;
+use crate::error::{Error, Result};
+
+/// Size of the header in bytes.
+pub const BYTES: usize = 64;
+
+/// The first and the last eight bytes of every index file: a byte above 127, the name, a line end and Ctrl-Z, as in
+/// PNG.
+pub const MAGIC: [u8; 8] = *b"\x89VIDX\r\n\x1a";
+
+/// The version that this crate writes. Readers refuse a different major number and accept any minor number.
+pub const VERSION: (u16, u16) = (1, 1);
+
+/// The version of a file without tracks. Such a file has the same bytes as before tracks existed.
+pub const VERSION_WITHOUT_TRACKS: (u16, u16) = (1, 0);
+
+/// The required flags that this crate knows. A reader refuses a file with any other required flag.
+pub const KNOWN_REQUIRED_FLAGS: u32 = 0;
+
+/// The contents of the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Minor version; the major version is 1.
+    pub version_minor: u16,
+    /// Features that a reader must know to read the file.
+    pub required_flags: u32,
+    /// Features that a reader may ignore.
+    pub optional_flags: u32,
+    /// Number of entries in the section table.
+    pub section_count: u32,
+    /// Byte offset of the section table.
+    pub section_table_offset: u64,
+    /// Length of the whole index file in bytes.
+    pub file_length: u64,
+    /// Number of clips in the shard.
+    pub clip_count: u64,
+    /// Number of frames in the shard.
+    pub frame_count: u64,
+    /// CRC-32 of the section table.
+    pub section_table_crc32: u32,
+}
+
+impl Header {
+    /// The bytes on disk. The last four are the CRC-32 of the bytes before them.
+    pub fn to_bytes(&self) -> [u8; BYTES] {
+        let mut b = [0; BYTES];
+        b[0..8].copy_from_slice(&MAGIC);
+        LE::write_u16(&mut b[8..10], VERSION.0);
+        LE::write_u16(&mut b[10..12], self.version_minor);
+        LE::write_u32(&mut b[12..16], self.required_flags);
+        LE::write_u32(&mut b[16..20], self.optional_flags);
+        LE::write_u32(&mut b[20..24], self.section_count);
+        LE::write_u64(&mut b[24..32], self.section_table_offset);
+        LE::write_u64(&mut b[32..40], self.file_length);
+        LE::write_u64(&mut b[40..48], self.clip_count);
+        LE::write_u64(&mut b[48..56], self.frame_count);
+        LE::write_u32(&mut b[56..60], self.section_table_crc32);
+        let crc = crc32(&b[..60]);
+        LE::write_u32(&mut b[60..64], crc);
+        b
+    }
+
+    /// Reads and checks a header.
+    ///
+    /// # Errors
+    ///
+    /// Rules `index-magic`, `index-version`, `index-header-crc` and `index-flags`, in this order.
+    pub fn from_bytes(b: &[u8; BYTES]) -> Result<Self> {
+        let fault = |rule, at, what: &str| Error::format(rule, what.to_owned()).section("header").at(at);
+        if b[0..8] != MAGIC {
+            return Err(fault("index-magic", 0, "this is not a vidrec index file")
+                .expected(format!("{MAGIC:02x?}"))
+                .found(format!("{:02x?}", &b[0..8])));
+        }
+        let major = LE::read_u16(&b[8..10]);
+        if major != VERSION.0 {
+            return Err(fault("index-version", 8, "unknown major version of the format")
+                .expected(VERSION.0)
+                .found(major)
+                .help("a newer vidrec may read it"));
+        }
+        let crc = crc32(&b[..60]);
+        let stored = LE::read_u32(&b[60..64]);
+        if crc != stored {
+            return Err(fault("index-header-crc", 60, "the header's CRC-32 does not match")
+                .expected(format!("{crc:#010x}"))
+                .found(format!("{stored:#010x}")));
+        }
+        let required_flags = LE::read_u32(&b[12..16]);
+        if required_flags & !KNOWN_REQUIRED_FLAGS != 0 {
+            return Err(fault("index-flags", 12, "the file needs a feature that this reader does not know")
+                .expected(format!("no flags beyond {KNOWN_REQUIRED_FLAGS:#010x}"))
+                .found(format!("{required_flags:#010x}"))
+                .help("a newer vidrec may read it"));
+        }
+        Ok(Header {
+            version_minor: LE::read_u16(&b[10..12]),
+            required_flags,
+            optional_flags: LE::read_u32(&b[16..20]),
+            section_count: LE::read_u32(&b[20..24]),
+            section_table_offset: LE::read_u64(&b[24..32]),
+            file_length: LE::read_u64(&b[32..40]),
+            clip_count: LE::read_u64(&b[40..48]),
+            frame_count: LE::read_u64(&b[48..56]),
+            section_table_crc32: LE::read_u32(&b[56..60]),
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! The bytes of each structure on disk, and utilities that all crates of vidrec share. `format-spec/vidrec-v1.md` is
+//! the normative text.
+//!
+//! Each structure has a function that writes its bytes and one that reads them. Nothing here opens a file.
+
+#[doc(hidden)]
+pub mod allocation;
+pub mod byte_size;
+pub mod error;
+pub mod limits;
+#[doc(hidden)]
+pub mod list_levels;
+#[doc(hidden)]
+pub mod machine;
+#[doc(hidden)]
+pub mod natural_order;
+#[doc(hidden)]
+pub mod npy;
+pub mod planes;
+pub mod printable;
+pub mod progress;
+#[doc(hidden)]
+pub mod random;
+#[doc(hidden)]
+pub mod source_name;
+pub mod stop;
+#[doc(hidden)]
+pub mod threads;
+#[doc(hidden)]
+pub mod words;
+#[doc(hidden)]
+pub mod workers;
+
+pub mod clip_entry;
+pub mod data_binding;
+pub mod dataset_json;
+pub mod file_name;
+pub mod footer;
+pub mod frame_entry;
+#[doc(hidden)]
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
+pub mod header;
+pub mod json_object;
+pub mod meta;
+#[doc(hidden)]
+pub mod names;
+mod only_objects;
+pub mod record_header;
+pub mod recordio;
+pub mod section;
+pub mod track;
+
+/// Rules that a file breaks because it has a newer version of the format, not because it is damaged.
+#[doc(hidden)]
+pub const NEWER: [&str; 5] = ["index-version", "index-flags", "section-unknown", "track-version", "track-flags"];
+
+/// The CRC-32 (IEEE 802.3, as in zlib and PNG) of some bytes.
+pub fn crc32(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}
+
+/// The CRC-32 of a table entry. It covers the entry's bytes before the CRC-32 itself, followed by its ordinal as a
+/// `u64`.
+///
+/// Because of the ordinal, an intact entry in the wrong place is detected when it is used. Without it, the CRC-32 of
+/// the whole table would be the same for any entries.
+pub(crate) fn entry_crc32(bytes: &[u8], ordinal: u64) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(bytes);
+    hasher.update(&ordinal.to_le_bytes());
+    hasher.finalize()
+}
+
+/// Rounds `n` up to a multiple of `to`; `None` if the result does not fit.
+#[doc(hidden)]
+pub fn align_up(n: u64, to: u64) -> Option<u64> {
+    n.checked_next_multiple_of(to)
+}
+
+// Lets test code that several crates share name this crate.
+#[cfg(test)]
+extern crate self as vidrec_format;
+
+#[cfg(test)]
+#[path = "../../../tests/common/changed_files.rs"]
+mod changed_files;

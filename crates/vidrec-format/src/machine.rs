@@ -1,0 +1,174 @@
+//! Shortages of the machine or of this process, such as memory or file descriptors. No file or video is at fault.
+
+use std::io;
+
+/// The resource that ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Shortage {
+    /// File descriptors of this process.
+    Descriptors,
+    /// Open files of the whole system.
+    SystemFiles,
+    Memory,
+    /// Threads or processes.
+    Threads,
+}
+
+impl Shortage {
+    /// The shortage that an error of the operating system reports; `None` if the error is about something else.
+    #[cfg(unix)]
+    pub fn of(e: &io::Error) -> Option<Self> {
+        match e.raw_os_error() {
+            Some(libc::EMFILE) => Some(Shortage::Descriptors),
+            Some(libc::ENFILE) => Some(Shortage::SystemFiles),
+            // The standard library reports a failed allocation without a code.
+            _ => (e.kind() == io::ErrorKind::OutOfMemory).then_some(Shortage::Memory),
+        }
+    }
+
+    /// The shortage that an error of the operating system reports; `None` if the error is about something else.
+    #[cfg(not(unix))]
+    pub fn of(e: &io::Error) -> Option<Self> {
+        (e.kind() == io::ErrorKind::OutOfMemory).then_some(Shortage::Memory)
+    }
+
+    /// Like `of`, for an error from starting a thread or a process, where "try again" means that there are too many.
+    pub fn of_start(e: &io::Error) -> Option<Self> {
+        Shortage::of(e).or((e.kind() == io::ErrorKind::WouldBlock).then_some(Shortage::Threads))
+    }
+
+    /// The resource that ran out, and where its limit is set.
+    pub fn resource(self) -> &'static str {
+        match self {
+            Shortage::Descriptors => "file descriptors (ulimit -n)",
+            Shortage::SystemFiles => "open files of the whole system",
+            Shortage::Memory => "memory (ulimit -v, or the limit of the container)",
+            Shortage::Threads => "threads or processes (ulimit -u, or the limit of the container)",
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn help(self) -> String {
+        match self {
+            Shortage::Descriptors => {
+                let limit = open_files().map(|n| format!(", here {n}")).unwrap_or_default();
+                format!("raise the limit on open files (ulimit -n{limit}), or use fewer threads")
+            }
+            Shortage::SystemFiles => "the whole system has too many files open: close some, or raise its limit".into(),
+            Shortage::Memory => format!("use fewer threads or smaller batches, or allow more {}", self.resource()),
+            Shortage::Threads => format!("use fewer threads, or allow more {}", self.resource()),
+        }
+    }
+}
+
+/// The number of files that this process may have open, if there is a limit.
+#[cfg(unix)]
+pub fn open_files() -> Option<u64> {
+    limit(libc::RLIMIT_NOFILE as _)
+}
+
+/// The number of files that this process may have open, if there is a limit.
+#[cfg(not(unix))]
+pub(crate) fn open_files() -> Option<u64> {
+    None
+}
+
+/// The number of bytes of address space that this process may have, if there is a limit.
+#[cfg(unix)]
+pub fn address_space() -> Option<u64> {
+    limit(libc::RLIMIT_AS as _)
+}
+
+/// The number of bytes of address space that this process may have, if there is a limit.
+#[cfg(not(unix))]
+pub(crate) fn address_space() -> Option<u64> {
+    None
+}
+
+#[cfg(unix)]
+fn limit(resource: u32) -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is valid memory for the structure that the call fills in, and it is initialized even if the
+    // call fails.
+    let code = unsafe { libc::getrlimit(resource as _, &mut limit) };
+    // The types differ from system to system.
+    #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
+    let bytes = limit.rlim_cur as u64;
+    (code == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(bytes)
+}
+
+/// The number of bytes of memory for this process and those beside it: the memory of the machine, or the limit of the
+/// container if it is lower. `None` if the system does not say.
+#[cfg(target_os = "linux")]
+pub fn memory() -> Option<u64> {
+    let text = |path: &str| std::fs::read_to_string(path).ok();
+    let of_machine = text("/proc/meminfo").and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+    });
+    let groups = text("/proc/self/cgroup").unwrap_or_default();
+    of_machine.into_iter().chain(memory_of_groups(&groups, text)).min()
+}
+
+/// The lowest memory limit of the control groups in `groups`, and of the groups around them. `groups` has the form of
+/// `/proc/self/cgroup`. `read` returns the text of a file.
+#[cfg(target_os = "linux")]
+fn memory_of_groups(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<u64> {
+    let mut lowest = None;
+    for line in groups.lines() {
+        // A line contains the number of the hierarchy, its controllers, and the path: "0::/a/b", "7:memory:/a/b".
+        let mut parts = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(mut path)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (root, name) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        loop {
+            path = path.trim_end_matches('/');
+            let limit = read(&format!("{root}{path}/{name}")).and_then(|text| text.trim().parse::<u64>().ok());
+            lowest = lowest.into_iter().chain(limit).min();
+            let Some((around, _)) = path.rsplit_once('/') else { break };
+            path = around;
+        }
+    }
+    lowest
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_lowest_limit_of_all_groups_around_counts() {
+        let of = |groups: &str, files: &[(&str, &str)]| {
+            memory_of_groups(groups, |path| Some(files.iter().find(|(name, _)| *name == path)?.1.to_owned()))
+        };
+        let files = [
+            ("/sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("/sys/fs/cgroup/a/memory.max", "5000\n"),
+            ("/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "3000\n"),
+            ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        ];
+        assert_eq!(of("0::/a/b\n", &files), Some(5000));
+        assert_eq!(of("5:cpu,memory:/c/d\n4:pids:/a\n0::/\n", &files), Some(3000));
+        assert_eq!(of("0::/\n", &files), None);
+        assert_eq!(of("not a group\n1:2\n", &files), None);
+        assert!(memory().is_some_and(|bytes| bytes > 1 << 24));
+    }
+
+    #[test]
+    fn errors_of_the_machine_are_told_from_others() {
+        let of = |code| Shortage::of(&io::Error::from_raw_os_error(code));
+        assert_eq!(of(libc::EMFILE), Some(Shortage::Descriptors));
+        assert_eq!(of(libc::ENFILE), Some(Shortage::SystemFiles));
+        assert_eq!(of(libc::ENOMEM), Some(Shortage::Memory));
+        assert_eq!([of(libc::ENOENT), of(libc::EAGAIN), of(libc::ENOSPC)], [None; 3]);
+        assert_eq!(Shortage::of_start(&io::Error::from_raw_os_error(libc::EAGAIN)), Some(Shortage::Threads));
+        assert_eq!(Shortage::of(&io::ErrorKind::OutOfMemory.into()), Some(Shortage::Memory));
+        assert!(Shortage::Descriptors.help().contains("ulimit -n"));
+    }
+}

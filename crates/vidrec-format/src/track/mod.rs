@@ -1,0 +1,21 @@
+//! The bytes of track files: `format-spec/vidrec-v1.md#track-file`.
+//!
+//! ```text
+//! sizes        lengths of parts that have a fixed length
+//! schema       the tracks that clips can have: names, types, shapes, timings
+//! ends         header and footer
+//! table_entry  the location of a clip's block
+//! payload      the bytes of one track of one clip: values and times
+//! directory    the tracks of one clip, and a block of them
+//! assembly     the bytes of a whole file, in the order in which they are written
+//! ```
+
+pub mod assembly;
+pub mod directory;
+pub mod ends;
+pub mod payload;
+pub mod schema;
+pub mod sizes;
+pub mod table_entry;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! The bytes of one track of one clip: its values, then its times.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use bytemuck::Pod;
+use byteorder::{ByteOrder, LittleEndian as LE};
+use serde::{Deserialize, Serialize};
+
+use super::schema::{TrackSchema, TrackTiming, TrackType};
+use crate::align_up;
+use crate::error::{Error, Result};
+
+/// Times begin at multiples of this.
+const TIMES_ALIGNMENT: u64 = 8;
+
+/// The description of a track in the directory, without the location of its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Facts {
+    /// Number of values.
+    pub count: u64,
+    /// The time of the first value in nanoseconds, for timing `rate`; 0 for the others.
+    pub first_ns: i64,
+    /// Values per second as numerator and denominator, for timing `rate`; zeros for the others.
+    pub rate: (u32, u32),
+}
+
+/// A type of numbers that tracks can have: `f32`, `f64`, `i16`, `i32`, `i64` or `u8`.
+pub trait TrackNumber: Pod + private::Sealed {
+    /// The type of such tracks.
+    const TYPE: TrackType;
+}
+
+mod private {
+    pub trait Sealed {
+        fn of_le(bytes: &[u8]) -> Self;
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty => $variant:ident),+) => {
+        $(
+            impl private::Sealed for $number {
+                fn of_le(bytes: &[u8]) -> Self {
+                    let mut b = [0; size_of::<$number>()];
+                    b.copy_from_slice(bytes);
+                    <$number>::from_le_bytes(b)
+                }
+            }
+
+            impl TrackNumber for $number {
+                const TYPE: TrackType = TrackType::$variant;
+            }
+        )+
+    };
+}
+
+numbers!(f32 => F32, f64 => F64, i16 => I16, i32 => I32, i64 => I64, u8 => U8);
+
+/// Little-endian numbers as a slice of the bytes. They are a copy if the machine's byte order or the address of the
+/// bytes rules out a slice.
+pub fn numbers<T: TrackNumber>(bytes: &[u8]) -> Cow<'_, [T]> {
+    match bytemuck::try_cast_slice(bytes) {
+        Ok(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(numbers),
+        _ => Cow::Owned(bytes.chunks_exact(size_of::<T>()).map(T::of_le).collect()),
+    }
+}
+
+/// The bytes of a track of a clip, and what is needed to read them.
+#[derive(Debug, Clone, Copy)]
+pub struct Payload<'a> {
+    /// What all values of the track have in common.
+    pub schema: &'a TrackSchema,
+    /// The facts from the directory.
+    pub facts: Facts,
+    /// The bytes.
+    pub bytes: &'a [u8],
+}
+
+/// The number of times that each value has.
+fn times_per_value(timing: TrackTiming) -> u64 {
+    match timing {
+        TrackTiming::Frames | TrackTiming::Rate => 0,
+        TrackTiming::Times => 1,
+        TrackTiming::Spans => 2,
+    }
+}
+
+/// The length of a track whose values have `values` bytes.
+fn length_with(schema: &TrackSchema, count: u64, values: u64) -> Option<u64> {
+    match times_per_value(schema.timing) {
+        0 => Some(values),
+        n => align_up(values, TIMES_ALIGNMENT)?.checked_add(count.checked_mul(8 * n)?),
+    }
+}
+
+/// Whether a track of `count` values can have `length` bytes. For texts, this is certain only after
+/// [`Payload::prove`], because their lengths are in the bytes themselves.
+pub fn is_length(schema: &TrackSchema, count: u64, length: u64) -> bool {
+    match schema.value_bytes() {
+        Some(value) => count.checked_mul(value).and_then(|n| length_with(schema, count, n)) == Some(length),
+        None => text_offsets(count).and_then(|n| length_with(schema, count, n)).is_some_and(|least| least <= length),
+    }
+}
+
+/// The length of the list of offsets of `count` texts.
+fn text_offsets(count: u64) -> Option<u64> {
+    count.checked_add(1)?.checked_mul(4)
+}
+
+/// Appends times after the values.
+pub fn push_times(bytes: &mut Vec<u8>, times: &[&[i64]]) {
+    if times.is_empty() {
+        return;
+    }
+    bytes.resize(bytes.len().next_multiple_of(TIMES_ALIGNMENT as usize), 0);
+    bytes.extend(times.iter().flat_map(|times| times.iter()).flat_map(|time| time.to_le_bytes()));
+}
+
+/// Encodes the offsets and bytes of texts; `None` if a length does not fit in 32 bits.
+pub fn texts_to_bytes<S: AsRef<str>>(texts: &[S]) -> Option<Vec<u8>> {
+    let mut bytes = 0u32.to_le_bytes().to_vec();
+    let mut end = 0u32;
+    for text in texts {
+        end = end.checked_add(u32::try_from(text.as_ref().len()).ok()?)?;
+        bytes.extend(end.to_le_bytes());
+    }
+    texts.iter().for_each(|text| bytes.extend_from_slice(text.as_ref().as_bytes()));
+    Some(bytes)
+}
+
+impl<'a> Payload<'a> {
+    fn count(&self) -> usize {
+        self.facts.count as usize
+    }
+
+    /// The start of the times, or the place where they would start.
+    fn times_at(&self) -> usize {
+        let times = 8 * self.count() * times_per_value(self.schema.timing) as usize;
+        self.bytes.len().saturating_sub(times)
+    }
+
+    /// The range of the values, once the length is proven.
+    fn values_range(&self) -> Range<usize> {
+        match self.schema.value_bytes() {
+            Some(value) => 0..self.count() * value as usize,
+            None => 0..self.texts_range().end,
+        }
+    }
+
+    fn texts_range(&self) -> Range<usize> {
+        let start = 4 * (self.count() + 1);
+        start..start + self.offset(self.count())
+    }
+
+    fn offset(&self, i: usize) -> usize {
+        self.bytes.get(4 * i..4 * i + 4).map_or(0, |b| LE::read_u32(b) as usize)
+    }
+
+    /// Whether the bytes contain neither texts nor times.
+    pub fn has_only_numbers(&self) -> bool {
+        self.schema.kind != TrackType::Utf8 && times_per_value(self.schema.timing) == 0
+    }
+
+    /// The bytes of all numbers.
+    pub fn number_bytes(&self) -> &'a [u8] {
+        &self.bytes[self.values_range()]
+    }
+
+    /// A copy of text `i`; `None` if there is none.
+    pub fn text(&self, i: usize) -> Option<String> {
+        if self.schema.kind != TrackType::Utf8 || i >= self.count() {
+            return None;
+        }
+        let texts = self.bytes.get(self.texts_range())?;
+        String::from_utf8(texts.get(self.offset(i)..self.offset(i + 1))?.to_vec()).ok()
+    }
+
+    /// The times, for timing `times`; the starts, for timing `spans`.
+    pub fn starts(&self) -> Option<Cow<'a, [i64]>> {
+        let at = self.times_at();
+        (times_per_value(self.schema.timing) > 0).then(|| numbers(&self.bytes[at..at + 8 * self.count()]))
+    }
+
+    /// The ends, for timing `spans`.
+    pub fn ends(&self) -> Option<Cow<'a, [i64]>> {
+        let at = self.times_at() + 8 * self.count();
+        (self.schema.timing == TrackTiming::Spans).then(|| numbers(&self.bytes[at..at + 8 * self.count()]))
+    }
+
+    /// Checks everything that a reader relies on. The clip has `frames` frames, and the length of the track is
+    /// possible.
+    ///
+    /// # Errors
+    ///
+    /// Rules `track-frames`, `track-text` and `track-times`.
+    pub fn prove(&self, frames: u32) -> Result<()> {
+        if self.schema.timing == TrackTiming::Frames && self.facts.count != u64::from(frames) {
+            return Err(Error::format("track-frames", "the track has not one value for each frame")
+                .expected(format!("{frames} values"))
+                .found(self.facts.count));
+        }
+        if self.schema.kind == TrackType::Utf8 {
+            self.prove_texts()?;
+        }
+        self.prove_times()
+    }
+
+    fn prove_texts(&self) -> Result<()> {
+        let fault = |what: &str| Error::format("track-text", what.to_owned());
+        let offsets: Cow<'_, [i32]> = numbers(&self.bytes[..4 * (self.count() + 1)]);
+        let rises = offsets[0] == 0 && offsets.windows(2).all(|two| (two[0] as u32) <= two[1] as u32);
+        let end = self.texts_range().end;
+        if !rises || length_with(self.schema, self.facts.count, end as u64) != Some(self.bytes.len() as u64) {
+            return Err(fault(
+                "the offsets of texts do not begin with 0, do not rise, or do not end where the texts do",
+            ));
+        }
+        let texts = self.bytes.get(self.texts_range()).unwrap_or_default();
+        std::str::from_utf8(texts).map_err(|e| fault("a text is not UTF-8").found(e))?;
+        // The bytes are checked instead of a `str`, because texts in a mapped file may stop being UTF-8 at any time.
+        let is_inside = |at: usize| texts.get(at).is_some_and(|&byte| byte & 0xC0 == 0x80);
+        match offsets.iter().position(|&at| is_inside(at as u32 as usize)) {
+            None => Ok(()),
+            Some(i) => Err(fault("a text is not UTF-8").found(format!("an end within a character, before text {i}"))),
+        }
+    }
+
+    fn prove_times(&self) -> Result<()> {
+        let fault = |what: &str| Error::format("track-times", what.to_owned());
+        if self.schema.timing == TrackTiming::Rate && (self.facts.rate.0 == 0 || self.facts.rate.1 == 0) {
+            let (numerator, denominator) = self.facts.rate;
+            return Err(fault("the rate is not a positive fraction").found(format!("{numerator}/{denominator}")));
+        }
+        let starts = self.starts().unwrap_or_default();
+        if let Some(i) = starts.windows(2).position(|two| two[0] > two[1]) {
+            return Err(fault("times decrease").found(format!("{} after {} ns", starts[i + 1], starts[i])));
+        }
+        let ends = self.ends().unwrap_or_default();
+        match starts.iter().zip(&*ends).find(|(start, end)| start > end) {
+            None => Ok(()),
+            Some((start, end)) => Err(fault("a span ends before it starts").found(format!("{start} to {end} ns"))),
+        }
+    }
+
+    /// Checks what no reader relies on. The track is already proven.
+    ///
+    /// # Errors
+    ///
+    /// Rules `track-padding` and `track-finite`.
+    pub fn prove_rest(&self) -> Result<()> {
+        let padding = self.values_range().end..self.times_at();
+        if self.bytes.get(padding).is_some_and(|bytes| bytes.iter().any(|&b| b != 0)) {
+            return Err(Error::format("track-padding", "the padding after the values is not zero"));
+        }
+        match self.first_not_finite().filter(|_| !self.schema.nan) {
+            None => Ok(()),
+            Some(i) => Err(Error::format("track-finite", "a number is infinite or not a number")
+                .found(format!("in value {}", i / self.schema.numbers_per_value()))),
+        }
+    }
+
+    /// The position of the first number that is infinite or not a number.
+    pub fn first_not_finite(&self) -> Option<usize> {
+        match self.schema.kind {
+            TrackType::F32 => numbers::<f32>(self.number_bytes()).iter().position(|n| !n.is_finite()),
+            TrackType::F64 => numbers::<f64>(self.number_bytes()).iter().position(|n| !n.is_finite()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The tracks that the clips of a shard can have.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::limits;
+use crate::words::words;
+
+/// The type of the values of a track.
+///
+/// In text (`FromStr`, `Display`, serde): `f32`, `f64`, `i16`, `i32`, `i64`, `u8` or `utf-8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum TrackType {
+    /// 32-bit floating-point numbers.
+    F32,
+    /// 64-bit floating-point numbers.
+    F64,
+    /// Signed 16-bit integers.
+    I16,
+    /// Signed 32-bit integers.
+    I32,
+    /// Signed 64-bit integers.
+    I64,
+    /// Whole numbers from 0 to 255.
+    U8,
+    /// Texts.
+    Utf8,
+}
+
+words!(TrackType, "type of a track", {
+    "f32" => F32, "f64" => F64, "i16" => I16, "i32" => I32, "i64" => I64, "u8" => U8, "utf-8" => Utf8,
+});
+
+impl TrackType {
+    /// The size of a number in bytes; `None` for texts.
+    #[doc(hidden)]
+    pub fn number_bytes(self) -> Option<u64> {
+        match self {
+            TrackType::U8 => Some(1),
+            TrackType::I16 => Some(2),
+            TrackType::F32 | TrackType::I32 => Some(4),
+            TrackType::F64 | TrackType::I64 => Some(8),
+            TrackType::Utf8 => None,
+        }
+    }
+}
+
+/// The timing of the values of a track.
+///
+/// In text (`FromStr`, `Display`, serde): `frames`, `times`, `spans` or `rate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum TrackTiming {
+    /// One value for each frame of the clip.
+    Frames,
+    /// Each value has a time.
+    Times,
+    /// Each value has a start and an end.
+    Spans,
+    /// The values follow each other at a fixed rate.
+    Rate,
+}
+
+words!(TrackTiming, "timing of a track", {
+    "frames" => Frames, "times" => Times, "spans" => Spans, "rate" => Rate,
+});
+
+/// What all values of a track have in common, in all clips.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TrackSchema {
+    /// Its name, of 1 to 255 bytes.
+    pub name: String,
+    /// The type of its values.
+    #[serde(rename = "type")]
+    pub kind: TrackType,
+    /// The shape of one value; empty if a value is one number or one text.
+    pub shape: Vec<u32>,
+    /// The timing of its values.
+    pub timing: TrackTiming,
+    /// Whether numbers may be infinite or not a number. Default: they may not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nan: bool,
+}
+
+impl TrackSchema {
+    /// The number of numbers in one value; 1 for texts.
+    pub fn numbers_per_value(&self) -> usize {
+        self.shape.iter().map(|&side| side as usize).product()
+    }
+
+    /// Size of one value in bytes; `None` for texts.
+    #[doc(hidden)]
+    pub fn value_bytes(&self) -> Option<u64> {
+        Some(self.kind.number_bytes()? * self.numbers_per_value() as u64)
+    }
+
+    /// Checks this schema by itself. The error says what is wrong.
+    #[doc(hidden)]
+    pub fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        if name.is_empty() || name.len() > limits::MAX_TRACK_NAME_BYTES || name.chars().any(char::is_control) {
+            return Err(format!("{name:?} cannot be the name of a track: it needs 1 to 255 bytes, none of control"));
+        }
+        if self.shape.len() > limits::MAX_TRACK_SIDES || self.shape.contains(&0) {
+            return Err(format!(
+                "track \"{name}\" cannot have the shape {:?}: it needs at most 8 sides from 1",
+                self.shape
+            ));
+        }
+        if self.kind == TrackType::Utf8 && !self.shape.is_empty() {
+            return Err(format!("track \"{name}\" is of texts, which have no shape"));
+        }
+        let numbers = self.shape.iter().try_fold(1u64, |n, &side| n.checked_mul(side.into()));
+        if numbers.is_none_or(|n| n > limits::MAX_TRACK_VALUE_NUMBERS) {
+            return Err(format!("a value of track \"{name}\" has too many numbers for the shape {:?}", self.shape));
+        }
+        Ok(())
+    }
+
+    /// Whether both have the same type, shape and timing, so that they can be one track.
+    #[doc(hidden)]
+    pub fn is_like(&self, other: &TrackSchema) -> bool {
+        (self.kind, self.timing) == (other.kind, other.timing) && self.shape == other.shape
+    }
+
+    /// Describes the track in words, without its name: `f32 [14], times`.
+    #[doc(hidden)]
+    pub fn words(&self) -> String {
+        let shape = if self.shape.is_empty() { String::new() } else { format!(" {:?}", self.shape) };
+        format!("{}{shape}, {}", self.kind, self.timing)
+    }
+}
+
+/// The tracks of a shard. A track's number is its position.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Schema(Vec<TrackSchema>);
+
+impl Schema {
+    /// The tracks, by number.
+    pub fn tracks(&self) -> &[TrackSchema] {
+        &self.0
+    }
+
+    /// The number of a track.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        self.0.iter().position(|track| track.name == name).map(|at| at as u32)
+    }
+
+    /// Returns the number of this track, and adds the track if it is new.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::error::ErrorKind::Usage): the track is invalid, or a track of this name has another type,
+    /// shape or timing. [`Limit`](crate::error::ErrorKind::Limit): there are too many tracks.
+    pub fn join(&mut self, track: &TrackSchema) -> Result<u32> {
+        track.check().map_err(Error::usage)?;
+        if let Some(number) = self.number(&track.name) {
+            let known = &mut self.0[number as usize];
+            if !known.is_like(track) {
+                return Err(Error::usage(format!("track \"{}\" is another one elsewhere", track.name))
+                    .expected(known.words())
+                    .found(track.words())
+                    .help("give one of them another name"));
+            }
+            known.nan |= track.nan;
+            return Ok(number);
+        }
+        if self.0.len() >= limits::MAX_TRACKS {
+            return Err(Error::limit("there are too many tracks").expected(format!("at most {}", limits::MAX_TRACKS)));
+        }
+        self.0.push(track.clone());
+        Ok(self.0.len() as u32 - 1)
+    }
+
+    /// The schema as JSON.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Serializing strings and numbers cannot fail.
+        serde_json::to_vec(&serde_json::json!({ "tracks": self.0 })).unwrap_or_default()
+    }
+
+    /// Reads a schema.
+    ///
+    /// # Errors
+    ///
+    /// Rule `track-schema`.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let fault = |found: String| {
+            Error::format("track-schema", "the schema is not the expected JSON").section("schema").found(found)
+        };
+        // The bytes are parsed as objects first, because serde would also accept arrays of the fields in order. They
+        // are a copy, because text in a mapped file may stop being UTF-8 at any time.
+        let bytes = bytes.to_vec();
+        let mut object: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|e| fault(e.to_string()))?;
+        let list: Vec<Map<String, Value>> = serde_json::from_value(object.remove("tracks").unwrap_or_default())
+            .map_err(|e| fault(format!("tracks: {e}")))?;
+        if list.len() > limits::MAX_TRACKS {
+            return Err(fault(format!("{} tracks", list.len())));
+        }
+        let (mut tracks, mut names) = (Vec::new(), HashSet::new());
+        for track in list {
+            let track: TrackSchema = serde_json::from_value(track.into()).map_err(|e| fault(e.to_string()))?;
+            track.check().map_err(fault)?;
+            if !names.insert(track.name.clone()) {
+                return Err(fault(format!("two tracks \"{}\"", track.name)));
+            }
+            tracks.push(track);
+        }
+        Ok(Schema(tracks))
+    }
+}

@@ -1,0 +1,338 @@
+//! Tests of the bytes against a plain model of the specification, and against hostile changes.
+
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+
+use super::assembly::Assembly;
+use super::directory::{self, NewTrack};
+use super::ends::{self, Footer};
+use super::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
+use super::schema::{Schema, TrackSchema, TrackTiming, TrackType};
+use super::table_entry::{self, TableEntry};
+use crate::crc32;
+use crate::error::Result;
+
+/// A track of a clip, as plain values.
+#[derive(Debug, Clone, PartialEq)]
+struct Track {
+    number: usize,
+    /// Numbers as their bytes, one value after the other.
+    numbers: Vec<u8>,
+    texts: Vec<String>,
+    count: usize,
+    starts: Vec<i64>,
+    ends: Vec<i64>,
+    first_ns: i64,
+    rate: (u32, u32),
+}
+
+/// The frames and the tracks of a clip.
+type Clip = (u32, Vec<Track>);
+
+fn schema() -> Schema {
+    let mut schema = Schema::default();
+    let types = ["f32", "f64", "i16", "i32", "i64", "u8", "utf-8"];
+    let timings = ["frames", "times", "spans", "rate"];
+    for (i, kind) in types.iter().enumerate() {
+        for (j, timing) in timings.iter().enumerate() {
+            let shape = if *kind == "utf-8" { vec![] } else { [vec![], vec![3], vec![1, 2]][(i + j) % 3].clone() };
+            let (kind, timing) = (kind.parse().unwrap(), timing.parse().unwrap());
+            schema.join(&TrackSchema { name: format!("{i}{j} ü"), kind, shape, timing, nan: true }).unwrap();
+        }
+    }
+    schema
+}
+
+fn track(number: usize, frames: u32) -> impl Strategy<Value = Track> {
+    let schema = schema().tracks()[number].clone();
+    let counts = if schema.timing == TrackTiming::Frames { frames as usize..frames as usize + 1 } else { 0..6 };
+    counts.prop_flat_map(move |count| {
+        let schema = schema.clone();
+        let bytes = schema.value_bytes().unwrap_or(0) as usize * count;
+        let texts = if schema.kind == TrackType::Utf8 { count } else { 0 };
+        let parts = (
+            prop::collection::vec(any::<u8>(), bytes),
+            prop::collection::vec(".{0,5}", texts),
+            prop::collection::vec((any::<i64>(), 0..i64::MAX), count),
+            any::<i64>(),
+            (1u32.., 1u32..),
+        );
+        parts.prop_map(move |(numbers, texts, mut times, first_ns, rate)| {
+            times.sort_unstable();
+            let starts: Vec<i64> = times.iter().map(|t| t.0).collect();
+            let ends = times.iter().map(|t| t.0.saturating_add(t.1)).collect();
+            let is = |timing: &[TrackTiming]| timing.contains(&schema.timing);
+            Track {
+                number,
+                numbers,
+                texts,
+                count,
+                starts: if is(&[TrackTiming::Times, TrackTiming::Spans]) { starts } else { vec![] },
+                ends: if is(&[TrackTiming::Spans]) { ends } else { vec![] },
+                first_ns: if is(&[TrackTiming::Rate]) { first_ns } else { 0 },
+                rate: if is(&[TrackTiming::Rate]) { rate } else { (0, 0) },
+            }
+        })
+    })
+}
+
+fn clip() -> impl Strategy<Value = Clip> {
+    (1u32..4, prop::collection::btree_set(0..28usize, 0..4)).prop_flat_map(|(frames, numbers)| {
+        let tracks: Vec<_> = numbers.into_iter().map(|number| track(number, frames)).collect();
+        (Just(frames), tracks)
+    })
+}
+
+/// The bytes of a track, as the library encodes them.
+fn payload(track: &Track) -> Vec<u8> {
+    let is_text = schema().tracks()[track.number].kind == TrackType::Utf8;
+    let mut bytes = if is_text { texts_to_bytes(&track.texts).unwrap() } else { track.numbers.clone() };
+    let times: Vec<&[i64]> = match schema().tracks()[track.number].timing {
+        TrackTiming::Times => vec![&track.starts],
+        TrackTiming::Spans => vec![&track.starts, &track.ends],
+        _ => vec![],
+    };
+    push_times(&mut bytes, &times);
+    bytes
+}
+
+fn write(clips: &[Clip]) -> Vec<u8> {
+    let (mut assembly, head) = Assembly::begin();
+    let mut file = head.to_vec();
+    for (_, tracks) in clips {
+        let new = |track: &Track| NewTrack {
+            number: track.number as u32,
+            facts: Facts { count: track.count as u64, first_ns: track.first_ns, rate: track.rate },
+            bytes: Cow::Owned(payload(track)),
+        };
+        file.extend(assembly.push(&tracks.iter().map(new).collect::<Vec<_>>()).unwrap());
+    }
+    file.extend(assembly.finish(&schema()).unwrap());
+    file
+}
+
+/// The same file, word for word from the specification.
+fn model(clips: &[Clip]) -> Vec<u8> {
+    let pad = |file: &mut Vec<u8>, to: usize| {
+        while !file.len().is_multiple_of(to) {
+            file.push(0)
+        }
+    };
+    let sealed = |bytes: Vec<u8>, ordinal: u64| {
+        [&bytes[..], &crc32(&[&bytes[..], &ordinal.to_le_bytes()].concat()).to_le_bytes()].concat()
+    };
+    let mut file = b"\x89VTRK\r\n\x1a\x01\x00\x01\x00".to_vec();
+    file.resize(60, 0);
+    let header_crc = crc32(&file);
+    file.extend(header_crc.to_le_bytes());
+    let mut table = Vec::new();
+    for (ordinal, (_, tracks)) in clips.iter().enumerate() {
+        if tracks.is_empty() {
+            table.extend(sealed(vec![0; 20], ordinal as u64));
+            continue;
+        }
+        pad(&mut file, 64);
+        let mut directory = [tracks.len() as u32, ordinal as u32].map(u32::to_le_bytes).concat();
+        let mut block = vec![0; 8 + 48 * tracks.len()];
+        for track in tracks {
+            let mut bytes = track.numbers.clone();
+            if schema().tracks()[track.number].kind == TrackType::Utf8 {
+                let ends = (0..=track.count).map(|i| track.texts[..i].concat().len() as u32);
+                bytes = ends.flat_map(u32::to_le_bytes).chain(track.texts.concat().into_bytes()).collect();
+            }
+            if matches!(schema().tracks()[track.number].timing, TrackTiming::Times | TrackTiming::Spans) {
+                pad(&mut bytes, 8);
+            }
+            bytes.extend(track.starts.iter().chain(&track.ends).flat_map(|t| t.to_le_bytes()));
+            pad(&mut block, 64);
+            directory.extend([track.number as u32, crc32(&bytes)].map(u32::to_le_bytes).concat());
+            directory.extend([block.len(), bytes.len(), track.count].map(|n| (n as u64).to_le_bytes()).concat());
+            directory.extend(track.first_ns.to_le_bytes());
+            directory.extend([track.rate.0, track.rate.1].map(u32::to_le_bytes).concat());
+            block.extend(bytes);
+        }
+        block[..directory.len()].copy_from_slice(&directory);
+        let mut entry = [file.len() as u64, block.len() as u64].map(u64::to_le_bytes).concat();
+        entry.extend(crc32(&directory).to_le_bytes());
+        table.extend(sealed(entry, ordinal as u64));
+        file.extend(block);
+    }
+    pad(&mut file, 64);
+    let (at, schema) = (file.len() as u64, schema().to_bytes());
+    let places = [at, at + table.len() as u64];
+    let length = places[1] + schema.len() as u64 + 64;
+    file.extend(table);
+    file.extend_from_slice(&schema);
+    let mut footer = [length, clips.len() as u64, places[0], places[1]].map(u64::to_le_bytes).concat();
+    footer.extend([schema.len() as u32, crc32(&schema), header_crc, 0, 0].map(u32::to_le_bytes).concat());
+    footer.extend(crc32(&footer).to_le_bytes());
+    footer.extend(*b"\x89VTRK\r\n\x1a");
+    file.extend(footer);
+    file
+}
+
+/// Reads everything as a reader does that checks every rule.
+fn read(file: &[u8], frames: &[u32]) -> Result<Vec<Vec<Track>>> {
+    let none = || crate::error::Error::format("track-layout", "too short");
+    let head = ends::check_header(file.first_chunk().ok_or_else(none)?)?;
+    let footer = Footer::from_bytes(file.last_chunk().ok_or_else(none)?, head)?;
+    footer.check_layout(file.len() as u64, frames.len() as u64)?;
+    let place = |at: u64, n: usize| at as usize..at as usize + n;
+    let schema = &file[place(footer.schema_offset, footer.schema_length as usize)];
+    if crc32(schema) != footer.schema_crc32 {
+        return Err(none());
+    }
+    let schema = Schema::from_bytes(schema)?;
+    let mut clips = Vec::new();
+    for (ordinal, &frames) in (0..).zip(frames) {
+        let at = footer.table_offset + ordinal * table_entry::BYTES as u64;
+        let entry = TableEntry::from_bytes(file[place(at, table_entry::BYTES)].first_chunk().unwrap(), ordinal);
+        let entry = entry.ok_or_else(none)?;
+        let Some(range) = entry.range(footer.table_offset)? else {
+            clips.push(Vec::new());
+            continue;
+        };
+        let block = &file[range.start as usize..range.end as usize];
+        let entries = directory::prove(block, entry.length, ordinal, entry.directory_crc32, &schema)?;
+        let read = |entry: &directory::Entry| read_track(entry.track as usize, &entry.payload(block, &schema)?, frames);
+        clips.push(entries.iter().map(read).collect::<Result<_>>()?);
+    }
+    Ok(clips)
+}
+
+fn read_track(number: usize, payload: &Payload<'_>, frames: u32) -> Result<Track> {
+    payload.prove(frames)?;
+    payload.prove_rest()?;
+    let count = payload.facts.count as usize;
+    let is_text = payload.schema.kind == TrackType::Utf8;
+    assert!(payload.text(count).is_none());
+    Ok(Track {
+        number,
+        numbers: if is_text { vec![] } else { payload.number_bytes().to_vec() },
+        texts: if is_text { (0..count).map(|i| payload.text(i).unwrap().to_owned()).collect() } else { vec![] },
+        count,
+        starts: payload.starts().unwrap_or_default().into_owned(),
+        ends: payload.ends().unwrap_or_default().into_owned(),
+        first_ns: payload.facts.first_ns,
+        rate: payload.facts.rate,
+    })
+}
+
+proptest! {
+    #[test]
+    fn files_are_those_of_the_model_and_read_back(clips in prop::collection::vec(clip(), 0..5)) {
+        let file = write(&clips);
+        prop_assert!(file == model(&clips), "the bytes are not those of the model");
+        let frames: Vec<u32> = clips.iter().map(|clip| clip.0).collect();
+        let tracks: Vec<_> = clips.into_iter().map(|clip| clip.1).collect();
+        prop_assert_eq!(read(&file, &frames).unwrap(), tracks);
+    }
+
+    #[test]
+    fn changed_bytes_are_refused_or_change_nothing(
+        clips in prop::collection::vec(clip(), 1..4),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let mut file = write(&clips);
+        for (at, byte) in &changes {
+            let at = at.index(file.len());
+            file[at] = *byte;
+        }
+        if let Some(cut) = cut {
+            file.truncate(cut.index(file.len()));
+        }
+        let frames: Vec<u32> = clips.iter().map(|clip| clip.0).collect();
+        if let Ok(found) = read(&file, &frames) {
+            prop_assert_eq!(found, clips.into_iter().map(|clip| clip.1).collect::<Vec<_>>());
+        }
+    }
+
+    /// Bytes of a block and of a track whose checksums all match, as an attacker would write them.
+    #[test]
+    fn hostile_blocks_never_panic(
+        clip in clip(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        frames in 0u32..4,
+    ) {
+        prop_assume!(!clip.1.is_empty());
+        let file = write(&[clip]);
+        let entry = TableEntry::from_bytes(&footer_entry(&file), 0).unwrap();
+        let mut block = file[64..64 + entry.length as usize].to_vec();
+        for (at, byte) in &changes {
+            let at = at.index(block.len());
+            block[at] = *byte;
+        }
+        let directory = 8usize.saturating_add((u32::from_le_bytes(block[..4].try_into().unwrap()) as usize).saturating_mul(48));
+        let crc = crc32(&block[..directory.min(block.len())]);
+        let Ok(entries) = directory::prove(&block, entry.length, 0, crc, &schema()) else { return Ok(()) };
+        for entry in entries {
+            let entry = directory::Entry { crc32: crc32(&block[entry.range()]), ..entry };
+            // The bytes decide whether the track can be proven. If it can, it can be read.
+            let _ = read_track(entry.track as usize, &entry.payload(&block, &schema()).unwrap(), frames);
+        }
+    }
+
+    #[test]
+    fn hostile_payloads_never_panic(
+        number in 0..28usize,
+        count in prop_oneof![0..4u64, any::<u64>()],
+        bytes in prop::collection::vec(prop_oneof![Just(0), 0..9u8, any::<u8>()], 256),
+    ) {
+        let all = schema();
+        let schema = &all.tracks()[number];
+        let facts = Facts { count, first_ns: 0, rate: (1, 1) };
+        // Holds for every length that fits, at every position of the bytes.
+        for length in (0..=bytes.len()).filter(|&n| is_length(schema, count, n as u64)) {
+            for at in 0..(bytes.len() - length).min(9) {
+                let _ = read_track(number, &Payload { schema, facts, bytes: &bytes[at..at + length] }, 3);
+            }
+        }
+    }
+}
+
+fn footer_entry(file: &[u8]) -> [u8; table_entry::BYTES] {
+    let at = Footer::from_bytes(file.last_chunk().unwrap(), ends::check_header(&ends::header()).unwrap()).unwrap();
+    *file[at.table_offset as usize..].first_chunk().unwrap()
+}
+
+#[test]
+fn numbers_at_any_place_are_the_same() {
+    let bytes: Vec<u8> = (0..41).collect();
+    for at in 0..8 {
+        let found = numbers::<i32>(&bytes[at..at + 32]);
+        let expected: Vec<i32> =
+            bytes[at..at + 32].chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect();
+        assert_eq!(&found[..], &expected[..]);
+    }
+}
+
+#[test]
+fn a_schema_takes_what_fits_and_names_what_does_not() {
+    let mut all = schema();
+    let known = all.tracks()[0].clone();
+    assert_eq!(all.join(&known).unwrap(), 0);
+    let other = TrackSchema { shape: vec![7], ..known.clone() };
+    let error = all.join(&other).unwrap_err().to_string();
+    assert!(error.contains("f32, frames") && error.contains("f32 [7], frames"), "{error}");
+    let strict = TrackSchema { name: "x".into(), nan: false, ..known.clone() };
+    assert_eq!((all.join(&strict).unwrap(), all.tracks()[28].nan), (28, false));
+    all.join(&TrackSchema { nan: true, ..strict }).unwrap();
+    assert!(all.tracks()[28].nan, "one that allows more allows it for both");
+    for bad in [
+        TrackSchema { name: String::new(), ..known.clone() },
+        TrackSchema { name: "a\n".into(), ..known.clone() },
+        TrackSchema { name: "a".repeat(256), ..known.clone() },
+        TrackSchema { shape: vec![0], ..known.clone() },
+        TrackSchema { shape: vec![1; 9], ..known.clone() },
+        TrackSchema { shape: vec![u32::MAX; 8], ..known.clone() },
+        TrackSchema { kind: TrackType::Utf8, shape: vec![1], ..known.clone() },
+    ] {
+        assert!(Schema::default().join(&bad).is_err(), "{bad:?}");
+        let json = serde_json::json!({ "tracks": [bad] }).to_string();
+        assert_eq!(Schema::from_bytes(json.as_bytes()).unwrap_err().rule(), Some("track-schema"), "{json}");
+    }
+    let twice = serde_json::json!({ "tracks": [known, known] }).to_string();
+    assert!(Schema::from_bytes(twice.as_bytes()).is_err());
+}

@@ -1,0 +1,17 @@
+//! MXNet's image records: `.rec` with `.idx` and `.lst`, as used by `im2rec`, mxnet-videoio and DALI.
+//!
+//! A vidrec record file already is such a file, so an export only adds the files that other readers expect beside
+//! it. An import has to find which records form a clip, because these files do not say it.
+
+mod export;
+mod grouping;
+mod import;
+mod in_place;
+mod labels;
+mod scan;
+mod side_files;
+
+pub use export::{export, export_within};
+pub use grouping::Ids;
+pub use import::{MxnetOptions, import};
+pub use in_place::import_in_place;

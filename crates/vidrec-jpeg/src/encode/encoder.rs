@@ -1,0 +1,238 @@
+//! Encodes the pictures of a clip as JPEGs.
+
+use super::code::{CODES, Code, Counts};
+use super::costs::Costs;
+use super::dct::{Dct, Scaling, scaling};
+use super::order::ZIGZAG;
+use super::quantization::quantizers;
+use super::source::{Plane, Samples, Source, Stored};
+use super::symbols::{END, Symbols, ZEROS};
+use super::tile::{Rules, TileEncoder};
+use super::write;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::planes::Planes;
+
+/// An encoder for the pictures of a clip. It keeps its buffers.
+///
+/// The first picture determines the Huffman codes. Later pictures keep them unless they need a symbol that the
+/// codes lack. The bytes of a picture therefore depend on the pictures before it.
+#[derive(Debug)]
+pub(crate) struct RateDistortionEncoder {
+    /// The quantizers of luma and chroma, in zigzag order.
+    quantizers: [[u8; 64]; 2],
+    lambda: f32,
+    dct: Dct,
+    scaling: [Scaling; 2],
+    rules: Rules,
+    tile: TileEncoder,
+    symbols: Symbols,
+    /// The number of occurrences of each symbol in all pictures.
+    counts: Box<[Counts; CODES]>,
+    codes: Option<[Code; CODES]>,
+}
+
+impl RateDistortionEncoder {
+    /// Creates an encoder with libjpeg's `quality`, 1 to 100.
+    pub fn new(quality: u8) -> Self {
+        Self::on(quality, Dct::all()[0])
+    }
+
+    pub(super) fn on(quality: u8, dct: Dct) -> Self {
+        let (quantizers, lambda) = quantizers(quality);
+        RateDistortionEncoder {
+            quantizers,
+            lambda,
+            dct,
+            scaling: quantizers.each_ref().map(scaling),
+            rules: Rules { zero_up_to: zero_up_to(lambda), costs: costs(None, lambda) },
+            tile: TileEncoder::new(),
+            symbols: Symbols::new(),
+            counts: Box::new([[0; 256]; CODES]),
+            codes: None,
+        }
+    }
+
+    /// Sets the quality of the next picture. The codes do not change.
+    pub fn set_quality(&mut self, quality: u8) {
+        (self.quantizers, self.lambda) = quantizers(quality);
+        self.scaling = self.quantizers.each_ref().map(scaling);
+        self.rules.zero_up_to = zero_up_to(self.lambda);
+        self.rules.costs = costs(self.codes.as_ref(), self.lambda);
+    }
+
+    /// The data from earlier pictures of the clip on which the next picture depends.
+    pub fn state(&self) -> ClipState {
+        ClipState { counts: self.counts.clone(), codes: self.codes.clone() }
+    }
+
+    /// Forgets the pictures since `state`.
+    pub fn set_state(&mut self, state: &ClipState) {
+        self.counts.clone_from(&state.counts);
+        self.codes.clone_from(&state.codes);
+        self.rules.costs = costs(self.codes.as_ref(), self.lambda);
+    }
+
+    /// Forgets all earlier pictures.
+    pub fn start_clip(&mut self) {
+        *self.counts = [[0; 256]; CODES];
+        self.codes = None;
+        self.rules.costs = costs(None, self.lambda);
+    }
+
+    /// Replaces the contents of `jpeg` by the encoded `picture`, in tiles of `restart` MCUs. `restart` is 1 or 2,
+    /// and divides a row.
+    pub fn encode(&mut self, picture: &Planes, restart: u16, jpeg: &mut Vec<u8>) -> Result<()> {
+        let (size, planes) = ((picture.width(), picture.height()), planes(picture)?);
+        let scaling = self.scaling;
+        self.choose(&Samples { size, planes, dct: self.dct, scaling: &scaling }, restart)?;
+        jpeg.clear();
+        jpeg.extend_from_slice(&write::JFIF);
+        write::frame(size, &self.quantizers, jpeg);
+        self.write(restart, jpeg)
+    }
+
+    /// Chooses a JPEG's coefficients again, and appends them to the first segments of a JPEG.
+    ///
+    /// Each quantizer is that of the JPEG or of this encoder, whichever is larger, because what the JPEG has lost
+    /// cannot be restored.
+    pub fn requantize(&mut self, stored: &StoredPicture<'_>, restart: u16, jpeg: &mut Vec<u8>) -> Result<()> {
+        let [luma, blue, red] = stored.quantizers;
+        let mut quantizers = self.quantizers;
+        for (place, &at) in ZIGZAG.iter().enumerate() {
+            let [luma, blue, red] = [luma, blue, red].map(|rows| rows[usize::from(at)].clamp(1, 255) as u8);
+            quantizers[0][place] = quantizers[0][place].max(luma);
+            quantizers[1][place] = quantizers[1][place].max(blue).max(red);
+        }
+        let factors = [0, 1, 2].map(|component: usize| {
+            let mut factors = [[0.0; 8]; 8];
+            for (&new, &at) in quantizers[component.min(1)].iter().zip(&ZIGZAG) {
+                let old = stored.quantizers[component][usize::from(at)];
+                factors[usize::from(at % 8)][usize::from(at / 8)] = f32::from(old) / f32::from(new);
+            }
+            factors
+        });
+        self.choose(&Stored { size: stored.size, mcus: stored.mcus, factors }, restart)?;
+        write::frame(stored.size, &quantizers, jpeg);
+        self.write(restart, jpeg)
+    }
+
+    /// Chooses the symbols of a picture, and makes its codes.
+    fn choose(&mut self, source: &impl Source, restart: u16) -> Result<()> {
+        self.symbols.clear();
+        let mcus = usize::from(restart);
+        let (across, down) = (source.size().0.div_ceil(16) as usize, source.size().1.div_ceil(16) as usize);
+        for row in 0..down {
+            for column in (0..across).step_by(mcus) {
+                self.tile.encode(source, (column, row), mcus, &self.rules, &mut self.symbols)?;
+            }
+        }
+        for (all, counts) in self.counts.iter_mut().zip(&*self.symbols.counts) {
+            all.iter_mut().zip(counts).for_each(|(all, &count)| *all = all.saturating_add(count) & (u32::MAX >> 4));
+        }
+        let lacks =
+            |codes: &[Code; CODES]| codes.iter().zip(&*self.symbols.counts).any(|(code, counts)| lacks(code, counts));
+        if self.codes.as_ref().is_none_or(lacks) {
+            self.codes = Some(self.make_codes());
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, restart: u16, jpeg: &mut Vec<u8>) -> Result<()> {
+        let codes = match self.codes.take() {
+            Some(codes) => codes,
+            None => self.make_codes(),
+        };
+        write::scan(self.codes.insert(codes), restart, &self.symbols, jpeg)
+    }
+
+    fn make_codes(&mut self) -> [Code; CODES] {
+        let codes: [Code; CODES] = std::array::from_fn(|i| Code::best(&with_likely(&self.counts[i], i % 2 == 1)));
+        self.rules.costs = costs(Some(&codes), self.lambda);
+        codes
+    }
+}
+
+/// The data from earlier pictures on which a picture depends.
+#[derive(Debug, Clone)]
+pub(crate) struct ClipState {
+    counts: Box<[Counts; CODES]>,
+    codes: Option<[Code; CODES]>,
+}
+
+/// Coefficients up to this size become zero. A 1 instead of a 0 costs at least three bits, and saves 2 * size - 1
+/// of distortion.
+fn zero_up_to(lambda: f32) -> f32 {
+    0.5 + 1.25 * lambda
+}
+
+/// The costs of luma's and chroma's symbols in `codes`, or in usual codes if there are none yet.
+fn costs(codes: Option<&[Code; CODES]>, lambda: f32) -> [Costs; 2] {
+    match codes {
+        Some([luma_dc, luma_ac, chroma_dc, chroma_ac]) => {
+            [Costs::of_codes(luma_dc, luma_ac, lambda), Costs::of_codes(chroma_dc, chroma_ac, lambda)]
+        }
+        None => [Costs::usual(lambda), Costs::usual(lambda)],
+    }
+}
+
+/// The coefficients of a tiled JPEG.
+pub(crate) struct StoredPicture<'a> {
+    /// Width and height in pixels.
+    pub size: (u32, u32),
+    /// The quantizers of each component, row by row.
+    pub quantizers: [[i16; 64]; 3],
+    /// The blocks of each MCU, row by row: four of luma, then blue and red. Each block is row by row.
+    pub mcus: &'a [[[i16; 64]; 6]],
+}
+
+/// Whether the code lacks any of the symbols.
+fn lacks(code: &Code, counts: &Counts) -> bool {
+    let words = code.words();
+    counts.iter().zip(words).any(|(&count, (_, length))| count > 0 && length == 0)
+}
+
+/// Returns the counts, with 1 for each symbol that did not occur but is likelier than one that did, because it has
+/// fewer zeros and fewer bits. The next pictures then seldom need another code.
+fn with_likely(counts: &Counts, ac: bool) -> Counts {
+    let mut counts = *counts;
+    let most = if ac { 15 } else { 0 };
+    let mut longest = 0;
+    for zeros in (0..=most).rev() {
+        for bits in (1..16).rev() {
+            if counts[zeros << 4 | bits] > 0 {
+                longest = longest.max(bits);
+            }
+        }
+        // One bit more than any symbol has.
+        let likely = if longest > 0 || zeros < 15 { longest + 1 } else { 0 };
+        for bits in 1..=likely.min(if ac { 10 } else { 11 }) {
+            let count = &mut counts[zeros << 4 | bits];
+            *count = (*count).max(1);
+        }
+    }
+    // For AC, these are the end of a block and sixteen zeros. For DC, it is the symbol for no difference.
+    for symbol in [END, ZEROS].into_iter().take(if ac { 2 } else { 1 }) {
+        let count = &mut counts[usize::from(symbol)];
+        *count = (*count).max(1);
+    }
+    counts
+}
+
+fn planes(picture: &Planes) -> Result<[Plane<'_>; 3]> {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let plane = |samples: &'_ [u8], width, height| {
+        if samples.len() != width * height {
+            return Err(Error::usage("planes whose lengths do not fit the size of the picture"));
+        }
+        Ok(())
+    };
+    let (chroma_width, chroma_height) = (width.div_ceil(2), height.div_ceil(2));
+    plane(&picture.y, width, height)?;
+    plane(&picture.cb, chroma_width, chroma_height)?;
+    plane(&picture.cr, chroma_width, chroma_height)?;
+    Ok([
+        Plane { samples: &picture.y, width, height },
+        Plane { samples: &picture.cb, width: chroma_width, height: chroma_height },
+        Plane { samples: &picture.cr, width: chroma_width, height: chroma_height },
+    ])
+}

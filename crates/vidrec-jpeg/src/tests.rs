@@ -1,0 +1,127 @@
+//! Decodes JPEGs of a mapped file that changes between two reads of it.
+
+use std::cell::Cell;
+use std::fs::OpenOptions;
+use std::io::{Seek, Write};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::between_reads::with_change;
+use super::retile::Retiler;
+use super::{Decoder, Encoder, JpegDecoder, Region, RegionDecoder, Scale};
+use vidrec_format::planes::Planes;
+use vidrec_format::random::Random;
+use vidrec_store::disk::map::MappedFile;
+
+/// A JPEG with these sides, with or without tiles.
+fn jpeg(width: u32, height: u32, tiled: bool) -> Vec<u8> {
+    let mut random = Random::new(u64::from(width), &[]);
+    if tiled {
+        let mut picture = Planes::new(width, height).unwrap();
+        picture.y.fill_with(|| random.below(256) as u8);
+        let mut jpeg = Vec::new();
+        Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
+        return jpeg;
+    }
+    let pixels: Vec<u8> = (0..width * height * 3).map(|_| random.below(256) as u8).collect();
+    let (width, height) = (width as usize, height as usize);
+    let format = turbojpeg::PixelFormat::RGB;
+    let image = turbojpeg::Image { pixels: &pixels[..], width, pitch: width * 3, height, format };
+    turbojpeg::compress(image, 80, turbojpeg::Subsamp::Sub2x2).unwrap().to_vec()
+}
+
+/// Writes to the file itself, which no program should do.
+fn overwrite(path: &Path, bytes: &[u8]) {
+    let mut file = OpenOptions::new().write(true).open(path).unwrap();
+    file.rewind().unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+/// Runs every decoder. The results do not matter, only that each returns.
+fn decode(jpeg: &[u8], choice: JpegDecoder) {
+    let mut decoder = Decoder::new().unwrap();
+    let _ = decoder.decode_picture(jpeg);
+    let _ = decoder.decode_planes(jpeg, &mut Planes::new(1, 1).unwrap());
+    if let Ok(header) = decoder.header(jpeg) {
+        let _ = decoder.decode_rgb(jpeg, &mut vec![0; header.rgb_len()], header.width as usize * 3);
+    }
+    let _ = Retiler::new().unwrap().retile(jpeg);
+    let mut decoder = RegionDecoder::new(choice).unwrap();
+    if let Ok(format) = decoder.format(jpeg) {
+        let _ = decoder.grid(jpeg);
+        let (whole, part) = (Region::whole(format.size), Region { x: 9, y: 9, width: 20, height: 20 });
+        for region in [whole, part] {
+            let _ = decoder.rgb(jpeg, format.size, region, &mut Vec::new());
+            for scale in [Scale::Full, Scale::Quarter] {
+                let _ = decoder.planes(jpeg, region, scale, &mut [const { Vec::new() }; 3]);
+            }
+        }
+    }
+}
+
+/// Pairs of JPEGs of the same length: the contents of a file before and after the change.
+fn pairs() -> Vec<[Vec<u8>; 2]> {
+    let kinds = [(64, 48, true), (320, 336, true), (64, 48, false), (320, 336, false)].map(|(w, h, t)| jpeg(w, h, t));
+    let length = kinds.iter().map(Vec::len).max().unwrap();
+    let padded = kinds.map(|mut jpeg| {
+        jpeg.resize(length, 0);
+        jpeg
+    });
+    let pairs = padded.iter().flat_map(|from| padded.iter().map(|to| [from.clone(), to.clone()]));
+    pairs.filter(|[from, to]| from != to).collect()
+}
+
+/// Runs with each of the three choices.
+const CHOICES: [JpegDecoder; 3] = [JpegDecoder::Auto, JpegDecoder::Own, JpegDecoder::Turbo];
+
+/// AddressSanitizer sees what is read or written out of bounds: see `scripts/sanitize.sh`.
+#[test]
+fn a_mapped_file_may_change_between_any_two_reads() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut places = 0;
+    for ([before, after], choice) in pairs().into_iter().flat_map(|pair| CHOICES.map(|choice| (pair.clone(), choice))) {
+        for n in 0.. {
+            overwrite(file.path(), &before);
+            let map = MappedFile::open(file.path()).unwrap();
+            let (reads, seen) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(false)));
+            let change = {
+                let (path, after, seen) = (file.path().to_owned(), after.clone(), seen.clone());
+                move || {
+                    if reads.replace(reads.get() + 1) == n {
+                        overwrite(&path, &after);
+                        seen.set(true);
+                    }
+                }
+            };
+            with_change(change, || decode(&map, choice));
+            if !seen.get() {
+                break;
+            }
+            places += 1;
+        }
+    }
+    assert!(places > 1000, "{places}");
+}
+
+#[test]
+fn a_mapped_file_may_change_all_the_time() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for [before, after] in pairs() {
+        overwrite(file.path(), &before);
+        let map = MappedFile::open(file.path()).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    overwrite(file.path(), &after);
+                    overwrite(file.path(), &before);
+                }
+            });
+            for choice in CHOICES.repeat(4) {
+                decode(&map, choice);
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+    }
+}

@@ -1,0 +1,28 @@
+//! A decoder for tiled JPEGs, from the bytes of the wanted tiles directly to planes. The planes are the same as
+//! libjpeg-turbo's.
+//!
+//! It knows only the kind of JPEG that the packer writes (see [`tiles`](super::tiles)), and decodes only data that
+//! an encoder writes. It declines everything else, and leaves it to libjpeg-turbo. It therefore never has to judge
+//! damage. Its samples are those that libjpeg-turbo returns without a warning, and libjpeg-turbo decodes or
+//! rejects whatever it declines.
+
+mod bits;
+mod block;
+mod coding;
+mod coefficients;
+mod decoder;
+mod huffman;
+mod idct;
+mod mcu;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod tile_data;
+
+pub(super) use block::{Block, MCU};
+pub(super) use coding::Coding;
+pub(super) use coefficients::CoefficientReader;
+pub(super) use decoder::{TileDecoder, TilePlanes, Tiles};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) use idct::IdctMachine;
+pub(super) use tile_data::TileData;

@@ -1,0 +1,91 @@
+//! The assignment of clips to batches, if clips differ in length or shape.
+
+use super::batch_shape::BatchShape;
+use super::samples::Samples;
+use crate::draw::{Clock, Frames};
+use crate::options::LoaderOptions;
+use vidrec_dataset::{Clip, Dataset, Tables};
+use vidrec_format::error::{Error, Result};
+
+/// The buckets, and the bucket of each clip.
+#[derive(Debug)]
+pub(super) struct Buckets {
+    pub shapes: Vec<BatchShape>,
+    /// The bucket of each clip.
+    of_clip: Vec<u8>,
+}
+
+impl Buckets {
+    /// Reads the index entry of every clip. `frames` is the length of a sample if there are no buckets of lengths.
+    pub fn new(dataset: &Dataset, options: &LoaderOptions, space: &Samples, frames: u32) -> Result<Self> {
+        let batching = &options.batching;
+        let lengths = if batching.buckets.is_empty() { vec![frames] } else { batching.buckets.clone() };
+        let sizes = if batching.sizes.is_empty() { vec![options.pictures.size] } else { batching.sizes.clone() };
+        let shapes = lengths.iter().flat_map(|&frames| sizes.iter().map(move |&size| (frames, size)));
+        let exact = !batching.buckets.is_empty() || !matches!(options.frames, Frames::Any { .. });
+        let shapes =
+            shapes.map(|(frames, size)| BatchShape::new(options, frames, size, exact)).collect::<Result<_>>()?;
+        let most = if let Frames::Any { most: Some(most) } = options.frames { most } else { u32::MAX };
+        let clock = Clock(options.fps);
+        let bucket = |clip: Clip<'_>| -> Result<u8> {
+            let length = if batching.buckets.is_empty() {
+                0
+            } else {
+                let frames = options.temporal.length(clock.length(&clip)?, most.min(space.longest));
+                let fits = lengths.iter().position(|&length| frames <= length);
+                fits.ok_or_else(|| too_long(&clip, frames, &lengths))?
+            };
+            let size = if sizes.len() == 1 { 0 } else { nearest(&clip, &sizes)? };
+            Ok((length * sizes.len() + size) as u8)
+        };
+        dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
+        let of_clip = dataset.clips().map(|clip| bucket(clip?)).collect::<Result<_>>()?;
+        Ok(Buckets { shapes, of_clip })
+    }
+
+    /// The bucket of a clip.
+    pub fn of(&self, clip: u64) -> usize {
+        usize::try_from(clip).ok().and_then(|clip| self.of_clip.get(clip)).map_or(0, |&bucket| bucket.into())
+    }
+}
+
+fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
+    Error::usage("loader option buckets: a clip is longer than the last bucket")
+        .in_clip(clip.ordinal())
+        .expected(format!("at most {} frames", lengths.last().copied().unwrap_or(0)))
+        .found(frames)
+        .help("add a bucket, or limit the frames of a sample")
+}
+
+/// The size that is nearest in shape. The first one, if several are.
+fn nearest(clip: &Clip<'_>, sizes: &[(u32, u32)]) -> Result<usize> {
+    let frame = (clip.width(), clip.height());
+    if frame.0 == 0 || frame.1 == 0 {
+        let e = Error::usage("loader option sizes: the frames of a clip differ in size, so that no shape fits");
+        return Err(e.in_clip(clip.ordinal()));
+    }
+    Ok(nearest_shape(frame, sizes))
+}
+
+fn nearest_shape(frame: (u32, u32), sizes: &[(u32, u32)]) -> usize {
+    let shape = |(width, height): (u32, u32)| (f64::from(width) / f64::from(height)).ln();
+    let distance = |size: (u32, u32)| (shape(frame) - shape(size)).abs();
+    let mut best = 0;
+    for i in 1..sizes.len() {
+        if distance(sizes[i]) < distance(sizes[best]) {
+            best = i;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clip_goes_to_the_nearest_shape() {
+        let sizes = [(224, 224), (256, 192), (192, 256)];
+        assert_eq!([(640, 480), (480, 640), (100, 100), (1920, 800)].map(|f| nearest_shape(f, &sizes)), [1, 2, 0, 1]);
+    }
+}

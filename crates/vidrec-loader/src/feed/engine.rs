@@ -1,0 +1,330 @@
+//! The engine that makes batches: the data set, the options, and everything that follows from both for a whole
+//! run.
+
+use std::sync::Arc;
+
+use super::batch_shape::BatchShape;
+use super::buckets::Buckets;
+use super::episodes::Episodes;
+use super::fields::FieldTypes;
+use super::plan::Planner;
+use super::pool::WorkerPool;
+#[cfg(feature = "remote")]
+use super::retention::Retention;
+use super::samples::{SamplePlace, Samples};
+use super::schedule::{BatchPlan, RunPosition, Schedule, Seat};
+use super::tracks::TrackReader;
+use crate::counters::{Counters, LoaderStats};
+use crate::decoded::{Cache, Contents};
+use crate::draw::{Frames, ShortClips};
+use crate::mix::{Mix, SourceCount};
+use crate::options::{DecodedCache, Dtype, LoaderOptions, Pictures};
+use crate::state::LoaderState;
+use vidrec_dataset::Dataset;
+use vidrec_format::error::Error;
+use vidrec_format::error::Hint;
+use vidrec_format::error::Result;
+use vidrec_sampler::order::Order;
+
+/// Everything that makes batches. A loader and its background threads share it.
+pub(crate) struct Engine {
+    pub(super) options: LoaderOptions,
+    pub(super) schedule: Schedule,
+    pub(super) mix: Option<Mix>,
+    pub(super) episodes: Option<Episodes>,
+    pub(super) planner: Planner,
+    pub(super) fields: FieldTypes,
+    pub(super) tracks: TrackReader,
+    pub(super) workers: WorkerPool,
+    /// The cache of decoded frames, if there is one.
+    pub(super) decoded: Option<Cache>,
+    #[cfg(feature = "remote")]
+    pub(super) keeper: Arc<Retention>,
+    pub counters: Counters,
+}
+
+impl AsRef<Counters> for Engine {
+    fn as_ref(&self) -> &Counters {
+        &self.counters
+    }
+}
+
+impl Engine {
+    pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
+        options.check()?;
+        match Episodes::find(dataset, &options)? {
+            Some((dataset, episodes)) => {
+                let space =
+                    Samples::new(&dataset, &options, Some(episodes.cameras())).map_err(|e| episodes.named(e))?;
+                Engine::with(&dataset, options, space, None, Some(episodes))
+            }
+            None => {
+                let space = Samples::new(dataset, &options, None)?;
+                Engine::with(dataset, options, space, None, None)
+            }
+        }
+    }
+
+    /// Makes batches of a mix.
+    pub fn of_mix(mix: &Mix, mut options: LoaderOptions) -> Result<Self> {
+        options.check()?;
+        mix.check(&options)?;
+        let space = Samples::new(mix.dataset(), &options, None).map_err(|e| mix.named(e))?;
+        let samples: Vec<u64> = mix.clips().map(|clips| space.samples_of(clips)).collect();
+        options.sampling.order = Order::Mixed(Arc::new(mix.order(&samples, &options)?));
+        Engine::with(mix.dataset(), options, space, Some(mix.clone()), None)
+    }
+
+    fn with(
+        dataset: &Dataset,
+        options: LoaderOptions,
+        space: Samples,
+        mix: Option<Mix>,
+        episodes: Option<Episodes>,
+    ) -> Result<Self> {
+        let longest = space.longest.max(1);
+        let frames = match options.frames {
+            Frames::Fixed(frames) => frames,
+            Frames::Stored => longest,
+            Frames::Any { most } => options.temporal.length(longest, most.unwrap_or(u32::MAX)),
+        };
+        let exact = !matches!(options.frames, Frames::Any { .. });
+        let shape = BatchShape::new(&options, frames, options.pictures.size, exact)?;
+        let buckets =
+            if options.batching.divides() { Some(Buckets::new(dataset, &options, &space, frames)?) } else { None };
+        let counters = Counters::new(space.short, options.short == ShortClips::Skip);
+        let planner = Planner::new(dataset, &options, space.equal);
+        let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
+        let mut engine = Engine {
+            schedule: Schedule::new(&options, space, shape, buckets)?,
+            mix,
+            episodes,
+            planner,
+            fields: FieldTypes::find(dataset, &options.fields, &workers)?,
+            tracks: TrackReader::find(dataset, &options.tracks, frames)?,
+            workers,
+            decoded: None,
+            #[cfg(feature = "remote")]
+            keeper: Arc::default(),
+            counters,
+            options,
+        };
+        engine.refuse_no_batches()?;
+        engine.refuse_small_memory()?;
+        // This is the last step that can fail, because a loader that is not created must leave nothing in memory.
+        engine.decoded = engine.open_decoded()?;
+        Ok(engine)
+    }
+
+    fn open_decoded(&self) -> Result<Option<Cache>> {
+        let Some(DecodedCache { bytes, dir }) = &self.options.decoded_cache else { return Ok(None) };
+        let (frames, records) = self.planner.dataset.stored_frames()?;
+        Cache::open(&Contents { records, frames }, *bytes, dir.as_deref()).map(Some)
+    }
+
+    /// Returns an error for an order of blocks on a remote data set if memory cannot hold a window of them. Each
+    /// clip would then need a request of its own after all.
+    fn refuse_small_memory(&self) -> Result<()> {
+        let (dataset, order) = (&self.planner.dataset, &self.options.sampling.order);
+        let Some(memory) = dataset.memory_to_hold() else { return Ok(()) };
+        let (Order::Blocks { block, window } | Order::Homes { block, window, .. }) = *order else { return Ok(()) };
+        let samples = (u64::from(block) * u64::from(window)).min(dataset.len());
+        let batch = u64::from(self.schedule.shapes().iter().map(|shape| shape.clips).max().unwrap_or(1));
+        let least = (samples + 2 * batch).saturating_mul(dataset.mean_clip_bytes());
+        if memory >= least {
+            return Ok(());
+        }
+        let e = Error::usage("there is too little memory for a window of blocks");
+        let e = e.expected(format!("at least {least} bytes")).found(format!("{memory} bytes"));
+        Err(e.help("mix fewer or smaller blocks").hint(Hint::Set("memory_bytes")))
+    }
+
+    fn refuse_no_batches(&self) -> Result<()> {
+        if self.batches_per_epoch() > 0 || self.options.sampling.allow_empty {
+            return Ok(());
+        }
+        let samples = self.schedule.positions();
+        let (clips, world) = (self.schedule.shapes()[0].clips, self.options.sampling.world_size);
+        let help = match samples {
+            0 => "the data set is empty, or all its clips are skipped",
+            _ => "make batches smaller, or keep incomplete ones: last = pad",
+        };
+        let e = Error::usage(format!("there is no batch: {samples} samples, batches of {clips} on {world} ranks"));
+        Err(e.help(help).hint(Hint::Set("allow_empty")))
+    }
+
+    /// Starts where `state` stands.
+    pub fn resume(&mut self, state: &LoaderState) -> Result<()> {
+        let LoaderState { epoch, consumed, .. } = *state;
+        let buckets = vec![0; self.schedule.bucket_count()];
+        // In a mix, everything before that place must be the same.
+        state.check(&self.state_at(RunPosition { epoch, consumed, buckets }))?;
+        self.schedule.resume(RunPosition { epoch, consumed, buckets: state.buckets.clone() });
+        Ok(())
+    }
+
+    pub fn first_epoch(&self) -> u64 {
+        self.schedule.first_epoch()
+    }
+
+    pub fn batches_per_epoch(&self) -> u64 {
+        self.schedule.batches_per_epoch()
+    }
+
+    pub fn batches_in(&self, epoch: u64) -> u64 {
+        self.schedule.batches_in(epoch)
+    }
+
+    pub fn threads(&self) -> usize {
+        self.workers.threads()
+    }
+
+    /// The dimensions of the largest batch.
+    pub fn shape(&self) -> [usize; 5] {
+        let pictures = &self.options.pictures;
+        let largest = self.schedule.shapes().iter().max_by_key(|shape| shape.values(pictures));
+        largest.map_or([0; 5], |shape| shape.dimensions(pictures))
+    }
+
+    /// Whether batches differ in shape.
+    pub fn shapes_differ(&self) -> bool {
+        let shapes = self.schedule.shapes();
+        shapes.iter().any(|shape| !shape.exact || *shape != shapes[0])
+    }
+
+    /// Bytes of the data of the largest batch.
+    pub fn batch_bytes(&self) -> usize {
+        // `BatchShape` proved that the product fits.
+        self.shape().iter().product::<usize>() * self.options.pictures.dtype.size()
+    }
+
+    /// The counters of the work done so far.
+    pub fn stats(&self) -> LoaderStats {
+        self.counters.snapshot(self.planner.dataset.remote_stats(), self.decoded.as_ref())
+    }
+
+    /// The number of batches that are made ahead at a time.
+    pub fn depth(&self) -> usize {
+        self.options.prefetch.depth(self.batch_bytes().saturating_add(self.track_bytes()))
+    }
+
+    /// The number of batches of JPEGs that are made ahead, from the mean size of the data set's JPEGs.
+    pub fn depth_of_jpegs(&self) -> usize {
+        let dataset = &self.planner.dataset;
+        let all = dataset.mean_clip_bytes().saturating_mul(dataset.len());
+        let mean = usize::try_from(all / dataset.frame_count().max(1)).unwrap_or(usize::MAX);
+        let frames = |shape: &BatchShape| (shape.clips * shape.cameras) as usize * shape.frames as usize;
+        let most = self.schedule.shapes().iter().map(frames).max().unwrap_or(0);
+        self.options.prefetch.depth(mean.saturating_mul(most).saturating_add(self.track_bytes()))
+    }
+
+    /// Bytes of the tracks of the largest batch.
+    fn track_bytes(&self) -> usize {
+        let of_tracks =
+            |shape: &BatchShape| self.tracks.sample_bytes(shape.frames).saturating_mul(shape.clips as usize);
+        self.schedule.shapes().iter().map(of_tracks).max().unwrap_or(0)
+    }
+
+    /// Batch `k` of `epoch`, as long as its longest clip on any rank. The cameras of a sample are adjacent.
+    pub(super) fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
+        let mut plan = self.schedule.batch(epoch, k)?;
+        if !plan.shape.exact {
+            let all = self.schedule.batch_of_all(epoch, k)?;
+            // A clip with a damaged index entry is an error when it is read. Until then, every rank ignores it.
+            let frames = all.seats.iter().map(|seat| self.planner.length(seat, plan.shape.frames).unwrap_or(0)).max();
+            plan.shape.frames = frames.unwrap_or(0).max(1);
+        }
+        if let Some(episodes) = &self.episodes {
+            let of_camera = |seat: &Seat, camera: u32| {
+                let place = SamplePlace { clip: seat.place.clip + u64::from(camera), camera, ..seat.place };
+                Seat { place, ..*seat }
+            };
+            let all = |seat: Seat| (0..episodes.cameras()).map(move |camera| of_camera(&seat, camera));
+            plan.seats = plan.seats.into_iter().flat_map(all).collect();
+        }
+        Ok(plan)
+    }
+
+    /// The state of a run after `batches` batches of `epoch`.
+    pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
+        self.state_at(self.schedule.after(epoch, batches))
+    }
+
+    fn state_at(&self, RunPosition { epoch, consumed, buckets }: RunPosition) -> LoaderState {
+        LoaderState {
+            epoch,
+            consumed,
+            samples: self.schedule.positions(),
+            seed: self.options.seed,
+            order: self.schedule.describe(epoch, consumed),
+            homes: self.schedule.homes(),
+            buckets,
+            dataset: self.planner.dataset.fingerprint(),
+        }
+    }
+
+    /// How much of each source of a mix was used after `batches` batches of `epoch`; empty without a mix.
+    pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
+        let (Some(mix), Order::Mixed(mixed)) = (&self.mix, &self.options.sampling.order) else { return Vec::new() };
+        let RunPosition { epoch, consumed, .. } = self.schedule.after(epoch, batches);
+        mix.counts(mixed, mixed.position(epoch, consumed))
+    }
+
+    /// How well an order of blocks mixes a remote data set. Remote data sets have such an order by default.
+    fn mixing(&self) -> Option<String> {
+        let order = self.options.sampling.order.clone().with_default_homes(self.options.sampling.world_size);
+        let (n, clips) = (self.schedule.positions(), self.schedule.shapes()[0].clips);
+        let is_blocks = matches!(order, Order::Blocks { .. } | Order::Homes { .. });
+        let is_mixed = self.planner.dataset.is_remote() && is_blocks && n > 1;
+        let chance = order.neighbors_share_a_batch(n, clips).filter(|_| is_mixed)?;
+        let exact = Order::Shuffled.neighbors_share_a_batch(n, clips)?;
+        Some(format!(
+            "the order mixes blocks of clips: two that are stored side by side share a batch with a chance of {:.2} %, \
+             {:.2} % in the order \"shuffled\", which takes a request for each clip",
+            chance * 100.0,
+            exact * 100.0
+        ))
+    }
+
+    /// Returns an error for batches of JPEGs if decoded frames are kept, because those frames are not read ahead.
+    pub fn needs_jpegs(&self) -> Result<()> {
+        match &self.options.decoded_cache {
+            None => Ok(()),
+            Some(_) => {
+                Err(Error::usage("batches of JPEGs with a cache of decoded frames: nothing is decoded; choose one"))
+            }
+        }
+    }
+
+    /// Properties of the batches that a user may not expect.
+    pub fn warnings(&self) -> Vec<String> {
+        let Pictures { mean, std, dtype, .. } = self.options.pictures;
+        let mut warnings = Vec::new();
+        let (short, clips) = (self.schedule.space().short, self.planner.dataset.len());
+        if short > 0 {
+            let fate = match self.options.short {
+                ShortClips::Skip => "are skipped",
+                ShortClips::Pad => "are padded",
+                _ => "repeat frames",
+            };
+            warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fate}"));
+        }
+        if dtype == Dtype::U8 && (mean != [0.0; 3] || std != [1.0; 3]) {
+            warnings.push("mean and std change nothing in batches of bytes: choose a float dtype".into());
+        }
+        warnings.extend(self.mixing());
+        if let Some(failure) = self.planner.dataset.cache_failure() {
+            warnings.push(format!("the cache does not keep what is read: {failure}"));
+        }
+        if let Some(failure) = self.decoded.as_ref().and_then(Cache::failure) {
+            warnings.push(format!("the cache of decoded frames is not used, or not any more: {failure}"));
+        }
+        if let Some(notice) = self.decoded.as_ref().and_then(Cache::notice) {
+            warnings.push(format!("the cache of decoded frames is elsewhere: {notice}"));
+        }
+        for BatchShape { frames, size: (width, height), .. } in self.schedule.empty_buckets() {
+            warnings.push(format!("no clip is in the bucket of {frames} frames of {width}x{height} pixels"));
+        }
+        warnings
+    }
+}

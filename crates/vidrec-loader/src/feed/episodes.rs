@@ -1,0 +1,134 @@
+//! Clips of several cameras that are one sample.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::options::{Cameras, LoaderOptions, Missing, OnBadFrame};
+use vidrec_dataset::{Clip, Dataset, Tables};
+use vidrec_format::error::Hint;
+use vidrec_format::error::{Error, Result};
+
+/// The clip of each camera of each episode. Its clips are those of a data set of its own, in which the clips of an
+/// episode are adjacent.
+#[derive(Debug)]
+pub(super) struct Episodes {
+    cameras: u32,
+    /// For each clip, its ordinal in the original data set, and whether it is of that camera. If not, it only
+    /// fills the place of a missing clip.
+    clips: Vec<(u64, bool)>,
+    names: Vec<String>,
+}
+
+impl Episodes {
+    /// Reads the attributes of all clips, if there are cameras. Returns the data set of their clips.
+    ///
+    /// # Errors
+    ///
+    /// An option that does not work with cameras, a clip without an episode, or an episode in which a camera has
+    /// no clip or two clips.
+    pub fn find(dataset: &Dataset, options: &LoaderOptions) -> Result<Option<(Dataset, Self)>> {
+        let cameras = &options.cameras;
+        if cameras.names.is_empty() {
+            return Ok(None);
+        }
+        refuse_others(dataset, options)?;
+        dataset.prefetch_all(Tables { clips: true, frames: false, strings: true })?;
+        let (mut episodes, mut numbers): (Vec<Vec<Option<u64>>>, HashMap<String, usize>) = Default::default();
+        let mut names = Vec::new();
+        for clip in dataset.clips() {
+            let clip = clip?;
+            let Some((camera, episode)) = camera_and_episode(&clip, cameras)? else { continue };
+            let number = *numbers.entry(episode.clone()).or_insert_with(|| {
+                episodes.push(vec![None; cameras.names.len()]);
+                names.push(episode.clone());
+                episodes.len() - 1
+            });
+            if let Some(before) = episodes[number][camera].replace(clip.ordinal()) {
+                let what = format!("episode {episode} has two clips of camera \"{}\"", cameras.names[camera]);
+                return Err(Error::usage(what).in_clip(clip.ordinal()).found(format!("clip {before}, too")));
+            }
+        }
+        let mut clips = Vec::new();
+        for (episode, name) in episodes.iter().zip(&names) {
+            // There is a first clip, because the episode would not exist without one.
+            let first = episode.iter().flatten().next().copied().unwrap_or_default();
+            for (clip, camera) in episode.iter().zip(&cameras.names) {
+                if clip.is_none() && cameras.missing == Missing::Error {
+                    let e = Error::usage(format!("episode {name} has no clip of camera \"{camera}\"")).in_clip(first);
+                    return Err(
+                        e.help("leave the episode out, or mask the pictures that it lacks: missing_cameras = mask")
+                    );
+                }
+                clips.push((clip.unwrap_or(first), clip.is_some()));
+            }
+        }
+        let chosen = dataset.select(clips.iter().map(|(clip, _)| *clip))?;
+        Ok(Some((chosen, Episodes { cameras: cameras.names.len() as u32, clips, names })))
+    }
+
+    /// The number of clips of a sample.
+    pub fn cameras(&self) -> u32 {
+        self.cameras
+    }
+
+    /// Whether a clip exists. If not, it only fills the place of a missing one.
+    pub fn is_there(&self, clip: u64) -> bool {
+        self.clips.get(clip as usize).is_some_and(|(_, there)| *there)
+    }
+
+    /// The ordinal of a clip in the original data set.
+    pub fn given(&self, clip: u64) -> u64 {
+        self.clips.get(clip as usize).map_or(clip, |(given, _)| *given)
+    }
+
+    /// Adds the episode to an error about a clip, and the clip's ordinal in the original data set.
+    pub fn named(&self, e: Error) -> Error {
+        let Some(clip) = e.clip() else { return e };
+        let episode = self.names.get(clip as usize / self.cameras.max(1) as usize);
+        let help = episode.map(|episode| format!("it is of episode {episode}"));
+        let e = e.in_clip(self.given(clip));
+        match help {
+            Some(help) => e.also_help(help),
+            None => e,
+        }
+    }
+}
+
+/// Returns an error for options that are only for single clips.
+fn refuse_others(dataset: &Dataset, options: &LoaderOptions) -> Result<()> {
+    let batching = &options.batching;
+    let other = [
+        (!batching.buckets.is_empty(), "buckets"),
+        (!batching.sizes.is_empty(), "sizes"),
+        (batching.budget.is_some(), "budget"),
+        (options.safety.on_bad_frame == OnBadFrame::Substitute, "on_bad_frame"),
+    ];
+    if let Some((_, option)) = other.into_iter().find(|(is_given, _)| *is_given) {
+        let e = Error::usage(format!("loader option {option}: it does not go with cameras"));
+        return Err(e.hint(Hint::Unset(option)));
+    }
+    if dataset.draws() > 1 {
+        return Err(Error::usage("loader option cameras: the data set has several draws of each video")
+            .help("pack it with one draw of each, and let the loader draw frames"));
+    }
+    Ok(())
+}
+
+/// The number of a clip's camera and the name of its episode; `None` for a clip of another camera.
+fn camera_and_episode(clip: &Clip<'_>, cameras: &Cameras) -> Result<Option<(usize, String)>> {
+    let attributes = clip.attributes()?;
+    let camera = attributes.find(&cameras.attribute).and_then(Value::as_str);
+    let Some(camera) = cameras.names.iter().position(|name| Some(name.as_str()) == camera) else { return Ok(None) };
+    let episode = match attributes.find(&cameras.episode) {
+        Some(Value::String(episode)) => format!("\"{episode}\""),
+        Some(Value::Number(episode)) => episode.to_string(),
+        found => {
+            let e = Error::usage(format!("a clip of camera \"{}\" is of no episode", cameras.names[camera]));
+            let e =
+                e.in_clip(clip.ordinal()).expected(format!("text or a number as attribute \"{}\"", cameras.episode));
+            return Err(e.found(found.map_or("none".into(), Value::to_string)));
+        }
+    };
+    Ok(Some((camera, episode)))
+}

@@ -1,0 +1,266 @@
+//! Makes one batch: reads every sample into its slot, and decodes every frame into its place.
+
+use half::{bf16, f16};
+use rayon::prelude::*;
+
+use super::batch_shape::BatchShape;
+use super::engine::Engine;
+use super::plan::SamplePlan;
+use super::schedule::{BatchPlan, Seat};
+use super::to_read::to_read;
+use super::tracks::slots as track_slots;
+use super::worker::{Cached, Making, OfFrame};
+use crate::batch::{Batch, BatchData};
+use crate::counters::add;
+use crate::kernel::{Kernel, PictureSlot, SampleType};
+use crate::options::{Dtype, Layout, OnBadFrame, Pictures};
+use crate::track_batch::TrackSlot;
+use vidrec_dataset::Io;
+use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_format::stop;
+use vidrec_format::stop::Stop;
+use vidrec_store::disk::advice::Advice;
+use vidrec_store::location::is_remote;
+
+/// The number of replacements that are drawn for an unreadable sample before it is an error.
+const SUBSTITUTE_TRIES: u64 = 16;
+
+/// The place of a sample in a batch.
+pub(super) trait SampleSlot: Send {
+    /// Puts the frames of a sample here. If several fail, the error is that of the first one.
+    fn fill(&mut self, engine: &Engine, plan: &SamplePlan<'_>) -> Result<()>;
+}
+
+/// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
+pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
+    let plan = engine.batch(epoch, k)?;
+    batch.reshape(plan.shape.dimensions(&engine.options.pictures));
+    batch.reserve(engine.options.pictures.dtype)?;
+    let mut data = std::mem::take(&mut batch.data);
+    let filled = match &mut data {
+        BatchData::U8(data) => pictures(engine, &plan, data, batch),
+        BatchData::F16(data) => pictures(engine, &plan, data, batch),
+        BatchData::Bf16(data) => pictures(engine, &plan, data, batch),
+        BatchData::F32(data) => pictures(engine, &plan, data, batch),
+    };
+    batch.data = data;
+    filled
+}
+
+/// Replaces the contents of `batch`, as [`fill`], but the data goes to the start of `memory`, and [`Batch::data`]
+/// is empty.
+pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
+    let expected = engine.batch_bytes();
+    if memory.len() != expected {
+        return Err(Error::usage("memory for a batch")
+            .expected(format!("{expected} bytes"))
+            .found(format!("{} bytes", memory.len())));
+    }
+    let (plan, options) = (engine.batch(epoch, k)?, &engine.options.pictures);
+    batch.reshape(plan.shape.dimensions(options));
+    batch.data = BatchData::default();
+    let memory = &mut memory[..plan.shape.values(options) * options.dtype.size()];
+    match options.dtype {
+        Dtype::U8 => pictures(engine, &plan, memory, batch),
+        Dtype::F16 => pictures(engine, &plan, aligned::<f16>(memory)?, batch),
+        Dtype::Bf16 => pictures(engine, &plan, aligned::<bf16>(memory)?, batch),
+        Dtype::F32 => pictures(engine, &plan, aligned::<f32>(memory)?, batch),
+    }
+}
+
+/// Asks the system to read the pages of batch `k` of `epoch`, if it exists. Errors come later, with the batch.
+pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
+    if engine.planner.dataset.is_remote() {
+        return;
+    }
+    let Ok(mut plan) = engine.batch(epoch, k) else { return };
+    // The order of the files, so that neighbors in an order of blocks are read in sequence.
+    plan.seats.sort_unstable_by_key(|seat| seat.sample);
+    for seat in plan.seats {
+        if let Ok((clip, frames)) = to_read(engine, &seat, plan.shape.frames, plan.shape.size) {
+            clip.advise(&frames, Advice::Soon);
+        }
+    }
+}
+
+/// Reads the samples of a batch. Writes their pictures to `data`, and everything else to `batch`.
+fn pictures<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
+    let length = data.len() / plan.seats.len();
+    let mut slots: Vec<&mut [S]> = data.chunks_mut(length).collect();
+    samples(engine, plan, &mut slots, batch)
+}
+
+/// Reads the samples of a batch. Writes their frames to `slots`, one for each sample, and everything else to
+/// `batch`.
+pub(super) fn samples<S: SampleSlot>(
+    engine: &Engine,
+    plan: &BatchPlan,
+    slots: &mut [S],
+    batch: &mut Batch,
+) -> Result<()> {
+    let stop = Stop::current();
+    let has_tracks = |seat: &Seat| seat.place.camera == 0;
+    let count = plan.seats.iter().filter(|seat| has_tracks(seat)).count();
+    engine.tracks.reserve(&mut batch.tracks, count, plan.shape.frames)?;
+    let mut of_samples = track_slots(&mut batch.tracks, count).into_iter();
+    let tracks = |seat| if has_tracks(seat) { of_samples.next().unwrap_or_default() } else { Vec::new() };
+    let tracks: Vec<Vec<TrackSlot<'_>>> = plan.seats.iter().map(tracks).collect();
+    let read = |((&seat, slot), mut tracks): ((&Seat, &mut S), Vec<TrackSlot<'_>>)| {
+        stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, slot, &mut tracks))
+    };
+    let seats = || plan.seats.par_iter().zip(slots).zip(tracks);
+    let read: Vec<Result<SamplePlan<'_>>> = engine.workers.install(|| seats().map(read).collect());
+    let named = |e| engine.episodes.iter().fold(e, |e, episodes| episodes.named(e));
+    let mut plans: Vec<SamplePlan<'_>> = read.into_iter().collect::<Result<_>>().map_err(named)?;
+    if engine.episodes.is_some() {
+        batch.camera_mask.extend(plans.iter().map(|plan| plan.is_there));
+        // All other facts about a sample are those of its first camera.
+        plans.retain(|plan| plan.seat.place.camera == 0);
+    }
+    finish(engine, plans, batch)
+}
+
+fn read_or_substitute<'a>(
+    engine: &'a Engine,
+    seat: Seat,
+    shape: &BatchShape,
+    slot: &mut impl SampleSlot,
+    tracks: &mut [TrackSlot<'_>],
+) -> Result<SamplePlan<'a>> {
+    let read = read(engine, seat, shape, slot, tracks);
+    match (read, engine.options.safety.on_bad_frame) {
+        (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => {
+            substitute(engine, &seat, shape, slot, tracks).ok_or(e)
+        }
+        (read, _) => read,
+    }
+}
+
+/// Reads the first readable sample of those drawn to replace the sample of `seat`.
+fn substitute<'a>(
+    engine: &'a Engine,
+    seat: &Seat,
+    shape: &BatchShape,
+    slot: &mut impl SampleSlot,
+    tracks: &mut [TrackSlot<'_>],
+) -> Option<SamplePlan<'a>> {
+    let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, shape, slot, tracks).ok();
+    let mut plan = (0..SUBSTITUTE_TRIES).find_map(read)?;
+    plan.params.instead_of = Some(seat.place.clip);
+    add(&engine.counters.substituted_clips, 1);
+    Some(plan)
+}
+
+/// Reads one sample.
+fn read<'a>(
+    engine: &'a Engine,
+    seat: Seat,
+    shape: &BatchShape,
+    slot: &mut impl SampleSlot,
+    tracks: &mut [TrackSlot<'_>],
+) -> Result<SamplePlan<'a>> {
+    let mut plan = engine.planner.plan(seat, shape.frames, shape.size)?;
+    if seat.place.camera == 0 {
+        engine.tracks.read(&plan.clip, &plan.frames, shape.frames, tracks)?;
+    }
+    plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(seat.place.clip));
+    slot.fill(engine, &plan)?;
+    Ok(plan)
+}
+
+/// Decodes the pictures in parallel.
+impl<S: SampleType> SampleSlot for &mut [S] {
+    fn fill(&mut self, engine: &Engine, plan: &SamplePlan<'_>) -> Result<()> {
+        let kernel = plan.frame_size().map(|size| engine.planner.kernel(plan, size));
+        let stop = Stop::current();
+        let frame = |(t, slot): (usize, PictureSlot<'_, S>)| {
+            stop::within(&stop, || frame(engine, plan, kernel.as_ref(), t, slot)).err()
+        };
+        let mut slots = slots(&engine.options.pictures, self, plan.meant.len());
+        let decoded = if plan.is_there { plan.frames.len() } else { 0 };
+        slots.drain(decoded..).for_each(PictureSlot::clear);
+        slots.into_par_iter().enumerate().find_map_first(frame).map_or(Ok(()), Err)
+    }
+}
+
+/// The slot of each picture in the data of a sample.
+fn slots<'a, S: SampleType>(pictures: &Pictures, clip: &'a mut [S], frames: usize) -> Vec<PictureSlot<'a, S>> {
+    let channels = pictures.channels.count();
+    let length = clip.len() / frames;
+    match pictures.layout {
+        Layout::Btchw => clip.chunks_exact_mut(length).map(|p| PictureSlot::planes(p, channels)).collect(),
+        Layout::Bcthw => PictureSlot::clip(clip, channels, frames),
+        Layout::Bthwc => clip.chunks_exact_mut(length).map(|p| PictureSlot::pixels(p, channels)).collect(),
+    }
+}
+
+fn frame<S: SampleType>(
+    engine: &Engine,
+    plan: &SamplePlan<'_>,
+    kernel: Option<&Kernel>,
+    t: usize,
+    slot: PictureSlot<'_, S>,
+) -> Result<()> {
+    let other = |size| engine.planner.kernel(plan, size);
+    let (check_crc, cache) = (engine.options.safety.check_crc, engine.decoded.as_ref());
+    let making = Making { kernel, check_crc, cache };
+    let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], making, other, slot)?;
+    let counters = &engine.counters;
+    add(&counters.frames, 1);
+    add(&counters.bytes, cost.bytes);
+    add(&counters.tiles_decoded, cost.tiles_decoded);
+    add(&counters.tiles_skipped, cost.tiles_skipped);
+    if let Some(Cached { of_frame, tiles, kept, is_refused }) = cost.cached {
+        let counters = &counters.cache;
+        let frames = match of_frame {
+            OfFrame::All => &counters.hits,
+            OfFrame::Some => &counters.partial_hits,
+            OfFrame::Nothing => &counters.misses,
+            OfFrame::Never => &counters.other_frames,
+        };
+        add(frames, 1);
+        add(&counters.tiles, tiles);
+        add(&counters.kept_bytes, kept);
+        add(&counters.refused, is_refused.into());
+    }
+    Ok(())
+}
+
+/// Adds the facts to the batch, and tells the system what will not be needed again.
+fn finish(engine: &Engine, plans: Vec<SamplePlan<'_>>, batch: &mut Batch) -> Result<()> {
+    batch.fields = engine.fields.of(plans.iter().map(|plan| &plan.clip))?;
+    for SamplePlan { seat, clip, frames, meant, mut params, .. } in plans {
+        if engine.planner.dataset.io() == Io::ReadUncached {
+            clip.advise(&frames, Advice::Done);
+        }
+        match &engine.mix {
+            Some(mix) => {
+                let (source, label) = mix.source_and_label(&clip)?;
+                batch.source_ids.push(source);
+                batch.labels.push(label);
+            }
+            None => batch.labels.push(clip.label().map_or(-1, i64::from)),
+        }
+        let ordinal = clip.ordinal();
+        batch.clips.push(engine.episodes.as_ref().map_or(ordinal, |episodes| episodes.given(ordinal)));
+        batch.mask.push(seat.counts);
+        batch.frame_mask.extend(meant);
+        params.frames = frames;
+        batch.params.push(params);
+    }
+    add(&engine.counters.batches, 1);
+    Ok(())
+}
+
+/// Whether the data caused this error. An error of fetching is not of the data: it comes from the network and can
+/// affect every clip.
+fn is_of_the_data(e: &Error) -> bool {
+    let is_fetching = e.kind() == ErrorKind::Io && e.path().is_some_and(is_remote);
+    !is_fetching && matches!(e.kind(), ErrorKind::Io | ErrorKind::Format | ErrorKind::Limit | ErrorKind::Decode)
+}
+
+fn aligned<S: bytemuck::Pod>(memory: &mut [u8]) -> Result<&mut [S]> {
+    let refused =
+        |e| Error::usage(format!("memory for a batch: {e}")).expected(format!("aligned to {}", align_of::<S>()));
+    bytemuck::try_cast_slice_mut(memory).map_err(refused)
+}

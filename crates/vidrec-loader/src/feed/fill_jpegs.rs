@@ -1,0 +1,164 @@
+//! Makes one batch of frames that are not decoded: copies every JPEG to its place in one buffer.
+
+use rayon::prelude::*;
+
+use super::batch_shape::BatchShape;
+use super::engine::Engine;
+use super::fill::{SampleSlot, samples};
+use super::plan::SamplePlan;
+use super::schedule::{BatchPlan, Seat};
+use crate::aligned::Aligned;
+use crate::batch::BatchData;
+use crate::counters::add;
+use crate::jpeg_batch::{JpegBatch, JpegFrame, reserve};
+use crate::kernel::{ColorMatrix, View};
+use vidrec_format::allocation;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::stop;
+use vidrec_format::stop::Stop;
+
+/// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
+pub(crate) fn fill_jpegs(engine: &Engine, epoch: u64, k: u64, batch: &mut JpegBatch) -> Result<()> {
+    let plan = engine.batch(epoch, k)?;
+    batch.facts.reshape(plan.shape.dimensions(&engine.options.pictures));
+    batch.facts.data = BatchData::default();
+    batch.frames.clear();
+    let lengths: Vec<usize> = plan.seats.iter().map(|seat| length(engine, seat, &plan.shape)).collect();
+    reserve(&mut batch.data, total(&lengths)?)?;
+    let mut slots = slots(&mut batch.data, &lengths);
+    samples(engine, &plan, &mut slots, &mut batch.facts)?;
+    let stored: Vec<Stored> = slots.into_iter().map(|slot| slot.stored).collect();
+    put_together(batch, &plan, stored, &lengths)
+}
+
+/// The total length of the JPEGs of a sample. Returns 0 for an unreadable sample, which is an error when it is
+/// read.
+fn length(engine: &Engine, seat: &Seat, shape: &BatchShape) -> usize {
+    if engine.episodes.as_ref().is_some_and(|episodes| !episodes.is_there(seat.place.clip)) {
+        return 0;
+    }
+    let of_frames = engine.planner.choose(seat, shape.frames).and_then(|(clip, (frames, _))| {
+        let lengths: Vec<usize> = frames.iter().map(|&t| clip.jpeg_length(t)).collect::<Result<_>>()?;
+        total(&lengths)
+    });
+    of_frames.unwrap_or(0)
+}
+
+fn total(lengths: &[usize]) -> Result<usize> {
+    let sum = lengths.iter().try_fold(0usize, |sum, &length| sum.checked_add(length));
+    sum.ok_or_else(|| Error::limit("the JPEGs of a batch are longer than memory can be"))
+}
+
+/// Divides the buffer into a part for each sample.
+fn slots<'a>(mut data: &'a mut [u8], lengths: &[usize]) -> Vec<JpegSlot<'a>> {
+    let slot = |&length| {
+        let (planned, rest) = std::mem::take(&mut data).split_at_mut(length);
+        data = rest;
+        JpegSlot { planned, stored: Stored::default() }
+    };
+    lengths.iter().map(slot).collect()
+}
+
+/// The place for the JPEGs of a sample.
+struct JpegSlot<'a> {
+    /// The room for the JPEGs of the planned sample.
+    planned: &'a mut [u8],
+    stored: Stored,
+}
+
+/// The JPEGs of a sample.
+#[derive(Default)]
+struct Stored {
+    /// Places are counted from the sample's first frame, bytes from its first byte.
+    frames: Vec<JpegFrame>,
+    /// The JPEGs of a substitute, which do not fit the planned room.
+    own: Option<Vec<u8>>,
+}
+
+/// Copies the JPEGs in parallel.
+impl SampleSlot for JpegSlot<'_> {
+    fn fill(&mut self, engine: &Engine, plan: &SamplePlan<'_>) -> Result<()> {
+        self.stored = Stored::default();
+        if !plan.is_there {
+            return Ok(());
+        }
+        let lengths: Vec<usize> = plan.frames.iter().map(|&t| plan.clip.jpeg_length(t)).collect::<Result<_>>()?;
+        let length = total(&lengths)?;
+        let memory = if length == self.planned.len() {
+            &mut *self.planned
+        } else {
+            let own = self.stored.own.insert(Vec::new());
+            allocation::resize(own, length, 0, "the JPEGs of a clip")?;
+            &mut own[..]
+        };
+        let known = plan.frame_size().map(|size| (size, engine.planner.view(plan, size)));
+        let stop = Stop::current();
+        let copy = |((place, &t), JpegSlot { planned, .. }): ((usize, &u32), JpegSlot<'_>)| {
+            stop::within(&stop, || jpeg(engine, plan, known, place, t, planned))
+        };
+        let copied: Vec<Result<JpegFrame>> =
+            plan.frames.par_iter().enumerate().zip(slots(memory, &lengths)).map(copy).collect();
+        self.stored.frames = copied.into_iter().collect::<Result<_>>()?;
+        let mut start = 0;
+        for (frame, length) in self.stored.frames.iter_mut().zip(lengths) {
+            frame.bytes = start..start + length;
+            start += length;
+        }
+        Ok(())
+    }
+}
+
+/// Copies the JPEG of frame `t`, and returns how it becomes its picture. `known` is the view for frames of the
+/// size in the clip's entry.
+fn jpeg(
+    engine: &Engine,
+    plan: &SamplePlan<'_>,
+    known: Option<((u32, u32), View)>,
+    place: usize,
+    t: u32,
+    to: &mut [u8],
+) -> Result<JpegFrame> {
+    let size = engine.workers.worker().jpeg(&plan.clip, t, engine.options.safety.check_crc, to)?;
+    let known = known.filter(|(of, _)| *of == size).map(|(_, view)| view);
+    let view = known.unwrap_or_else(|| engine.planner.view(plan, size));
+    add(&engine.counters.frames, 1);
+    add(&engine.counters.bytes, to.len() as u64);
+    Ok(JpegFrame {
+        place,
+        bytes: 0..to.len(),
+        size,
+        bounds: [view.x.bounds.0, view.y.bounds.0, view.x.bounds.1, view.y.bounds.1],
+        window: view.window(plan.pictures.size),
+        flip: view.flip,
+        colors: plan.params.color.matrix().unwrap_or(ColorMatrix::IDENTITY),
+    })
+}
+
+/// Makes one list of all JPEGs of the samples. Makes a new buffer if substitutes have bytes of their own.
+fn put_together(batch: &mut JpegBatch, plan: &BatchPlan, stored: Vec<Stored>, lengths: &[usize]) -> Result<()> {
+    let planned = starts(lengths);
+    let found: Vec<usize> = stored.iter().map(|sample| sample.frames.last().map_or(0, |last| last.bytes.end)).collect();
+    if stored.iter().any(|sample| sample.own.is_some()) {
+        let mut data = Aligned::default();
+        reserve(&mut data, total(&found)?)?;
+        for ((sample, start), slot) in stored.iter().zip(planned).zip(slots(&mut data, &found)) {
+            let to = slot.planned;
+            to.copy_from_slice(sample.own.as_deref().unwrap_or_else(|| &batch.data[start..start + to.len()]));
+        }
+        batch.data = data;
+    }
+    for (b, (sample, start)) in stored.into_iter().zip(starts(&found)).enumerate() {
+        let placed = sample.frames.into_iter().map(|frame| {
+            let bytes = frame.bytes.start + start..frame.bytes.end + start;
+            JpegFrame { place: b * plan.shape.frames as usize + frame.place, bytes, ..frame }
+        });
+        batch.frames.extend(placed);
+    }
+    Ok(())
+}
+
+/// The start of each of several consecutive parts.
+fn starts(lengths: &[usize]) -> Vec<usize> {
+    let start = |end: &mut usize, &length: &usize| Some(std::mem::replace(end, *end + length));
+    lengths.iter().scan(0, start).collect()
+}

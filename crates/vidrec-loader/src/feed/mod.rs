@@ -1,0 +1,41 @@
+//! From samples to batches: the samples of a batch, how each is made, and the thread that works ahead.
+
+#[cfg(feature = "remote")]
+mod ahead;
+mod batch_shape;
+mod batches;
+mod buckets;
+mod cached_frames;
+mod deal;
+mod engine;
+mod episodes;
+mod epochs;
+mod fields;
+mod fill;
+mod fill_jpegs;
+#[cfg(feature = "remote")]
+mod foresight;
+#[cfg(feature = "remote")]
+mod needs;
+mod plan;
+mod pool;
+mod producer;
+#[cfg(feature = "remote")]
+mod retention;
+mod ring;
+mod samples;
+mod schedule;
+mod shelf;
+mod to_read;
+mod tracks;
+mod unequal;
+mod worker;
+
+pub use batches::{Batches, BatchesInto, Memory, PrefetchedBatch};
+pub(super) use engine::Engine;
+pub use epochs::Epochs;
+pub(super) use fill::{fill, fill_into};
+pub(super) use fill_jpegs::fill_jpegs;
+#[cfg(feature = "remote")]
+pub(super) use needs::ask_for;
+pub(super) use shelf::Shelf;

@@ -1,0 +1,172 @@
+//! The plan of a sample: its clip, frames, view and colors.
+
+use super::samples::SamplePlace;
+use super::schedule::Seat;
+use super::unequal::unequal;
+use crate::batch::SampleParams;
+use crate::draw::{Augmentation, Clock, ColorDraw, DrawKey, Frames, ShortClips, Temporal, together, view};
+use crate::kernel::{Kernel, View, scale};
+use crate::options::{CamerasCrop, LoaderOptions, Pictures};
+use vidrec_dataset::{Clip, Dataset};
+use vidrec_format::error::{Error, Result};
+use vidrec_jpeg::Scale;
+
+/// What all samples of a run have in common.
+#[derive(Debug)]
+pub(super) struct Planner {
+    pub dataset: Dataset,
+    temporal: Temporal,
+    frames: Frames,
+    short: ShortClips,
+    clock: Clock,
+    augmentation: Augmentation,
+    pictures: Pictures,
+    cameras_crop: CamerasCrop,
+    /// The number of frames that each clip must have, if samples rely on it.
+    clip_frames: Option<u32>,
+}
+
+/// A sample of a batch: its frames, and how they become pictures.
+pub(super) struct SamplePlan<'a> {
+    pub seat: Seat,
+    pub clip: Clip<'a>,
+    /// The frames to decode. The pictures after them pad the sample.
+    pub frames: Vec<u32>,
+    /// Whether each picture of the sample is a frame that was asked for.
+    pub meant: Vec<bool>,
+    pub params: SampleParams,
+    /// Whether there is a clip of this camera. If not, the pictures are zeros.
+    pub is_there: bool,
+    /// The specification of the pictures.
+    pub pictures: Pictures,
+}
+
+impl SamplePlan<'_> {
+    /// Width and height of the frames by the clip's entry; `None` if the entry says that they differ.
+    pub fn frame_size(&self) -> Option<(u32, u32)> {
+        frame_size(&self.clip)
+    }
+}
+
+fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
+    let (width, height) = (clip.width(), clip.height());
+    (width > 0 && height > 0).then_some((width, height))
+}
+
+/// The frames of a sample, and whether each of its pictures is a frame that was asked for.
+type Chosen = (Vec<u32>, Vec<bool>);
+
+impl Planner {
+    pub fn new(dataset: &Dataset, options: &LoaderOptions, clip_frames: Option<u32>) -> Self {
+        let LoaderOptions { temporal, frames, short, fps, augmentation, pictures, .. } = *options;
+        let (dataset, clock) = (dataset.clone(), Clock(fps));
+        let cameras_crop = options.cameras.crop;
+        Planner { dataset, temporal, frames, short, clock, augmentation, pictures, cameras_crop, clip_frames }
+    }
+
+    /// The number of frames of a sample of any length, at most `most`.
+    pub fn length(&self, seat: &Seat, most: u32) -> Result<u32> {
+        Ok(self.temporal.length(self.clock.length(&self.dataset.clip(seat.place.clip)?)?, most))
+    }
+
+    /// The clip and the frames of a sample in a batch of `length` frames. Cameras other than the first have the
+    /// frames at the times of the first one's.
+    pub fn choose(&self, seat: &Seat, length: u32) -> Result<(Clip<'_>, Chosen)> {
+        let camera = seat.place.camera;
+        if camera == 0 {
+            return self.choose_freely(seat, length);
+        }
+        let place = SamplePlace { clip: seat.place.clip - u64::from(camera), camera: 0, ..seat.place };
+        let (first, (frames, meant)) = self.choose_freely(&Seat { place, ..*seat }, length)?;
+        let clip = self.dataset.clip(seat.place.clip)?;
+        let frames = together(&first, &frames, &clip)?;
+        Ok((clip, (frames, meant)))
+    }
+
+    /// The key that decides crop, flip and colors of a sample.
+    fn look(&self, seat: &Seat) -> DrawKey {
+        match self.cameras_crop {
+            CamerasCrop::Own => seat.key.of_camera(seat.place.camera),
+            CamerasCrop::Same => seat.key,
+        }
+    }
+
+    fn choose_freely(&self, seat: &Seat, length: u32) -> Result<(Clip<'_>, Chosen)> {
+        let clip = self.dataset.clip(seat.place.clip)?;
+        if let Some(expected) = self.clip_frames.filter(|&expected| expected != clip.frame_count()) {
+            return Err(unequal(clip.ordinal(), expected, clip.frame_count()));
+        }
+        let ticks = self.clock.ticks(&clip)?;
+        let n = ticks.as_ref().map_or(clip.frame_count(), |ticks| ticks.len() as u32);
+        if n == 0 {
+            return Err(Error::usage("the clip has no frames").in_clip(seat.place.clip));
+        }
+        let (mut frames, mut meant) = self.among(n, length, seat);
+        meant.resize(length as usize, false);
+        if let Some(ticks) = ticks {
+            frames.iter_mut().for_each(|frame| *frame = ticks[*frame as usize]);
+        }
+        Ok((clip, (frames, meant)))
+    }
+
+    /// Chooses the frames of a sample from `n`.
+    fn among(&self, n: u32, length: u32, seat: &Seat) -> Chosen {
+        let any = matches!(self.frames, Frames::Any { .. });
+        let count = if any { self.temporal.length(n, length) } else { length };
+        let is_short = self.temporal.needs(count) > n.into();
+        if is_short && self.short == ShortClips::Pad {
+            // As many frames as the clip allows. Padding fills the rest of the sample.
+            let count = self.temporal.length(n, count);
+            let frames = self.temporal.frames(n, count, 0, seat.key);
+            let meant = vec![true; frames.len()];
+            return (frames, meant);
+        }
+        let frames = self.temporal.frames(n, count, seat.place.number, seat.key);
+        let meant = self.temporal.meant(n, &frames);
+        (frames, meant)
+    }
+
+    /// Plans frames, view and colors of a sample in a batch of `length` frames of `size` pixels.
+    pub fn plan(&self, seat: Seat, length: u32, size: (u32, u32)) -> Result<SamplePlan<'_>> {
+        let (clip, (frames, meant)) = self.choose(&seat, length)?;
+        let pictures = Pictures { size, ..self.pictures };
+        let frame = frame_size(&clip);
+        let key = self.look(&seat);
+        let view = view(&self.augmentation, size, key, frame.unwrap_or((1, 1)));
+        let color = ColorDraw::new(&self.augmentation.color, key);
+        // One allocation, whatever the number of frames.
+        let mut times = Vec::with_capacity(frames.len());
+        for &t in &frames {
+            times.push(clip.seconds(t)?);
+        }
+        let params = SampleParams {
+            sample: seat.sample,
+            view: self.temporal.view(seat.place.number) * self.augmentation.crop.count() + seat.place.crop,
+            frames: Vec::new(),
+            times,
+            window: frame.map(|_| view.window(size)),
+            flip: view.flip,
+            color,
+            instead_of: None,
+        };
+        Ok(SamplePlan { seat, clip, frames, meant, params, is_there: true, pictures })
+    }
+
+    /// The part of a frame of this size that becomes the picture.
+    pub fn view(&self, plan: &SamplePlan<'_>, frame: (u32, u32)) -> View {
+        view(&self.augmentation, plan.pictures.size, self.look(&plan.seat), frame)
+    }
+
+    /// The scale of the planes that a sample needs. It depends on the frame size in the clip's entry, if the entry
+    /// has one.
+    pub fn scale(&self, seat: &Seat, clip: &Clip<'_>, size: (u32, u32)) -> Option<Scale> {
+        let frame = (clip.width(), clip.height());
+        let view = (frame.0 > 0 && frame.1 > 0).then(|| view(&self.augmentation, size, self.look(seat), frame))?;
+        Some(scale(&view, self.pictures.reducing_gap))
+    }
+
+    /// The tables for a frame of this size.
+    pub fn kernel(&self, plan: &SamplePlan<'_>, frame: (u32, u32)) -> Kernel {
+        Kernel::new(&plan.pictures.spec(plan.params.color.matrix()), &self.view(plan, frame), frame)
+    }
+}

@@ -1,0 +1,148 @@
+//! The thread that makes batches ahead.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+#[cfg(feature = "remote")]
+use std::time::Instant;
+
+#[cfg(feature = "remote")]
+use super::ahead::Ahead;
+use super::engine::Engine;
+use super::epochs::Epochs;
+use super::fill::read_ahead;
+#[cfg(feature = "remote")]
+use super::needs::Ticket;
+use super::ring::{Number, Ring};
+use vidrec_format::error::{Error, Result};
+use vidrec_format::stop;
+use vidrec_format::stop::Stop;
+
+/// The memory in which a batch is made.
+pub(super) trait Vessel: Send + 'static {
+    fn fill(&mut self, engine: &Engine, number: Number) -> Result<()>;
+}
+
+/// The thread that makes batches, and the queue for them. Dropping it stops the thread, even while the thread
+/// waits for a server.
+pub(super) struct Producer<T> {
+    pub ring: Arc<Ring<Engine, T>>,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T: Vessel> Producer<T> {
+    pub fn start(ring: Ring<Engine, T>, epochs: Epochs) -> Result<Self> {
+        let ring = Arc::new(ring);
+        let stop = Stop::default();
+        let (of_thread, stop_of_thread) = (ring.clone(), Some(stop.clone()));
+        let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
+        let thread = thread.spawn(move || {
+            let end = EndOnDrop(of_thread);
+            let first = epochs.range.start;
+            if let Err(e) = catch(|| stop::within(&stop_of_thread, || make(&end.0, epochs))) {
+                end.0.push(Number { epoch: first, k: 0 }, Err(e));
+            }
+        });
+        let thread = thread.map_err(|e| Error::start("a thread", e))?;
+        Ok(Producer { ring, stop, thread: Some(thread) })
+    }
+}
+
+/// Ends the queue however the thread ends, so that no consumer waits forever.
+struct EndOnDrop<T>(Arc<Ring<Engine, T>>);
+
+impl<T> Drop for EndOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl<T> Drop for Producer<T> {
+    fn drop(&mut self) {
+        self.ring.stop();
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            // The thread catches its own panics, and there would be nobody to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The work of the thread. Returns after the last batch, or when no more are wanted.
+fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
+    let engine = &*ring.owner;
+    #[cfg(feature = "remote")]
+    let ahead = Ahead::start(&ring.owner, &epochs)?;
+    let (readahead, step) = (u64::from(engine.options.prefetch.readahead), epochs.step.max(1));
+    if engine.batches_per_epoch() == 0 {
+        return Ok(());
+    }
+    for epoch in epochs.range {
+        let mut k = epochs.first;
+        while k < engine.batches_in(epoch) {
+            let Some(mut batch) = ring.reserve() else { return Ok(()) };
+            let number = Number { epoch, k };
+            let made = catch(|| {
+                // Asks for each batch once: for all those ahead at the beginning of an epoch, then for one more
+                // with each batch.
+                let next = if k == epochs.first { 0 } else { readahead };
+                if readahead > 0 {
+                    let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
+                    ahead.for_each(|k| read_ahead(engine, epoch, k));
+                }
+                #[cfg(feature = "remote")]
+                let _ticket = ticket(ahead.as_ref(), engine, number)?;
+                batch.fill(engine, number)
+            });
+            ring.push(number, made.map(|()| batch));
+            k = k.saturating_add(step);
+        }
+    }
+    Ok(())
+}
+
+/// Waits until all requests for a batch were sent.
+#[cfg(feature = "remote")]
+fn ticket(ahead: Option<&Ahead>, engine: &Engine, number: Number) -> Result<Option<Ticket>> {
+    let asked = Instant::now();
+    let mut ticket = ahead.and_then(|ahead| ahead.ticket(number));
+    ticket.as_mut().map_or(Ok(()), |ticket| ticket.check(engine, asked))?;
+    Ok(ticket)
+}
+
+/// Turns a panic into an error.
+fn catch(f: impl FnOnce() -> Result<()>) -> Result<()> {
+    // A panic leaves the batch behind, which is dropped, and workers, which start afresh with each frame.
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| Err(panicked(&*panic)))
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    Error::internal(format!("a thread of the loader panicked: {}", text.unwrap_or("it does not say why")))
+}
+
+#[cfg(test)]
+mod tests {
+    use rayon::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let e = catch(|| panic!("at the disco {}", 1)).unwrap_err();
+        assert_eq!(e.kind(), vidrec_format::error::ErrorKind::Internal);
+        assert!(e.to_string().contains("at the disco 1"), "{e}");
+        assert!(catch(|| std::panic::resume_unwind(Box::new(1))).is_err());
+        assert!(catch(|| Ok(())).is_ok());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let in_pool = || (0..9).into_par_iter().for_each(|i| assert!(i < 8, "in a thread"));
+        let e = catch(|| {
+            pool.install(in_pool);
+            Ok(())
+        });
+        let e = e.unwrap_err();
+        assert!(e.to_string().contains("in a thread"), "{e}");
+    }
+}

@@ -1,0 +1,236 @@
+//! The samples of a loader, counted from 0, and the clip and view of each.
+
+use std::ops::Range;
+
+use super::unequal::{first_that_differs, unequal};
+use crate::draw::{Clock, Frames, ShortClips, Temporal};
+use crate::options::{Draws, LoaderOptions};
+use vidrec_dataset::{Dataset, Tables};
+use vidrec_format::error::{Error, Result};
+
+/// The clip and the view of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SamplePlace {
+    /// Ordinal of the clip.
+    pub clip: u64,
+    /// The number of the sample among those of the clip that differ in time.
+    pub number: u64,
+    /// The number of the crop.
+    pub crop: u32,
+    /// The number of the camera. The clip comes this many clips after the clip of the first camera.
+    pub camera: u32,
+}
+
+/// All samples: each clip, or each of its views or starts, times the crops of each. If an epoch has one draw of
+/// each video, a video counts as one clip.
+#[derive(Debug)]
+pub(super) struct Samples {
+    kind: Kind,
+    crops: u32,
+    /// The number of consecutive clips of which an epoch has one; at least 1.
+    draws: u32,
+    /// Whether these are clips of several cameras. The first clip stands for all.
+    is_of_cameras: bool,
+    len: u64,
+    /// The number of frames that every clip must have, because samples were counted without reading each entry.
+    pub equal: Option<u32>,
+    /// The number of frames of the longest clip.
+    pub longest: u32,
+    /// The number of clips with fewer frames than a sample needs.
+    pub short: u64,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// The number of samples of every clip that differ in time.
+    Even(u64),
+    /// For each clip, the number of samples of all clips up to and including it.
+    Table(Vec<u64>),
+}
+
+/// The rules for counting samples.
+struct Count {
+    temporal: Temporal,
+    frames: Frames,
+    short: ShortClips,
+}
+
+impl Count {
+    /// The number of samples of a clip of `n` frames, and whether the clip is short.
+    fn clip(&self, n: u32) -> (u64, bool) {
+        let Frames::Fixed(count) = self.frames else { return (1, false) };
+        let short = u64::from(n) < self.temporal.needs(count);
+        let samples = if short && self.short == ShortClips::Skip { 0 } else { self.temporal.samples(n, count) };
+        (samples, short)
+    }
+
+    fn refuse(&self, clip: u64, n: u32) -> Error {
+        let Frames::Fixed(count) = self.frames else { return Error::internal("a short clip of any length") };
+        let (needs, found) = (self.temporal.needs(count), format!("{n} frames"));
+        let e = Error::usage("the clip is shorter than a sample").in_clip(clip);
+        e.expected(format!("{needs} frames or more"))
+            .found(found)
+            .help("load fewer frames, or say what happens to short clips: repeat, pad or skip (the option short)")
+    }
+}
+
+impl Samples {
+    /// `cameras` is the number of consecutive clips that make one sample.
+    pub fn new(dataset: &Dataset, options: &LoaderOptions, cameras: Option<u32>) -> Result<Self> {
+        let draws = if options.sampling.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
+        let (draws, is_of_cameras) = (cameras.unwrap_or(draws), cameras.is_some());
+        let count = Count { temporal: options.temporal, frames: options.frames, short: options.short };
+        let clips = dataset.len() / u64::from(draws);
+        let crops = options.augmentation.crop.count();
+        let mut space =
+            Samples { kind: Kind::Even(1), crops, draws, is_of_cameras, len: 0, equal: None, longest: 0, short: 0 };
+        match dataset.likely_frames_per_clip()? {
+            Some(n) if options.fps.is_none() => space.count_one(&count, n, clips)?,
+            _ if dataset.is_empty() => space.kind = Kind::Even(count.clip(0).0),
+            None if options.frames == Frames::Stored && options.fps.is_none() => {
+                return Err(first_that_differs(dataset)?);
+            }
+            _ => space.count_each(&count, dataset, Clock(options.fps))?,
+        }
+        let groups = match &space.kind {
+            Kind::Even(samples) => clips.checked_mul(*samples),
+            Kind::Table(ends) => Some(ends.last().copied().unwrap_or(0)),
+        };
+        let len = groups.and_then(|groups| groups.checked_mul(crops.into()));
+        space.len = len.ok_or_else(|| Error::limit("more views of clips than 64 bits can count"))?;
+        Ok(space)
+    }
+
+    /// Counts samples as if all clips had `n` frames.
+    fn count_one(&mut self, count: &Count, n: u32, clips: u64) -> Result<()> {
+        let (samples, short) = count.clip(n);
+        if short && count.short == ShortClips::Error {
+            return Err(count.refuse(0, n));
+        }
+        let relied_on = short || count.frames == Frames::Stored || matches!(count.temporal, Temporal::Dense { .. });
+        self.equal = relied_on.then_some(n);
+        (self.kind, self.longest) = (Kind::Even(samples), n);
+        self.short = if short { clips } else { 0 };
+        Ok(())
+    }
+
+    /// All draws of a video have the same number of frames, so the first stands for all.
+    fn count_each(&mut self, count: &Count, dataset: &Dataset, clock: Clock) -> Result<()> {
+        dataset.prefetch_all(Tables { clips: true, frames: clock.0.is_some(), strings: false })?;
+        let mut end = 0u64;
+        let mut ends = Vec::with_capacity(usize::try_from(dataset.len() / u64::from(self.draws)).unwrap_or(0));
+        let mut even = None;
+        let mut is_even = true;
+        for ordinal in (0..dataset.len()).step_by(self.draws as usize) {
+            let n = clock.length(&dataset.clip(ordinal)?)?;
+            let (samples, short) = count.clip(n);
+            if short && count.short == ShortClips::Error {
+                return Err(count.refuse(ordinal, n));
+            }
+            if count.frames == Frames::Stored && ordinal > 0 && n != self.longest {
+                return Err(unequal(ordinal, self.longest, n));
+            }
+            self.longest = self.longest.max(n);
+            self.short += u64::from(short);
+            is_even &= *even.get_or_insert(samples) == samples;
+            end = end.saturating_add(samples);
+            ends.push(end);
+        }
+        self.kind = if is_even { Kind::Even(even.unwrap_or(0)) } else { Kind::Table(ends) };
+        Ok(())
+    }
+
+    /// The number of samples.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The number of samples of some consecutive clips. The first of them is the first draw of a video.
+    pub fn samples_of(&self, clips: Range<u64>) -> u64 {
+        let draws = u64::from(self.draws);
+        let (begin, end) = (clips.start / draws, clips.end / draws);
+        let groups = match &self.kind {
+            Kind::Even(samples) => (end - begin).saturating_mul(*samples),
+            Kind::Table(ends) => {
+                let before = |clip: u64| clip.checked_sub(1).map_or(0, |last| ends[last as usize]);
+                before(end) - before(begin)
+            }
+        };
+        groups.saturating_mul(self.crops.into())
+    }
+
+    /// The clip and the view of sample `sample`, which must be less than `len`, in `epoch`.
+    pub fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
+        let (group, crop) = (sample / u64::from(self.crops), (sample % u64::from(self.crops)) as u32);
+        let draws = u64::from(self.draws);
+        let draw = if self.is_of_cameras { 0 } else { epoch % draws };
+        let place = |video: u64, number: u64| SamplePlace { clip: video * draws + draw, number, crop, camera: 0 };
+        match &self.kind {
+            Kind::Even(samples) => place(group / (*samples).max(1), group % (*samples).max(1)),
+            Kind::Table(ends) => {
+                let clip = ends.partition_point(|&end| end <= group);
+                let before = clip.checked_sub(1).map_or(0, |last| ends[last]);
+                place(clip as u64, group - before)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn space(kind: Kind, crops: u32, len: u64) -> Samples {
+        Samples { kind, crops, draws: 1, is_of_cameras: false, len, equal: None, longest: 0, short: 0 }
+    }
+
+    #[test]
+    fn views_and_crops_of_a_clip_stand_side_by_side() {
+        let space = space(Kind::Even(2), 3, 12);
+        let places: Vec<_> = (0..12).map(|s| space.place(s, 5)).map(|p| (p.clip, p.number, p.crop)).collect();
+        let of = |clip| [(clip, 0, 0), (clip, 0, 1), (clip, 0, 2), (clip, 1, 0), (clip, 1, 1), (clip, 1, 2)];
+        assert_eq!(places, [of(0), of(1)].concat());
+    }
+
+    #[test]
+    fn an_epoch_has_one_draw_of_each_video() {
+        let space = Samples { draws: 3, ..space(Kind::Even(2), 1, 4) };
+        let clips = |epoch| (0..4).map(|s| space.place(s, epoch)).map(|p| (p.clip, p.number)).collect::<Vec<_>>();
+        assert_eq!(clips(0), [(0, 0), (0, 1), (3, 0), (3, 1)]);
+        assert_eq!(clips(2), [(2, 0), (2, 1), (5, 0), (5, 1)]);
+        assert_eq!(clips(4), [(1, 0), (1, 1), (4, 0), (4, 1)]);
+        assert_eq!(clips(u64::MAX), clips(0), "2^64 - 1 is a multiple of 3");
+    }
+
+    proptest! {
+        /// Compares samples, with and without a table, to a list of all starts.
+        #[test]
+        fn every_start_of_every_clip_is_one_sample(
+            lengths in prop::collection::vec(1u32..9, 0..20),
+            (frames, stride, hop) in (1u32..5, 1u32..4, 1u32..4),
+            crops in 1u32..4,
+            skip in any::<bool>(),
+        ) {
+            let temporal = Temporal::Dense { stride, hop };
+            let short = if skip { ShortClips::Skip } else { ShortClips::Pad };
+            let count = Count { temporal, frames: Frames::Fixed(frames), short };
+            let starts = |n: u32| {
+                let fits: Vec<u64> = (0..n).step_by(hop as usize).filter(|start| start + (frames - 1) * stride < n).map(u64::from).collect();
+                if fits.is_empty() && !skip { vec![0] } else { fits }
+            };
+            let check = |kind: Kind, lengths: &[u32]| {
+                let all = (0u64..).zip(lengths).flat_map(|(clip, &n)| starts(n).into_iter().map(move |s| (clip, s)));
+                let all: Vec<_> = all.flat_map(|(clip, s)| (0..crops).map(move |crop| (clip, s, crop))).collect();
+                let space = space(kind, crops, 0);
+                let start = |p: SamplePlace| (p.clip, p.number * u64::from(hop), p.crop);
+                (0..all.len() as u64).map(|s| start(space.place(s, 5))).eq(all)
+            };
+            let mut end = 0;
+            let ends = lengths.iter().map(|&n| { end += count.clip(n).0; end }).collect();
+            prop_assert!(check(Kind::Table(ends), &lengths));
+            let even = vec![7; lengths.len()];
+            prop_assert!(check(Kind::Even(count.clip(7).0), &even));
+        }
+    }
+}

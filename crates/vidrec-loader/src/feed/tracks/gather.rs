@@ -1,0 +1,106 @@
+//! Copies the values of a track to their place in a batch.
+
+use bytemuck::Pod;
+
+use super::times::Pick;
+use vidrec_dataset::TrackView;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::payload::TrackNumber;
+use vidrec_format::track::schema::TrackType;
+
+/// A number that can be interpolated.
+trait Blend: TrackNumber {
+    fn float(self) -> f64;
+}
+
+macro_rules! blend {
+    ($($number:ty),+) => {
+        $(impl Blend for $number {
+            #[allow(clippy::cast_lossless, reason = "one macro for all types, of which i64 has no other way")]
+            fn float(self) -> f64 {
+                self as f64
+            }
+        })+
+    };
+}
+
+blend!(f32, f64, i16, i32, i64, u8);
+
+/// Copies the picked values as they are stored, and zeros for missing ones. Copies consecutive values at once.
+pub(super) fn stored(track: &TrackView<'_>, picks: &[Option<Pick>], mut out: &mut [u8]) -> Result<()> {
+    let (bytes, each) = (track.number_bytes().unwrap_or_default(), track.schema().value_bytes().unwrap_or(1) as usize);
+    let follows = |a: &Option<Pick>, b: &Option<Pick>| match (a, b) {
+        (Some(a), Some(b)) => b.at == a.at + 1,
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    for run in picks.chunk_by(follows) {
+        let (to, rest) = out.split_at_mut_checked(run.len() * each).ok_or_else(no_room)?;
+        match run.first().copied().flatten() {
+            Some(first) => to.copy_from_slice(values(bytes, first.at, run.len(), each)?),
+            None => to.fill(0),
+        }
+        out = rest;
+    }
+    Ok(())
+}
+
+/// Converts numbers from the files' byte order to that of this machine.
+pub(super) fn from_le(kind: TrackType, out: &mut [u8]) {
+    if cfg!(target_endian = "big") {
+        out.chunks_mut(kind.number_bytes().unwrap_or(1) as usize).for_each(<[u8]>::reverse);
+    }
+}
+
+/// Interpolates between the picked values: `f64` for `f64`, otherwise `f32`. Writes zeros for missing ones.
+pub(super) fn blended(track: &TrackView<'_>, picks: &[Option<Pick>], out: &mut [u8]) -> Result<()> {
+    let narrow = |x: f64| x as f32;
+    match track.schema().kind {
+        TrackType::F64 => between::<f64, f64>(track, picks, typed(out)?, |x| x),
+        TrackType::F32 => between::<f32, f32>(track, picks, typed(out)?, narrow),
+        TrackType::I16 => between::<i16, f32>(track, picks, typed(out)?, narrow),
+        TrackType::I32 => between::<i32, f32>(track, picks, typed(out)?, narrow),
+        TrackType::I64 => between::<i64, f32>(track, picks, typed(out)?, narrow),
+        TrackType::U8 => between::<u8, f32>(track, picks, typed(out)?, narrow),
+        TrackType::Utf8 => Err(Error::internal("texts between texts")),
+    }
+}
+
+fn between<T: Blend, F: TrackNumber>(
+    track: &TrackView<'_>,
+    picks: &[Option<Pick>],
+    out: &mut [F],
+    round: impl Fn(f64) -> F,
+) -> Result<()> {
+    let (numbers, each) = (track.numbers::<T>().unwrap_or_default(), track.schema().numbers_per_value());
+    for (to, pick) in out.chunks_exact_mut(each).zip(picks) {
+        match *pick {
+            None => to.fill(F::zeroed()),
+            Some(Pick { at, toward: 0.0 }) => {
+                let from = values(&numbers, at, 1, each)?;
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = round(from.float()));
+            }
+            Some(Pick { at, toward }) => {
+                let (from, next) = values(&numbers, at, 2, each)?.split_at(each);
+                for ((to, a), b) in to.iter_mut().zip(from).zip(next) {
+                    *to = round(a.float() + (b.float() - a.float()) * toward);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn typed<T: Pod>(out: &mut [u8]) -> Result<&mut [T]> {
+    bytemuck::try_cast_slice_mut(out).map_err(|_| no_room())
+}
+
+/// The given number of values of `each` elements, starting at value `at`.
+fn values<T>(all: &[T], at: usize, count: usize, each: usize) -> Result<&[T]> {
+    let range = at.checked_mul(each).zip(at.checked_add(count).and_then(|end| end.checked_mul(each)));
+    let found = range.and_then(|(from, to)| all.get(from..to));
+    found.ok_or_else(|| Error::internal("a value beyond its track"))
+}
+
+fn no_room() -> Error {
+    Error::internal("the values of a track are not as many as their place has room for")
+}

@@ -1,0 +1,90 @@
+//! Tracks that come with the batches: values at the times of a sample's frames, or in windows around them.
+
+mod gather;
+mod grid;
+mod times;
+mod wanted;
+
+use std::collections::BTreeMap;
+
+use crate::options::TrackWindow;
+use crate::track_batch::{TrackBatch, TrackSlot};
+use vidrec_dataset::{Clip, Dataset};
+use vidrec_format::error::{Error, Result};
+use wanted::{Drawn, Wanted};
+
+/// The tracks that come with the batches, in order of name.
+#[derive(Debug)]
+pub(super) struct TrackReader(Vec<Wanted>);
+
+impl TrackReader {
+    /// Finds the tracks in the schemas of all shards, for samples of at most `length` frames.
+    ///
+    /// # Errors
+    ///
+    /// The data set does not have a track, or an option makes no sense for its type or timing.
+    pub fn find(dataset: &Dataset, options: &BTreeMap<String, TrackWindow>, length: u32) -> Result<Self> {
+        if options.is_empty() {
+            return Ok(TrackReader(Vec::new()));
+        }
+        let known = dataset.tracks()?;
+        let mut all = Vec::new();
+        for (name, window) in options {
+            let Some(schema) = known.iter().find(|schema| schema.name == *name) else {
+                let names: Vec<&str> = known.iter().map(|schema| schema.name.as_str()).collect();
+                let e = Error::usage(format!("loader option tracks: the data set has no track {name:?}"));
+                return Err(match names.is_empty() {
+                    true => e.help("no clip of it has tracks"),
+                    false => e.expected(format!("one of {}", names.join(", "))),
+                });
+            };
+            let wanted = Wanted::new(dataset, schema.clone(), *window)?;
+            wanted.sample_bytes(length as usize)?;
+            all.push(wanted);
+        }
+        Ok(TrackReader(all))
+    }
+
+    /// Whether there are no tracks.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The length of all numbers of a sample in bytes.
+    pub fn sample_bytes(&self, length: u32) -> usize {
+        self.0.iter().filter_map(|wanted| wanted.sample_bytes(length as usize).ok()).sum()
+    }
+
+    /// Makes room for the tracks of this many samples of `length` frames. Reuses the memory of an earlier batch if
+    /// possible.
+    pub fn reserve(&self, tracks: &mut Vec<(String, TrackBatch)>, samples: usize, length: u32) -> Result<()> {
+        let empty = |wanted: &Wanted| (wanted.schema.name.clone(), TrackBatch::empty(wanted.kind()));
+        if !tracks.iter().map(|(name, _)| name).eq(self.0.iter().map(|wanted| &wanted.schema.name)) {
+            *tracks = self.0.iter().map(empty).collect();
+        }
+        for ((_, track), wanted) in tracks.iter_mut().zip(&self.0) {
+            let mask_shape = std::iter::once(samples).chain(wanted.dimensions(length as usize)).collect();
+            track.reshape(wanted.kind(), mask_shape, &wanted.schema.shape)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the values of each track for a sample with these frames of a clip. `length` includes the padding.
+    pub fn read(&self, clip: &Clip<'_>, frames: &[u32], length: u32, slots: &mut [TrackSlot<'_>]) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let tracks = clip.tracks()?;
+        let drawn = Drawn { clip, frames, length: length as usize };
+        self.0.iter().zip(slots).try_for_each(|(wanted, slot)| wanted.read(&tracks, &drawn, slot))
+    }
+}
+
+/// The places of each of `samples` samples, in all tracks.
+pub(super) fn slots(tracks: &mut [(String, TrackBatch)], samples: usize) -> Vec<Vec<TrackSlot<'_>>> {
+    let mut all: Vec<Vec<TrackSlot<'_>>> = (0..samples).map(|_| Vec::with_capacity(tracks.len())).collect();
+    for (_, track) in tracks {
+        all.iter_mut().zip(track.slots()).for_each(|(sample, slot)| sample.push(slot));
+    }
+    all
+}

@@ -1,0 +1,306 @@
+//! A track that comes with the batches, and the choice of its values.
+
+use super::gather;
+use super::grid::Grid;
+use super::times::{Pick, Times, frame_ns};
+use crate::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
+use crate::track_batch::{SlotValues, TrackSlot};
+use vidrec_dataset::{Clip, ClipTracks, Dataset, TrackView};
+use vidrec_format::error::Hint;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+
+/// The maximum number of bytes of one track in a sample.
+const MOST_SAMPLE_BYTES: u128 = 1 << 31;
+
+/// A track, and the values that samples have of it.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub schema: TrackSchema,
+    options: TrackWindow,
+    what: What,
+}
+
+/// The choice of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// The value at each frame.
+    AtFrames,
+    /// Values in steps of `1 / rate`, starting `first` nanoseconds after an anchor.
+    Steps { first: i64, rate: (u32, u32), count: usize },
+    /// Stored values of this rate, starting with the one nearest to `first` nanoseconds after an anchor.
+    Run { first: i64, rate: (u32, u32), count: usize },
+    /// The texts of a time range.
+    Texts,
+}
+
+/// The frames of a sample, and its length with padding.
+pub(super) struct Drawn<'a> {
+    pub clip: &'a Clip<'a>,
+    pub frames: &'a [u32],
+    pub length: usize,
+}
+
+impl Wanted {
+    pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow) -> Result<Self> {
+        let refuse = |what: &str, help: &str| {
+            let name = &schema.name;
+            Err(Error::usage(format!("loader option tracks[{name:?}]: {what}")).found(schema.words()).help(help))
+        };
+        let TrackWindow { rate, how, anchor, .. } = options;
+        let is_text = schema.kind == TrackType::Utf8;
+        if is_text && (how != TrackHow::Nearest || rate.is_some() || anchor == TrackAnchor::Each) {
+            return refuse(
+                "texts have no rate, no how, and no window at each frame",
+                "give a window alone, or nothing",
+            );
+        }
+        if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
+            return refuse("nothing lies between two spans", "leave how as it is");
+        }
+        let what = match (options.nanoseconds(), rate) {
+            _ if is_text => What::Texts,
+            (None, _) => What::AtFrames,
+            (Some((first, end)), Some(rate)) => {
+                let (den, num) = rate.frame_seconds();
+                let steps = i128::from(end - first) * i128::from(num) / (i128::from(den) * 1_000_000_000);
+                What::Steps { first, rate: (num, den), count: steps as usize + 1 }
+            }
+            (Some(_), None) if schema.timing != TrackTiming::Rate => {
+                return refuse("a window of it needs a rate", "say how many values a second the window has: rate");
+            }
+            (Some((first, end)), None) => {
+                if how == TrackHow::Linear {
+                    return refuse("its stored values have nothing between them", "give a rate, or leave how as it is");
+                }
+                let rate = stored_rate(dataset, &schema.name)?;
+                What::Run { first, rate, count: Grid::of(rate).nearest((end - first).into()) as usize }
+            }
+        };
+        if matches!(what, What::Run { count: 0, .. }) {
+            return refuse("the window is shorter than a value", "make it longer, or give a rate");
+        }
+        Ok(Wanted { schema, options, what })
+    }
+
+    /// Returns the number of bytes of a sample of `length` frames, or an error if the window is absurdly large.
+    pub fn sample_bytes(&self, length: usize) -> Result<usize> {
+        let values: u128 = self.dimensions(length).iter().map(|&n| n as u128).product();
+        let each = self.schema.value_bytes().unwrap_or(1).max(4 * self.schema.numbers_per_value() as u64);
+        let bytes = values * u128::from(each);
+        if self.what != What::Texts && bytes > MOST_SAMPLE_BYTES {
+            let e = Error::usage(format!("loader option tracks[{:?}]: too many values in a sample", self.schema.name));
+            let e = e.expected(format!("at most {MOST_SAMPLE_BYTES} bytes")).found(format!("{bytes} bytes"));
+            return Err(e.help("make the window shorter or its rate lower"));
+        }
+        Ok(bytes as usize)
+    }
+
+    /// The dimensions of the mask except the first, in a batch of samples of `length` frames.
+    pub fn dimensions(&self, length: usize) -> Vec<usize> {
+        match self.what {
+            What::Texts => Vec::new(),
+            What::AtFrames => vec![length],
+            What::Steps { count, .. } | What::Run { count, .. } => match self.options.anchor {
+                TrackAnchor::Each => vec![length, count],
+                TrackAnchor::First | TrackAnchor::Last => vec![count],
+            },
+        }
+    }
+
+    /// The type of the values in a batch.
+    pub fn kind(&self) -> TrackType {
+        match (self.options.how, self.schema.kind) {
+            (TrackHow::Linear, TrackType::F64) => TrackType::F64,
+            (TrackHow::Linear, _) => TrackType::F32,
+            (_, kind) => kind,
+        }
+    }
+
+    /// Writes a sample's values of the track to its place in the batch, and fills all of that place.
+    ///
+    /// # Errors
+    ///
+    /// The clip does not have the track (unless it is then masked), or the track is damaged.
+    pub fn read(&self, tracks: &ClipTracks<'_>, drawn: &Drawn<'_>, slot: &mut TrackSlot<'_>) -> Result<()> {
+        let name = &self.schema.name;
+        let Some(track) = tracks.unproven(name)? else {
+            if self.options.missing == Missing::Mask {
+                nothing(slot);
+                return Ok(());
+            }
+            let e = Error::usage(format!("the clip has no track {name:?}")).in_clip(drawn.clip.ordinal());
+            return Err(e.help("mask the values of such clips (the option missing of the track), or leave them out"));
+        };
+        if !track.schema().is_like(&self.schema) {
+            let e = Error::usage("the track is another one than elsewhere").in_clip(drawn.clip.ordinal());
+            return Err(e.in_track(name).expected(self.schema.words()).found(track.schema().words()));
+        }
+        match &mut slot.values {
+            SlotValues::Texts { texts, times } => {
+                track.prove()?;
+                self.texts(&track, drawn, texts, times)?;
+                slot.mask.fill(true);
+            }
+            SlotValues::Numbers(out) => {
+                let picks = self.picks(&track, drawn)?;
+                // The next value counts only if it has a weight. A value after the last one would be an error of
+                // its own.
+                let last = |pick: &Pick| pick.at + 1 + usize::from(pick.toward > 0.0);
+                let used = picks.iter().flatten();
+                let part = used.clone().map(|pick| pick.at).min()..used.map(last).max();
+                track.prove_values(part.start.unwrap_or(0)..part.end.unwrap_or(0))?;
+                match self.options.how {
+                    TrackHow::Linear => gather::blended(&track, &picks, out)?,
+                    _ => {
+                        gather::stored(&track, &picks, out)?;
+                        gather::from_le(self.schema.kind, out);
+                    }
+                }
+                slot.mask.iter_mut().zip(&picks).for_each(|(there, pick)| *there = pick.is_some());
+            }
+        }
+        track.prove_still_there()
+    }
+
+    /// The values of a sample, one for each place in the mask.
+    fn picks(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<Option<Pick>>> {
+        let whole = |at| Pick { at, toward: 0.0 };
+        match self.what {
+            What::Texts => Err(Error::internal("texts as numbers")),
+            What::AtFrames if self.schema.timing == TrackTiming::Frames => {
+                let picks = drawn.frames.iter().map(|&t| Some(whole(t as usize))).chain(std::iter::repeat(None));
+                Ok(picks.take(drawn.length).collect())
+            }
+            What::AtFrames => self.at(track, drawn, drawn.times()?.into_iter()),
+            What::Steps { first, rate, count } => {
+                let (grid, anchors) = (Grid::of(rate), self.anchors(drawn)?);
+                let time = |(anchor, i): (Option<i64>, i64)| {
+                    i64::try_from(i128::from(anchor?) + i128::from(first) + grid.ns(i)).ok()
+                };
+                let steps = anchors.into_iter().flat_map(|anchor| (0..count as i64).map(move |i| (anchor, i)));
+                self.at(track, drawn, steps.map(time))
+            }
+            What::Run { first, rate, count } => {
+                let (start, found) = track.rate().unwrap_or((0, rate));
+                if u64::from(found.0) * u64::from(rate.1) != u64::from(rate.0) * u64::from(found.1) {
+                    let e = Error::usage("the track has another rate than elsewhere").in_clip(drawn.clip.ordinal());
+                    let e = e.in_track(track.name()).expected(format!("{}/{} a second", rate.0, rate.1));
+                    return Err(e.found(format!("{}/{} a second", found.0, found.1)).help("give the option rate"));
+                }
+                let mut picks = Vec::with_capacity(count);
+                for anchor in self.anchors(drawn)? {
+                    let from = |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(first) - i128::from(start));
+                    let from = anchor.map(from);
+                    let at = |i: usize| usize::try_from(from? + i as i128).ok().filter(|&at| at < track.len());
+                    picks.extend((0..count).map(|i| at(i).map(whole)));
+                }
+                Ok(picks)
+            }
+        }
+    }
+
+    /// The times from which windows count; `None` for frames that only pad the sample.
+    fn anchors(&self, drawn: &Drawn<'_>) -> Result<Vec<Option<i64>>> {
+        let frame = match self.options.anchor {
+            TrackAnchor::Each => return drawn.times(),
+            TrackAnchor::First => drawn.frames.first(),
+            TrackAnchor::Last => drawn.frames.last(),
+        };
+        Ok(vec![frame.map(|&t| frame_ns(drawn.clip, t)).transpose()?])
+    }
+
+    /// What stands for each of these times.
+    fn at(
+        &self,
+        track: &TrackView<'_>,
+        drawn: &Drawn<'_>,
+        times: impl Iterator<Item = Option<i64>>,
+    ) -> Result<Vec<Option<Pick>>> {
+        if matches!(self.schema.timing, TrackTiming::Times | TrackTiming::Spans) {
+            // This check comes before the times are read.
+            track.prove()?;
+        }
+        let of_track = Times::of(drawn.clip, track)?;
+        let mut finder = of_track.finder(self.options.how);
+        Ok(times.map(|t| finder.pick(t?)).collect())
+    }
+
+    /// Replaces texts by those of a sample, and times by the starts and ends of those texts.
+    fn texts(
+        &self,
+        track: &TrackView<'_>,
+        drawn: &Drawn<'_>,
+        texts: &mut Vec<String>,
+        times: &mut Vec<(f64, f64)>,
+    ) -> Result<()> {
+        let zero = drawn.frames.first().map(|&t| frame_ns(drawn.clip, t)).transpose()?.unwrap_or(0);
+        let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
+        texts.clear();
+        times.clear();
+        for (i, (start, end)) in self.spans(track, drawn)? {
+            if let Some(text) = track.text(i) {
+                texts.push(text.to_owned());
+                times.push((seconds(start), seconds(end)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of the texts of a sample, with their starts and ends.
+    fn spans(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<(usize, (i64, i64))>> {
+        let window = self.options.nanoseconds();
+        if window.is_none() && self.schema.timing == TrackTiming::Frames {
+            let of_frame = |&t: &u32| frame_ns(drawn.clip, t).map(|ns| (t as usize, (ns, ns)));
+            return drawn.frames.iter().map(of_frame).collect();
+        }
+        let part = match window {
+            None => {
+                let of_frames = drawn.times()?;
+                of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
+            }
+            Some((first, end)) => {
+                let anchor = self.anchors(drawn)?.first().copied().flatten().unwrap_or(0);
+                Some((anchor.saturating_add(first), anchor.saturating_add(end)))
+            }
+        };
+        let times = Times::of(drawn.clip, track)?;
+        let chosen = part.map(|(from, to)| times.within(from, to)).unwrap_or_default();
+        Ok(chosen.into_iter().map(|i| (i, times.span(i))).collect())
+    }
+}
+
+/// Fills the place of a sample that does not have a track.
+fn nothing(slot: &mut TrackSlot<'_>) {
+    slot.mask.fill(false);
+    match &mut slot.values {
+        SlotValues::Numbers(out) => out.fill(0),
+        SlotValues::Texts { texts, times } => {
+            texts.clear();
+            times.clear();
+        }
+    }
+}
+
+impl Drawn<'_> {
+    /// The time of each frame of the sample; `None` for frames that only pad it.
+    fn times(&self) -> Result<Vec<Option<i64>>> {
+        let mut times = Vec::with_capacity(self.length);
+        for &t in self.frames {
+            times.push(Some(frame_ns(self.clip, t)?));
+        }
+        times.resize(self.length, None);
+        Ok(times)
+    }
+}
+
+/// The rate of a track in the first clip that has the track.
+fn stored_rate(dataset: &Dataset, name: &str) -> Result<(u32, u32)> {
+    for ordinal in 0..dataset.len() {
+        if let Some((_, rate)) = dataset.clip(ordinal)?.track(name)?.and_then(|track| track.rate()) {
+            return Ok(rate);
+        }
+    }
+    let e = Error::usage(format!("loader option tracks[{name:?}]: no clip has it, so its rate is not known"));
+    Err(e.hint(Hint::Unset("tracks")))
+}

@@ -1,0 +1,112 @@
+//! One affine map from decoded planes to the channels of the picture, with color space, jitter and normalization.
+
+use super::channels::Channels;
+use super::color_matrix::ColorMatrix;
+
+/// The kind of planes of a decoded picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Planar {
+    YCbCr,
+    Rgb,
+}
+
+/// The part of red in luma, BT.601.
+const KR: f64 = 0.299;
+/// The part of green in luma.
+const KG: f64 = 1.0 - KR - KB;
+/// The part of blue in luma.
+const KB: f64 = 0.114;
+
+/// The affine map `rows * x + offset`.
+#[derive(Debug, Clone, Copy)]
+struct Affine {
+    rows: [[f64; 3]; 3],
+    offset: [f64; 3],
+}
+
+impl Affine {
+    const IDENTITY: Affine = Affine { rows: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], offset: [0.0; 3] };
+
+    /// The map from JFIF's luma and chroma to red, green and blue.
+    fn from_ycc() -> Self {
+        let (r, b) = (2.0 * (1.0 - KR), 2.0 * (1.0 - KB));
+        let (g_b, g_r) = (-b * KB / KG, -r * KR / KG);
+        let rows = [[1.0, 0.0, r], [1.0, g_b, g_r], [1.0, b, 0.0]];
+        Affine { rows, offset: rows.map(|[_, cb, cr]| -128.0 * (cb + cr)) }
+    }
+
+    /// The inverse.
+    fn to_ycc() -> Self {
+        let luma = [KR, KG, KB];
+        let chroma = |of: usize| {
+            let difference: [f64; 3] = std::array::from_fn(|i| f64::from(u8::from(i == of)) - luma[i]);
+            difference.map(|d| d / (2.0 * (1.0 - luma[of])))
+        };
+        Affine { rows: [luma, chroma(2), chroma(0)], offset: [0.0, 128.0, 128.0] }
+    }
+
+    /// Applies `self` first, then `next`.
+    fn then(self, next: Affine) -> Self {
+        let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        let column = |c: usize| self.rows.map(|row| row[c]);
+        let rows = next.rows.map(|row| [dot(row, column(0)), dot(row, column(1)), dot(row, column(2))]);
+        Affine { rows, offset: std::array::from_fn(|i| dot(next.rows[i], self.offset) + next.offset[i]) }
+    }
+}
+
+/// A map from three planes to the samples of a picture: `clamp(rows * planes + offset, low, high)`.
+#[derive(Debug, Clone)]
+pub(super) struct Conversion {
+    pub rows: [[f32; 3]; 3],
+    pub offset: [f32; 3],
+    pub low: [f32; 3],
+    pub high: [f32; 3],
+}
+
+impl Conversion {
+    /// Creates the map to levels of 0 to 255. `unit` is the value of a level of 1 in the planes.
+    pub fn new(planar: Planar, matrix: &ColorMatrix, channels: Channels, unit: f64) -> Self {
+        let jitter = Affine { rows: matrix.rows.map(|row| row.map(f64::from)), offset: matrix.offset.map(f64::from) };
+        let from = if planar == Planar::YCbCr { Affine::from_ycc() } else { Affine::IDENTITY };
+        let to = if channels == Channels::Rgb { Affine::IDENTITY } else { Affine::to_ycc() };
+        let Affine { rows, offset } = from.then(jitter).then(to);
+        // A factor that would be 0 without rounding errors becomes 0, because luma from luma needs no chroma.
+        let clean = |v: f64| if v.abs() < 1e-6 { 0.0 } else { v };
+        Conversion {
+            rows: rows.map(|row| row.map(|v| (clean(v) / unit) as f32)),
+            offset: offset.map(|v| clean(v) as f32),
+            low: [0.0; 3],
+            high: [255.0; 3],
+        }
+    }
+
+    /// Returns the same map, followed by normalization: `(level / 255 - mean) / std`.
+    ///
+    /// A whole level becomes `level * scale + bias` in single precision, because the unit is a power of 2.
+    pub fn normalized(&self, mean: [f32; 3], std: [f32; 3]) -> Self {
+        let scale = std.map(|std| 1.0 / (255.0 * std));
+        let normalize = |c: usize, level: f32| level * scale[c] - mean[c] / std[c];
+        let ends = |c: usize| (normalize(c, 0.0), normalize(c, 255.0));
+        Conversion {
+            rows: std::array::from_fn(|c| self.rows[c].map(|v| v * scale[c])),
+            offset: std::array::from_fn(|c| normalize(c, self.offset[c])),
+            // The standard deviation may be negative.
+            low: std::array::from_fn(|c| ends(c).0.min(ends(c).1)),
+            high: std::array::from_fn(|c| ends(c).0.max(ends(c).1)),
+        }
+    }
+
+    /// Factors that are 0, as (channel, plane): red needs no blue chroma, and blue needs no red chroma.
+    pub const PLAIN_ZEROS: [(usize, usize); 2] = [(0, 1), (2, 2)];
+
+    /// Whether the factors at [`PLAIN_ZEROS`](Self::PLAIN_ZEROS) are 0. This holds if luma and chroma become red,
+    /// green and blue without a change of colors.
+    pub fn is_plain(&self) -> bool {
+        Self::PLAIN_ZEROS.iter().all(|&(channel, plane)| self.rows[channel][plane] == 0.0)
+    }
+
+    /// Whether the first `channels` of the picture depend on more than the first plane.
+    pub fn needs_chroma(&self, channels: usize) -> bool {
+        self.rows[..channels].iter().any(|row| row[1] != 0.0 || row[2] != 0.0)
+    }
+}

@@ -1,0 +1,112 @@
+//! The inner loops that each kind of machine must compute, with the same bits everywhere.
+//!
+//! A resized row is made in two steps. [`Isa::blend`] blends several rows of a plane into one, in units of 1/128
+//! of a level. [`Isa::columns`] then makes the picture's columns from that row, sixteen at a time, in units of
+//! [`UNIT`](super::super::units::UNIT) to a level. Both steps use integers. The rest uses floats, one operation
+//! after another without fused operations, so it has the same bits everywhere too.
+
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
+
+use super::super::column_table::{ColumnTable, Windows};
+use super::super::units::BLOCK;
+use super::lines::LineBlock;
+
+/// The inner loops for one kind of machine. A value of this type exists only on a machine of that kind.
+pub(crate) trait Isa: Copy {
+    /// The floats of a [`BLOCK`], in registers.
+    type Floats: Copy;
+
+    /// One float for a whole block, made before a loop and used in each round of it.
+    type Constant: Copy;
+
+    /// Runs `work`, compiled for this machine.
+    fn run(self, work: impl IsaWork);
+
+    /// Adds rows to a line: for each row in turn, `line[i] += (row[i] - base[i]) * weight` in units of 1/128. The
+    /// weight is in units of 2^-15. The product is rounded to nearest with halves up, as by the instruction
+    /// `pmulhrsw`. The sum saturates, because the roundings of hundreds of rows may add up to more than the type
+    /// can hold. With `begin`, the line is first set to `base`.
+    ///
+    /// `base` and all rows have the same length. `line` has [`ColumnTable::line_len`] samples. Those after the
+    /// length of the rows become unspecified.
+    fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
+
+    /// Whether [`columns`](Self::columns) can use such windows.
+    fn has_loops_for(self, windows: Windows) -> bool;
+
+    /// Makes a block of the picture's columns from each line, in units of 1 / [`UNIT`](super::super::units::UNIT).
+    fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Self::Floats; N];
+
+    /// Makes all blocks, of any columns, as integers before they become floats.
+    #[inline(always)]
+    fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
+        for (out, (first, weights)) in out.as_flattened_mut().iter_mut().zip(columns.pixels()) {
+            let samples = &line[first..][..weights.len()];
+            *out = samples.iter().zip(weights).map(|(&sample, &weight)| i32::from(sample) * i32::from(weight)).sum();
+        }
+    }
+
+    fn floats(self, sums: &[i32; BLOCK]) -> Self::Floats;
+
+    fn constant(self, value: f32) -> Self::Constant;
+
+    fn splat(self, value: Self::Constant) -> Self::Floats;
+
+    /// `a * factor + b`, rounded twice.
+    fn scale_and_add(self, a: Self::Floats, factor: Self::Constant, b: Self::Floats) -> Self::Floats;
+
+    /// `if v > low { v } else { low }`, and then `if v < high { v } else { high }`.
+    fn clamp(self, values: Self::Floats, low: Self::Constant, high: Self::Constant) -> Self::Floats;
+
+    /// Interleaves sixteen values of each of three channels: the three values of the first pixel, then those of
+    /// the next, and so on.
+    fn interleave(self, channels: [Self::Floats; 3]) -> [Self::Floats; 3];
+
+    fn store(self, values: Self::Floats, out: &mut [f32; BLOCK]);
+
+    /// Stores the values, perhaps past the caches: a batch is larger than the caches, and nobody reads it until it
+    /// is complete.
+    #[inline(always)]
+    fn stream(self, values: Self::Floats, out: &mut [f32; BLOCK]) {
+        self.store(values, out);
+    }
+
+    /// Rounds to the nearest whole number from 0 to 255, ties to even. NaN becomes 0.
+    #[inline(always)]
+    fn store_bytes(self, values: Self::Floats, out: &mut [u8; BLOCK]) {
+        let values = self.clamp(values, self.constant(0.0), self.constant(255.0));
+        let mut floats = [0.0; BLOCK];
+        self.store(values, &mut floats);
+        *out = floats.map(|value| (value + ROUND).to_bits() as u8);
+    }
+
+    /// Rounds to the nearest half, ties to even.
+    #[inline(always)]
+    fn store_halves(self, values: Self::Floats, out: &mut [f16; BLOCK]) {
+        let mut floats = [0.0; BLOCK];
+        self.store(values, &mut floats);
+        out.convert_from_f32_slice(&floats);
+    }
+
+    /// Rounds to the nearest bfloat16, ties to even. NaN may become an infinity.
+    #[inline(always)]
+    fn store_bfloats(self, values: Self::Floats, out: &mut [bf16; BLOCK]) {
+        let mut floats = [0.0; BLOCK];
+        self.store(values, &mut floats);
+        let round = |bits: u32| bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
+        *out = floats.map(|value: f32| bf16::from_bits(round(value.to_bits()) as u16));
+    }
+
+    /// Makes [`stream`](Self::stream)ed values visible to others like any other store. Call it last.
+    #[inline(always)]
+    fn finish(self) {}
+}
+
+/// A float of 2^23 or more has no fraction, so adding 2^23 rounds to the nearest and puts a level in the lowest bits.
+pub(super) const ROUND: f32 = 8_388_608.0;
+
+/// Work that is generic over the machine.
+pub(crate) trait IsaWork {
+    fn run<I: Isa>(self, isa: I);
+}

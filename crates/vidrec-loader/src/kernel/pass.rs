@@ -1,0 +1,199 @@
+//! The pass over a frame: for each row of the picture it blends rows of the planes. [`picture_row`](super::picture_row)
+//! does the rest.
+//!
+//! All of it is compiled once for each kind of machine, sample and slot. Decisions that depend on the frame are
+//! made outside the loop over rows. Impossible cases are not compiled: a slot with one channel has no colors.
+
+use super::super::aligned::Aligned;
+use super::conversion::Conversion;
+use super::decoded::Decoded;
+use super::exact::ChromaLines;
+use super::isa::{Isa, IsaWork, Machine};
+use super::picture_row::{GrayRows, PictureRow, PixelRows, PlaneRows, SlotRows};
+use super::picture_slot::PictureSlot;
+use super::row_table::Other;
+use super::sample::SampleType;
+use super::tables::{PlaneTables, Tables};
+use super::units::BLOCK;
+
+/// Buffers of one row, kept from frame to frame.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// A row of each plane, for this row of the picture and the next.
+    lines: [[Aligned<i16>; 3]; 2],
+    exact: ChromaLines,
+    /// A row of the picture for each plane, if the row is not made directly from the lines.
+    sums: [Aligned<i32>; 3],
+}
+
+/// Writes the picture of `frame` to `slot`, using `tables`.
+pub(super) fn run<S: SampleType>(
+    machine: Machine,
+    tables: &Tables,
+    frame: &Decoded<'_>,
+    scratch: &mut Scratch,
+    slot: PictureSlot<'_, S>,
+) {
+    debug_assert_eq!(matches!(slot, PictureSlot::Gray(_)), tables.channels == 1);
+    scratch.fit(tables);
+    let conversion = if S::NORMALIZED { &tables.normalized } else { &tables.levels };
+    machine.run(FramePass { tables, frame, scratch, slot, conversion });
+}
+
+impl Scratch {
+    fn fit(&mut self, tables: &Tables) {
+        for (plane, line) in self.lines.iter_mut().flat_map(|lines| lines.iter_mut().enumerate()) {
+            line.resize(tables.of_plane(plane).columns.line_len());
+        }
+        let width = (tables.size.0 as usize).next_multiple_of(BLOCK);
+        self.sums.iter_mut().for_each(|sums| sums.resize(width));
+    }
+}
+
+struct FramePass<'a, S> {
+    tables: &'a Tables,
+    frame: &'a Decoded<'a>,
+    scratch: &'a mut Scratch,
+    slot: PictureSlot<'a, S>,
+    conversion: &'a Conversion,
+}
+
+impl<S: SampleType> IsaWork for FramePass<'_, S> {
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let FramePass { tables, frame, scratch, slot, conversion } = self;
+        let rows = RowLoop { tables, frame, scratch, conversion };
+        let plain = conversion.is_plain();
+        match (slot, tables.planes) {
+            (PictureSlot::Gray(plane), 1) => rows.run::<I, 1, false>(isa, GrayRows(plane)),
+            (PictureSlot::Gray(plane), _) => rows.run::<I, 3, false>(isa, GrayRows(plane)),
+            (PictureSlot::Planes(planes), 1) => rows.run::<I, 1, false>(isa, PlaneRows(planes)),
+            (PictureSlot::Planes(planes), _) if plain => rows.run::<I, 3, true>(isa, PlaneRows(planes)),
+            (PictureSlot::Planes(planes), _) => rows.run::<I, 3, false>(isa, PlaneRows(planes)),
+            (PictureSlot::Pixels(pixels), 1) => rows.run::<I, 1, false>(isa, PixelRows(pixels)),
+            (PictureSlot::Pixels(pixels), _) if plain => rows.run::<I, 3, true>(isa, PixelRows(pixels)),
+            (PictureSlot::Pixels(pixels), _) => rows.run::<I, 3, false>(isa, PixelRows(pixels)),
+        }
+        isa.finish();
+    }
+}
+
+/// The data that all rows of the picture share.
+struct RowLoop<'a> {
+    tables: &'a Tables,
+    frame: &'a Decoded<'a>,
+    scratch: &'a mut Scratch,
+    conversion: &'a Conversion,
+}
+
+impl RowLoop<'_> {
+    /// Writes all rows. For `PLAIN`, see [`Conversion::is_plain`].
+    #[inline(always)]
+    fn run<I: Isa, const PLANES: usize, const PLAIN: bool>(mut self, isa: I, mut slot: impl SlotRows) {
+        let tables = self.tables;
+        let sources = [0, 1, 2].map(|plane| SourceRows::new(tables.of_plane(plane), self.frame, plane));
+        let at_once = tables.exact.is_none()
+            && (0..PLANES).all(|plane| isa.has_loops_for(tables.of_plane(plane).columns.windows()));
+        let height = tables.size.1 as usize;
+        // Lines are made one row ahead, so that each line is read long after it was written. It is then no longer
+        // in the store buffer, where the batch's stores come before it.
+        for ahead in 0..=height {
+            if ahead < height && tables.exact.is_none() {
+                self.blend::<I, PLANES>(isa, &sources, ahead);
+            }
+            let Some(y) = ahead.checked_sub(1) else { continue };
+            if at_once {
+                self.row::<I, PLANES, PLAIN, true>(isa, y, &mut slot);
+            } else {
+                self.sums::<I, PLANES>(isa, y);
+                self.row::<I, PLANES, PLAIN, false>(isa, y, &mut slot);
+            }
+        }
+    }
+
+    /// Makes the lines for row `y` of the picture.
+    #[inline(always)]
+    fn blend<I: Isa, const PLANES: usize>(&mut self, isa: I, sources: &[SourceRows<'_>; 3], y: usize) {
+        for (plane, source) in sources.iter().enumerate().take(PLANES) {
+            blend(isa, self.tables.of_plane(plane).rows.row(y), source, &mut self.scratch.lines[y % 2][plane]);
+        }
+    }
+
+    /// Makes the columns of row `y` of the picture, if they are a step of their own.
+    #[inline(always)]
+    fn sums<I: Isa, const PLANES: usize>(&mut self, isa: I, y: usize) {
+        let Scratch { lines, sums, exact } = &mut *self.scratch;
+        if let Some(tables) = &self.tables.exact {
+            return tables.row(self.frame, y as u32, exact, sums);
+        }
+        for plane in 0..PLANES {
+            isa.sums(&lines[y % 2][plane], &self.tables.of_plane(plane).columns, sums[plane].as_chunks_mut().0);
+        }
+    }
+
+    /// Makes and writes row `y` of the picture, from lines or from sums.
+    #[inline(always)]
+    fn row<I: Isa, const PLANES: usize, const PLAIN: bool, const LINES: bool>(
+        &self,
+        isa: I,
+        y: usize,
+        slot: &mut impl SlotRows,
+    ) {
+        let width = self.tables.size.0 as usize;
+        let (lines, sums) = (&self.scratch.lines[y % 2], &self.scratch.sums);
+        let row = PictureRow::<PLANES, PLAIN, LINES> {
+            lines: [&lines[0], &lines[1], &lines[2]],
+            sums: [sums[0].as_chunks().0, sums[1].as_chunks().0, sums[2].as_chunks().0],
+            columns: &self.tables.of_plane(0).columns,
+            chroma: &self.tables.of_plane(1).columns,
+            conversion: self.conversion,
+        };
+        row.write(isa, slot.row(y * width..(y + 1) * width));
+    }
+}
+
+/// The rows of a plane, and the number of samples of each that count.
+struct SourceRows<'a> {
+    /// The samples from the first one that counts in row `first` on.
+    samples: &'a [u8],
+    pitch: usize,
+    first: u32,
+    length: usize,
+}
+
+impl<'a> SourceRows<'a> {
+    fn new(tables: &PlaneTables, frame: &Decoded<'a>, plane: usize) -> Self {
+        let (x0, y0) = (frame.origin.0 / tables.step, frame.origin.1 / tables.step);
+        let (start, length) = tables.columns.source();
+        // A plane that is not needed may have no samples.
+        let samples = frame.planes[plane].get((start - x0) as usize..).unwrap_or_default();
+        SourceRows { samples, pitch: frame.pitches[plane], first: y0, length }
+    }
+
+    #[inline(always)]
+    fn row(&self, row: u32) -> &'a [u8] {
+        &self.samples[(row - self.first) as usize * self.pitch..][..self.length]
+    }
+
+    #[inline(always)]
+    fn weighted(&self, (row, weight): Other) -> (&'a [u8], i16) {
+        (self.row(row), weight)
+    }
+}
+
+/// Makes the line for a row of the picture.
+#[inline(always)]
+fn blend<I: Isa>(isa: I, (base, others): (u32, &[Other]), source: &SourceRows<'_>, line: &mut [i16]) {
+    let base = source.row(base);
+    match *others {
+        [] => isa.blend(line, base, [], true),
+        [a] => isa.blend(line, base, [source.weighted(a)], true),
+        [a, b] => isa.blend(line, base, [source.weighted(a), source.weighted(b)], true),
+        [a, b, ref others @ ..] => {
+            isa.blend(line, base, [source.weighted(a), source.weighted(b)], true);
+            for &other in others {
+                isa.blend(line, base, [source.weighted(other)], false);
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How the pictures of a clip are made: what to decode, and the tables for it.
+
+use super::axis::{PlaneAxis, Samples};
+use super::channels::Channels;
+use super::column_table::ColumnTable;
+use super::conversion::{Conversion, Planar};
+use super::decoded::Wanted;
+use super::exact::{Exact, is_copy};
+use super::row_table::RowTable;
+use super::spec::PictureSpec;
+use super::units::UNIT;
+use super::view::View;
+use vidrec_jpeg::{Pixels, Region, Scale};
+
+/// Tables for one kind of plane.
+#[derive(Debug, Clone)]
+pub(super) struct PlaneTables {
+    /// The number of frame pixels for each sample, along both axes.
+    pub step: u32,
+    pub columns: ColumnTable,
+    pub rows: RowTable,
+}
+
+impl PlaneTables {
+    /// Creates tables for samples of luma that are `step` pixels wide, or for chroma at half of that.
+    fn new(target: &PictureSpec, view: &View, frame: (u32, u32), step: u32, samples: Samples) -> Self {
+        let axis = |span, side| PlaneAxis { span, side, step, samples };
+        PlaneTables {
+            step: if samples == Samples::Full { step } else { 2 * step },
+            columns: ColumnTable::new(axis(view.x, frame.0), target.size.0, view.flip),
+            rows: RowTable::new(axis(view.y, frame.1), target.size.1),
+        }
+    }
+
+    /// The frame pixels under the samples that count.
+    fn region(&self, frame: (u32, u32)) -> Region {
+        let (x, width) = self.columns.source();
+        let (y, bottom) = self.rows.reach();
+        let end = |samples: u32, side: u32| (samples * self.step).min(side);
+        let (x, right) = (x * self.step, end(x + width as u32, frame.0));
+        let (y, bottom) = (y * self.step, end(bottom, frame.1));
+        Region { x, y, width: right - x, height: bottom - y }
+    }
+}
+
+/// How pictures are made from frames of one size and kind.
+#[derive(Debug, Clone)]
+pub(super) struct Tables {
+    pub wanted: Wanted,
+    /// The rows of pictures that are not resized, which replace the tables.
+    pub exact: Option<Exact>,
+    /// The frame pixels that must be decoded.
+    pub region: Region,
+    /// Width and height of the picture.
+    pub size: (u32, u32),
+    pub channels: usize,
+    /// The tables of the first plane.
+    pub first: PlaneTables,
+    /// The tables of the other two planes, if the picture needs them and they are smaller.
+    pub others: Option<PlaneTables>,
+    /// The number of planes that the picture needs: 1 or 3.
+    pub planes: usize,
+    /// The conversion to levels.
+    pub levels: Conversion,
+    /// The conversion to normalized samples.
+    pub normalized: Conversion,
+}
+
+impl Tables {
+    pub fn new(target: &PictureSpec, view: &View, frame: (u32, u32), pixels: Pixels) -> Self {
+        let channels = target.channels.count();
+        let conversion = |planar| Conversion::new(planar, &target.matrix, target.channels, UNIT);
+        // A picture that is not resized has the levels of a decode to RGB. They come from libjpeg's arithmetic, or
+        // from libjpeg itself.
+        let copy = target.channels == Channels::Rgb && is_copy(&view.x) && is_copy(&view.y);
+        let exact = Exact::new(view, frame, target.size).filter(|_| copy && pixels == Pixels::Ycc420);
+        let rgb = (copy && exact.is_none()) || pixels == Pixels::Other;
+        let (wanted, levels, step) = if rgb {
+            (Wanted::Rgb, conversion(Planar::Rgb), 1)
+        } else if exact.is_some() {
+            (Wanted::Planes(Scale::Full), conversion(Planar::Rgb), 1)
+        } else {
+            let scale = scale(view, target.reducing_gap);
+            (Wanted::Planes(scale), conversion(Planar::YCbCr), scale.step())
+        };
+        let planes = if levels.needs_chroma(channels) { 3 } else { 1 };
+        let first = PlaneTables::new(target, view, frame, step, Samples::Full);
+        let others = (!rgb && exact.is_none() && planes == 3)
+            .then(|| PlaneTables::new(target, view, frame, step, Samples::Half));
+        let regions = others.iter().map(|tables| tables.region(frame)).chain(exact.map(|exact| exact.region()));
+        let region = regions.fold(first.region(frame), union);
+        let normalized = levels.normalized(target.mean, target.std);
+        Tables { wanted, exact, region, size: target.size, channels, first, others, planes, levels, normalized }
+    }
+
+    /// The tables of plane 0, 1 or 2.
+    pub fn of_plane(&self, plane: usize) -> &PlaneTables {
+        self.others.as_ref().filter(|_| plane > 0).unwrap_or(&self.first)
+    }
+}
+
+/// The scale at which to decode for `view`: the smallest that leaves at least `gap` samples for each pixel.
+///
+/// A scaled inverse DCT keeps the lowest frequencies of each block. It is a low-pass filter, sharper than the
+/// triangle that would average these pixels. The more work is left to the triangle, the less the difference shows.
+pub(super) fn scale(view: &View, gap: f64) -> Scale {
+    let most = view.x.scale.min(view.y.scale) / gap;
+    Scale::ALL.into_iter().rev().find(|scale| f64::from(scale.step()) <= most).unwrap_or(Scale::Full)
+}
+
+fn union(a: Region, b: Region) -> Region {
+    let (x, y) = (a.x.min(b.x), a.y.min(b.y));
+    let (right, bottom) = ((a.x + a.width).max(b.x + b.width), (a.y + a.height).max(b.y + b.height));
+    Region { x, y, width: right - x, height: bottom - y }
+}

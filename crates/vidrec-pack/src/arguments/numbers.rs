@@ -1,0 +1,131 @@
+//! Numbers as text, and the numbers that each option takes.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::work::MAX_DRAWS;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::limits;
+use vidrec_jpeg::Encoder;
+
+/// More threads than any machine decodes with, and more than reading ahead can use.
+const MAX_THREADS: u64 = 1024;
+const MAX_IO_THREADS: u64 = 64;
+/// The most parts that numbers of five digits can name.
+const MAX_PARTS: u64 = 100_000;
+
+/// Returns the numbers that an option takes.
+fn range(option: &str) -> RangeInclusive<u64> {
+    match option {
+        "frames" | "max_frames" => 1..=limits::MAX_FRAMES_PER_CLIP.into(),
+        "stride" | "every" | "shards" => 1..=u32::MAX.into(),
+        "parts" => 1..=MAX_PARTS,
+        "jobs" => 1..=MAX_THREADS,
+        "draws" => 1..=MAX_DRAWS.into(),
+        "short_side" => 1..=limits::MAX_SIDE.into(),
+        "audio" => 1000..=384_000,
+        "quality" => 1..=100,
+        "effort" => 0..=Encoder::MAX_EFFORT.into(),
+        "threads" => 1..=MAX_THREADS,
+        "io_threads" => 0..=MAX_IO_THREADS,
+        "max_pixels" => 1..=u64::MAX,
+        _ => 0..=u64::MAX,
+    }
+}
+
+/// Reads a whole number for the option of this name.
+///
+/// ```
+/// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_format::error::Error; }
+/// use vidrec::pack::arguments::number;
+///
+/// assert_eq!(number::<u8>("quality", "90")?, 90);
+/// let e = number::<u8>("quality", "300").unwrap_err();
+/// assert_eq!(e.to_string(), "expected a whole number from 1 to 100, found 300");
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): the text is not a whole number, or the option does not take
+/// that number.
+pub fn number<T: TryFrom<u64>>(option: &str, text: &str) -> Result<T> {
+    let range = range(option);
+    let number = text.parse().ok().filter(|n| range.contains(n)).and_then(|n| T::try_from(n).ok());
+    number.ok_or_else(|| {
+        let most = if *range.end() == u64::MAX { "2^64 - 1".into() } else { range.end().to_string() };
+        Error::usage(format!("expected a whole number from {} to {most}, found {text}", range.start()))
+    })
+}
+
+/// A length of time. As text, it is a number of seconds such as `10` or `0.5`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seconds(pub Duration);
+
+impl Seconds {
+    /// Reads a number of seconds above 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): the text is not such a number.
+    pub fn above_zero(text: &str) -> Result<Self> {
+        let seconds = text.parse().ok().filter(|Seconds(time)| !time.is_zero());
+        seconds.ok_or_else(|| Error::usage(format!("expected a number of seconds above 0, found {text}")))
+    }
+}
+
+impl FromStr for Seconds {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+        seconds.map(Seconds).ok_or_else(|| Error::usage(format!("expected a number of seconds, found {text}")))
+    }
+}
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_outside_of_the_range_are_refused() {
+        for (option, good) in [("threads", "1024"), ("io_threads", "0"), ("seed", "18446744073709551615")] {
+            assert_eq!(number::<u64>(option, good).unwrap().to_string(), good);
+        }
+        for (option, bad) in [
+            ("threads", "0"),
+            ("threads", "1025"),
+            ("io_threads", "65"),
+            ("every", "0"),
+            ("stride", "4294967296"),
+            ("max_pixels", "0"),
+            ("seed", "-1"),
+            ("seed", "18446744073709551616"),
+            ("frames", "1.5"),
+            ("frames", ""),
+        ] {
+            let e = number::<u64>(option, bad).unwrap_err().to_string();
+            assert!(e.starts_with("expected a whole number from ") && e.ends_with(&format!("found {bad}")), "{e}");
+        }
+        assert!(number::<u8>("seed", "256").is_err(), "a number that does not fit the type");
+    }
+
+    #[test]
+    fn seconds_read_back_as_themselves() {
+        for text in ["0", "10", "0.5"] {
+            assert_eq!(text.parse::<Seconds>().unwrap().to_string(), text);
+        }
+        for bad in ["", "-1", "nan", "inf", "1 s"] {
+            assert!(bad.parse::<Seconds>().is_err(), "{bad}");
+        }
+        assert!(Seconds::above_zero("0").is_err() && Seconds::above_zero("0.1").is_ok());
+    }
+}

@@ -1,0 +1,83 @@
+//! The functions that read journals, receipts, messages and tables from any bytes, for the fuzz targets in
+//! `fuzz/`.
+
+use std::path::Path;
+
+use super::parts::receipt;
+use super::run::journal::JournalSummary;
+use super::track::read_any;
+use super::work::wire::{Hello, Request, receive, receive_said};
+use vidrec_format::{crc32, names};
+
+/// Returns the name of a journal, and these lines as its bytes, each with the checksum that it should have.
+pub fn journal_of(lines: &[u8]) -> (&'static str, Vec<u8>) {
+    let line = |text: &[u8]| [format!("{:08x} ", crc32(text)).as_bytes(), text, b"\n"].concat();
+    (names::JOURNAL, lines.split(|&byte| byte == b'\n').flat_map(line).collect())
+}
+
+/// Reads the journal in a folder.
+pub fn journal(folder: &Path) {
+    let _ = JournalSummary::read(folder);
+}
+
+/// Reads the receipt of a part.
+pub fn receipts(bytes: &[u8]) {
+    receipt::prove(bytes);
+}
+
+/// Reads what a run and its decoding processes say to each other.
+pub fn messages(bytes: &[u8]) {
+    let _ = receive::<Hello>(&mut &*bytes);
+    let _ = receive::<Request>(&mut &*bytes);
+    let _ = receive_said(&mut &*bytes, u64::MAX);
+}
+
+/// Reads a file of track values, of the kind that its extension names.
+pub fn values(file: &Path) {
+    read_any(file);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::changed_files::changed_files;
+
+    /// Calls `work` with a folder that has a file of these bytes.
+    fn with_file(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+        work(folder.path());
+    }
+
+    #[test]
+    fn any_change_of_a_journal_or_a_receipt_or_a_plan_is_read_or_refused() {
+        changed_files("journal", |lines| {
+            let (name, bytes) = journal_of(lines);
+            with_file(name, &bytes, journal);
+        });
+        changed_files("receipt", receipts);
+        changed_files("parts_plan", |bytes| {
+            with_file("plan.json", bytes, |folder| {
+                let _ = super::super::parts::PartsPlan::open(folder).and_then(|plan| plan.status());
+            });
+        });
+        changed_files("plan", |bytes| {
+            with_file(".vidrec.plan", bytes, |folder| {
+                let _ = vidrec_store::disk::publication::check_whole(folder);
+            });
+        });
+    }
+
+    #[test]
+    fn any_change_of_a_message_is_read_or_refused() {
+        changed_files("messages", messages);
+    }
+
+    #[test]
+    fn any_change_of_a_file_of_values_is_read_or_refused() {
+        for kind in ["npy", "npz", "parquet", "csv", "json"] {
+            let name = format!("a.{kind}");
+            changed_files(kind, |bytes| with_file(&name, bytes, |folder| values(&folder.join(&name))));
+        }
+    }
+}

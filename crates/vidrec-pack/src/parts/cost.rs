@@ -1,0 +1,86 @@
+//! The expected costs of videos, and their division into parts of about the same cost.
+
+use std::ops::Range;
+
+use crate::plan::Job;
+
+/// The fixed cost of any video, in bytes of video. Opening it and storing its frames take about as long as
+/// decoding this much.
+const FIXED: u64 = 512 << 10;
+
+/// Returns the expected cost of a video of so many bytes, in bytes of video to read and decode.
+///
+/// The cost of a segment is its share of the video, if the manifest has the length of the video in seconds in a
+/// column `duration`.
+pub(super) fn of(job: &Job, bytes: u64) -> u64 {
+    let share = job.segment.and_then(|segment| {
+        let end = segment.end_us?;
+        let seconds = job.attributes.to_map().get("duration")?.as_f64().filter(|&seconds| seconds > 0.0)?;
+        Some((end.saturating_sub(segment.start_us) as f64 / 1e6 / seconds).min(1.0))
+    });
+    FIXED.saturating_add((bytes as f64 * share.unwrap_or(1.0)) as u64)
+}
+
+/// Divides videos of these costs into `parts`, or into one part for each video if there are fewer videos.
+///
+/// Each part has at least one video. It begins where the sum of the costs before it is closest to the share of the
+/// parts before it.
+pub(super) fn divide(costs: &[u64], parts: u32) -> Vec<Range<usize>> {
+    let parts = (parts as usize).clamp(1, costs.len().max(1));
+    let total: u128 = costs.iter().map(|&cost| u128::from(cost)).sum();
+    // Whether the middle of a video of this cost is before the start of the part's share, which is total * part /
+    // parts.
+    let is_before = |before: u128, cost: u64, part: usize| {
+        (2 * before + u128::from(cost)) * (parts as u128) < 2 * total * part as u128
+    };
+    let (mut starts, mut at, mut before) = (vec![0], 0, 0u128);
+    for part in 1..parts {
+        // Leave at least one video for each part after this one.
+        let last = costs.len() - (parts - part);
+        let first = starts[part - 1] + 1;
+        while at < last && (at < first || is_before(before, costs[at], part)) {
+            before += u128::from(costs[at]);
+            at += 1;
+        }
+        starts.push(at);
+    }
+    starts.push(costs.len());
+    starts.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn parts_have_about_the_same_cost() {
+        assert_eq!(divide(&[1; 10], 3), [0..3, 3..7, 7..10]);
+        assert_eq!(divide(&[1, 1, 1, 1, 100], 2), [0..4, 4..5]);
+        assert_eq!(divide(&[100, 1, 1, 1, 1], 2), [0..1, 1..5]);
+        assert_eq!(divide(&[5; 3], 9), [0..1, 1..2, 2..3], "never more parts than videos");
+        assert_eq!(divide(&[u64::MAX; 4], 2), [0..2, 2..4]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_video_is_in_one_part(costs in prop::collection::vec(0u64..1000, 1..200), parts in 1u32..50) {
+            let ranges = divide(&costs, parts);
+            prop_assert_eq!(ranges.len(), (parts as usize).min(costs.len()));
+            prop_assert_eq!(ranges[0].start, 0);
+            prop_assert_eq!(ranges[ranges.len() - 1].end, costs.len());
+            for pair in ranges.windows(2) {
+                prop_assert_eq!(pair[0].end, pair[1].start);
+            }
+            prop_assert!(ranges.iter().all(|range| !range.is_empty()));
+            // No part costs more than its share plus the two largest videos, where each share has room for more
+            // than one video.
+            let (total, most) = (costs.iter().sum::<u64>(), costs.iter().max().copied().unwrap_or(0));
+            for range in &ranges {
+                let cost: u64 = costs[range.clone()].iter().sum();
+                prop_assert!(cost <= total / ranges.len() as u64 + 2 * most + 1, "{range:?} costs {cost} of {total}");
+            }
+        }
+    }
+}

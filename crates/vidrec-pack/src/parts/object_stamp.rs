@@ -1,0 +1,75 @@
+//! The identity of a remote video: its length and version when the plan was made.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use vidrec_format::error::Result;
+use vidrec_format::workers::in_order;
+use vidrec_store::location::is_remote;
+use vidrec_store::remote::{Opening, Remote, check_location};
+use vidrec_store::storage::Storage;
+
+/// The number of videos to ask about at a time.
+const AT_ONCE: usize = 64;
+
+/// The server's answer about a remote video.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ObjectStamp {
+    Missing,
+    Object {
+        /// Its length.
+        bytes: u64,
+        /// Its ETag, or else the time of its last change, or else an empty text.
+        version: String,
+    },
+}
+
+impl ObjectStamp {
+    pub fn bytes(&self) -> u64 {
+        match self {
+            ObjectStamp::Missing => 0,
+            ObjectStamp::Object { bytes, .. } => *bytes,
+        }
+    }
+
+    /// Requests one byte, as a reader of the video does, because some servers refuse requests for no data.
+    fn of(remote: &Arc<Remote>, path: &Path) -> Result<Self> {
+        match Opening::start_with(remote, path, 1).and_then(Opening::finish) {
+            Ok(object) => Ok(ObjectStamp::Object { bytes: object.len(), version: object.version().to_owned() }),
+            Err(e) if e.is_missing() => Ok(ObjectStamp::Missing),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+impl fmt::Display for ObjectStamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ObjectStamp::Missing => f.write_str("no object"),
+            ObjectStamp::Object { bytes, version } => write!(f, "{bytes} bytes, version {version}"),
+        }
+    }
+}
+
+/// Requests the stamps of all remote videos among these paths, each once and several at a time.
+pub(super) fn look<'a>(
+    paths: impl Iterator<Item = &'a Path>,
+    storage: &Storage,
+) -> Result<HashMap<&'a Path, ObjectStamp>> {
+    // A path that is not a valid location fails when it is packed.
+    let is_asked = |path: &&Path| is_remote(path) && check_location(path).is_ok();
+    let mut remote: Vec<&Path> = paths.filter(is_asked).collect();
+    remote.sort_unstable();
+    remote.dedup();
+    if remote.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let store = Remote::new(&Storage { cache: None, ..storage.clone() })?;
+    let stamps = in_order(remote.len(), AT_ONCE, |i| ObjectStamp::of(&store, remote[i]))?;
+    Ok(remote.into_iter().zip(stamps).collect())
+}

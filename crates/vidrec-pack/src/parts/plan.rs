@@ -1,0 +1,208 @@
+//! An existing plan.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::note::{self, Note};
+use super::object_stamp::{self, ObjectStamp};
+use super::place::{PLAN, Place};
+use super::plan_json::{PlanJson, PlannedPart};
+use super::receipt::Receipt;
+use crate::options::TOOL;
+use crate::plan::Job;
+use crate::video;
+use crate::work::Stamp;
+use vidrec_format::data_binding::hex;
+use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::workers::in_order;
+use vidrec_store::storage::Storage;
+
+/// A pack that was divided into parts. See [`write_plan`](super::write_plan).
+#[derive(Debug, Clone)]
+pub struct PartsPlan {
+    pub(super) place: Place,
+    pub(super) json: PlanJson,
+    /// SHA-256 of `plan.json`.
+    pub(super) digest: String,
+}
+
+/// A line of `jobs.jsonl`.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PlannedJob {
+    /// The size and time of the file when the plan was made. Absent if the file could not be looked at.
+    pub stamp: Option<Stamp>,
+    /// For a remote video, the answer of the server. Absent if the server was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<ObjectStamp>,
+    /// The stamps of the files of its tracks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub track_stamps: Vec<Option<Stamp>>,
+    pub job: Job,
+}
+
+impl PartsPlan {
+    /// Opens the plan in a folder, without reading its list of videos.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): there is no plan, or one of another version.
+    /// [`Io`](vidrec_format::error::ErrorKind::Io): it cannot be read.
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
+        Self::open_at(dir, &Storage::default())
+    }
+
+    /// Opens the plan in a folder or in object storage, such as `s3://bucket/train`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`open`](Self::open).
+    ///
+    /// ```no_run
+    /// # mod vidrec {
+    /// #     pub use vidrec_pack as pack;
+    /// #     pub use vidrec_format::error::Error;
+    /// #     pub use vidrec_format::progress::no_progress;
+    /// #     pub use vidrec_store::storage::Storage;
+    /// # }
+    /// use vidrec::Storage;
+    /// use vidrec::pack::{PartOptions, PartsPlan};
+    ///
+    /// let storage = Storage { options: [("region".into(), "eu-west-1".into())].into(), ..Storage::default() };
+    /// let plan = PartsPlan::open_at("s3://bucket/train", &storage)?;
+    /// plan.pack(0, &PartOptions::default(), &mut vidrec::no_progress)?;
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    pub fn open_at(location: impl AsRef<Path>, storage: &Storage) -> Result<Self> {
+        Self::open_place(Place::open(location.as_ref(), storage)?)
+    }
+
+    pub(super) fn open_place(place: Place) -> Result<Self> {
+        let none = || {
+            let e = Error::usage("there is no plan here").file(place.location()).expected(format!("a file {PLAN}"));
+            e.help("a plan is complete when this file is there").hint(Hint::Plan)
+        };
+        let bytes = place.read(PLAN)?.ok_or_else(none)?;
+        let json: PlanJson = serde_json::from_slice(&bytes).map_err(|e| {
+            Error::usage("this is not a plan of this version of vidrec").file(place.path(PLAN)).found(e)
+        })?;
+        json.check().map_err(|e| e.file(place.path(PLAN)))?;
+        Ok(PartsPlan { digest: hex(&Sha256::digest(&bytes)), place, json })
+    }
+
+    /// The number of parts. They are numbered from 0.
+    pub fn parts(&self) -> u32 {
+        self.json.parts.len() as u32
+    }
+
+    /// The number of videos in all parts.
+    pub fn videos(&self) -> u64 {
+        self.json.videos
+    }
+
+    pub(super) fn part(&self, part: u32) -> Result<&PlannedPart> {
+        self.json.parts.get(part as usize).ok_or_else(|| {
+            Error::usage(format!("the plan has no part {part}"))
+                .file(self.place.location())
+                .expected(format!("a number from 0 to {}", self.parts() - 1))
+        })
+    }
+
+    /// Refuses a program or decoders that could produce other bytes than those of the plan.
+    pub(super) fn check_versions(&self) -> Result<()> {
+        let other = |what: &str, then: &str, now: &str| {
+            let e = Error::usage(format!("the plan was made with another {what}, which may give other bytes"));
+            e.file(self.place.location()).expected(then).found(now).help("use the same on all machines, or plan again")
+        };
+        if self.json.tool != TOOL {
+            return Err(other("version of vidrec", &self.json.tool, TOOL));
+        }
+        let (then, now) = (self.json.ffmpeg.as_deref().unwrap_or("none"), video::ffmpeg_version());
+        if then != now { Err(other("FFmpeg", then, &now)) } else { Ok(()) }
+    }
+
+    /// Returns the receipt of a part, or `None` if the part is not done.
+    pub(super) fn receipt(&self, part: u32) -> Result<Option<Receipt>> {
+        Receipt::read(&self.place, &self.digest, part)
+    }
+
+    /// Returns the receipts of all parts, in order.
+    pub(super) fn receipts(&self) -> Result<Vec<Option<Receipt>>> {
+        in_order(self.json.parts.len(), self.place.at_once(), |part| self.receipt(part as u32))
+    }
+
+    /// Returns the note of a part, if it belongs to this plan.
+    pub(super) fn note(&self, part: u32) -> Result<Option<Note>> {
+        let note = self.place.read_json::<Note>(&note::name(part))?;
+        Ok(note.filter(|note| note.plan == self.digest))
+    }
+
+    /// Returns the videos of a part, which must be unchanged since the plan was made.
+    pub(super) fn jobs(&self, part: u32, storage: &Storage) -> Result<Vec<Job>> {
+        let jobs = self.planned_jobs(part)?;
+        jobs.iter().try_for_each(check_input)?;
+        check_objects(&jobs, storage)?;
+        Ok(jobs.into_iter().map(|planned| planned.job).collect())
+    }
+
+    /// Returns the sources of the videos of a part.
+    pub(super) fn sources(&self, part: u32) -> Result<impl Iterator<Item = String>> {
+        Ok(self.planned_jobs(part)?.into_iter().map(|planned| planned.job.source))
+    }
+
+    fn planned_jobs(&self, part: u32) -> Result<Vec<PlannedJob>> {
+        let planned = self.part(part)?;
+        let bytes = self.place.read_range(self.json.jobs(), planned.offset, planned.bytes)?;
+        let place = |e: Error| e.file(self.place.path(self.json.jobs()));
+        if hex(&Sha256::digest(&bytes)) != planned.sha256 {
+            let e = Error::usage(format!("the videos of part {part} are not those of the plan"));
+            return Err(place(e.expected(format!("lines with SHA-256 {}", planned.sha256)).help("plan again")));
+        }
+        let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let jobs = lines.map(|line| {
+            serde_json::from_slice(line).map_err(|e| place(Error::usage("a line is not that of a video").found(e)))
+        });
+        let jobs: Vec<PlannedJob> = jobs.collect::<Result<_>>()?;
+        if jobs.len() as u64 != planned.videos {
+            return Err(place(Error::usage("the number of videos differs").expected(planned.videos).found(jobs.len())));
+        }
+        Ok(jobs)
+    }
+}
+
+fn check_input(planned: &PlannedJob) -> Result<()> {
+    check_file(&planned.job.path, planned.stamp)?;
+    let files = planned.job.tracks.iter().flat_map(|row| row.files());
+    files.zip(&planned.track_stamps).try_for_each(|(file, then)| check_file(file, *then))
+}
+
+fn check_file(file: &Path, then: Option<Stamp>) -> Result<()> {
+    let now = Stamp::of(file);
+    if then == now {
+        return Ok(());
+    }
+    let text = |stamp: Option<Stamp>| stamp.map_or("no file".into(), |stamp| stamp.to_string());
+    let e = is_another(file, text(then), text(now));
+    Err(e.help("copy videos with their times (cp -p, rsync -t), or plan again"))
+}
+
+/// Checks that the remote videos are those that were planned.
+fn check_objects(jobs: &[PlannedJob], storage: &Storage) -> Result<()> {
+    let asked = jobs.iter().filter(|planned| planned.object.is_some());
+    let now = object_stamp::look(asked.map(|planned| &*planned.job.path), storage)?;
+    for planned in jobs {
+        if let (Some(then), Some(now)) = (&planned.object, now.get(&*planned.job.path))
+            && then != now
+        {
+            return Err(is_another(&planned.job.path, then, now).help("plan again"));
+        }
+    }
+    Ok(())
+}
+
+fn is_another(file: &Path, then: impl Display, now: impl Display) -> Error {
+    let e = Error::usage("the file is not the one that was planned").file(file);
+    e.expected(then).found(now)
+}

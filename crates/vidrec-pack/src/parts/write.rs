@@ -1,0 +1,222 @@
+//! From inputs to a plan in a folder or in object storage.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::cost;
+use super::object_stamp::{self, ObjectStamp};
+use super::options::PlannedOptions;
+use super::place::Place;
+use super::plan::PlannedJob;
+use super::plan_json::{FORM, PlanJson, PlannedPart};
+use crate::channels::channels;
+use crate::options::{PackOptions, TOOL};
+use crate::plan::{Job, PackPlan};
+use crate::video;
+use crate::work::{Stamp, track_stamps};
+use vidrec_dataset::writer::Sharding;
+use vidrec_format::data_binding::hex;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::json_object::JsonObject;
+use vidrec_store::disk::{AtomicFile, whole_folder};
+use vidrec_store::location::is_remote;
+use vidrec_store::storage::Storage;
+
+/// What [`write_plan`] wrote.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WrittenPlan {
+    /// The number of videos.
+    pub videos: u64,
+    /// The number of parts, at most that of the videos.
+    pub parts: u32,
+    /// The number of videos of the smallest and of the largest part.
+    pub part_videos: (u64, u64),
+    /// The bytes of all video files that could be looked at.
+    pub bytes: u64,
+    /// The number of videos that could not be looked at. Each fails if it is still missing when its part is
+    /// packed.
+    pub missing: u64,
+}
+
+/// Divides a pack into parts, which any number of machines may pack, and writes the plan into `dir`.
+///
+/// `dir` is a folder, or a location in object storage, which `options.input.storage` says how to reach.
+///
+/// Parts have about the same expected cost. It depends on the sizes of the files and, for segments, on their share
+/// of the video's `duration` in the manifest. The plan fixes everything that determines the bytes: order, labels,
+/// classes, options, the size and time of each file, the versions of vidrec and FFmpeg, and where parts begin. So
+/// the data set that [`PartsPlan::publish`](super::PartsPlan::publish) makes has the same bytes wherever its parts
+/// were packed.
+///
+/// If the same plan exists already, nothing changes. `options.resources` are not part of a plan.
+///
+/// # Errors
+///
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): another plan exists, or an option excludes parts.
+/// [`Io`](vidrec_format::error::ErrorKind::Io): a file cannot be read or written.
+///
+/// ```no_run
+/// # mod vidrec {
+/// #     pub use vidrec_pack as pack;
+/// #     pub use vidrec_format::error::Error;
+/// #     pub use vidrec_format::progress::no_progress;
+/// # }
+/// use vidrec::pack::{PackOptions, PackPlan, PartOptions, PublishOptions, PartsPlan, write_plan};
+///
+/// let options = PackOptions::default();
+/// write_plan(&PackPlan::from_inputs(&["videos"], &options.input)?, "plan", 100, &options)?;
+///
+/// // On any machine, for each part:
+/// PartsPlan::open("plan")?.pack(0, &PartOptions::default(), &mut vidrec::no_progress)?;
+///
+/// // When all are done:
+/// PartsPlan::open("plan")?.publish(&PublishOptions::default(), &mut vidrec::no_progress)?;
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, parts: u32, options: &PackOptions) -> Result<WrittenPlan> {
+    write_plan_in(plan, &Place::open(dir.as_ref(), &options.input.storage)?, None, parts, options)
+}
+
+/// Writes the plan into a place. If that is not on a file system, the list of videos is first written in
+/// `scratch`.
+pub(super) fn write_plan_in(
+    plan: &PackPlan,
+    place: &Place,
+    scratch: Option<&Path>,
+    parts: u32,
+    options: &PackOptions,
+) -> Result<WrittenPlan> {
+    options.check()?;
+    check(parts, options)?;
+    video::init();
+    let (lock, draft) = place.draft(scratch)?;
+    let written = write_locked(plan, place, &draft, parts, options);
+    drop(lock);
+    // If the plan is in object storage, these folders on this machine are of no further use.
+    draft.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
+    written
+}
+
+fn write_locked(
+    plan: &PackPlan,
+    place: &Place,
+    draft: &Path,
+    parts: u32,
+    options: &PackOptions,
+) -> Result<WrittenPlan> {
+    let stamps = Stamps::of(plan, &options.input.storage)?;
+    let (mut jobs, parts) = write_jobs(draft, plan, &stamps, parts)?;
+    let json = PlanJson {
+        form: FORM,
+        tool: TOOL.into(),
+        ffmpeg: Some(video::ffmpeg_version()),
+        settings: settings(options, parts.len())?,
+        options: PlannedOptions::of(options, plan.jobs.len() as u64),
+        classes: plan.classes.clone(),
+        videos: plan.jobs.len() as u64,
+        jobs: place.name_of(&mut jobs)?,
+        parts,
+        passed_over: plan.passed_over.clone(),
+        manifests: plan.manifests.clone(),
+        notes: plan.notes.clone(),
+        tracks: plan.tracks.clone(),
+        channels: channels(plan, options, None)?,
+    };
+    place.put_plan((json.jobs(), jobs), &json)?;
+    let sizes = json.parts.iter().map(|part| part.videos);
+    Ok(WrittenPlan {
+        videos: json.videos,
+        parts: json.parts.len() as u32,
+        part_videos: (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0)),
+        bytes: plan.jobs.iter().enumerate().map(|(i, job)| stamps.bytes(i, job)).sum(),
+        missing: (plan.missing().count() + plan.jobs.iter().filter(|job| stamps.is_missing(job)).count()) as u64,
+    })
+}
+
+/// The stamps that identify the videos of a plan.
+struct Stamps<'a> {
+    /// The stamp of each video that is a file.
+    files: Vec<Option<Stamp>>,
+    /// The stamps of the remote videos.
+    objects: HashMap<&'a Path, ObjectStamp>,
+}
+
+impl<'a> Stamps<'a> {
+    fn of(plan: &'a PackPlan, storage: &Storage) -> Result<Self> {
+        let files = plan.jobs.iter().map(|job| Stamp::of(&job.path)).collect();
+        Ok(Stamps { files, objects: object_stamp::look(plan.jobs.iter().map(|job| &*job.path), storage)? })
+    }
+
+    /// Returns the size of video `i`, or 0 if it is not known.
+    fn bytes(&self, i: usize, job: &Job) -> u64 {
+        let object = || self.objects.get(&*job.path).map_or(0, ObjectStamp::bytes);
+        self.files[i].map_or_else(object, |stamp| stamp.bytes)
+    }
+
+    fn is_missing(&self, job: &Job) -> bool {
+        self.objects.get(&*job.path) == Some(&ObjectStamp::Missing)
+    }
+}
+
+fn check(parts: u32, options: &PackOptions) -> Result<()> {
+    if parts == 0 {
+        return Err(Error::usage("a plan has at least one part"));
+    }
+    if let Sharding::Count(_) = options.run.sharding {
+        return Err(Error::usage("a number of shards cannot be kept where parts are packed apart")
+            .help("each part has a shard of its own; choose the number of parts"));
+    }
+    Ok(())
+}
+
+fn settings(options: &PackOptions, parts: usize) -> Result<JsonObject> {
+    let mut settings = options.settings()?;
+    settings.insert("parts", parts)?;
+    Ok(settings)
+}
+
+/// Writes the list of videos under a temporary name.
+fn write_jobs(
+    draft: &Path,
+    plan: &PackPlan,
+    stamps: &Stamps<'_>,
+    parts: u32,
+) -> Result<(AtomicFile, Vec<PlannedPart>)> {
+    let costs: Vec<u64> = plan.jobs.iter().enumerate().map(|(i, job)| cost::of(job, stamps.bytes(i, job))).collect();
+    let mut file = AtomicFile::create(draft)?;
+    let (mut planned, mut offset) = (Vec::new(), 0u64);
+    for range in cost::divide(&costs, parts) {
+        let (mut digest, mut bytes) = (Sha256::new(), 0u64);
+        for i in range.clone() {
+            let line = line(&plan.jobs[i], stamps.files[i], stamps.objects.get(&*plan.jobs[i].path).cloned())?;
+            digest.update(&line);
+            bytes += line.len() as u64;
+            file.write_all(&line)?;
+        }
+        let cost = costs[range.clone()].iter().fold(0u64, |sum, &cost| sum.saturating_add(cost));
+        let sha256 = hex(&digest.finalize());
+        let (first, videos) = (range.start as u64, range.len() as u64);
+        planned.push(PlannedPart { first, videos, offset, bytes, sha256, cost });
+        offset += bytes;
+    }
+    file.sync()?;
+    Ok((file, planned))
+}
+
+fn line(job: &Job, stamp: Option<Stamp>, object: Option<ObjectStamp>) -> Result<Vec<u8>> {
+    // Make paths absolute, because a part may be packed in another folder.
+    let whole = |path: &Path| match is_remote(path) {
+        true => Ok(path.to_owned()),
+        false => std::path::absolute(path).map_err(|e| Error::io("find the file", path, e)),
+    };
+    let tracks = job.tracks.clone().map(|row| row.with_paths(whole).map(Box::new)).transpose()?;
+    let (path, track_stamps) = (whole(&job.path)?, track_stamps(job));
+    let planned = PlannedJob { stamp, object, track_stamps, job: Job { path, tracks, ..job.clone() } };
+    let mut line = serde_json::to_vec(&planned).map_err(|e| Error::internal(format!("inputs: {e}")))?;
+    line.push(b'\n');
+    Ok(line)
+}

@@ -1,0 +1,96 @@
+//! The frames that belong to one episode, in a video that holds several episodes.
+
+use serde::{Deserialize, Serialize};
+
+use super::segment::{Segment, SegmentClock, microseconds};
+use crate::video::Timeline;
+use vidrec_format::error::{Error, Result};
+
+/// The frames of an episode: their number, and a constant rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EpisodeFrames {
+    pub count: u32,
+    /// The time at which the first frame is shown, in seconds.
+    pub start: f64,
+    /// Frames per second.
+    pub fps: f64,
+}
+
+impl EpisodeFrames {
+    /// Returns the segment from half a frame before the first frame to half a frame before the frame after the
+    /// last one.
+    ///
+    /// Times are rounded, so a segment from the first time to the last could lose a frame or take one of a
+    /// neighbor.
+    pub fn segment(&self) -> std::result::Result<Segment, String> {
+        let half = 0.5 / self.fps;
+        let end = self.start + f64::from(self.count) / self.fps - half;
+        let (start, end) = (microseconds((self.start - half).max(0.0))?, microseconds(end)?);
+        Segment::new(Some(start), Some(end))?.ok_or_else(|| "it is no part of a video".into())
+    }
+
+    /// Refuses a segment of the video that has other frames: one is missing, or is not where the rate puts it.
+    pub fn check(&self, timeline: &Timeline, inside: &[u32], clock: SegmentClock) -> Result<()> {
+        let times: Vec<f64> = inside.iter().map(|&i| clock.seconds(timeline, timeline.pts[i as usize])).collect();
+        let wanted = |count: usize| format!("{count} frames at {} a second, from {:.3} s on", self.fps, self.start);
+        if times.len() != self.count as usize {
+            let found = match (times.first(), times.last()) {
+                (Some(first), Some(last)) => format!("{} frames, from {first:.3} to {last:.3} s", times.len()),
+                _ => "none".into(),
+            };
+            return Err(Error::usage("the video has other frames than the episode")
+                .expected(wanted(self.count as usize))
+                .found(found));
+        }
+        let slot = |time: f64| ((time - self.start) * self.fps).round();
+        match (0..).zip(&times).find(|(i, time)| slot(**time) != f64::from(*i)) {
+            None => Ok(()),
+            Some((i, time)) => {
+                let found = format!("frame {i} at {time:.3} s");
+                Err(Error::usage("a frame of the episode has another time").expected(wanted(times.len())).found(found))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::video::Moment;
+
+    /// A video of 30 frames a second with the time base of FFmpeg's MP4.
+    fn timeline(frames: i64) -> Timeline {
+        let pts: Vec<i64> = (0..frames).map(|i| i * 512).collect();
+        Timeline { key: vec![true; pts.len()], pts, time_base: (1, 15_360), player_zero: Moment::ZERO }
+    }
+
+    fn check(episode: EpisodeFrames, timeline: &Timeline) -> Result<Vec<u32>> {
+        let clock = SegmentClock::Player;
+        let inside = episode.segment().unwrap().frames(timeline, clock);
+        episode.check(timeline, &inside, clock).map(|()| inside)
+    }
+
+    #[test]
+    fn rounded_seams_lose_and_double_nothing() {
+        let timeline = timeline(300);
+        for digits in [1e2, 1e3, 1e4, 1e6, 1e15] {
+            let mut first = 0;
+            for count in [7, 1, 30, 100, 162] {
+                let start = (f64::from(first) / 30.0 * digits).round() / digits;
+                let inside = check(EpisodeFrames { count, start, fps: 30.0 }, &timeline).unwrap();
+                assert_eq!(inside, (first..first + count).collect::<Vec<_>>(), "{digits}");
+                first += count;
+            }
+        }
+    }
+
+    #[test]
+    fn another_number_of_frames_is_named() {
+        let e = check(EpisodeFrames { count: 30, start: 0.5, fps: 30.0 }, &timeline(44)).unwrap_err().to_string();
+        assert!(e.contains("expected 30 frames at 30 a second") && e.contains("found 29 frames"), "{e}");
+        let mut uneven = timeline(44);
+        uneven.pts[20] -= 400;
+        let e = check(EpisodeFrames { count: 44, start: 0.0, fps: 30.0 }, &uneven).unwrap_err().to_string();
+        assert!(e.contains("found frame 20 at 0.641 s"), "{e}");
+    }
+}

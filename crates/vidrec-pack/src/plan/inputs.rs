@@ -1,0 +1,451 @@
+//! What to pack: inputs become a list of videos with labels.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::found::FoundVideo;
+use super::job::Job;
+use super::labels::{Classes, Label, Tag};
+use super::manifest_columns::ManifestColumns;
+use super::options::InputOptions;
+use super::passed_over::{PassedOver, PassedOverTally};
+use super::roots::Roots;
+use super::{folders, lerobot, manifest, notes, video_folder};
+use crate::track;
+use crate::track::{PlannedTrack, TrackClock, TrackSpec};
+use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::source_name;
+use vidrec_sampler::order::Permutation;
+use vidrec_store::location::is_remote;
+
+/// The videos to be packed, in order.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PackPlan {
+    /// The videos.
+    pub jobs: Vec<Job>,
+    /// Class names by label. Empty if labels are plain integers or absent.
+    pub classes: Vec<String>,
+    /// Files in folders that are neither videos nor frames, by kind.
+    pub passed_over: Vec<PassedOver>,
+    /// What each column of each manifest was taken for.
+    pub manifests: Vec<ManifestColumns>,
+    /// Further notes before the work begins: columns that may be misspelled, videos without a label, and sources
+    /// that begin with the name of their folder because they would be the same otherwise.
+    pub notes: Vec<String>,
+    /// The type and shape of each track.
+    pub(crate) tracks: Vec<PlannedTrack>,
+}
+
+impl PackPlan {
+    /// Finds the videos of the inputs: folders, video files, manifests.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](vidrec_format::error::ErrorKind::Io): an input or a folder cannot be read.
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): a manifest has a bad line, labels are of different
+    /// kinds, a class or split is unknown, or there is no video at all.
+    pub fn from_inputs<P: AsRef<Path>>(inputs: &[P], options: &InputOptions) -> Result<Self> {
+        check_tracks(options)?;
+        let mut gathered = Gathered::default();
+        for input in inputs {
+            gathered.add(input.as_ref(), options)?;
+        }
+        let Gathered { mut found, classes, passed_over, manifests, roots, episodes } = gathered;
+        if found.is_empty() {
+            let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
+            return Err(Error::usage(format!("no videos in {}", names.join(", ")))
+                .expected("files with a video's ending, in folders named for their class"));
+        }
+        if let Some(split) = &options.split {
+            keep_split(&mut found, split)?;
+        }
+        let clash = roots.keep_apart(&mut found);
+        one_kind(&found)?;
+        let notes = notes::of(&manifests, &found).into_iter().chain(episodes.notes).chain(clash).collect();
+        let classes = match (&options.classes, classes) {
+            (Some(path), _) => Classes::read(path)?,
+            (None, Some(own)) => own,
+            (None, None) => Classes::of(found.iter().map(|f| &f.label))?,
+        };
+        let jobs = (0..).zip(found).map(|(ordinal, f)| f.into_job(ordinal, &classes)).collect::<Result<Vec<_>>>()?;
+        // Plan the tracks before any shuffling, and from all videos of the plan.
+        let mut tracks = track::plan(&options.tracks, jobs.iter().filter_map(|job| job.tracks.as_deref()))?;
+        tracks.extend(episodes.tracks.unwrap_or_default());
+        let jobs = match options.shuffle_seed {
+            Some(seed) => shuffled(jobs, seed),
+            None => jobs,
+        };
+        Ok(PackPlan { jobs, classes: classes.names, passed_over: passed_over.into_list(), manifests, notes, tracks })
+    }
+
+    /// Returns the videos that are missing on this machine. Each of them would fail. Remote videos are not looked
+    /// for.
+    pub fn missing(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().filter(|job| job.is_missing())
+    }
+}
+
+/// Refuses tracks that no manifest can provide.
+fn check_tracks(options: &InputOptions) -> Result<()> {
+    for (i, TrackSpec { name, column, clock, .. }) in options.tracks.iter().enumerate() {
+        let wrong = |what: String| Error::usage(format!("track {name:?}: {what}"));
+        if options.tracks[..i].iter().any(|other| other.name == *name) {
+            return Err(wrong("there are two of this name".into()));
+        }
+        if manifest::is_known_column(column) {
+            return Err(wrong(format!("column {column:?} says something else of a video")));
+        }
+        if *clock == TrackClock::Segment && options.whole_files {
+            return Err(wrong("clock=segment makes no sense for whole files".into()).hint(Hint::Unset("whole_files")));
+        }
+    }
+    Ok(())
+}
+
+/// What the inputs have provided so far.
+#[derive(Default)]
+struct Gathered {
+    found: Vec<FoundVideo>,
+    classes: Option<Classes>,
+    passed_over: PassedOverTally,
+    manifests: Vec<ManifestColumns>,
+    roots: Roots,
+    episodes: Episodes,
+}
+
+/// What LeRobot data sets have provided so far.
+#[derive(Default)]
+struct Episodes {
+    count: u64,
+    /// The tracks, which all of the data sets share.
+    tracks: Option<Vec<PlannedTrack>>,
+    notes: Vec<String>,
+}
+
+impl Gathered {
+    /// Adds the videos of an input.
+    fn add(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
+        if is_remote(path) {
+            return self.add_remote(path);
+        }
+        let meta = std::fs::metadata(path).map_err(|e| Error::io("open the input", path, e))?;
+        if meta.is_dir() {
+            return self.add_folder(path, options);
+        }
+        if !self.add_list(path, None, None, options)? {
+            let source = source_name::of_os_str(path.file_name().unwrap_or_default());
+            let root = self.roots.number(path.parent().unwrap_or(Path::new("")))?;
+            self.found.push(FoundVideo { root, ..FoundVideo::new(path.to_owned(), source, Label::None) });
+        }
+        Ok(())
+    }
+
+    /// Adds a remote video. Remote folders are not listed, so they cannot be inputs.
+    fn add_remote(&mut self, location: &Path) -> Result<()> {
+        let text = location.to_string_lossy();
+        if text.ends_with('/') || manifest::is_manifest(location) {
+            let e = Error::usage("a remote input has to be a video").file(location);
+            return Err(e.help("copy the manifest to this machine, and give its remote root").hint(Hint::Set("root")));
+        }
+        let (root, name) = text.rsplit_once('/').unwrap_or((&text, &text));
+        let root = self.roots.number(Path::new(root))?;
+        self.found.push(FoundVideo { root, ..FoundVideo::new(location.to_owned(), name.to_owned(), Label::None) });
+        Ok(())
+    }
+
+    fn add_folder(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
+        if self.add_episodes(path, options)? {
+            return Ok(());
+        }
+        let lists = video_folder::lists(path)?;
+        if !lists.is_empty() {
+            let before = self.found.len();
+            let add = |(list, split): (PathBuf, _)| self.add_list(&list, split, Some(path), options).map(drop);
+            lists.into_iter().try_for_each(add)?;
+            // Their sources begin with the split, so they are relative to this folder.
+            if options.root.is_none() {
+                self.set_root(before, path)?;
+            }
+            return Ok(());
+        }
+        let before = self.found.len();
+        folders::walk(path, options.outside, &mut self.found, &mut self.passed_over)?;
+        // A folder of frames that is itself an input has its own name as its source.
+        let is_clip = self.found.get(before).is_some_and(|found| found.path == path);
+        self.set_root(before, if is_clip { path.parent().unwrap_or(path) } else { path })
+    }
+
+    /// Adds the episodes of a LeRobot data set. Returns false if the folder is not one.
+    fn add_episodes(&mut self, path: &Path, options: &InputOptions) -> Result<bool> {
+        let Some(found) = lerobot::read(path, self.episodes.count, options)? else { return Ok(false) };
+        if let Some(track) = found.tracks.iter().find(|t| options.tracks.iter().any(|other| other.name == t.name())) {
+            return Err(Error::usage(format!("track {:?}: there are two of this name", track.name())).file(path));
+        }
+        if let Some(known) = &self.episodes.tracks
+            && *known != found.tracks
+        {
+            let names = |tracks: &[PlannedTrack]| tracks.iter().map(PlannedTrack::name).collect::<Vec<_>>().join(", ");
+            let e = Error::usage("the LeRobot data sets have other features, or of another type or shape").file(path);
+            return Err(e.expected(names(known)).found(names(&found.tracks)).help("pack them one by one, and merge"));
+        }
+        let before = self.found.len();
+        self.found.extend(found.videos);
+        self.set_root(before, options.root.as_deref().unwrap_or(path))?;
+        self.manifests.push(found.columns);
+        self.episodes.count += found.episodes;
+        self.episodes.tracks = Some(found.tracks);
+        self.episodes.notes.extend(found.notes);
+        Ok(true)
+    }
+
+    /// Sets `root` as the root of the videos from place `first` on.
+    fn set_root(&mut self, first: usize, root: &Path) -> Result<()> {
+        let root = self.roots.number(root)?;
+        self.found[first..].iter_mut().for_each(|found| found.root = root);
+        Ok(())
+    }
+
+    /// Adds the videos that a manifest lists. Returns false if the file is not a manifest.
+    ///
+    /// Rows that name no split get `split`. A manifest that was found in the input `folder`, and not named by the
+    /// caller, can only lead to files in that folder.
+    fn add_list(
+        &mut self,
+        path: &Path,
+        split: Option<String>,
+        folder: Option<&Path>,
+        options: &InputOptions,
+    ) -> Result<bool> {
+        let Some(mut manifest) = manifest::read(path, folder, options)? else { return Ok(false) };
+        if let Some(split) = split {
+            for found in manifest.videos.iter_mut().filter(|f| f.split.is_none()) {
+                found.attributes.insert("split", split.as_str());
+                found.split = Some(split.clone());
+                found.source = format!("{split}/{}", found.source);
+            }
+        }
+        let root = self.roots.number(&manifest.root)?;
+        manifest.videos.iter_mut().for_each(|found| found.root = root);
+        self.found.append(&mut manifest.videos);
+        self.manifests.push(manifest.columns);
+        match (&self.classes, manifest.classes) {
+            (Some(known), Some(new)) if *known != new => {
+                return Err(Error::usage("the inputs come with different classes")
+                    .file(path)
+                    .help("name one file of classes for all")
+                    .hint(Hint::Set("classes")));
+            }
+            (None, Some(new)) => self.classes = Some(new),
+            _ => {}
+        }
+        Ok(true)
+    }
+}
+
+fn keep_split(found: &mut Vec<FoundVideo>, split: &str) -> Result<()> {
+    let known: BTreeSet<String> = found.iter().filter_map(|f| f.split.clone()).collect();
+    found.retain(|f| f.split.as_deref() == Some(split));
+    if !found.is_empty() {
+        return Ok(());
+    }
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { "none: the inputs name no splits".into() } else { known };
+    Err(Error::usage(format!("no video is in the split \"{split}\"")).found(known))
+}
+
+/// Refuses labels that are numbers in some inputs and names in others, and single labels beside lists of labels.
+fn one_kind(found: &[FoundVideo]) -> Result<()> {
+    let mixed = |what: &str, a: &FoundVideo, b: &FoundVideo| {
+        let e = Error::usage(what).expected("one kind of label in all inputs");
+        Err(e.found(format!("{} and {}", describe(a), describe(b))))
+    };
+    let of = |wanted: fn(&Label) -> bool| found.iter().find(|f| wanted(&f.label));
+    let name = of(|l| l.tags().iter().any(|t| matches!(t, Tag::Name(_))));
+    let number = of(|l| l.tags().iter().any(|t| matches!(t, Tag::Number(_))));
+    if let (Some(name), Some(number)) = (name, number) {
+        return mixed("labels are numbers in one input and names in another", number, name);
+    }
+    match (of(|l| matches!(l, Label::One(_))), of(|l| matches!(l, Label::Many(_)))) {
+        (Some(one), Some(many)) => mixed("some clips have a label and others a list of labels", one, many),
+        _ => Ok(()),
+    }
+}
+
+fn describe(found: &FoundVideo) -> String {
+    let tags: Vec<String> = found
+        .label
+        .tags()
+        .iter()
+        .map(|t| match t {
+            Tag::Name(name) => format!("\"{name}\""),
+            Tag::Number(n) => n.to_string(),
+        })
+        .collect();
+    let many = matches!(found.label, Label::Many(_));
+    let tags = if many { format!("[{}]", tags.join(", ")) } else { tags.join("") };
+    format!("{tags} for {}", found.source)
+}
+
+/// Returns the jobs in the order that a loader would have in epoch 0 with this seed.
+fn shuffled(jobs: Vec<Job>, seed: u64) -> Vec<Job> {
+    let order = Permutation::new(jobs.len() as u64, seed, 0);
+    let mut jobs: Vec<Option<Job>> = jobs.into_iter().map(Some).collect();
+    // A permutation names every place exactly once.
+    (0..jobs.len() as u64).filter_map(|i| jobs.get_mut(order.get(i)? as usize)?.take()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for file in files {
+            write(dir.path(), file, "");
+        }
+        dir
+    }
+
+    fn write(dir: &Path, file: &str, text: &str) {
+        let path = dir.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn plan<P: AsRef<Path>>(input: P) -> Result<PackPlan> {
+        PackPlan::from_inputs(&[input], &InputOptions::default())
+    }
+
+    fn short(plan: &PackPlan) -> Vec<(&str, Option<u32>, &str)> {
+        plan.jobs.iter().map(|i| (i.source.as_str(), i.label, i.class.as_str())).collect()
+    }
+
+    fn passed_over(plan: &PackPlan) -> Vec<(&str, u64, &str)> {
+        plan.passed_over.iter().map(|p| (p.kind.as_str(), p.files, p.example.as_str())).collect()
+    }
+
+    #[test]
+    fn folders_are_classes_and_order_is_that_of_paths() {
+        let files = ["b/2.mp4", "b/1.MP4", "a/deep/3.mkv", "a/notes.txt", "a/.hidden.mp4", "noextension", "c/x.json"];
+        let plan = plan(tree(&files).path()).unwrap();
+        assert_eq!(plan.classes, ["a", "b"]);
+        let expected = [
+            ("a/deep/3.mkv", Some(0), "a"),
+            ("b/1.MP4", Some(1), "b"),
+            ("b/2.mp4", Some(1), "b"),
+            ("noextension", None, ""),
+        ];
+        assert_eq!(short(&plan), expected);
+        assert_eq!(passed_over(&plan), [(".json", 1, "c/x.json"), (".txt", 1, "a/notes.txt")]);
+    }
+
+    #[test]
+    fn folders_of_pictures_alone_are_clips() {
+        let files = [
+            "a/c1/2.jpg",
+            "a/c1/1.PNG",
+            "a/c1/readme.txt",
+            "b/v.mp4",
+            "b/v.jpg",
+            "b/c2/1.jpeg",
+            "c/1.jpg",
+            "c/d/e.mp4",
+        ];
+        let dir = tree(&files);
+        let plan = plan(dir.path()).unwrap();
+        let expected =
+            [("a/c1", Some(0), "a"), ("b/c2", Some(1), "b"), ("b/v.mp4", Some(1), "b"), ("c/d/e.mp4", Some(2), "c")];
+        assert_eq!(short(&plan), expected);
+        let beside = [(".jpg", 2, "b/v.jpg"), (".txt", 1, "a/c1/readme.txt")];
+        assert_eq!(passed_over(&plan), beside, "the text and the pictures beside videos and folders");
+        let alone = PackPlan::from_inputs(&[dir.path().join("a/c1")], &InputOptions::default()).unwrap();
+        assert_eq!(short(&alone), [("c1", None, "")]);
+    }
+
+    #[test]
+    fn files_have_no_label_and_any_ending() {
+        let dir = tree(&["odd.name"]);
+        assert_eq!(short(&plan(dir.path().join("odd.name")).unwrap()), [("odd.name", None, "")]);
+    }
+
+    #[test]
+    fn a_folder_with_a_list_of_its_own_is_read_by_it() {
+        let dir = tree(&["train/a.mp4", "train/unlisted.mp4", "test/b.mp4"]);
+        write(dir.path(), "train/metadata.csv", "file_name,label\na.mp4,run\n");
+        write(dir.path(), "test/metadata.jsonl", "{\"file_name\": \"b.mp4\", \"label\": \"jump\"}\n");
+        let all = plan(dir.path()).unwrap();
+        assert_eq!(short(&all), [("test/b.mp4", Some(0), "jump"), ("train/a.mp4", Some(1), "run")]);
+        assert!(all.jobs.iter().all(|job| job.path.exists()));
+        let options = InputOptions { split: Some("train".into()), ..InputOptions::default() };
+        let train = PackPlan::from_inputs(&[dir.path()], &options).unwrap();
+        assert_eq!(short(&train), [("train/a.mp4", Some(0), "run")]);
+        assert_eq!(train.jobs[0].attributes.as_json(), r#"{"split":"train"}"#);
+        let options = InputOptions { split: Some("val".into()), ..options };
+        let e = PackPlan::from_inputs(&[dir.path()], &options).unwrap_err().to_string();
+        assert!(e.contains("\"val\"") && e.contains("test, train"), "{e}");
+    }
+
+    #[test]
+    fn a_table_that_names_no_files_is_not_a_list() {
+        let dir = tree(&["a/1.mp4"]);
+        write(dir.path(), "metadata.csv", "author,year\nsomebody,2020\n");
+        assert_eq!(short(&plan(dir.path()).unwrap()), [("a/1.mp4", Some(0), "a")]);
+    }
+
+    #[test]
+    fn classes_given_fix_the_labels() {
+        let dir = tree(&["b/1.mp4", "a/2.mp4"]);
+        write(dir.path(), "classes.txt", "c\nb\na\n");
+        let options = InputOptions { classes: Some(dir.path().join("classes.txt")), ..InputOptions::default() };
+        let plan = PackPlan::from_inputs(&[dir.path()], &options).unwrap();
+        assert_eq!(plan.classes, ["c", "b", "a"]);
+        assert_eq!(short(&plan), [("a/2.mp4", Some(2), "a"), ("b/1.mp4", Some(1), "b")]);
+        write(dir.path(), "classes.txt", "c\nb\n");
+        let e = PackPlan::from_inputs(&[dir.path()], &options).unwrap_err().to_string();
+        assert!(e.contains("a/2.mp4") && e.contains("not among the 2 given"), "{e}");
+    }
+
+    #[test]
+    fn kinds_of_labels_do_not_mix() {
+        let dir = tree(&["x/1.mp4"]);
+        write(dir.path(), "numbers.csv", "path,label\na.mp4,3\n");
+        write(dir.path(), "many.jsonl", "{\"path\": \"b.mp4\", \"label\": [1, 2]}\n");
+        let both = |a: &str, b: &str| {
+            PackPlan::from_inputs(&[dir.path().join(a), dir.path().join(b)], &InputOptions::default())
+                .unwrap_err()
+                .to_string()
+        };
+        let e = both("x/..", "numbers.csv");
+        assert!(e.contains("numbers in one input") && e.contains("3 for a.mp4") && e.contains("\"x\" for x/"), "{e}");
+        let e = both("numbers.csv", "many.jsonl");
+        assert!(e.contains("a list of labels") && e.contains("[1, 2] for b.mp4"), "{e}");
+    }
+
+    #[test]
+    fn a_seed_shuffles_and_keeps_the_numbers() {
+        let files: Vec<String> = (0..20).map(|i| format!("a/{i:02}.mp4")).collect();
+        let dir = tree(&files.iter().map(String::as_str).collect::<Vec<_>>());
+        let order = |seed| {
+            let options = InputOptions { shuffle_seed: seed, ..InputOptions::default() };
+            let plan = PackPlan::from_inputs(&[dir.path()], &options).unwrap();
+            plan.jobs.iter().for_each(|i| assert_eq!(i.source, files[i.ordinal as usize]));
+            plan.jobs.iter().map(|i| i.ordinal).collect::<Vec<_>>()
+        };
+        assert_eq!(order(None), (0..20).collect::<Vec<_>>());
+        let shuffled = order(Some(7));
+        let like_a_loader: Vec<_> = (0..20).map(|i| Permutation::new(20, 7, 0).get(i).unwrap()).collect();
+        assert_eq!(shuffled, like_a_loader);
+        assert_ne!(shuffled, order(Some(8)));
+    }
+
+    #[test]
+    fn no_videos_is_an_error() {
+        let dir = tree(&["a/notes.txt"]);
+        let e = plan(dir.path()).unwrap_err();
+        assert!(e.to_string().contains("no videos in"), "{e}");
+        assert!(plan(dir.path().join("missing")).is_err());
+    }
+}

@@ -1,0 +1,239 @@
+//! Episodes as clips: the frames of one camera are a segment of a video, and the other features are tracks.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::super::attributes::Attributes;
+use super::super::episode_frames::EpisodeFrames;
+use super::super::found::FoundVideo;
+use super::super::labels::Label;
+use super::super::manifest_columns::{ColumnTally, ColumnUse, ManifestColumns};
+use super::super::options::InputOptions;
+use super::super::places;
+use super::episodes::{self, Episode, PicturePlace};
+use super::info::{FeatureKind, Info};
+use super::rows::DataRows;
+use super::tasks;
+use crate::track::{EpisodeRows, PlannedTrack, RowTracks};
+use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::track::schema::TrackType;
+use vidrec_format::{limits, source_name};
+use vidrec_store::disk::inside::{Inside, LEADS_OUT};
+use vidrec_store::location::is_remote;
+
+/// The start of most camera names.
+const CAMERA_PREFIX: &str = "observation.images.";
+
+/// The column with the task number of each row.
+const TASK_INDEX: &str = "task_index";
+
+/// The contents of a LeRobot data set.
+pub(crate) struct EpisodesFound {
+    pub videos: Vec<FoundVideo>,
+    /// The number of episodes.
+    pub episodes: u64,
+    pub tracks: Vec<PlannedTrack>,
+    pub columns: ManifestColumns,
+    pub notes: Vec<String>,
+}
+
+/// Reads the LeRobot data set in `folder`. Returns `None` if the folder is not one.
+///
+/// Its episodes are numbered from `first` on.
+///
+/// # Errors
+///
+/// The data set is of another version, is damaged, or has no videos.
+pub(crate) fn read(folder: &Path, first: u64, options: &InputOptions) -> Result<Option<EpisodesFound>> {
+    let Some(info) = Info::read(folder)? else { return Ok(None) };
+    if options.whole_files {
+        let e = Error::usage("a file of a LeRobot data set holds several episodes").file(folder);
+        return Err(e.hint(Hint::Unset("whole_files")));
+    }
+    let set = EpisodeSet::new(folder, first, options, info)?;
+    let mut rows = DataRows::default();
+    let mut videos: Vec<FoundVideo> = set.episodes.iter().flat_map(|episode| set.videos(episode, &mut rows)).collect();
+    if !options.outside {
+        keep_inside(folder, options, &mut videos)?;
+    }
+    let EpisodeSet { episodes, tracks, notes, .. } = &set;
+    let (episodes, tracks, notes) = (episodes.len() as u64, tracks.clone(), notes.clone());
+    Ok(Some(EpisodesFound { videos, episodes, tracks, columns: set.columns(), notes }))
+}
+
+/// Gives a fault to videos that a link leads out of the folder.
+fn keep_inside(folder: &Path, options: &InputOptions, videos: &mut [FoundVideo]) -> Result<()> {
+    let mut values = Inside::new(folder)?;
+    let root = options.root.as_deref().unwrap_or(folder);
+    let mut pictures = if is_remote(root) { None } else { Some(Inside::new(root)?) };
+    for video in videos.iter_mut().filter(|video| video.fault.is_none()) {
+        let mut files = video.tracks.iter().flat_map(|tracks| tracks.files());
+        let is_inside = pictures.as_mut().is_none_or(|inside| inside.holds(&video.path));
+        if !is_inside || files.any(|file| !values.holds(file)) {
+            video.fault = Some(LEADS_OUT.into());
+        }
+    }
+    Ok(())
+}
+
+/// A data set, with what its episodes have in common.
+struct EpisodeSet<'a> {
+    folder: &'a Path,
+    /// The folder or location of the videos.
+    root: &'a Path,
+    info: Info,
+    first: u64,
+    episodes: Vec<Episode>,
+    /// The features that are cameras, and their names in the attributes of clips.
+    cameras: Vec<(String, String)>,
+    tracks: Vec<PlannedTrack>,
+    /// All tasks, if any episode has several.
+    tasks: Vec<(String, i64)>,
+    notes: Vec<String>,
+}
+
+impl<'a> EpisodeSet<'a> {
+    fn new(folder: &'a Path, first: u64, options: &'a InputOptions, info: Info) -> Result<Self> {
+        let (cameras, mut tracks, notes) = features(folder, &info)?;
+        let keys: Vec<&str> = cameras.iter().map(|(key, _)| key.as_str()).collect();
+        let episodes = episodes::read(folder, &keys)?;
+        if episodes.len() as u64 != info.episodes {
+            let e = Error::usage("meta/episodes has another number of episodes than meta/info.json").file(folder);
+            return Err(e.expected(info.episodes).found(episodes.len()));
+        }
+        let has_several = episodes.iter().any(|episode| episode.tasks.len() > 1);
+        let tasks = if has_several { tasks::read(folder)? } else { Vec::new() };
+        if has_several {
+            tracks.push(PlannedTrack::of_episodes(TASK_INDEX, TrackType::I64, Vec::new()));
+        }
+        let root = options.root.as_deref().unwrap_or(folder);
+        Ok(EpisodeSet { folder, root, info, first, episodes, cameras, tracks, tasks, notes })
+    }
+
+    /// Returns the clips of an episode, one for each camera.
+    fn videos(&self, episode: &Episode, rows: &mut DataRows) -> Vec<FoundVideo> {
+        let found = self.rows(episode, rows);
+        let tracks = found.as_ref().ok().and_then(Option::as_ref).map(|episode_rows| RowTracks {
+            manifest: source_name::of_path(self.folder).into(),
+            line: episode.number,
+            cells: Vec::new(),
+            episode: Some(episode_rows.clone()),
+        });
+        let video = |((key, camera), place): (&(String, String), &PicturePlace)| {
+            let placed = self.placed(episode, key, *place);
+            let fault = placed.as_ref().err().or(found.as_ref().err());
+            let fault = fault.map(|what| format!("episode {}, {key}: {what}", episode.number));
+            let (path, frames) = placed.unwrap_or_default();
+            let attributes = self.attributes(episode, camera);
+            FoundVideo {
+                segment: frames.and_then(|frames| frames.segment().ok()),
+                split: self.info.split_of(episode.number).map(str::to_owned),
+                attributes: Attributes::from_map(attributes),
+                fault,
+                tracks: tracks.clone().map(Box::new),
+                episode: frames,
+                ..FoundVideo::new(places::below(self.root, &path), source_name::of_path(&path), Label::None)
+            }
+        };
+        self.cameras.iter().zip(&episode.places).map(video).collect()
+    }
+
+    /// Returns the file and the frames of an episode from one camera. The error says why they cannot be a clip.
+    fn placed(
+        &self,
+        episode: &Episode,
+        key: &str,
+        place: PicturePlace,
+    ) -> std::result::Result<(PathBuf, Option<EpisodeFrames>), String> {
+        let count = u32::try_from(episode.length).ok().filter(|n| (1..=limits::MAX_FRAMES_PER_CLIP).contains(n));
+        let count = count.ok_or_else(|| format!("{} frames are none that a clip can have", episode.length))?;
+        let frames = EpisodeFrames { count, start: place.start, fps: self.info.fps };
+        frames.segment()?;
+        let videos = self.info.videos.as_ref().ok_or("meta/info.json has no video_path")?;
+        Ok((videos.path(key, place.chunk, place.file)?, Some(frames)))
+    }
+
+    /// Returns the place of an episode's values, if there are tracks.
+    fn rows(&self, episode: &Episode, rows: &mut DataRows) -> std::result::Result<Option<EpisodeRows>, String> {
+        if self.tracks.is_empty() {
+            return Ok(None);
+        }
+        let file = self.folder.join(self.info.data.path("", episode.data.0, episode.data.1)?);
+        let first = rows.of(&file, episode.number, episode.length)?;
+        Ok(Some(EpisodeRows { file, first, count: episode.length }))
+    }
+
+    fn attributes(&self, episode: &Episode, camera: &str) -> Map<String, Value> {
+        let mut attributes = Map::new();
+        attributes.insert("episode".into(), (self.first + episode.number).into());
+        attributes.insert("camera".into(), camera.into());
+        match &episode.tasks[..] {
+            [] => {}
+            [task] => drop(attributes.insert("task".into(), task.as_str().into())),
+            several => {
+                let numbered = |task: &String| {
+                    let number = self.tasks.iter().find(|(text, _)| text == task)?.1;
+                    Some((number.to_string(), Value::from(task.as_str())))
+                };
+                let tasks: Map<String, Value> = several.iter().filter_map(numbered).collect();
+                attributes.insert("tasks".into(), tasks.into());
+            }
+        }
+        if let Some(split) = self.info.split_of(episode.number) {
+            attributes.insert("split".into(), split.into());
+        }
+        attributes
+    }
+
+    /// Returns a report of what each feature was taken for.
+    fn columns(&self) -> ManifestColumns {
+        let folder = source_name::of_path(self.folder);
+        let mut tally = ColumnTally::new(format!("{folder}: LeRobot data set of {} episodes", self.episodes.len()));
+        self.cameras.iter().for_each(|(key, _)| tally.add(ColumnUse::Path, key));
+        self.tracks.iter().for_each(|track| tally.add(ColumnUse::Track, track.name()));
+        let task = if self.tasks.is_empty() { "task" } else { "tasks" };
+        ["episode", "camera", task].iter().for_each(|name| tally.add(ColumnUse::Attribute, name));
+        tally.finish()
+    }
+}
+
+type Features = (Vec<(String, String)>, Vec<PlannedTrack>, Vec<String>);
+
+/// Sorts the features into cameras with their names, tracks, and notes on those that are neither.
+fn features(folder: &Path, info: &Info) -> Result<Features> {
+    let (mut keys, mut tracks, mut notes, mut pictures) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for feature in &info.features {
+        let name = feature.name.as_str();
+        let mut without =
+            |why: &str| notes.push(format!("{}: feature {name:?} is not packed: {why}", folder.display()));
+        match &feature.kind {
+            FeatureKind::Place => {}
+            FeatureKind::Camera => keys.push(name),
+            FeatureKind::Depth => without("it is depth, of which 8 bits would keep too little"),
+            FeatureKind::Pictures => pictures.push(name),
+            FeatureKind::Other(what) => without(&format!("tracks have no values of {what}")),
+            FeatureKind::Values(..) if name.is_empty() || name.contains([',', '=']) => without("of its name"),
+            FeatureKind::Values(..) if name.len() > limits::MAX_TRACK_NAME_BYTES => without("its name is too long"),
+            FeatureKind::Values(kind, shape) => tracks.push(PlannedTrack::of_episodes(name, *kind, shape.clone())),
+        }
+    }
+    for name in &pictures {
+        notes.push(format!("{}: feature {name:?} is not packed: its pictures are in Parquet files", folder.display()));
+    }
+    if keys.is_empty() {
+        let e = Error::usage("the LeRobot data set has no videos").file(folder);
+        return Err(match pictures.first() {
+            None => e.expected("a feature of type \"video\""),
+            Some(name) => e
+                .found(format!("feature {name:?} of type \"image\", with pictures in Parquet files"))
+                .help("write it as videos with LeRobot: LeRobotDataset.create(use_videos=True), lerobot-edit-dataset"),
+        });
+    }
+    let camera = |key: &&str| {
+        let short = key.strip_prefix(CAMERA_PREFIX).filter(|name| !name.is_empty() && !name.contains('.'));
+        short.filter(|name| !keys.contains(name)).unwrap_or(key).to_owned()
+    };
+    let cameras = keys.iter().map(|key| ((*key).to_owned(), camera(key))).collect();
+    Ok((cameras, tracks, notes))
+}

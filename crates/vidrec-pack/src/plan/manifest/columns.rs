@@ -1,0 +1,195 @@
+//! The meaning of named columns, which is the same in tables and in JSON.
+
+use serde_json::{Map, Value};
+
+use super::super::attributes::Attributes;
+use super::super::labels::{Label, Tag, whole_number};
+use super::super::manifest_columns::ColumnUse;
+use super::super::near_names::meant;
+use super::super::segment::{Segment, microseconds};
+use super::row::ManifestRow;
+use crate::track::TrackSpec;
+
+/// Names that a column of paths has in common manifests.
+const PATHS: [&str; 10] = [
+    "path",
+    "file_name",
+    "filename",
+    "file",
+    "video_file_name",
+    "file_path",
+    "filepath",
+    "video_path",
+    "clip_path",
+    "video",
+];
+
+/// The meaning of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnRole {
+    Path,
+    Label,
+    Labels,
+    Start,
+    End,
+    Split,
+    /// A value that is kept with the clip.
+    Attribute,
+    /// Values of a track, or their times.
+    Track,
+    /// A column without a name, such as row numbers that a program has written.
+    Nothing,
+}
+
+impl ColumnRole {
+    pub fn of(name: &str) -> Self {
+        let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+        match () {
+            () if name.is_empty() => ColumnRole::Nothing,
+            () if is(&PATHS) => ColumnRole::Path,
+            () if is(&["label"]) => ColumnRole::Label,
+            () if is(&["labels"]) => ColumnRole::Labels,
+            () if is(&["start", "time_start"]) => ColumnRole::Start,
+            () if is(&["end", "time_end"]) => ColumnRole::End,
+            () if is(&["split"]) => ColumnRole::Split,
+            () => ColumnRole::Attribute,
+        }
+    }
+
+    /// Returns the meaning of a column where these tracks are packed.
+    pub fn among(specs: &[TrackSpec], name: &str) -> Self {
+        let is_named = |spec: &TrackSpec| spec.columns().any(|column| column == name);
+        match ColumnRole::of(name) {
+            ColumnRole::Attribute if specs.iter().any(is_named) => ColumnRole::Track,
+            role => role,
+        }
+    }
+
+    /// Returns its use in a report, or `None` for a column that vidrec ignores.
+    pub fn in_report(self) -> Option<ColumnUse> {
+        match self {
+            ColumnRole::Path => Some(ColumnUse::Path),
+            ColumnRole::Label | ColumnRole::Labels => Some(ColumnUse::Label),
+            ColumnRole::Start => Some(ColumnUse::Start),
+            ColumnRole::End => Some(ColumnUse::End),
+            ColumnRole::Split => Some(ColumnUse::Split),
+            ColumnRole::Attribute => Some(ColumnUse::Attribute),
+            ColumnRole::Track => Some(ColumnUse::Track),
+            ColumnRole::Nothing => None,
+        }
+    }
+}
+
+/// A row that is collected cell by cell.
+#[derive(Default)]
+pub(super) struct Cells {
+    path: Option<String>,
+    label: Option<Label>,
+    start_us: Option<u64>,
+    end_us: Option<u64>,
+    split: Option<String>,
+    attributes: Map<String, Value>,
+    /// The cells of tracks, by column.
+    tracks: Map<String, Value>,
+}
+
+impl Cells {
+    /// Adds a cell of the column `name`. An empty cell or `null` counts as no cell. The error says what is wrong
+    /// with the cell.
+    pub fn set(&mut self, role: ColumnRole, name: &str, value: Value) -> Result<(), String> {
+        if value.is_null() || value.as_str().is_some_and(str::is_empty) {
+            return Ok(());
+        }
+        match role {
+            ColumnRole::Path => put(&mut self.path, text(value)?),
+            ColumnRole::Label => put(&mut self.label, label(value)?),
+            ColumnRole::Labels => put(&mut self.label, labels(value)?),
+            ColumnRole::Start | ColumnRole::End => {
+                let us = microseconds(seconds(&value)?)?;
+                self.attributes.insert(name.to_owned(), value_of_seconds(us));
+                put(if role == ColumnRole::Start { &mut self.start_us } else { &mut self.end_us }, us)
+            }
+            ColumnRole::Split => {
+                self.attributes.insert("split".into(), value.clone());
+                put(&mut self.split, text(value)?)
+            }
+            ColumnRole::Attribute => {
+                self.attributes.insert(name.to_owned(), value);
+                Ok(())
+            }
+            ColumnRole::Track => {
+                self.tracks.insert(name.to_owned(), value);
+                Ok(())
+            }
+            ColumnRole::Nothing => Ok(()),
+        }
+    }
+
+    /// Returns the row. An error names its column.
+    pub fn finish(self, line: u64) -> Result<ManifestRow, (&'static str, String)> {
+        let near = || self.attributes.keys().find(|name| meant(name) == Some("path"));
+        let asked = || near().map_or(String::new(), |name| format!("; did you mean \"path\" by {name:?}?"));
+        let path = self.path.clone().ok_or_else(|| ("path", format!("the path is empty{}", asked())))?;
+        let segment = Segment::new(self.start_us, self.end_us).map_err(|what| ("end", what))?;
+        let label = self.label.unwrap_or_default();
+        Ok(ManifestRow {
+            line,
+            path,
+            label,
+            segment,
+            split: self.split,
+            attributes: Attributes::from_map(self.attributes),
+            tracks: self.tracks,
+        })
+    }
+}
+
+fn put<T>(place: &mut Option<T>, value: T) -> Result<(), String> {
+    if place.replace(value).is_some() { Err("another column says the same of this clip".into()) } else { Ok(()) }
+}
+
+fn text(value: Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(format!("expected text, found {other}")),
+    }
+}
+
+fn seconds(value: &Value) -> Result<f64, String> {
+    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    number.ok_or_else(|| format!("expected seconds such as 12.5, found {value}"))
+}
+
+pub(super) fn value_of_seconds(us: u64) -> Value {
+    // Whole seconds become an integer, as people write them.
+    if us.is_multiple_of(1_000_000) { (us / 1_000_000).into() } else { (us as f64 / 1e6).into() }
+}
+
+fn tag(value: Value) -> Result<Tag, String> {
+    match value {
+        Value::String(name) if !name.is_empty() => Ok(Tag::Name(name)),
+        Value::Number(n) => whole_number(&n.to_string()),
+        other => Err(format!("expected a label, a name or a number, found {other}")),
+    }
+}
+
+/// Reads one label, or in JSON an array of labels.
+fn label(value: Value) -> Result<Label, String> {
+    match value {
+        Value::Array(_) => labels(value),
+        one => tag(one).map(Label::One),
+    }
+}
+
+/// Reads several labels: an array, which may be text, or names separated by semicolons or bars.
+fn labels(value: Value) -> Result<Label, String> {
+    let values = match value {
+        Value::Array(values) => values,
+        Value::String(text) if text.starts_with('[') => {
+            serde_json::from_str(&text).map_err(|e| format!("expected a JSON array, found {text}: {e}"))?
+        }
+        Value::String(text) => text.split([';', '|']).map(|part| part.trim().into()).collect(),
+        one => vec![one],
+    };
+    values.into_iter().map(tag).collect::<Result<_, _>>().map(Label::Many)
+}

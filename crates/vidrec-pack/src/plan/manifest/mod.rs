@@ -1,0 +1,114 @@
+//! Manifests, one module for each format. Formats are told apart by the file's extension and its first line.
+//!
+//! ```text
+//! .csv .tsv           a header that names a column of paths         table.rs
+//!                     a header with youtube_id and time_start       kinetics.rs
+//!                     no header: path and label                     list.rs
+//! .jsonl .ndjson      an object on each line                        json_lines.rs
+//! .txt                path and label, in that order                 list.rs
+//! .lst                MXNet: index, label or labels, path           mxnet.rs
+//! .json               Something-Something: an array of objects      something.rs
+//! ```
+//!
+//! Paths are written like sources ([`source_name`]): `\xFF` is a byte that is not UTF-8 and that a manifest cannot
+//! hold.
+
+mod columns;
+mod found_list;
+mod json_lines;
+mod kinetics;
+mod list;
+mod lookup;
+mod mxnet;
+mod row;
+mod something;
+mod table;
+mod tracks;
+
+use std::path::{Path, PathBuf};
+
+use super::found::FoundVideo;
+use super::labels::{Classes, number_all};
+use super::manifest_columns::{ColumnTally, ManifestColumns};
+use super::options::InputOptions;
+use found_list::FoundList;
+use row::{Context, ManifestRow};
+use vidrec_format::error::Result;
+use vidrec_format::source_name;
+
+/// The contents of a manifest.
+pub(super) struct Manifest {
+    pub videos: Vec<FoundVideo>,
+    pub columns: ManifestColumns,
+    /// The root of its paths.
+    pub root: PathBuf,
+    /// Classes that are part of the format.
+    pub classes: Option<Classes>,
+}
+
+/// The format of a file by its extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ManifestFormat {
+    Table(u8),
+    JsonLines,
+    List,
+    Lst,
+    Json,
+}
+
+fn format(path: &Path) -> Option<ManifestFormat> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "csv" => Some(ManifestFormat::Table(b',')),
+        "tsv" => Some(ManifestFormat::Table(b'\t')),
+        "jsonl" | "ndjson" => Some(ManifestFormat::JsonLines),
+        "txt" => Some(ManifestFormat::List),
+        "lst" => Some(ManifestFormat::Lst),
+        "json" => Some(ManifestFormat::Json),
+        _ => None,
+    }
+}
+
+/// Whether a file is a manifest, by its extension.
+pub(super) fn is_manifest(file: &Path) -> bool {
+    format(file).is_some()
+}
+
+/// Whether a column of this name has a known meaning, such as the path.
+pub(super) fn is_known_column(name: &str) -> bool {
+    columns::ColumnRole::of(name) != columns::ColumnRole::Attribute
+}
+
+/// Reads a manifest. Returns `None` for a file that is not a manifest by its extension.
+///
+/// A manifest that was found in an input `folder` can only lead to files in it, unless the options allow more.
+pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -> Result<Option<Manifest>> {
+    let Some(format) = format(file) else { return Ok(None) };
+    let root = match &options.root {
+        Some(root) => root.clone(),
+        None => file.parent().unwrap_or(Path::new("")).to_owned(),
+    };
+    let limits = folder.filter(|_| !options.outside).map(|folder| FoundList::new(file, folder, &root, options));
+    let context = Context { file, root, options, limits: limits.transpose()? };
+    let mut classes = None;
+    let mut columns = ColumnTally::new(source_name::of_path(file));
+    let mut rows = match format {
+        ManifestFormat::Table(delimiter) => table::read(&context, delimiter, &mut columns)?,
+        ManifestFormat::JsonLines => json_lines::read(&context, &mut columns)?,
+        ManifestFormat::List => list::read(&context, &mut columns)?,
+        ManifestFormat::Lst => mxnet::read(&context, &mut columns)?,
+        ManifestFormat::Json => {
+            let (rows, own) = something::read(&context, &mut columns)?;
+            classes = own;
+            rows
+        }
+    };
+    number_all(rows.iter_mut().map(|row| &mut row.label)).map_err(|(i, what)| {
+        let ManifestRow { line, path, .. } = &rows[i];
+        context.bad(*line, "label", format!("{path}: {what}"))
+    })?;
+    let videos = rows.into_iter().map(|row| context.found(row)).collect::<Result<_>>()?;
+    Ok(Some(Manifest { videos, columns: columns.finish(), root: context.root, classes }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Something-Something: an array of `{"id", "label", "template", "placeholders"}`, with `labels.json` beside it,
+//! which numbers the templates without their brackets. The test set has only ids.
+//!
+//! Videos are searched for below the root by their ids, whatever their extension. A folder with an id as its name
+//! holds frames. The manifest's `label` is a caption, and is kept as the attribute `caption`.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::super::attributes::Attributes;
+use super::super::labels::{Classes, Label};
+use super::super::manifest_columns::{ColumnTally, ColumnUse};
+use super::lookup::Lookup;
+use super::row::{Context, ManifestRow};
+use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::source_name;
+
+/// Names of the data set's own file of classes.
+const LABELS: [&str; 2] = ["labels.json", "something-something-v2-labels.json"];
+
+pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<(Vec<ManifestRow>, Option<Classes>)> {
+    let fault = |what: String| Error::usage(what).file(context.file);
+    let entries: Value = serde_json::from_str(&context.text()?).map_err(|e| fault(format!("not JSON: {e}")))?;
+    let Value::Array(entries) = entries else {
+        return Err(fault("expected an array of objects with an \"id\", as Something-Something has it".into())
+            .help("for an object a line use the ending .jsonl"));
+    };
+    let files = Lookup::new(&context.root)?;
+    let mut rows = Vec::with_capacity(entries.len());
+    for (n, entry) in (1..).zip(entries) {
+        let row = match entry {
+            Value::Object(entry) => row(&files, n, entry, columns),
+            other => Err(("id", format!("expected an object, found {other}"))),
+        };
+        rows.push(row.map_err(|(key, what)| fault(format!("entry {n}, key \"{key}\": {what}")))?);
+    }
+    let labeled = rows.iter().any(|row| row.label != Label::None);
+    let classes = if labeled && context.options.classes.is_none() { Some(own_classes(context)?) } else { None };
+    Ok((rows, classes))
+}
+
+fn row(
+    files: &Lookup,
+    n: u64,
+    mut entry: Map<String, Value>,
+    columns: &mut ColumnTally,
+) -> Result<ManifestRow, (&'static str, String)> {
+    let id = match entry.remove("id") {
+        Some(Value::String(id)) if !id.is_empty() => id,
+        Some(Value::Number(id)) => id.to_string(),
+        other => return Err(("id", format!("expected the name of a video, found {}", other.unwrap_or_default()))),
+    };
+    columns.add(ColumnUse::Path, "id");
+    if entry.contains_key("template") {
+        columns.add(ColumnUse::Label, "template");
+    }
+    let label = match entry.remove("template") {
+        Some(Value::String(template)) => Label::name(&template.replace(['[', ']'], "")),
+        None | Some(Value::Null) => Label::None,
+        Some(other) => return Err(("template", format!("expected text, found {other}"))),
+    };
+    if let Some(caption) = entry.remove("label") {
+        entry.insert("caption".into(), caption);
+    }
+    entry.keys().for_each(|name| columns.add(ColumnUse::Attribute, name));
+    let found = files.find(&id, "").map(source_name::of_path);
+    let path = found.unwrap_or_else(|| if files.has_folder(&id) { id.clone() } else { format!("{id}.webm") });
+    entry.insert("id".into(), id.into());
+    Ok(ManifestRow { line: n, path, label, attributes: Attributes::from_map(entry), ..ManifestRow::default() })
+}
+
+fn own_classes(context: &Context<'_>) -> Result<Classes> {
+    let folder = context.file.parent().unwrap_or(std::path::Path::new(""));
+    let candidates: Vec<PathBuf> = LABELS.iter().map(|name| folder.join(name)).collect();
+    match candidates.iter().find(|path| path.is_file()) {
+        Some(path) => Classes::read(path),
+        None => Err(Error::usage("there is no labels.json beside the list, which numbers its templates")
+            .file(context.file)
+            .help("name the file of classes")
+            .hint(Hint::Set("classes"))),
+    }
+}

@@ -1,0 +1,49 @@
+//! The tracks that the cells of a row provide.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::super::places;
+use crate::track::{Given, RowTracks, TrackCell, TrackSpec};
+use vidrec_format::source_name;
+use vidrec_store::location::is_remote;
+
+/// Returns the tracks of a row of the manifest `file`, whose paths begin at `root`, or `None` if the row provides
+/// none.
+///
+/// `cells` are by column. An error names its column.
+pub(super) fn of(
+    (file, root): (&Path, &Path),
+    specs: &[TrackSpec],
+    line: u64,
+    cells: &Map<String, Value>,
+) -> Result<Option<Box<RowTracks>>, (String, String)> {
+    if cells.is_empty() {
+        return Ok(None);
+    }
+    // A remote root is for the videos. Files of values must be on this machine.
+    let root = if is_remote(root) { file.parent().unwrap_or(Path::new("")) } else { root };
+    let given = |column: &str| {
+        let given = cells.get(column).map(|value| given(root, value));
+        given.transpose().map_err(|what| (column.to_owned(), what))
+    };
+    let mut row = Vec::new();
+    for spec in specs {
+        let mut columns = spec.columns();
+        let values = columns.next().map(given).transpose()?.flatten();
+        let times = columns.next().map(given).transpose()?.flatten();
+        row.push(values.map(|values| TrackCell { values, times }));
+    }
+    Ok(Some(Box::new(RowTracks { manifest: source_name::of_path(file).into(), line, cells: row, episode: None })))
+}
+
+fn given(root: &Path, value: &Value) -> Result<Given, String> {
+    let place = |name: &str| -> PathBuf { places::below(root, &source_name::to_path(name)) };
+    match value {
+        Value::Array(_) => Ok(Given::List(value.to_string().into())),
+        Value::String(text) if text.starts_with('[') => Ok(Given::List(text.as_str().into())),
+        Value::String(name) => Ok(Given::File(place(name))),
+        other => Err(format!("expected the name of a file or a list, found {other}")),
+    }
+}

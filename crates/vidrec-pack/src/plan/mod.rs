@@ -1,0 +1,42 @@
+//! From inputs to jobs: the videos, their order and their labels.
+//!
+//! ```text
+//! inputs.rs      turns folders, files and manifests into a list of jobs
+//! folders.rs     finds videos and folders of pictures below a folder; video_folder.rs: manifests in it
+//! manifest/      reads manifests, one file for each format
+//! lerobot/       reads LeRobot data sets: episodes become segments; episode_frames.rs: the frames that these must have
+//! places.rs      resolves the paths in manifests
+//! labels.rs      turns labels and class names into numbers
+//! roots.rs       makes sources differ where several inputs would give different videos the same one
+//! notes.rs       collects notes on the inputs before the work begins
+//! ```
+
+mod attributes;
+mod endings;
+mod episode_frames;
+mod folders;
+mod found;
+mod inputs;
+mod job;
+mod labels;
+mod lerobot;
+mod manifest;
+mod manifest_columns;
+mod near_names;
+mod notes;
+mod options;
+mod passed_over;
+mod pictures;
+mod places;
+mod roots;
+mod segment;
+mod video_folder;
+
+pub use attributes::Attributes;
+pub use inputs::PackPlan;
+pub use job::Job;
+pub use manifest_columns::ManifestColumns;
+pub use options::InputOptions;
+pub use passed_over::PassedOver;
+pub(super) use pictures::{is_jpeg, pictures};
+pub use segment::{Segment, SegmentClock};

@@ -1,0 +1,258 @@
+//! A part of a video, as a span of time.
+
+use std::fmt;
+
+use crate::track::{Span, Window};
+use crate::video::{Moment, Timeline};
+use vidrec_format::words::words;
+
+/// The frames of a video from `start` up to but not including `end`, on the clock that [`SegmentClock`] selects.
+///
+/// A segment that starts at 0 also has the frames before 0, because some containers give frames a negative time.
+///
+/// Times are compared in whole microseconds, with both sides rounded to the nearest. So a time that was written
+/// with fewer digits than the exact time of a frame still means that frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Segment {
+    /// The start in microseconds.
+    pub start_us: u64,
+    /// The end in microseconds. `None`: the end of the video.
+    pub end_us: Option<u64>,
+}
+
+/// The clock of the times of segments.
+///
+/// The text form (`FromStr`, `Display`) is `player` or `first-frame`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum SegmentClock {
+    /// The time that a player shows, because annotations are made in players.
+    ///
+    /// It is the time on the container's timeline if that begins at 0 (MP4, MOV, Matroska, WebM, AVI and most
+    /// others). Otherwise it is the time since the container's first packet, of sound or picture (MPEG transport
+    /// and program streams, Ogg).
+    ///
+    /// So if the picture of a file begins after 2 s, because of an edit list or because sound comes first, the
+    /// first frame is at 2 s.
+    #[default]
+    Player,
+    /// The time since the video's first frame.
+    FirstFrame,
+}
+
+words!(SegmentClock, "segment clock", { "player" => Player, "first-frame" => FirstFrame });
+
+impl SegmentClock {
+    /// Returns the moment at which the clock shows 0.
+    fn zero(self, timeline: &Timeline) -> Moment {
+        match self {
+            SegmentClock::Player => timeline.player_zero,
+            SegmentClock::FirstFrame => {
+                Moment { pts: timeline.pts.first().copied().unwrap_or(0), time_base: timeline.time_base }
+            }
+        }
+    }
+
+    /// Returns the frames of a video on this clock, and which of them are in a segment.
+    pub(crate) fn window(self, timeline: &Timeline, segment: Option<Segment>) -> Window {
+        let zero = self.zero(timeline);
+        let to_clip = nanoseconds(zero.pts, zero.time_base);
+        let frames: Vec<i64> =
+            timeline.pts.iter().map(|&pts| nanoseconds(pts, timeline.time_base).saturating_sub(to_clip)).collect();
+        let (first, last) = frames.first().zip(frames.last()).map_or((0, 0), |(&first, &last)| (first, last));
+        // The last frame lasts as long as the average frame.
+        let step = last.saturating_sub(first) / (frames.len() as i64 - 1).max(1);
+        let inside = match segment {
+            Some(segment) => segment.frames(timeline, self).into_iter().map(|i| i as usize).collect(),
+            None => (0..frames.len()).collect(),
+        };
+        let ns = |us: u64| i64::try_from(us).unwrap_or(i64::MAX).saturating_mul(1000);
+        let segment = segment.map(|Segment { start_us, end_us }| Span {
+            start: ns(start_us),
+            end: end_us.map_or(i64::MAX, ns),
+            from_first: start_us == 0,
+        });
+        Window { frames, end: last.saturating_add(step), segment, inside, chosen: Vec::new(), to_clip }
+    }
+
+    /// Returns the seconds that the clock shows at a pts.
+    pub(super) fn seconds(self, timeline: &Timeline, pts: i64) -> f64 {
+        elapsed_us(pts, timeline.time_base, self.zero(timeline)) as f64 / 1e6
+    }
+
+    /// Returns the seconds that the clock shows at the first and at the last frame.
+    pub(crate) fn span(self, timeline: &Timeline) -> Option<(f64, f64)> {
+        let seconds = |pts: i64| self.seconds(timeline, pts);
+        timeline.pts.first().zip(timeline.pts.last()).map(|(&first, &last)| (seconds(first), seconds(last)))
+    }
+}
+
+/// The longest video, in seconds: more than 300 years.
+const MAX_SECONDS: f64 = 1e10;
+
+/// Converts seconds to microseconds.
+pub(super) fn microseconds(seconds: f64) -> std::result::Result<u64, String> {
+    if (0.0..=MAX_SECONDS).contains(&seconds) {
+        Ok((seconds * 1e6).round() as u64)
+    } else {
+        Err(format!("{seconds} is no time in seconds from 0 on"))
+    }
+}
+
+impl Segment {
+    /// Returns a segment of at least one microsecond, or `None` if both sides are open.
+    pub(super) fn new(start_us: Option<u64>, end_us: Option<u64>) -> std::result::Result<Option<Self>, String> {
+        match (start_us, end_us) {
+            (None, None) => Ok(None),
+            (Some(start), Some(end)) if start >= end => {
+                Err(format!("the end, {} s, is not after the start, {} s", seconds(end), seconds(start)))
+            }
+            (start, end_us) => Ok(Some(Segment { start_us: start.unwrap_or(0), end_us })),
+        }
+    }
+
+    /// Returns the ordinals of the frames in the segment, ascending.
+    pub(crate) fn frames(&self, timeline: &Timeline, clock: SegmentClock) -> Vec<u32> {
+        let zero = clock.zero(timeline);
+        let inside = |&pts: &i64| {
+            let t = elapsed_us(pts, timeline.time_base, zero);
+            (self.start_us == 0 || t >= i128::from(self.start_us)) && self.end_us.is_none_or(|end| t < i128::from(end))
+        };
+        (0..).zip(&timeline.pts).filter(|(_, pts)| inside(pts)).map(|(i, _)| i).collect()
+    }
+}
+
+/// Converts a pts to nanoseconds, with halves rounded up.
+fn nanoseconds(pts: i64, (num, den): (u32, u32)) -> i64 {
+    // The result is below 2^63 * 2^32 * 2^31.
+    let twice = 2 * i128::from(pts) * i128::from(num) * 1_000_000_000 + i128::from(den);
+    let ns = twice.div_euclid(2 * i128::from(den.max(1)));
+    i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// Returns the microseconds from `zero` to `pts`, with halves rounded up.
+fn elapsed_us(pts: i64, (num, den): (u32, u32), zero: Moment) -> i128 {
+    let (pts, zero_pts) = (i128::from(pts), i128::from(zero.pts));
+    let [num, den, zero_num, zero_den] = [num, den.max(1), zero.time_base.0, zero.time_base.1.max(1)].map(i128::from);
+    if (num, den) == (zero_num, zero_den) {
+        return rounded_us((pts - zero_pts) * num, den).unwrap_or_default();
+    }
+    let exact = || {
+        let ticks = pts.checked_mul(num * zero_den)?.checked_sub(zero_pts.checked_mul(zero_num * den)?)?;
+        rounded_us(ticks, den * zero_den)
+    };
+    // For times that no video has, the difference of rounded times is good enough.
+    let each = || Some(rounded_us(pts * num, den)? - rounded_us(zero_pts * zero_num, zero_den)?);
+    exact().or_else(each).unwrap_or_default()
+}
+
+/// Converts a fraction of a second to microseconds, with halves rounded up. Never `None` for a numerator below
+/// 2^97.
+fn rounded_us(numerator: i128, denominator: i128) -> Option<i128> {
+    let twice = numerator.checked_mul(2_000_000)?.checked_add(denominator)?;
+    Some(twice.div_euclid(2 * denominator))
+}
+
+fn seconds(us: u64) -> f64 {
+    us as f64 / 1e6
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.end_us {
+            Some(end) => write!(f, "from {} to {} s", seconds(self.start_us), seconds(end)),
+            None => write!(f, "from {} s on", seconds(self.start_us)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn timeline(pts: Vec<i64>, time_base: (u32, u32)) -> Timeline {
+        Timeline { key: vec![true; pts.len()], pts, time_base, player_zero: Moment::ZERO }
+    }
+
+    fn cut(start: f64, end: Option<f64>, timeline: &Timeline) -> Vec<u32> {
+        let us = |s| microseconds(s).unwrap();
+        Segment { start_us: us(start), end_us: end.map(us) }.frames(timeline, SegmentClock::FirstFrame)
+    }
+
+    #[test]
+    fn the_start_belongs_to_it_and_the_end_does_not() {
+        let t = timeline((0..10).map(|i| 7 + i * 512).collect(), (1, 12_800)); // 25 a second, from 7 ticks on
+        assert_eq!(cut(0.08, Some(0.16), &t), [2, 3]);
+        assert_eq!(cut(0.0801, Some(0.1601), &t), [3, 4]);
+        assert_eq!(cut(0.0, Some(0.04), &t), [0]);
+        assert_eq!(cut(0.32, None, &t), [8, 9]);
+        assert_eq!(cut(0.4, None, &t), [0; 0]);
+    }
+
+    #[test]
+    fn times_that_were_rounded_mean_their_frame() {
+        let t = timeline((0..10).map(|i| i * 30_000).collect(), (1, 90_000)); // thirds of a second
+        for written in [0.666_666, 0.666_667, 0.666_666_666_666_666_6, 2.0 / 3.0] {
+            assert_eq!(cut(written, None, &t)[0], 2, "{written}");
+        }
+        assert_eq!(cut(0.0, Some(0.666_667), &t), [0, 1]);
+        assert_eq!(cut(0.66667, None, &t)[0], 3, "beyond the frame's time by more than half a microsecond");
+    }
+
+    #[test]
+    fn a_player_counts_from_its_own_zero() {
+        let t = timeline((0..10).map(|i| 2000 + i * 100).collect(), (1, 1000)); // from 2 s on, 10 a second
+        let segment = Segment { start_us: 2_500_000, end_us: Some(2_700_000) };
+        assert_eq!(segment.frames(&t, SegmentClock::Player), [5, 6]);
+        assert_eq!(segment.frames(&t, SegmentClock::FirstFrame), [0; 0]);
+        assert_eq!(SegmentClock::Player.span(&t), Some((2.0, 2.9)));
+        // A zero in another time base, in which a third of a second is exact.
+        let third = Timeline { player_zero: Moment { pts: 5, time_base: (1, 3) }, ..t };
+        let from = |us| Segment { start_us: us, end_us: None }.frames(&third, SegmentClock::Player)[0];
+        assert_eq!([from(333_333), from(333_334), from(433_333), from(433_334)], [0, 1, 1, 2]);
+        let negative = Timeline { player_zero: Moment { pts: 2150, time_base: (1, 1000) }, ..third };
+        let to = Segment { start_us: 0, end_us: Some(100_000) };
+        assert_eq!(to.frames(&negative, SegmentClock::Player), [0, 1, 2], "what is before 0 is in it too");
+    }
+
+    #[test]
+    fn bad_times_are_refused() {
+        for bad in [-1.0, f64::NAN, f64::INFINITY, 1e11] {
+            assert!(microseconds(bad).is_err(), "{bad}");
+        }
+        assert!(Segment::new(Some(5), Some(5)).unwrap_err().contains("not after"));
+        assert_eq!(Segment::new(None, None), Ok(None));
+    }
+
+    proptest! {
+        /// Compares with whole ticks of a microsecond, which need no rounding.
+        #[test]
+        fn frames_are_those_between_the_times(
+            steps in prop::collection::vec(1i64..300_000, 0..60), first in -500_000i64..500_000,
+            start in 0u64..3_000_000, length in 1u64..3_000_000,
+        ) {
+            let mut pts = vec![first];
+            steps.iter().for_each(|s| pts.push(pts[pts.len() - 1] + s));
+            let wanted: Vec<u32> = (0..pts.len())
+                .filter(|&i| (start..start + length).contains(&((pts[i] - first) as u64)))
+                .map(|i| i as u32)
+                .collect();
+            let segment = Segment { start_us: start, end_us: Some(start + length) };
+            let t = timeline(pts, (1, 1_000_000));
+            prop_assert_eq!(segment.frames(&t, SegmentClock::FirstFrame), wanted);
+        }
+
+        #[test]
+        fn no_times_overflow(
+            pts in prop::collection::vec(any::<i64>(), 1..5), num in 1u32.., den in 1u32.., start: u64, zero: i64,
+            zero_num in 1u32.., zero_den in 1u32..,
+        ) {
+            let player_zero = Moment { pts: zero, time_base: (zero_num, zero_den) };
+            let t = Timeline { player_zero, ..timeline(pts, (num, den)) };
+            for clock in [SegmentClock::Player, SegmentClock::FirstFrame] {
+                Segment { start_us: start, end_us: None }.frames(&t, clock);
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The type and shape of each track. They are decided before the work, for all clips and all parts of a plan.
+
+use std::fmt::Display;
+
+use serde::{Deserialize, Serialize};
+
+use super::arguments::{EpisodeRows, RowTracks, TrackCell};
+use super::place::{Raw, place};
+use super::read::{OpenFile, ParquetRows, read};
+use super::spec::TrackSpec;
+use super::window::Window;
+use crate::video::open_regular;
+use vidrec_dataset::writer::EncodedTrack;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::schema::{TrackSchema, TrackType};
+
+/// The number of rows that are searched for one whose values can be read.
+const ROWS: usize = 100;
+
+/// A track that has the same type and shape in all clips.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PlannedTrack {
+    spec: TrackSpec,
+    kind: TrackType,
+    shape: Vec<u32>,
+    /// Whether its values come from episodes, instead of the cells of rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    of_episodes: bool,
+}
+
+/// Decides the type and shape of each track, from the first row whose values can be read.
+///
+/// # Errors
+///
+/// No row has a value, or no value can be read.
+pub(crate) fn plan<'a>(
+    specs: &[TrackSpec],
+    rows: impl Iterator<Item = &'a RowTracks> + Clone,
+) -> Result<Vec<PlannedTrack>> {
+    let planned = |(number, spec): (usize, &TrackSpec)| {
+        let cells = rows.clone().filter_map(|row| Some((row, row.cells.get(number)?.as_ref()?)));
+        let mut first_error = None;
+        for (row, cell) in cells.take(ROWS) {
+            match first(spec, cell) {
+                Ok(planned) => return Ok(planned),
+                Err(e) => first_error = first_error.or(Some(named(e, spec, row, &cell.values))),
+            }
+        }
+        Err(first_error.unwrap_or_else(|| {
+            Error::usage(format!(
+                "track \"{}\": no row of a manifest has a column {:?} with a value",
+                spec.name, spec.column
+            ))
+            .help("tracks come from tables with a header and from .jsonl")
+        }))
+    };
+    specs.iter().enumerate().map(planned).collect()
+}
+
+fn first(spec: &TrackSpec, cell: &TrackCell) -> Result<PlannedTrack> {
+    let Raw { values, .. } = read(spec, cell, &open_regular)?;
+    let values = match spec.kind {
+        Some(kind) => values.into_type(kind)?,
+        None => values,
+    };
+    let (kind, shape) = (values.values.kind(), values.value_shape()?);
+    Ok(PlannedTrack { spec: spec.clone(), kind, shape, of_episodes: false })
+}
+
+/// Adds the track, the row and the place of the values to an error.
+fn named(e: Error, spec: &TrackSpec, row: &RowTracks, values: impl Display) -> Error {
+    Error::usage(format!("track \"{}\": {}, {values}: {e:#}", spec.name, row.place()))
+}
+
+impl PlannedTrack {
+    /// Returns the properties that all clips share.
+    pub fn schema(&self) -> TrackSchema {
+        let TrackSpec { name, nan, .. } = &self.spec;
+        let timing = self.spec.stored_timing();
+        TrackSchema { name: name.clone(), kind: self.kind, shape: self.shape.clone(), timing, nan: *nan }
+    }
+
+    /// Creates a track that each episode has in a column of the same name. It has one value for each frame, and
+    /// all are stored.
+    pub fn of_episodes(name: &str, kind: TrackType, shape: Vec<u32>) -> Self {
+        let nan = matches!(kind, TrackType::F32 | TrackType::F64);
+        PlannedTrack { spec: TrackSpec { nan, ..TrackSpec::of_column(name) }, kind, shape, of_episodes: true }
+    }
+
+    /// Returns its name in the data set.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// Returns the track of a clip, or `None` if its row has no value for it.
+    ///
+    /// `number` is the place of this track in the row, and `how` opens files.
+    ///
+    /// # Errors
+    ///
+    /// The values cannot be read, have another type or shape than those of other clips, or do not match the video.
+    pub fn of_clip(
+        &self,
+        number: usize,
+        row: &RowTracks,
+        window: &Window,
+        how: OpenFile<'_>,
+    ) -> Result<Option<EncodedTrack>> {
+        if self.of_episodes {
+            let Some(rows) = &row.episode else { return Ok(None) };
+            let track = self.of_rows(rows, window, how).map_err(|e| named(e, &self.spec, row, rows.file.display()));
+            return track.map(Some);
+        }
+        let Some(cell) = row.cells.get(number).and_then(Option::as_ref) else { return Ok(None) };
+        self.of_cell(cell, window, how).map_err(|e| named(e, &self.spec, row, &cell.values)).map(Some)
+    }
+
+    fn of_rows(&self, rows: &EpisodeRows, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {
+        let wanted = rows.first..rows.first.saturating_add(rows.count);
+        let column = ParquetRows::open_by(&rows.file, how)?.column(&self.spec.column, wanted)?;
+        let values = column.into_array(&self.shape)?.into_type(self.kind)?;
+        place(&self.spec, Raw { values, ..Raw::default() }, window)?.encode(window.chosen.len() as u32)
+    }
+
+    fn of_cell(&self, cell: &TrackCell, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {
+        let mut raw = read(&self.spec, cell, how)?;
+        if self.spec.kind.is_some() {
+            raw.values = raw.values.into_type(self.kind)?;
+        }
+        let (found, shape) = (raw.values.values.kind(), raw.values.value_shape()?);
+        if (found, &shape) != (self.kind, &self.shape) {
+            let words = |kind: TrackType, shape: &[u32]| format!("{kind} {shape:?}");
+            return Err(Error::usage("the values are not like those of the first row")
+                .expected(words(self.kind, &self.shape))
+                .found(words(found, &shape))
+                .help("say type=TYPE in the words of the track if only the type differs"));
+        }
+        place(&self.spec, raw, window)?.encode(window.chosen.len() as u32)
+    }
+}

@@ -1,0 +1,92 @@
+//! Values from files and lists.
+
+mod content;
+mod csv;
+mod json;
+mod npy;
+mod npz;
+mod open;
+mod parquet;
+mod parquet_footer;
+mod parquet_rows;
+mod table;
+
+use std::path::Path;
+
+use super::arguments::{Given, TrackCell};
+use super::place::Raw;
+use super::spec::{TrackSpec, TrackSpecTiming};
+use super::times::nanoseconds;
+use content::{Content, MAX_BYTES};
+pub(crate) use open::OpenFile;
+use open::open;
+pub(crate) use parquet_rows::ParquetRows;
+use vidrec_format::error::{Error, Result};
+
+/// Reads the values of a track and their times from a cell. `how` opens files.
+pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Result<Raw> {
+    match (content(spec, &cell.values, how)?, &spec.timing) {
+        (Content::Spans(raw), _) => Ok(raw),
+        (Content::One(_), TrackSpecTiming::Spans) => {
+            Err(Error::usage("spans have to be a list of [start, end, text], or a table with columns start and end"))
+        }
+        (Content::One(_), _) if !spec.values.is_empty() => {
+            Err(Error::usage("it has no names, so values=NAME finds nothing in it"))
+        }
+        (Content::One(values), TrackSpecTiming::Times(column)) => {
+            let given = cell.times.as_ref();
+            let given = given.ok_or_else(|| Error::usage(format!("the row has no times in column {column:?}")))?;
+            let times = match content(spec, given, how).map_err(|e| Error::usage(format!("times: {given}: {e:#}")))? {
+                Content::One(times) => times,
+                _ => return Err(Error::usage("times have to be a list or an .npy file")),
+            };
+            Ok(Raw { values, starts: nanoseconds(&times, spec.unit)?, ends: Vec::new() })
+        }
+        (Content::One(values), _) => Ok(Raw { values, ..Raw::default() }),
+        (Content::Named(table), TrackSpecTiming::Times(name)) => {
+            let starts = nanoseconds(&table.column(name)?, spec.unit)?;
+            Ok(Raw { values: table.values(&spec.values, &[name])?, starts, ends: Vec::new() })
+        }
+        (Content::Named(table), TrackSpecTiming::Spans) => {
+            let [starts, ends] = ["start", "end"].map(|name| nanoseconds(&table.column(name)?, spec.unit));
+            Ok(Raw { values: table.values(&spec.values, &["start", "end"])?, starts: starts?, ends: ends? })
+        }
+        (Content::Named(table), _) => Ok(Raw { values: table.values(&spec.values, &[])?, ..Raw::default() }),
+    }
+}
+
+fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content> {
+    let is_spans = spec.timing == TrackSpecTiming::Spans;
+    let path = match given {
+        Given::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
+        Given::File(path) => path,
+    };
+    let wanted = |name: &str| {
+        let is_time = matches!(&spec.timing, TrackSpecTiming::Times(times) if times == name);
+        spec.values.is_empty() || is_time || spec.values.iter().any(|value| value == name)
+    };
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    match ending.as_str() {
+        "npy" => npy::read(&bytes(path, how)?).map(Content::One),
+        "npz" => npz::read(&bytes(path, how)?, &wanted).map(Content::Named),
+        "parquet" => parquet::read(open(path, how)?, path).map(Content::Named),
+        "csv" => csv::read(&bytes(path, how)?, b',').map(Content::Named),
+        "tsv" => csv::read(&bytes(path, how)?, b'\t').map(Content::Named),
+        "json" => {
+            let text = String::from_utf8(bytes(path, how)?);
+            json::read(&text.map_err(|_| Error::usage("it is not UTF-8"))?, is_spans.then_some(spec.unit))
+        }
+        _ => Err(Error::usage("vidrec reads no values from files of this ending")
+            .expected(".npy, .npz, .parquet, .csv, .tsv or .json")),
+    }
+}
+
+fn bytes(path: &Path, how: OpenFile<'_>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = std::io::Read::take(open(path, how)?.file, MAX_BYTES + 1);
+    std::io::copy(&mut { read }, &mut bytes).map_err(|e| Error::io("read the values", path, e).without_file())?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")));
+    }
+    Ok(bytes)
+}

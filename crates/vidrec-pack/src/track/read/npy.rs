@@ -1,0 +1,142 @@
+//! Arrays of NumPy: `.npy` in C order, little-endian.
+
+use crate::track::array::Array;
+use vidrec_dataset::writer::TrackValues;
+use vidrec_format::allocation;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::npy::Header;
+
+/// Reads an array.
+pub(super) fn read(bytes: &[u8]) -> Result<Array> {
+    let (header, data) = Header::read(bytes)?;
+    if header.fortran_order && header.shape.len() > 1 {
+        return Err(Error::usage("the array is in Fortran order").help("write it with numpy.ascontiguousarray"));
+    }
+    values(header, data)
+}
+
+fn values(header: Header, data: &[u8]) -> Result<Array> {
+    let Header { descr, shape, .. } = header;
+    let (order, kind) = descr.split_at_checked(1).unwrap_or_default();
+    let size = match kind {
+        "b1" | "i1" | "u1" => 1,
+        "i2" | "u2" | "f2" => 2,
+        "i4" | "u4" | "f4" => 4,
+        "i8" | "u8" | "f8" => 8,
+        _ => 0,
+    };
+    if size == 0 || !(order == "<" || order == "=" || (order == "|" && size == 1)) {
+        return Err(Error::usage("vidrec reads no arrays of this type")
+            .expected("little-endian integers, or floats of 16, 32 or 64 bits")
+            .found(format!("{descr:?}")));
+    }
+    let numbers = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
+    let bytes = numbers.and_then(|n| n.checked_mul(size));
+    if bytes != Some(data.len()) {
+        return Err(Error::usage("the file is cut off, or too long for its array")
+            .expected(format!("shape {shape:?} of type {descr:?}"))
+            .found(format!("{} bytes", data.len())));
+    }
+    Ok(Array { values: numbers_of(kind, data)?, shape })
+}
+
+/// Reads numbers as the track type that can hold all of them.
+fn numbers_of(kind: &str, data: &[u8]) -> Result<TrackValues> {
+    macro_rules! read {
+        ($from:ty, $to:ty, $variant:ident, $change:expr) => {{
+            let (chunks, _) = data.as_chunks::<{ size_of::<$from>() }>();
+            let mut numbers: Vec<$to> = allocation::with_capacity(chunks.len(), "the values of a track")?;
+            for (i, chunk) in chunks.iter().enumerate() {
+                let number = <$from>::from_le_bytes(*chunk);
+                let change: fn($from) -> Option<$to> = $change;
+                let number = change(number).ok_or_else(|| {
+                    Error::usage(format!("number {i} is too large for a track")).expected(stringify!($to)).found(number)
+                })?;
+                numbers.push(number);
+            }
+            TrackValues::$variant(numbers)
+        }};
+    }
+    Ok(match kind {
+        "b1" | "u1" => TrackValues::U8(data.to_vec()),
+        "i1" => read!(i8, i16, I16, |n| Some(n.into())),
+        "i2" => read!(i16, i16, I16, Some),
+        "u2" => read!(u16, i32, I32, |n| Some(n.into())),
+        "i4" => read!(i32, i32, I32, Some),
+        "u4" => read!(u32, i64, I64, |n| Some(n.into())),
+        "i8" => read!(i64, i64, I64, Some),
+        "u8" => read!(u64, i64, I64, |n| n.try_into().ok()),
+        "f2" => read!(half::f16, f32, F32, |n| Some(n.into())),
+        "f4" => read!(f32, f32, F32, Some),
+        _ => read!(f64, f64, F64, Some),
+    })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns a file as NumPy writes it.
+    pub(crate) fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = b"\x93NUMPY".to_vec();
+        bytes.extend([version, 0]);
+        match version {
+            1 => bytes.extend((header.len() as u16).to_le_bytes()),
+            _ => bytes.extend((header.len() as u32).to_le_bytes()),
+        }
+        [bytes, header.into(), data.into()].concat()
+    }
+
+    #[test]
+    fn arrays_are_read() {
+        let data: Vec<u8> = [1.5f32, -2.0, 3.0, 4.0].iter().flat_map(|n| n.to_le_bytes()).collect();
+        for version in 1..=3 {
+            let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }          \n";
+            let array = read(&file(version, header, &data)).unwrap();
+            assert_eq!((array.values, array.shape), (TrackValues::F32(vec![1.5, -2.0, 3.0, 4.0]), vec![2, 2]));
+        }
+        let row = |kind: &str, n: usize, data: &[u8]| {
+            let header = format!("{{'descr': '{kind}', 'fortran_order': True, 'shape': ({n},), }}\n");
+            read(&file(1, &header, data))
+        };
+        assert_eq!(row("<i8", 1, &7i64.to_le_bytes()).unwrap().values, TrackValues::I64(vec![7]));
+        assert_eq!(row("<u2", 1, &[255, 255]).unwrap().values, TrackValues::I32(vec![65_535]));
+        assert_eq!(row("|i1", 1, &[255]).unwrap().values, TrackValues::I16(vec![-1]));
+        assert_eq!(row("|b1", 2, &[1, 0]).unwrap().values, TrackValues::U8(vec![1, 0]));
+        assert_eq!(row("<f2", 1, &[0, 0x3c]).unwrap().values, TrackValues::F32(vec![1.0]));
+        for (kind, n, data, part) in [
+            (">f4", 1, &[0; 4][..], "\">f4\""),
+            ("<U5", 1, &[0; 20], "\"<U5\""),
+            ("|O", 1, &[0; 8], "\"|O\""),
+            ("<f4", 2, &[0; 4], "4 bytes"),
+            ("<u8", 1, &[255; 8], "too large for a track"),
+            ("<f4", usize::MAX, &[0; 4], "cut off"),
+        ] {
+            let e = row(kind, n, data).unwrap_err().to_string();
+            assert!(e.contains(part), "{e}");
+        }
+        let order = file(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", &data);
+        assert!(read(&order).unwrap_err().to_string().contains("Fortran order"));
+        assert!(read(&file(4, "{}", &[])).unwrap_err().to_string().contains("version is 4.0"));
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_bytes_never_panic(
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..5),
+            cut in any::<prop::sample::Index>(), version in 1u8..4,
+        ) {
+            let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }";
+            let mut bytes = file(version, header, &[7; 16]);
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            let _ = read(&bytes);
+            bytes.truncate(cut.index(bytes.len() + 1));
+            let _ = read(&bytes);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Files of values, opened after a check of their kind and size.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::content::MAX_BYTES;
+use vidrec_format::error::{Error, Result};
+use vidrec_store::location::is_remote;
+
+/// Opens a file, and returns it with its length, or `None` if it is not a regular file. A process that decodes may
+/// not open files itself.
+pub(crate) type OpenFile<'a> = &'a dyn Fn(&Path) -> io::Result<Option<(File, u64)>>;
+
+/// Opens a file on this machine, with `how`.
+pub(super) fn open(path: &Path, how: OpenFile<'_>) -> Result<ValueFile> {
+    if is_remote(path) {
+        return Err(Error::usage("files of values have to be on this machine"));
+    }
+    let opened = how(path).map_err(|e| Error::io("read the values", path, e).without_file())?;
+    let (file, length) = opened.ok_or_else(|| Error::usage("not a regular file"))?;
+    if length > MAX_BYTES {
+        return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")).found(length));
+    }
+    Ok(ValueFile { file, length })
+}
+
+/// An open file of values, with its length when it was opened, because a process that decodes cannot ask for it.
+pub(super) struct ValueFile {
+    pub file: File,
+    length: u64,
+}
+
+impl Length for ValueFile {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for ValueFile {
+    type T = BufReader<File>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::new(file))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<bytes::Bytes> {
+        let mut buffer = Vec::new();
+        // The buffer grows with the data, whatever length was asked for.
+        self.get_read(start)?.take(length as u64).read_to_end(&mut buffer)?;
+        if buffer.len() < length {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        Ok(buffer.into())
+    }
+}

@@ -1,0 +1,302 @@
+//! Which column of a manifest becomes which track.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::schema::{TrackTiming, TrackType};
+use vidrec_format::words::words;
+use vidrec_sampler::Rate;
+
+/// The default tolerance: half a second between the start or end of a track and that of the video.
+const TOLERANCE_US: u64 = 500_000;
+
+/// A track to pack from a column of manifests.
+///
+/// The text form (`FromStr`, `Display`) is `NAME=COLUMN`, followed by words that are separated by commas. One of
+/// `rate=RATE`, `times=NAME`, `spans`, `frames` and `every-frame` says how the values lie in time. The other words
+/// are optional.
+///
+/// ```
+/// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_format::error::Error; }
+/// use vidrec::pack::{TrackSpec, TrackSpecTiming};
+///
+/// let spec: TrackSpec = "action=action_file,rate=50,type=f32".parse()?;
+/// assert_eq!((spec.name.as_str(), spec.column.as_str()), ("action", "action_file"));
+/// assert!(matches!(spec.timing, TrackSpecTiming::Rate(_)));
+/// assert_eq!(spec.to_string(), "action=action_file,rate=50,type=f32");
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub struct TrackSpec {
+    /// The name of the track in the data set.
+    pub name: String,
+    /// The manifest column that names a file for each video, or contains a list.
+    pub column: String,
+    /// How the values lie in time.
+    pub timing: TrackSpecTiming,
+    /// `values=NAME` or `values=A+B`: the array of an `.npz` file, or the columns of a table that together are one
+    /// value. Empty: the only array, or all columns of a table except those of the times.
+    pub values: Vec<String>,
+    /// `type=TYPE`: the type to store. Default `None`: the type of the first file, or `f64` for numbers that are
+    /// text.
+    pub kind: Option<TrackType>,
+    /// `unit=UNIT`: the unit of times. Default `None`: seconds, if the times are floats. Whole numbers need a
+    /// unit.
+    pub unit: Option<TimeUnit>,
+    /// `clock=CLOCK`: the zero of the times. Default: the clock of the video.
+    pub clock: TrackClock,
+    /// `tolerance=SECONDS`: how far the start and end of the track may be from those of the video, in
+    /// microseconds. Default: half a second.
+    pub tolerance_us: u64,
+    /// `partial`: the track may begin later and end earlier than the video. Off by default.
+    pub partial: bool,
+    /// `nan`: numbers may be infinite or not a number (NaN). Off by default.
+    pub nan: bool,
+}
+
+/// How the values of a track lie in time, as a [`TrackSpec`] says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TrackSpecTiming {
+    /// `rate=RATE`: this many values a second, from 0 on the track's clock.
+    Rate(Rate),
+    /// `times=NAME`: each value has a time, in this array or column of the same file. For files without names and
+    /// for lists, the times are in this column of the manifest.
+    Times(String),
+    /// `spans`: each value has a `start` and an `end`.
+    Spans,
+    /// `frames`: one value for each frame of the video. Only those of the packed frames are stored.
+    Frames,
+    /// `every-frame`: one value for each frame of the video. All are stored, with the times of their frames.
+    EveryFrame,
+}
+
+/// The unit of times.
+///
+/// The text form (`FromStr`, `Display`) is `s`, `ms`, `us` or `ns`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Thousandths of a second.
+    Milliseconds,
+    /// Millionths of a second.
+    Microseconds,
+    /// Billionths of a second.
+    Nanoseconds,
+}
+
+words!(TimeUnit, "unit of times", {
+    "s" => Seconds, "ms" => Milliseconds, "us" => Microseconds, "ns" => Nanoseconds,
+});
+
+impl TimeUnit {
+    /// Returns its length in nanoseconds.
+    pub(crate) fn nanoseconds(self) -> i64 {
+        match self {
+            TimeUnit::Seconds => 1_000_000_000,
+            TimeUnit::Milliseconds => 1_000_000,
+            TimeUnit::Microseconds => 1000,
+            TimeUnit::Nanoseconds => 1,
+        }
+    }
+}
+
+/// The zero of the times of a track.
+///
+/// The text form (`FromStr`, `Display`) is `video` or `segment`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TrackClock {
+    /// The zero of `start` and `end` in a manifest: see [`SegmentClock`](crate::SegmentClock).
+    #[default]
+    Video,
+    /// The start of the row's segment.
+    Segment,
+}
+
+words!(TrackClock, "clock of a track", { "video" => Video, "segment" => Segment });
+
+impl TrackSpec {
+    /// Returns the spec of a column of episodes, with one value for each frame of a clip's segment.
+    pub(super) fn of_column(name: &str) -> Self {
+        TrackSpec {
+            name: name.to_owned(),
+            column: name.to_owned(),
+            timing: TrackSpecTiming::EveryFrame,
+            values: Vec::new(),
+            kind: None,
+            unit: None,
+            clock: TrackClock::Segment,
+            tolerance_us: TOLERANCE_US,
+            partial: false,
+            nan: false,
+        }
+    }
+
+    /// Returns the timing in the data set.
+    pub(crate) fn stored_timing(&self) -> TrackTiming {
+        match self.timing {
+            TrackSpecTiming::Rate(_) => TrackTiming::Rate,
+            TrackSpecTiming::Times(_) | TrackSpecTiming::EveryFrame => TrackTiming::Times,
+            TrackSpecTiming::Spans => TrackTiming::Spans,
+            TrackSpecTiming::Frames => TrackTiming::Frames,
+        }
+    }
+
+    /// Returns the manifest columns that the track may use.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+        let times = match &self.timing {
+            TrackSpecTiming::Times(name) => Some(name.as_str()),
+            _ => None,
+        };
+        [self.column.as_str()].into_iter().chain(times)
+    }
+}
+
+impl FromStr for TrackSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = |what: String| {
+            Error::usage(format!("track {text:?}: {what}"))
+                .help("write it as NAME=COLUMN,rate=50 or NAME=COLUMN,times=TIMES; also spans, frames, every-frame")
+        };
+        let mut words = text.split(',');
+        let named = words.next().unwrap_or_default().split_once('=');
+        let (name, column) = named
+            .filter(|(name, column)| !name.is_empty() && !column.is_empty())
+            .ok_or_else(|| wrong("it has to begin with the name of the track, \"=\" and the column".into()))?;
+        let mut timings = Vec::new();
+        let mut spec = TrackSpec {
+            name: name.to_owned(),
+            column: column.to_owned(),
+            timing: TrackSpecTiming::Frames,
+            values: Vec::new(),
+            kind: None,
+            unit: None,
+            clock: TrackClock::Video,
+            tolerance_us: TOLERANCE_US,
+            partial: false,
+            nan: false,
+        };
+        for word in words {
+            let (key, value) = word.split_once('=').map_or((word, None), |(key, value)| (key, Some(value)));
+            let bad = |e: Error| wrong(format!("{key}: {e}"));
+            match (key, value.filter(|value| !value.is_empty())) {
+                ("rate", Some(rate)) => timings.push(TrackSpecTiming::Rate(rate.parse().map_err(bad)?)),
+                ("times", Some(name)) => timings.push(TrackSpecTiming::Times(name.to_owned())),
+                ("spans", None) => timings.push(TrackSpecTiming::Spans),
+                ("frames", None) => timings.push(TrackSpecTiming::Frames),
+                ("every-frame", None) => timings.push(TrackSpecTiming::EveryFrame),
+                ("values", Some(names)) => spec.values = names.split('+').map(str::to_owned).collect(),
+                ("type", Some(kind)) => spec.kind = Some(kind.parse().map_err(bad)?),
+                ("unit", Some(unit)) => spec.unit = Some(unit.parse().map_err(bad)?),
+                ("clock", Some(clock)) => spec.clock = clock.parse().map_err(bad)?,
+                ("tolerance", Some(seconds)) => spec.tolerance_us = microseconds(seconds).map_err(wrong)?,
+                ("partial", None) => spec.partial = true,
+                ("nan", None) => spec.nan = true,
+                _ => return Err(wrong(format!("{word:?} is no word of a track"))),
+            }
+        }
+        match <[TrackSpecTiming; 1]>::try_from(timings) {
+            Ok([timing]) => spec.timing = timing,
+            Err(_) => {
+                let what = "it needs one of rate=RATE, times=NAME, spans, frames and every-frame, and only one";
+                return Err(wrong(what.into()));
+            }
+        }
+        let has_times = matches!(spec.timing, TrackSpecTiming::Times(_) | TrackSpecTiming::Spans);
+        if spec.unit.is_some() && !has_times {
+            return Err(wrong("a unit is only of use with times or spans".into()));
+        }
+        Ok(spec)
+    }
+}
+
+fn microseconds(seconds: &str) -> Result<u64, String> {
+    let parsed = seconds.parse::<f64>().ok().filter(|s| (0.0..=1e9).contains(s));
+    parsed.map(|s| (s * 1e6).round() as u64).ok_or_else(|| format!("expected seconds such as 0.5, found {seconds:?}"))
+}
+
+impl fmt::Display for TrackSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.column)?;
+        match &self.timing {
+            TrackSpecTiming::Rate(rate) => write!(f, ",rate={rate}")?,
+            TrackSpecTiming::Times(name) => write!(f, ",times={name}")?,
+            TrackSpecTiming::Spans => f.write_str(",spans")?,
+            TrackSpecTiming::Frames => f.write_str(",frames")?,
+            TrackSpecTiming::EveryFrame => f.write_str(",every-frame")?,
+        }
+        if !self.values.is_empty() {
+            write!(f, ",values={}", self.values.join("+"))?;
+        }
+        self.kind.map_or(Ok(()), |kind| write!(f, ",type={kind}"))?;
+        self.unit.map_or(Ok(()), |unit| write!(f, ",unit={unit}"))?;
+        if self.clock != TrackClock::default() {
+            write!(f, ",clock={}", self.clock)?;
+        }
+        if self.tolerance_us != TOLERANCE_US {
+            write!(f, ",tolerance={}", self.tolerance_us as f64 / 1e6)?;
+        }
+        f.write_str(if self.partial { ",partial" } else { "" })?;
+        f.write_str(if self.nan { ",nan" } else { "" })
+    }
+}
+
+impl TryFrom<String> for TrackSpec {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<TrackSpec> for String {
+    fn from(spec: TrackSpec) -> String {
+        spec.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs_read_back_as_themselves() {
+        for text in [
+            "action=a,rate=50",
+            "action=a,rate=30000/1001,values=x+y,type=f32,clock=segment,tolerance=0.25,partial,nan",
+            "gaze=g,times=t,unit=us",
+            "caption=c,spans,unit=ms",
+            "state=s,frames",
+            "state=s,every-frame,tolerance=0",
+        ] {
+            assert_eq!(text.parse::<TrackSpec>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (bad, part) in [
+            ("action", "has to begin"),
+            ("=a,frames", "has to begin"),
+            ("action=a", "one of rate"),
+            ("action=a,rate=50,frames", "only one"),
+            ("action=a,rate=x", "rate"),
+            ("action=a,frames,unit=s", "unit is only"),
+            ("action=a,frames,size=3", "\"size=3\" is no word"),
+            ("action=a,frames=3", "no word"),
+            ("action=a,frames,type=f16", "f32"),
+            ("action=a,frames,tolerance=-1", "expected seconds"),
+        ] {
+            let e = bad.parse::<TrackSpec>().unwrap_err().to_string();
+            assert!(e.contains(part) && e.contains(bad), "{e}");
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Decodes packets to samples.
+
+use std::time::Instant;
+
+use ffmpeg_next::{ChannelLayout, Packet, codec, decoder, frame};
+
+use super::facts::AudioFacts;
+use super::options::{AudioChannels, AudioOptions};
+use super::resample::{ToFloats, ToStored, count};
+use super::steady::Steady;
+use crate::video::container::{Input, NextPacket, VideoFile};
+use crate::video::error::{Stage, VideoError, ffmpeg_error, timeout, words};
+use crate::video::log;
+use vidrec_format::error::{Error, Result};
+
+/// The most bytes of sound of one clip: nine hours at 16 kHz and one channel.
+const MAX_BYTES: usize = 1 << 30;
+
+/// After this many consecutive errors without a frame, the decoder is no longer asked.
+const MAX_ERRORS: u32 = 1000;
+
+/// The sound of a video or of a part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sound {
+    /// The samples, interleaved by channel.
+    pub samples: Vec<i16>,
+    /// The number of channels in `samples`.
+    pub channels: u32,
+    /// The time of the first sample on the clock of the container, in nanoseconds.
+    pub first_ns: i64,
+}
+
+/// Reads the sound of a video from `start` up to `end`, in nanoseconds on the clock of the container.
+///
+/// Returns the sound, or `None` if the video has none, and the facts about it. `expected` is the number of
+/// channels that the video must have if its own channels are stored.
+///
+/// # Errors
+///
+/// The file cannot be opened, its sound has another number of channels, none of its sound decodes, or it takes too
+/// long or has too much sound.
+pub(crate) fn read(
+    file: &VideoFile,
+    (options, expected): (&AudioOptions, Option<u32>),
+    (start, end): (i64, i64),
+    deadline: Instant,
+) -> Result<(Option<Sound>, AudioFacts), VideoError> {
+    let Some(mut input) = Input::open_audio(file, deadline)? else { return Ok((None, AudioFacts::default())) };
+    let (parameters, time_base) = input.audio_info()?;
+    let mut facts = AudioFacts { codec: parameters.id().name().to_owned(), ..AudioFacts::default() };
+    let fail = |e: ffmpeg_next::Error| {
+        let what = format!("cannot decode the sound, {}", parameters.id().name());
+        VideoError::new(Stage::Decode, ffmpeg_error(&what, &e, None))
+    };
+    let mut context = codec::Context::from_parameters(parameters.clone()).map_err(fail)?;
+    let one = codec::threading::Config { kind: codec::threading::Type::None, count: 1, ..Default::default() };
+    context.set_threading(one);
+    let mut decoder = context.decoder();
+    decoder.set_packet_time_base((time_base.0 as i32, time_base.1 as i32));
+    let mut decoder = log::listen(|| decoder.audio()).0.map_err(fail)?;
+    let mut sound = Making::new((*options, expected), time_base, (start, end), deadline);
+    let mut packets = 0u64;
+    loop {
+        match input.next()? {
+            NextPacket::Packet(packet) => {
+                packets += 1;
+                facts.corrupt_packets += u64::from(packet.is_corrupt());
+                feed(&mut decoder, Some(&packet), &mut facts, &mut sound)?;
+            }
+            NextPacket::End(error) => {
+                facts.decode_errors += u64::from(error.is_some());
+                note(&mut facts, error.map(|e| words(&e, None)));
+                feed(&mut decoder, None, &mut facts, &mut sound)?;
+                break;
+            }
+        }
+    }
+    if packets == 0 {
+        return Ok((None, AudioFacts::default()));
+    }
+    let Some(made) = sound.finish(&mut facts)? else {
+        let why = facts.first_error.take().unwrap_or_else(|| "it holds no samples".into());
+        let e = Error::decode(format!("no sound decodes; {why}"));
+        return Err(VideoError::new(Stage::Decode, e));
+    };
+    Ok((Some(made), facts))
+}
+
+fn note(facts: &mut AudioFacts, text: Option<String>) {
+    facts.first_error = facts.first_error.take().or(text);
+}
+
+/// Decodes a packet, or with `None` what the decoder still holds at the end.
+fn feed(
+    decoder: &mut decoder::Audio,
+    packet: Option<&Packet>,
+    facts: &mut AudioFacts,
+    sound: &mut Making,
+) -> Result<(), VideoError> {
+    use ffmpeg_next::Error::{Eof, Other};
+    if packet.is_some_and(|packet| packet.size() == 0) {
+        return Ok(()); // a decoder takes an empty packet for the end of the stream
+    }
+    let is_now = |e: &ffmpeg_next::Error| {
+        !matches!(e, Eof) && !matches!(e, Other { errno } if *errno == ffmpeg_next::error::EAGAIN)
+    };
+    let mut count = |result: Result<(), ffmpeg_next::Error>, heard: log::Heard| {
+        facts.logged_errors += heard.errors;
+        let error = result.err().filter(is_now);
+        facts.decode_errors += u64::from(error.is_some());
+        note(facts, error.map(|e| words(&e, None)).or(heard.first));
+        error.is_some()
+    };
+    let (sent, heard) = log::listen(|| match packet {
+        Some(packet) => decoder.send_packet(packet),
+        None => decoder.send_eof(),
+    });
+    count(sent, heard);
+    let mut errors = 0;
+    while errors < MAX_ERRORS {
+        if Instant::now() >= sound.deadline {
+            return Err(timeout("decoding the sound"));
+        }
+        let mut frame = frame::Audio::empty();
+        let (received, heard) = log::listen(|| decoder.receive_frame(&mut frame));
+        match received {
+            Ok(()) => {
+                count(Ok(()), heard);
+                errors = 0;
+                sound.push(&mut frame)?;
+            }
+            Err(e) if is_now(&e) => {
+                count(Err(e), heard);
+                errors += 1;
+            }
+            Err(e) => {
+                count(Err(e), heard);
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sound that is being read.
+struct Making {
+    options: AudioOptions,
+    expected: Option<u32>,
+    time_base: (u32, u32),
+    /// The part to keep, in nanoseconds. An open end is the least or the greatest number.
+    part: (i64, i64),
+    deadline: Instant,
+    begun: Option<Begun>,
+    /// The number of samples of one channel before the first that is kept, at the stored rate.
+    skipped: u64,
+    /// The number of samples of one channel so far, kept or not, at the stored rate.
+    done: u64,
+    samples: Vec<i16>,
+}
+
+/// What the first frame determines.
+struct Begun {
+    first_pts: i64,
+    rate: u32,
+    /// The number of channels of the video.
+    channels: u32,
+    /// The channels to store.
+    stored: ChannelLayout,
+    steady: Steady,
+    to_floats: ToFloats,
+    to_stored: ToStored,
+}
+
+fn failed(e: ffmpeg_next::Error) -> VideoError {
+    VideoError::new(Stage::Decode, ffmpeg_error("cannot resample the sound", &e, None))
+}
+
+/// Channel layouts that hold no pointer into the frame they come from.
+const ORDERS: [ChannelLayout; 28] = [
+    ChannelLayout::MONO,
+    ChannelLayout::STEREO,
+    ChannelLayout::_2POINT1,
+    ChannelLayout::_2_1,
+    ChannelLayout::SURROUND,
+    ChannelLayout::_3POINT1,
+    ChannelLayout::_4POINT0,
+    ChannelLayout::_4POINT1,
+    ChannelLayout::_2_2,
+    ChannelLayout::QUAD,
+    ChannelLayout::_5POINT0,
+    ChannelLayout::_5POINT1,
+    ChannelLayout::_5POINT0_BACK,
+    ChannelLayout::_5POINT1_BACK,
+    ChannelLayout::_6POINT0,
+    ChannelLayout::_6POINT0_FRONT,
+    ChannelLayout::HEXAGONAL,
+    ChannelLayout::_6POINT1,
+    ChannelLayout::_6POINT1_BACK,
+    ChannelLayout::_6POINT1_FRONT,
+    ChannelLayout::_7POINT0,
+    ChannelLayout::_7POINT0_FRONT,
+    ChannelLayout::_7POINT1,
+    ChannelLayout::_7POINT1_WIDE,
+    ChannelLayout::_7POINT1_WIDE_BACK,
+    ChannelLayout::OCTAGONAL,
+    ChannelLayout::HEXADECAGONAL,
+    ChannelLayout::STEREO_DOWNMIX,
+];
+
+/// Returns the channels to store for sound that starts with this frame.
+fn stored(frame: &frame::Audio, channels: AudioChannels, expected: Option<u32>) -> Result<ChannelLayout, VideoError> {
+    let (layout, found) = (frame.channel_layout(), u32::from(frame.channels()));
+    let fault = |e: Error| {
+        let e = e.help("mix them with one of the other words for the channels: mono or stereo");
+        Err(VideoError::new(Stage::Decode, e))
+    };
+    match channels {
+        AudioChannels::Mono => Ok(ChannelLayout::MONO),
+        AudioChannels::Stereo => Ok(ChannelLayout::STEREO),
+        AudioChannels::Source => match expected.filter(|&expected| expected != found) {
+            Some(expected) => fault(
+                Error::decode("the sound has not as many channels as that of the first video")
+                    .expected(expected)
+                    .found(found),
+            ),
+            None => match ORDERS.iter().find(|order| **order == layout) {
+                Some(order) => Ok(*order),
+                None => {
+                    fault(Error::decode("the order of the channels is none that FFmpeg has a name for").found(found))
+                }
+            },
+        },
+    }
+}
+
+impl Making {
+    fn new(
+        (options, expected): (AudioOptions, Option<u32>),
+        time_base: (u32, u32),
+        part: (i64, i64),
+        deadline: Instant,
+    ) -> Self {
+        Making { options, expected, time_base, part, deadline, begun: None, skipped: 0, done: 0, samples: Vec::new() }
+    }
+
+    fn push(&mut self, frame: &mut frame::Audio) -> Result<(), VideoError> {
+        if frame.samples() == 0 || frame.rate() == 0 {
+            return Ok(());
+        }
+        if frame.channel_layout().is_empty() {
+            frame.set_channel_layout(ChannelLayout::default(frame.channels().into()));
+        }
+        let pts = frame.timestamp().or(frame.pts());
+        let begun = match &mut self.begun {
+            Some(begun) => begun,
+            None => {
+                let (rate, stored) = (frame.rate(), stored(frame, self.options.channels, self.expected)?);
+                self.begun.insert(Begun {
+                    first_pts: pts.unwrap_or(0),
+                    rate,
+                    channels: frame.channels().into(),
+                    stored,
+                    steady: Steady::new(rate),
+                    to_floats: ToFloats::new(rate, stored),
+                    to_stored: ToStored::new(rate, self.options.rate, stored).map_err(failed)?,
+                })
+            }
+        };
+        let channels = count(begun.stored);
+        let floats = begun.to_floats.convert(frame).map_err(failed)?;
+        let at = pts.map(|pts| {
+            let ticks = i128::from(pts) - i128::from(begun.first_pts);
+            let (num, den) = (i128::from(self.time_base.0), i128::from(self.time_base.1));
+            let twice = 2 * ticks * num * i128::from(begun.rate) + den;
+            i64::try_from(twice.div_euclid(2 * den)).unwrap_or(i64::MAX)
+        });
+        let step = begun.steady.take(at, floats.len() / channels);
+        // Silence is written one second at a time.
+        let (mut silence, second) = (step.silence, i64::from(begun.rate));
+        while silence > 0 {
+            let samples = silence.min(second);
+            silence -= samples;
+            self.resample(&vec![0.0; samples as usize * channels])?;
+        }
+        self.resample(&floats[step.skip * channels..])
+    }
+
+    fn resample(&mut self, floats: &[f32]) -> Result<(), VideoError> {
+        let Some(begun) = &mut self.begun else { return Ok(()) };
+        let stored = begun.to_stored.convert(floats).map_err(failed)?;
+        self.keep(&stored)
+    }
+
+    /// Keeps the samples that lie in the part.
+    fn keep(&mut self, stored: &[i16]) -> Result<(), VideoError> {
+        if Instant::now() >= self.deadline {
+            return Err(timeout("resampling the sound"));
+        }
+        let channels = self.begun.as_ref().map_or(1, |begun| count(begun.stored));
+        for value in stored.chunks_exact(channels) {
+            let time = self.time_of(self.done);
+            self.done += 1;
+            if time < self.part.0 {
+                self.skipped += 1;
+            } else if time < self.part.1 {
+                self.samples.extend_from_slice(value);
+            }
+        }
+        if self.samples.len() * 2 > MAX_BYTES || self.done > u64::from(u32::MAX) {
+            let e = Error::limit("there is too much sound").expected(format!("at most {MAX_BYTES} bytes"));
+            return Err(VideoError::new(Stage::Limit, e));
+        }
+        Ok(())
+    }
+
+    /// Returns the time of a sample at the stored rate, in nanoseconds on the clock of the container.
+    fn time_of(&self, sample: u64) -> i64 {
+        let first = self.begun.as_ref().map_or(0, |begun| begun.first_pts);
+        let (num, den) = (i128::from(self.time_base.0), i128::from(self.time_base.1));
+        let rounded = |numerator: i128, denominator: i128| (2 * numerator + denominator).div_euclid(2 * denominator);
+        let ns = rounded(i128::from(first) * num * 1_000_000_000, den)
+            + rounded(i128::from(sample) * 1_000_000_000, self.options.rate.into());
+        i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// Returns the sound; `None` if there was none.
+    fn finish(mut self, facts: &mut AudioFacts) -> Result<Option<Sound>, VideoError> {
+        let Some(begun) = &mut self.begun else { return Ok(None) };
+        let last = begun.to_stored.finish().map_err(failed)?;
+        (facts.rate, facts.channels) = (begun.rate, begun.channels);
+        let Steady { gaps, silent, cut, .. } = begun.steady;
+        (facts.gaps, facts.silent_samples, facts.cut_samples) = (gaps, silent, cut);
+        self.keep(&last)?;
+        let (first_ns, channels) =
+            (self.time_of(self.skipped), self.begun.map_or(1, |begun| count(begun.stored) as u32));
+        Ok(Some(Sound { samples: self.samples, channels, first_ns }))
+    }
+}

@@ -1,0 +1,343 @@
+//! Reads what a packet says about itself before it is decoded: whether other pictures refer to its picture, and
+//! whether decoding can start with it.
+//!
+//! This reports only what a codec's own standard guarantees, and only for the codecs below. `None` means "not
+//! understood"; the whole stream is then decoded. Memory safety does not depend on anything here.
+
+use ffmpeg_next::codec::{self, Id};
+
+/// How the rest of the stream depends on the picture in a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PacketRole {
+    /// Nothing from this packet on refers to anything before it, so decoding can start here.
+    Restart,
+    /// Later pictures may refer to it.
+    Reference,
+    /// No other picture refers to it, unless it is in a lower temporal layer than the stream's highest.
+    Disposable,
+}
+
+/// The properties of one packet, known without decoding it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Anatomy {
+    pub role: PacketRole,
+    /// Whether the decoder outputs the packet's picture. An understood packet has at most one such picture.
+    pub shown: bool,
+    /// The temporal layer; 0 in streams without layers.
+    pub layer: u8,
+    /// Whether the picture may be shown before one that is decoded earlier.
+    pub moves_ahead: bool,
+    /// Whether the packet holds parameter sets. Later pictures may need these even if they do not refer to this
+    /// picture.
+    pub parameter_sets: bool,
+}
+
+impl Anatomy {
+    fn plain(role: PacketRole) -> Self {
+        Anatomy { role, shown: true, layer: 0, moves_ahead: false, parameter_sets: false }
+    }
+}
+
+/// How to read the packets of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    /// H.264 as in MP4, Matroska and FLV: the length of each NAL unit comes before it and has this many bytes.
+    H264 {
+        length_bytes: usize,
+    },
+    /// HEVC in the same containers.
+    Hevc {
+        length_bytes: usize,
+    },
+    Vp8,
+    Vp9,
+    /// Every picture stands alone.
+    Intra,
+}
+
+impl Syntax {
+    /// Returns the syntax of a stream, if it is one of these.
+    pub fn of(parameters: &codec::Parameters) -> Option<Self> {
+        // SAFETY: `parameters` is live; `extradata` is null or points to `extradata_size` bytes that it owns.
+        let extradata = unsafe {
+            let p = &*parameters.as_ptr();
+            match (p.extradata.is_null(), usize::try_from(p.extradata_size)) {
+                (false, Ok(size)) => std::slice::from_raw_parts(p.extradata, size),
+                _ => &[],
+            }
+        };
+        // Byte 0 is 1 in the configuration records of ISO/IEC 14496-15; Annex B streams begin with zeros.
+        let length_bytes = |at: usize| {
+            let configuration = extradata.first() == Some(&1);
+            extradata.get(at).filter(|_| configuration).map(|b| usize::from(b & 3) + 1)
+        };
+        match parameters.id() {
+            Id::H264 => Some(Syntax::H264 { length_bytes: length_bytes(4)? }),
+            Id::HEVC => Some(Syntax::Hevc { length_bytes: length_bytes(21)? }),
+            Id::VP8 => Some(Syntax::Vp8),
+            Id::VP9 => Some(Syntax::Vp9),
+            Id::PRORES | Id::DNXHD => Some(Syntax::Intra),
+            _ => None,
+        }
+    }
+
+    /// Reads the data of one packet.
+    pub fn read(self, data: &[u8]) -> Option<Anatomy> {
+        match self {
+            Syntax::H264 { length_bytes } => h264(Units { data, length_bytes }),
+            Syntax::Hevc { length_bytes } => hevc(Units { data, length_bytes }),
+            Syntax::Vp8 => vp8(data),
+            Syntax::Vp9 => vp9(data),
+            Syntax::Intra => Some(Anatomy::plain(PacketRole::Restart)),
+        }
+    }
+}
+
+/// The NAL units of a packet; an `Err` if the lengths do not add up.
+struct Units<'a> {
+    data: &'a [u8],
+    length_bytes: usize,
+}
+
+impl<'a> Iterator for Units<'a> {
+    type Item = Result<&'a [u8], ()>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.data.is_empty() {
+            return None;
+        }
+        let unit = self.data.split_at_checked(self.length_bytes).and_then(|(length, rest)| {
+            let length = length.iter().fold(0, |n, &b| n << 8 | usize::from(b)); // at most 4 bytes
+            rest.split_at_checked(length)
+        });
+        let Some((unit, rest)) = unit else {
+            self.data = &[];
+            return Some(Err(()));
+        };
+        self.data = rest;
+        Some(Ok(unit))
+    }
+}
+
+/// Reads a packet by ITU-T H.264, 7.3.1, 7.4.1 and table 7-1.
+///
+/// After an IDR picture nothing refers to what came before it (7.4.1.2.4). Nothing refers to a picture whose slices
+/// have `nal_ref_idc` 0. A packet of two fields has two first slices and is not understood.
+fn h264(units: Units) -> Option<Anatomy> {
+    let (mut pictures, mut slices, mut idr, mut unreferenced) = (0, 0, 0, 0);
+    let (mut parameter_sets, mut moves_ahead) = (false, false);
+    for unit in units {
+        let unit = unit.ok()?;
+        let &header = unit.first()?; // FFmpeg refuses packets with empty units
+        match header & 0x9f {
+            kind @ (1 | 5) => {
+                slices += 1;
+                idr += u32::from(kind == 5);
+                unreferenced += u32::from(header & 0x60 == 0);
+                // `first_mb_in_slice` is 0 if its Exp-Golomb code is a single 1.
+                let &start = unit.get(1)?;
+                pictures += u32::from(start & 0x80 != 0);
+                moves_ahead |= start & 0x80 != 0 && is_b_slice(start);
+            }
+            7 | 8 | 13 | 15 => parameter_sets = true,
+            6 | 9 | 12 => {}
+            _ => return None, // data partitions, ends of sequences, extensions, the forbidden bit
+        }
+    }
+    let role = match (idr, unreferenced) {
+        _ if pictures != 1 => return None,
+        (0, 0) => PacketRole::Reference,
+        (0, n) if n == slices => PacketRole::Disposable,
+        (n, 0) if n == slices => PacketRole::Restart,
+        _ => return None, // slices that contradict each other
+    };
+    Some(Anatomy { moves_ahead, parameter_sets, ..Anatomy::plain(role) })
+}
+
+/// Whether the code after the first bit of a first slice is that of a B slice: 1 or 6 (`slice_type`, table 7-6).
+fn is_b_slice(start: u8) -> bool {
+    start & 0x70 == 0b010 << 4 || start & 0x7c == 0b00111 << 2
+}
+
+/// Reads a packet by ITU-T H.265, 7.3.1.2 and table 7-1.
+///
+/// After an IDR picture nothing refers to what came before it. Only a higher temporal layer may refer to a sub-layer
+/// non-reference picture (an even type below 16).
+fn hevc(units: Units) -> Option<Anatomy> {
+    let (mut pictures, mut parameter_sets, mut first) = (0, false, None);
+    for unit in units {
+        let unit = unit.ok()?;
+        let &[a, b, ..] = unit else { return None };
+        let (kind, spatial, temporal) = (a >> 1, (a & 1) << 5 | b >> 3, (b & 7).checked_sub(1)?);
+        if spatial != 0 {
+            return None; // several layers or views
+        }
+        match kind {
+            0..=9 | 16..=21 => {
+                if *first.get_or_insert((kind, temporal)) != (kind, temporal) {
+                    return None;
+                }
+                pictures += u32::from(unit.get(2)? & 0x80 != 0); // first_slice_segment_in_pic_flag
+            }
+            32..=34 => parameter_sets = true,
+            35 | 38..=40 | 62 => {} // delimiter, filler, SEI; Dolby Vision's metadata
+            _ => return None,       // ends of sequences, reserved types, the forbidden bit
+        }
+    }
+    let (kind, layer) = first.filter(|_| pictures == 1)?;
+    let role = match kind {
+        19 | 20 => PacketRole::Restart,
+        0 | 2 | 4 | 6 | 8 => PacketRole::Disposable,
+        _ => PacketRole::Reference,
+    };
+    // The types of slices come after parameters. So only pictures at which decoding can start are certain not to
+    // move ahead.
+    let moves_ahead = kind < 16;
+    Some(Anatomy { layer, moves_ahead, parameter_sets, ..Anatomy::plain(role) })
+}
+
+/// Reads a frame by RFC 6386, 9.1. A key frame replaces all three references and every probability.
+///
+/// All other frames count as references: even one that replaces no picture may change probabilities.
+fn vp8(data: &[u8]) -> Option<Anatomy> {
+    let &[tag, ..] = data else { return None };
+    let role = if tag & 1 == 0 { PacketRole::Restart } else { PacketRole::Reference };
+    Some(Anatomy { shown: tag & 0x10 != 0, ..Anatomy::plain(role) })
+}
+
+/// Reads a packet by the VP9 bitstream specification, 6.2 and annex B. A key frame replaces all eight references
+/// and every context.
+///
+/// All other frames count as references. A frame that replaces no picture may still change contexts, and the next
+/// frame may use its motion vectors.
+fn vp9(data: &[u8]) -> Option<Anatomy> {
+    let (mut shown, mut role) = (0, None);
+    for frame in vp9_frames(data)? {
+        let mut bits = frame.first().map(|&b| u32::from(b))?;
+        let mut next = |n: u32| {
+            let value = bits >> (8 - n) & ((1 << n) - 1);
+            bits = bits << n & 0xff;
+            value
+        };
+        if next(2) != 2 {
+            return None;
+        }
+        let profile = next(1) | next(1) << 1;
+        if profile == 3 {
+            next(1);
+        }
+        let (existing, inter, show) = (next(1) == 1, next(1) == 1, next(1) == 1);
+        shown += u32::from(existing || show);
+        // Decoding can start at a packet if its first frame is a key frame.
+        role.get_or_insert(if existing || inter { PacketRole::Reference } else { PacketRole::Restart });
+    }
+    Some(Anatomy { shown: shown == 1, ..Anatomy::plain(role.filter(|_| shown <= 1)?) })
+}
+
+/// Returns the frames of a VP9 packet, which may be a superframe with an index at its end.
+fn vp9_frames(data: &[u8]) -> Option<Vec<&[u8]>> {
+    let &marker = data.last()?;
+    if marker & 0xe0 != 0xc0 {
+        return Some(vec![data]);
+    }
+    let (count, size_bytes) = (usize::from(marker & 7) + 1, usize::from(marker >> 3 & 3) + 1);
+    let index_at = data.len().checked_sub(2 + count * size_bytes)?;
+    let (mut frames, index) = data.split_at(index_at);
+    if index.first() != Some(&marker) {
+        return Some(vec![data]);
+    }
+    let sizes = index[1..index.len() - 1].chunks_exact(size_bytes);
+    sizes
+        .map(|size| {
+            let size = size.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b)); // at most 4 bytes, little-endian
+            let (frame, rest) = frames.split_at_checked(size)?;
+            frames = rest;
+            Some(frame)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const H264: Syntax = Syntax::H264 { length_bytes: 2 };
+    const HEVC: Syntax = Syntax::Hevc { length_bytes: 1 };
+
+    fn role(syntax: Syntax, data: &[u8]) -> Option<PacketRole> {
+        syntax.read(data).map(|a| a.role)
+    }
+
+    #[test]
+    fn h264_pictures() {
+        assert_eq!(role(H264, &[0, 2, 0x65, 0x80]), Some(PacketRole::Restart));
+        assert_eq!(role(H264, &[0, 2, 0x41, 0x80]), Some(PacketRole::Reference));
+        assert_eq!(role(H264, &[0, 1, 0x09, 0, 2, 0x01, 0x80, 0, 2, 0x01, 0x40]), Some(PacketRole::Disposable));
+        assert!(H264.read(&[0, 1, 0x68, 0, 2, 0x41, 0x80]).unwrap().parameter_sets);
+    }
+
+    #[test]
+    fn pictures_that_may_be_shown_before_earlier_ones() {
+        let moves = |syntax: Syntax, data: &[u8]| syntax.read(data).unwrap().moves_ahead;
+        // The first bit says that the slice is the first one; its type follows: P, B, I, P, B, I.
+        let starts = [0b1100_0000, 0b1010_0000, 0b1011_0000, 0b1001_1000, 0b1001_1100, 0b1000_1000];
+        let expected = [false, true, false, false, true, false];
+        assert_eq!(starts.map(|start| moves(H264, &[0, 2, 0x41, start])), expected);
+        assert!(moves(HEVC, &[3, 1 << 1, 1, 0x80]) && !moves(HEVC, &[3, 21 << 1, 1, 0x80]));
+    }
+
+    #[test]
+    fn h264_that_is_not_understood() {
+        for (why, data) in [
+            ("no picture", &[0, 1, 0x09][..]),
+            ("two fields", &[0, 2, 0x41, 0x80, 0, 2, 0x41, 0x80]),
+            ("referenced in part", &[0, 2, 0x41, 0x80, 0, 2, 0x01, 0x40]),
+            ("an IDR picture that nothing refers to", &[0, 2, 0x05, 0x80]),
+            ("an end of sequence", &[0, 2, 0x41, 0x80, 0, 1, 0x0a]),
+            ("a length beyond the end", &[0, 3, 0x41, 0x80]),
+            ("half a length", &[0, 2, 0x41, 0x80, 0]),
+            ("an empty unit", &[0, 2, 0x41, 0x80, 0, 0]),
+            ("the forbidden bit", &[0, 2, 0xc1, 0x80]),
+            ("a slice without data", &[0, 1, 0x41]),
+            ("nothing", &[]),
+        ] {
+            assert_eq!(H264.read(data), None, "{why}");
+        }
+    }
+
+    #[test]
+    fn hevc_pictures() {
+        assert_eq!(role(HEVC, &[3, 19 << 1, 1, 0x80]), Some(PacketRole::Restart));
+        assert_eq!(role(HEVC, &[3, 21 << 1, 1, 0x80]), Some(PacketRole::Reference));
+        assert_eq!(role(HEVC, &[3, 1 << 1, 1, 0x80]), Some(PacketRole::Reference));
+        let top = HEVC.read(&[3, 0, 3, 0x80, 3, 0, 3, 0]).unwrap();
+        assert_eq!((top.role, top.layer), (PacketRole::Disposable, 2));
+        for (why, data) in [
+            ("another view", &[3, 1, 1, 0x80][..]),
+            ("two pictures", &[3, 2, 1, 0x80, 3, 2, 1, 0x80]),
+            ("an end of sequence", &[3, 2, 1, 0x80, 2, 36 << 1, 1]),
+            ("a temporal layer of -1", &[3, 2, 0, 0x80]),
+        ] {
+            assert_eq!(HEVC.read(data), None, "{why}");
+        }
+    }
+
+    #[test]
+    fn vp8_and_vp9_frames() {
+        let read = |syntax: Syntax, data: &[u8]| syntax.read(data).map(|a| (a.role, a.shown));
+        assert_eq!(read(Syntax::Vp8, &[0x10]), Some((PacketRole::Restart, true)));
+        assert_eq!(read(Syntax::Vp8, &[0x01]), Some((PacketRole::Reference, false)));
+        assert_eq!(read(Syntax::Vp9, &[0b1000_0010, 0]), Some((PacketRole::Restart, true)));
+        assert_eq!(read(Syntax::Vp9, &[0b1000_0110, 0]), Some((PacketRole::Reference, true)));
+        assert_eq!(read(Syntax::Vp9, &[0b1000_1000]), Some((PacketRole::Reference, true)));
+        assert_eq!(read(Syntax::Vp9, &[0b1000_0100, 0]), Some((PacketRole::Reference, false)));
+        assert_eq!(read(Syntax::Vp9, &[0b0100_0110, 0]), None);
+        // Two frames: one hidden, one shown.
+        let superframe = [0b1000_0100, 7, 0b1000_0110, 8, 0xc1, 2, 2, 0xc1];
+        assert_eq!(read(Syntax::Vp9, &superframe), Some((PacketRole::Reference, true)));
+        let two_shown = [0b1000_0110, 7, 0b1000_0110, 8, 0xc1, 2, 2, 0xc1];
+        assert_eq!(read(Syntax::Vp9, &two_shown), None);
+        let too_long = [0b1000_0110, 7, 0xc1, 2, 2, 0xc1];
+        assert_eq!(read(Syntax::Vp9, &too_long), None);
+    }
+}

@@ -1,0 +1,373 @@
+//! Checks the checksums of Matroska and WebM files, which FFmpeg does not do, and finds their encrypted tracks.
+//!
+//! An element may start with a CRC-32 of its remaining data (RFC 8794, 11.3.1; RFC 9559, 6.2). FFmpeg's muxer
+//! writes one in each child of the segment. This module checks the elements that affect pictures and times. An
+//! edited cue or tag does no harm.
+
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::time::Instant;
+
+use super::source::{VideoFile, VideoSource};
+use crate::video::error::{Stage, VideoError, timeout};
+use vidrec_format::error::Error;
+
+const SEGMENT: u32 = 0x1853_8067;
+const CRC32: u32 = 0xbf;
+/// The checked children of a segment.
+const CHECKED: [(u32, &str); 3] = [(0x1549_a966, "Info"), (TRACKS, "Tracks"), (CLUSTER, "Cluster")];
+
+const TRACKS: u32 = 0x1654_ae6b;
+const CLUSTER: u32 = 0x1f43_b675;
+const TRACK_ENTRY: u32 = 0xae;
+const TRACK_TYPE: u32 = 0x83;
+const CONTENT_ENCODINGS: u32 = 0x6d80;
+const CONTENT_ENCODING: u32 = 0x6240;
+const CONTENT_ENCRYPTION: u32 = 0x5035;
+const CONTENT_ENC_ALGO: u32 = 0x47e1;
+
+/// The first bytes of a file.
+pub(super) const START: [u8; 4] = [0x1a, 0x45, 0xdf, 0xa3];
+
+/// Types of tracks.
+pub(super) const VIDEO: u64 = 1;
+pub(super) const AUDIO: u64 = 2;
+
+/// The most tracks of a file, as in FFmpeg.
+const MOST_TRACKS: usize = 1000;
+
+/// How many bytes to read at a time.
+const READ_BYTES: usize = 128 << 10;
+
+/// The result of checking a file's checksums.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Checksums {
+    /// The number of elements whose checksum does not match.
+    pub failed: u64,
+    /// The first such element and its position.
+    pub first: Option<String>,
+}
+
+/// Checks the checksums in a file, if its container is Matroska. Checks nothing in other containers.
+///
+/// Truncated or nonsensical data ends the check, because FFmpeg judges such data.
+///
+/// # Errors
+///
+/// The file cannot be read, or the deadline has passed.
+pub(crate) fn check(file: &VideoFile, container: &str, deadline: Instant) -> Result<Checksums, VideoError> {
+    if !container.split(',').any(|name| name == "matroska") {
+        return Ok(Checksums::default());
+    }
+    let source = file.open()?;
+    let (end, failure) = (source.bytes, source.failure.clone());
+    let mut reader = ElementReader { inner: BufReader::with_capacity(READ_BYTES, source), at: 0, end, deadline };
+    let checked = reader.check();
+    failure.check(Stage::Decode)?;
+    checked.map_err(|e| match e {
+        CheckStop::Io(e) => VideoError::new(Stage::Decode, Error::io("read the video", file.path(), e)),
+        CheckStop::Late => timeout("reading"),
+    })
+}
+
+/// A track of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Track {
+    /// [`VIDEO`], [`AUDIO`] or another type.
+    pub kind: u64,
+    /// Whether its frames are encrypted (RFC 9559, 5.1.4.1.31), not only signed.
+    pub encrypted: bool,
+}
+
+/// Returns the tracks of a file in order, if they come before its pictures. Nonsensical data ends the search.
+pub(super) fn tracks(source: &mut VideoSource, end: u64, deadline: Instant) -> Vec<Track> {
+    if source.rewind().is_err() {
+        return Vec::new();
+    }
+    let mut reader = ElementReader { inner: BufReader::new(source), at: 0, end, deadline };
+    let mut found = Vec::new();
+    let _ = reader.tracks(&mut found);
+    found
+}
+
+enum CheckStop {
+    Io(io::Error),
+    Late,
+}
+
+impl From<io::Error> for CheckStop {
+    fn from(e: io::Error) -> Self {
+        CheckStop::Io(e)
+    }
+}
+
+/// An element: its id, and where its data lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Element {
+    id: u32,
+    start: u64,
+    /// The end of its data; `None` if its size is unknown. Such an element ends before the first element that
+    /// cannot be part of it.
+    end: Option<u64>,
+}
+
+struct ElementReader<R> {
+    inner: R,
+    at: u64,
+    end: u64,
+    deadline: Instant,
+}
+
+impl<R: Read + Seek> ElementReader<R> {
+    fn check(&mut self) -> Result<Checksums, CheckStop> {
+        let mut found = Checksums::default();
+        while let Some(element) = self.element(self.end)? {
+            self.look_at_the_clock()?;
+            // Enters the segment, and skips all other elements.
+            if element.id == SEGMENT {
+                continue;
+            }
+            let Some(end) = element.end else { break };
+            if let Some((_, name)) = CHECKED.iter().find(|(id, _)| *id == element.id)
+                && let Some((stored, computed)) = self.checksum(end)?
+                && stored != computed
+            {
+                found.failed += 1;
+                let at = element.start;
+                found.first.get_or_insert_with(|| {
+                    format!("{name} at byte {at}: its CRC-32 says {stored:08x}, its data give {computed:08x}")
+                });
+            }
+            self.seek(end)?;
+        }
+        Ok(found)
+    }
+
+    /// Returns the checksum at the start of an element, if it has one, and the checksum of the rest of the
+    /// element.
+    fn checksum(&mut self, end: u64) -> Result<Option<(u32, u32)>, CheckStop> {
+        match self.element(end)? {
+            Some(crc) if crc.id == CRC32 && crc.end == crc.start.checked_add(4) => {}
+            _ => return Ok(None),
+        }
+        let mut stored = [0; 4];
+        self.inner.read_exact(&mut stored)?;
+        self.at += 4;
+        let mut hasher = crc32fast::Hasher::new();
+        let mut buffer = [0; 16 << 10];
+        while self.at < end {
+            self.look_at_the_clock()?;
+            let length = usize::try_from(end - self.at).unwrap_or(usize::MAX).min(buffer.len());
+            self.inner.read_exact(&mut buffer[..length])?;
+            hasher.update(&buffer[..length]);
+            self.at += length as u64;
+        }
+        Ok(Some((u32::from_le_bytes(stored), hasher.finalize())))
+    }
+
+    fn tracks(&mut self, found: &mut Vec<Track>) -> Result<(), CheckStop> {
+        while let Some(element) = self.element(self.end)? {
+            match (element.id, element.end) {
+                (SEGMENT, _) => {}
+                (CLUSTER, _) | (_, None) => break,
+                (TRACKS, Some(end)) => return self.entries(end, found),
+                (_, Some(end)) => self.seek(end)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn entries(&mut self, end: u64, found: &mut Vec<Track>) -> Result<(), CheckStop> {
+        while let Some((id, entry)) = self.child(end)? {
+            if id == TRACK_ENTRY && found.len() < MOST_TRACKS {
+                let track = self.entry(entry)?;
+                found.push(track);
+            }
+            self.seek(entry)?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, end: u64) -> Result<Track, CheckStop> {
+        let mut track = Track { kind: 0, encrypted: false };
+        while let Some((id, child)) = self.child(end)? {
+            match id {
+                TRACK_TYPE => track.kind = self.unsigned(child)?,
+                CONTENT_ENCODINGS => track.encrypted |= self.has_cipher(child)?,
+                _ => {}
+            }
+            self.seek(child)?;
+        }
+        Ok(track)
+    }
+
+    /// Whether the encodings of a track name a cipher.
+    fn has_cipher(&mut self, end: u64) -> Result<bool, CheckStop> {
+        let mut found = false;
+        while let Some((id, child)) = self.child(end)? {
+            match id {
+                // The content follows as the next element.
+                CONTENT_ENCODING | CONTENT_ENCRYPTION => continue,
+                // 0 stands for a signature.
+                CONTENT_ENC_ALGO => found |= self.unsigned(child)? != 0,
+                _ => {}
+            }
+            self.seek(child)?;
+        }
+        Ok(found)
+    }
+
+    /// Returns the id and the end of the next element, if it ends at or before `end`.
+    fn child(&mut self, end: u64) -> Result<Option<(u32, u64)>, CheckStop> {
+        self.look_at_the_clock()?;
+        Ok(self.element(end)?.and_then(|element| Some((element.id, element.end?))))
+    }
+
+    /// Returns the number that lies between here and `end`; 0 if it is too long.
+    fn unsigned(&mut self, end: u64) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        let length = usize::try_from(end.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let Some(number) = 8usize.checked_sub(length).and_then(|start| bytes.get_mut(start..)) else { return Ok(0) };
+        self.inner.read_exact(number)?;
+        self.at = end;
+        Ok(u64::from_be_bytes(bytes))
+    }
+
+    /// Returns the header of the next element that ends at or before `end`.
+    fn element(&mut self, end: u64) -> io::Result<Option<Element>> {
+        let Some(id) = self.number(end, false)?.and_then(|(id, _)| u32::try_from(id).ok()) else { return Ok(None) };
+        let Some((size, bytes)) = self.number(end, true)? else { return Ok(None) };
+        let is_unknown = size == (1 << (7 * bytes)) - 1;
+        let last = if is_unknown { None } else { Some(self.at.saturating_add(size)) };
+        let element = Element { id, start: self.at, end: last };
+        Ok((is_unknown || id == SEGMENT || last.is_some_and(|last| last <= end)).then_some(element))
+    }
+
+    /// Reads a number of 1 to 8 bytes; returns it with its length. The position of the first 1 bit is the length
+    /// (RFC 8794, 4). That bit is part of an id, but not of a size.
+    fn number(&mut self, end: u64, drop_marker: bool) -> io::Result<Option<(u64, u32)>> {
+        let mut bytes = [0; 8];
+        if self.at >= end {
+            return Ok(None);
+        }
+        self.inner.read_exact(&mut bytes[..1])?;
+        let length = bytes[0].leading_zeros() + 1;
+        if length > 8 || self.at + u64::from(length) > end {
+            return Ok(None);
+        }
+        self.inner.read_exact(&mut bytes[1..length as usize])?;
+        self.at += u64::from(length);
+        let value = bytes[..length as usize].iter().fold(0, |n, &b| n << 8 | u64::from(b));
+        let marker = if drop_marker { 1 << (7 * length) } else { 0 };
+        Ok(Some((value - marker, length)))
+    }
+
+    fn look_at_the_clock(&self) -> Result<(), CheckStop> {
+        if Instant::now() >= self.deadline { Err(CheckStop::Late) } else { Ok(()) }
+    }
+
+    fn seek(&mut self, to: u64) -> io::Result<()> {
+        if to != self.at {
+            self.inner.seek(SeekFrom::Start(to))?;
+            self.at = to;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn element(id: &[u8], data: &[u8]) -> Vec<u8> {
+        [id, &[0x40 | (data.len() >> 8) as u8, data.len() as u8], data].concat()
+    }
+
+    fn with_crc(id: &[u8], data: &[u8]) -> Vec<u8> {
+        let crc = crc32fast::hash(data).to_le_bytes();
+        element(id, &[&[0xbf, 0x84][..], &crc, data].concat())
+    }
+
+    const CLUSTER: [u8; 4] = super::CLUSTER.to_be_bytes();
+
+    /// Makes a file: a header and a segment of unknown size.
+    fn file(children: &[Vec<u8>]) -> Vec<u8> {
+        let header = element(&[0x1a, 0x45, 0xdf, 0xa3], b"webm");
+        [&header[..], &[0x18, 0x53, 0x80, 0x67, 0x01], &[0xff; 7], &children.concat()].concat()
+    }
+
+    fn failed(bytes: &[u8]) -> u64 {
+        let deadline = Instant::now() + Duration::from_secs(100);
+        match (ElementReader { inner: Cursor::new(bytes), at: 0, end: bytes.len() as u64, deadline }).check() {
+            Ok(found) => found.failed,
+            Err(_) => panic!("reading memory fails"),
+        }
+    }
+
+    #[test]
+    fn checksums_are_compared() {
+        let void = element(&[0xec], &[0; 300]);
+        let tag = with_crc(&[0x12, 0x54, 0xc3, 0x67], b"tags");
+        let whole =
+            file(&[void, tag, with_crc(&CLUSTER, &[7; 900]), element(&CLUSTER, b"none"), with_crc(&CLUSTER, b"b")]);
+        assert_eq!(failed(&whole), 0);
+        let changed = |find: &[u8]| {
+            let mut bytes = whole.clone();
+            let at = bytes.windows(find.len()).position(|w| w == find).unwrap();
+            bytes[at] ^= 1;
+            failed(&bytes)
+        };
+        assert_eq!((changed(&[7; 800]), changed(b"none"), changed(b"tags")), (1, 0, 0));
+    }
+
+    fn tracks(bytes: &[u8]) -> Vec<Track> {
+        let deadline = Instant::now() + Duration::from_secs(100);
+        let mut found = Vec::new();
+        let end = bytes.len() as u64;
+        let _ = ElementReader { inner: Cursor::new(bytes), at: 0, end, deadline }.tracks(&mut found);
+        found
+    }
+
+    /// Makes a track of a type, encrypted with an algorithm.
+    fn track(kind: u8, algorithm: Option<u8>) -> Vec<u8> {
+        let encryption = algorithm.map(|algorithm| element(&[0x50, 0x35], &element(&[0x47, 0xe1], &[algorithm])));
+        let order = element(&[0x50, 0x31], &[0]);
+        let encoding = encryption.map(|e| element(&[0x6d, 0x80], &element(&[0x62, 0x40], &[order, e].concat())));
+        element(&[0xae], &[element(&[0x83], &[kind]), encoding.unwrap_or_default()].concat())
+    }
+
+    #[test]
+    fn encrypted_tracks_are_told_from_others() {
+        let list = [track(1, None), track(1, Some(5)), track(2, Some(0)), track(2, Some(5))].concat();
+        let whole = file(&[element(&[0xec], &[0; 300]), with_crc(&[0x16, 0x54, 0xae, 0x6b], &list)]);
+        let expected = [(VIDEO, false), (VIDEO, true), (AUDIO, false), (AUDIO, true)];
+        assert_eq!(tracks(&whole), expected.map(|(kind, encrypted)| Track { kind, encrypted }));
+        for at in 0..whole.len() {
+            assert!(tracks(&whole[..at]).len() <= 4);
+            for value in [0, 0x01, 0x7f, 0x80, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] = value;
+                assert!(tracks(&bytes).len() <= MOST_TRACKS);
+            }
+        }
+    }
+
+    #[test]
+    fn nonsense_and_the_end_of_the_file_end_the_search() {
+        let whole = file(&[with_crc(&CLUSTER, &[7; 40]), with_crc(&CLUSTER, b"bc")]);
+        for cut in 0..whole.len() {
+            assert_eq!(failed(&whole[..cut]), 0, "{cut}");
+        }
+        for at in 0..whole.len() {
+            for value in [0, 0x01, 0x7f, 0x80, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] = value;
+                assert!(failed(&bytes) <= 2);
+            }
+        }
+        let endless = [&file(&[])[..], &CLUSTER, &[0xff, 1, 2, 3]].concat();
+        assert_eq!(failed(&endless), 0);
+    }
+}

@@ -1,0 +1,18 @@
+//! Reads containers: the file, the video stream, its packets, and what the container claims about them.
+
+mod anatomy;
+mod claims;
+mod clock;
+mod encryption;
+mod input;
+mod matroska;
+mod mp4;
+mod packets;
+mod source;
+mod stream;
+
+pub(crate) use anatomy::{Anatomy, PacketRole};
+pub(crate) use input::{Input, NextPacket};
+pub(crate) use packets::{Note, PacketClock, Packets};
+pub(crate) use source::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
+pub(crate) use stream::{StreamInfo, matrix_from_bytes};

@@ -1,0 +1,275 @@
+//! Holds the packets of the video stream: reads them once to count them, then replays them as often as needed.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use ffmpeg_next::packet::{Ref, side_data};
+use ffmpeg_next::{Packet, ffi};
+
+use super::anatomy::{Anatomy, Syntax};
+use super::input::{Input, NextPacket};
+use super::matroska::{self, Checksums};
+use super::source::VideoFile;
+use super::stream::StreamInfo;
+use crate::video::error::{VideoError, words};
+use crate::video::log::Heard;
+use crate::video::timeline::Timeline;
+
+/// The bytes of memory that a packet takes besides its data, for structures of FFmpeg and of its allocator.
+const PACKET_OVERHEAD: usize = 512;
+
+/// What vidrec remembers of every packet.
+#[derive(Debug, Clone)]
+pub(crate) struct Note {
+    pub pts: Option<i64>,
+    pub dts: Option<i64>,
+    pub key: bool,
+    /// Whether the packet holds no data, or an edit list hides its frame.
+    pub hidden: bool,
+    /// What the data says about itself, if vidrec understands it.
+    pub anatomy: Option<Anatomy>,
+}
+
+impl Note {
+    fn of(packet: &Packet, syntax: Option<Syntax>) -> Self {
+        let readable = syntax.filter(|_| !changes_parameters(packet));
+        Note {
+            pts: packet.pts(),
+            dts: packet.dts(),
+            key: packet.is_key(),
+            hidden: packet.size() == 0 || is_hidden(packet),
+            anatomy: readable.zip(packet.data()).and_then(|(syntax, data)| syntax.read(data)),
+        }
+    }
+
+    /// Whether the packet should yield a frame.
+    fn promises(&self) -> bool {
+        !self.hidden && self.anatomy.is_none_or(|a| a.shown)
+    }
+}
+
+/// How the times of a stream's packets change from one packet to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PacketClock {
+    /// Presentation times only ascend, as if pictures were shown in the order in which they are decoded.
+    Ascends,
+    /// Presentation times do not always ascend.
+    Reorders,
+    /// Decoding times go back, for more than a few single packets: the clock restarts.
+    Restarts,
+}
+
+impl PacketClock {
+    fn of(notes: &[Note]) -> Self {
+        let pts = notes.iter().filter(|n| n.promises()).map(|n| n.pts);
+        let decoded: Vec<i64> = notes.iter().filter_map(|n| n.dts).collect();
+        if misplaced(&decoded) > (decoded.len() / FEW).max(2) {
+            PacketClock::Restarts
+        } else if pts.is_sorted_by(|a, b| a.is_some() && a < b) {
+            PacketClock::Ascends
+        } else {
+            PacketClock::Reorders
+        }
+    }
+}
+
+/// One packet in this many may have a misplaced time before the clock counts as restarted. Two packets are always
+/// allowed, because two times may be swapped.
+const FEW: usize = 20;
+
+/// Returns the smallest number of times to remove so that the others ascend.
+fn misplaced(times: &[i64]) -> usize {
+    // For each length, the lowest last time of an ascending subsequence (the longest increasing subsequence by
+    // patience sorting).
+    let mut ends: Vec<i64> = Vec::new();
+    for &time in times {
+        let place = ends.partition_point(|&end| end <= time);
+        match ends.get_mut(place) {
+            Some(end) => *end = time,
+            None => ends.push(time),
+        }
+    }
+    times.len() - ends.len()
+}
+
+/// All packets of one stream, in the file's order.
+pub(crate) struct Packets {
+    file: VideoFile,
+    deadline: Instant,
+    /// `None` if the stream was too long to keep.
+    kept: Option<Vec<Packet>>,
+    notes: Vec<Note>,
+    /// Packets that the demuxer marked as damaged.
+    pub corrupt: u64,
+    /// The errors that FFmpeg logged while it opened and read the file.
+    pub heard: Heard,
+    /// The container's own checksums.
+    pub checksums: Checksums,
+    /// The error that ended the stream, if it did not end cleanly.
+    pub read_error: Option<ffmpeg_next::Error>,
+}
+
+impl Packets {
+    /// Reads the stream to its end, and keeps it in memory if it has no more than `keep_bytes`. Also checks the
+    /// container's checksums.
+    pub fn scan(
+        input: &mut Input,
+        stream: &StreamInfo,
+        file: VideoFile,
+        keep_bytes: usize,
+    ) -> Result<Self, VideoError> {
+        let checksums = matroska::check(&file, &stream.container, input.deadline())?;
+        let mut all = Packets {
+            file,
+            deadline: input.deadline(),
+            kept: Some(Vec::new()),
+            notes: Vec::new(),
+            corrupt: 0,
+            heard: Heard::default(),
+            checksums,
+            read_error: None,
+        };
+        let syntax = Syntax::of(&stream.parameters);
+        let mut bytes = 0usize;
+        loop {
+            let packet = match input.next()? {
+                NextPacket::Packet(packet) => packet,
+                NextPacket::End(error) => {
+                    all.read_error = error;
+                    all.heard = input.heard().clone();
+                    return Ok(all);
+                }
+            };
+            all.notes.push(Note::of(&packet, syntax));
+            all.corrupt += u64::from(packet.is_corrupt());
+            bytes = bytes.saturating_add(packet.size()).saturating_add(PACKET_OVERHEAD);
+            match &mut all.kept {
+                Some(kept) if bytes <= keep_bytes => kept.push(packet),
+                _ => all.kept = None,
+            }
+        }
+    }
+
+    /// Returns the frames that the packets promise.
+    pub fn timeline(&self, stream: &StreamInfo) -> Timeline {
+        let promising = self.notes.iter().filter(|n| n.promises());
+        let mut frames: Vec<(i64, bool)> = promising.map(|n| (n.pts.or(n.dts).unwrap_or(i64::MAX), n.key)).collect();
+        // The sort is stable, so packets without a time keep their order, at the end.
+        frames.sort_by_key(|&(pts, _)| pts);
+        let (pts, key) = frames.into_iter().unzip();
+        Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
+    }
+
+    pub fn clock(&self) -> PacketClock {
+        PacketClock::of(&self.notes)
+    }
+
+    /// Whether some packet may hold a picture that is shown before one that is decoded earlier.
+    pub fn may_reorder(&self) -> bool {
+        self.notes.iter().any(|n| n.anatomy.is_none_or(|a| a.moves_ahead))
+    }
+
+    /// Returns the times of the packets that the container marks as key frames, if it marks some and not others.
+    pub fn key_times(&self) -> Option<BTreeSet<i64>> {
+        let promising = || self.notes.iter().filter(|n| n.promises());
+        let marks_some = promising().any(|n| n.key) && promising().any(|n| !n.key);
+        marks_some.then(|| promising().filter(|n| n.key).filter_map(|n| n.pts.or(n.dts)).collect())
+    }
+
+    /// Returns the seconds from the first frame to the end of the last, by the times of the packets; `None` if
+    /// they have no times.
+    pub fn seconds(&self, stream: &StreamInfo) -> Option<f64> {
+        let times = || self.notes.iter().filter(|n| n.promises()).filter_map(|n| n.pts.or(n.dts));
+        let (first, last) = times().min().zip(times().max())?;
+        let units = last.checked_sub(first)?.checked_add(stream.nominal_duration())?;
+        Some(units as f64 * f64::from(stream.time_base.0) / f64::from(stream.time_base.1))
+    }
+
+    /// Returns the first flaw that reading the file revealed.
+    pub fn first_error(&self) -> Option<String> {
+        let read_error = || self.read_error.map(|e| format!("reading: {}", words(&e, None)));
+        self.checksums.first.clone().or_else(|| self.heard.first.clone()).or_else(read_error)
+    }
+
+    /// Returns the notes of all packets, if nothing indicates damage and their number is the one that the
+    /// container claims.
+    pub fn intact_notes(&self, stream: &StreamInfo) -> Option<&[Note]> {
+        let claimed = stream.claimed_frames.is_none_or(|n| n == self.notes.len() as u64);
+        let intact = self.corrupt == 0 && self.read_error.is_none() && self.heard.errors == 0;
+        (intact && self.checksums.failed == 0 && claimed).then_some(&self.notes)
+    }
+
+    /// Calls `each` with every packet and its position, from the first to the last. With `feed`, calls it only for
+    /// the packets that `feed` selects.
+    pub fn replay<E: From<VideoError>>(
+        &self,
+        feed: Option<&[bool]>,
+        mut each: impl FnMut(u64, &Packet) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fed = |i: usize| feed.is_none_or(|f| f.get(i) == Some(&true));
+        if let Some(kept) = &self.kept {
+            return kept.iter().enumerate().filter(|&(i, _)| fed(i)).try_for_each(|(i, p)| each(i as u64, p));
+        }
+        let mut input = Input::open(&self.file, self.deadline)?;
+        let end = feed.and_then(|f| f.iter().rposition(|&f| f)).map_or(usize::MAX, |last| last + 1);
+        for i in 0..end {
+            match input.next()? {
+                NextPacket::Packet(packet) if fed(i) => each(i as u64, &packet)?,
+                NextPacket::Packet(_) => {}
+                NextPacket::End(_) => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the container says that the packet's frame is decoded only for other frames and never shown (edit
+/// lists).
+fn is_hidden(packet: &Packet) -> bool {
+    // SAFETY: the packet is live; `flags` is a plain field. ffmpeg-next has no name for this flag.
+    unsafe { (*packet.as_ptr()).flags & ffi::AV_PKT_FLAG_DISCARD != 0 }
+}
+
+/// Whether the packet has new parameters for the decoder.
+fn changes_parameters(packet: &Packet) -> bool {
+    packet.side_data().any(|d| matches!(d.kind(), side_data::Type::NewExtraData | side_data::Type::ParamChange))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(times: impl Iterator<Item = (i64, i64)>) -> PacketClock {
+        let note = |(pts, dts)| Note { pts: Some(pts), dts: Some(dts), key: false, hidden: false, anatomy: None };
+        PacketClock::of(&times.map(note).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn few_times_out_of_place_are_no_clock_that_begins_again() {
+        assert_eq!(clock((0..30).map(|i| (i, i))), PacketClock::Ascends);
+        assert_eq!(clock((0..30).map(|i| (i ^ 1, i))), PacketClock::Reorders);
+        let swapped = |i| {
+            if i == 7 {
+                21
+            } else if i == 21 {
+                7
+            } else {
+                i
+            }
+        };
+        assert_eq!(clock((0..30).map(|i| (swapped(i), swapped(i)))), PacketClock::Reorders);
+        assert_eq!(clock((0..30).map(|i| (i % 15, i % 15))), PacketClock::Restarts);
+        assert_eq!(clock((0..30).map(|i| (i % 25, i % 25))), PacketClock::Restarts);
+        assert_eq!(clock(std::iter::empty()), PacketClock::Ascends);
+    }
+
+    #[test]
+    fn what_is_misplaced_is_what_is_not_in_the_longest_ascent() {
+        assert_eq!(misplaced(&[]), 0);
+        assert_eq!(misplaced(&[1, 1, 2]), 0);
+        assert_eq!(misplaced(&[1, 3, 2, 4]), 1);
+        assert_eq!(misplaced(&[9, 1, 2, 3]), 1);
+        assert_eq!(misplaced(&[1, 9, 3, 4, 5, 2, 10]), 2);
+        assert_eq!(misplaced(&[4, 3, 2, 1]), 3);
+    }
+}

@@ -1,0 +1,212 @@
+//! Finds when frames are shown, and in which order.
+//!
+//! Decoders return pictures in the order in which the stream shows them, and pass on the time that the container
+//! gives each packet. If all frames have such a time and no two are equal, that time is right. Frames are then
+//! shown in the order of their times, as in players and PyAV.
+//!
+//! Two kinds of files differ:
+//!
+//! * Muxers that do not support reordering write decoding times. Their packets have ascending times, although the
+//!   decoder reorders the pictures. The frames therefore get these times in the order in which the decoder returns
+//!   them. Pictures sorted by such times would jump back and forth.
+//! * Some frames have no time, as in AVI files with B-frames; or two have the same time; or the clock restarts
+//!   within the file. The times are then FFmpeg's estimates, which it derives from the decoding times, in the
+//!   decoder's order.
+
+use std::collections::BTreeSet;
+
+use ffmpeg_next::frame;
+
+use crate::video::container::{PacketClock, StreamInfo};
+use crate::video::timeline::Timeline;
+
+/// What is known about the time of a frame that comes out of the decoder, in units of the stream's time base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FrameTime {
+    /// The time that the container gives the packet.
+    pub own: Option<i64>,
+    /// FFmpeg's estimate or, if it has none, the end of the previous frame.
+    pub guess: i64,
+    pub key: bool,
+}
+
+/// Finds what is known about the time of each frame.
+#[derive(Default)]
+pub(crate) struct Clock {
+    /// The time of the next frame, if nothing is known about it.
+    next: i64,
+}
+
+impl Clock {
+    pub fn time(&mut self, frame: &frame::Video, stream: &StreamInfo) -> FrameTime {
+        let guess = frame.timestamp().unwrap_or(self.next);
+        let duration = match frame.packet().duration {
+            d if d > 0 => d,
+            _ => stream.nominal_duration(),
+        };
+        self.next = guess.saturating_add(duration);
+        FrameTime { own: frame.pts(), guess, key: frame.is_key() }
+    }
+}
+
+/// The flaws in the times of a video.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TimeFlaws {
+    /// The number of frames whose time is not that of their packet, which may have none.
+    pub guessed: u32,
+    /// The number of frames whose time is not after that of the frame that the decoder returned before.
+    pub unordered: u32,
+}
+
+/// The position of a frame among all frames in the order in which they are shown, and its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub ordinal: u32,
+    pub pts: i64,
+}
+
+/// When frames are shown, in the order in which the decoder returns them.
+pub(crate) struct Presentation {
+    frames: Vec<Shown>,
+    keys: Vec<bool>,
+    /// Whether frames are shown in this order, at the estimated times.
+    pub is_as_guessed: bool,
+    pub flaws: TimeFlaws,
+}
+
+impl Presentation {
+    pub fn of(frames: &[FrameTime], packets: PacketClock) -> Self {
+        let times = times(frames, packets);
+        let mut in_order: Vec<usize> = (0..frames.len()).collect();
+        if packets == PacketClock::Reorders && has_distinct_times(frames) {
+            in_order.sort_by_key(|&i| times[i]);
+        }
+        let mut shown: Vec<Shown> = times.iter().map(|&pts| Shown { ordinal: 0, pts }).collect();
+        for (ordinal, i) in (0..).zip(in_order) {
+            shown[i].ordinal = ordinal;
+        }
+        let is_as_guessed = (0u32..).zip(&shown).zip(frames).all(|((i, s), f)| (s.ordinal, s.pts) == (i, f.guess));
+        let guessed = shown.iter().zip(frames).filter(|(shown, frame)| frame.own != Some(shown.pts)).count();
+        let flaws = TimeFlaws { guessed: number(guessed), unordered: number(unordered(frames)) };
+        Presentation { frames: shown, keys: frames.iter().map(|f| f.key).collect(), is_as_guessed, flaws }
+    }
+
+    /// Uses the key frames that the container marks, if the decoder marks all frames as key frames.
+    ///
+    /// Some decoders, such as that of SVQ1, do not mark key frames at all, which looks the same.
+    pub fn mark_keys(&mut self, frames: &[FrameTime], key_times: &BTreeSet<i64>) {
+        if self.keys.iter().all(|&key| key) && frames.iter().all(|f| f.own.is_some()) {
+            self.keys = frames.iter().map(|f| f.own.is_some_and(|own| key_times.contains(&own))).collect();
+        }
+    }
+
+    /// Returns when the frame at this position in the decoder's order is shown. Positions start at 0.
+    pub fn at(&self, place: u32) -> Option<Shown> {
+        self.frames.get(place as usize).copied()
+    }
+
+    /// Returns all frames in the order in which they are shown.
+    pub fn timeline(&self, stream: &StreamInfo) -> Timeline {
+        let mut frames: Vec<(&Shown, bool)> = self.frames.iter().zip(self.keys.iter().copied()).collect();
+        frames.sort_by_key(|(shown, _)| shown.ordinal);
+        let (pts, key) = frames.into_iter().map(|(shown, key)| (shown.pts, key)).unzip();
+        Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
+    }
+}
+
+/// Returns the time of each frame, in the decoder's order.
+fn times(frames: &[FrameTime], packets: PacketClock) -> Vec<i64> {
+    let own = || frames.iter().filter_map(|f| f.own);
+    match packets {
+        _ if !has_distinct_times(frames) => frames.iter().map(|f| f.guess).collect(),
+        PacketClock::Reorders => own().collect(),
+        PacketClock::Ascends => {
+            let mut sorted: Vec<i64> = own().collect();
+            sorted.sort_unstable();
+            sorted
+        }
+        PacketClock::Restarts => frames.iter().map(|f| f.guess).collect(),
+    }
+}
+
+/// Whether each frame has its own time, and no two times are equal.
+fn has_distinct_times(frames: &[FrameTime]) -> bool {
+    let Some(mut own) = frames.iter().map(|f| f.own).collect::<Option<Vec<i64>>>() else { return false };
+    own.sort_unstable();
+    own.windows(2).all(|w| w[0] < w[1])
+}
+
+/// Returns the number of frames whose time is not after that of the frame before.
+fn unordered(frames: &[FrameTime]) -> usize {
+    let have_own = frames.iter().all(|f| f.own.is_some());
+    let time = |f: &FrameTime| if have_own { f.own } else { Some(f.guess) };
+    frames.windows(2).filter(|w| time(&w[1]) <= time(&w[0])).count()
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes frames with these times of their own, and with 100, 101 and so on as estimates.
+    fn frames(own: &[Option<i64>]) -> Vec<FrameTime> {
+        (100..).zip(own).map(|(guess, &own)| FrameTime { own, guess, key: false }).collect()
+    }
+
+    /// Returns ordinals and times in the decoder's order, and the flaws.
+    fn shown(own: &[Option<i64>], packets: PacketClock) -> (Vec<(u32, i64)>, (u32, u32)) {
+        let shown = Presentation::of(&frames(own), packets);
+        let flaws = (shown.flaws.guessed, shown.flaws.unordered);
+        (shown.frames.iter().map(|s| (s.ordinal, s.pts)).collect(), flaws)
+    }
+
+    #[test]
+    fn frames_are_shown_in_the_order_of_their_times() {
+        let in_order = [Some(0), Some(2), Some(4)];
+        assert_eq!(shown(&in_order, PacketClock::Reorders), (vec![(0, 0), (1, 2), (2, 4)], (0, 0)));
+        let swapped = [Some(0), Some(6), Some(4), Some(2), Some(8)];
+        assert_eq!(
+            shown(&swapped, PacketClock::Reorders),
+            (vec![(0, 0), (3, 6), (2, 4), (1, 2), (4, 8)], (0, 2)),
+            "one that is out of order changes nothing for the others"
+        );
+    }
+
+    #[test]
+    fn times_of_decoding_are_given_out_in_the_order_of_the_pictures() {
+        let decoding = [Some(0), Some(3), Some(2), Some(4), Some(1)];
+        assert_eq!(shown(&decoding, PacketClock::Ascends), (vec![(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)], (3, 2)));
+    }
+
+    #[test]
+    fn without_times_or_with_equal_ones_it_is_a_guess() {
+        let guess = vec![(0, 100), (1, 101), (2, 102)];
+        for packets in [PacketClock::Reorders, PacketClock::Ascends, PacketClock::Restarts] {
+            assert_eq!(shown(&[None, Some(101), None], packets), (guess.clone(), (2, 0)));
+            assert_eq!(shown(&[Some(1), Some(1), Some(2)], packets), (guess.clone(), (3, 1)));
+        }
+        assert_eq!(shown(&[], PacketClock::Ascends), (vec![], (0, 0)));
+    }
+
+    #[test]
+    fn a_decoder_without_marks_leaves_them_to_the_container() {
+        let keys = |decoder: [bool; 3]| {
+            let mut frames = frames(&[Some(0), Some(2), Some(4)]);
+            frames.iter_mut().zip(decoder).for_each(|(frame, key)| frame.key = key);
+            let mut shown = Presentation::of(&frames, PacketClock::Ascends);
+            shown.mark_keys(&frames, &BTreeSet::from([0, 4]));
+            shown.keys
+        };
+        assert_eq!(keys([true; 3]), [true, false, true]);
+        assert_eq!(keys([true, true, false]), [true, true, false]);
+    }
+
+    #[test]
+    fn where_the_clock_begins_again_frames_stay_in_their_order() {
+        let twice = [Some(100), Some(101), Some(7), Some(8)];
+        assert_eq!(shown(&twice, PacketClock::Restarts), (vec![(0, 100), (1, 101), (2, 102), (3, 103)], (2, 1)));
+    }
+}

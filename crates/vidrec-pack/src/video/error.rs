@@ -1,0 +1,159 @@
+//! The errors of reading a video.
+
+use std::ffi::c_int;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use ffmpeg_next::error::{EAGAIN, EINVAL, EIO, ENOENT, ENOMEM, ENOSYS, ENOTSUP, ERANGE};
+
+use vidrec_format::error::Error;
+use vidrec_format::machine::Shortage;
+
+/// The stage at which reading a video failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub enum Stage {
+    /// The file could not be opened, or is not a video container.
+    Open,
+    /// The file has no video stream.
+    Stream,
+    /// No frame could be decoded, or reading failed before the end.
+    Decode,
+    /// The caller's choice of frames failed.
+    Sample,
+    /// A picture could not be scaled or converted.
+    Scale,
+    /// The video exceeds a limit of the options.
+    Limit,
+    /// Reading took too long.
+    Timeout,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Open => "open",
+            Stage::Stream => "stream",
+            Stage::Decode => "decode",
+            Stage::Sample => "sample",
+            Stage::Scale => "scale",
+            Stage::Limit => "limit",
+            Stage::Timeout => "timeout",
+        })
+    }
+}
+
+/// Why a video could not be read, and at which stage.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct VideoError {
+    /// The stage at which reading failed.
+    pub stage: Stage,
+    /// The error, with the file's name.
+    pub error: Error,
+}
+
+impl VideoError {
+    pub(super) fn new(stage: Stage, error: Error) -> Self {
+        VideoError { stage, error }
+    }
+
+    pub(super) fn of_file(self, path: &Path) -> Self {
+        VideoError { stage: self.stage, error: self.error.file(path) }
+    }
+}
+
+impl fmt::Display for VideoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read the video (stage {})", self.stage)
+    }
+}
+
+impl std::error::Error for VideoError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+pub(super) fn timeout(doing: &str) -> VideoError {
+    let error =
+        Error::limit(format!("the time ran out while {doing}")).help("raise the timeout if the video is this long");
+    VideoError::new(Stage::Timeout, error)
+}
+
+/// Returns the error for an encrypted stream of sound or pictures, which cannot be decoded without its key.
+pub(super) fn encrypted(is_sound: bool, how: &str) -> VideoError {
+    let (what, stage) = if is_sound { ("sound", Stage::Decode) } else { ("video", Stage::Stream) };
+    let error = Error::decode(format!("the {what} is encrypted"))
+        .found(how)
+        .help("decrypt it with its key first, or get a copy without protection");
+    VideoError::new(stage, error)
+}
+
+/// Returns an error from FFmpeg, with what FFmpeg logged. If the machine ran out of something, the error says so.
+pub(super) fn ffmpeg_error(what: &str, e: &ffmpeg_next::Error, said: Option<&str>) -> Error {
+    Error::decode(format!("{what}: {}", words(e, said))).short_of(shortage(e))
+}
+
+/// Returns the text of an FFmpeg error, with what FFmpeg logged.
+///
+/// Some decoders return -1 or another small number that has no meaning. Read as a system error, -1 would say
+/// "Operation not permitted".
+pub(super) fn words(e: &ffmpeg_next::Error, said: Option<&str>) -> String {
+    let meant = match e {
+        ffmpeg_next::Error::Other { errno } => MEANT.contains(errno) || shortage(e).is_some(),
+        _ => true,
+    };
+    match (meant, said) {
+        (true, Some(said)) => format!("{e} ({said})"),
+        (true, None) => e.to_string(),
+        (false, Some(said)) => format!("the data are refused ({said})"),
+        (false, None) => "the data are refused, and FFmpeg does not say why".into(),
+    }
+}
+
+/// The system errors that FFmpeg means when it returns them.
+const MEANT: [c_int; 8] = [EAGAIN, EINVAL, EIO, ENOENT, ENOMEM, ENOSYS, ENOTSUP, ERANGE];
+
+/// Returns the width and height of a picture that FFmpeg found too large, according to its log.
+pub(super) fn refused_size(said: &str) -> Option<(u32, u32)> {
+    let (_, rest) = said.split_once("Picture size ")?;
+    let (width, height) = rest.split_whitespace().next()?.split_once('x')?;
+    Some((width.parse().ok()?, height.parse().ok()?))
+}
+
+/// Returns what the machine ran out of, if that is the error.
+pub(super) fn shortage(e: &ffmpeg_next::Error) -> Option<Shortage> {
+    match e {
+        ffmpeg_next::Error::Other { errno } => Shortage::of(&io::Error::from_raw_os_error(*errno)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_mean_nothing_are_no_errors_of_the_system() {
+        let other = |errno| ffmpeg_next::Error::Other { errno };
+        for (errno, wrong) in [(1, "permitted"), (16, "busy"), (13, "denied")] {
+            let text = words(&other(errno), Some("bad header"));
+            assert!(text == "the data are refused (bad header)" && !text.contains(wrong), "{text}");
+            assert!(!words(&other(errno), None).contains(wrong));
+        }
+        assert_eq!(words(&other(EINVAL), None), "Invalid argument");
+        assert!(words(&other(ENOMEM), Some("no frame")).ends_with(" (no frame)"));
+    }
+
+    #[test]
+    fn sizes_are_read_from_messages() {
+        assert_eq!(refused_size("Picture size 40000x30000 is invalid"), Some((40_000, 30_000)));
+        let long = "packet 0: Invalid argument (Picture size 2048x1536 exceeds specified max pixel count 9, see";
+        assert_eq!(refused_size(long), Some((2048, 1536)));
+        for text in ["", "Picture size ", "Picture size x", "Picture size 5x-7 is invalid", "no size"] {
+            assert_eq!(refused_size(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The result of reading a video.
+
+use super::facts::VideoFacts;
+use vidrec_format::planes::Planes;
+
+/// One chosen frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SampledFrame {
+    /// The picture, upright and at the requested size.
+    pub image: Planes,
+    /// The presentation time in units of [`SampledVideo::time_base`].
+    ///
+    /// This is the time that the file gives, if it can be right; see [what counts as a
+    /// frame](crate::video#what-counts-as-a-frame). If the file gives none, it is FFmpeg's estimate. Without an
+    /// estimate, it is the time of the previous frame plus its duration, and 0 for a first frame.
+    pub pts: i64,
+    /// The ordinal of the frame among all frames that decode, from 0.
+    pub source_index: u32,
+}
+
+/// The result of [`sample`](super::sample).
+///
+/// The result of [`Video::sample_with`](super::Video::sample_with) holds what the caller made of each frame
+/// instead of the frame.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SampledVideo<T = SampledFrame> {
+    /// One entry for each distinct chosen ordinal, ascending.
+    pub frames: Vec<T>,
+    /// The seconds in a unit of time, as numerator and denominator; both are at least 1.
+    pub time_base: (u32, u32),
+    /// The number of frames of the video: those that decode, and [`VideoFacts::undecoded_frames`].
+    pub frame_count: u32,
+    /// The facts about the video.
+    pub facts: VideoFacts,
+}

@@ -1,0 +1,127 @@
+//! How to read a video.
+
+use std::time::Duration;
+
+use super::error::{Stage, VideoError};
+use vidrec_format::error::Error;
+use vidrec_format::limits;
+
+/// The most bits of a sample that may be reduced to 8 without a loss that people notice: those of HDR video.
+const MOST_BITS: u32 = 12;
+
+/// The size of the pictures to store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FrameSize {
+    /// The shorter side gets this many pixels, and the longer side follows, rounded to an even number. Never
+    /// enlarges.
+    ShortSide(u32),
+    /// The same, but smaller videos are enlarged.
+    ShortSideAlways(u32),
+    /// Exactly this size, whatever the shape of the video.
+    Exact {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+    },
+    /// The size at which the video is shown.
+    Original,
+}
+
+/// How much of a video is decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Decode {
+    /// Only what the wanted frames need, if that is certain; see [the rule](crate::video#what-is-decoded).
+    #[default]
+    Needed,
+    /// Everything. This finds all damage.
+    All,
+}
+
+/// How to read a video.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VideoOptions {
+    /// The size of the pictures. Default: 256 pixels on the shorter side.
+    pub size: FrameSize,
+    /// How much to decode. Default: what the wanted frames need.
+    pub decode: Decode,
+    /// The wall-clock time after which reading stops with an error. Default: 10 minutes.
+    ///
+    /// It is checked at each read, packet and frame. The time of the callback of
+    /// [`Video::sample_with`](super::Video::sample_with) counts too.
+    pub timeout: Duration,
+    /// The most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
+    pub max_pixels: u64,
+    /// The longest video, by the times of its packets; a longer one fails before it is decoded. Default: no limit.
+    pub max_duration: Option<Duration>,
+    /// Accept pictures of more than 12 bits a channel, and keep the upper 8 of their bits. Off by default.
+    ///
+    /// Without it such a video fails, because depth maps and measurements in 16 bits would become worthless.
+    pub reduce_depth: bool,
+    /// How many bytes of compressed video to keep in memory, so that a file is read only once. Default: 64 MiB.
+    ///
+    /// A longer video is read twice, with the same result.
+    pub keep_bytes: usize,
+}
+
+impl Default for VideoOptions {
+    fn default() -> Self {
+        VideoOptions {
+            size: FrameSize::ShortSide(256),
+            decode: Decode::Needed,
+            timeout: Duration::from_secs(600),
+            max_pixels: limits::MAX_PIXELS,
+            max_duration: None,
+            reduce_depth: false,
+            keep_bytes: 64 << 20,
+        }
+    }
+}
+
+impl VideoOptions {
+    /// Refuses a video of this many seconds if it is longer than [`max_duration`](Self::max_duration).
+    pub(super) fn check_duration(&self, seconds: Option<f64>) -> Result<(), VideoError> {
+        match (seconds, self.max_duration) {
+            (Some(seconds), Some(limit)) if seconds > limit.as_secs_f64() => {
+                let error = Error::limit("the video is too long")
+                    .expected(format!("at most {} s", limit.as_secs_f64()))
+                    .found(format!("{seconds:.1} s"));
+                Err(VideoError::new(Stage::Limit, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses pictures with more than [`max_pixels`](Self::max_pixels).
+    pub(super) fn check_pixels(&self, (width, height): (u32, u32)) -> Result<(), VideoError> {
+        let limit = self.max_pixels;
+        if u64::from(width) * u64::from(height) <= limit {
+            return Ok(());
+        }
+        let error = Error::limit("the pictures are too large")
+            .expected(format!("at most {limit} pixels"))
+            .found(format!("{width}x{height}"));
+        Err(VideoError::new(Stage::Limit, error))
+    }
+
+    /// Refuses pictures that would lose more than the finest shades, unless [`reduce_depth`](Self::reduce_depth)
+    /// is set.
+    pub(super) fn check_depth(&self, bits: u32, pixel_format: &str) -> Result<(), VideoError> {
+        if self.reduce_depth || bits <= MOST_BITS {
+            return Ok(());
+        }
+        let error = Error::limit("the pictures have more bits a channel than can be stored")
+            .expected(format!("at most {MOST_BITS}, of which 8 are stored"))
+            .found(format!("{bits} ({pixel_format})"))
+            .help("if the loss is meant, choose to reduce the depth");
+        Err(VideoError::new(Stage::Limit, error))
+    }
+
+    /// Returns the limit for FFmpeg, which also counts the margins of its buffers.
+    pub(super) fn decoder_pixels(&self) -> u64 {
+        let limit = self.max_pixels;
+        limit.saturating_mul(2).saturating_add(1 << 20).min(limit.max(limits::MAX_PIXELS))
+    }
+}

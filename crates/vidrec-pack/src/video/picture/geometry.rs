@@ -1,0 +1,284 @@
+//! Computes where pixels go: pixel shape, target size, rotation and mirroring. This is pure arithmetic, without
+//! FFmpeg.
+
+use vidrec_format::error::{Error, Result};
+use vidrec_format::{allocation, limits};
+
+use crate::video::options::FrameSize;
+
+/// Width and height in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub width: u32,
+    pub height: u32,
+}
+
+/// How to turn a decoded picture upright: first exchange the rows and columns, then mirror.
+///
+/// These three switches cover all eight ways to place a rectangle on a rectangle.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Orientation {
+    pub transpose: bool,
+    pub flip_x: bool,
+    pub flip_y: bool,
+}
+
+impl Orientation {
+    /// Reads a display matrix in the form that containers store: `x' = a*x + c*y`, `y' = b*x + d*y`, with y
+    /// downwards.
+    ///
+    /// An angle between the quarter turns counts as the nearest of them.
+    pub fn from_matrix(m: &[i32; 9]) -> Self {
+        let [a, b, _, c, d, ..] = m.map(i64::from);
+        if b.abs() + c.abs() > a.abs() + d.abs() {
+            Orientation { transpose: true, flip_x: c < 0, flip_y: b < 0 }
+        } else {
+            Orientation { transpose: false, flip_x: a < 0, flip_y: d < 0 }
+        }
+    }
+
+    /// Returns the same as a mirror and a turn: mirror left to right if `true`, then turn clockwise by this many
+    /// degrees.
+    pub fn as_mirror_and_turn(self) -> (bool, u32) {
+        match (self.transpose, self.flip_x, self.flip_y) {
+            (false, false, false) => (false, 0),
+            (true, true, false) => (false, 90),
+            (false, true, true) => (false, 180),
+            (true, false, true) => (false, 270),
+            (false, true, false) => (true, 0),
+            (true, true, true) => (true, 90),
+            (false, false, true) => (true, 180),
+            (true, false, false) => (true, 270),
+        }
+    }
+
+    pub fn is_identity(self) -> bool {
+        self == Orientation::default()
+    }
+
+    /// Returns the size of the upright picture, or that of the decoded one: exchanging the sides is its own
+    /// inverse.
+    pub fn apply(self, size: Size) -> Size {
+        if self.transpose { Size { width: size.height, height: size.width } } else { size }
+    }
+
+    /// Turns and mirrors one plane of `size` samples.
+    pub fn turn(self, plane: &[u16], size: Size) -> Result<Vec<u16>> {
+        let (w, h) = (size.width as usize, size.height as usize);
+        let out = self.apply(size);
+        let (ow, oh) = (out.width as usize, out.height as usize);
+        let mut turned = allocation::with_capacity(ow * oh, "a picture that is turned")?;
+        for y in 0..oh {
+            let y = if self.flip_y { oh - 1 - y } else { y };
+            let at = |x: usize| if self.transpose { plane[x * w + y] } else { plane[y * w + x] };
+            if self.flip_x {
+                turned.extend((0..ow).rev().map(at));
+            } else {
+                turned.extend((0..ow).map(at));
+            }
+        }
+        debug_assert_eq!(turned.len(), w * h);
+        Ok(turned)
+    }
+}
+
+/// Returns how far a matrix is from a quarter turn, in degrees; `None` for a true quarter turn.
+pub(crate) fn odd_angle(m: &[i32; 9]) -> Option<f64> {
+    let (a, b) = (f64::from(m[0]), f64::from(m[1]));
+    let degrees = b.atan2(a).to_degrees().rem_euclid(360.0);
+    let off = (degrees / 90.0).round() * 90.0 - degrees;
+    (off.abs() > 0.5).then_some(degrees)
+}
+
+/// Returns the size on a screen with square pixels. The sample aspect ratio `num:den` stretches the width.
+///
+/// A ratio that changes the width by less than 1 % counts as square. Encoders write 640:639 and the like when they
+/// round a size, and resampling for half a pixel only costs sharpness. A missing ratio (0:1) also counts as
+/// square.
+pub(crate) fn display_size(coded: Size, (num, den): (u32, u32)) -> Size {
+    let square = num == 0 || den == 0 || u64::from(num.abs_diff(den)) * 100 < u64::from(den);
+    if square {
+        return coded;
+    }
+    let width = divide_rounded(u64::from(coded.width) * u64::from(num), u64::from(den)).max(1);
+    Size { width: u32::try_from(width).unwrap_or(u32::MAX), height: coded.height }
+}
+
+/// Returns the size at which to store a picture of `display` size.
+///
+/// # Errors
+///
+/// A wanted side is zero, or a result is over [`limits::MAX_SIDE`] or [`limits::MAX_PIXELS`].
+pub(crate) fn target_size(display: Size, wanted: FrameSize) -> Result<Size> {
+    let target = match wanted {
+        FrameSize::Original => display,
+        FrameSize::Exact { width, height } => Size { width, height },
+        FrameSize::ShortSide(short) if display.width.min(display.height) <= short => display,
+        FrameSize::ShortSide(short) | FrameSize::ShortSideAlways(short) if display.width <= display.height => {
+            Size { width: short, height: even_side(display.height, short, display.width) }
+        }
+        FrameSize::ShortSide(short) | FrameSize::ShortSideAlways(short) => {
+            Size { width: even_side(display.width, short, display.height), height: short }
+        }
+    };
+    let Size { width, height } = target;
+    if width == 0 || height == 0 {
+        return Err(Error::usage(format!("a frame size of {width}x{height}; both sides must be at least 1")));
+    }
+    if width.max(height) > limits::MAX_SIDE || u64::from(width) * u64::from(height) > limits::MAX_PIXELS {
+        let (side, pixels) = (limits::MAX_SIDE, limits::MAX_PIXELS);
+        return Err(Error::limit(format!("frames of {width}x{height}"))
+            .expected(format!("sides up to {side}, {pixels} pixels in all"))
+            .help("ask for a smaller size"));
+    }
+    Ok(target)
+}
+
+/// Returns the size of a picture of the shape `shown` inside frames of the size `frame`: as large as fits.
+///
+/// Sides that do not fill the frame are even, so that chroma samples stay whole. A shape that differs by less than
+/// 1 % fills the frame, just as nearly square pixels count as square.
+pub(crate) fn fit(shown: Size, frame: Size) -> Size {
+    let wide = u64::from(shown.width) * u64::from(frame.height);
+    let tall = u64::from(shown.height) * u64::from(frame.width);
+    if wide.abs_diff(tall).saturating_mul(100) < tall {
+        return frame;
+    }
+    if wide > tall {
+        let height = even_side(shown.height, frame.width, shown.width.max(1)).min(frame.height);
+        Size { width: frame.width, height }
+    } else {
+        let width = even_side(shown.width, frame.height, shown.height.max(1)).min(frame.width);
+        Size { width, height: frame.height }
+    }
+}
+
+/// Returns `side * short / other` as the nearest even number, at least 2.
+fn even_side(side: u32, short: u32, other: u32) -> u32 {
+    let half = divide_rounded(u64::from(side) * u64::from(short), 2 * u64::from(other));
+    u32::try_from(half.max(1) * 2).unwrap_or(u32::MAX)
+}
+
+fn divide_rounded(n: u64, d: u64) -> u64 {
+    (n + d / 2) / d
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(width: u32, height: u32) -> Size {
+        Size { width, height }
+    }
+
+    #[test]
+    fn nearly_square_pixels_are_square() {
+        assert_eq!(display_size(size(426, 240), (640, 639)), size(426, 240));
+        assert_eq!(display_size(size(426, 240), (0, 1)), size(426, 240));
+        assert_eq!(display_size(size(100, 50), (101, 100)), size(101, 50));
+        assert_eq!(display_size(size(384, 384), (191, 189)), size(388, 384));
+    }
+
+    #[test]
+    fn pixel_shape_stretches_the_width() {
+        assert_eq!(display_size(size(720, 576), (64, 45)), size(1024, 576));
+        assert_eq!(display_size(size(704, 480), (10, 11)), size(640, 480));
+        assert_eq!(display_size(size(1, 1), (1, 1000)), size(1, 1));
+        assert_eq!(display_size(size(u32::MAX, 1), (u32::MAX, 1)), size(u32::MAX, 1));
+    }
+
+    #[test]
+    fn short_side_never_enlarges_and_gives_an_even_long_side() {
+        let short = |w, h, s| target_size(size(w, h), FrameSize::ShortSide(s)).unwrap();
+        assert_eq!(short(1280, 720, 256), size(456, 256)); // 455.1
+        assert_eq!(short(720, 1280, 256), size(256, 456));
+        assert_eq!(short(161, 121, 256), size(161, 121));
+        assert_eq!(short(2000, 40, 256), size(2000, 40));
+        assert_eq!(short(340, 256, 256), size(340, 256));
+        assert_eq!(short(3, 3000, 1), size(1, 1000));
+        assert_eq!(short(300, 300, 256), size(256, 256));
+    }
+
+    #[test]
+    fn smaller_videos_are_enlarged_when_asked_for() {
+        let always = |w, h, s| target_size(size(w, h), FrameSize::ShortSideAlways(s));
+        assert_eq!(always(161, 121, 256).unwrap(), size(340, 256)); // 340.6
+        assert_eq!(always(121, 161, 256).unwrap(), size(256, 340));
+        assert_eq!(always(1280, 720, 256).unwrap(), size(456, 256));
+        assert_eq!(always(256, 256, 256).unwrap(), size(256, 256));
+        assert!(always(60_000, 2, 256).is_err());
+        assert!(always(10, 10, 0).is_err());
+    }
+
+    #[test]
+    fn another_shape_is_fitted_into_the_frame() {
+        assert_eq!(fit(size(640, 480), size(456, 256)), size(342, 256)); // 341.3
+        assert_eq!(fit(size(1920, 800), size(456, 256)), size(456, 190));
+        assert_eq!(fit(size(1920, 1080), size(456, 256)), size(456, 256));
+        assert_eq!(fit(size(854, 480), size(1280, 720)), size(1280, 720));
+        assert_eq!(fit(size(1, 60_000), size(3, 3)), size(2, 3));
+        assert_eq!(fit(size(60_000, 1), size(1, 1)), size(1, 1));
+        assert_eq!(fit(size(u32::MAX, 1), size(65_500, 65_500)), size(65_500, 2));
+    }
+
+    #[test]
+    fn impossible_sizes_are_refused() {
+        assert!(target_size(size(10, 10), FrameSize::ShortSide(0)).is_err());
+        assert!(target_size(size(10, 10), FrameSize::Exact { width: 0, height: 1 }).is_err());
+        assert!(target_size(size(10, 10), FrameSize::Exact { width: limits::MAX_SIDE + 1, height: 1 }).is_err());
+        assert!(target_size(size(u32::MAX, 7), FrameSize::Original).is_err());
+        assert!(target_size(size(60_000, 60_000), FrameSize::Original).is_err());
+    }
+
+    /// Maps one point through the matrix's own formula and checks that `turn` puts the sample there.
+    #[test]
+    fn turning_agrees_with_the_matrix() {
+        const ONE: i32 = 1 << 16;
+        let (w, h) = (3i32, 2i32);
+        let plane: Vec<u16> = (0..6).collect();
+        let mut seen = Vec::new();
+        for (a, b, c, d) in [
+            (1, 0, 0, 1),
+            (0, 1, -1, 0),
+            (-1, 0, 0, -1),
+            (0, -1, 1, 0),
+            (-1, 0, 0, 1),
+            (1, 0, 0, -1),
+            (0, 1, 1, 0),
+            (0, -1, -1, 0),
+        ] {
+            let o = Orientation::from_matrix(&[a * ONE, b * ONE, 0, c * ONE, d * ONE, 0, 0, 0, 1 << 30]);
+            let turned = o.turn(&plane, size(3, 2)).unwrap();
+            let out = o.apply(size(3, 2));
+            for y in 0..h {
+                for x in 0..w {
+                    // Twice the coordinates of sample centers, relative to the picture's center.
+                    let (cx, cy) = (2 * x - w + 1, 2 * y - h + 1);
+                    let tx = (a * cx + c * cy + out.width as i32 - 1) / 2;
+                    let ty = (b * cx + d * cy + out.height as i32 - 1) / 2;
+                    assert_eq!(turned[(ty * out.width as i32 + tx) as usize], plane[(y * w + x) as usize]);
+                }
+            }
+            seen.push(o.as_mirror_and_turn());
+        }
+        assert_eq!(
+            seen,
+            [(false, 0), (false, 90), (false, 180), (false, 270), (true, 0), (true, 180), (true, 270), (true, 90)]
+        );
+    }
+
+    #[test]
+    fn odd_angles_go_to_the_nearest_quarter() {
+        let m = |degrees: f64| {
+            let (s, c) = degrees.to_radians().sin_cos();
+            let f = |v: f64| (v * 65536.0) as i32;
+            [f(c), f(s), 0, f(-s), f(c), 0, 0, 0, 1 << 30]
+        };
+        assert_eq!(Orientation::from_matrix(&m(10.0)), Orientation::default());
+        assert_eq!(Orientation::from_matrix(&m(80.0)).as_mirror_and_turn(), (false, 90));
+        assert_eq!(odd_angle(&m(90.0)), None);
+        assert!((odd_angle(&m(10.0)).unwrap() - 10.0).abs() < 0.1);
+        assert_eq!(Orientation::from_matrix(&[0; 9]), Orientation::default());
+        assert!(!Orientation::from_matrix(&[i32::MIN; 9]).as_mirror_and_turn().0);
+    }
+}

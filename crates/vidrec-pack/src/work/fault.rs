@@ -1,0 +1,52 @@
+//! Simulates a failing codec, so that tests can see what happens to the other videos. Not in release builds.
+
+use std::io::Read;
+
+use super::failure::ClipFailure;
+use super::video_store::VideoStore;
+
+/// Returns what `VIDREC_DECODER_FAULT` says for this video, in a debug build.
+fn planned(source: &str) -> Option<(String, String)> {
+    let plan = std::env::var("VIDREC_DECODER_FAULT").ok().filter(|_| cfg!(debug_assertions))?;
+    let (what, of) = plan.split_once(':')?;
+    let rest = of.strip_prefix(source).or_else(|| of.strip_prefix('*'))?;
+    let rest = if rest.is_empty() { rest } else { rest.strip_prefix(':')? };
+    Some((what.to_owned(), rest.to_owned()))
+}
+
+/// Simulates a fault of the decoder.
+///
+/// `abort:SOURCE` and `hang:SOURCE` stand for a codec that crashes or hangs. `kill:SOURCE` stands for a system
+/// that runs out of memory and kills the process. `escape:SOURCE:WAY` stands for a video that has taken over its
+/// decoder and tries to get out.
+pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), ClipFailure> {
+    let Some((what, how)) = planned(source) else { return Ok(()) };
+    match what.as_str() {
+        "abort" => std::process::abort(),
+        "hang" => loop {
+            std::thread::park();
+        },
+        #[cfg(all(target_os = "linux", debug_assertions))]
+        "kill" => super::confine::escape::die(),
+        #[cfg(not(target_os = "linux"))]
+        "kill" => {
+            let kill = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+            drop(kill);
+        }
+        #[cfg(all(target_os = "linux", debug_assertions))]
+        "escape" => return super::confine::escape::attempt(&how, store),
+        _ => {}
+    }
+    let _ = (how, store);
+    Ok(())
+}
+
+/// Waits in the run before a video, if a test asks for it.
+///
+/// `wait:SOURCE:PIPE` waits until a named pipe has a byte to read. `wait:*:PIPE` does so at each video.
+pub(super) fn wait(source: &str) {
+    if let Some((_, pipe)) = planned(source).filter(|(what, _)| what == "wait") {
+        let byte = std::fs::File::open(pipe).and_then(|mut pipe| pipe.read_exact(&mut [0]));
+        byte.expect("the test has opened the pipe");
+    }
+}

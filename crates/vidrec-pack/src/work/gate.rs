@@ -1,0 +1,179 @@
+//! Limits how many videos are packed at a time. The number falls when the machine cannot handle as many as were
+//! asked for.
+//!
+//! A video that fails because the machine has run out of something ([`Shortage`]) is packed once more, alone. If
+//! that succeeds, there were too many at a time, and fewer are packed at a time from then on. If it fails, not
+//! even one can be packed and the run has to stop, because a machine with too few resources must never produce a
+//! smaller data set.
+
+use std::fmt;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::failure::ClipFailure;
+use vidrec_format::machine::Shortage;
+
+pub(crate) struct Gate {
+    state: Mutex<GateState>,
+    changed: Condvar,
+}
+
+struct GateState {
+    /// The most videos that may be packed at a time.
+    most: usize,
+    inside: usize,
+    /// The number of videos that are packed alone or wait for it.
+    alone: usize,
+    shortage: Option<Shortage>,
+}
+
+/// A video that is being packed. Dropping it lets the next one in.
+struct GatePass<'a> {
+    gate: &'a Gate,
+    alone: bool,
+}
+
+/// Says that fewer videos were packed at a time than asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slowed {
+    pub shortage: Shortage,
+    /// The number of videos packed at a time in the end.
+    pub most: usize,
+}
+
+impl fmt::Display for Slowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "out of {}: packed {} at a time from then on", self.shortage.resource(), self.most)
+    }
+}
+
+impl Gate {
+    pub fn new(most: usize) -> Self {
+        let state = GateState { most: most.max(1), inside: 0, alone: 0, shortage: None };
+        Gate { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Packs a video by calling `work`, and tells it whether the video is packed alone.
+    pub fn pack<T>(&self, mut work: impl FnMut(bool) -> Result<T, ClipFailure>) -> Result<T, ClipFailure> {
+        let pass = self.enter();
+        let first = work(false);
+        let Err(ClipFailure { shortage: Some(shortage), .. }) = first else { return first };
+        let crowd = self.lock().inside;
+        drop(pass);
+        let pass = self.enter_alone();
+        let again = work(true);
+        if again.is_ok() {
+            self.lower(crowd, shortage);
+        }
+        drop(pass);
+        again
+    }
+
+    /// Says why fewer videos were packed at a time than asked for; `None` if that did not happen.
+    pub fn slowed(&self) -> Option<Slowed> {
+        let state = self.lock();
+        state.shortage.map(|shortage| Slowed { shortage, most: state.most })
+    }
+
+    /// Lowers the number of videos at a time, because `crowd` of them were too many.
+    fn lower(&self, crowd: usize, shortage: Shortage) {
+        let mut state = self.lock();
+        let most = crowd.saturating_sub(1).max(1);
+        if most < state.most {
+            state.most = most;
+            state.shortage = Some(shortage);
+        }
+    }
+
+    fn enter(&self) -> GatePass<'_> {
+        let mut state = self.lock();
+        while state.alone > 0 || state.inside >= state.most {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.inside += 1;
+        GatePass { gate: self, alone: false }
+    }
+
+    fn enter_alone(&self) -> GatePass<'_> {
+        let mut state = self.lock();
+        state.alone += 1;
+        while state.inside > 0 {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.inside += 1;
+        GatePass { gate: self, alone: true }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, GateState> {
+        // No code that can panic runs under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for GatePass<'_> {
+    fn drop(&mut self) {
+        let mut state = self.gate.lock();
+        state.inside -= 1;
+        state.alone -= usize::from(self.alone);
+        drop(state);
+        self.gate.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::thread;
+
+    use super::super::failure::PackStage;
+    use super::*;
+
+    fn failure(shortage: Option<Shortage>) -> ClipFailure {
+        ClipFailure { stage: PackStage::Encode, message: String::new(), shortage, unreached: false }
+    }
+
+    /// Packs 80 videos on 8 threads on a machine that can handle `enough`; returns how many succeeded, and the
+    /// gate.
+    fn pack_where_there_is_enough_for(enough: usize) -> (usize, Gate) {
+        let (gate, inside, good) = (Gate::new(8), AtomicUsize::new(0), AtomicUsize::new(0));
+        let one = |alone: bool| {
+            let now = inside.fetch_add(1, SeqCst) + 1;
+            assert!(!alone || now == 1);
+            (0..10).for_each(|_| thread::yield_now());
+            inside.fetch_sub(1, SeqCst);
+            if now <= enough { Ok(()) } else { Err(failure(Some(Shortage::Descriptors))) }
+        };
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..10).for_each(|_| _ = good.fetch_add(usize::from(gate.pack(one).is_ok()), SeqCst)));
+            }
+        });
+        (good.into_inner(), gate)
+    }
+
+    #[test]
+    fn what_fails_in_a_crowd_works_alone_and_then_there_are_fewer() {
+        for enough in [1, 3, 7] {
+            let (good, gate) = pack_where_there_is_enough_for(enough);
+            assert_eq!(good, 80, "enough for {enough}");
+            // The scheduler decides whether all eight were ever inside.
+            assert!(gate.slowed().is_none_or(|slowed| slowed.most < 8 && slowed.shortage == Shortage::Descriptors));
+        }
+        let (good, gate) = pack_where_there_is_enough_for(8);
+        assert_eq!((good, gate.slowed()), (80, None));
+        assert_eq!(pack_where_there_is_enough_for(0).0, 0, "not even alone");
+    }
+
+    #[test]
+    fn a_video_that_fails_by_itself_is_tried_once_and_slows_nothing() {
+        let (gate, tries) = (Gate::new(4), AtomicUsize::new(0));
+        let own = |_| -> Result<(), _> {
+            tries.fetch_add(1, SeqCst);
+            Err(failure(None))
+        };
+        assert!(gate.pack(own).is_err());
+        // A video that gets no memory in a crowd, and that alone turns out to ask for too much.
+        let huge = |alone: bool| -> Result<(), _> { Err(failure((!alone).then_some(Shortage::Memory))) };
+        assert!(gate.pack(huge).is_err_and(|e| e.shortage.is_none()));
+        assert_eq!((tries.into_inner(), gate.slowed()), (1, None));
+    }
+}

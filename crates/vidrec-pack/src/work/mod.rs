@@ -1,0 +1,65 @@
+//! Turns jobs into clips. Each thread decodes and encodes one video at a time, and results come in the order of
+//! the jobs.
+//!
+//! ```text
+//! ordered.rs     parallel work with results in order
+//! sources.rs     decides how a video is packed; copies.rs: from a data set packed earlier
+//! clip.rs        turns one video into its clips: choose.rs, then video.rs or pictures.rs, and encode.rs
+//! sound.rs       the sound of a video as a track
+//! tracks.rs      the tracks of a clip, from its row of the manifest
+//! video_store.rs opens videos, wherever they are
+//! isolate.rs     decodes in separate processes; spawner.rs: starts them; wire.rs: their messages;
+//!                worker_requests.rs, grants.rs: what they may not open themselves; descriptors.rs: passes open files
+//! confine/       the privileges that such a process gives up
+//! memory.rs      a bound for all videos in progress; read_ahead.rs: reads the next files into the system's cache
+//! gate.rs        limits how many videos are packed at a time
+//! ```
+
+mod choose;
+mod clip;
+mod confine;
+mod copies;
+#[cfg(unix)]
+mod descriptors;
+mod encode;
+mod encoded_source;
+mod failure;
+mod fault;
+mod gate;
+mod grants;
+mod isolate;
+mod memory;
+mod options;
+mod ordered;
+mod packed;
+mod pictures;
+mod read_ahead;
+mod sound;
+mod sources;
+mod spawner;
+mod stamp;
+mod tracks;
+mod video;
+mod video_store;
+pub(super) mod wire;
+mod worker_requests;
+
+pub(super) use clip::pack_one;
+pub(super) use confine::confine;
+pub(super) use copies::{Copies, video_facts};
+#[cfg(unix)]
+pub(super) use descriptors::FileReceiver;
+pub(super) use failure::ClipFailure;
+pub use failure::PackStage;
+pub(super) use gate::{Gate, Slowed};
+pub(super) use isolate::Pool;
+pub(super) use memory::MemoryBound;
+pub use options::{FrameOptions, PictureOptions, Resources, VideoLimits};
+pub(super) use options::{MAX_DRAWS, Recipe};
+pub(super) use ordered::{Event, Flow, for_each};
+pub(super) use packed::PackedClip;
+pub(super) use sound::{SOUND, sound_channels, sound_schema};
+pub(super) use sources::{PackedVideo, Sources, pack_somewhere};
+pub(super) use stamp::{Stamp, track_stamps};
+pub(super) use video_store::VideoStore;
+pub(super) use worker_requests::{Gift, Line};

@@ -1,0 +1,191 @@
+//! Packs a folder of JPEG and PNG files as a clip. Each file is a frame, in the natural order of the names.
+//!
+//! The code that decodes videos also decodes these images. It turns them as EXIF says, scales them and converts
+//! them: gray becomes color, and alpha is ignored. All frames get the size of the first one taken. A JPEG that
+//! passes through keeps every byte instead, and with them its own size.
+
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use image::metadata::Orientation;
+
+use super::encode::FrameEncoder;
+use super::encoded_source::{EncodedPicture, EncodedSource};
+use super::failure::{ClipFailure, PackStage};
+use super::options::{FrameOptions, Recipe};
+use super::video_store::VideoStore;
+use crate::plan;
+use crate::video::{FrameSize, Moment, Stage, Timeline, Video, VideoFacts, VideoOptions};
+use vidrec_format::error::{Error, Result};
+use vidrec_format::limits;
+use vidrec_jpeg::{Decoder, RgbPicture};
+
+/// Reads the images that `choose` selects.
+pub(super) fn sample(
+    folder: &Path,
+    recipe: Recipe<'_>,
+    choose: &dyn Fn(&Timeline) -> Result<Vec<u32>>,
+) -> Result<EncodedSource, ClipFailure> {
+    let paths = recipe.store.pictures(folder)?;
+    if paths.is_empty() {
+        return Err(failure(Stage::Stream, &Error::usage("the folder holds no JPEG or PNG files")));
+    }
+    let timeline = timeline(paths.len(), recipe.frames);
+    let mut wanted = choose(&timeline).map_err(|e| failure(Stage::Sample, &e))?;
+    wanted.dedup();
+    let mut reader = PictureReader {
+        recipe,
+        deadline: Instant::now().checked_add(recipe.limits.timeout),
+        size: recipe.pictures.size,
+        encoder: FrameEncoder::new(recipe).map_err(|e| failure(Stage::Scale, &e))?,
+        source: EncodedSource {
+            time_base: timeline.time_base,
+            frame_count: paths.len() as u32,
+            ..EncodedSource::default()
+        },
+    };
+    for index in wanted {
+        reader.read(&paths[index as usize], timeline.pts[index as usize], index)?;
+    }
+    reader.source.facts.container = "pictures".into();
+    Ok(reader.source)
+}
+
+/// Returns the times of the images: image `i` is shown at `i` times the given frame duration, or at `i` seconds
+/// without one.
+fn timeline(count: usize, options: &FrameOptions) -> Timeline {
+    let time_base = options.picture_rate.map_or((1, 1), |rate| rate.frame_seconds());
+    Timeline { pts: (0..count as i64).collect(), key: vec![true; count], time_base, player_zero: Moment::ZERO }
+}
+
+struct PictureReader<'a> {
+    recipe: Recipe<'a>,
+    deadline: Option<Instant>,
+    /// The size of the next images: that of the first one.
+    size: FrameSize,
+    encoder: FrameEncoder,
+    source: EncodedSource,
+}
+
+impl PictureReader<'_> {
+    fn read(&mut self, path: &Path, pts: i64, source_index: u32) -> Result<(), ClipFailure> {
+        let named = |stage, e: &Error| {
+            let failure = failure(stage, e);
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            ClipFailure { message: format!("{name}: {}", failure.message), ..failure }
+        };
+        let (jpeg, size, measured) = if self.recipe.pictures.pass_through && plan::is_jpeg(path) {
+            let taken = untouched(path, self.recipe.store).map_err(|e| named(Stage::Decode, &e.without_file()))?;
+            let (coded_width, coded_height) = taken.1;
+            let codec = "mjpeg".into();
+            self.source.take_facts(VideoFacts { codec, coded_width, coded_height, ..VideoFacts::default() });
+            (taken.0, taken.1, None)
+        } else {
+            let left = self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now()));
+            let decode = self.recipe.frames.decode;
+            let max_pixels = self.recipe.limits.max_pixels;
+            let reduce_depth = self.recipe.pictures.reduce_depth;
+            let size = self.size;
+            let options =
+                VideoOptions { size, decode, timeout: left, max_pixels, reduce_depth, ..VideoOptions::default() };
+            let store = self.recipe.store;
+            let video = Video::open_file(store.file(path)?, &options);
+            let sampled = video.and_then(|video| video.sample(&|_| Ok(vec![0])));
+            let sampled = sampled.map_err(|e| match too_large(path, max_pixels, store) {
+                Some(too_large) => named(Stage::Limit, &too_large),
+                None => named(e.stage, &e.error.without_file()),
+            })?;
+            let image = &sampled.frames.first().ok_or_else(ClipFailure::missing_frame)?.image;
+            let (jpeg, measured) = self.encoder.encode(image).map_err(|e| named(Stage::Scale, &e))?;
+            self.size = FrameSize::Exact { width: image.width(), height: image.height() };
+            let size = (image.width(), image.height());
+            self.source.take_facts(sampled.facts);
+            (jpeg, size, measured)
+        };
+        self.source.pictures.push(EncodedPicture { jpeg, size, pts, source_index, measured });
+        Ok(())
+    }
+}
+
+/// Returns the error for an image whose header declares more pixels than the limit. FFmpeg only calls such an
+/// image invalid data.
+fn too_large(path: &Path, max_pixels: u64, store: &VideoStore) -> Option<Error> {
+    let (width, height) = declared_size(path, store)?;
+    let limit = max_pixels.min(limits::MAX_PIXELS);
+    let error = || {
+        let error = Error::limit("the picture is too large");
+        error.expected(format!("at most {limit} pixels")).found(format!("{width}x{height}"))
+    };
+    (u64::from(width) * u64::from(height) > limit).then(error)
+}
+
+/// Returns the width and height in the header of a PNG (PNG specification, 5.2 and 11.2.1) or JPEG.
+fn declared_size(path: &Path, store: &VideoStore) -> Option<(u32, u32)> {
+    /// The header of a JPEG comes before its data, after EXIF, profiles and previews.
+    const HEAD: u64 = 16 << 20;
+    let mut head = Vec::new();
+    store.open(path).ok()??.0.take(HEAD).read_to_end(&mut head).ok()?;
+    let Some(rest) = head.strip_prefix(b"\x89PNG\r\n\x1a\n") else {
+        let header = Decoder::new().ok()?.header(&head).ok()?;
+        return Some((header.width, header.height));
+    };
+    let (size, _) = rest.strip_prefix(b"\0\0\0\x0dIHDR")?.as_chunks::<4>();
+    Some((u32::from_be_bytes(*size.first()?), u32::from_be_bytes(*size.get(1)?)))
+}
+
+/// Returns a JPEG unchanged, after checking that it decodes and is upright.
+fn untouched(path: &Path, store: &VideoStore) -> Result<(Vec<u8>, (u32, u32))> {
+    let io = |e| Error::io("read the picture", path, e);
+    let (file, length) = store.open(path).map_err(io)?.ok_or_else(|| Error::usage("not a regular file"))?;
+    let too_long = |length| Error::limit("the picture is too long").expected(limits::MAX_RECORD_BYTES).found(length);
+    if length > limits::MAX_RECORD_BYTES {
+        return Err(too_long(length));
+    }
+    let mut jpeg = Vec::new();
+    // The file may have grown in the meantime.
+    file.take(limits::MAX_RECORD_BYTES + 1).read_to_end(&mut jpeg).map_err(io)?;
+    if jpeg.len() as u64 > limits::MAX_RECORD_BYTES {
+        return Err(too_long(jpeg.len() as u64));
+    }
+    let RgbPicture { width, height, .. } = Decoder::new()?.decode_picture(&jpeg)?;
+    if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
+        return Err(Error::usage(
+            "EXIF says to turn the picture, which needs encoding it again instead of passing it through",
+        ));
+    }
+    Ok((jpeg, (width, height)))
+}
+
+/// Returns the orientation in the EXIF data, if there is one.
+fn orientation(jpeg: &[u8]) -> Option<Orientation> {
+    Orientation::from_exif_chunk(vidrec_jpeg::exif(jpeg)?)
+}
+
+fn failure(stage: Stage, e: &Error) -> ClipFailure {
+    ClipFailure::of(PackStage::Video(stage), e)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the first bytes of a JPEG with an EXIF orientation in big-endian TIFF.
+    fn exif(orientation: u8) -> Vec<u8> {
+        let tiff = [b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0];
+        let length = (2 + 6 + tiff.len()) as u8;
+        let jfif = [0xff, 0xe0, 0, 4, 0, 0];
+        [&[0xff, 0xd8][..], &jfif, &[0xff, 0xff, 0xe1, 0, length], b"Exif\0\0", &tiff, &[0xff, 0xda, 0, 2]].concat()
+    }
+
+    #[test]
+    fn orientation_is_found_behind_other_segments() {
+        assert_eq!(orientation(&exif(1)), Some(Orientation::NoTransforms));
+        assert_eq!(orientation(&exif(6)), Some(Orientation::Rotate90));
+        let all = exif(6);
+        for cut in 0..all.len() {
+            let _ = orientation(&all[..cut]); // no panic
+        }
+        assert_eq!(orientation(&[0xff, 0xd8, 0xff, 0xe1, 0, 0]), None);
+    }
+}

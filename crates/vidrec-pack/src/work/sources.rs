@@ -1,0 +1,111 @@
+//! Finds the clips of each video: from a decoder in this process or another one, or from a data set packed
+//! earlier.
+
+use super::clip;
+use super::copies::Copies;
+use super::failure::ClipFailure;
+use super::fault;
+use super::gate::{Gate, Slowed};
+use super::isolate::{Errand, Pool};
+use super::memory::{HeldMemory, MemoryBound};
+use super::options::{Recipe, Resources};
+use super::packed::{PackedClip, held_bytes};
+use super::read_ahead::ReadAhead;
+use super::stamp::{Stamp, track_stamps};
+use crate::plan::Job;
+
+/// How many bytes of the next files are read ahead.
+const READ_AHEAD: u64 = 256 << 20;
+
+/// The result of packing a video.
+pub(crate) struct PackedVideo<'m> {
+    /// The size and modification time of the file, taken before it was read.
+    pub stamp: Option<Stamp>,
+    /// The same for the files of its tracks.
+    pub track_stamps: Vec<Option<Stamp>>,
+    pub clips: Result<Vec<PackedClip>, ClipFailure>,
+    /// The memory that the JPEGs of the clips use.
+    pub held: HeldMemory<'m>,
+}
+
+/// What the workers of a run share.
+pub(crate) struct Sources<'a> {
+    jobs: &'a [Job],
+    recipe: Recipe<'a>,
+    /// In a run that retries failed videos: the clips of the others.
+    copies: Option<Copies<'a>>,
+    /// The decoding processes, if this process does not decode.
+    pool: Option<&'a Pool<'a>>,
+    memory: MemoryBound,
+    ahead: ReadAhead,
+    gate: Gate,
+    threads: usize,
+}
+
+impl<'a> Sources<'a> {
+    /// Creates the sources for this many `threads`.
+    pub fn new(
+        jobs: &'a [Job],
+        recipe: Recipe<'a>,
+        resources: &Resources,
+        copies: Option<Copies<'a>>,
+        pool: Option<&'a Pool<'a>>,
+        threads: usize,
+    ) -> Self {
+        let paths = jobs.iter().map(|job| job.path.clone()).collect();
+        let ahead = ReadAhead::new(paths, resources.io_threads, READ_AHEAD);
+        let (memory, gate) = (MemoryBound::of(resources), Gate::new(threads));
+        Sources { jobs, recipe, copies, pool, memory, ahead, gate, threads }
+    }
+
+    /// Says why fewer videos were packed at a time than asked for; `None` if that did not happen.
+    pub fn slowed(&self) -> Option<Slowed> {
+        self.gate.slowed()
+    }
+
+    /// Estimates how long a video takes, relative to others. The estimate is its size in bytes, or 0 if asking for
+    /// the size would take a request.
+    pub fn cost(&self, ordinal: usize) -> u64 {
+        Stamp::of(&self.jobs[ordinal].path).map_or(0, |stamp| stamp.bytes)
+    }
+
+    /// Packs a video.
+    pub fn pack(&self, ordinal: usize) -> PackedVideo<'_> {
+        let job = &self.jobs[ordinal];
+        let (stamp, track_stamps) = (Stamp::of(&job.path), track_stamps(job));
+        let mut held = self.memory.hold();
+        let copied = self.copies.as_ref().and_then(|copies| copies.of(ordinal));
+        let clips = copied.unwrap_or_else(|| self.decode(ordinal, &mut held));
+        // Clips from other places wait to be written too.
+        held.set(clips.as_ref().map_or(0, |clips| held_bytes(clips)));
+        PackedVideo { stamp, track_stamps, clips, held }
+    }
+
+    fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<Vec<PackedClip>, ClipFailure> {
+        let job = &self.jobs[ordinal];
+        self.ahead.begin(ordinal);
+        let next = self.jobs.iter().skip(ordinal + 1).take(self.threads);
+        next.for_each(|job| self.recipe.store.expect(&job.path));
+        self.gate.pack(|alone| {
+            if alone {
+                self.ahead.stop();
+                self.pool.into_iter().for_each(Pool::end_idle);
+            }
+            pack_somewhere(self.pool, job, self.recipe, held, alone)
+        })
+    }
+}
+
+/// Packs a video in a process of the pool, or in this process if there is no pool.
+pub(crate) fn pack_somewhere(
+    pool: Option<&Pool<'_>>,
+    job: &Job,
+    recipe: Recipe<'_>,
+    held: &mut HeldMemory<'_>,
+    alone: bool,
+) -> Result<Vec<PackedClip>, ClipFailure> {
+    fault::wait(&job.source);
+    let Some(pool) = pool else { return clip::pack_one(job, recipe, held, alone) };
+    let Recipe { store, channels, measure, .. } = recipe;
+    pool.pack(&Errand { job, store, memory: held.memory(), channels, measure, alone })
+}

@@ -1,0 +1,43 @@
+//! The size and modification time of an input file, which show whether the file is still the same.
+
+use std::fmt;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Job;
+use vidrec_store::location::is_remote;
+
+/// The size and modification time of an input file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stamp {
+    /// Length in bytes.
+    pub bytes: u64,
+    /// Time of the last change in nanoseconds since 1970.
+    pub modified_ns: u64,
+}
+
+impl Stamp {
+    /// Returns the stamp of `path`; `None` if its metadata cannot be read. Also `None` for remote files, because
+    /// each would take a request.
+    pub fn of(path: &Path) -> Option<Self> {
+        if is_remote(path) {
+            return None;
+        }
+        let meta = std::fs::metadata(path).ok()?;
+        let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(Stamp { bytes: meta.len(), modified_ns: u64::try_from(since.as_nanos()).ok()? })
+    }
+}
+
+/// Returns the stamps of the files of a video's tracks.
+pub(crate) fn track_stamps(job: &Job) -> Vec<Option<Stamp>> {
+    job.tracks.iter().flat_map(|row| row.files()).map(Stamp::of).collect()
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes, changed {} ns after 1970", self.bytes, self.modified_ns)
+    }
+}

@@ -1,0 +1,53 @@
+//! Makes the tracks of a clip from its row of the manifest.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use super::failure::{ClipFailure, PackStage};
+use super::options::Recipe;
+use crate::plan::Job;
+use crate::track::Window;
+use crate::video::Timeline;
+use vidrec_dataset::writer::EncodedTrack;
+
+/// Makes the tracks of a video.
+pub(super) struct TrackSource<'a> {
+    job: &'a Job,
+    recipe: Recipe<'a>,
+    /// The window of the video when its timeline was last seen.
+    window: RefCell<Option<Window>>,
+}
+
+impl<'a> TrackSource<'a> {
+    pub fn new(job: &'a Job, recipe: Recipe<'a>) -> Self {
+        TrackSource { job, recipe, window: RefCell::default() }
+    }
+
+    /// Records the frames of the video, as far as they are known now.
+    pub fn see(&self, timeline: &Timeline) {
+        if self.job.tracks.is_some() || self.recipe.audio.is_some() {
+            *self.window.borrow_mut() = Some(self.recipe.frames.segment_clock.window(timeline, self.job.segment));
+        }
+    }
+
+    /// Returns the part of the video that the clip covers, in nanoseconds on the clock of its pts. An open side is
+    /// the least or the greatest number.
+    pub fn part(&self) -> (i64, i64) {
+        let window = self.window.borrow();
+        let segment = window.as_ref().and_then(|window| Some((window.segment?, window.to_clip)));
+        segment.map_or((i64::MIN, i64::MAX), |(segment, to_clip)| {
+            let start = if segment.from_first { i64::MIN } else { segment.start.saturating_add(to_clip) };
+            (start, if segment.end == i64::MAX { i64::MAX } else { segment.end.saturating_add(to_clip) })
+        })
+    }
+
+    /// Returns the tracks of a clip with these frames.
+    pub fn of_clip(&self, frames: &[u32]) -> Result<Vec<EncodedTrack>, ClipFailure> {
+        let (Some(row), Some(window)) = (&self.job.tracks, &*self.window.borrow()) else { return Ok(Vec::new()) };
+        let window = Window { chosen: frames.iter().map(|&frame| frame as usize).collect(), ..window.clone() };
+        let open = |path: &Path| self.recipe.store.open(path);
+        let tracks = self.recipe.tracks.iter().enumerate();
+        let made = tracks.filter_map(|(number, track)| track.of_clip(number, row, &window, &open).transpose());
+        made.collect::<Result<_, _>>().map_err(|e| ClipFailure::of(PackStage::Track, &e))
+    }
+}

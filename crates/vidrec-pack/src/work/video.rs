@@ -1,0 +1,46 @@
+//! Samples and encodes the frames of a video file, one after another.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use super::encode::{ENCODER_BYTES_PER_PIXEL, FrameEncoder, encode, not_encoded};
+use super::encoded_source::EncodedSource;
+use super::failure::ClipFailure;
+use super::memory::{self, HeldMemory};
+use super::options::Recipe;
+use crate::video::{Choose, SampledFrame, SampledVideo, Video, VideoOptions};
+
+/// Samples a video and encodes each frame as soon as it is decoded, so only one uncompressed image is in memory.
+///
+/// Counts the JPEGs in `held`. Sets `needed` to the most memory that decoding takes.
+pub(super) fn sample(
+    path: &Path,
+    recipe: Recipe<'_>,
+    held: &mut HeldMemory<'_>,
+    needed: &Cell<u64>,
+    choose: Choose<'_>,
+) -> Result<EncodedSource, ClipFailure> {
+    let video_options = VideoOptions {
+        size: recipe.pictures.size,
+        decode: recipe.frames.decode,
+        timeout: recipe.limits.timeout,
+        max_pixels: recipe.limits.max_pixels,
+        max_duration: recipe.limits.max_duration,
+        reduce_depth: recipe.pictures.reduce_depth,
+        ..VideoOptions::default()
+    };
+    let video = Video::open_file(recipe.store.file(path)?, &video_options)?;
+    let pixels = video.picture_size().map_or(0, |(width, height)| u64::from(width) * u64::from(height));
+    let bytes = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
+    needed.set(bytes.max(memory::PER_THREAD));
+    let _share = held.memory().share(bytes);
+    let mut encoder = FrameEncoder::new(recipe).map_err(not_encoded)?;
+    let mut make = |frame: SampledFrame| {
+        let picture = encode(&mut encoder, &frame)?;
+        held.add(picture.jpeg.len());
+        Ok(picture)
+    };
+    let SampledVideo { frames, time_base, frame_count, facts } = video.sample_with(choose, &mut make)?;
+    let pictures = frames.into_iter().collect::<Result<_, ClipFailure>>()?;
+    Ok(EncodedSource { pictures, time_base, frame_count, facts })
+}

@@ -1,0 +1,127 @@
+//! The findings of a check of data sets.
+
+use serde::{Deserialize, Serialize};
+
+use vidrec_format::words::words;
+
+/// A kind of finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// All frames of a clip are black, or nearly.
+    Black,
+    /// All frames of a clip are of nearly one color.
+    Uniform,
+    /// All frames of a clip are very dark.
+    Dark,
+    /// Much of a clip is white, without any detail.
+    BlownOut,
+    /// All frames of a clip show the same.
+    Frozen,
+    /// Some frames of a clip repeat the one before.
+    RepeatedFrames,
+    /// The scene changes inside a clip.
+    SceneCut,
+    /// Clips of one data set show nearly the same.
+    NearDuplicate,
+    /// Clips of different data sets show nearly the same. A model would be tested with clips that it has seen in
+    /// training.
+    Leak,
+    /// Clips that show nearly the same have different labels.
+    LabelConflict,
+    /// A frame is damaged: its bytes have another checksum, or they do not decode.
+    Corrupt,
+    /// Packing had to take another frame than the wanted one, or the video has known faults.
+    Substituted,
+    /// A video was not packed.
+    Failed,
+}
+
+words!(FindingKind, "kind of finding", {
+    "black" => Black,
+    "uniform" => Uniform,
+    "dark" => Dark,
+    "blown-out" => BlownOut,
+    "frozen" => Frozen,
+    "repeated-frames" => RepeatedFrames,
+    "scene-cut" => SceneCut,
+    "near-duplicate" => NearDuplicate,
+    "leak" => Leak,
+    "label-conflict" => LabelConflict,
+    "corrupt" => Corrupt,
+    "substituted" => Substituted,
+    "failed" => Failed,
+});
+
+impl FindingKind {
+    /// All kinds, in the order of [`WORDS`](Self::WORDS).
+    pub const ALL: [FindingKind; 13] = [
+        FindingKind::Black,
+        FindingKind::Uniform,
+        FindingKind::Dark,
+        FindingKind::BlownOut,
+        FindingKind::Frozen,
+        FindingKind::RepeatedFrames,
+        FindingKind::SceneCut,
+        FindingKind::NearDuplicate,
+        FindingKind::Leak,
+        FindingKind::LabelConflict,
+        FindingKind::Corrupt,
+        FindingKind::Substituted,
+        FindingKind::Failed,
+    ];
+
+    /// Whether finding this kind requires decoding the frames.
+    pub(super) fn needs_frames(self) -> bool {
+        !matches!(self, FindingKind::Substituted | FindingKind::Failed)
+    }
+
+    /// Whether finding this kind requires comparing clips with each other.
+    pub(super) fn is_of_pairs(self) -> bool {
+        matches!(self, FindingKind::NearDuplicate | FindingKind::Leak | FindingKind::LabelConflict)
+    }
+}
+
+/// A clip of one of the checked data sets.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
+pub struct FoundClip {
+    /// Which data set, counted from 0 in the order in which they were given.
+    pub set: usize,
+    /// The number of the clip in its data set.
+    pub clip: u64,
+    /// Its source.
+    pub source: String,
+    /// Its class, or its label as text; `None` without a label.
+    pub class: Option<String>,
+}
+
+/// A video that was not packed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
+pub struct FailedVideo {
+    /// Which data set, counted from 0 in the order in which they were given.
+    pub set: usize,
+    /// Its source.
+    pub source: String,
+}
+
+/// Something in a data set that a person should look at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The kind of the finding.
+    pub kind: FindingKind,
+    /// The clips of the finding. Usually this is one clip. For duplicates, leaks and conflicts, it is the whole
+    /// group. For failures, there are none.
+    pub clips: Vec<FoundClip>,
+    /// For failures: the videos that failed with the same message. Otherwise empty.
+    pub videos: Vec<FailedVideo>,
+    /// The frames of the clip that the finding concerns, counted from 0; empty if it concerns the whole clip.
+    pub frames: Vec<u32>,
+    /// The measured value, in the unit that the text names.
+    pub value: Option<f64>,
+    /// The finding in a sentence, without the name of the clip.
+    pub text: String,
+}

@@ -1,0 +1,112 @@
+//! Collects the facts about a clip on a page.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::choice::Chosen;
+use super::compare::class_of;
+use super::strip::Strip;
+use super::survey::ClipNumbers;
+use vidrec_dataset::Clip;
+use vidrec_format::error::Result;
+
+/// A clip of the page.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ClipFacts {
+    #[serde(flatten)]
+    pub place: Chosen,
+    source: String,
+    class: String,
+    frames: u32,
+    width: u32,
+    height: u32,
+    seconds: Option<f64>,
+    bytes: u64,
+    short: bool,
+    attributes: Value,
+    pub strip: Option<StripFacts>,
+}
+
+/// The facts that a page needs to show a strip.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct StripFacts {
+    width: u32,
+    height: u32,
+    pitch: u32,
+    /// The frames of the strip. The next field has their times in seconds.
+    frames: Vec<u32>,
+    times: Vec<f64>,
+    damaged: Vec<u32>,
+}
+
+/// The most characters of a text among the attributes, the most items of a list, and how deep they nest.
+const TEXT: usize = 600;
+const ITEMS: usize = 64;
+const DEPTH: u32 = 4;
+
+impl ClipFacts {
+    pub fn of(place: Chosen, clip: &Clip<'_>) -> Result<Self> {
+        let numbers = ClipNumbers::of(clip)?;
+        Ok(ClipFacts {
+            place,
+            source: clip.source()?,
+            class: class_of(clip)?,
+            frames: clip.frame_count(),
+            width: clip.width(),
+            height: clip.height(),
+            seconds: numbers.seconds.map(rounded),
+            bytes: numbers.bytes,
+            short: clip.is_short(),
+            attributes: shortened(clip.attributes()?.0.into(), DEPTH),
+            strip: None,
+        })
+    }
+}
+
+impl StripFacts {
+    pub fn of(strip: &Strip, clip: &Clip<'_>) -> Result<Self> {
+        let times = strip.frames.iter().map(|&t| clip.seconds(t).map(rounded)).collect::<Result<_>>()?;
+        let ((width, height), pitch) = (strip.frame, strip.pitch);
+        Ok(StripFacts { width, height, pitch, frames: strip.frames.clone(), times, damaged: strip.damaged.clone() })
+    }
+}
+
+/// Rounds seconds to milliseconds, which is as much as a person reads.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e3).round() / 1e3
+}
+
+/// Returns a value without long texts and lists.
+fn shortened(value: Value, depth: u32) -> Value {
+    match value {
+        Value::Array(_) | Value::Object(_) if depth == 0 => "…".into(),
+        Value::String(text) => match text.char_indices().nth(TEXT) {
+            Some((at, _)) => format!("{}…", &text[..at]).into(),
+            None => Value::String(text),
+        },
+        Value::Array(items) => {
+            let more = (items.len() > ITEMS).then(|| "…".into());
+            items.into_iter().take(ITEMS).map(|item| shortened(item, depth - 1)).chain(more).collect()
+        }
+        Value::Object(items) => {
+            items.into_iter().take(ITEMS).map(|(name, item)| (name, shortened(item, depth - 1))).collect()
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn long_attributes_are_shortened() {
+        let long = json!({"text": "é".repeat(601), "list": vec![1; 65], "deep": {"a": {"b": {"c": [1]}}}, "n": 0.5});
+        let short = shortened(long, DEPTH);
+        assert_eq!(short["text"].as_str().unwrap().chars().count(), 601);
+        assert_eq!((&short["list"][63], &short["list"][64]), (&json!(1), &json!("…")));
+        assert_eq!((&short["deep"]["a"]["b"]["c"], &short["n"]), (&json!("…"), &json!(0.5)));
+    }
+}

@@ -1,0 +1,31 @@
+//! Writes pages about data sets: one HTML file with figures, clips that play under the pointer, and the findings
+//! of a check.
+//!
+//! The page opens from a disk, loads nothing from a network, and is small enough to send by email.
+
+pub mod check;
+
+mod categories;
+mod choice;
+mod class_balance;
+mod compare;
+mod distribution;
+mod facts;
+mod figures;
+mod findings;
+mod head;
+mod json;
+mod make;
+mod notes;
+mod options;
+mod page;
+mod shrink;
+mod strip;
+mod survey;
+mod wall;
+
+pub use self::compare::{Comparison, SourceNote, Sources};
+pub use self::distribution::{Distribution, DistributionBin, Spread};
+pub use self::figures::{Checked, Report, SetFigures, Shown};
+pub use self::make::report;
+pub use self::options::{NamedSet, ReportOptions};

@@ -1,0 +1,277 @@
+//! A number of frames that depends on the video: by the second, every K-th, all, or the key frames.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::formulas::uniform;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::limits;
+
+/// The choice of frames if their number is not fixed.
+///
+/// As a word (`FromStr`, `Display`): `fps:RATE`, `every:K`, `all` or `keyframes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pace {
+    /// Frames per second of presentation time, on an even grid. For k = 0, 1, 2, … up to the time of the last
+    /// frame, it takes the frame that is on the screen k / rate seconds after the first. A frame that is shown
+    /// longer comes more than once, so clips keep their speed, even at variable frame rates.
+    Fps(Rate),
+    /// Frames 0, K, 2K, … in order of presentation; K is at least 1.
+    Every(u32),
+    /// Every frame.
+    All,
+    /// The frames that the file marks as key frames.
+    KeyFrames,
+}
+
+/// Frames per second as a fraction, each side 1 to 1 000 000. `FromStr` reads `8`, `29.97` (up to 3 decimals) and
+/// `30000/1001`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rate {
+    num: u32,
+    den: u32,
+}
+
+const RATE_SIDES: std::ops::RangeInclusive<u32> = 1..=1_000_000;
+
+impl Rate {
+    /// Creates a rate of `num / den` frames a second.
+    ///
+    /// # Errors
+    ///
+    /// A side is 0 or above 1 000 000.
+    pub fn new(num: u32, den: u32) -> Result<Self> {
+        if !RATE_SIDES.contains(&num) || !RATE_SIDES.contains(&den) {
+            return Err(Error::usage("a frame rate").expected("sides of 1 to 1000000").found(format!("{num}/{den}")));
+        }
+        Ok(Rate { num, den })
+    }
+
+    /// The numerator and denominator of a frame's duration in seconds. In this time base, frames are 1 unit apart.
+    pub fn frame_seconds(self) -> (u32, u32) {
+        (self.den, self.num)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let unknown = || Error::usage(format!("{text:?} is no frame rate")).help("write it as 8, 29.97 or 30000/1001");
+        let whole = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| t.parse::<u32>().ok()).flatten();
+        if let Some((num, den)) = text.split_once('/') {
+            return Rate::new(whole(num).ok_or_else(unknown)?, whole(den).ok_or_else(unknown)?);
+        }
+        let (units, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let den = 10u32.pow(decimals.len().min(4) as u32);
+        let num = whole(&format!("{units}{decimals}")).filter(|_| den <= 1000).ok_or_else(unknown)?;
+        Rate::new(num, den)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.den == 1 { write!(f, "{}", self.num) } else { write!(f, "{}/{}", self.num, self.den) }
+    }
+}
+
+impl Pace {
+    /// The words for the values. `RATE` is a [`Rate`], `K` a whole number from 1.
+    pub const WORDS: &'static [&'static str] = &["fps:RATE", "every:K", "all", "keyframes"];
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pace::Fps(rate) => write!(f, "fps:{rate}"),
+            Pace::Every(k) => write!(f, "every:{k}"),
+            Pace::All => f.write_str("all"),
+            Pace::KeyFrames => f.write_str("keyframes"),
+        }
+    }
+}
+
+impl FromStr for Pace {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        let unknown = || vidrec_format::words::unknown("pace", word, Self::WORDS);
+        match (word, word.split_once(':')) {
+            ("all", _) => Ok(Pace::All),
+            ("keyframes", _) => Ok(Pace::KeyFrames),
+            (_, Some(("fps", rate))) => rate.parse().map(Pace::Fps),
+            (_, Some(("every", k))) => k.parse().ok().filter(|&k| k > 0).map(Pace::Every).ok_or_else(unknown),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl Pace {
+    /// Chooses from the frames with these ascending times, in units of `time_base` seconds, and these key marks.
+    ///
+    /// If there are more than `max` frames, it takes the centers of `max` equal segments, so the clip still
+    /// reaches from start to end.
+    ///
+    /// ```
+    /// # mod vidrec { pub use vidrec_sampler as sampler; pub use vidrec_format::error::Error; }
+    /// use vidrec::sampler::Pace;
+    ///
+    /// let (pts, key) = ([0, 40, 80, 120, 400], [true, false, false, false, true]);
+    /// let choose = |pace, max| Pace::choose(pace, &pts, &key, (1, 1000), max);
+    /// assert_eq!(choose("fps:10".parse()?, None)?, [0, 2, 3, 3, 4]);
+    /// assert_eq!(choose(Pace::Every(2), None)?, [0, 2, 4]);
+    /// assert_eq!(choose(Pace::All, Some(2))?, [1, 3]);
+    /// assert_eq!(choose(Pace::KeyFrames, None)?, [0, 4]);
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There are no frames, there is no key frame, or there would be more than [`limits::MAX_FRAMES_PER_CLIP`]
+    /// frames and no `max`.
+    pub fn choose(self, pts: &[i64], key: &[bool], time_base: (u32, u32), max: Option<u32>) -> Result<Vec<u32>> {
+        let n = u32::try_from(pts.len()).map_err(|_| Error::limit("too many frames"))?;
+        if n == 0 || max == Some(0) {
+            return Err(Error::usage("no frames, from which none can be chosen"));
+        }
+        match self {
+            Pace::Fps(rate) => at_rate(rate, pts, time_base, max),
+            Pace::Every(k) => thin((0..n).step_by(k.max(1) as usize).collect(), max),
+            Pace::All => thin((0..n).collect(), max),
+            Pace::KeyFrames => {
+                let keys: Vec<u32> = (0..n).zip(key).filter(|&(_, &key)| key).map(|(i, _)| i).collect();
+                if keys.is_empty() {
+                    return Err(Error::usage("no frame is marked as a key frame"));
+                }
+                thin(keys, max)
+            }
+        }
+    }
+}
+
+fn thin(frames: Vec<u32>, max: Option<u32>) -> Result<Vec<u32>> {
+    let n = frames.len() as u32;
+    match max {
+        Some(max) if n > max => Ok(uniform(n, max).into_iter().map(|i| frames[i as usize]).collect()),
+        _ => check_count(n.into()).map(|()| frames),
+    }
+}
+
+fn check_count(count: u128) -> Result<()> {
+    let most = limits::MAX_FRAMES_PER_CLIP;
+    if count <= u128::from(most) {
+        return Ok(());
+    }
+    Err(Error::limit("too many frames for a clip: set a maximum").expected(format!("at most {most}")).found(count))
+}
+
+/// For each tick of the grid, the last frame that is not after it. Time that goes backward counts as standing
+/// still.
+fn at_rate(rate: Rate, pts: &[i64], time_base: (u32, u32), max: Option<u32>) -> Result<Vec<u32>> {
+    // Frame i is at `elapsed[i] * scale`, tick k at `k * tick`. Both are below 2^64 * 2^32 * 2^20, so 128 bits
+    // hold them.
+    let scale = u128::from(time_base.0) * u128::from(rate.num);
+    let tick = (u128::from(time_base.1) * u128::from(rate.den)).max(1);
+    let mut latest = 0;
+    let elapsed: Vec<u64> = pts
+        .iter()
+        .map(|&t| {
+            latest = latest.max(u64::try_from(i128::from(t) - i128::from(pts[0])).unwrap_or(0));
+            latest
+        })
+        .collect();
+    let ticks = u128::from(latest) * scale / tick + 1;
+    let ticks: Vec<u128> = match max {
+        Some(max) if ticks > u128::from(max) => {
+            // No file has more than 2^64 ticks. The bound keeps the product below 2^128.
+            let (ticks, max) = (ticks.min(1 << 64), u128::from(max));
+            (0..max).map(|i| (2 * i + 1) * ticks / (2 * max)).collect()
+        }
+        _ => {
+            check_count(ticks)?;
+            (0..ticks).collect()
+        }
+    };
+    let mut at = 0;
+    let on_screen = ticks.into_iter().map(|k| {
+        while elapsed.get(at + 1).is_some_and(|&t| u128::from(t) * scale <= k * tick) {
+            at += 1;
+        }
+        at as u32
+    });
+    Ok(on_screen.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rate(text: &str) -> Rate {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn words_read_back_as_themselves_and_others_are_refused() {
+        for word in ["fps:8", "fps:30000/1001", "every:5", "all", "keyframes"] {
+            assert_eq!(word.parse::<Pace>().unwrap().to_string(), word);
+        }
+        assert_eq!(rate("29.97"), Rate { num: 2997, den: 100 });
+        assert_eq!(rate("0.5"), Rate { num: 5, den: 10 });
+        for bad in
+            ["", "fps:", "fps:0", "fps:-1", "fps:1/0", "fps:1.2345", "fps:nan", "fps:1e3", "every:0", "fps:+8", "All"]
+        {
+            assert!(bad.parse::<Pace>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_grid_at_the_own_rate_gives_every_frame_once_and_at_half_every_second() {
+        let pts: Vec<i64> = (0..100).map(|i| 5 + i * 1001).collect();
+        let choose = |r: &str| Pace::Fps(rate(r)).choose(&pts, &[], (1, 30_000), None).unwrap();
+        assert_eq!(choose("30000/1001"), (0..100).collect::<Vec<_>>());
+        assert_eq!(choose("15000/1001"), (0..100).step_by(2).collect::<Vec<_>>());
+        assert_eq!(choose("60000/1001").len(), 199, "twice the rate: all but the last stand twice");
+    }
+
+    #[test]
+    fn hostile_times_neither_overflow_nor_allocate() {
+        let pts = [i64::MIN, i64::MAX, 0, i64::MIN];
+        let pace = Pace::Fps(rate("1000000"));
+        assert!(pace.choose(&pts, &[], (u32::MAX, 1), None).unwrap_err().to_string().contains("set a maximum"));
+        assert_eq!(pace.choose(&pts, &[], (u32::MAX, 1), Some(4)).unwrap().len(), 4);
+        assert_eq!(pace.choose(&pts, &[], (1, u32::MAX), Some(u32::from(u16::MAX))).unwrap().len(), 65_535);
+        assert!(Pace::All.choose(&[], &[], (1, 1), None).is_err());
+        assert!(Pace::KeyFrames.choose(&[0, 1], &[false, false], (1, 1), None).is_err());
+    }
+
+    proptest! {
+        /// Compares with seconds in floating point, with steps that are far from any rounding.
+        #[test]
+        fn the_frame_on_the_screen_is_taken(
+            steps in prop::collection::vec(1i64..400, 0..40), start in -1000i64..1000, fps in 1u32..60,
+        ) {
+            // Odd ticks of 1/2000 s: a multiple of 1/fps is either equal or at least 1e-6 s away.
+            let mut pts = vec![start];
+            steps.iter().for_each(|s| pts.push(pts[pts.len() - 1] + s));
+            let chosen = Pace::Fps(Rate::new(fps, 1)?).choose(&pts, &[], (1, 2000), None)?;
+            let seconds = |i: usize| (pts[i] - start) as f64 / 2000.0;
+            let last = seconds(pts.len() - 1);
+            prop_assert_eq!(chosen.len() as f64, (last * f64::from(fps) + 1e-9).floor() + 1.0);
+            for (k, &frame) in chosen.iter().enumerate() {
+                let at = k as f64 / f64::from(fps);
+                let on_screen = (0..pts.len()).rev().find(|&i| seconds(i) <= at + 1e-9).unwrap();
+                prop_assert_eq!(frame as usize, on_screen, "tick {}", k);
+            }
+        }
+
+        #[test]
+        fn thinning_keeps_the_order_and_the_number(n in 1usize..500, k in 1u32..20, max in 1u32..50) {
+            let pts: Vec<i64> = (0..n as i64).collect();
+            let all = Pace::Every(k).choose(&pts, &[], (1, 25), None)?;
+            let some = Pace::Every(k).choose(&pts, &[], (1, 25), Some(max))?;
+            prop_assert_eq!(some.len(), all.len().min(max as usize));
+            prop_assert!(some.windows(2).all(|w| w[0] < w[1]) && some.iter().all(|f| all.contains(f)));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Advice to the operating system's page cache. This is the only file that calls `posix_fadvise`.
+//!
+//! A system that does not support the advice, or refuses it, only loses speed.
+
+use std::fs::File;
+use std::ops::Range;
+
+/// What will happen to a range of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    /// It will be read soon: load it.
+    Soon,
+    /// It was read and will not be needed for a long time: its pages may be dropped.
+    Done,
+    /// It will be read in random order: do not read ahead.
+    Random,
+}
+
+/// Gives advice on a range of a file. Returns whether the system accepted it.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+pub fn advise(file: &File, range: Range<u64>, advice: Advice) -> bool {
+    use std::os::fd::AsRawFd;
+
+    let advice = match advice {
+        Advice::Soon => libc::POSIX_FADV_WILLNEED,
+        Advice::Done => libc::POSIX_FADV_DONTNEED,
+        Advice::Random => libc::POSIX_FADV_RANDOM,
+    };
+    let (Ok(offset), Ok(length)) = (range.start.try_into(), range.end.saturating_sub(range.start).try_into()) else {
+        return false;
+    };
+    // SAFETY: the descriptor is open as long as `file` is borrowed, and the call reads and writes no memory of ours.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), offset, length, advice) == 0 }
+}
+
+/// Gives advice on a range of a file. Returns whether the system accepted it.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+pub(crate) fn advise(_: &File, _: Range<u64>, _: Advice) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_changes_no_byte() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), vec![7; 100_000]).unwrap();
+        for advice in [Advice::Soon, Advice::Done, Advice::Random] {
+            let taken = advise(file.as_file(), 5000..90_000, advice);
+            assert!(taken || !cfg!(target_os = "linux"), "{advice:?}");
+            advise(file.as_file(), 0..0, advice);
+            assert_eq!(std::fs::read(file.path()).unwrap(), vec![7; 100_000]);
+        }
+        assert!(!advise(file.as_file(), u64::MAX..u64::MAX, Advice::Soon), "beyond the end of any file");
+    }
+}

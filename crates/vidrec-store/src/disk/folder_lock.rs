@@ -1,0 +1,260 @@
+//! A lock that lets only one process at a time write in a folder.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+#[cfg(feature = "remote")]
+use std::time::{Duration, Instant};
+
+use super::regular_file::open_regular;
+use super::regular_file::{Links, open_with};
+use crate::location::refuse_to_write;
+use vidrec_format::error::{Error, Result};
+#[cfg(feature = "remote")]
+use vidrec_format::stop;
+
+const NAME: &str = ".vidrec.lock";
+/// How often a folder is created again when others remove it.
+const CREATIONS: u32 = 100;
+
+/// A lock on a folder, held while a data set is written there. The system releases it when a process dies.
+///
+/// The lock file is removed at the end. A lock file that a killed process left behind is reused.
+#[derive(Debug)]
+pub struct FolderLock {
+    // Keeps the file locked.
+    _file: File,
+    path: PathBuf,
+    /// Whether the data set here was left by an interrupted run and completed under this lock.
+    pub completed: bool,
+}
+
+impl FolderLock {
+    /// Locks `dir`, and creates it if it does not exist.
+    pub fn take(dir: &Path) -> Result<Self> {
+        Self::try_take(dir)?.ok_or_else(|| {
+            Error::usage("another process is writing a data set here")
+                .file(dir)
+                .help("wait until it is done, or write to another folder")
+        })
+    }
+
+    /// Like [`take`](Self::take); `None` if another process holds the lock.
+    pub fn try_take(dir: &Path) -> Result<Option<Self>> {
+        refuse_to_write(dir)?;
+        create(dir)?;
+        let path = dir.join(NAME);
+        let io = |e| Error::io("create", &path, e);
+        let mut tries = 0;
+        loop {
+            let mut how = OpenOptions::new();
+            let file = match open_with(&path, Links::Refuse, how.write(true).create(true).truncate(false))? {
+                Some(file) => file,
+                // Its former owner has removed the folder in the meantime.
+                None if !dir.exists() || tries < CREATIONS => {
+                    tries += 1;
+                    create(dir)?;
+                    continue;
+                }
+                None => return Err(io(io::ErrorKind::NotFound.into())),
+            };
+            match try_lock(&file) {
+                Ok(true) => {}
+                // A process that checks whether the lock is held has it for a moment.
+                Ok(false) if is_looked_at(&file) => continue,
+                Ok(false) => return Ok(None),
+                Err(e) => return Err(io(e)),
+            }
+            if is_still_named(&file, &path).map_err(io)? {
+                return Ok(Some(FolderLock { _file: file, path, completed: false }));
+            }
+        }
+    }
+}
+
+/// Whether another process is writing a data set in `dir`. This takes the lock from no process.
+pub fn is_being_written(dir: &Path) -> bool {
+    let Ok(file) = OpenOptions::new().read(true).open(dir.join(NAME)) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Creates a folder and its missing parents. Other processes may remove empty ones meanwhile.
+fn create(dir: &Path) -> Result<()> {
+    let mut created = fs::create_dir_all(dir);
+    for _ in 0..CREATIONS {
+        match &created {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => created = fs::create_dir_all(dir),
+            _ => break,
+        }
+    }
+    created.map_err(|e| Error::io("create the folder", dir, e))
+}
+
+impl FolderLock {
+    /// The name by which a process of this machine finds the lock again. `None` if the system has no names for that.
+    pub fn name(&self) -> Option<LockName> {
+        let path = std::path::absolute(&self.path).ok()?;
+        Some(LockName { id: id_of(&self._file)?, path })
+    }
+}
+
+/// A lock, named so that another process of the same machine finds it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct LockName {
+    path: PathBuf,
+    /// Identifies the start of the machine and the file, because another machine may have another file of this path.
+    id: String,
+}
+
+impl LockName {
+    /// Whether this machine has the file, and no process holds the lock. This takes the lock from no process.
+    pub fn is_free(&self) -> bool {
+        let Ok(file) = open_regular(&self.path, Links::Refuse) else { return false };
+        id_of(&file).is_some_and(|id| id == self.id) && file.try_lock_shared().is_ok()
+    }
+}
+
+/// Whether all processes that hold an open file's lock only check it.
+fn is_looked_at(file: &File) -> bool {
+    file.try_lock_shared().is_ok_and(|()| file.unlock().is_ok())
+}
+
+#[cfg(target_os = "linux")]
+fn id_of(file: &File) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let (start, meta) = (fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?, file.metadata().ok()?);
+    Some(format!("{} {}:{}", start.trim(), meta.dev(), meta.ino()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn id_of(_: &File) -> Option<String> {
+    None
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Best effort: a lock file that stays blocks no process.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Tries to lock an open file. Returns false if another process holds the lock.
+pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(e)) => Err(e),
+    }
+}
+
+/// Waits until no other handle holds the exclusive lock of an open file, then shares the lock. Returns false if that
+/// takes longer than `at_most`. The wait is limited because any user who can open a file can lock it.
+///
+/// # Errors
+///
+/// The thread's work is stopped, or the system has no locks there.
+#[cfg(feature = "remote")]
+pub(crate) fn share_within(file: &File, path: &Path, at_most: Duration) -> Result<bool> {
+    let (begin, mut pause) = (Instant::now(), Duration::from_millis(1));
+    loop {
+        match file.try_lock_shared() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if begin.elapsed() >= at_most => return Ok(false),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(e)) => return Err(Error::io("lock", path, e)),
+        }
+        stop::check()?;
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(stop::LOOK);
+    }
+}
+
+/// Whether `path` still names the open file. Its former owner may have renamed or removed it before we locked it.
+#[cfg(unix)]
+pub(crate) fn is_still_named(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (ours.dev(), ours.ino())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Other systems do not let a process rename a file that another one has open.
+#[cfg(not(unix))]
+pub(crate) fn is_still_named(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn whoever_looks_takes_a_lock_from_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = FolderLock::take(dir.path()).unwrap();
+        let name = lock.name().unwrap();
+        assert!(!name.is_free(), "it is held");
+        drop(lock);
+        assert!(!name.is_free(), "there is no file");
+        fs::write(dir.path().join(NAME), b"").unwrap();
+        let other = LockName { id: "another machine".into(), ..name.clone() };
+        assert!(!other.is_free());
+        let left = fs::File::open(dir.path().join(NAME)).unwrap();
+        assert!(LockName { id: id_of(&left).unwrap(), ..name }.is_free());
+        left.lock_shared().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| left.unlock());
+            FolderLock::take(dir.path()).unwrap();
+        });
+    }
+
+    #[test]
+    fn others_see_whether_a_folder_is_being_written() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_being_written(dir.path()));
+        let lock = FolderLock::take(dir.path()).unwrap();
+        assert!(is_being_written(dir.path()) && is_being_written(dir.path()));
+        drop(lock);
+        fs::write(dir.path().join(NAME), b"left by a killed process").unwrap();
+        assert!(!is_being_written(dir.path()));
+    }
+
+    #[test]
+    #[cfg(feature = "remote")]
+    fn who_has_a_file_for_himself_keeps_nobody_waiting_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let (a, b) = (File::create(&path).unwrap(), File::create(&path).unwrap());
+        a.lock().unwrap();
+        assert!(!share_within(&b, &path, Duration::from_millis(20)).unwrap());
+        std::thread::scope(|scope| {
+            scope.spawn(|| a.unlock());
+            assert!(share_within(&b, &path, Duration::from_secs(60)).unwrap());
+        });
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_lock_that_is_a_link_leads_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(dir.path().join("elsewhere"), dir.path().join(NAME)).unwrap();
+        assert!(FolderLock::take(dir.path()).is_err());
+        assert!(!dir.path().join("elsewhere").exists());
+    }
+
+    #[test]
+    fn a_second_one_waits_and_nothing_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = FolderLock::take(dir.path()).unwrap();
+        let e = FolderLock::take(dir.path()).unwrap_err();
+        assert!(e.to_string().contains("another process"), "{e}");
+        drop(first);
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+        fs::write(dir.path().join(NAME), b"left by a killed process").unwrap();
+        FolderLock::take(dir.path()).unwrap();
+    }
+}

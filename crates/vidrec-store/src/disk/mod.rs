@@ -1,0 +1,57 @@
+//! Files and folders that appear completely or not at all. No other module of the library renames, removes, links or
+//! syncs files, and a test enforces that.
+//!
+//! [`publication`] is the commit point of data sets. [`NewFolder`] is the commit point of exports, whose files need
+//! fixed names.
+
+pub mod advice;
+mod atomic_file;
+pub mod capacity;
+#[cfg(feature = "remote")]
+pub(crate) mod claim_file;
+mod folder;
+mod folder_lock;
+pub mod free_space;
+#[cfg(feature = "remote")]
+mod hole;
+pub mod inside;
+#[cfg(target_os = "linux")]
+mod large_map;
+mod link;
+mod log_file;
+pub mod map;
+#[cfg(target_os = "linux")]
+pub mod memory_file;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_memory_file.rs"]
+pub(crate) mod memory_file;
+#[cfg(target_os = "linux")]
+mod memory_folder;
+mod new_folder;
+pub mod open_files;
+pub mod positional;
+pub mod private_folder;
+pub mod publication;
+pub mod regular_file;
+#[cfg(feature = "remote")]
+pub(crate) mod shared_file;
+#[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "the cache of pages uses the rest"))]
+pub mod shared_map;
+pub mod sigbus;
+#[cfg(feature = "remote")]
+pub(crate) mod sparse_file;
+mod swap;
+mod system;
+pub mod whole_folder;
+
+pub use atomic_file::write_file;
+pub use atomic_file::write_whole;
+pub use atomic_file::{AtomicFile, Temporary, remove_temporaries};
+pub use folder::folder_of;
+pub use folder::{remove as remove_file, sync_folder};
+pub use folder_lock::LockName;
+pub use folder_lock::{FolderLock, is_being_written};
+pub use link::{give_name, name_instead, name_once};
+pub use link::{keep_as, share};
+pub use log_file::LogFile;
+pub use new_folder::{NewFile, NewFolder, Written as WrittenFolder};

@@ -1,0 +1,146 @@
+//! Folders that belong to this user alone, even in folders where others can write: `/tmp` or `/dev/shm`.
+
+use std::fs;
+use std::io::ErrorKind::AlreadyExists;
+use std::path::{Path, PathBuf};
+
+use vidrec_format::error::{Error, Result};
+
+/// Creates a folder that only this user can enter, if it does not exist.
+pub(crate) fn create(folder: &Path) -> Result<()> {
+    let mut how = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut how, 0o700);
+    match how.create(folder) {
+        Err(e) if e.kind() != AlreadyExists => Err(Error::io("create the folder", folder, e)),
+        _ => Ok(()),
+    }
+}
+
+/// Creates such a folder and its missing parents. The parents are as open as this user's other new folders.
+pub fn create_all(folder: &Path) -> Result<()> {
+    let above = super::folder_of(folder);
+    fs::create_dir_all(above).map_err(|e| Error::io("create the folder", above, e))?;
+    create(folder)
+}
+
+/// Refuses a folder of another user, or anything else in its place, such as a link. `what` names it in the error.
+///
+/// # Errors
+///
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if it is not a folder of this user. Other kinds if the system
+/// reports an error.
+pub(crate) fn check(folder: &Path, what: &str) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let meta = fs::symlink_metadata(folder).map_err(|e| Error::io("read the owner of the folder", folder, e))?;
+        if !meta.is_dir() || meta.uid() != super::system::user() {
+            return Err(not_alone(folder, what, &meta));
+        }
+    }
+    let _ = (folder, what);
+    Ok(())
+}
+
+/// Like `check`, and closes the folder to other users from then on. If others could write there, a folder with
+/// contents is refused, because the contents may be theirs.
+///
+/// # Errors
+///
+/// See `check`.
+pub fn claim(folder: &Path, what: &str) -> Result<()> {
+    check(folder, what)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let io = |e| Error::io("close the folder to others", folder, e);
+        let meta = fs::symlink_metadata(folder).map_err(io)?;
+        let is_open_to_all = meta.mode() & 0o022 != 0;
+        let is_empty = || fs::read_dir(folder).map(|mut entries| entries.next().is_none()).map_err(io);
+        if is_open_to_all && !is_empty()? {
+            return Err(not_alone(folder, what, &meta));
+        }
+        if meta.mode() & 0o077 != 0 {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(io)?;
+        }
+        // Another user may have put something there just before.
+        if is_open_to_all && !is_empty()? {
+            return Err(not_alone(folder, what, &meta));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn not_alone(folder: &Path, what: &str, meta: &fs::Metadata) -> Error {
+    use std::os::unix::fs::MetadataExt;
+    let kind = if meta.is_dir() { "a folder" } else { "a file or link" };
+    let found = format!("{kind} of user {}, mode {:o}", meta.uid(), meta.mode() & 0o7777);
+    let e = Error::usage(format!("{what} is not this user's alone")).file(folder).found(found);
+    let e = e.expected(format!("a folder of user {} in which nobody else can write", super::system::user()));
+    e.help("name another folder; or look what it is, and remove it")
+}
+
+/// The folder for files that this program keeps between its runs: `$XDG_CACHE_HOME/vidrec`, or `.cache/vidrec` in the
+/// user's home folder. `None` if the environment names neither.
+pub(crate) fn of_user() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")))?;
+    Some(caches.join("vidrec"))
+}
+
+/// The folder for large temporary files. It is the one that the environment names (`TMPDIR`), or else `of_user`. If
+/// neither exists, it is the folder that all users of the system share.
+#[cfg(feature = "remote")]
+pub fn for_scratch() -> PathBuf {
+    let is_named = cfg!(not(unix)) || std::env::var_os("TMPDIR").is_some_and(|dir| !dir.is_empty());
+    of_user().filter(|_| !is_named).unwrap_or_else(std::env::temp_dir)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_folder_is_made_and_closed_or_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        create_all(&at("a/b")).unwrap();
+        create_all(&at("a/b")).unwrap();
+        assert_eq!(mode(&at("a/b")), 0o700);
+        for (given, is_taken) in [(0o755, true), (0o777, true), (0o700, true), (0o770, false), (0o707, false)] {
+            // An empty folder can be closed in any case.
+            let _ = if is_taken { fs::remove_file(at("a/b/x")).ok() } else { fs::write(at("a/b/x"), b"").ok() };
+            fs::set_permissions(at("a/b"), fs::Permissions::from_mode(given)).unwrap();
+            let claimed = claim(&at("a/b"), "the folder");
+            assert_eq!(claimed.is_ok(), is_taken, "{given:o} {claimed:?}");
+            assert!(!is_taken || mode(&at("a/b")) == 0o700);
+        }
+        symlink(at("a"), at("link")).unwrap();
+        fs::write(at("file"), b"").unwrap();
+        for name in ["link", "file"] {
+            let e = claim(&at(name), "the folder").unwrap_err();
+            assert_eq!(e.kind(), vidrec_format::error::ErrorKind::Usage, "{e}");
+        }
+        assert_eq!(claim(&at("nothing"), "the folder").unwrap_err().kind(), vidrec_format::error::ErrorKind::Io);
+    }
+
+    #[test]
+    fn a_folder_of_another_user_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("a");
+        create(&folder).unwrap();
+        if chown(&folder, Some(65534), None).is_err() {
+            return eprintln!("skipped: only root can give files to others");
+        }
+        let e = claim(&folder, "the folder").unwrap_err().to_string();
+        assert!(e.contains("of user 65534, mode 700") && e.contains("not this user's alone"), "{e}");
+    }
+}

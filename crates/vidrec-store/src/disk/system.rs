@@ -1,0 +1,102 @@
+//! System calls that the standard library does not offer.
+
+use std::io;
+use std::path::Path;
+
+/// Exchanges the names of two files or folders in one step: `renameat2` with `RENAME_EXCHANGE`,
+/// <https://man7.org/linux/man-pages/man2/rename.2.html>.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(super) fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    let c_path = |path: &Path| std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from);
+    let (a, b) = (c_path(a)?, c_path(b)?);
+    // SAFETY: both strings end with a zero byte and live until the call returns, and the call keeps no pointer.
+    let done =
+        unsafe { libc::renameat2(libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Would exchange the names of two files or folders in one step, but this system cannot.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Syncs everything written to the file system of `path` to the disk. Returns false if the system can only sync single
+/// files.
+#[cfg(target_os = "linux")]
+pub(super) fn sync_file_system(path: &Path) -> io::Result<bool> {
+    use std::os::fd::AsRawFd;
+    let file = std::fs::File::open(path)?;
+    // SAFETY: the descriptor is open until `file` is dropped; the call has no other argument.
+    if unsafe { libc::syncfs(file.as_raw_fd()) } == 0 { Ok(true) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Syncs everything written to the file system of `path` to the disk. This system can only sync single files.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn sync_file_system(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// The size in bytes of the file system of `path`, if it is in memory (tmpfs). `u64::MAX` if it has no limit of its
+/// own. `None` for every other file system.
+#[cfg(target_os = "linux")]
+pub(super) fn size_in_memory(path: &Path) -> io::Result<Option<u64>> {
+    use std::os::fd::AsRawFd;
+    let folder = std::fs::File::open(path)?;
+    let mut found = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the descriptor is open until `folder` is dropped, and `found` has room for what the call writes.
+    if unsafe { libc::fstatfs(folder.as_raw_fd(), found.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: all zeros is a valid value, and the call has filled it in.
+    let found = unsafe { found.assume_init() };
+    // The types differ from system to system.
+    #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
+    let (kind, blocks, block) = (found.f_type as i64, found.f_blocks as u64, found.f_bsize as u64);
+    let size = if blocks == 0 { u64::MAX } else { blocks.saturating_mul(block) };
+    #[allow(clippy::unnecessary_cast)]
+    let is_in_memory = kind == libc::TMPFS_MAGIC as i64;
+    Ok(is_in_memory.then_some(size))
+}
+
+/// Allocates memory or blocks, filled with zeros, where a range of a file has none. Changes no other bytes, and not
+/// the file's length.
+#[cfg(target_os = "linux")]
+pub(super) fn allocate(file: &std::fs::File, range: std::ops::Range<u64>) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let number = |n: u64| libc::off_t::try_from(n).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
+    let (start, length) = (number(range.start)?, number(range.end.saturating_sub(range.start))?);
+    // SAFETY: the descriptor is open as long as `file` is borrowed; the call takes nothing else but numbers.
+    let done = unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, start, length) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The number of the user that this process acts for.
+#[cfg(unix)]
+pub(super) fn user() -> u32 {
+    // SAFETY: the call takes nothing and always succeeds.
+    unsafe { libc::geteuid() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_file_system_is_in_memory_or_not() {
+        assert_eq!(size_in_memory(Path::new("/proc")).unwrap(), None);
+        assert!(size_in_memory(Path::new("/not-there")).is_err());
+        assert!(!Path::new("/dev/shm").exists() || size_in_memory(Path::new("/dev/shm")).unwrap().is_some());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let meta = file.as_file().metadata().unwrap();
+        assert_eq!(std::os::unix::fs::MetadataExt::uid(&meta), user());
+    }
+
+    #[test]
+    fn a_file_system_is_synced() {
+        assert_eq!(sync_file_system(Path::new(".")).unwrap(), cfg!(target_os = "linux"));
+        assert!(!cfg!(target_os = "linux") || sync_file_system(Path::new("not-there")).is_err());
+    }
+}

@@ -1,0 +1,120 @@
+//! Folders that appear and disappear in one step.
+
+use std::fs;
+#[cfg(feature = "remote")]
+use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
+use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+use std::path::Path;
+
+use crate::disk::folder::sync_folder;
+use crate::disk::regular_file::{Links, open_with};
+use vidrec_format::error::{Error, Result};
+
+/// Creates a folder and its missing parents.
+pub fn create(dir: &Path) -> Result<()> {
+    fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))
+}
+
+/// Renames a folder. Returns false if a folder of the new name exists and is not empty.
+#[cfg(feature = "remote")]
+pub fn rename(from: &Path, to: &Path) -> Result<bool> {
+    match fs::rename(from, to) {
+        Ok(()) => Ok(true),
+        Err(e) if [DirectoryNotEmpty, AlreadyExists].contains(&e.kind()) => Ok(false),
+        Err(e) => Err(Error::io("rename", from, e)),
+    }
+}
+
+/// Removes a folder and everything in it, the files named `first` before the others. It follows no links. It is fine
+/// if the folder does not exist.
+pub fn remove(dir: &Path, first: &[&str]) -> Result<()> {
+    for name in first {
+        match fs::remove_file(dir.join(name)) {
+            Err(e) if ![NotFound, NotADirectory, IsADirectory].contains(&e.kind()) => {
+                return Err(Error::io("remove", dir.join(name), e));
+            }
+            _ => {}
+        }
+    }
+    match fs::symlink_metadata(dir) {
+        Ok(meta) if meta.is_dir() => match fs::remove_dir_all(dir) {
+            Err(e) if e.kind() != NotFound => Err(Error::io("remove", dir, e)),
+            _ => Ok(()),
+        },
+        // The name is a link or a file: only the name is removed.
+        Ok(_) => super::folder::remove(dir),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Removes a folder if it is empty. A folder that stays does no harm.
+pub fn remove_if_empty(dir: &Path) {
+    let _ = fs::remove_dir(dir);
+}
+
+/// Creates an empty file durably. Its existence is a mark.
+pub fn put_mark(path: &Path) -> Result<()> {
+    let mut how = fs::OpenOptions::new();
+    let marked = open_with(path, Links::Refuse, how.write(true).create(true).truncate(false))?;
+    let synced = marked.map_or_else(|| Err(NotFound.into()), |file| file.sync_all());
+    synced.map_err(|e| Error::io("create", path, e))?;
+    sync_folder(super::folder_of(path))
+}
+
+/// Removes such a file durably. It is fine if it does not exist.
+#[cfg(feature = "remote")]
+pub(crate) fn remove_mark(path: &Path) -> Result<()> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    super::folder::remove(path)?;
+    sync_folder(super::folder_of(path))
+}
+
+/// Creates a file with these bytes that only this user can read. Its bytes get blocks of their own. It is not synced.
+#[cfg(feature = "remote")]
+pub(crate) fn put_file(path: &Path, bytes: impl Iterator<Item = Vec<u8>>) -> Result<()> {
+    use std::io::Write;
+
+    use super::regular_file::private;
+    let io = |e| Error::io("create", path, e);
+    let mut file = private(fs::OpenOptions::new().write(true).create_new(true)).open(path).map_err(io)?;
+    for chunk in bytes {
+        file.write_all(&chunk).map_err(io)?;
+    }
+    Ok(())
+}
+
+#[cfg(all(test, unix, feature = "remote"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_appear_once_and_go_without_what_their_links_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["a", "b"] {
+            create(&at(name)).unwrap();
+            put_file(&at(name).join("x"), [vec![1], vec![2]].into_iter()).unwrap();
+            assert!(put_file(&at(name).join("x"), [].into_iter()).is_err());
+        }
+        assert!(rename(&at("a"), &at("c")).unwrap() && !rename(&at("b"), &at("c")).unwrap());
+        assert!(rename(&at("a"), &at("d")).is_err());
+        fs::write(at("source"), b"not ours").unwrap();
+        create(&at("elsewhere/deep")).unwrap();
+        std::os::unix::fs::symlink(at("source"), at("c/link")).unwrap();
+        std::os::unix::fs::symlink(at("elsewhere"), at("c/folder")).unwrap();
+        std::os::unix::fs::symlink(at("elsewhere"), at("e")).unwrap();
+        for name in ["c", "e", "not-there"] {
+            remove(&at(name), &["x", "y"]).unwrap();
+            assert!(fs::symlink_metadata(at(name)).is_err());
+        }
+        assert_eq!(fs::read(at("source")).unwrap(), b"not ours");
+        assert!(at("elsewhere/deep").is_dir());
+        put_mark(&at("mark")).unwrap();
+        put_mark(&at("mark")).unwrap();
+        remove_mark(&at("mark")).unwrap();
+        remove_mark(&at("mark")).unwrap();
+        assert!(!at("mark").exists());
+    }
+}

@@ -1,0 +1,27 @@
+//! Storage for vidrec: files that appear whole or not at all, objects in object storage and on web servers, and a
+//! cache of their pages on local disk.
+//!
+//! The layers above read at positions and commit. Only [`disk`] touches files, and only `remote` speaks HTTP.
+
+#![allow(clippy::len_without_is_empty, reason = "files have lengths, and nobody asks whether they are empty")]
+
+#[cfg(feature = "remote")]
+pub mod cache;
+#[doc(hidden)]
+pub mod disk;
+pub mod location;
+#[doc(hidden)]
+#[cfg(feature = "remote")]
+pub mod remote;
+pub mod storage;
+
+#[cfg(test)]
+#[path = "../../../tests/common/skip.rs"]
+mod skip;
+#[cfg(all(test, unix, feature = "remote"))]
+#[path = "../../../tests/common/small_disk.rs"]
+mod small_disk;
+
+#[cfg(all(test, feature = "remote"))]
+#[path = "../../../tests/common/changed_files.rs"]
+mod changed_files;

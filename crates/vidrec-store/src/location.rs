@@ -1,0 +1,71 @@
+//! Where a data set is: in a folder, in object storage, or on a web server.
+//!
+//! A location is always a [`Path`], so that error messages name it as they name files. A location that begins with
+//! a scheme (`s3://bucket/train`) is remote.
+
+use std::path::Path;
+
+use vidrec_format::error::{Error, ErrorKind, Result};
+
+/// The schemes of remote locations.
+#[cfg(feature = "remote")]
+pub(crate) const SCHEMES: &[&str] = &["s3", "gs", "az", "https", "http"];
+
+/// The scheme of a location and the text after `://`; `None` for a path.
+///
+/// A scheme has the syntax of RFC 3986, section 3.1, but at least two characters: `C://videos` is a folder on
+/// Windows.
+pub fn split(location: &Path) -> Option<(&str, &str)> {
+    let (scheme, rest) = location.to_str()?.split_once("://")?;
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    is_scheme.then_some((scheme, rest))
+}
+
+/// Returns whether a location is remote: whether it begins with a scheme, such as `s3://`, `gs://`, `az://`,
+/// `https://` or `http://`.
+///
+/// ```
+/// # mod vidrec { pub use vidrec_store::location::is_remote; }
+/// assert!(vidrec::is_remote("s3://bucket/train"));
+/// assert!(!vidrec::is_remote("folder/train") && !vidrec::is_remote("C:\\videos"));
+/// ```
+pub fn is_remote(location: impl AsRef<Path>) -> bool {
+    split(location.as_ref()).is_some()
+}
+
+/// Whether an error says that a remote object could not be fetched, although it may exist.
+pub fn is_of_network(e: &Error) -> bool {
+    e.kind() == ErrorKind::Io && e.path().is_some_and(is_remote) && !e.is_missing()
+}
+
+/// Refuses to write at a location that is not on this machine's file systems.
+pub fn refuse_to_write(location: &Path) -> Result<()> {
+    if !is_remote(location) {
+        return Ok(());
+    }
+    let e = Error::usage("this writes to local folders only").file(location);
+    Err(e.help("write to a local folder, and push that to where it should be"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_tells_a_remote_location_from_a_path() {
+        for location in ["s3://bucket/train", "https://host:80/a%20b", "az://c", "weird+x://y"] {
+            assert!(is_remote(location), "{location}");
+            assert!(refuse_to_write(Path::new(location)).is_err(), "{location}");
+        }
+        for path in ["train", "./s3:/x", "a/b://c", "C://videos", "://x", "3s://x", "s3:/x", ""] {
+            assert!(!is_remote(path), "{path}");
+            assert!(refuse_to_write(Path::new(path)).is_ok(), "{path}");
+        }
+        // Records and indexes of a data set are named like this.
+        let location = Path::new("s3://bucket/train").join("dataset.json");
+        assert_eq!(location.to_str(), Some("s3://bucket/train/dataset.json"));
+        assert_eq!(location.with_file_name("x.rec").to_str(), Some("s3://bucket/train/x.rec"));
+    }
+}

@@ -1,0 +1,26 @@
+//! Entry points for the fuzz targets in `fuzz/`: parsers of server answers and of the configuration of AWS's tools.
+
+use std::path::Path;
+
+use super::{aws, refusal, url};
+
+/// Parses `bytes` as the body of a refusal, as a location, and as a profile.
+pub fn answers(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for status in [None, Some(301), Some(400), Some(403), Some(500)] {
+        let _ = refusal::help_to_write(refusal::of(&text, status, None).help);
+    }
+    let _ = url::Address::of(Path::new(&*text));
+    aws::fuzzing(&text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::changed_files::changed_files;
+
+    #[test]
+    fn any_change_of_an_answer_is_read_or_refused() {
+        changed_files("answers", answers);
+    }
+}

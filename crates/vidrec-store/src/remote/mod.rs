@@ -1,0 +1,69 @@
+//! Objects in object storage and on web servers, read at ranges.
+//!
+//! ```text
+//! options  url, aws, authorities  where, with which credentials, and which authorities to trust
+//! network  store, http, runtime   the client of one store, in this process (per_process)
+//!          client, redirect       how it connects, and which redirects it follows (redirect_policy, addresses)
+//! fetch    attempt, refusal       one request, and the reasons for which a server refuses it
+//!          requests_in_flight, bytes_in_flight
+//!                                 how many at a time
+//!          fetch                  retries, second requests, deadlines
+//! bytes    prefetched, recent, memory
+//!                                 what memory holds of records: ahead of their use, and after it
+//!          fill_once, file        what memory holds of tables; reading one version of an object
+//!          cached_pages           what the cache on disk holds
+//!          reader                 an object that is read as a file is: for videos
+//! written  send                   one request that writes, asks or removes, with retries
+//!          bucket, pieces         a writable folder of objects; an object written in parts
+//! whole    pending_range          one range after another, for a copy of the object
+//!          filling                one range after another, for the cache on disk
+//! ```
+
+mod addresses;
+mod attempt;
+mod authorities;
+mod aws;
+mod bucket;
+mod bytes_in_flight;
+mod cached_pages;
+mod client;
+mod counters;
+mod fetch;
+mod file;
+mod file_pieces;
+mod fill_once;
+mod filling;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
+mod http;
+mod memory;
+mod pending_range;
+mod per_process;
+mod pieces;
+mod prefetched;
+mod promise;
+mod reader;
+mod recent;
+mod redirect;
+mod redirect_policy;
+mod refusal;
+#[expect(clippy::module_inception, reason = "the room is named after its main type")]
+mod remote;
+mod requests_in_flight;
+mod runtime;
+mod send;
+mod sink;
+mod sizes;
+mod store;
+mod url;
+
+pub use bucket::{Bucket, Tag};
+pub use file::{Opening, Part, RemoteFile, RunPlan};
+pub use filling::{Filled, Filling};
+pub use memory::Memory;
+pub use pending_range::PendingRange;
+pub use pieces::Pieces;
+pub use reader::{ObjectBytes, ObjectReader};
+pub use remote::Remote;
+pub use sizes::REQUEST_BYTES;
+pub use url::check_location;

@@ -1,0 +1,118 @@
+//! The future result of a request, for any number of threads that wait for it.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+
+use super::fetch::FetchError;
+use vidrec_format::stop;
+
+/// A value that a task of the runtime produces.
+#[derive(Debug)]
+pub(super) struct Promise<T>(Arc<(Mutex<State<T>>, Condvar)>);
+
+#[derive(Debug)]
+enum State<T> {
+    PendingRange,
+    Here(T),
+    /// The task ended without a value: it panicked, or its runtime is gone.
+    Lost,
+}
+
+impl<T> Clone for Promise<T> {
+    fn clone(&self) -> Self {
+        Promise(self.0.clone())
+    }
+}
+
+impl<T: Clone + Send + 'static> Promise<T> {
+    /// Starts a task that produces the value.
+    pub fn start(runtime: &Handle, make: impl Future<Output = T> + Send + 'static) -> Self {
+        let later = Promise(Arc::new((Mutex::new(State::PendingRange), Condvar::new())));
+        let end = End(later.clone());
+        runtime.spawn(async move {
+            let value = make.await;
+            end.0.set(State::Here(value));
+        });
+        later
+    }
+
+    /// Waits for the value. `None` if it is not there in time, will never be there, or the thread's work is stopped.
+    pub fn wait(&self, until: Instant) -> Option<T> {
+        match &*self.end(until) {
+            State::Here(value) => Some(value.clone()),
+            State::Lost | State::PendingRange => None,
+        }
+    }
+}
+
+impl<T> Promise<T> {
+    /// Waits until the task has ended, the time is up, or the thread's work is stopped. Returns the state.
+    fn end(&self, until: Instant) -> MutexGuard<'_, State<T>> {
+        let (state, changed) = &*self.0;
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        while let State::PendingRange = *state {
+            let left = until.saturating_duration_since(Instant::now());
+            if left == Duration::ZERO || stop::is_stopped() {
+                break;
+            }
+            state = changed.wait_timeout(state, left.min(stop::LOOK)).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state
+    }
+
+    fn set(&self, value: State<T>) {
+        let (state, changed) = &*self.0;
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::PendingRange = *state {
+            *state = value;
+            changed.notify_all();
+        }
+    }
+}
+
+/// Marks the promise as lost if the task ends without a value.
+struct End<T>(Promise<T>);
+
+impl<T> Drop for End<T> {
+    fn drop(&mut self) {
+        self.0.set(State::Lost);
+    }
+}
+
+/// The future result of a request.
+#[derive(Debug, Clone)]
+pub(super) struct Pending<T>(pub Promise<Result<T, FetchError>>);
+
+impl<T> Pending<T> {
+    /// Waits at most `time`. Returns whether the wait is over, because the answer is here or will never arrive.
+    pub fn is_over_within(&self, time: Duration) -> bool {
+        !matches!(*self.0.end(Instant::now() + time), State::PendingRange)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_wait_for_one_value_and_none_waits_for_nothing() {
+        let runtime = super::super::runtime::handle().unwrap();
+        let soon = || Instant::now() + Duration::from_secs(30);
+        let later = Promise::start(&runtime, async { 7 });
+        std::thread::scope(|scope| {
+            let waits: Vec<_> = (0..4).map(|_| scope.spawn(|| later.wait(soon()))).collect();
+            assert!(waits.into_iter().all(|wait| wait.join().unwrap() == Some(7)));
+        });
+        let never: Promise<i32> = Promise::start(&runtime, std::future::pending());
+        assert_eq!(never.wait(Instant::now()), None);
+        let panics = || -> Promise<i32> { Promise::start(&runtime, async { panic!("in a task, on purpose") }) };
+        assert_eq!(panics().wait(soon()), None);
+        // A caller with other work also learns that there is nothing to wait for.
+        let never: Pending<i32> = Pending(Promise::start(&runtime, std::future::pending()));
+        assert!(!never.is_over_within(Duration::ZERO));
+        let pending: Pending<i32> = Pending(Promise::start(&runtime, async { panic!("in a task, on purpose") }));
+        assert!(pending.is_over_within(Duration::from_secs(30)));
+    }
+}

@@ -1,0 +1,87 @@
+//! Which redirects are followed, as far as their URLs tell: the host and the scheme.
+
+use std::fmt;
+
+use reqwest::Url;
+
+/// Why a redirect is not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    TooMany,
+    NoUrl,
+    Plain,
+    Private,
+}
+
+impl Refused {
+    /// What the user can do about it.
+    pub fn help(self) -> &'static str {
+        match self {
+            Refused::TooMany | Refused::NoUrl => "check the location",
+            Refused::Plain => "check the location: if it must be read without TLS, give the http:// location itself",
+            Refused::Private => "check the location: if the data is on that host, give its location itself",
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refused::TooMany => "the server sends its client elsewhere again and again: too many redirects",
+            Refused::NoUrl => "the server sends its client to something that is no web address",
+            Refused::Plain => "the server sends its client to a location without TLS",
+            Refused::Private => "a public server sends its client to an address of a private network",
+        })
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// The URL of a redirect from `here` to `to`, if a request for `location` may go there.
+pub(super) fn next(location: &Url, here: &Url, to: &str) -> Result<Url, Refused> {
+    let mut next = here.join(to).map_err(|_| Refused::NoUrl)?;
+    match next.scheme() {
+        "https" => {}
+        "http" if here.scheme() == "http" && next.host_str() == location.host_str() => {}
+        "http" => return Err(Refused::Plain),
+        _ => return Err(Refused::NoUrl),
+    }
+    next.set_fragment(None);
+    // A server that redirects its client has no name and password for the other host.
+    let cleared = next.set_username("").and_then(|()| next.set_password(None));
+    cleared.map(|()| next).map_err(|()| Refused::NoUrl)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[test]
+    fn clear_text_is_only_for_the_host_of_a_location_that_says_so() {
+        let goes = |location: &str, here: &str, to: &str| next(&url(location), &url(here), to).map(String::from);
+        let (tls, plain) = ("https://hub.example/a/b", "http://hub.example/a/b");
+        for (location, here, to, expected) in [
+            (tls, tls, "https://cdn.example/x?sig=1#part", Ok("https://cdn.example/x?sig=1")),
+            (tls, tls, "../c", Ok("https://hub.example/c")),
+            (tls, tls, "//cdn.example/x", Ok("https://cdn.example/x")),
+            (tls, tls, "https://me:hunter2@cdn.example/x", Ok("https://cdn.example/x")),
+            (tls, tls, "http://hub.example/a/b", Err(Refused::Plain)),
+            (tls, tls, "http://cdn.example/x", Err(Refused::Plain)),
+            (tls, "https://cdn.example/x", "http://hub.example/", Err(Refused::Plain)),
+            (plain, plain, "http://hub.example:8080/c", Ok("http://hub.example:8080/c")),
+            (plain, plain, "/c", Ok("http://hub.example/c")),
+            (plain, plain, "https://cdn.example/x", Ok("https://cdn.example/x")),
+            (plain, plain, "http://cdn.example/x", Err(Refused::Plain)),
+            (plain, "https://hub.example/a/b", "http://hub.example/c", Err(Refused::Plain)),
+            (tls, tls, "file:///etc/passwd", Err(Refused::NoUrl)),
+            (tls, tls, "http://", Err(Refused::NoUrl)),
+            (tls, tls, "ftp://hub.example/x", Err(Refused::NoUrl)),
+        ] {
+            assert_eq!(goes(location, here, to), expected.map(str::to_owned), "{location} {here} {to}");
+        }
+    }
+}

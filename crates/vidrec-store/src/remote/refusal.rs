@@ -1,0 +1,112 @@
+//! What a server says when it refuses a request. The rest of the answer is left out, because S3 repeats what was
+//! signed.
+
+/// What a refusal means.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub what: String,
+    pub help: &'static str,
+}
+
+/// Errors of S3 that say that the bucket is in another region.
+const ELSEWHERE: [&str; 3] =
+    ["AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException"];
+
+/// What to do about other errors of S3. The HTTP status explains all others.
+const HELP: [(&[&str], &str); 5] = [
+    (&["SignatureDoesNotMatch"], "check the secret access key, and that it belongs to this access key"),
+    (&["InvalidAccessKeyId"], "check the access key: the server does not know it"),
+    (&["ExpiredToken", "InvalidToken", "TokenRefreshRequired"], "get new credentials: the session token is not valid"),
+    (&["RequestTimeTooSkewed"], "set the clock of this machine"),
+    (
+        &["AccessDenied"],
+        "check the credentials, the right to read this object (s3:GetObject), and its name: without the right to list, a \
+         missing object looks the same",
+    ),
+];
+
+/// Explains a refused request. `text` is the body of the answer, or ends with it. `region` is the region of the
+/// bucket, if the head of the answer names it.
+pub(super) fn of(text: &str, status: Option<u16>, region: Option<&str>) -> Refusal {
+    let (what, known) = match status {
+        Some(401 | 403) => ("access was refused", "check the credentials and the right to read this object"),
+        Some(301 | 307 | 308) => ("the bucket is elsewhere", "check the region and the endpoint"),
+        _ => ("the request was refused", "check region, endpoint and credentials"),
+    };
+    let mut what = status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
+    let code = element(text, "Code");
+    let is_elsewhere = match (status, code) {
+        (Some(301 | 307 | 308), _) | (Some(400), None) => true,
+        (_, code) => code.is_some_and(|code| ELSEWHERE.contains(&code)),
+    };
+    if let Some(region) = region.or_else(|| element(text, "Region")).filter(|_| is_elsewhere) {
+        what.push_str(&format!(": the bucket is in the region {}", short(region)));
+        return Refusal { what, help: "set the storage option region, or AWS_REGION, to the region of the bucket" };
+    }
+    match code {
+        Some(code) => {
+            what.push_str(&format!(": {}", short(code)));
+            element(text, "Message").iter().for_each(|message| what.push_str(&format!(": {}", short(message))));
+        }
+        // XML without a code may contain secrets, so none of it is shown.
+        None if text.contains("<?xml") => {}
+        None => what.push_str(&format!(": {}", short(text))),
+    }
+    let help = HELP.iter().find(|(codes, _)| code.is_some_and(|code| codes.contains(&code))).map(|(_, help)| *help);
+    Refusal { what, help: help.unwrap_or(known) }
+}
+
+/// Turns the help for a refused read into the help for a refused write.
+pub(super) fn help_to_write(help: &'static str) -> &'static str {
+    let is_about_reading = help.contains("the right to read");
+    if is_about_reading { "check the credentials, and the right to write there (on S3, s3:PutObject)" } else { help }
+}
+
+/// The text of an XML element that contains no elements.
+fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    let (found, _) = rest.split_once(&format!("</{name}>"))?;
+    (!found.is_empty() && !found.contains('<')).then_some(found)
+}
+
+/// Shortens a text, and puts it on one line.
+pub(super) fn short(text: &str) -> String {
+    const MOST: usize = 300;
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error of S3: the text that was signed contains the session token.
+    const SIGNED: &str = "Server returned non-2xx status code: 403 Forbidden: <?xml version=\"1.0\"?>\n<Error>\
+        <Code>SignatureDoesNotMatch</Code><Message>The request signature does\n not match.</Message>\
+        <AWSAccessKeyId>AK</AWSAccessKeyId><CanonicalRequest>x-amz-security-token:hunter2</CanonicalRequest></Error>";
+
+    #[test]
+    fn refusals_say_what_does_not_fit_and_nothing_of_what_was_signed() {
+        let refusal = of(SIGNED, Some(403), Some("eu-west-1"));
+        let what = "access was refused (HTTP 403): SignatureDoesNotMatch: The request signature does not match.";
+        assert_eq!((&*refusal.what, refusal.help), (what, HELP[0].1));
+        let denied = of("<Error><Code>AccessDenied</Code></Error>", Some(403), None);
+        assert!(denied.what.ends_with("403): AccessDenied") && denied.help.contains("s3:GetObject"), "{denied:?}");
+        let unknown = of("<?xml version=\"1.0\"?><Secret>hunter2</Secret>", Some(403), None);
+        assert_eq!(unknown.what, "access was refused (HTTP 403)");
+        assert_eq!(of(" no\n entry ", Some(401), None).what, "access was refused (HTTP 401): no entry");
+    }
+
+    #[test]
+    fn the_region_of_a_bucket_is_named() {
+        let malformed = "<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region></Error>";
+        for (text, status, region) in
+            [("no location", 301, Some("eu-west-1")), ("", 400, Some("eu-west-1")), (malformed, 400, None)]
+        {
+            let refusal = of(text, Some(status), region);
+            assert!(refusal.what.ends_with("the bucket is in the region eu-west-1"), "{refusal:?}");
+            assert!(refusal.help.contains("AWS_REGION"), "{refusal:?}");
+        }
+        let expired = of("<Error><Code>ExpiredToken</Code></Error>", Some(400), Some("eu-west-1"));
+        assert!(expired.help.contains("token"), "{expired:?}");
+    }
+}

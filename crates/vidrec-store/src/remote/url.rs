@@ -1,0 +1,91 @@
+//! Splits a remote location into its parts, and prints it without secrets.
+
+use std::path::Path;
+
+use object_store::path::Path as Key;
+
+use crate::location;
+use crate::location::SCHEMES;
+use vidrec_format::error::{Error, Result};
+
+/// The store of a location, and the object in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Address {
+    /// `s3://bucket`, `https://host:port`: the part that one client serves.
+    pub store: String,
+    pub scheme: String,
+    /// The part after the store, with percent-encoding undone.
+    pub key: Key,
+}
+
+/// Checks whether a location can be that of an object.
+///
+/// # Errors
+///
+/// The reason why it cannot.
+pub fn check_location(location: &Path) -> Result<()> {
+    Address::of(location).map(drop)
+}
+
+impl Address {
+    pub fn of(location: &Path) -> Result<Self> {
+        let fault = |what: &str| Error::usage(what.to_owned()).file(location);
+        let Some((scheme, rest)) = location::split(location) else { return Err(fault("not a remote location")) };
+        if !SCHEMES.contains(&scheme) {
+            let known = SCHEMES.iter().map(|s| format!("{s}://")).collect::<Vec<_>>().join(", ");
+            return Err(fault("unknown kind of storage")
+                .expected(format!("one of {known}"))
+                .found(format!("{scheme}://")));
+        }
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if host.is_empty() {
+            return Err(fault("the location names no bucket or host"));
+        }
+        if host.contains('@') {
+            let hidden = rest.rsplit_once('@').map_or("", |(_, rest)| rest);
+            return Err(Error::usage("the location has a user name or password in it")
+                .file(format!("{scheme}://…@{hidden}"))
+                .help("give credentials as storage options or in the environment"));
+        }
+        if path.contains(['?', '#']) {
+            let shown = location.to_string_lossy();
+            let shown = shown.split(['?', '#']).next().unwrap_or_default();
+            return Err(Error::usage(
+                "the location has a query, which would have to be added to the name of each file",
+            )
+            .file(shown)
+            .help("give the folder's location, and credentials as storage options"));
+        }
+        let key = Key::from_url_path(path).map_err(|e| fault("not a location of an object").found(e))?;
+        Ok(Address { store: format!("{scheme}://{host}"), scheme: scheme.to_owned(), key })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_taken_apart() {
+        let of = |text: &str| Address::of(Path::new(text));
+        let address = of("s3://bucket/some/train/dataset.json").unwrap();
+        assert_eq!((&*address.store, address.key.as_ref()), ("s3://bucket", "some/train/dataset.json"));
+        let address = of("http://127.0.0.1:80/a%20b/c").unwrap();
+        assert_eq!((&*address.store, address.key.as_ref()), ("http://127.0.0.1:80", "a b/c"));
+    }
+
+    #[test]
+    fn locations_that_cannot_be_are_refused_without_their_secrets() {
+        for (text, part) in [
+            ("ftp://host/x", "one of s3://"),
+            ("s3:///x", "no bucket"),
+            ("https://me:hunter2@host/x", "password"),
+            ("https://host/x?sig=hunter2", "query"),
+            ("s3://bucket/a/../b", "not a location"),
+            ("s3://bucket/a//b", "not a location"),
+        ] {
+            let e = Address::of(Path::new(text)).unwrap_err().to_string();
+            assert!(e.contains(part) && !e.contains("hunter2"), "{text}: {e}");
+        }
+    }
+}

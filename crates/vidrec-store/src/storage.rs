@@ -1,0 +1,123 @@
+//! How to read data sets in object storage: credentials, cache, memory and time limits.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How to read a data set in object storage or on a web server. Local data sets ignore it.
+///
+/// ```
+/// # mod vidrec { pub use vidrec_store::storage::Storage; }
+/// use vidrec::Storage;
+///
+/// let storage = Storage {
+///     options: [("region".to_owned(), "eu-west-1".to_owned())].into(),
+///     cache: Some("/tmp/vidrec-cache".into()),
+///     ..Storage::default()
+/// };
+/// assert_eq!(storage.memory_bytes, 2 << 30);
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Storage {
+    /// Options of the storage, by the names that object_store, pandas and polars use: `region`, `endpoint`,
+    /// `access_key_id`, `skip_signature` and so on. They take precedence over the environment and over the files
+    /// of each cloud's own tools. Default: none.
+    pub options: BTreeMap<String, String>,
+    /// A folder on local disk that keeps the bytes that were read. All processes of this machine share it. Default
+    /// `None`: bytes that are no longer needed are discarded.
+    pub cache: Option<PathBuf>,
+    /// The most bytes that the cache may hold, together with all other data sets in the same folder. Default
+    /// `None`: the free space of its disk when the cache is opened, less a tenth of the disk.
+    pub cache_bytes: Option<u64>,
+    /// The most bytes of records that a loader holds in memory ahead of their use. Default 2 GiB. The next batch
+    /// gets all the memory that it needs, even beyond this limit. The parts of the indexes that were read are
+    /// extra: at most 32 bytes per frame, 80 bytes per clip, and the strings.
+    pub memory_bytes: u64,
+    /// How long a read may take, including all tries, before it is an error. Default 60 seconds.
+    pub timeout: Duration,
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Storage {
+            options: BTreeMap::new(),
+            cache: None,
+            cache_bytes: None,
+            memory_bytes: 2 << 30,
+            timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Prints the names of the options without their values, which may be secret.
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Storage")
+            .field("options", &self.options.keys())
+            .field("cache", &self.cache)
+            .field("cache_bytes", &self.cache_bytes)
+            .field("memory_bytes", &self.memory_bytes)
+            .field("timeout", &self.timeout)
+            .finish()
+    }
+}
+
+/// Counters of what a data set has fetched so far.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct RemoteStats {
+    /// Requests that were sent, including retries and second requests.
+    pub requests: u64,
+    /// Bytes that were received.
+    pub fetched_bytes: u64,
+    /// Bytes that were read from the cache on local disk instead.
+    pub cached_bytes: u64,
+    /// Requests that were sent again because one failed.
+    pub retries: u64,
+    /// Requests that were sent because the answer to another one was late.
+    pub second_requests: u64,
+    /// How often the cache could not keep something because its disk is full or failing. The bytes were used all
+    /// the same.
+    pub cache_failures: u64,
+    /// Requests that may be in flight at a time, at present.
+    pub in_flight_limit: u64,
+    /// Bytes of records that are held in memory for batches at present, or are on their way.
+    pub held_bytes: u64,
+    /// The largest value of `held_bytes` so far: at most [`Storage::memory_bytes`] and what the next batches need.
+    pub most_held_bytes: u64,
+    /// Time in seconds that readers waited for the network, over all threads.
+    pub network_wait_seconds: f64,
+}
+
+#[cfg(feature = "remote")]
+impl RemoteStats {
+    /// Adds two sets of counters.
+    #[doc(hidden)]
+    pub fn and(self, other: Self) -> Self {
+        RemoteStats {
+            requests: self.requests + other.requests,
+            fetched_bytes: self.fetched_bytes + other.fetched_bytes,
+            cached_bytes: self.cached_bytes + other.cached_bytes,
+            retries: self.retries + other.retries,
+            cache_failures: self.cache_failures + other.cache_failures,
+            second_requests: self.second_requests + other.second_requests,
+            in_flight_limit: self.in_flight_limit + other.in_flight_limit,
+            held_bytes: self.held_bytes + other.held_bytes,
+            most_held_bytes: self.most_held_bytes + other.most_held_bytes,
+            network_wait_seconds: self.network_wait_seconds + other.network_wait_seconds,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_printed() {
+        let options = [("secret_access_key".to_owned(), "hunter2".to_owned())].into();
+        let printed = format!("{:?}", Storage { options, ..Storage::default() });
+        assert!(printed.contains("secret_access_key") && !printed.contains("hunter2"), "{printed}");
+    }
+}
