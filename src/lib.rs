@@ -127,7 +127,8 @@ pub mod check {
     };
 }
 
-/// New data sets out of old ones. JPEGs stay as they are, byte for byte, but for those that [`retile`](edit::retile) tiles anew.
+/// Builds new data sets from existing ones. Every edit copies JPEGs byte for byte, except [`retile`](edit::retile), which
+/// rearranges their tiles.
 pub mod edit {
     pub use vidrec_dataset::edit::{
         Change, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling, RetileReport, Retiling,

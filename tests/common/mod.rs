@@ -4,12 +4,12 @@
 #![allow(dead_code)]
 
 pub mod hostile;
-pub mod made;
 pub mod names;
 pub mod rich;
 pub mod skip;
 #[cfg(unix)]
 pub mod small_disk;
+pub mod test_videos;
 pub mod until;
 
 use std::collections::BTreeMap;

@@ -413,7 +413,7 @@ impl Dataset {
         Ok((self.0.shards.iter().all(fits) && probes.all(agrees)).then_some(frames))
     }
 
-    /// Returns the label of every clip, in the form that [`Weights`](vidrec_sampler::order::Weights) takes. Reads the
+    /// Returns the label of every clip, in the form that `order::Weights` takes. Reads the
     /// entry of every clip.
     ///
     /// # Errors

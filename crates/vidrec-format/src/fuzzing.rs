@@ -44,12 +44,12 @@ fn ends_of(bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::changed_files::changed_files;
+    use crate::mutated_seeds::mutate_seeds;
 
     #[test]
     fn any_change_of_a_description_or_a_track_is_read_or_refused() {
-        changed_files("dataset_json", dataset_json);
-        changed_files("meta", meta);
-        changed_files("tracks", tracks);
+        mutate_seeds("dataset_json", dataset_json);
+        mutate_seeds("meta", meta);
+        mutate_seeds("tracks", tracks);
     }
 }

@@ -83,5 +83,5 @@ pub fn align_up(n: u64, to: u64) -> Option<u64> {
 extern crate self as vidrec_format;
 
 #[cfg(test)]
-#[path = "../../../tests/common/changed_files.rs"]
-mod changed_files;
+#[path = "../../../tests/common/mutated_seeds.rs"]
+mod mutated_seeds;

@@ -419,5 +419,5 @@ const _: () = {
 };
 
 #[cfg(test)]
-#[path = "../../../tests/common/changed_files.rs"]
-mod changed_files;
+#[path = "../../../tests/common/mutated_seeds.rs"]
+mod mutated_seeds;

@@ -40,7 +40,7 @@ pub fn values(file: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::changed_files::changed_files;
+    use crate::mutated_seeds::mutate_seeds;
 
     /// Calls `work` with a folder that has a file of these bytes.
     fn with_file(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
@@ -51,17 +51,17 @@ mod tests {
 
     #[test]
     fn any_change_of_a_journal_or_a_receipt_or_a_plan_is_read_or_refused() {
-        changed_files("journal", |lines| {
+        mutate_seeds("journal", |lines| {
             let (name, bytes) = journal_of(lines);
             with_file(name, &bytes, journal);
         });
-        changed_files("receipt", receipts);
-        changed_files("parts_plan", |bytes| {
+        mutate_seeds("receipt", receipts);
+        mutate_seeds("parts_plan", |bytes| {
             with_file("plan.json", bytes, |folder| {
                 let _ = super::super::parts::PartsPlan::open(folder).and_then(|plan| plan.status());
             });
         });
-        changed_files("plan", |bytes| {
+        mutate_seeds("plan", |bytes| {
             with_file(".vidrec.plan", bytes, |folder| {
                 let _ = vidrec_store::disk::publication::check_whole(folder);
             });
@@ -70,14 +70,14 @@ mod tests {
 
     #[test]
     fn any_change_of_a_message_is_read_or_refused() {
-        changed_files("messages", messages);
+        mutate_seeds("messages", messages);
     }
 
     #[test]
     fn any_change_of_a_file_of_values_is_read_or_refused() {
         for kind in ["npy", "npz", "parquet", "csv", "json"] {
             let name = format!("a.{kind}");
-            changed_files(kind, |bytes| with_file(&name, bytes, |folder| values(&folder.join(&name))));
+            mutate_seeds(kind, |bytes| with_file(&name, bytes, |folder| values(&folder.join(&name))));
         }
     }
 }

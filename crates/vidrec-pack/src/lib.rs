@@ -49,5 +49,5 @@ pub use work::{FrameOptions, PackStage, PictureOptions, Resources, VideoLimits};
 pub use vidrec_dataset::writer::Sharding;
 
 #[cfg(test)]
-#[path = "../../../tests/common/changed_files.rs"]
-mod changed_files;
+#[path = "../../../tests/common/mutated_seeds.rs"]
+mod mutated_seeds;

@@ -23,5 +23,5 @@ mod skip;
 mod small_disk;
 
 #[cfg(all(test, feature = "remote"))]
-#[path = "../../../tests/common/changed_files.rs"]
-mod changed_files;
+#[path = "../../../tests/common/mutated_seeds.rs"]
+mod mutated_seeds;

@@ -19,10 +19,10 @@ pub fn decoded_segments(bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::changed_files::changed_files;
+    use crate::mutated_seeds::mutate_seeds;
 
     #[test]
     fn any_change_of_a_head_is_read_or_refused() {
-        changed_files("decoded_segments", decoded_segments);
+        mutate_seeds("decoded_segments", decoded_segments);
     }
 }

@@ -19,7 +19,6 @@
 mod boot;
 mod budget;
 mod claims;
-mod common;
 mod eviction;
 mod home;
 mod layout;
@@ -30,6 +29,7 @@ mod page_map;
 mod recovery;
 mod removal;
 mod report;
+mod shared_state;
 mod slots;
 #[cfg(all(test, unix))]
 mod tests;

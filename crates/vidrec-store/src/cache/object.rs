@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cache::claims::{Claims, PAGE_BYTES, pages_of, push};
-use crate::cache::common::Common;
 use crate::cache::layout::CLEAN;
 use crate::cache::page_map::{ABSENT, PRESENT, PageMap, VACANT, slot_of};
+use crate::cache::shared_state::SharedState;
 use crate::cache::slots::Slot;
 use crate::disk::shared_file::SharedFile;
 use crate::disk::whole_folder;
@@ -28,7 +28,7 @@ pub(crate) struct CachedObject(Arc<Opened>);
 /// The files of an object. As long as this value exists, no process removes the object.
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub common: Arc<Common>,
+    pub common: Arc<SharedState>,
     /// The object's folder.
     pub dir: PathBuf,
     pub length: u64,

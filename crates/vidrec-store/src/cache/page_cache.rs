@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::cache::claims::PAGE_BYTES;
-use crate::cache::common::Common;
 use crate::cache::layout::{CLEAN, Identity, MAP, NEW, OBJECT_JSON, OBJECTS, PAGES};
 use crate::cache::object::{CachedObject, Opened};
 use crate::cache::page_map::PageMap;
 use crate::cache::recovery::check_length;
 use crate::cache::removal::Remover;
+use crate::cache::shared_state::SharedState;
 use crate::disk::open_files::{CACHE_FILES, MAPS};
 use crate::disk::private_folder;
 use crate::disk::shared_file::SharedFile;
@@ -27,7 +27,7 @@ const CHUNK: u64 = 1 << 16;
 /// A folder of cached objects, shared with other processes of the machine.
 #[derive(Debug)]
 pub(crate) struct PageCache {
-    common: Arc<Common>,
+    common: Arc<SharedState>,
     /// The open objects, by key. A second caller gets the same object.
     open: Mutex<HashMap<String, Weak<Opened>>>,
     made: AtomicU64,
@@ -47,7 +47,7 @@ impl PageCache {
                 .expected(format!("at least {PAGE_BYTES} bytes"))
                 .found(format!("{limit} bytes")));
         }
-        let common = Arc::new(Common::open(dir, limit)?);
+        let common = Arc::new(SharedState::open(dir, limit)?);
         Ok(Arc::new(PageCache { common, open: Mutex::new(HashMap::new()), made: AtomicU64::new(0) }))
     }
 

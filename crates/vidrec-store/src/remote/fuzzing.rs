@@ -17,10 +17,10 @@ pub fn answers(bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::changed_files::changed_files;
+    use crate::mutated_seeds::mutate_seeds;
 
     #[test]
     fn any_change_of_an_answer_is_read_or_refused() {
-        changed_files("answers", answers);
+        mutate_seeds("answers", answers);
     }
 }

@@ -6,7 +6,7 @@ use vidrec_format::random::Random;
 
 /// Does `work` with inputs that begin as the seeds of a reader (`fuzz/seeds`) and are changed again and again, for some
 /// hundred times or as long as `VIDREC_FUZZ_SECONDS` says. What it does not survive is in the panic's message.
-pub fn changed_files(reader: &str, work: impl Fn(&[u8])) {
+pub fn mutate_seeds(reader: &str, work: impl Fn(&[u8])) {
     let folder = format!("{}/../../fuzz/seeds/{reader}", env!("CARGO_MANIFEST_DIR"));
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

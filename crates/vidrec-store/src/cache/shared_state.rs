@@ -18,7 +18,7 @@ use vidrec_format::error::{Error, Result};
 const PAUSE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
-pub(super) struct Common {
+pub(super) struct SharedState {
     pub home: Home,
     pub limit: u64,
     slot: Slot,
@@ -31,12 +31,12 @@ pub(super) struct Common {
     waiting: (Mutex<()>, Condvar),
 }
 
-impl Common {
+impl SharedState {
     pub fn open(dir: &Path, limit: u64) -> Result<Self> {
         let home = Home::open(dir)?;
         let slot = Slot::take(dir, |number| free_claims(dir, number))?;
         home.budget.set_limit(limit);
-        let common = Common {
+        let common = SharedState {
             home,
             limit,
             slot,
@@ -134,7 +134,7 @@ impl Common {
     }
 }
 
-impl Drop for Common {
+impl Drop for SharedState {
     fn drop(&mut self) {
         // All objects are closed, and have freed their claims.
         if self.is_ours() {
