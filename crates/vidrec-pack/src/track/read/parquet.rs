@@ -3,12 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::FileReader;
 use parquet::record::Field;
 
 use super::content::MAX_BYTES;
 use super::open::ValueFile;
-use super::parquet_footer::check_schema;
+use super::parquet_footer::{fault, open_table};
 use super::table::Table;
 use crate::track::array::Array;
 use vidrec_dataset::writer::TrackValues;
@@ -22,13 +22,8 @@ pub(super) fn read(file: ValueFile, path: &Path) -> Result<Table> {
         .unwrap_or_else(|_| Err(Error::usage("it is no sound Parquet file").file(path).without_file()))
 }
 
-fn fault(e: impl std::fmt::Display) -> Error {
-    Error::usage(format!("cannot read the Parquet file: {e}"))
-}
-
 fn read_columns(file: ValueFile) -> Result<Table> {
-    check_schema(&file)?;
-    let reader = SerializedFileReader::new(file).map_err(fault)?;
+    let reader = open_table(file)?;
     let metadata = reader.metadata();
     let sizes = metadata.row_groups().iter().map(|group| u64::try_from(group.total_byte_size()).unwrap_or(u64::MAX));
     let bytes = sizes.fold(0u64, u64::saturating_add);

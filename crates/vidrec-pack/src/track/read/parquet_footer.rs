@@ -9,6 +9,8 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+use parquet::file::reader::SerializedFileReader;
+
 use super::open::ValueFile;
 use vidrec_format::error::{Error, Result};
 
@@ -17,8 +19,19 @@ const MAX_FOOTER_BYTES: u64 = 64 << 20;
 /// The most levels of a schema, and of what the footer nests.
 const MAX_DEPTH: usize = 64;
 
+/// Opens a Parquet file whose schema has the children that it claims.
+pub(super) fn open_table(file: ValueFile) -> Result<SerializedFileReader<ValueFile>> {
+    check_schema(&file)?;
+    SerializedFileReader::new(file).map_err(fault)
+}
+
+/// An error of the crate `parquet`.
+pub(super) fn fault(e: impl std::fmt::Display) -> Error {
+    Error::usage(format!("cannot read the Parquet file: {e}"))
+}
+
 /// Checks that the schema has the children that it claims, and is not nested too deep.
-pub(super) fn check_schema(file: &ValueFile) -> Result<()> {
+fn check_schema(file: &ValueFile) -> Result<()> {
     let bytes = read(file).map_err(|e| Error::usage(format!("not a Parquet file: {e}")))?;
     Walk(&bytes).file_metadata().ok_or_else(|| Error::usage("not a Parquet file whose schema makes sense"))
 }

@@ -7,12 +7,11 @@ use std::path::Path;
 use parquet::basic::{ConvertedType, LogicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
-use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::content::MAX_BYTES;
 use super::open::{OpenFile, ValueFile, open};
-use super::parquet_footer::check_schema;
+use super::parquet_footer::{fault, open_table};
 use crate::track::array::Array;
 use crate::video::open_regular;
 use vidrec_dataset::writer::TrackValues;
@@ -56,8 +55,7 @@ impl ParquetRows {
     pub fn open_by(path: &Path, how: OpenFile<'_>) -> Result<Self> {
         let file = open(path, how)?;
         unpanicking(|| {
-            check_schema(&file)?;
-            let reader = SerializedFileReader::new(file).map_err(fault)?;
+            let reader = open_table(file)?;
             let count = |n: i64| u64::try_from(n).map_err(|_| Error::usage("a number of rows is negative"));
             let groups = reader.metadata().row_groups();
             let rows = groups.iter().try_fold(0u64, |sum, group| Ok(sum.saturating_add(count(group.num_rows())?)))?;
@@ -270,10 +268,6 @@ fn text(bytes: ByteArray) -> Result<String> {
 fn half(bytes: FixedLenByteArray) -> Result<f32> {
     let two = bytes.data().try_into().map_err(|_| Error::usage("a float of 16 bits has another length"))?;
     Ok(half::f16::from_le_bytes(two).to_f32())
-}
-
-fn fault(e: ParquetError) -> Error {
-    Error::usage(format!("cannot read the Parquet file: {e}"))
 }
 
 /// Turns a panic into an error, because the parquet crate may panic on some damaged files.
