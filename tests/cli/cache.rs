@@ -132,11 +132,11 @@ fn a_folder_that_is_no_cache_is_refused_and_left_alone() {
 #[test]
 fn warming_says_what_it_fetched_what_was_here_and_what_did_not_fit() {
     let served = Served::new();
-    let all = served.text("cache warm U/set --cache cache");
+    let all = served.text("cache warm U/set --cache cache --cache-bytes 1GiB");
     assert!(all.starts_with("24 clips, ") && all.contains("fetched ") && all.contains(" requests\n"), "{all}");
-    let again = served.text("cache warm U/set --cache cache");
+    let again = served.text("cache warm U/set --cache cache --cache-bytes 1GiB");
     assert!(again.contains(" of it here before\n"), "{again}");
-    let some = served.json("cache warm U/set --cache some --clips 3-5,13 --class run --json");
+    let some = served.json("cache warm U/set --cache some --cache-bytes 1GiB --clips 3-5,13 --class run --json");
     let chosen = served.json("fetch U/set -o copy --clips 3-5,13 --class run --json");
     assert_eq!((&some["clips"], &some["missing_bytes"]), (&chosen["clips"], &json!(0)));
 

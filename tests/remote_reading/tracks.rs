@@ -140,7 +140,7 @@ fn tracks_in_the_cache_are_not_requested_again() {
     let o = with_tracks(of_order(Order::Shuffled, options(5, (24, 16))));
     let expected = epoch(&served.local(), &o, 0).unwrap();
     let run = || {
-        let storage = Storage { cache: Some(folder.path().join("cache")), ..storage() };
+        let storage = Storage { cache: Some(folder.path().join("cache")), cache_bytes: Some(1 << 30), ..storage() };
         served.server.reset_counts();
         assert!(epoch(&served.open_with(storage).unwrap(), &o, 0).unwrap() == expected);
         served.log(".vtrk").into_iter().map(|(path, e)| e.asked(length(&path))).collect()
