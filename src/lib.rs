@@ -78,7 +78,6 @@
 pub use vidrec_pack::video;
 #[doc(inline)]
 pub use vidrec_sampler::order;
-#[cfg(feature = "remote")]
 #[doc(inline)]
 pub use vidrec_store::cache;
 
@@ -114,9 +113,7 @@ pub use vidrec_store::disk::sigbus::lost_pages;
 pub use vidrec_store::disk::write_whole;
 pub use vidrec_store::location::is_remote;
 pub use vidrec_store::storage::{RemoteStats, Storage};
-#[cfg(feature = "remote")]
 pub use vidrec_transfer::fetch::{FetchOptions, FetchReport, fetch};
-#[cfg(feature = "remote")]
 pub use vidrec_transfer::upload::{PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts};
 
 /// Clips that a person should look at: black, frozen, duplicate, leaked, mislabelled ones.

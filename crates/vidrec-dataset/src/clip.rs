@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-#[cfg(feature = "remote")]
 use std::sync::Arc;
 
 use super::frame::Frame;
-#[cfg(feature = "remote")]
 use super::runs;
 use super::shard::Shard;
 use super::storage;
@@ -17,11 +15,9 @@ use vidrec_format::frame_entry::FrameEntry;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::record_header::RecordHeader;
 use vidrec_store::disk::advice::Advice;
-#[cfg(feature = "remote")]
 use vidrec_store::remote::RemoteFile;
 
 /// A remote file, and ranges of it.
-#[cfg(feature = "remote")]
 type RemoteRuns<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);
 
 /// One clip of a data set.
@@ -265,7 +261,6 @@ impl<'a> Clip<'a> {
     /// The remote file with the clip's records, and the ranges of some frames' records in it. There are as few ranges
     /// as possible: see [`runs`](super::runs::runs).
     #[doc(hidden)]
-    #[cfg(feature = "remote")]
     pub fn remote_runs(&self, frames: &[u32]) -> Result<Option<RemoteRuns<'a>>> {
         let Some(file) = self.shard.records.remote() else { return Ok(None) };
         let place = |entry: &FrameEntry| {

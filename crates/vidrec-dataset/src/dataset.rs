@@ -1,6 +1,5 @@
 //! A data set: its shards, and the clips of these shards that belong to it.
 
-#[cfg(feature = "remote")]
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +24,6 @@ use vidrec_format::names;
 use vidrec_format::track::schema::TrackSchema;
 use vidrec_store::disk::folder_of;
 use vidrec_store::location::is_remote;
-#[cfg(feature = "remote")]
 use vidrec_store::remote::Remote;
 use vidrec_store::storage::RemoteStats;
 
@@ -519,10 +517,7 @@ impl Dataset {
             if found.iter().any(|(other, _)| *other == path) {
                 continue;
             }
-            #[cfg(feature = "remote")]
             let source = slot.remote().map_or(Source::Local(self.0.io), |remote| Source::Remote(remote.clone()));
-            #[cfg(not(feature = "remote"))]
-            let source = Source::Local(self.0.io);
             found.push((path, source));
         }
         found
@@ -531,37 +526,25 @@ impl Dataset {
     /// Counters of what all clones, selections and loaders of a remote data set have fetched so far; `None` for a
     /// local data set.
     pub fn remote_stats(&self) -> Option<RemoteStats> {
-        #[cfg(feature = "remote")]
-        return self.remotes().iter().map(|remote| remote.stats()).reduce(RemoteStats::and);
-        #[cfg(not(feature = "remote"))]
-        None
+        self.remotes().iter().map(|remote| remote.stats()).reduce(RemoteStats::and)
     }
 
     /// The limit on memory for records that were fetched ahead. `None` if they are not all held in memory: for a
     /// local data set, or if a cache on disk has room for all records.
     #[doc(hidden)]
     pub fn memory_to_hold(&self) -> Option<u64> {
-        #[cfg(feature = "remote")]
-        return {
-            let remotes = self.remotes();
-            let without_cache = remotes.iter().filter(|remote| !remote.keeps(self.record_bytes()));
-            without_cache.map(|remote| remote.memory.limit).min()
-        };
-        #[cfg(not(feature = "remote"))]
-        None
+        let remotes = self.remotes();
+        let without_cache = remotes.iter().filter(|remote| !remote.keeps(self.record_bytes()));
+        without_cache.map(|remote| remote.memory().limit()).min()
     }
 
     /// The first reason why the cache could not keep something.
     #[doc(hidden)]
     pub fn cache_failure(&self) -> Option<String> {
-        #[cfg(feature = "remote")]
-        return self.remotes().iter().find_map(|remote| remote.cache_failure().map(str::to_owned));
-        #[cfg(not(feature = "remote"))]
-        None
+        self.remotes().iter().find_map(|remote| remote.cache_failure().map(str::to_owned))
     }
 
     /// The most bytes that the cache of the remote shards may hold; `None` if there are no remote shards or no cache.
-    #[cfg(feature = "remote")]
     pub(super) fn cache_limit(&self) -> Option<u64> {
         self.remotes().iter().filter_map(|remote| remote.cache_limit()).min()
     }
@@ -573,7 +556,6 @@ impl Dataset {
 
     /// The shared state of the remote shards: one for each data set that this one consists of.
     #[doc(hidden)]
-    #[cfg(feature = "remote")]
     pub fn remotes(&self) -> Vec<Arc<Remote>> {
         let mut found: Vec<Arc<Remote>> = Vec::new();
         for remote in self.0.shards.iter().filter_map(|slot| slot.remote()) {
@@ -597,7 +579,6 @@ impl Dataset {
 
     /// The shards that have clips of this data set. Each comes with these clips in the order in which it stores them,
     /// without repeats. If the data set is not a selection, only one shard's clips are in memory at a time.
-    #[cfg(feature = "remote")]
     pub(super) fn clips_by_shard(&self) -> impl Iterator<Item = (usize, Vec<u64>)> {
         let mut chosen: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
         for clip in 0..self.0.chosen.as_ref().map_or(0, |chosen| chosen.clips.len() as u64) {

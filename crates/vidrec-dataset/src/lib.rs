@@ -17,7 +17,6 @@ pub mod joined_classes;
 pub mod listing;
 mod open_options;
 mod prefetch;
-#[cfg(feature = "remote")]
 mod runs;
 mod shard;
 mod slot;
@@ -28,7 +27,6 @@ mod track;
 mod track_file;
 mod track_sums;
 mod warm;
-#[cfg(feature = "remote")]
 mod warm_remote;
 mod warm_report;
 

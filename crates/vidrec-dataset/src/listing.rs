@@ -13,7 +13,6 @@ use vidrec_format::limits;
 use vidrec_format::names;
 use vidrec_store::disk::regular_file::{Links, read_if_there, read_regular};
 use vidrec_store::disk::{folder_of, is_being_written, publication};
-#[cfg(feature = "remote")]
 use vidrec_store::remote::Remote;
 
 /// The files of a shard.
@@ -41,7 +40,6 @@ pub(crate) struct Listing {
 pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
     match source {
         Source::Local(_) => find_local(path, source),
-        #[cfg(feature = "remote")]
         Source::Remote(_) => match path.extension().and_then(|e| e.to_str()) {
             Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
             Some("json") => listed(path, source),
@@ -96,7 +94,6 @@ fn find_local(path: &Path, source: &Source) -> Result<Listing> {
 fn listed(path: &Path, source: &Source) -> Result<Listing> {
     let json = match source {
         Source::Local(_) => read(path)?,
-        #[cfg(feature = "remote")]
         Source::Remote(remote) => read_remote(path, remote)?,
     };
     let files = |shard: &ShardJson| ShardFiles {
@@ -122,11 +119,9 @@ pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
         }
         Source::Local(_) => read(&listing).ok(),
         // Nothing is listed, so names that contain digits of a digest are looked up.
-        #[cfg(feature = "remote")]
         Source::Remote(_) if names::stem(&name) == path.file_stem().unwrap_or_default() => {
             return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
         }
-        #[cfg(feature = "remote")]
         Source::Remote(remote) => Some(read_remote(&listing, remote)?),
     };
     let listed = json.and_then(|json| json.shards.into_iter().find(|shard| *shard.record_file == *name));
@@ -146,7 +141,6 @@ pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
 }
 
 /// Like [`read`], for a remote data set.
-#[cfg(feature = "remote")]
 fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
     let Some(bytes) = remote.read(path, limits::MAX_LISTING_BYTES)? else {
         return Err(Error::usage("there is no data set here")
@@ -169,7 +163,6 @@ pub(super) fn read_if_listed(path: &Path, source: &Source) -> Result<Option<Data
             let bytes = read_if_there(path, limits::MAX_LISTING_BYTES, Links::Follow)?;
             bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
         }
-        #[cfg(feature = "remote")]
         Source::Remote(remote) => {
             let bytes = remote.read(path, limits::MAX_LISTING_BYTES)?;
             bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()

@@ -1,17 +1,14 @@
 //! How a data set is opened.
 
 use std::path::Path;
-#[cfg(feature = "remote")]
 use std::sync::Arc;
 
 use super::storage::Io;
-#[cfg(feature = "remote")]
 use vidrec_format::error::ErrorKind;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_store::disk::regular_file::{Links, read_regular};
 use vidrec_store::location::is_remote;
-#[cfg(feature = "remote")]
 use vidrec_store::remote::Remote;
 use vidrec_store::storage::Storage;
 
@@ -51,7 +48,6 @@ pub enum Source {
     /// On local disk, read this way.
     Local(Io),
     /// In object storage or on a web server.
-    #[cfg(feature = "remote")]
     Remote(Arc<Remote>),
 }
 
@@ -61,17 +57,13 @@ impl Source {
         if !is_remote(location) {
             return Ok(Source::Local(options.io));
         }
-        #[cfg(feature = "remote")]
-        return Remote::new(&options.storage).map(Source::Remote);
-        #[cfg(not(feature = "remote"))]
-        Err(Error::usage("this build reads local files only").file(location).help("build it with the feature remote"))
+        Remote::new(&options.storage).map(Source::Remote).map_err(|e| e.file(location))
     }
 
     /// Reads a whole small file.
     pub fn read(&self, location: &Path) -> Result<Vec<u8>> {
         match self {
             Source::Local(_) => read_regular(location, limits::MAX_SMALL_OBJECT_BYTES, Links::Follow),
-            #[cfg(feature = "remote")]
             Source::Remote(remote) => {
                 let missing = || Error::lost("there is no such object").file(location);
                 remote.read(location, limits::MAX_SMALL_OBJECT_BYTES)?.ok_or_else(missing)
@@ -83,9 +75,7 @@ impl Source {
     pub fn twice<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         match (work(), self) {
             (found, Source::Local(_)) => found,
-            #[cfg(feature = "remote")]
             (Err(e), Source::Remote(_)) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) => work(),
-            #[cfg(feature = "remote")]
             (found, Source::Remote(_)) => found,
         }
     }
@@ -94,7 +84,6 @@ impl Source {
     pub fn io(&self) -> Io {
         match self {
             Source::Local(io) => *io,
-            #[cfg(feature = "remote")]
             Source::Remote(_) => Io::Read,
         }
     }

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-#[cfg(feature = "remote")]
 use std::sync::Arc;
 
-#[cfg(feature = "remote")]
 use super::index::Bytes;
 use super::index::Index;
 use super::listing::ShardFiles;
@@ -24,12 +22,10 @@ use vidrec_format::record_header::RecordHeader;
 use vidrec_format::{crc32, data_binding, names, recordio};
 use vidrec_store::disk::map;
 use vidrec_store::location::is_remote;
-#[cfg(feature = "remote")]
 use vidrec_store::remote::{Opening, Remote};
 
 /// The length of the end of a remote index that the first request after the head fetches. Usually it contains all
 /// sections except the tables and the strings.
-#[cfg(feature = "remote")]
 const INDEX_TAIL_BYTES: u64 = 128 << 10;
 
 /// One record file and its index.
@@ -72,7 +68,6 @@ impl Shard {
     pub fn open_unbound(files: &ShardFiles, source: &Source) -> Result<Self> {
         let io = match source {
             Source::Local(io) => *io,
-            #[cfg(feature = "remote")]
             Source::Remote(remote) => return Self::open_remote(files, remote),
         };
         let index_path = files.index.clone();
@@ -86,7 +81,6 @@ impl Shard {
     }
 
     /// Opens a remote index and record file. It reads both heads at once, and then both tails.
-    #[cfg(feature = "remote")]
     fn open_remote(files: &ShardFiles, remote: &Arc<Remote>) -> Result<Self> {
         let index_path = files.index.clone();
         let is_empty = files.listed.as_ref().is_some_and(|listed| listed.bytes == 0);
@@ -305,7 +299,6 @@ impl Shard {
 }
 
 /// Proves a remote index. Bytes that prove wrong are fetched once more, because the cache on disk may be damaged.
-#[cfg(feature = "remote")]
 fn prove_again(bytes: &IndexBytes) -> Result<Index> {
     loop {
         let seen = bytes.generation();
@@ -317,7 +310,6 @@ fn prove_again(bytes: &IndexBytes) -> Result<Index> {
 }
 
 /// Describes the received bytes in an error about an index, if they look like a web page.
-#[cfg(feature = "remote")]
 fn not_an_index(e: Error, bytes: &IndexBytes) -> Error {
     let head = bytes.part(0..bytes.length().min(64)).ok().flatten().unwrap_or_default();
     if head.trim_ascii_start().starts_with(b"<") {

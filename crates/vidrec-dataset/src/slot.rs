@@ -1,7 +1,6 @@
 //! An entry in the list of shards. The shard is open, or is opened when it is used.
 
 use std::path::Path;
-#[cfg(feature = "remote")]
 use std::sync::Arc;
 use std::sync::OnceLock;
 
@@ -11,7 +10,6 @@ use super::shard::Shard;
 use vidrec_format::data_binding;
 use vidrec_format::dataset_json::ShardJson;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-#[cfg(feature = "remote")]
 use vidrec_store::remote::Remote;
 
 /// A shard of a data set. A remote shard is opened when it is first used, because opening takes several requests.
@@ -57,7 +55,6 @@ impl Slot {
     }
 
     /// The shared state of remote shards.
-    #[cfg(feature = "remote")]
     pub fn remote(&self) -> Option<&Arc<Remote>> {
         if let Source::Remote(remote) = &self.source { Some(remote) } else { None }
     }

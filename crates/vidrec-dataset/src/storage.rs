@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::path::Path;
-#[cfg(feature = "remote")]
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -20,7 +19,6 @@ use vidrec_store::disk::map::MappedFile;
 use vidrec_store::disk::open_files::{FILES, MAPS};
 use vidrec_store::disk::positional::PositionalFile;
 use vidrec_store::disk::regular_file::{Links, read_regular};
-#[cfg(feature = "remote")]
 use vidrec_store::remote::RemoteFile;
 
 /// How a data set's files are read.
@@ -59,7 +57,6 @@ const SMALL_INDEX_BYTES: u64 = 64 << 10;
 pub enum IndexBytes {
     Mapped(MappedFile),
     Read(Vec<u8>),
-    #[cfg(feature = "remote")]
     Remote(Arc<RemoteFile>),
 }
 
@@ -84,7 +81,6 @@ impl IndexBytes {
     /// need no fetch.
     pub fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
         match self {
-            #[cfg(feature = "remote")]
             IndexBytes::Remote(file) => file.fetch_tables(ranges),
             _ => {
                 let _ = ranges;
@@ -94,7 +90,6 @@ impl IndexBytes {
     }
 
     /// Whether a part of the index will be read from this machine's disks.
-    #[cfg(feature = "remote")]
     pub fn is_kept(&self, part: &Range<u64>) -> bool {
         match self {
             IndexBytes::Remote(file) => file.is_table_kept(part),
@@ -105,7 +100,6 @@ impl IndexBytes {
     /// How often the bytes that were read of a remote index were discarded.
     pub fn generation(&self) -> usize {
         match self {
-            #[cfg(feature = "remote")]
             IndexBytes::Remote(file) => file.generation(),
             _ => 0,
         }
@@ -116,7 +110,6 @@ impl IndexBytes {
     pub fn forget(&self, seen: usize) -> bool {
         let _ = seen;
         match self {
-            #[cfg(feature = "remote")]
             IndexBytes::Remote(file) => file.forget_tables(seen),
             _ => false,
         }
@@ -128,7 +121,6 @@ impl Bytes for IndexBytes {
         match self {
             IndexBytes::Mapped(map) => map.length(),
             IndexBytes::Read(bytes) => bytes.length(),
-            #[cfg(feature = "remote")]
             IndexBytes::Remote(file) => file.len(),
         }
     }
@@ -137,11 +129,9 @@ impl Bytes for IndexBytes {
         match self {
             IndexBytes::Mapped(map) => map.part(range),
             IndexBytes::Read(bytes) => bytes.part(range),
-            #[cfg(feature = "remote")]
             IndexBytes::Remote(file) if range.start <= range.end && range.end <= file.len() => {
                 file.table(range).map(Some)
             }
-            #[cfg(feature = "remote")]
             IndexBytes::Remote(_) => Ok(None),
         }
     }
@@ -160,7 +150,6 @@ fn map(path: &Path) -> Result<Option<MappedFile>> {
 pub enum Records {
     Mapped(MappedFile),
     Read(PositionalFile),
-    #[cfg(feature = "remote")]
     Remote(Arc<RemoteFile>),
 }
 
@@ -179,13 +168,11 @@ impl Records {
         match self {
             Records::Mapped(map) => map.len() as u64,
             Records::Read(file) => file.len(),
-            #[cfg(feature = "remote")]
             Records::Remote(file) => file.len(),
         }
     }
 
     /// The remote file.
-    #[cfg(feature = "remote")]
     pub fn remote(&self) -> Option<&Arc<RemoteFile>> {
         if let Records::Remote(file) = self { Some(file) } else { None }
     }
@@ -193,7 +180,6 @@ impl Records {
     /// Whether the file is remote.
     pub fn is_remote(&self) -> bool {
         match self {
-            #[cfg(feature = "remote")]
             Records::Remote(_) => true,
             _ => false,
         }
@@ -235,7 +221,6 @@ impl Records {
                 Ok(())
             }
             Records::Read(file) => file.read(range, buffer),
-            #[cfg(feature = "remote")]
             Records::Remote(file) => file.read(range, around, buffer),
         }
     }
@@ -261,7 +246,6 @@ impl Records {
             }
             (Records::Read(file), _) => file.advise(range, advice),
             // The code that plans the requests asks for what will be read.
-            #[cfg(feature = "remote")]
             (Records::Remote(_), _) => {}
         }
     }
@@ -270,7 +254,6 @@ impl Records {
     /// possible.
     pub fn forget(&self, range: &Range<u64>) -> bool {
         match self {
-            #[cfg(feature = "remote")]
             Records::Remote(file) => file.forget(range),
             _ => {
                 let _ = range;
@@ -282,7 +265,6 @@ impl Records {
     /// How often the tables of a remote file were discarded.
     pub fn generation(&self) -> usize {
         match self {
-            #[cfg(feature = "remote")]
             Records::Remote(file) => file.generation(),
             _ => 0,
         }
@@ -293,7 +275,6 @@ impl Records {
     pub fn forget_tables(&self, seen: usize) -> bool {
         let _ = seen;
         match self {
-            #[cfg(feature = "remote")]
             Records::Remote(file) => file.forget_tables(seen),
             _ => false,
         }

@@ -54,7 +54,6 @@ impl Shard {
     }
 
     /// The ranges of a clip's entry, of its frames' entries and of its strings in the index.
-    #[cfg(feature = "remote")]
     pub fn parts_of(&self, clip: u64) -> Result<Vec<Range<u64>>> {
         let entry = self.clip(clip)?;
         let entries = self.index.clip_range(clip).into_iter().chain(self.index.frames_range(entry.frames()));

@@ -10,7 +10,6 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming};
-#[cfg(feature = "remote")]
 use vidrec_store::remote::RemoteFile;
 
 /// All tracks of a clip, read once.
@@ -77,7 +76,6 @@ impl<'a> Clip<'a> {
 
     /// The location of a remote clip's tracks; `None` if they are local or there are none.
     #[doc(hidden)]
-    #[cfg(feature = "remote")]
     pub fn remote_tracks(&self) -> Result<Option<(&'a Arc<RemoteFile>, Range<u64>)>> {
         self.shard.tracks.as_ref().map_or(Ok(None), |file| file.remote_block(self.stored))
     }

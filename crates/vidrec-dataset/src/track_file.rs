@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-#[cfg(feature = "remote")]
 use std::sync::Arc;
 use std::sync::OnceLock;
 
@@ -24,12 +23,10 @@ use vidrec_format::track::schema::Schema;
 use vidrec_format::track::table_entry;
 use vidrec_format::track::table_entry::TableEntry;
 use vidrec_store::disk::map;
-#[cfg(feature = "remote")]
 use vidrec_store::remote::{Opening, RemoteFile};
 
 /// The length of the end of a remote track file that the first request after the head fetches. Usually it contains
 /// the schema and more.
-#[cfg(feature = "remote")]
 const TAIL_BYTES: u64 = 64 << 10;
 
 /// The track file of a shard. It is opened when it is first used. Local data sets use it when they are opened.
@@ -98,7 +95,6 @@ impl TrackFile {
     fn records(&self) -> Result<Records> {
         match &self.source {
             Source::Local(io) => Records::open(&self.path, *io),
-            #[cfg(feature = "remote")]
             Source::Remote(remote) => {
                 let file = Opening::start(remote, &self.path, false)?.finish()?;
                 file.fetch_tables(&[
@@ -204,7 +200,6 @@ impl TrackFile {
     }
 
     /// The location of the tracks of clip `ordinal` of the shard, if they are remote.
-    #[cfg(feature = "remote")]
     pub fn remote_block(&self, ordinal: u64) -> Result<Option<(&Arc<RemoteFile>, Range<u64>)>> {
         let opened = self.open()?;
         let Some(file) = opened.records.remote() else { return Ok(None) };
@@ -276,7 +271,6 @@ impl TrackFile {
 fn part(records: &Records, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
     match records {
         Records::Mapped(map) => Ok(Cow::Borrowed(map.part(range)?.unwrap_or_default())),
-        #[cfg(feature = "remote")]
         Records::Remote(file) => file.table(range).map(Cow::Borrowed),
         Records::Read(file) => {
             let mut buffer = Vec::new();

@@ -45,7 +45,6 @@ impl Dataset {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if a fetched record or entry is damaged.
     /// [`Interrupted`](vidrec_format::error::ErrorKind::Interrupted) if `progress` stops the call.
     pub fn warm(&self, progress: &mut ProgressFn<'_>) -> Result<WarmReport> {
-        #[cfg(feature = "remote")]
         if self.is_remote() {
             return super::warm_remote::warm(self, progress);
         }

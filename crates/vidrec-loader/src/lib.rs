@@ -37,7 +37,6 @@ pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
 pub use counters::{DecodedStats, LoaderStats};
 pub use draw::{Augmentation, ColorDraw, ColorJitter, ColorStep, Crop, Frames, ShortClips, Start, Temporal};
-#[cfg(feature = "remote")]
 use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
 use feed::{Engine, Shelf, fill, fill_into, fill_jpegs};
@@ -353,7 +352,6 @@ impl Loader {
     /// file, clip and frame of the first such frame in the batch.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
         let mut batch = Batch::default();
-        #[cfg(feature = "remote")]
         let _ticket = ask_for(&self.engine, epoch, k)?;
         fill(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
@@ -368,7 +366,6 @@ impl Loader {
     pub fn batch_jpegs(&self, epoch: u64, k: u64) -> Result<JpegBatch> {
         self.engine.needs_jpegs()?;
         let mut batch = JpegBatch::default();
-        #[cfg(feature = "remote")]
         let _ticket = ask_for(&self.engine, epoch, k)?;
         fill_jpegs(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
@@ -386,7 +383,6 @@ impl Loader {
     /// bytes or is not aligned for a value.
     pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
         let mut batch = Batch::default();
-        #[cfg(feature = "remote")]
         let _ticket = ask_for(&self.engine, epoch, k)?;
         fill_into(&self.engine, epoch, k, memory, &mut batch)?;
         Ok(batch)

@@ -160,7 +160,6 @@ impl Job<'_> {
     /// Makes the clips with their strips. If only the shown clips are checked, looks at them at the same time.
     fn wall(&self, room: u64, by_worth: &[Chosen], progress: &mut ProgressFn<'_>) -> Result<Wall> {
         // Clips that happen to lie next to each other are no reason to read ahead.
-        #[cfg(feature = "remote")]
         let _frugal: Vec<_> =
             self.sets.iter().flat_map(|set| set.set.remotes()).map(|remote| remote.frugal()).collect();
         let pool = threads::pool(self.options.threads)?;

@@ -5,20 +5,20 @@
 
 #![allow(clippy::len_without_is_empty, reason = "files have lengths, and nobody asks whether they are empty")]
 
-#[cfg(feature = "remote")]
+#[cfg_attr(not(feature = "remote"), allow(dead_code, unused_imports, reason = "only remote objects are cached"))]
 pub mod cache;
 #[doc(hidden)]
 pub mod disk;
 pub mod location;
 #[doc(hidden)]
-#[cfg(feature = "remote")]
+#[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 pub mod remote;
 pub mod storage;
 
 #[cfg(test)]
 #[path = "../../../tests/common/skip.rs"]
 mod skip;
-#[cfg(all(test, unix, feature = "remote"))]
+#[cfg(all(test, unix))]
 #[path = "../../../tests/common/small_disk.rs"]
 mod small_disk;
 

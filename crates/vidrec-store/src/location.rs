@@ -7,10 +7,6 @@ use std::path::Path;
 
 use vidrec_format::error::{Error, ErrorKind, Result};
 
-/// The schemes of remote locations.
-#[cfg(feature = "remote")]
-pub(crate) const SCHEMES: &[&str] = &["s3", "gs", "az", "https", "http"];
-
 /// The scheme of a location and the text after `://`; `None` for a path.
 ///
 /// A scheme has the syntax of RFC 3986, section 3.1, but at least two characters: `C://videos` is a folder on

@@ -90,7 +90,6 @@ pub struct RemoteStats {
     pub network_wait_seconds: f64,
 }
 
-#[cfg(feature = "remote")]
 impl RemoteStats {
     /// Adds two sets of counters.
     #[doc(hidden)]

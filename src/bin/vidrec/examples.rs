@@ -4,7 +4,6 @@ use clap::Command;
 
 /// Subcommands by their path, and commands as one would type them. A test parses each.
 pub const EXAMPLES: &[(&str, &[&str])] = &[
-    #[cfg(feature = "pack")]
     (
         "pack",
         &[
@@ -13,7 +12,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec pack s3://bucket/videos -o s3://bucket/train --fps 2 --resume",
         ],
     ),
-    #[cfg(feature = "pack")]
     (
         "plan",
         &[
@@ -21,9 +19,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec plan list.csv -o s3://bucket/plan --parts 1000 --frames 16",
         ],
     ),
-    #[cfg(feature = "pack")]
     ("status", &["vidrec status plan", "sbatch --array=$(vidrec status plan --missing) job.sh"]),
-    #[cfg(feature = "pack")]
     ("publish", &["vidrec publish plan -o train", "vidrec publish s3://bucket/plan -o s3://bucket/train"]),
     ("inspect", &["vidrec inspect train", "vidrec inspect train --classes", "vidrec inspect train --clip 0 --json"]),
     ("verify", &["vidrec verify train", "vidrec verify train --deep", "vidrec verify s3://bucket/train --json"]),
@@ -87,7 +83,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("export frames", &["vidrec export frames train -o jpegs", "vidrec export frames s3://bucket/train -o jpegs"]),
-    #[cfg(feature = "pack")]
     ("export mp4", &["vidrec export mp4 train -o previews", "vidrec export mp4 train -o previews --fps 4"]),
     (
         "export metadata",
@@ -96,9 +91,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec export metadata train -o frames.parquet --format parquet --rows frames",
         ],
     ),
-    #[cfg(feature = "remote")]
     ("fetch", &["vidrec fetch s3://bucket/train -o train", "vidrec fetch s3://bucket/train -o train --force"]),
-    #[cfg(feature = "remote")]
     ("push", &["vidrec push train s3://bucket/train", "vidrec push train gs://bucket/train"]),
     (
         "bench",
@@ -141,7 +134,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("repair", &["vidrec repair train --dry-run", "vidrec repair train -o saved", "vidrec repair train"]),
-    #[cfg(feature = "remote")]
     (
         "cache warm",
         &[
@@ -149,11 +141,8 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec cache warm s3://bucket/train --cache /scratch/vidrec --cache-bytes 200GB",
         ],
     ),
-    #[cfg(feature = "remote")]
     ("cache show", &["vidrec cache show /scratch/vidrec", "vidrec cache show /scratch/vidrec --json"]),
-    #[cfg(feature = "remote")]
     ("cache trim", &["vidrec cache trim /scratch/vidrec --bytes 100GB", "vidrec cache trim /scratch/vidrec --bytes 0"]),
-    #[cfg(feature = "remote")]
     (
         "cache clear",
         &["vidrec cache clear /scratch/vidrec", "vidrec cache clear /scratch/vidrec --location s3://bucket/old"],
@@ -168,7 +157,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("manual", &["vidrec manual ~/.local/share/man/man1", "man ~/.local/share/man/man1/vidrec-pack.1"]),
 ];
 
-/// Adds the examples to the help of a program.
+/// Adds the examples to the help of a program. A build without FFmpeg has fewer commands.
 pub fn added_to(program: Command) -> Command {
     EXAMPLES.iter().fold(program, |program, (path, examples)| {
         let path: Vec<&str> = path.split(' ').collect();
@@ -179,6 +168,7 @@ pub fn added_to(program: Command) -> Command {
 fn add(command: Command, path: &[&str], text: &str) -> Command {
     match path {
         [] => command.after_help(text.to_owned()),
+        [name, ..] if command.find_subcommand(name).is_none() => command,
         [name, rest @ ..] => command.mut_subcommand(name, |inner| add(inner, rest, text)),
     }
 }

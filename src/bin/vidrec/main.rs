@@ -1,19 +1,18 @@
 //! The `vidrec` program. Only this file turns an outcome into an exit status.
 
+#![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "only packing uses it"))]
+
 mod append;
 mod bench;
-#[cfg(feature = "remote")]
 mod cache;
 mod check;
 mod clip_list;
-#[cfg(feature = "remote")]
 mod clips;
 mod completions;
 mod edit;
 mod examples;
 mod export;
 mod extract;
-#[cfg(feature = "remote")]
 mod fetch;
 mod import;
 mod inspect;
@@ -21,23 +20,10 @@ mod interrupt;
 mod manual;
 mod merge;
 mod monitor;
-#[cfg(not(feature = "pack"))]
-mod no_pack;
-#[cfg(not(feature = "remote"))]
-mod no_remote;
 mod outcome;
 mod output;
-#[cfg(feature = "pack")]
-mod pack;
-#[cfg(feature = "pack")]
-mod plan;
-#[cfg(feature = "pack")]
-mod plan_status;
-#[cfg(feature = "pack")]
-mod progress;
-#[cfg(feature = "pack")]
-mod publish;
-#[cfg(feature = "remote")]
+#[cfg_attr(not(feature = "pack"), path = "no_packing.rs")]
+mod packing;
 mod push;
 mod ranges;
 mod relabel;
@@ -80,17 +66,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    #[cfg(feature = "pack")]
-    Pack(pack::Args),
-    #[cfg(not(feature = "pack"))]
-    #[command(hide = true)]
-    Pack(no_pack::Args),
-    #[cfg(feature = "pack")]
-    Plan(plan::Args),
-    #[cfg(feature = "pack")]
-    Status(plan_status::Args),
-    #[cfg(feature = "pack")]
-    Publish(publish::Args),
+    #[command(flatten)]
+    Packing(packing::Command),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Check(check::Args),
@@ -100,16 +77,8 @@ enum Command {
     Report(report::Args),
     Import(import::Args),
     Export(export::Args),
-    #[cfg(feature = "remote")]
     Fetch(fetch::Args),
-    #[cfg(not(feature = "remote"))]
-    #[command(hide = true)]
-    Fetch(no_remote::Args),
-    #[cfg(feature = "remote")]
     Push(push::Args),
-    #[cfg(not(feature = "remote"))]
-    #[command(hide = true)]
-    Push(no_remote::Args),
     Bench(bench::Args),
     Monitor(monitor::Args),
     Stats(stats::Args),
@@ -121,11 +90,7 @@ enum Command {
     Append(append::Args),
     Relabel(relabel::Args),
     Repair(repair::Args),
-    #[cfg(feature = "remote")]
     Cache(cache::Args),
-    #[cfg(not(feature = "remote"))]
-    #[command(hide = true)]
-    Cache(no_remote::Args),
     Completions(completions::Args),
     Manual(manual::Args),
 }
@@ -140,21 +105,10 @@ fn main() -> ExitCode {
 /// Runs the program with its name and arguments, and returns its exit status. Wrong usage ends the process at once.
 ///
 /// `start` and the arguments are the command that starts a further process of this program, as a worker.
-// Allowed because only packing uses workers.
-#[cfg_attr(not(feature = "pack"), allow(unused_variables))]
 pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     let run = vidrec::stoppable(interrupt::asked(), || match parsed(&args).command {
-        #[cfg(feature = "pack")]
-        Command::Pack(parsed) => pack::run(&parsed, start.into_iter().chain(args.iter().skip(1).cloned()).collect()),
-        #[cfg(not(feature = "pack"))]
-        Command::Pack(args) => no_pack::run(&args),
-        #[cfg(feature = "pack")]
-        Command::Plan(args) => plan::run(&args),
-        #[cfg(feature = "pack")]
-        Command::Status(args) => plan_status::run(&args),
-        #[cfg(feature = "pack")]
-        Command::Publish(args) => publish::run(&args),
+        Command::Packing(command) => command.run(start, args.get(1..).unwrap_or_default()),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Check(args) => check::run(&args),
@@ -164,14 +118,8 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Report(args) => report::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
-        #[cfg(feature = "remote")]
         Command::Fetch(args) => fetch::run(&args),
-        #[cfg(not(feature = "remote"))]
-        Command::Fetch(args) => no_remote::run(&args),
-        #[cfg(feature = "remote")]
         Command::Push(args) => push::run(&args),
-        #[cfg(not(feature = "remote"))]
-        Command::Push(args) => no_remote::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Monitor(args) => monitor::run(&args),
         Command::Stats(args) => stats::run(&args),
@@ -183,10 +131,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Append(args) => append::run(&args),
         Command::Relabel(args) => relabel::run(&args),
         Command::Repair(args) => repair::run(&args),
-        #[cfg(feature = "remote")]
         Command::Cache(args) => cache::run(&args),
-        #[cfg(not(feature = "remote"))]
-        Command::Cache(args) => no_remote::run(&args),
         Command::Completions(args) => completions::run(&args, command()),
         Command::Manual(args) => manual::run(&args, command()),
     });
@@ -198,7 +143,6 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         }
         Ok(Outcome::Done) => 0,
         Ok(Outcome::Problems) => 3,
-        #[cfg(feature = "pack")]
         Ok(Outcome::Nothing) => 1,
         // The reader of the output has closed it.
         Err(e) if output::is_broken_pipe(e.as_ref()) => 0,

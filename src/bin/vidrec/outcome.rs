@@ -8,7 +8,6 @@ pub enum Outcome {
     /// There were problems, or inputs were skipped.
     Problems,
     /// There is a report, but no output.
-    #[cfg(feature = "pack")]
     Nothing,
 }
 

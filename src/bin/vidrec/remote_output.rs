@@ -4,15 +4,10 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use vidrec::Storage;
-#[cfg(feature = "remote")]
 use vidrec::{PushReport, RemoteOutput};
 
-#[cfg(not(feature = "remote"))]
-use crate::no_remote;
-#[cfg(feature = "remote")]
 use crate::output;
 use crate::storage::HEADING;
-#[cfg(feature = "remote")]
 use crate::watch;
 
 /// How an output is written that is in object storage.
@@ -39,7 +34,6 @@ pub struct PublisherArgs {
 /// An output, and what becomes of one that is there.
 pub struct Output<'a> {
     pub path: &'a Path,
-    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only object storage needs it"))]
     pub storage: Storage,
     /// Replace a data set that is already there.
     pub force: bool,
@@ -56,17 +50,12 @@ impl RemoteArgs {
             self.check_local()?;
             return Ok(write(output.path, output.force)?);
         }
-        #[cfg(feature = "remote")]
-        {
-            let options = self.options(&output);
-            // What an earlier run left in the scratch folder is ours.
-            let write = |folder: &Path| write(folder, true);
-            let (written, pushed) = vidrec::write_remote(output.path, &options, write, &mut watch::of_bytes())?;
-            tell(&pushed);
-            Ok(written)
-        }
-        #[cfg(not(feature = "remote"))]
-        Err(no_remote::why().into())
+        let options = self.options(&output);
+        // What an earlier run left in the scratch folder is ours.
+        let write = |folder: &Path| write(folder, true);
+        let (written, pushed) = vidrec::write_remote(output.path, &options, write, &mut watch::of_bytes())?;
+        tell(&pushed);
+        Ok(written)
     }
 
     /// The same for several data sets, in folders of OUTPUT.
@@ -79,44 +68,30 @@ impl RemoteArgs {
             self.check_local()?;
             return Ok(write(output.path, output.force)?);
         }
-        #[cfg(feature = "remote")]
-        {
-            let options = self.options(&output);
-            let write = |folder: &Path| write(folder, true);
-            let (written, pushed) = vidrec::write_remote_parts(output.path, &options, write, &mut watch::of_bytes())?;
-            pushed.iter().for_each(tell);
-            Ok(written)
-        }
-        #[cfg(not(feature = "remote"))]
-        Err(no_remote::why().into())
+        let options = self.options(&output);
+        let write = |folder: &Path| write(folder, true);
+        let (written, pushed) = vidrec::write_remote_parts(output.path, &options, write, &mut watch::of_bytes())?;
+        pushed.iter().for_each(tell);
+        Ok(written)
     }
 
     /// The folder of this machine in which an output in object storage is made first.
-    #[cfg(feature = "pack")]
     pub fn scratch_folder(&self) -> PathBuf {
-        #[cfg(feature = "remote")]
-        {
-            let mut how = RemoteOutput::default();
-            how.scratch = self.scratch.clone();
-            how.scratch_folder()
-        }
-        #[cfg(not(feature = "remote"))]
-        std::env::temp_dir()
+        let mut how = RemoteOutput::default();
+        how.scratch = self.scratch.clone();
+        how.scratch_folder()
     }
 
     /// The scratch folder that was given.
-    #[cfg(feature = "pack")]
     pub fn scratch(&self) -> Option<&Path> {
         self.scratch.as_deref()
     }
 
     /// Whether nobody else publishes.
-    #[cfg(feature = "pack")]
     pub fn only_publisher(&self) -> bool {
         self.publisher.only_publisher
     }
 
-    #[cfg(feature = "remote")]
     fn options(&self, output: &Output<'_>) -> RemoteOutput {
         let mut options = RemoteOutput::default();
         options.storage = output.storage.clone();
@@ -138,7 +113,6 @@ impl RemoteArgs {
 }
 
 /// Says on standard error what could not be done after the output was there.
-#[cfg(feature = "remote")]
 pub fn tell(pushed: &PushReport) {
     pushed.notes.iter().for_each(output::tell);
 }

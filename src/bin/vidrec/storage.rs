@@ -62,7 +62,6 @@ impl OutputStorageArgs {
 }
 
 /// How remote videos are read, and an output written there.
-#[cfg(feature = "pack")]
 #[derive(clap::Args)]
 pub struct VideoStorageArgs {
     #[command(flatten)]
@@ -72,7 +71,6 @@ pub struct VideoStorageArgs {
     storage_timeout: f64,
 }
 
-#[cfg(feature = "pack")]
 impl VideoStorageArgs {
     /// What the library takes.
     pub fn storage(&self) -> Result<Storage, String> {

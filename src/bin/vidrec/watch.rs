@@ -18,7 +18,6 @@ pub fn of(items: &str) -> Watch {
 }
 
 /// As [`of`], where an item is a byte, and their number is known.
-#[cfg(feature = "remote")]
 pub fn of_bytes() -> Watch {
     shown("{spinner} {bar:30} {binary_bytes}/{binary_total_bytes}  {binary_bytes_per_sec}  {eta} left")
 }

@@ -33,5 +33,4 @@ pub(crate) use track_file::TrackWriter;
 pub use writer::lock;
 pub use writer::{Writer, WriterOptions, Written};
 #[doc(hidden)]
-#[cfg(feature = "remote")]
 pub use writer::{lock_with_leftovers, remove_leftovers};

@@ -48,7 +48,7 @@ impl Ahead {
     /// Starts planning the batches of `epochs`, if the data set is remote.
     pub fn start(engine: &Arc<Engine>, epochs: &Epochs) -> Result<Option<Self>> {
         let remotes = engine.planner.dataset.remotes();
-        let Some(limit) = remotes.iter().map(|remote| remote.memory.limit).min() else { return Ok(None) };
+        let Some(limit) = remotes.iter().map(|remote| remote.memory().limit()).min() else { return Ok(None) };
         let (engine, state, changed) = (engine.clone(), Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { engine, remotes, limit, state, changed });
         let (of_thread, epochs, stop) = (shared.clone(), epochs.clone(), Stop::current());
@@ -118,7 +118,7 @@ impl Shared {
     /// Lets the thread check again whether it must wait for memory. Do not call this while holding the lock of the
     /// state: the thread takes that lock while it holds the lock of the memory.
     fn wake(&self) {
-        self.remotes.iter().for_each(|remote| remote.memory.wake());
+        self.remotes.iter().for_each(|remote| remote.memory().wake());
     }
 
     /// Plans batches together, and sends their requests in the order of use. A batch's ticket appears only when

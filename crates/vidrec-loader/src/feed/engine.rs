@@ -9,7 +9,6 @@ use super::episodes::Episodes;
 use super::fields::FieldTypes;
 use super::plan::Planner;
 use super::pool::WorkerPool;
-#[cfg(feature = "remote")]
 use super::retention::Retention;
 use super::samples::{SamplePlace, Samples};
 use super::schedule::{BatchPlan, RunPosition, Schedule, Seat};
@@ -38,7 +37,6 @@ pub(crate) struct Engine {
     pub(super) workers: WorkerPool,
     /// The cache of decoded frames, if there is one.
     pub(super) decoded: Option<Cache>,
-    #[cfg(feature = "remote")]
     pub(super) keeper: Arc<Retention>,
     pub counters: Counters,
 }
@@ -104,7 +102,6 @@ impl Engine {
             tracks: TrackReader::find(dataset, &options.tracks, frames)?,
             workers,
             decoded: None,
-            #[cfg(feature = "remote")]
             keeper: Arc::default(),
             counters,
             options,

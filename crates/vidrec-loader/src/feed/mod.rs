@@ -1,6 +1,5 @@
 //! From samples to batches: the samples of a batch, how each is made, and the thread that works ahead.
 
-#[cfg(feature = "remote")]
 mod ahead;
 mod batch_shape;
 mod batches;
@@ -13,14 +12,11 @@ mod epochs;
 mod fields;
 mod fill;
 mod fill_jpegs;
-#[cfg(feature = "remote")]
 mod foresight;
-#[cfg(feature = "remote")]
 mod needs;
 mod plan;
 mod pool;
 mod producer;
-#[cfg(feature = "remote")]
 mod retention;
 mod ring;
 mod samples;
@@ -36,6 +32,5 @@ pub(super) use engine::Engine;
 pub use epochs::Epochs;
 pub(super) use fill::{fill, fill_into};
 pub(super) use fill_jpegs::fill_jpegs;
-#[cfg(feature = "remote")]
 pub(super) use needs::ask_for;
 pub(super) use shelf::Shelf;

@@ -80,7 +80,7 @@ impl Request {
 
     /// The memory that the request takes from.
     pub fn memory(&self) -> &Memory {
-        &self.file.remote().memory
+        self.file.remote().memory()
     }
 
     pub fn send(mut self) -> Result<()> {

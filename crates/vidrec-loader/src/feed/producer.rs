@@ -4,15 +4,12 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-#[cfg(feature = "remote")]
 use std::time::Instant;
 
-#[cfg(feature = "remote")]
 use super::ahead::Ahead;
 use super::engine::Engine;
 use super::epochs::Epochs;
 use super::fill::read_ahead;
-#[cfg(feature = "remote")]
 use super::needs::Ticket;
 use super::ring::{Number, Ring};
 use vidrec_format::error::{Error, Result};
@@ -73,7 +70,6 @@ impl<T> Drop for Producer<T> {
 /// The work of the thread. Returns after the last batch, or when no more are wanted.
 fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
     let engine = &*ring.owner;
-    #[cfg(feature = "remote")]
     let ahead = Ahead::start(&ring.owner, &epochs)?;
     let (readahead, step) = (u64::from(engine.options.prefetch.readahead), epochs.step.max(1));
     if engine.batches_per_epoch() == 0 {
@@ -92,7 +88,6 @@ fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
                     let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
                     ahead.for_each(|k| read_ahead(engine, epoch, k));
                 }
-                #[cfg(feature = "remote")]
                 let _ticket = ticket(ahead.as_ref(), engine, number)?;
                 batch.fill(engine, number)
             });
@@ -104,7 +99,6 @@ fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
 }
 
 /// Waits until all requests for a batch were sent.
-#[cfg(feature = "remote")]
 fn ticket(ahead: Option<&Ahead>, engine: &Engine, number: Number) -> Result<Option<Ticket>> {
     let asked = Instant::now();
     let mut ticket = ahead.and_then(|ahead| ahead.ticket(number));

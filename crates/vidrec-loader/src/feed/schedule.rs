@@ -179,7 +179,6 @@ impl Schedule {
 
     /// The number of the window of blocks in which batch `k` of `epoch` begins; `None` in an order without blocks.
     /// Batches of the same window are read together.
-    #[cfg(feature = "remote")]
     pub fn window(&self, epoch: u64, k: u64) -> Option<u64> {
         let (block, window, homes) = match self.order {
             _ if self.buckets.is_some() => return None,
@@ -197,7 +196,6 @@ impl Schedule {
     /// The ranks whose reads decide what a cache should keep, if some of its clips are read sooner than others.
     /// This is either this rank, or all ranks that share the cache. `None` if each clip comes once an epoch,
     /// because it then does not matter which clips are kept.
-    #[cfg(feature = "remote")]
     pub fn readers(&self, shares_cache: bool) -> Option<Range<u32>> {
         let (homes, all) = (self.order.homes().unwrap_or(1).max(1), 0..self.world_size);
         let readers = if !shares_cache {
@@ -216,7 +214,6 @@ impl Schedule {
     }
 
     /// The clips of batch `k` of `epoch` on some ranks; empty if there is no such batch.
-    #[cfg(feature = "remote")]
     pub fn clips(&self, epoch: u64, k: u64, ranks: Range<u32>) -> impl Iterator<Item = u64> + use<> {
         self.batch_of(epoch, k, ranks).into_iter().flat_map(|plan| plan.seats).map(|seat| seat.place.clip)
     }

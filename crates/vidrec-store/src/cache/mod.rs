@@ -37,5 +37,5 @@ mod tests;
 pub(crate) use claims::PAGE_BYTES;
 pub use maintenance::{RemovalReport, clear, show, trim};
 pub(crate) use object::CachedObject;
-pub(crate) use page_cache::PageCache;
+pub(crate) use page_cache::{PageCache, default_limit};
 pub use report::{CacheReport, CachedReport};

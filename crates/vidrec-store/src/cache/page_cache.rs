@@ -7,11 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::cache::claims::PAGE_BYTES;
 use crate::cache::layout::{CLEAN, Identity, MAP, NEW, OBJECT_JSON, OBJECTS, PAGES};
+use crate::cache::maintenance::show;
 use crate::cache::object::{CachedObject, Opened};
 use crate::cache::page_map::PageMap;
 use crate::cache::recovery::check_length;
 use crate::cache::removal::Remover;
 use crate::cache::shared_state::SharedState;
+use crate::disk::capacity;
 use crate::disk::open_files::{CACHE_FILES, MAPS};
 use crate::disk::private_folder;
 use crate::disk::shared_file::SharedFile;
@@ -31,6 +33,15 @@ pub(crate) struct PageCache {
     /// The open objects, by key. A second caller gets the same object.
     open: Mutex<HashMap<String, Weak<Opened>>>,
     made: AtomicU64,
+}
+
+/// The limit of a cache for which none is set: the free space of its disk plus the bytes that it has already, less a
+/// tenth of the disk.
+pub(crate) fn default_limit(dir: &Path) -> Result<u64> {
+    private_folder::create_all(dir)?;
+    let has = show(dir).map_or(0, |report| report.bytes);
+    let room = capacity::free_space(dir)?.saturating_add(has).saturating_sub(capacity::total_space(dir)? / 10);
+    Ok(room.max(PAGE_BYTES))
 }
 
 impl PageCache {

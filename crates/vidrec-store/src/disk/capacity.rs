@@ -16,7 +16,6 @@ pub fn free_space(dir: &Path) -> Result<u64> {
 }
 
 /// All bytes of the file system of `dir`, which exists.
-#[cfg(feature = "remote")]
 pub(crate) fn total_space(dir: &Path) -> Result<u64> {
     fs4::total_space(dir).map_err(|e| Error::io("read the size of the disk", dir, e))
 }

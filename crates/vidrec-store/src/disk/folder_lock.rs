@@ -3,14 +3,12 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-#[cfg(feature = "remote")]
 use std::time::{Duration, Instant};
 
 use super::regular_file::open_regular;
 use super::regular_file::{Links, open_with};
 use crate::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
-#[cfg(feature = "remote")]
 use vidrec_format::stop;
 
 const NAME: &str = ".vidrec.lock";
@@ -153,7 +151,6 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
 /// # Errors
 ///
 /// The thread's work is stopped, or the system has no locks there.
-#[cfg(feature = "remote")]
 pub(crate) fn share_within(file: &File, path: &Path, at_most: Duration) -> Result<bool> {
     let (begin, mut pause) = (Instant::now(), Duration::from_millis(1));
     loop {
@@ -224,7 +221,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "remote")]
     fn who_has_a_file_for_himself_keeps_nobody_waiting_for_ever() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");

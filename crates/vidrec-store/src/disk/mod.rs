@@ -7,12 +7,10 @@
 pub mod advice;
 mod atomic_file;
 pub mod capacity;
-#[cfg(feature = "remote")]
 pub(crate) mod claim_file;
 mod folder;
 mod folder_lock;
 pub mod free_space;
-#[cfg(feature = "remote")]
 mod hole;
 pub mod inside;
 #[cfg(target_os = "linux")]
@@ -33,12 +31,9 @@ pub mod positional;
 pub mod private_folder;
 pub mod publication;
 pub mod regular_file;
-#[cfg(feature = "remote")]
 pub(crate) mod shared_file;
-#[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "the cache of pages uses the rest"))]
 pub mod shared_map;
 pub mod sigbus;
-#[cfg(feature = "remote")]
 pub(crate) mod sparse_file;
 mod swap;
 mod system;

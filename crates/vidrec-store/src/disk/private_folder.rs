@@ -92,7 +92,6 @@ pub(crate) fn of_user() -> Option<PathBuf> {
 
 /// The folder for large temporary files. It is the one that the environment names (`TMPDIR`), or else `of_user`. If
 /// neither exists, it is the folder that all users of the system share.
-#[cfg(feature = "remote")]
 pub fn for_scratch() -> PathBuf {
     let is_named = cfg!(not(unix)) || std::env::var_os("TMPDIR").is_some_and(|dir| !dir.is_empty());
     of_user().filter(|_| !is_named).unwrap_or_else(std::env::temp_dir)

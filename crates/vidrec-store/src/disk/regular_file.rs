@@ -137,7 +137,6 @@ pub(crate) fn in_place(how: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Like [`in_place`]; if the file is created, only this user can read it.
-#[cfg(feature = "remote")]
 pub(crate) fn private(how: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(how, 0o600);

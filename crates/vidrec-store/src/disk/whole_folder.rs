@@ -1,7 +1,6 @@
 //! Folders that appear and disappear in one step.
 
 use std::fs;
-#[cfg(feature = "remote")]
 use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
 use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
 use std::path::Path;
@@ -16,7 +15,6 @@ pub fn create(dir: &Path) -> Result<()> {
 }
 
 /// Renames a folder. Returns false if a folder of the new name exists and is not empty.
-#[cfg(feature = "remote")]
 pub fn rename(from: &Path, to: &Path) -> Result<bool> {
     match fs::rename(from, to) {
         Ok(()) => Ok(true),
@@ -62,7 +60,6 @@ pub fn put_mark(path: &Path) -> Result<()> {
 }
 
 /// Removes such a file durably. It is fine if it does not exist.
-#[cfg(feature = "remote")]
 pub(crate) fn remove_mark(path: &Path) -> Result<()> {
     if fs::symlink_metadata(path).is_err() {
         return Ok(());
@@ -72,7 +69,6 @@ pub(crate) fn remove_mark(path: &Path) -> Result<()> {
 }
 
 /// Creates a file with these bytes that only this user can read. Its bytes get blocks of their own. It is not synced.
-#[cfg(feature = "remote")]
 pub(crate) fn put_file(path: &Path, bytes: impl Iterator<Item = Vec<u8>>) -> Result<()> {
     use std::io::Write;
 
@@ -85,7 +81,7 @@ pub(crate) fn put_file(path: &Path, bytes: impl Iterator<Item = Vec<u8>>) -> Res
     Ok(())
 }
 
-#[cfg(all(test, unix, feature = "remote"))]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -393,7 +393,7 @@ impl RemoteFile {
 
     /// Unregisters a batch that needed a run and is done.
     pub fn release(&self, run: &Range<u64>) {
-        self.remote.memory.give(self.held.get().release(run));
+        self.remote.memory().give(self.held.get().release(run));
     }
 
     /// Starts one request for several parts. They are in order, do not overlap, and lie near each other. The caller
@@ -404,7 +404,7 @@ impl RemoteFile {
             Part::Keep(_) => true,
         };
         let (wanted, dropped): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_wanted);
-        self.remote.memory.give(dropped.iter().map(Part::bytes).sum());
+        self.remote.memory().give(dropped.iter().map(Part::bytes).sum());
         let Some((first, last)) = wanted.first().zip(wanted.last()) else { return Ok(()) };
         let range = first.range().start..last.range().end;
         let answer = Answering { file: self.clone(), parts: wanted };
@@ -487,14 +487,14 @@ impl Answering {
 
     /// Returns the memory of parts that no batch needs and that were not asked for.
     fn give_back(mut self) {
-        self.file.remote.memory.give(std::mem::take(&mut self.parts).iter().map(Part::bytes).sum());
+        self.file.remote.memory().give(std::mem::take(&mut self.parts).iter().map(Part::bytes).sum());
     }
 
     fn give_one(&self, part: &Part, bytes: Result<Vec<u8>, FetchError>) {
         match part {
             Part::Hold(run) => {
                 if !self.file.held.get().arrived(run, bytes) {
-                    self.file.remote.memory.give(part.bytes());
+                    self.file.remote.memory().give(part.bytes());
                 }
             }
             Part::Keep(pages) => {
@@ -502,7 +502,7 @@ impl Answering {
                     (Some(kept), Ok(bytes)) => kept.store(pages, bytes),
                     _ => self.file.give_up(pages),
                 }
-                self.file.remote.memory.give(part.bytes());
+                self.file.remote.memory().give(part.bytes());
             }
         }
     }

@@ -60,7 +60,7 @@ impl Filling {
     /// Asks for all pages that were not asked for yet.
     pub fn send(&mut self) -> Result<()> {
         let parts = std::mem::take(&mut self.unsent).into_iter().map(Part::Keep).collect();
-        self.file.remote().memory.take_anyway(std::mem::take(&mut self.bytes));
+        self.file.remote().memory().take_anyway(std::mem::take(&mut self.bytes));
         self.file.fetch_parts(parts)
     }
 

@@ -8,7 +8,7 @@ use super::per_process::PerProcess;
 /// no longer needed.
 #[derive(Debug)]
 pub struct Memory {
-    pub limit: u64,
+    limit: u64,
     /// A forked process holds none of the bytes that its parent took.
     used: PerProcess<(Mutex<Used>, Condvar)>,
 }
@@ -29,6 +29,11 @@ impl Used {
 impl Memory {
     pub fn new(limit: u64) -> Self {
         Memory { limit, used: PerProcess::new() }
+    }
+
+    /// The most bytes that are taken at a time, unless one request needs more.
+    pub fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// Takes `bytes` when there is room. More bytes than the limit have room when nothing else is taken. It waits

@@ -18,7 +18,6 @@ use super::store;
 use super::url::Address;
 use crate::cache;
 use crate::cache::PageCache;
-use crate::disk::{capacity, private_folder};
 use crate::storage::RemoteStats;
 use crate::storage::Storage;
 use vidrec_format::error::{Error, Result};
@@ -29,7 +28,7 @@ use vidrec_format::stop;
 pub struct Remote {
     storage: Storage,
     pub counters: Arc<Counters>,
-    pub memory: Memory,
+    memory: Memory,
     /// The clients, by store. Connections do not survive a fork.
     links: PerProcess<Mutex<HashMap<String, Arc<Link>>>>,
     /// The stretches that were read without a plan.
@@ -58,6 +57,11 @@ impl Remote {
         Ok(Arc::new(remote))
     }
 
+    /// The memory of records that were fetched ahead.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// Whether the cache has room for all of `bytes`.
     pub fn keeps(&self, bytes: u64) -> bool {
         self.cache_limit().is_some_and(|limit| limit >= bytes)
@@ -78,7 +82,7 @@ impl Remote {
         let Some(dir) = &self.storage.cache else { return Ok(None) };
         let mut cache = self.cache.get().lock().unwrap_or_else(PoisonError::into_inner);
         if cache.is_none() {
-            let limit = self.storage.cache_bytes.map_or_else(|| what_is_free(dir), Ok)?;
+            let limit = self.storage.cache_bytes.map_or_else(|| cache::default_limit(dir), Ok)?;
             *cache = Some(PageCache::open(dir, limit)?);
         }
         Ok(cache.clone())
@@ -184,15 +188,6 @@ impl Remote {
         })?;
         self.wait(&pending)
     }
-}
-
-/// The limit of a cache for which none is set: the free space of its disk plus the bytes that it has already, less a
-/// tenth of the disk.
-fn what_is_free(dir: &Path) -> Result<u64> {
-    private_folder::create_all(dir)?;
-    let has = cache::show(dir).map_or(0, |report| report.bytes);
-    let room = capacity::free_space(dir)?.saturating_add(has).saturating_sub(capacity::total_space(dir)? / 10);
-    Ok(room.max(cache::PAGE_BYTES))
 }
 
 #[cfg(test)]

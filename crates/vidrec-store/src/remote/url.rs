@@ -5,8 +5,10 @@ use std::path::Path;
 use object_store::path::Path as Key;
 
 use crate::location;
-use crate::location::SCHEMES;
 use vidrec_format::error::{Error, Result};
+
+/// The schemes of remote locations.
+const SCHEMES: &[&str] = &["s3", "gs", "az", "https", "http"];
 
 /// The store of a location, and the object in it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use vidrec::pack::{PartState, PartsPlan, PlanStatus};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, count, printable};
-use crate::pack::report::duration;
+use crate::packing::pack::report::duration;
 use crate::storage::OutputStorageArgs;
 
 /// The most parts that are named.

@@ -22,7 +22,7 @@ use self::heading::RUN;
 use self::number::number;
 use crate::outcome::{Outcome, Run};
 use crate::output;
-use crate::progress::{with_bar, within_bar};
+use crate::packing::progress::{with_bar, within_bar};
 use crate::remote_output::{Output, RemoteArgs};
 use crate::storage::VideoStorageArgs;
 
@@ -177,7 +177,6 @@ fn write(
         options.run.overwrite = args.force;
         return with_bar(|progress| pack_in_parts(plan, out, parts, &options, progress));
     }
-    #[cfg(feature = "remote")]
     if vidrec::is_remote(out) && !args.force && !options.run.overwrite {
         let scratch = args.remote.scratch();
         let found = with_bar(|_| vidrec::pack::find_packed(plan, out, None, scratch, &options))?;

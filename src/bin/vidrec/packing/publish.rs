@@ -6,8 +6,8 @@ use vidrec::pack::{PartsPlan, PublishOptions};
 
 use crate::outcome::{Outcome, Run};
 use crate::output;
-use crate::pack::report;
-use crate::progress::with_bar;
+use crate::packing::pack::report;
+use crate::packing::progress::with_bar;
 use crate::remote_output::PublisherArgs;
 use crate::storage::OutputStorageArgs;
 

@@ -11,7 +11,7 @@ use super::report;
 use super::safety::{SafetyArgs, worker_command};
 use crate::outcome::{Outcome, Run};
 use crate::output;
-use crate::progress::with_bar;
+use crate::packing::progress::with_bar;
 use crate::remote_output::RemoteArgs;
 
 /// Where schedulers say which task of an array a process is: Slurm, Kubernetes (indexed jobs), AWS Batch.

@@ -6,9 +6,9 @@ use vidrec::pack::{PackPlan, Resources, RunOptions, WrittenPlan, write_plan};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
-use crate::pack::number::number;
-use crate::pack::recipe::RecipeArgs;
-use crate::pack::{columns, report};
+use crate::packing::pack::number::number;
+use crate::packing::pack::recipe::RecipeArgs;
+use crate::packing::pack::{columns, report};
 use crate::storage::VideoStorageArgs;
 
 /// Divide a pack into parts that any number of machines can pack.

@@ -1,0 +1,30 @@
+//! What stands for `packing` in a build without FFmpeg: a command that explains why it cannot pack.
+
+use std::ffi::OsString;
+
+use crate::outcome::Run;
+
+#[derive(clap::Subcommand)]
+pub enum Command {
+    /// Not available: this build has no FFmpeg.
+    #[command(hide = true, disable_help_flag = true)]
+    Pack {
+        /// The arguments of `vidrec pack`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        _rest: Vec<OsString>,
+    },
+}
+
+impl Command {
+    /// Returns the reason why this build cannot pack.
+    pub fn run(&self, _: Vec<OsString>, _: &[OsString]) -> Run {
+        Err("this build of vidrec cannot pack: it was built without FFmpeg\n\
+             help: use a released wheel or program, or build one from a checkout with `cargo install --path .`"
+            .into())
+    }
+}
+
+/// The FFmpeg libraries that read videos.
+pub fn libraries() -> String {
+    "none; this build does everything except `vidrec pack`".to_owned()
+}
