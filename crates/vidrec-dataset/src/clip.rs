@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::frame::Frame;
+use super::records::plain_record_bytes;
 use super::runs;
 use super::shard::Shard;
-use super::storage;
 use vidrec_format::clip_entry;
 use vidrec_format::clip_entry::ClipEntry;
 use vidrec_format::error::{Error, Result};
@@ -80,7 +80,7 @@ impl<'a> Clip<'a> {
     /// Whether the clip's records are remote.
     #[doc(hidden)]
     pub fn is_remote(&self) -> bool {
-        self.shard.records.is_remote()
+        self.shard.records.remote().is_some()
     }
 
     /// Whether the source had fewer frames than requested, so that some frames are repeated.
@@ -217,7 +217,7 @@ impl<'a> Clip<'a> {
 
     /// The size that the clip's records have in a record file that vidrec writes. Reads only the frame entries.
     pub(crate) fn record_bytes(&self) -> Result<u64> {
-        Ok(self.frame_entries()?.iter().map(storage::plain_record_bytes).sum())
+        Ok(self.frame_entries()?.iter().map(plain_record_bytes).sum())
     }
 
     fn frame_ordinal(&self, t: u32) -> Result<u64> {
@@ -244,7 +244,7 @@ impl<'a> Clip<'a> {
         for &t in frames {
             let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
             let Ok(entry) = entry else { continue };
-            let record = entry.record_offset..entry.record_offset.saturating_add(storage::plain_record_bytes(&entry));
+            let record = entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(&entry));
             match &mut stretch {
                 Some(stretch) if stretch.end >= record.start && stretch.start <= record.start => {
                     stretch.end = stretch.end.max(record.end);
@@ -264,7 +264,7 @@ impl<'a> Clip<'a> {
     pub fn remote_runs(&self, frames: &[u32]) -> Result<Option<RemoteRuns<'a>>> {
         let Some(file) = self.shard.records.remote() else { return Ok(None) };
         let place = |entry: &FrameEntry| {
-            entry.record_offset..entry.record_offset.saturating_add(storage::plain_record_bytes(entry)).min(file.len())
+            entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(entry)).min(file.len())
         };
         let all: Vec<_> = self.frame_entries()?.iter().map(place).collect();
         let wanted = frames.iter().filter_map(|&t| all.get(t as usize).cloned()).filter(|r| r.start < r.end);

@@ -8,12 +8,12 @@ use sha2::{Digest, Sha256};
 
 use super::clip::Clip;
 use super::fingerprint::Fingerprint;
-use super::index::Bytes;
+use super::io::Io;
 use super::listing::{self, Leftover, ShardFiles};
-use super::open_options::{OpenOptions, Source};
+use super::open_options::OpenOptions;
 use super::shard::Shard;
 use super::slot::Slot;
-use super::storage::Io;
+use super::source::Source;
 use super::tables::Tables;
 use super::track_file;
 use vidrec_format::data_binding;
@@ -451,7 +451,7 @@ impl Dataset {
     /// Total size of all index files in bytes.
     #[doc(hidden)]
     pub fn index_bytes(&self) -> u64 {
-        self.0.shards.iter().filter_map(|slot| slot.opened()).map(|shard| shard.index_bytes.length()).sum()
+        self.0.shards.iter().filter_map(|slot| slot.opened()).map(|shard| shard.index_bytes.len()).sum()
     }
 
     /// Paths of all known index, record and track files.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::dataset::Dataset;
 use super::listing;
-use super::open_options::Source;
+use super::source::Source;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
 

@@ -22,26 +22,7 @@ use vidrec_format::meta::Meta;
 use vidrec_format::section;
 use vidrec_format::section::{SectionEntry, SectionId};
 use vidrec_format::{align_up, crc32};
-
-/// The bytes of an index, wherever they are. Remote parts are fetched when they are used.
-pub trait Bytes {
-    /// Length of the file.
-    fn length(&self) -> u64;
-
-    /// Returns a part of the file; `None` if it is not within the file.
-    fn part(&self, range: Range<u64>) -> Result<Option<&[u8]>>;
-}
-
-impl Bytes for [u8] {
-    fn length(&self) -> u64 {
-        self.len() as u64
-    }
-
-    fn part(&self, range: Range<u64>) -> Result<Option<&[u8]>> {
-        let place = |at| usize::try_from(at).ok();
-        Ok(place(range.start).zip(place(range.end)).and_then(|(begin, end)| self.get(begin..end)))
-    }
-}
+use vidrec_store::read_at::ReadAt;
 
 /// The checked structure of an index file. It holds no reference to the file's bytes; each method takes them as an
 /// argument.
@@ -66,7 +47,7 @@ pub struct Index {
 
 impl Index {
     /// Checks the parts of an index that every reader depends on.
-    pub fn prove(bytes: &(impl Bytes + ?Sized)) -> Result<Self> {
+    pub fn prove(bytes: &(impl ReadAt + ?Sized)) -> Result<Self> {
         let header = prove_header(bytes)?;
         let sections = prove_section_table(bytes, &header)?;
         let find = |id| find_section(&sections, id);
@@ -93,7 +74,7 @@ impl Index {
     }
 
     /// The entry of clip `ordinal` of this shard.
-    pub fn clip(&self, bytes: &(impl Bytes + ?Sized), ordinal: u64) -> Result<ClipEntry> {
+    pub fn clip(&self, bytes: &(impl ReadAt + ?Sized), ordinal: u64) -> Result<ClipEntry> {
         let (at, entry) = table_entry(bytes, &self.clips, ordinal, self.header.clip_count)?;
         let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section(SectionId::CLIPS.name()).at(at);
         let entry = ClipEntry::from_bytes(entry, ordinal)
@@ -117,7 +98,7 @@ impl Index {
     }
 
     /// The entry of frame `ordinal` of this shard.
-    pub fn frame(&self, bytes: &(impl Bytes + ?Sized), ordinal: u64) -> Result<FrameEntry> {
+    pub fn frame(&self, bytes: &(impl ReadAt + ?Sized), ordinal: u64) -> Result<FrameEntry> {
         let (at, entry) = table_entry(bytes, &self.frames, ordinal, self.header.frame_count)?;
         FrameEntry::from_bytes(entry, ordinal).ok_or_else(|| {
             Error::format("frame-crc", "the frame entry's CRC-32 does not match")
@@ -150,7 +131,7 @@ impl Index {
     }
 
     /// Returns the source, class and attributes of a clip, after a check of their CRC-32.
-    pub fn strings(&self, bytes: &(impl Bytes + ?Sized), clip: &ClipEntry) -> Result<[String; 3]> {
+    pub fn strings(&self, bytes: &(impl ReadAt + ?Sized), clip: &ClipEntry) -> Result<[String; 3]> {
         let refs = [clip.source, clip.class, clip.attributes];
         let mut hasher = crc32fast::Hasher::new();
         let mut texts = [const { String::new() }; 3];
@@ -171,13 +152,13 @@ impl Index {
         Ok(texts)
     }
 
-    fn string_bytes<'a>(&self, bytes: &'a (impl Bytes + ?Sized), at: StringRef) -> Result<&'a [u8]> {
+    fn string_bytes<'a>(&self, bytes: &'a (impl ReadAt + ?Sized), at: StringRef) -> Result<&'a [u8]> {
         if at.length == 0 {
             return Ok(&[]);
         }
         let end = at.offset.checked_add(at.length.into()).filter(|&end| end <= self.strings.length);
         let range = end.and_then(|end| self.strings.part(at.offset..end));
-        let found = range.map(|range| bytes.part(range)).transpose()?.flatten();
+        let found = range.map(|range| bytes.slice(range)).transpose()?.flatten();
         found.ok_or_else(|| {
             self.string_fault("clip-string", at, "a string is not in the string pool")
                 .expected(format!("at most {} bytes", self.strings.length))
@@ -192,15 +173,15 @@ impl Index {
 }
 
 /// The first bytes of an index that is long enough to have a header.
-fn head_bytes(bytes: &(impl Bytes + ?Sized)) -> Result<&[u8]> {
-    Ok(bytes.part(0..header::BYTES as u64)?.unwrap_or_default())
+fn head_bytes(bytes: &(impl ReadAt + ?Sized)) -> Result<&[u8]> {
+    Ok(bytes.slice(0..header::BYTES as u64)?.unwrap_or_default())
 }
 
-fn prove_header(bytes: &(impl Bytes + ?Sized)) -> Result<Header> {
-    let length = bytes.length();
+fn prove_header(bytes: &(impl ReadAt + ?Sized)) -> Result<Header> {
+    let length = bytes.len();
     let least = (header::BYTES + footer::BYTES) as u64;
     let foot = match length.checked_sub(footer::BYTES as u64).filter(|_| length >= least) {
-        Some(at) => bytes.part(at..length)?,
+        Some(at) => bytes.slice(at..length)?,
         None => None,
     };
     let ends = head_bytes(bytes)?.first_chunk().zip(foot.and_then(|foot| foot.first_chunk()));
@@ -225,7 +206,7 @@ fn prove_header(bytes: &(impl Bytes + ?Sized)) -> Result<Header> {
     Ok(header)
 }
 
-fn prove_section_table(bytes: &(impl Bytes + ?Sized), header: &Header) -> Result<Vec<SectionEntry>> {
+fn prove_section_table(bytes: &(impl ReadAt + ?Sized), header: &Header) -> Result<Vec<SectionEntry>> {
     let fault = |rule, what: &str| {
         Error::format(rule, what.to_owned()).section("section table").at(header.section_table_offset)
     };
@@ -238,7 +219,7 @@ fn prove_section_table(bytes: &(impl Bytes + ?Sized), header: &Header) -> Result
         return Err(fault("index-table-bounds", "the section table does not end where the footer begins"));
     }
     let begin = header.section_table_offset;
-    let table = bytes.part(begin..begin + length as u64)?;
+    let table = bytes.slice(begin..begin + length as u64)?;
     let table = table.ok_or_else(|| fault("index-table-bounds", "outside the file"))?;
     let crc = crc32(table);
     if crc != header.section_table_crc32 {
@@ -316,8 +297,8 @@ fn prove_length(s: &SectionEntry, count: u64, entry_bytes: usize) -> Result<()> 
 }
 
 /// Returns a section's bytes, after a check of their CRC-32.
-pub fn proven_bytes<'a>(bytes: &'a (impl Bytes + ?Sized), s: &SectionEntry) -> Result<&'a [u8]> {
-    let found = s.end().map(|end| bytes.part(s.offset..end)).transpose()?.flatten().ok_or_else(|| missing(s.id))?;
+pub fn proven_bytes<'a>(bytes: &'a (impl ReadAt + ?Sized), s: &SectionEntry) -> Result<&'a [u8]> {
+    let found = s.end().map(|end| bytes.slice(s.offset..end)).transpose()?.flatten().ok_or_else(|| missing(s.id))?;
     let crc = crc32(found);
     if crc != s.crc32 {
         return Err(Error::format("section-crc", "the section's CRC-32 does not match")
@@ -329,13 +310,13 @@ pub fn proven_bytes<'a>(bytes: &'a (impl Bytes + ?Sized), s: &SectionEntry) -> R
     Ok(found)
 }
 
-fn tracks_of(bytes: &(impl Bytes + ?Sized), s: &SectionEntry) -> Result<DataBinding> {
+fn tracks_of(bytes: &(impl ReadAt + ?Sized), s: &SectionEntry) -> Result<DataBinding> {
     prove_length(s, 1, data_binding::BYTES)?;
     let binding = proven_bytes(bytes, s)?.first_chunk().map(DataBinding::from_bytes);
     binding.ok_or_else(|| missing(SectionId::TRACKS))
 }
 
-fn parse_meta(bytes: &(impl Bytes + ?Sized), s: &SectionEntry) -> Result<Meta> {
+fn parse_meta(bytes: &(impl ReadAt + ?Sized), s: &SectionEntry) -> Result<Meta> {
     if s.length > limits::MAX_META_BYTES {
         return Err(Error::limit("section META is too long")
             .at(s.offset)
@@ -348,14 +329,14 @@ fn parse_meta(bytes: &(impl Bytes + ?Sized), s: &SectionEntry) -> Result<Meta> {
 }
 
 fn table_entry<'a, const N: usize>(
-    bytes: &'a (impl Bytes + ?Sized),
+    bytes: &'a (impl ReadAt + ?Sized),
     table: &SectionEntry,
     ordinal: u64,
     count: u64,
 ) -> Result<(u64, &'a [u8; N])> {
     // Opening checked that the table holds `count` entries and lies in the file.
     let range = (ordinal < count).then(|| entry_range::<N>(table, ordinal)).flatten();
-    let entry = range.clone().map(|range| bytes.part(range)).transpose()?.flatten().and_then(|e| e.first_chunk::<N>());
+    let entry = range.clone().map(|range| bytes.slice(range)).transpose()?.flatten().and_then(|e| e.first_chunk::<N>());
     range.zip(entry).map(|(range, entry)| (range.start, entry)).ok_or_else(|| {
         Error::usage(format!("there is no entry {ordinal} in {}", table.id.name()))
             .expected(format!("less than {count}"))

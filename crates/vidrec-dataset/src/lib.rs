@@ -11,17 +11,20 @@ mod failures;
 mod fingerprint;
 mod frame;
 mod index;
+mod io;
 #[doc(hidden)]
 pub mod joined_classes;
 #[doc(hidden)]
 pub mod listing;
 mod open_options;
 mod prefetch;
+mod records;
+mod records_digest;
 mod runs;
 mod shard;
 mod slot;
+mod source;
 mod stats;
-mod storage;
 mod tables;
 mod track;
 mod track_file;
@@ -35,18 +38,18 @@ pub use dataset::Dataset;
 pub use fingerprint::Fingerprint;
 pub use frame::Frame;
 #[doc(hidden)]
-pub use index::{Bytes, Index, proven_bytes};
+pub use index::{Index, proven_bytes};
+pub use io::Io;
 #[doc(hidden)]
 pub use joined_classes::joined_classes;
 pub use listing::Leftover;
 pub use open_options::OpenOptions;
-#[doc(hidden)]
-pub use open_options::Source;
+pub(crate) use records_digest::RecordsDigest;
 #[doc(hidden)]
 pub use shard::{Shard, split_payload};
+#[doc(hidden)]
+pub use source::Source;
 pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
-pub use storage::Io;
-pub(crate) use storage::RecordsDigest;
 #[doc(hidden)]
 pub use tables::Tables;
 pub use track::{ClipTracks, TrackView};

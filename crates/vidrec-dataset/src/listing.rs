@@ -4,14 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::open_options::Source;
+use super::source::Source;
 use vidrec_format::dataset_json;
 use vidrec_format::dataset_json::{DatasetJson, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::limits;
 use vidrec_format::names;
-use vidrec_store::disk::regular_file::{Links, read_if_there, read_regular};
+use vidrec_store::disk::regular_file::{Links, read_regular};
 use vidrec_store::disk::{folder_of, is_being_written, publication};
 use vidrec_store::remote::Remote;
 
@@ -158,16 +158,8 @@ fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
 
 /// Reads a `dataset.json`, if it exists.
 pub(super) fn read_if_listed(path: &Path, source: &Source) -> Result<Option<DatasetJson>> {
-    match source {
-        Source::Local(_) => {
-            let bytes = read_if_there(path, limits::MAX_LISTING_BYTES, Links::Follow)?;
-            bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
-        }
-        Source::Remote(remote) => {
-            let bytes = remote.read(path, limits::MAX_LISTING_BYTES)?;
-            bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
-        }
-    }
+    let bytes = source.read_if_there(path, limits::MAX_LISTING_BYTES)?;
+    bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
 }
 
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.

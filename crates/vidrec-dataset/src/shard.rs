@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::index::Bytes;
 use super::index::Index;
 use super::listing::ShardFiles;
-use super::open_options::Source;
-use super::storage::{self, IndexBytes, Records, plain_record_bytes};
+use super::records::{Records, loaded, plain_record_bytes};
+use super::source::{Source, Starting};
 use super::track_file::TrackFile;
 use vidrec_format::clip_entry::ClipEntry;
 use vidrec_format::data_binding::DataBinding;
@@ -22,7 +20,7 @@ use vidrec_format::record_header::RecordHeader;
 use vidrec_format::{crc32, data_binding, names, recordio};
 use vidrec_store::disk::map;
 use vidrec_store::location::is_remote;
-use vidrec_store::remote::{Opening, Remote};
+use vidrec_store::read_at::ReadAt;
 
 /// The length of the end of a remote index that the first request after the head fetches. Usually it contains all
 /// sections except the tables and the strings.
@@ -38,7 +36,7 @@ pub struct Shard {
     /// The bytes of the record file.
     pub records: Records,
     /// The bytes of the index.
-    pub index_bytes: IndexBytes,
+    pub index_bytes: Box<dyn ReadAt>,
     /// The parts of the index that were proven when it was opened.
     pub index: Index,
     /// The track file, if there is one.
@@ -64,42 +62,26 @@ impl Shard {
         Ok(shard)
     }
 
-    /// Opens the index and the record file without checking that they belong together.
+    /// Opens the index and the record file without checking that they belong together. If they are remote, it reads both
+    /// heads at once, and then both tails.
     pub fn open_unbound(files: &ShardFiles, source: &Source) -> Result<Self> {
-        let io = match source {
-            Source::Local(io) => *io,
-            Source::Remote(remote) => return Self::open_remote(files, remote),
-        };
-        let index_path = files.index.clone();
-        let index_bytes = IndexBytes::open(&index_path, io)?;
-        let index = Index::prove(&index_bytes).map_err(|e| e.file(&index_path))?;
-        let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
-        let records = Records::open(&record_path, io)?;
-        let tracks = tracks_of(files, &index, source);
-        let json = describe(&index, &record_path, &index_path, tracks.as_ref())?;
-        Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, json })
-    }
-
-    /// Opens a remote index and record file. It reads both heads at once, and then both tails.
-    fn open_remote(files: &ShardFiles, remote: &Arc<Remote>) -> Result<Self> {
         let index_path = files.index.clone();
         let is_empty = files.listed.as_ref().is_some_and(|listed| listed.bytes == 0);
-        let records = |path: &Path| Opening::start(remote, path, is_empty);
-        let (opening, known) = (Opening::start(remote, &index_path, false)?, files.record.as_deref().map(records));
-        let index_file = Arc::new(opening.finish()?);
-        let tail = index_file.len().saturating_sub(INDEX_TAIL_BYTES)..index_file.len();
-        let early = known.transpose()?.map(Opening::finish).transpose()?;
-        if let Some(file) = &early {
+        let index = source.start(&index_path, false)?;
+        let known = files.record.as_deref().map(|path| source.start(path, is_empty)).transpose()?;
+        let index_bytes = index.index()?;
+        let early = known.map(Starting::records);
+        if let Some(Ok(records)) = &early
+            && let Some(file) = records.remote()
+        {
             file.begin(file.len().saturating_sub(data_binding::EDGE_BYTES as u64)..file.len())?;
         }
-        index_file.fetch_tables(&[tail])?;
-        let index_bytes = IndexBytes::Remote(index_file);
-        let index = prove_again(&index_bytes).map_err(|e| not_an_index(e.file(&index_path), &index_bytes))?;
+        index_bytes.prefetch(&[index_bytes.len().saturating_sub(INDEX_TAIL_BYTES)..index_bytes.len()])?;
+        let index = prove_again(&*index_bytes).map_err(|e| not_an_index(e.file(&index_path), &*index_bytes))?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
-        let file = early.map_or_else(|| records(&record_path)?.finish(), Ok)?;
-        let tracks = tracks_of(files, &index, &Source::Remote(remote.clone()));
+        let records = early.unwrap_or_else(|| source.start(&record_path, is_empty)?.records())?;
+        let tracks = tracks_of(files, &index, source);
         let json = describe(&index, &record_path, &index_path, tracks.as_ref())?;
-        let records = Records::Remote(Arc::new(file));
         Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, json })
     }
 
@@ -188,11 +170,11 @@ impl Shard {
 
     /// Reads from the index. If a page was lost meanwhile, it reads again, so that no entry is a mix of data and
     /// zeros. If fetched bytes are wrong, it reads once more.
-    pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a IndexBytes) -> Result<T>) -> Result<T> {
+    pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a dyn ReadAt) -> Result<T>) -> Result<T> {
         loop {
             let (lost, seen) = (self.index_bytes.lost(), self.index_bytes.generation());
-            let found = read(&self.index, &self.index_bytes);
-            if found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Format) && self.index_bytes.forget(seen) {
+            let found = read(&self.index, &*self.index_bytes);
+            if found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Format) && self.index_bytes.forget_slices(seen) {
                 continue;
             }
             if self.index_bytes.lost() == lost {
@@ -231,8 +213,8 @@ impl Shard {
     /// frames that will be read with it.
     pub fn frame(&self, ordinal: u64, clip: Range<u64>) -> Result<(FrameEntry, RecordHeader, Cow<'_, [u8]>)> {
         let entry = self.frame_entry(ordinal)?;
-        if let Records::Mapped(map) = &self.records {
-            let record = recordio::read(map, entry.record_offset).and_then(|record| split_record(record, &entry));
+        if let Some(bytes) = self.records.bytes() {
+            let record = recordio::read(bytes, entry.record_offset).and_then(|record| split_record(record, &entry));
             let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
             return Ok((entry, header, jpeg));
         }
@@ -251,18 +233,18 @@ impl Shard {
     ) -> Result<(FrameEntry, RecordHeader, Cow<'a, [u8]>)> {
         let entry = self.frame_entry(ordinal)?;
         let around = || self.records_of(clip.clone()).unwrap_or_default();
-        if self.records.is_remote() && !self.load_right(&entry, around, buffer)? {
+        if self.records.remote().is_some() && !self.load_right(&entry, around, buffer)? {
             // A second try, because the bytes may have been damaged on the way.
             self.records.forget(&self.place_of(&entry));
             if !self.load_right(&entry, around, buffer)? {
-                let found = storage::loaded(&entry, buffer).and_then(|record| split_record(record, &entry));
+                let found = loaded(&entry, buffer).and_then(|record| split_record(record, &entry));
                 let wrong = || Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
                 let e = found.map_or_else(|e| e, |_| wrong().section("record").at(entry.record_offset));
                 return Err(self.in_record(e.help("it was fetched twice: the object is damaged")));
             }
         }
-        let record = match self.records.is_remote() {
-            true => storage::loaded(&entry, buffer),
+        let record = match self.records.remote().is_some() {
+            true => loaded(&entry, buffer),
             false => self.records.record(&entry, buffer),
         };
         let record = record.and_then(|record| split_record(record, &entry));
@@ -277,7 +259,7 @@ impl Shard {
             Err(_) => return Ok(false),
             Ok(()) => {}
         }
-        let record = storage::loaded(entry, buffer).and_then(|record| split_record(record, entry));
+        let record = loaded(entry, buffer).and_then(|record| split_record(record, entry));
         Ok(record.is_ok_and(|(_, jpeg)| crc32(&jpeg) == entry.jpeg_crc32))
     }
 
@@ -298,21 +280,21 @@ impl Shard {
     }
 }
 
-/// Proves a remote index. Bytes that prove wrong are fetched once more, because the cache on disk may be damaged.
-fn prove_again(bytes: &IndexBytes) -> Result<Index> {
+/// Proves an index. Fetched bytes that prove wrong are fetched once more, because the cache on disk may be damaged.
+fn prove_again(bytes: &dyn ReadAt) -> Result<Index> {
     loop {
         let seen = bytes.generation();
         match Index::prove(bytes) {
-            Err(e) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) && bytes.forget(seen) => {}
+            Err(e) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) && bytes.forget_slices(seen) => {}
             proven => return proven,
         }
     }
 }
 
 /// Describes the received bytes in an error about an index, if they look like a web page.
-fn not_an_index(e: Error, bytes: &IndexBytes) -> Error {
-    let head = bytes.part(0..bytes.length().min(64)).ok().flatten().unwrap_or_default();
-    if head.trim_ascii_start().starts_with(b"<") {
+fn not_an_index(e: Error, bytes: &dyn ReadAt) -> Error {
+    let head = bytes.slice(0..bytes.len().min(64)).ok().flatten().unwrap_or_default();
+    if bytes.remote().is_some() && head.trim_ascii_start().starts_with(b"<") {
         return e.found("a web page").help("the server gives a page in place of the file: check the location");
     }
     e

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 
 use super::listing::ShardFiles;
-use super::open_options::Source;
 use super::shard::Shard;
+use super::source::Source;
 use vidrec_format::data_binding;
 use vidrec_format::dataset_json::ShardJson;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};

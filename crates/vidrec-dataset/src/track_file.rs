@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-use super::index::Bytes;
-use super::open_options::Source;
-use super::storage::Records;
+use super::records::Records;
+use super::source::Source;
 use super::track_sums::TrackSums;
 use vidrec_format::crc32;
 use vidrec_format::data_binding::{DataBinding, EDGE_BYTES, edges_crc32};
@@ -23,7 +22,7 @@ use vidrec_format::track::schema::Schema;
 use vidrec_format::track::table_entry;
 use vidrec_format::track::table_entry::TableEntry;
 use vidrec_store::disk::map;
-use vidrec_store::remote::{Opening, RemoteFile};
+use vidrec_store::remote::RemoteFile;
 
 /// The length of the end of a remote track file that the first request after the head fetches. Usually it contains
 /// the schema and more.
@@ -92,25 +91,13 @@ impl TrackFile {
         }
     }
 
-    fn records(&self) -> Result<Records> {
-        match &self.source {
-            Source::Local(io) => Records::open(&self.path, *io),
-            Source::Remote(remote) => {
-                let file = Opening::start(remote, &self.path, false)?.finish()?;
-                file.fetch_tables(&[
-                    0..file.len().min(ends::BYTES as u64),
-                    file.len().saturating_sub(TAIL_BYTES)..file.len(),
-                ])?;
-                Ok(Records::Remote(Arc::new(file)))
-            }
-        }
-    }
-
     fn open_now(&self) -> Result<OpenTracks> {
-        let records = self.records()?;
+        let records = self.source.open(&self.path)?;
+        let length = records.len();
+        records.prefetch(&[0..length.min(ends::BYTES as u64), length.saturating_sub(TAIL_BYTES)..length])?;
         let (footer, schema) = self.prove(&records).inspect_err(|_| {
             // The next opening fetches the tables again, because the cache on disk may be damaged.
-            records.forget_tables(records.generation());
+            records.forget_slices(records.generation());
         })?;
         Ok(OpenTracks { records, footer, schema, sums: TrackSums::default() })
     }
@@ -174,7 +161,7 @@ impl TrackFile {
             if let Some(entry) = bytes.first_chunk().and_then(|bytes| TableEntry::from_bytes(bytes, ordinal)) {
                 return Ok(entry);
             }
-            if !opened.records.forget_tables(seen) {
+            if !opened.records.forget_slices(seen) {
                 let e = Error::format("track-entry-crc", "the CRC-32 of the clip's entry does not match");
                 return Err(self.named(e.section("table").at(at)));
             }
@@ -192,7 +179,7 @@ impl TrackFile {
             Err(e) => e.kind() != ErrorKind::Format,
         };
         let mut block = read();
-        if opened.records.is_remote() && !is_right(&block) && opened.records.forget(&range) {
+        if !is_right(&block) && opened.records.forget(&range) {
             // A second try, because the bytes may have been damaged on the way.
             block = read();
         }
@@ -214,11 +201,11 @@ impl TrackFile {
         entry: TableEntry,
         range: Range<u64>,
     ) -> Result<Block<'a>> {
-        let bytes = match &opened.records {
-            Records::Mapped(map) => Cow::Borrowed(map.part(range.clone())?.unwrap_or_default()),
-            records => {
+        let bytes = match opened.records.bytes() {
+            Some(_) => Cow::Borrowed(opened.records.slice(range.clone())?.unwrap_or_default()),
+            None => {
                 let mut buffer = Vec::new();
-                records.read(range.clone(), &mut buffer).map_err(|e| self.named(e))?;
+                opened.records.read(range.clone(), &mut buffer).map_err(|e| self.named(e))?;
                 Cow::Owned(buffer)
             }
         };
@@ -269,15 +256,12 @@ impl TrackFile {
 
 /// Returns a part of a file that is read at open, or a part of its table.
 fn part(records: &Records, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
-    match records {
-        Records::Mapped(map) => Ok(Cow::Borrowed(map.part(range)?.unwrap_or_default())),
-        Records::Remote(file) => file.table(range).map(Cow::Borrowed),
-        Records::Read(file) => {
-            let mut buffer = Vec::new();
-            file.read(range, &mut buffer)?;
-            Ok(Cow::Owned(buffer))
-        }
+    if let Some(bytes) = records.slice(range.clone())? {
+        return Ok(Cow::Borrowed(bytes));
     }
+    let mut buffer = Vec::new();
+    records.read(range, &mut buffer)?;
+    Ok(Cow::Owned(buffer))
 }
 
 /// Joins the tracks of several shards into one list.

@@ -11,6 +11,8 @@ pub mod cache;
 pub mod disk;
 pub mod location;
 #[doc(hidden)]
+pub mod read_at;
+#[doc(hidden)]
 #[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 pub mod remote;
 pub mod storage;

@@ -96,7 +96,7 @@ fn unknown_in(shard: &Shard) -> Vec<String> {
     let mut notes: Vec<String> =
         sections.map(|s| format!("section {:?} is unknown here and not copied", s.id)).collect();
     let meta = shard.index.sections.iter().find(|s| s.id == SectionId::META);
-    let bytes = meta.and_then(|s| proven_bytes(&shard.index_bytes, s).ok());
+    let bytes = meta.and_then(|s| proven_bytes(&*shard.index_bytes, s).ok());
     let stored: JsonObject = bytes.and_then(|b| serde_json::from_slice(b).ok()).unwrap_or_default();
     let known = serde_json::to_value(&shard.index.meta).unwrap_or_default();
     let unknown = stored.0.iter().filter(|(key, value)| known.get(key.as_str()).is_none() && !value.is_null());

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use super::pictures::{Picture, Pictures};
-use crate::{Bytes, RecordsDigest, Shard, proven_bytes};
+use crate::{RecordsDigest, Shard, proven_bytes};
 use vidrec_format::clip_entry::ClipEntry;
 use vidrec_format::crc32;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_format::progress::Counter;
 use vidrec_store::location::is_of_network;
+use vidrec_store::read_at::ReadAt;
 
 /// Returns the problems of a shard; those of its images come last. Images are checked if there is a place to collect
 /// them. The record file is read once from start to end: the digest, the records and the images share this pass.
@@ -274,9 +275,9 @@ impl ShardScan<'_, '_> {
 }
 
 /// Checks that the padding after a section is zero.
-fn prove_padding(bytes: &impl Bytes, padding: Range<u64>) -> Result<()> {
+fn prove_padding(bytes: &dyn ReadAt, padding: Range<u64>) -> Result<()> {
     let at = padding.start;
-    if bytes.part(padding)?.unwrap_or_default().iter().all(|&b| b == 0) {
+    if bytes.slice(padding)?.unwrap_or_default().iter().all(|&b| b == 0) {
         return Ok(());
     }
     Err(Error::format("section-padding", "the padding after the section is not zero").at(at))

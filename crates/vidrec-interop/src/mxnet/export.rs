@@ -52,7 +52,7 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
     for shard in dataset.shards()? {
         let stem = stem(shard);
         let record = format!("{stem}.rec");
-        if shard.records.is_remote() {
+        if shard.records.remote().is_some() {
             copy(shard, &mut folder, &record, counter)?;
         } else {
             symbolic |= folder.link(&shard.record_path, record)?;

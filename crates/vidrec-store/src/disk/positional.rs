@@ -11,6 +11,9 @@ use crate::disk::regular_file::{Links, open_regular};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 
+/// The size of a page of the page cache on most systems. If pages are larger, less is released.
+const PAGE_BYTES: u64 = 4096;
+
 /// A file for positional reads by many threads. It stays open, unless too many files are open. Then each read opens
 /// it.
 #[derive(Debug)]
@@ -66,6 +69,11 @@ impl PositionalFile {
 
     /// Gives advice on a range of the file.
     pub fn advise(&self, range: Range<u64>, advice: Advice) {
+        // Linux keeps a page if only part of it is in the range.
+        let range = match advice {
+            Advice::Done => range.start / PAGE_BYTES * PAGE_BYTES..range.end.saturating_add(PAGE_BYTES),
+            _ => range,
+        };
         // Without the advice, only speed is lost.
         let _ = self.with(|file| advise(file, range, advice));
     }

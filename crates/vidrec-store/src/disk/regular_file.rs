@@ -103,7 +103,8 @@ pub fn read_if_there(path: &Path, most: u64, links: Links) -> Result<Option<Vec<
     if bytes.len() as u64 > most { too_long(bytes.len() as u64) } else { Ok(Some(bytes)) }
 }
 
-fn missing(path: &Path) -> Error {
+/// The error about a file that does not exist.
+pub fn missing(path: &Path) -> Error {
     // The error has the same words as one from the system.
     #[cfg(unix)]
     let e = io::Error::from_raw_os_error(libc::ENOENT);
