@@ -55,15 +55,16 @@
 //! | `check` | find clips that a person should look at (feature `report`) |
 //! | [`edit`] | merge, split, subset, reshard, append, relabel, retile |
 //! | [`dataset_json`] | the list of shards |
-//! | `cache` | pages of remote data sets that are kept on disk: show, trim, clear (feature `remote`) |
+//! | `cache` | pages of remote data sets that are kept on disk: show, trim, clear |
 //! | `report` | pages about data sets (feature `report`) |
 //! | `interop` | import and export other projects' data sets (feature `interop`) |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
 //!
 //! # Features
 //!
-//! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program; `interop` (part of `cli`) reads and writes
-//! other formats. A training machine needs none of them: `vidrec = { version = "0.1", default-features = false }`.
+//! `pack` (default) needs FFmpeg's libraries; `remote` (default) reads and writes data sets in object storage; `cli`
+//! (default) is the program; `interop` (part of `cli`) reads and writes other formats. A training machine that reads local
+//! data sets needs none of them: `vidrec = { version = "0.1", default-features = false }`.
 //!
 //! # Crates
 //!

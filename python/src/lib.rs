@@ -3,13 +3,13 @@
 //! ```text
 //! dataset  clips, pixels     loader  batches ahead     memory  who owns pixels, and for how long
 //! options  from a dict       batch   one batch         task    long work that can be interrupted
-//! error    to an exception   edit    data sets out of data sets   pack, pack_options  videos to a data set
+//! error    to an exception   edit    data sets out of data sets   packing  videos to a data set
 //! storage  remote data sets             fetch   local copies of them     selection  which clips
 //! mix      several data sets with weights
 //! output   where outputs go             push    local data sets to object storage
 //! verify   proof that a data set is whole       check   clips that a person should look at
 //! report   pages about data sets
-//! here     things that must not be used, or dropped, in a forked process
+//! per_process  things that must not be used, or dropped, in a forked process
 //! ```
 
 mod batch;
@@ -24,11 +24,7 @@ mod mix;
 mod options;
 mod output;
 #[cfg(feature = "pack")]
-mod pack;
-#[cfg(feature = "pack")]
-mod pack_options;
-#[cfg(feature = "pack")]
-mod parts;
+mod packing;
 mod per_process;
 mod push;
 mod report;
@@ -78,24 +74,6 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(edit::append, module)?)?;
     module.add_function(wrap_pyfunction!(edit::relabel, module)?)?;
     #[cfg(feature = "pack")]
-    module.add_function(wrap_pyfunction!(pack::pack, module)?)?;
-    #[cfg(feature = "pack")]
-    add_parts(module)?;
-    #[cfg(feature = "pack")]
-    module.add_function(wrap_pyfunction!(pack::serve, module)?)?;
-    #[cfg(feature = "pack")]
-    module.add_function(wrap_pyfunction!(pack::estimate, module)?)?;
-    #[cfg(feature = "pack")]
-    module.add_function(wrap_pyfunction!(pack_options::pack_defaults, module)?)?;
+    packing::add(module)?;
     Ok(())
-}
-
-/// Packing in parts.
-#[cfg(feature = "pack")]
-fn add_parts(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(parts::write_plan, module)?)?;
-    module.add_function(wrap_pyfunction!(parts::pack_part, module)?)?;
-    module.add_function(wrap_pyfunction!(parts::serve_part, module)?)?;
-    module.add_function(wrap_pyfunction!(parts::plan_status, module)?)?;
-    module.add_function(wrap_pyfunction!(parts::publish, module)?)
 }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use vidrec::pack::{PackPlan, PartOptions, PartsPlan, PublishOptions, Resources};
 
+use super::pack::Told;
+use super::pack_options::Options;
 use crate::error::{raise, to_json};
-use crate::pack::Told;
-use crate::pack_options::Options;
 use crate::storage::Storage;
 use crate::task;
 

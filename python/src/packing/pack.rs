@@ -8,9 +8,9 @@ use serde::Serialize;
 use vidrec::Progress;
 use vidrec::pack::{InParts, Interrupted, PackOptions, PackPlan, PackReport};
 
+use super::pack_options::Options;
 use crate::error::{raise, to_json, usage};
 use crate::output::Output;
-use crate::pack_options::Options;
 use crate::task::{self, Shows};
 
 /// A report, and what follows from it.

@@ -1,0 +1,20 @@
+//! Videos to a data set: in a build with FFmpeg.
+
+mod pack;
+mod pack_options;
+mod parts;
+
+use pyo3::prelude::*;
+
+/// Adds the functions to the module.
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(pack::pack, module)?)?;
+    module.add_function(wrap_pyfunction!(pack::serve, module)?)?;
+    module.add_function(wrap_pyfunction!(pack::estimate, module)?)?;
+    module.add_function(wrap_pyfunction!(pack_options::pack_defaults, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::write_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::pack_part, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::serve_part, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::plan_status, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::publish, module)?)
+}
