@@ -61,7 +61,10 @@ fn a_server_chooses_no_name() {
         edit(&served.path("set"), |json| json["failures"] = failures(name, 1, profile.as_bytes()));
         for force in ["", " --force"] {
             let text = served.refusal(&format!("fetch U/set -o home{force}"), 1);
-            assert!(text.contains("dataset.json") && text.contains("not the name of a file of a data set"), "{text}");
+            assert!(
+                text.contains("dataset.json") && text.contains("a data set cannot have a file of this name"),
+                "{text}"
+            );
         }
         assert_eq!(files(&home).len(), 1, "nothing was created");
         assert_eq!(fs::read(home.join(".bashrc")).unwrap(), b"mine");

@@ -339,7 +339,7 @@ fn forged_receipts_and_missing_objects_publish_nothing() {
     let own = fs::read(store.videos.path(path)).unwrap();
     type Change = fn(&mut Value);
     let changes: [(&str, Change, &str); 6] = [
-        ("outside", |r| r["shards"][0]["record_file"] = "../../x.rec".into(), "not the name of a file"),
+        ("outside", |r| r["shards"][0]["record_file"] = "../../x.rec".into(), "cannot have a file of this name"),
         (
             "another part's",
             |r| r["shards"][0]["index_file"] = "shard-00002-0123456789ab.vidx".into(),

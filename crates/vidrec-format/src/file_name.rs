@@ -130,7 +130,7 @@ impl FileName {
 }
 
 fn refused(name: &str) -> Error {
-    Error::usage("this is not the name of a file of a data set")
+    Error::usage("a data set cannot have a file of this name")
         .expected("a plain file name that ends in .rec, .vidx or .vtrk, or failures-DIGITS.jsonl")
         .found(format!("{name:?}"))
 }
@@ -226,7 +226,7 @@ impl TryFrom<String> for FolderName {
         if Path::new(&name).file_name() == Some(name.as_ref()) {
             return Ok(FolderName(name));
         }
-        Err(Error::usage("this is not the name of a folder").found(format!("{name:?}")))
+        Err(Error::usage("this is not a valid name for a folder").found(format!("{name:?}")))
     }
 }
 
