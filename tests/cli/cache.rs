@@ -122,7 +122,7 @@ fn a_folder_that_is_no_cache_is_refused_and_left_alone() {
     for line in ["cache show data", "cache trim data --bytes 0", "cache clear data", "cache clear nowhere"] {
         let run = vidrec(line, dir.path());
         assert_eq!(run.status.code(), Some(1));
-        assert!(text(&run).contains("not a cache of vidrec"), "{}", text(&run));
+        assert!(text(&run).contains("not a vidrec cache"), "{}", text(&run));
     }
     assert!(dir.path().join("data/objects/00112233445566778899aabbccddeeff").exists());
     assert_eq!(fs::read_dir(dir.path().join("data")).unwrap().count(), 1);

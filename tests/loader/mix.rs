@@ -256,7 +256,7 @@ fn plain_integers_stay_or_are_shifted_and_do_not_go_with_names() {
     assert_eq!(labels(&mix(MixLabels::Separate, &named).unwrap()), [(0, 0), (0, 1), (1, 2), (1, 3)]);
     let map = MixLabels::Maps(vec![("a".into(), vec![("0".into(), 5), ("1".into(), 6)])]);
     assert_eq!(labels(&mix(map, &b).unwrap()), [(0, 5), (0, 6), (1, 0), (1, 1)]);
-    assert!(mix(MixLabels::Joined, &named).unwrap_err().to_string().contains("plain integers"));
+    assert!(mix(MixLabels::Joined, &named).unwrap_err().to_string().contains("have no class names"));
 }
 
 #[test]

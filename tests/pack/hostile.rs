@@ -123,7 +123,7 @@ fn a_list_that_was_found_leads_nowhere_else() {
     // The list itself is no link to another file.
     fs::rename(bench.at("in/metadata.csv"), bench.at("metadata.csv")).unwrap();
     symlink("../metadata.csv", bench.at("in/metadata.csv")).unwrap();
-    assert!(bench.refusal("in").contains("leads out of the folder"));
+    assert!(bench.refusal("in").contains("leads out of the input folder"));
 }
 
 #[test]

@@ -272,7 +272,7 @@ fn parts_are_not_repaired_to_a_data_set() {
         &["repair", "plan", "--dry-run"],
         &["repair", &index],
     ] {
-        videos.fails(args, &["the parts of a plan are here", "vidrec publish"]);
+        videos.fails(args, &["the parts of a plan", "vidrec publish"]);
         assert_eq!(videos.files("plan"), before);
         has_no_set(&videos.path("saved"));
     }

@@ -379,7 +379,7 @@ fn plans_are_published_where_they_are() {
     store.videos.packed("plan");
     store.fails(&["publish", "plan", "-o", "s3://b/out"], &["in a folder", "vidrec push"]);
     store.fails(&["pack", "--plan", "plan", "--part", "0", "--scratch", "x"], &[]);
-    store.fails(&["plan", "in", "-o", "http://127.0.0.1:1/plan", "--parts", "2"], &["read only"]);
+    store.fails(&["plan", "in", "-o", "http://127.0.0.1:1/plan", "--parts", "2"], &["read-only"]);
 }
 
 /// An attempt on another machine knows by the note.

@@ -284,7 +284,7 @@ fn prove_known(sections: &[SectionEntry]) -> Result<()> {
             return Err(Error::format("section-unknown", format!("the file requires the unknown section {:?}", s.id))
                 .section("section table")
                 .at(s.offset)
-                .help("a newer vidrec may read it"));
+                .help("a newer version of vidrec may read it"));
         }
         if sections[..i].iter().any(|other| other.id == s.id) {
             return Err(Error::format("section-duplicate", format!("section {:?} occurs twice", s.id))

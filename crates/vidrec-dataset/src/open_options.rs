@@ -64,7 +64,9 @@ impl Source {
         #[cfg(feature = "remote")]
         return Remote::new(&options.storage).map(Source::Remote);
         #[cfg(not(feature = "remote"))]
-        Err(Error::usage("this build reads local files only").file(location).help("build it with the feature remote"))
+        Err(Error::usage("this build of vidrec reads only local files")
+            .file(location)
+            .help("build it with the feature remote"))
     }
 
     /// Reads a whole small file.

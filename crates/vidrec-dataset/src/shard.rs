@@ -264,7 +264,7 @@ impl Shard {
                 let found = storage::loaded(&entry, buffer).and_then(|record| split_record(record, &entry));
                 let wrong = || Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
                 let e = found.map_or_else(|e| e, |_| wrong().section("record").at(entry.record_offset));
-                return Err(self.in_record(e.help("it was fetched twice: the object is damaged")));
+                return Err(self.in_record(e.help("it was fetched twice with the same result: the object is damaged")));
             }
         }
         let record = match self.records.is_remote() {
@@ -321,7 +321,7 @@ fn prove_again(bytes: &IndexBytes) -> Result<Index> {
 fn not_an_index(e: Error, bytes: &IndexBytes) -> Error {
     let head = bytes.part(0..bytes.length().min(64)).ok().flatten().unwrap_or_default();
     if head.trim_ascii_start().starts_with(b"<") {
-        return e.found("a web page").help("the server gives a page in place of the file: check the location");
+        return e.found("a web page").help("the server sends a web page instead of the file: check the location");
     }
     e
 }

@@ -153,8 +153,8 @@ impl IndexWriter {
         };
         let text = clip.source.len() + clip.class.len() + attributes.len();
         if text as u64 > limits::MAX_CLIP_TEXT_BYTES {
-            let e =
-                Error::limit("source, class and attributes of a clip are too long together").in_clip(self.clip_count);
+            let e = Error::limit("the source, class and attributes of a clip are too long together")
+                .in_clip(self.clip_count);
             return Err(e.expected(format!("at most {} bytes", limits::MAX_CLIP_TEXT_BYTES)).found(text));
         }
         Ok(ClipEntry {

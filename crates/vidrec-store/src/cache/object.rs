@@ -140,7 +140,7 @@ impl CachedObject {
         drop(claimed);
         o.common.notify();
         stored.map_err(|e| {
-            e.help("vidrec goes on and keeps no more pages; free some room on the disk, or trim the cache")
+            e.help("vidrec continues without storing more pages; free some space on the disk, or trim the cache")
         })
     }
 

@@ -49,7 +49,7 @@ impl Inside {
 
     /// Refuses a path that leads out of the folder.
     pub fn check(&mut self, path: &Path) -> Result<()> {
-        if self.holds(path) { Ok(()) } else { Err(outside("this leads out of the folder that was named").file(path)) }
+        if self.holds(path) { Ok(()) } else { Err(outside("this path leads out of the input folder").file(path)) }
     }
 }
 

@@ -69,7 +69,7 @@ impl SparseFile {
     pub fn share(&self) -> Result<bool> {
         let io = |e| Error::io("lock", &self.path, e);
         if !share_within(&self.file, &self.path, LONGEST_REMOVAL)? {
-            let e = Error::usage("another process has the file for itself, and does not come to an end");
+            let e = Error::usage("another process holds the file and does not release it");
             return Err(e.file(&self.path).help("end that process (lslocks names it), or name another folder"));
         }
         is_still_named(&self.file, &self.path).map_err(io)
