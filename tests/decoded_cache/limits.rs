@@ -73,7 +73,7 @@ fn more_than_there_is_and_less_than_is_needed_are_refused_with_what_to_do() {
     let (_folder, dir) = set(2, 1, (32, 32));
     let of = |bytes| LoaderOptions { decoded_cache: cache(memory.path(), bytes), ..training(1, (16, 16)) };
     let e = refused(&of(1 << 60), &dir);
-    assert!(e.contains("decoded_cache") && e.contains("has memory") && e.contains("at most"), "{e}");
+    assert!(e.contains("decoded_cache") && e.contains("so much memory") && e.contains("at most"), "{e}");
     let e = refused(&of(1000), &dir);
     assert!(e.contains("decoded_cache") && e.contains("at least") && e.contains("2 frames"), "{e}");
     assert!(files(memory.path()).is_empty());

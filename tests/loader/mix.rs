@@ -174,7 +174,7 @@ fn weights_change_from_a_sample_on_and_leave_what_is_before() {
     assert!(rest(&resumed, 3) == after[40..]);
     let state = loaders[0].state(1, 4);
     let e = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).err().unwrap().to_string();
-    assert!(e.contains("another order") && e.contains("from 45"), "{e}");
+    assert!(e.contains("a different order") && e.contains("from 45"), "{e}");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn labels_are_joined_separate_or_given() {
     let e = refused(vec![map("small", &[("push", 7)])]);
     assert!(e.contains("\"run\" of source \"small\" has no label"), "{e}");
     assert!(refused(vec![map("small", &[("push", 7), ("run", 0), ("jump", 1)])]).contains("no class \"jump\""));
-    assert!(refused(vec![map("huge", &[])]).contains("\"huge\", which is no source"));
+    assert!(refused(vec![map("huge", &[])]).contains("\"huge\", which is not a source"));
 }
 
 #[test]
@@ -288,7 +288,9 @@ fn what_makes_no_sense_is_refused_by_name() {
     let sizes = Batching { sizes: vec![(8, 8), (8, 16)], ..Batching::default() };
     assert!(refused(LoaderOptions { batching: sizes, ..ranked(2, 0, 1) }).contains("option sizes"));
     let state = Loader::new(&sources.open(0), ranked(2, 0, 1)).unwrap().state(0, 1);
-    assert!(Loader::resume_mix(&mix, ranked(2, 0, 1), &state).err().unwrap().to_string().contains("another data set"));
+    assert!(
+        Loader::resume_mix(&mix, ranked(2, 0, 1), &state).err().unwrap().to_string().contains("a different data set")
+    );
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn what_a_decoder_refuses_is_no_error_of_the_system() {
     change(&path, |bytes| bytes.windows(7).position(|w| w == b"\x82theora").unwrap() + 60);
     let run = pack(&folder, &dir.path().join("set"), &[]);
     let said = String::from_utf8(run.stderr).unwrap();
-    assert!(said.contains("cannot decode theora: the data are refused") && !said.contains("permitted"), "{said}");
+    assert!(said.contains("cannot decode theora: FFmpeg rejects the data") && !said.contains("permitted"), "{said}");
 }
 
 /// The file says less than the pictures do.

@@ -118,7 +118,7 @@ fn parts_on_any_machine_give_the_bytes_of_one() {
     let whole = store.videos.whole("whole", &[]);
     store.plan();
     store.plan();
-    store.fails(&["plan", "in", "-o", "s3://b/plan", "--parts", "3", "-n", "4"], &["another plan is here"]);
+    store.fails(&["plan", "in", "-o", "s3://b/plan", "--parts", "3", "-n", "4"], &["another plan here"]);
     assert_eq!(stdout(&store.ends(3, &["status", "s3://b/plan", "--missing"])), "0-3\n");
     store.fails(&["publish", "s3://b/plan"], &["4 of 4 parts are not done", "s3://b/plan"]);
     for part in (0..PARTS).rev() {
@@ -343,10 +343,10 @@ fn forged_receipts_and_missing_objects_publish_nothing() {
         (
             "another part's",
             |r| r["shards"][0]["index_file"] = "shard-00002-0123456789ab.vidx".into(),
-            "not of its part",
+            "not belong to its part",
         ),
-        ("more than there is", |r| r["report"]["clips"] = u64::MAX.into(), "sums over its shards"),
-        ("too many bytes", |r| r["shards"][0]["bytes"] = u64::MAX.into(), "sums over its shards"),
+        ("more than there is", |r| r["report"]["clips"] = u64::MAX.into(), "the sum over its shards"),
+        ("too many bytes", |r| r["shards"][0]["bytes"] = u64::MAX.into(), "the sum over its shards"),
         ("another digest", |r| r["shards"][0]["sha256"] = "0".repeat(64).into(), "not the shard"),
         ("another plan", |r| r["plan"] = "0".repeat(64).into(), "another plan"),
     ];
