@@ -427,7 +427,7 @@ fn at_a_signal_it_ends_in_order_and_says_how_to_go_on() {
         assert!(!videos.files("set").contains_key(".vidrec.lock"));
         let run = videos.pack("set", &["--resume"]);
         assert_eq!(run.status.code(), Some(3), "{}", show(&run));
-        assert!(String::from_utf8_lossy(&run.stdout).contains("done before the run was interrupted"), "{}", show(&run));
+        assert!(String::from_utf8_lossy(&run.stdout).contains("done before the interruption"), "{}", show(&run));
         same(&videos.files("set"), &whole, signal);
     }
 }

@@ -435,7 +435,7 @@ fn remote_videos_that_change_are_refused_and_their_sizes_make_the_parts() {
     manifest += "s3://b/in/none.mp4,odd\n";
     fs::write(store.videos.path("videos.csv"), manifest).unwrap();
     let run = store.ends(0, &["plan", "videos.csv", "-o", "s3://b/plan", "--parts", "2", "-n", "4"]);
-    assert!(stdout(&run).contains("1 video could not be looked at"), "{}", show(&run));
+    assert!(stdout(&run).contains("1 video could not be examined"), "{}", show(&run));
     let parts = store.videos.json("store/b/plan/plan.json")["parts"].clone();
     assert_eq!((&parts[0]["videos"], &parts[1]["videos"]), (&1.into(), &8.into()), "{parts}");
     store.ends(0, &["pack", "--plan", "s3://b/plan", "--part", "1"]);

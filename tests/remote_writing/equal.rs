@@ -79,7 +79,7 @@ fn reports_name_the_location() {
     assert_eq!([&parts[0]["output"], &parts[1]["output"]], ["s3://bucket/b/x", "s3://bucket/b/y"]);
     assert_eq!(json("push set s3://bucket/c --json")["output"], "s3://bucket/c");
     let text = String::from_utf8(store.run("push set s3://bucket/c").stdout).unwrap();
-    assert!(text.contains("s3://bucket/c: 7 clips") && text.contains("all of it there before"), "{text}");
+    assert!(text.contains("s3://bucket/c: 7 clips") && text.contains("all of it already there"), "{text}");
 }
 
 #[test]

@@ -59,9 +59,9 @@ fn render(s: &Stats, shown: usize, width: usize) -> String {
         }
     };
     fact(s.clips_without_times, "clip", "without times that advance");
-    fact(s.short_clips, "clip", "whose video had fewer frames than asked for");
+    fact(s.short_clips, "clip", "whose video had fewer frames than requested");
     fact(s.repeated_frames, "frame", "repeated in such clips");
-    fact(s.repaired_clips, "clip", "saved by repair without all that was known of them");
+    fact(s.repaired_clips, "clip", "saved by a repair without some of their metadata");
     for (name, (clips, sum)) in &s.video_notes {
         fact(*clips, "clip", &format!("with {}: {}", name.replace('_', " "), grouped(*sum)));
     }

@@ -115,10 +115,13 @@ impl RecordFile {
         let gap = |(range, e): &(Range<u64>, Error)| {
             let torn = range.end == self.bytes.len() as u64;
             let what = if torn { "the file is truncated or damaged" } else { "the file is damaged" };
-            let e = Error::decode(format!("{what}: bytes {} to {} hold no complete record", range.start, range.end))
-                .file(&self.path)
-                .at(range.start)
-                .found(e.message());
+            let e = Error::decode(format!(
+                "{what}: bytes {} to {} do not contain a complete record",
+                range.start, range.end
+            ))
+            .file(&self.path)
+            .at(range.start)
+            .found(e.message());
             (format!("{name}, byte {}", range.start), e)
         };
         let mut faults: Vec<_> = self.gaps.iter().map(gap).collect();

@@ -230,7 +230,8 @@ fn clip<'a>(sample: &'a Sample, options: &ImportOptions) -> Result<(ClipJson, Ve
     let mut clip = ClipJson::named(sample.key.clone(), options.time_base);
     let json = sample.files.iter().find(|(ending, _)| last(ending) == "json" && !tracks::is_file(ending));
     if let Some((_, bytes)) = json {
-        let value: Value = serde_json::from_slice(bytes).map_err(|e| Error::decode(format!("its .json: {e}")))?;
+        let value: Value =
+            serde_json::from_slice(bytes).map_err(|e| Error::decode(format!("its .json is invalid: {e}")))?;
         match (ClipJson::from_value(&value), value) {
             (Some(ours), _) => clip = ours,
             (None, Value::Object(keys)) => {
