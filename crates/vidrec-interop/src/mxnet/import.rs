@@ -78,7 +78,7 @@ pub fn import(
 impl MxnetOptions {
     pub(super) fn check(&self, files: &[PathBuf]) -> Result<()> {
         if files.is_empty() {
-            return Err(Error::usage("no record file is given"));
+            return Err(Error::usage("no record files are given"));
         }
         if files.len() > 1 && (self.index.is_some() || self.list.is_some()) {
             return Err(Error::usage("an .idx or .lst is given for several record files")

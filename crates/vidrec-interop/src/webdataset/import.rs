@@ -45,7 +45,7 @@ pub fn import(
     options: &ImportOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<ImportReport> {
-    let first = files.first().ok_or_else(|| Error::usage("no tar file is given"))?;
+    let first = files.first().ok_or_else(|| Error::usage("no tar files are given"))?;
     let meta = our_meta(first)?.unwrap_or_else(|| sink::meta("webdataset", Vec::new()));
     let mut import =
         Import { sink: Sink::create(out, meta, options, progress)?, options, passed_over: BTreeMap::new() };

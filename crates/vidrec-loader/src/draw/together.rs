@@ -28,7 +28,7 @@ pub(crate) fn together(clip: &Clip<'_>, frames: &[u32], other: &Clip<'_>) -> Res
             return Err(refuse("a camera has no frame at the time of another camera's frame")
                 .expected(format!("a frame at {time:.3} s"))
                 .found(format!("frames from {first:.3} to {last:.3} s"))
-                .help("the clocks of the cameras have to begin together, and the videos have to be equally long"));
+                .help("the clocks of the cameras must begin together, and the videos must be equally long"));
         }
         found.push(nearest as u32);
     }

@@ -71,7 +71,7 @@ fn select_within(
         let FrameOptions { rule, short, count, seed, .. } = *options;
         vidrec_sampler::select_draw(rule, short, n, count, seed, job.ordinal, draw)?.ok_or_else(|| {
             declined.set(true);
-            Error::usage(format!("{n} frames decode, too few for {count} by rule \"{rule}\"; skipped as asked"))
+            Error::usage(format!("{n} frames decode, too few for {count} by rule \"{rule}\"; skipped as requested"))
         })
     };
     (0..options.draws).map(draw).collect()

@@ -55,7 +55,7 @@ impl Inside {
 
 /// The fault of a video that is, or is behind, a link out of the folder that was named.
 pub const LEADS_OUT: &str =
-    "a link leads out of the input folder, and is not followed unless the option outside is set";
+    "a link leads out of the input folder, and vidrec follows it only if the option outside is set";
 
 /// Whether `path` lies below `root`, by its components alone.
 pub fn is_below(root: &Path, path: &Path) -> bool {
@@ -65,7 +65,7 @@ pub fn is_below(root: &Path, path: &Path) -> bool {
 
 /// The error about a path that leads out of a folder.
 pub fn outside(what: impl Into<String>) -> Error {
-    Error::usage(what).help("if you trust whoever made the folder").hint(Hint::Set("outside"))
+    Error::usage(what).help("if you trust whoever made the folder, you can allow this").hint(Hint::Set("outside"))
 }
 
 #[cfg(all(test, unix))]

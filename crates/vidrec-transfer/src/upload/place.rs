@@ -122,7 +122,7 @@ pub(super) fn check_store(bucket: &Bucket, only_publisher: bool) -> Result<()> {
     }
     let e = Error::usage("the store does not support conditional writes, so two publishers could overwrite each other")
         .file(bucket.location());
-    Err(e.help("if nobody else publishes here").hint(Hint::Set("only_publisher")))
+    Err(e.help("if nobody else publishes here, say so").hint(Hint::Set("only_publisher")))
 }
 
 fn is_there(what: &str, location: &Path) -> Error {

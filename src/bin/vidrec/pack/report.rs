@@ -69,7 +69,7 @@ pub fn render_estimate(e: &Estimate) -> String {
         bytes(e.free_bytes),
     );
     if e.jpeg_bytes > 0 {
-        text += &format!("  {} a JPEG", bytes(e.jpeg_bytes));
+        text += &format!("  {} per JPEG", bytes(e.jpeg_bytes));
         if let (Some(psnr), Some(ssim)) = (e.psnr, e.ssim) {
             text += &format!(", PSNR {psnr:.1} dB, SSIM {ssim:.4} (luma, means of {})", count(e.probed, "video"));
         }
@@ -134,7 +134,7 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
         text += &format!("  JPEG quality {least} to {most}\n");
     }
     if let Some(length) = r.bytes.checked_div(r.frames) {
-        text += &format!("  {} a frame", bytes(length));
+        text += &format!("  {} per frame", bytes(length));
         if let (Some(psnr), Some(ssim)) = (r.psnr, r.ssim) {
             let measured = count(r.measured_frames, "frame");
             text += &format!(", PSNR {psnr:.1} dB, SSIM {ssim:.4} (luma, means of {measured})");

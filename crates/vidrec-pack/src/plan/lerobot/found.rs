@@ -213,7 +213,9 @@ fn features(folder: &Path, info: &Info) -> Result<Features> {
             FeatureKind::Depth => without("it is depth, for which 8 bits are too few"),
             FeatureKind::Pictures => pictures.push(name),
             FeatureKind::Other(what) => without(&format!("tracks cannot hold values of {what}")),
-            FeatureKind::Values(..) if name.is_empty() || name.contains([',', '=']) => without("of its name"),
+            FeatureKind::Values(..) if name.is_empty() || name.contains([',', '=']) => {
+                without("a track cannot have its name")
+            }
             FeatureKind::Values(..) if name.len() > limits::MAX_TRACK_NAME_BYTES => without("its name is too long"),
             FeatureKind::Values(kind, shape) => tracks.push(PlannedTrack::of_episodes(name, *kind, shape.clone())),
         }

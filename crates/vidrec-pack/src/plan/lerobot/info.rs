@@ -97,7 +97,7 @@ impl Info {
         // Parse the text again, so that an error names its line.
         let json: InfoJson = serde_json::from_slice(bytes).map_err(no)?;
         if !(json.fps > 0.0 && json.fps <= MAX_FPS) {
-            let e = Error::usage("fps is not a valid rate").expected(format!("frames a second, up to {MAX_FPS}"));
+            let e = Error::usage("fps is not a valid rate").expected(format!("frames per second, up to {MAX_FPS}"));
             return Err(e.found(json.fps));
         }
         if json.features.len() > limits::MAX_COLUMNS {
