@@ -230,7 +230,9 @@ fn prove_section_table(bytes: &(impl Bytes + ?Sized), header: &Header) -> Result
         Error::format(rule, what.to_owned()).section("section table").at(header.section_table_offset)
     };
     if header.section_count > limits::MAX_SECTIONS {
-        return Err(Error::limit("too many sections").expected(limits::MAX_SECTIONS).found(header.section_count));
+        return Err(Error::limit("there are too many sections")
+            .expected(limits::MAX_SECTIONS)
+            .found(header.section_count));
     }
     let length = header.section_count as usize * section::BYTES;
     let end = header.section_table_offset.checked_add(length as u64);

@@ -89,7 +89,9 @@ fn find_local(path: &Path, source: &Source) -> Result<Listing> {
             publication::check_whole(folder_of(path))?;
             listed(path, source)
         }
-        _ => Err(Error::usage("not a data set").file(path).help("give its folder, a .rec, a .vidx or a dataset.json")),
+        _ => Err(Error::usage("this is not a data set")
+            .file(path)
+            .help("give its folder, a .rec, a .vidx or a dataset.json")),
     }
 }
 

@@ -133,7 +133,7 @@ impl Pace {
     /// There are no frames, there is no key frame, or there would be more than [`limits::MAX_FRAMES_PER_CLIP`]
     /// frames and no `max`.
     pub fn choose(self, pts: &[i64], key: &[bool], time_base: (u32, u32), max: Option<u32>) -> Result<Vec<u32>> {
-        let n = u32::try_from(pts.len()).map_err(|_| Error::limit("too many frames"))?;
+        let n = u32::try_from(pts.len()).map_err(|_| Error::limit("there are too many frames"))?;
         if n == 0 || max == Some(0) {
             return Err(Error::usage("there are no frames to choose from"));
         }

@@ -75,7 +75,7 @@ fn shares(parts: &[(String, f64)]) -> Result<Vec<u64>> {
     let sum: f64 = parts.iter().map(|(_, share)| share).sum();
     let fair = parts.iter().all(|(_, share)| share.is_finite() && *share >= 0.0);
     if !fair || (sum - 1.0).abs() > 1e-6 {
-        return Err(Error::usage("the shares of the parts")
+        return Err(Error::usage("the shares of the parts are invalid")
             .expected("numbers of 0 or more that add up to 1")
             .found(sum));
     }

@@ -121,7 +121,7 @@ pub(super) struct Classes {
 impl Classes {
     fn new(names: Vec<String>, first: u32, fixed: bool) -> Result<Self> {
         if names.len() as u64 > limits::MAX_LABEL as u64 {
-            return Err(Error::limit("too many classes").found(names.len()));
+            return Err(Error::limit("there are too many classes").found(names.len()));
         }
         let by_name: HashMap<_, _> = names.iter().cloned().zip(0..).collect();
         if by_name.len() != names.len() {

@@ -137,7 +137,7 @@ fn declared_size(path: &Path, store: &VideoStore) -> Option<(u32, u32)> {
 /// Returns a JPEG unchanged, after checking that it decodes and is upright.
 fn untouched(path: &Path, store: &VideoStore) -> Result<(Vec<u8>, (u32, u32))> {
     let io = |e| Error::io("read the picture", path, e);
-    let (file, length) = store.open(path).map_err(io)?.ok_or_else(|| Error::usage("not a regular file"))?;
+    let (file, length) = store.open(path).map_err(io)?.ok_or_else(|| Error::usage("this is not a regular file"))?;
     let too_long = |length| Error::limit("the picture is too long").expected(limits::MAX_RECORD_BYTES).found(length);
     if length > limits::MAX_RECORD_BYTES {
         return Err(too_long(length));

@@ -42,7 +42,7 @@ impl Weights {
                 .found(weights[at]));
         }
         if u32::try_from(weights.len()).is_err() {
-            return Err(Error::limit("too many weights").expected(u32::MAX).found(weights.len()));
+            return Err(Error::limit("there are too many weights").expected(u32::MAX).found(weights.len()));
         }
         // The weights are first divided by the largest, so that the sum is finite.
         let largest = weights.iter().copied().fold(0.0, f64::max);

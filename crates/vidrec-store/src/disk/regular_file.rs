@@ -150,7 +150,7 @@ fn not_regular(path: &Path, kind: FileType) -> Error {
             .file(path)
             .help("vidrec reserves this name and never makes it a link: remove it");
     }
-    Error::usage("not a regular file").file(path).found(words(kind))
+    Error::usage("this is not a regular file").file(path).found(words(kind))
 }
 
 fn words(kind: FileType) -> &'static str {

@@ -36,7 +36,7 @@ impl SparseFile {
     pub fn open(path: &Path) -> Result<Option<Self>> {
         let io = |e| Error::io("open the file", path, e);
         match std::fs::symlink_metadata(path) {
-            Ok(meta) if !meta.is_file() => return Err(Error::lost("not a regular file").file(path)),
+            Ok(meta) if !meta.is_file() => return Err(Error::lost("this is not a regular file").file(path)),
             Ok(_) => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(io(e)),

@@ -21,7 +21,8 @@ const LABELS: [&str; 2] = ["labels.json", "something-something-v2-labels.json"];
 
 pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<(Vec<ManifestRow>, Option<Classes>)> {
     let fault = |what: String| Error::usage(what).file(context.file);
-    let entries: Value = serde_json::from_str(&context.text()?).map_err(|e| fault(format!("not JSON: {e}")))?;
+    let entries: Value =
+        serde_json::from_str(&context.text()?).map_err(|e| fault(format!("the file is not JSON: {e}")))?;
     let Value::Array(entries) = entries else {
         return Err(fault("expected an array of objects with an \"id\", as in Something-Something".into())
             .help("if each line has one object, use the ending .jsonl"));

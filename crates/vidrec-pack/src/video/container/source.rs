@@ -80,7 +80,7 @@ impl VideoFile {
         };
         match opened.map_err(|e| failed(Error::io("open the video", &self.path, e)))? {
             Some((inner, bytes)) => Ok(VideoSource::new(inner, bytes, &self.path)),
-            None => Err(failed(Error::usage("not a regular file"))),
+            None => Err(failed(Error::usage("this is not a regular file"))),
         }
     }
 }
