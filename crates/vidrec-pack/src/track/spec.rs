@@ -291,7 +291,7 @@ mod tests {
             ("action=a,rate=x", "rate"),
             ("action=a,frames,unit=s", "unit has a meaning only"),
             ("action=a,frames,size=3", "\"size=3\" is not a word"),
-            ("action=a,frames=3", "no word"),
+            ("action=a,frames=3", "not a word"),
             ("action=a,frames,type=f16", "f32"),
             ("action=a,frames,tolerance=-1", "expected seconds"),
         ] {
