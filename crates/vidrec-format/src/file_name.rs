@@ -361,7 +361,7 @@ mod tests {
         let long = format!("{}.rec", "x".repeat(252));
         for other in ["failures-old.jsonl", "shard-00000.idx", "notes.txt", ".rec", "rec", "", "dataset.json", &long] {
             let e = other.parse::<FileName>().unwrap_err().to_string();
-            assert!(e.contains("name of a file of a data set"), "{e}");
+            assert!(e.contains("cannot have a file of this name"), "{e}");
         }
         for other in [".shard-00000.rec", "shard-00000.rec.tmp", "..shard-00000.rec.tmp", ".bashrc", ".x.tmp"] {
             assert!(StagedName::try_from(other.to_owned()).is_err(), "{other}");
