@@ -204,7 +204,7 @@ impl Dataset {
                 let say = |(w, h)| format!("{w}x{h}");
                 let (first, other) = (say(size), say(found));
                 return Err(usage(format!(
-                    "clip {ordinal}: frame {t} has {other} pixels, the first {first}; ask for them one by one"
+                    "clip {ordinal}: frame {t} has {other} pixels, but the first has {first}; ask for them one by one"
                 )));
             }
             let start = pixels.len();

@@ -58,7 +58,7 @@ impl Engine {
         let state: Option<LoaderState> = state
             .map(serde_json::from_str)
             .transpose()
-            .map_err(|e| usage(format!("the saved state is not one of vidrec: {e}")))?;
+            .map_err(|e| usage(format!("the saved state is not a state of a vidrec loader: {e}")))?;
         let made = task::wait(py, dataset.is_remote(), || match (&mix, &state) {
             (Some(mix), Some(state)) => vidrec::Loader::resume_mix(mix, options, state),
             (Some(mix), None) => vidrec::Loader::mix(mix, options),
@@ -159,7 +159,7 @@ impl<T: Send> Ahead<T> {
     }
 
     fn get(&self) -> PyResult<&Mutex<T>> {
-        self.0.as_ref().map_or_else(|| Err(usage("the batches were closed".into())), PerProcess::get)
+        self.0.as_ref().map_or_else(|| Err(usage("the batches have been closed".into())), PerProcess::get)
     }
 }
 

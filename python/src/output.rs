@@ -103,6 +103,6 @@ impl Remote {
             (Some(_), _) => "scratch",
             (None, true) => "only_publisher",
         };
-        Err(usage(format!("{given} is for an output in object storage, such as s3://bucket/train")))
+        Err(usage(format!("{given} needs an output in object storage, such as s3://bucket/train")))
     }
 }

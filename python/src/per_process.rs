@@ -24,7 +24,7 @@ impl<T> PerProcess<T> {
             Ok(&self.value)
         } else {
             Err(error::usage(
-                "a loader's batches cannot be taken in a process forked from the one that began them".into(),
+                "this process was forked after the loader began its batches, so it cannot take them".into(),
             ))
         }
     }

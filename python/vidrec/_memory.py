@@ -35,7 +35,7 @@ def region(value: Any, shape: Sequence[int], dtype: str, channels_last_3d: bool)
         raise UsageError(f"out: expected {dtype} of shape {tuple(shape)}, found {kind} of shape {tuple(found)}")
     if not plain:
         how = "channels_last_3d" if channels_last_3d else "contiguous"
-        raise UsageError(f"out: expected writable memory of the CPU, {how}")
+        raise UsageError(f"out: expected writable CPU memory, {how}")
     return address, length
 
 
@@ -70,6 +70,6 @@ def pinned_allocator() -> Optional[Callable[[Sequence[int], str], Any]]:
         raise UsageError("pin_memory needs torch") from None
     accelerator = getattr(torch, "accelerator", None)
     if not (accelerator.is_available() if accelerator is not None else torch.cuda.is_available()):
-        warnings.warn("pin_memory: no accelerator is found, so memory is not pinned", stacklevel=4)
+        warnings.warn("pin_memory: no accelerator was found, so memory is not pinned", stacklevel=4)
         return None
     return lambda shape, dtype: torch.empty(tuple(shape), dtype=getattr(torch, dtype), pin_memory=True)

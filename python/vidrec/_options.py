@@ -33,7 +33,7 @@ def frames(value: Any, most: Optional[int]) -> Dict[str, Any]:
     elif value is not None:
         found["frames"] = operator.index(value)
     if most is not None and not found["any_length"]:
-        raise UsageError("loader option max_frames: it is for frames='all'")
+        raise UsageError("loader option max_frames: it needs frames='all'")
     return found
 
 
@@ -45,9 +45,9 @@ def rate(value: Any) -> str:
 def budget(batch_frames: Optional[int], batch_tokens: Optional[int], patch: Any) -> Dict[str, Any]:
     """What a batch may hold."""
     if batch_frames is not None and batch_tokens is not None:
-        raise UsageError("of the loader options batch_frames and batch_tokens only one can be given")
+        raise UsageError("give only one of the loader options batch_frames and batch_tokens")
     if (batch_tokens is None) != (patch is None):
-        raise UsageError("of the loader options batch_tokens and patch both are given or none")
+        raise UsageError("give both of the loader options batch_tokens and patch, or neither")
     sides = [operator.index(side) for side in patch or (1, 1, 1)]
     if len(sides) != 3:
         raise UsageError(f"loader option patch: expected frames, rows and columns, found {patch!r}")
@@ -83,7 +83,7 @@ def tracks(value: Any) -> List[Tuple[Any, ...]]:
 def decoded_cache(size: Union[int, str, None], folder: Any) -> Dict[str, Any]:
     """How much memory decoded frames may take, and where it is."""
     if folder is not None and size is None:
-        raise UsageError("loader option decoded_cache_dir: it is for decoded_cache; give that, too")
+        raise UsageError("loader option decoded_cache_dir: it needs decoded_cache; give that as well")
     # Another process may have another working folder.
     found = None if folder is None else os.path.abspath(os.fspath(folder))
     return {"decoded_cache": None if size is None else str(size), "decoded_cache_dir": found}
@@ -134,7 +134,7 @@ def order(
     found.update(block=None, window=None, given=None, weights=None)
     found.update(homes=None if homes is None else operator.index(homes), exchange=float(exchange))
     if sum((shuffle, value is not None, weights is not None)) > 1:
-        raise UsageError("of the loader options shuffle, order and weights only one can be given")
+        raise UsageError("give only one of the loader options shuffle, order and weights")
     if weights is not None:
         found["weights"] = np.asarray(weights, np.float64).tolist()
     elif isinstance(value, str):
@@ -150,5 +150,5 @@ def order(
         found["given"] = [int(sample) for sample in samples]
     for name, is_set in (("homes", homes is not None), ("exchange", exchange != 1.0)):
         if is_set and found["order"] != "homes":
-            raise UsageError(f"loader option {name}: it is for order='homes'")
+            raise UsageError(f"loader option {name}: it needs order='homes'")
     return found

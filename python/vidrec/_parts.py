@@ -38,7 +38,7 @@ def divided(options: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any],
     known = set(inspect.signature(tools.pack).parameters) - {"inputs", "output"} - _OF_A_WHOLE_PACK
     for name in options:
         if name not in known:
-            raise UsageError(f"{name}: a pack in parts has no such option")
+            raise UsageError(f"{name}: a pack in parts does not have this option")
     of_part = {name: value for name, value in options.items() if name in _OF_A_PART}
     of_storage = {name: value for name, value in options.items() if name in _OF_STORAGE}
     of_plan = {name: value for name, value in options.items() if name not in _OF_A_PART | _OF_STORAGE}

@@ -24,7 +24,7 @@ def loader_of(dataset: Union[Dataset, Mix, Path], output: Output, options: Dict[
     """A loader whose batches are single samples, in the order of the data set."""
     refused = sorted(_OF_BATCHES & options.keys())
     if refused:
-        raise UsageError(f"single samples have no {', '.join(refused)}")
+        raise UsageError(f"these options are not for single samples: {', '.join(refused)}")
     # Frames of one sample side by side are little work to share; whoever asks for samples does it from several threads or
     # processes.
     options.setdefault("threads", 1)

@@ -24,7 +24,7 @@ def given(
 ) -> Dict[str, Any]:
     """Of the arguments that are about storage."""
     if cache_bytes is not None and cache is None:
-        raise UsageError("cache_bytes: it is for a cache; give that, too")
+        raise UsageError("cache_bytes needs a cache; give cache as well")
     return {
         "options": {str(name): text(value) for name, value in (storage_options or {}).items()},
         # Another process may have another working folder.

@@ -138,7 +138,7 @@ class Batch:
     def jpegs(self) -> Jpegs:
         """With ``output="jpeg"``, the frames as they are stored; without, and once they are finished, an error."""
         if self._jpegs is None:
-            raise UsageError('the batch has frames: JPEGs are in those of a loader with output="jpeg"')
+            raise UsageError('the batch has frames: only a loader with output="jpeg" gives batches of JPEGs')
         return self._jpegs
 
     @property

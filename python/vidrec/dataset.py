@@ -145,7 +145,7 @@ class Dataset(Sequence["Clip"]):
             return self.select(range(*index.indices(len(self))))
         place = operator.index(index)
         if not -len(self) <= place < len(self):
-            raise IndexError(f"there is no clip {place}, the data set has {len(self)}")
+            raise IndexError(f"there is no clip {place}: the data set has {len(self)}")
         return Clip(self, place % len(self))
 
     def __iter__(self) -> Iterator[Clip]:
@@ -573,5 +573,5 @@ class Clip:
     def _frame(self, t: int) -> int:
         place, frames = operator.index(t), len(self)
         if not -frames <= place < frames:
-            raise IndexError(f"there is no frame {place}, clip {self.index} has {frames}")
+            raise IndexError(f"there is no frame {place}: clip {self.index} has {frames}")
         return place % frames

@@ -139,7 +139,7 @@ def split(
     [6, 6]
     """
     if (ratios is not None) + (lists is not None) + (attribute is not None) != 1:
-        raise UsageError("split takes one of ratios, lists and attribute")
+        raise UsageError("split takes exactly one of ratios, lists and attribute")
     if attribute is not None:
         parts = _choice.by_attribute(attribute)
     elif lists is not None:
@@ -149,7 +149,7 @@ def split(
         usual = ["train", "val", "test"][: len(shares)] if len(shares) in (2, 3) else []
         names = usual if names is None else list(names)
         if len(names) != len(shares):
-            raise UsageError(f"ratios has {len(shares)} shares, and names {len(names)}")
+            raise UsageError(f"ratios has {len(shares)} shares, but names has {len(names)}")
         parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)

@@ -322,19 +322,19 @@ class Loader(Generic[B]):
         if channels_last_3d and layout != "BCTHW":
             raise UsageError('loader option channels_last_3d: expected layout="BCTHW"')
         if (rank is None) != (world_size is None):
-            raise UsageError("of the loader options rank and world_size both are given or none")
+            raise UsageError("give both of the loader options rank and world_size, or neither")
         if output not in (None, "torch", "numpy", "jpeg"):
             raise UsageError(f"loader option output: expected 'torch', 'numpy' or 'jpeg', found {output!r}")
         if output == "jpeg" and decoded_cache is not None:
-            raise UsageError("loader option decoded_cache: output='jpeg' decodes nothing that could be kept; choose one")
+            raise UsageError("loader option decoded_cache: output='jpeg' decodes nothing; choose one of them")
         if output == "jpeg" and out is not None:
             raise UsageError("loader option out: batches of JPEGs differ in size; pin_memory has them in pinned memory")
         if pin_memory and out is not None:
-            raise UsageError("with the loader option out, pin_memory is up to who made it")
+            raise UsageError("loader option pin_memory: it cannot be combined with out; pin the memory of out yourself")
         if pin_memory and output == "numpy":
-            raise UsageError("the loader option pin_memory is for torch, whose memory it is")
+            raise UsageError("loader option pin_memory: it needs output='torch'")
         if cameras and out is not None:
-            raise UsageError("loader option out: it does not go with cameras")
+            raise UsageError("loader option out: it cannot be combined with cameras")
         self.dataset = dataset
         """The data set, or the mix."""
         self.batch_size = batch_size
@@ -719,7 +719,7 @@ class _Iterator(Generic[B]):
     def __next__(self) -> B:
         # Before the lock: in a forked process it may be held for ever, by a thread that is not there.
         if self._process != os.getpid():
-            raise UsageError("a loader's batches cannot be taken in a process forked from the one that began them")
+            raise UsageError("this process was forked after the loader began its batches, so it cannot take them")
         with self._lock:
             if not self._begun:
                 self._begin()

@@ -129,7 +129,7 @@ class Mix:
         """
         found = self._inner.place(clip) if clip >= 0 else None
         if found is None:
-            raise IndexError(f"there is no clip {clip}, the mix has {len(self)}")
+            raise IndexError(f"there is no clip {clip}: the mix has {len(self)}")
         return self.names[found[0]], found[1]
 
 

@@ -96,6 +96,6 @@ def _name(dataset: Union[Dataset, Path]) -> str:
     if not isinstance(dataset, Dataset):
         return os.fspath(dataset)
     if dataset._recipe[0] != "open":
-        raise UsageError("a report takes whole data sets, as vidrec.open gives them, and no selections of clips")
+        raise UsageError("a report takes whole data sets, as vidrec.open gives them, not selections of clips")
     path: str = dataset._recipe[1]
     return path

@@ -99,7 +99,7 @@ def verify(
     where: Any = path
     if isinstance(path, Dataset):
         if path._recipe[0] != "open":
-            raise UsageError("verify takes whole data sets, as vidrec.open gives them, and no selections of clips")
+            raise UsageError("verify takes whole data sets, as vidrec.open gives them, not selections of clips")
         _, where, _, storage = path._recipe
     with Shown(progress, "frames") as show:
         told = _vidrec.verify(where, deep, storage, show)

@@ -107,7 +107,10 @@ fn what_is_in_use_stays_and_is_named() {
     let shown = text(&vidrec("cache show cache", dir.path()));
     assert!(shown.contains("now  s3://bucket/train/a.rec"), "{shown}");
     let run = vidrec("cache clear cache --location s3://bucket/", dir.path());
-    assert_eq!(text(&run), "removed 1 object, 12.0 KiB; 44.0 KiB left\nin use, so it stays: s3://bucket/train/a.rec\n");
+    assert_eq!(
+        text(&run),
+        "removed 1 object, 12.0 KiB; 44.0 KiB left\nin use, so not removed: s3://bucket/train/a.rec\n"
+    );
     assert_eq!(run.status.code(), Some(3));
     drop(used);
     let run = vidrec("cache clear cache --location s3://bucket/", dir.path());
@@ -122,7 +125,7 @@ fn a_folder_that_is_no_cache_is_refused_and_left_alone() {
     for line in ["cache show data", "cache trim data --bytes 0", "cache clear data", "cache clear nowhere"] {
         let run = vidrec(line, dir.path());
         assert_eq!(run.status.code(), Some(1));
-        assert!(text(&run).contains("not a cache of vidrec"), "{}", text(&run));
+        assert!(text(&run).contains("not a vidrec cache"), "{}", text(&run));
     }
     assert!(dir.path().join("data/objects/00112233445566778899aabbccddeeff").exists());
     assert_eq!(fs::read_dir(dir.path().join("data")).unwrap().count(), 1);
@@ -135,7 +138,7 @@ fn warming_says_what_it_fetched_what_was_here_and_what_did_not_fit() {
     let all = served.text("cache warm U/set --cache cache --cache-bytes 1GiB");
     assert!(all.starts_with("24 clips, ") && all.contains("fetched ") && all.contains(" requests\n"), "{all}");
     let again = served.text("cache warm U/set --cache cache --cache-bytes 1GiB");
-    assert!(again.contains(" of it here before\n"), "{again}");
+    assert!(again.contains(" of it already here\n"), "{again}");
     let some = served.json("cache warm U/set --cache some --cache-bytes 1GiB --clips 3-5,13 --class run --json");
     let chosen = served.json("fetch U/set -o copy --clips 3-5,13 --class run --json");
     assert_eq!((&some["clips"], &some["missing_bytes"]), (&chosen["clips"], &json!(0)));

@@ -374,8 +374,8 @@ fn lines_of_a_list_are_refused_by_number() {
     place.set("set", &[one("a.mp4"), one("#1"), one("b.mp4")]);
     for (list, why) in [
         ("a.mp4\n\n#7 x.mp4\n", "line 3: there is no clip 7: expected less than 3"),
-        ("#0 b.mp4\n", "line 1: clip 0 is of \"a.mp4\", not of \"b.mp4\""),
-        ("b.mp4\n#1\n", "line 2: \"#1\" is a source of this data set, and also means a clip by its number"),
+        ("#0 b.mp4\n", "line 1: clip 0 comes from \"a.mp4\", not from \"b.mp4\""),
+        ("b.mp4\n#1\n", "line 2: \"#1\" is a source of this data set, but could also be the number of a clip"),
         ("#99999999999999999999\n", "line 1: there is no clip 99999999999999999999"),
     ] {
         fs::write(place.at("list.txt"), list).unwrap();
@@ -406,7 +406,7 @@ fn the_program_says_what_it_found_and_its_status_is_for_pipelines() {
         report["findings"][0]["clips"][0],
         json!({"set": 0, "clip": 0, "source": "dark/ness.mp4", "class": "jump"})
     );
-    assert!(place.error("check set --list a --list b").contains("more often than there are data sets"));
+    assert!(place.error("check set --list a --list b").contains("more --list than data sets"));
     assert!(String::from_utf8(place.run("check set --only blue", 2).stderr).unwrap().contains("blown-out"));
 }
 

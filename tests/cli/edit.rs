@@ -63,7 +63,7 @@ fn a_set_goes_through_all_of_them() {
     let retiled = shell.json("retile set -o retiled", 0)["retiled"].clone();
     assert!(retiled["jpeg_bytes"].as_u64() < retiled["jpeg_bytes_before"].as_u64(), "{retiled}");
     let told = shell.text("retile retiled -o again --threads 2", 0);
-    assert!(told.contains("7 clips as they were, because they would not be smaller"), "{told}");
+    assert!(told.contains("7 clips unchanged, because they would not be smaller"), "{told}");
     assert_eq!(clips(&shell.at("again")), clips(&shell.at("retiled")));
     shell.run("retile set -o lossy --quality 30", 0);
     for set in ["retiled", "lossy", "merged", "parts/train", "parts/val", "one", "all", "some"] {
@@ -132,9 +132,9 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("append set set", 1, "the output is an input"),
         ("append set no", 1, "could not open the data set"),
         ("relabel set -o out", 2, "required"),
-        ("relabel set -o out --rename-class run=walk", 1, "there is a class \"walk\" already"),
+        ("relabel set -o out --rename-class run=walk", 1, "class \"walk\" already exists"),
         ("repair no", 1, "could not"),
-        ("repair set -o set", 1, "the output is the data set to repair"),
+        ("repair set -o set", 1, "the output is the same folder as the data set to repair"),
     ] {
         let error = shell.error(line, status);
         assert!(error.contains(why), "{line}: {error}");
@@ -282,7 +282,7 @@ fn what_is_found_wrong_can_be_left_out() {
         }
     }
     let error = shell.error("subset set -o no --exclude verify.json", 1);
-    assert!(error.contains("is no file of this data set"), "{error}");
+    assert!(error.contains("is not a file of this data set"), "{error}");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn data_sets_without_labels_beside_others_are_named() {
     let shell = Shell::new();
     labeled(&shell, "some", &[Some(3), None]);
     labeled(&shell, "none", &[None, None]);
-    let note = "none: its 2 clips have no label and will be without one beside clips that have one";
+    let note = "none: its 2 clips have no label, but clips of the other data sets have labels";
     assert_eq!(shell.json("merge some none -o both", 0)["notes"], serde_json::json!([note]));
     let text = shell.text("merge none some -o both --force", 0);
     assert!(text.contains(&format!("\n  {note}\n")), "{text}");
@@ -339,7 +339,10 @@ fn what_is_appended_twice_is_added_once() {
     labeled(&shell, "two", &[Some(0)]);
     shell.text("append grows one", 0);
     let text = shell.text("append grows one two", 0);
-    assert!(text.contains("grows: added 0 clips") && text.contains("its clips 2 to 3 are these"), "{text}");
+    assert!(
+        text.contains("grows: added 0 clips") && text.contains("clips 2 to 3 of the data set are already the same"),
+        "{text}"
+    );
     assert!(text.contains("grows: added 1 clip,") && text.contains("now 5 clips"), "{text}");
     let report = shell.json("append grows one two --shards 1", 0);
     for (added, whole) in [(&report[0], 5), (&report[1], 5)] {

@@ -61,7 +61,10 @@ fn a_server_chooses_no_name() {
         edit(&served.path("set"), |json| json["failures"] = failures(name, 1, profile.as_bytes()));
         for force in ["", " --force"] {
             let text = served.refusal(&format!("fetch U/set -o home{force}"), 1);
-            assert!(text.contains("dataset.json") && text.contains("not the name of a file of a data set"), "{text}");
+            assert!(
+                text.contains("dataset.json") && text.contains("a data set cannot have a file of this name"),
+                "{text}"
+            );
         }
         assert_eq!(files(&home).len(), 1, "nothing was created");
         assert_eq!(fs::read(home.join(".bashrc")).unwrap(), b"mine");
@@ -105,13 +108,13 @@ fn a_server_does_not_fill_the_disk() {
     let length = fs::metadata(&index).unwrap().len();
     fs::File::options().write(true).open(&index).unwrap().set_len(300 << 20).unwrap();
     let text = served.refusal("fetch U/small -o copy", 1);
-    assert!(text.contains(".vidx") && text.contains("longer than it can be"), "{text}");
+    assert!(text.contains(".vidx") && text.contains("too long for the clips"), "{text}");
     fs::File::options().write(true).open(&index).unwrap().set_len(length).unwrap();
     let list = vec![b'x'; 3 << 20];
     fs::write(set.join("failures-0123456789ab.jsonl"), &list).unwrap();
     edit(&set, |json| json["failures"] = failures("failures-0123456789ab.jsonl", 1, &list));
     let text = served.refusal("fetch U/small -o copy", 1);
-    assert!(text.contains(".jsonl") && text.contains("longer than it can be"), "{text}");
+    assert!(text.contains(".jsonl") && text.contains("too long for the clips"), "{text}");
     // More records than there is room for are not begun.
     edit(&set, |json| {
         (json["bytes"], json["shards"][0]["bytes"]) = ((1u64 << 60).into(), (1u64 << 60).into());

@@ -155,8 +155,8 @@ def test_errors_name_their_parts_and_keep_the_others(cluster, videos, tmp_path):
 
 def test_what_makes_no_sense_is_refused(cluster, videos, tmp_path):
     for options, message in [
-        ({"frame": 8}, "frame: a pack in parts has no such option"),
-        ({"resume": True}, "resume: a pack in parts has no such option"),
+        ({"frame": 8}, "frame: a pack in parts does not have this option"),
+        ({"resume": True}, "resume: a pack in parts does not have this option"),
         ({"num_cpus": 0}, "at least one core"),
         ({"sample": "best"}, "best"),
         ({"shards": 3}, "number of shards"),

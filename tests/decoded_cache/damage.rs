@@ -77,8 +77,8 @@ fn a_file_that_is_cut_off_is_given_up_and_nothing_is_wrong() {
         file.set_len(length).unwrap();
         assert!(batches(&cached, 6) == expected, "{length}");
         let failure = stats(&cached).failure;
-        assert!(failure.as_ref().is_some_and(|text| text.contains("cut off")), "{length}: {failure:?}");
-        assert!(cached.warnings().iter().any(|text| text.contains("cut off")));
+        assert!(failure.as_ref().is_some_and(|text| text.contains("truncated")), "{length}: {failure:?}");
+        assert!(cached.warnings().iter().any(|text| text.contains("truncated")));
         // Whoever comes next has a file of its own, if the name is free.
         drop(cached);
         assert!(batches(&loader(&dir, options), 6) == expected);

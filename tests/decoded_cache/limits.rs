@@ -73,14 +73,17 @@ fn more_than_there_is_and_less_than_is_needed_are_refused_with_what_to_do() {
     let (_folder, dir) = set(2, 1, (32, 32));
     let of = |bytes| LoaderOptions { decoded_cache: cache(memory.path(), bytes), ..training(1, (16, 16)) };
     let e = refused(&of(1 << 60), &dir);
-    assert!(e.contains("decoded_cache") && e.contains("has memory") && e.contains("at most"), "{e}");
+    assert!(e.contains("decoded_cache") && e.contains("so much memory") && e.contains("at most"), "{e}");
     let e = refused(&of(1000), &dir);
     assert!(e.contains("decoded_cache") && e.contains("at least") && e.contains("2 frames"), "{e}");
     assert!(files(memory.path()).is_empty());
     let on_disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let options = LoaderOptions { decoded_cache: cache(on_disk.path(), 1 << 20), ..of(1) };
     let e = refused(&options, &dir);
-    assert!(e.contains("not in memory") && e.contains("tmpfs") && e.contains("decoded_cache_dir"), "{e}");
+    assert!(
+        e.contains("not on a file system in memory") && e.contains("tmpfs") && e.contains("decoded_cache_dir"),
+        "{e}"
+    );
     let missing = LoaderOptions { decoded_cache: cache(&memory.path().join("none"), 1 << 20), ..of(1) };
     assert_eq!(Loader::new(&Dataset::open(&dir).unwrap(), missing).unwrap_err().kind(), ErrorKind::Io);
 }
@@ -138,7 +141,7 @@ fn a_folder_that_another_user_took_first_is_left_alone_and_processes_share_anoth
             fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
         }
         let mut running = work(1, 0).spawn().unwrap();
-        until("there is a file", || planes().len() == 1);
+        until("a file of this name", || planes().len() == 1);
         let found = planes().remove(0);
         assert!(found.parent().unwrap() != own && found.metadata().unwrap().permissions().mode() & 0o77 == 0);
         let mut second = work(1, 0).spawn().unwrap();
@@ -162,7 +165,7 @@ fn processes_with_different_limits_are_told_so() {
     let of = |bytes| LoaderOptions { decoded_cache: cache(memory.path(), bytes), ..training(1, (16, 16)) };
     let first = loader(&dir, of(1 << 20));
     let e = refused(&of(2 << 20), &dir);
-    assert!(e.contains("another limit") && e.contains("2097152 bytes") && e.contains("1048576 bytes"), "{e}");
+    assert!(e.contains("a different limit") && e.contains("2097152 bytes") && e.contains("1048576 bytes"), "{e}");
     drop(first);
     loader(&dir, of(2 << 20));
 }

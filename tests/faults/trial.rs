@@ -189,7 +189,7 @@ impl<'a> Trial<'a> {
         let again = self.run(&self.row.again(), folder, Fault::None);
         let found = || format!("the next run ended with {}: {}", again.status, again.stderr);
         // It completed what the killed run had begun, which is what it was asked for, and says so.
-        if again.code() == Some(1) && again.stderr.contains("it is complete now") {
+        if again.code() == Some(1) && again.stderr.contains("vidrec has now completed it") {
             return self.is_done(folder);
         }
         if whose == Whose::Old || (again.code() == self.status && self.second.0 != self.status) {

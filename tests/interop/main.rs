@@ -171,10 +171,7 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     assert_eq!(mxnet::export(&open, &out, false, &mut vidrec::no_progress).unwrap_err().kind(), ErrorKind::Usage);
     fs::write(out.join("mine.txt"), "mine").unwrap();
     assert!(
-        mxnet::export(&open, &out, true, &mut vidrec::no_progress)
-            .unwrap_err()
-            .to_string()
-            .contains("an export did not write")
+        mxnet::export(&open, &out, true, &mut vidrec::no_progress).unwrap_err().to_string().contains("no export wrote")
     );
 }
 
@@ -366,7 +363,7 @@ fn beside_other_record_files_only_the_index_is_written() {
             &mut vidrec::no_progress,
         )
         .unwrap();
-        assert!(report.notes[0].contains("no dataset.json"));
+        assert!(report.notes[0].contains("did not write dataset.json"));
         assert_eq!(Dataset::open(&path).unwrap().len(), 1);
     }
     assert!(!dir.path().join("dataset.json").exists());
@@ -428,7 +425,7 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
     fs::write(&path, b"").unwrap();
     assert!(import(&path).contains("nothing to import"));
     fs::write(&path, b"plainly not a record file").unwrap();
-    assert!(import(&path).contains("no complete record"));
+    assert!(import(&path).contains("not contain a complete record"));
 }
 
 /// Bytes of `file` with a few of them changed, taken out or put in, by a counter-based rule.

@@ -85,7 +85,7 @@ class TestGulp:
     @pytest.mark.parametrize("damage, words, left", [
         (lambda g: (g / "meta_1.gmeta").unlink(), ".gmeta is missing", 4),
         (lambda g: (g / "meta_1.gmeta").write_text(""), "empty", 4),
-        (lambda g: (g / "meta_1.gmeta").write_text('{"video7": {"meta'), "not the JSON of a chunk", 4),
+        (lambda g: (g / "meta_1.gmeta").write_text('{"video7": {"meta'), "not the metadata of a chunk", 4),
         (lambda g: (g / "data_1.gulp").unlink(), ".gulp is missing", 4),
         (lambda g: (g / "data_1.gulp").write_bytes((g / "data_1.gulp").read_bytes()[:-50]), "not in the file", 5),
         (lambda g: (g / "data_1.gulp").write_bytes(b"\0" * 1000 + (g / "data_1.gulp").read_bytes()), "neither a JPEG", 4),

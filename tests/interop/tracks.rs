@@ -158,7 +158,7 @@ fn files_that_are_not_the_tracks_are_errors_that_name_them() {
         ("track.caption.json", Some(b"[1, 2]".to_vec()), "not a list of texts"),
         ("track.caption.json", Some(b"[\"a\"]".to_vec()), "expected 2, found 1"),
         ("track.caption.times.npy", Some(other("track.nan.times.npy")), "a number of values and [2]"),
-        ("track.nan.times.npy", Some(b"none".to_vec()), "no .npy file"),
+        ("track.nan.times.npy", Some(b"none".to_vec()), "cannot read this .npy file"),
         ("clip.json", Some(json.replace("\"track.caption\"", "\"../../x\"").into()), "begin with"),
         ("clip.json", Some(json.replace("\"first_ns\"", "\"first\"").into()), "lacks first_ns"),
         ("clip.json", Some(json.replace("30000", "0").into()), "not a positive fraction"),

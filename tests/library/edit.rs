@@ -322,7 +322,7 @@ fn merged_classes_go_by_name() {
 
     let integers = plain_set(&place.at("integers"), 3, json!({}), |i| (Some(i), format!("{i}")));
     let e = edit::merge(&[a.clone(), integers.clone()], place.at("no"), &keep(), &mut no_progress).unwrap_err();
-    assert!(e.to_string().contains("plain integers") && !place.at("no").exists(), "{e}");
+    assert!(e.to_string().contains("have no class names") && !place.at("no").exists(), "{e}");
     edit::merge(&[integers.clone(), integers], place.at("six"), &keep(), &mut no_progress).unwrap();
     assert_eq!(counts(&place.at("six")).into_values().collect::<Vec<_>>(), [2, 2, 2]);
     let unlabeled = plain_set(&place.at("unlabeled"), 3, json!({}), |i| (None, format!("{i}")));

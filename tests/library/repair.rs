@@ -319,7 +319,7 @@ fn refused(dir: &Path, rule: &str) {
         let options = RepairOptions { output, dry_run, ..RepairOptions::default() };
         let e = repair(dir, &options, &mut vidrec::no_progress).unwrap_err();
         assert_eq!(e.rule(), Some(rule), "{e}");
-        assert!(e.to_string().contains("use a newer one"), "{e}");
+        assert!(e.to_string().contains("use a newer version"), "{e}");
     }
     assert!(files(dir) == before && !out.exists());
     let report = vidrec::verify(dir, vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();

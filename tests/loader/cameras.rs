@@ -139,7 +139,7 @@ fn what_does_not_go_together_is_refused_by_name() {
     assert!(e.contains("episode 1 has two clips of camera \"a\"") && e.contains("clip 2"), "{e}");
     let e = refused(&[(1, "a", 12, 10), (1, "b", 3, 10)], two());
     assert!(e.contains("no frame at the time of another") && e.contains("clip 1"), "{e}");
-    assert!(refused(&[(1, "a", 3, 10)], with(&["a", "a"])).contains("named twice"));
+    assert!(refused(&[(1, "a", 3, 10)], with(&["a", "a"])).contains("given twice"));
     let safety = Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() };
     let e = refused(&[(1, "a", 3, 10), (1, "b", 3, 10)], LoaderOptions { safety, ..two() });
     assert!(e.contains("on_bad_frame"), "{e}");

@@ -96,8 +96,8 @@ fn a_state_of_other_homes_is_refused_unless_the_number_was_left_to_it() {
     let resume = |options, state| Loader::resume(&dataset, options, state).map(drop).map_err(|e| e.to_string());
     assert!(resume(homes(Some(3), 0.1, (2, 0, 1)), &state).is_ok());
     assert!(resume(homes(None, 0.1, (2, 0, 1)), &state).is_ok());
-    assert!(resume(homes(Some(2), 0.1, (2, 0, 1)), &state).unwrap_err().contains("another order"));
-    assert!(resume(homes(None, 0.2, (2, 0, 1)), &state).unwrap_err().contains("another order"));
+    assert!(resume(homes(Some(2), 0.1, (2, 0, 1)), &state).unwrap_err().contains("a different order"));
+    assert!(resume(homes(None, 0.2, (2, 0, 1)), &state).unwrap_err().contains("a different order"));
     let none = LoaderState { homes: Some(0), ..state.clone() };
     assert!(resume(homes(None, 0.1, (2, 0, 1)), &none).unwrap_err().contains("homes"));
     let other = LoaderOptions { sampling: Sampling::default(), ..homes(None, 0.1, (2, 0, 1)) };

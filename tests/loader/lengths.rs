@@ -242,7 +242,7 @@ fn what_fits_no_bucket_is_refused_by_name() {
     assert!(e.contains("clip 1") && e.contains("at most 8 frames") && e.contains('9'), "{e}");
     assert!(refused(&dir, any(Some(9), &[4, 8], None)).contains("one of 9 or more"));
     assert_eq!(loader(&dir, any(Some(8), &[4, 8], None)).batches_per_epoch(), 2);
-    assert!(refused(&dir, any(None, &[4, 16], Some(Budget::Frames(15)))).contains("not one clip of 16 frames"));
+    assert!(refused(&dir, any(None, &[4, 16], Some(Budget::Frames(15)))).contains("one clip of 16 frames"));
     assert!(refused(&dir, any(None, &[], Some(Budget::Frames(15)))).contains("buckets"));
     let warnings = loader(&dir, any(None, &[4, 6, 16], None)).warnings();
     assert!(warnings[0].contains("no clip is in the bucket of 6 frames"), "{warnings:?}");
@@ -265,10 +265,10 @@ fn a_state_of_another_order_or_other_buckets_is_refused() {
     let resume = |o, state: &LoaderState| Loader::resume(&set, o, state).map(drop).map_err(|e| e.to_string());
     let shuffled = state(any(Order::Shuffled, &[]));
     let e = resume(any(Order::Sequential, &[]), &shuffled).unwrap_err();
-    assert!(e.contains("another order") && e.contains("shuffled") && e.contains("sequential"), "{e}");
-    assert!(resume(any(Order::Shuffled, &[4, 16]), &shuffled).unwrap_err().contains("another order"));
+    assert!(e.contains("a different order") && e.contains("shuffled") && e.contains("sequential"), "{e}");
+    assert!(resume(any(Order::Shuffled, &[4, 16]), &shuffled).unwrap_err().contains("a different order"));
     let dealt = state(any(Order::Shuffled, &[4, 16]));
-    assert!(resume(any(Order::Shuffled, &[5, 16]), &dealt).unwrap_err().contains("another order"));
+    assert!(resume(any(Order::Shuffled, &[5, 16]), &dealt).unwrap_err().contains("a different order"));
     assert!(resume(any(Order::Shuffled, &[4, 16]), &dealt).is_ok());
     let old = LoaderState { order: String::new(), ..shuffled };
     assert!(resume(any(Order::Sequential, &[]), &old).is_ok(), "states of earlier versions do not say their order");

@@ -174,7 +174,7 @@ fn weights_change_from_a_sample_on_and_leave_what_is_before() {
     assert!(rest(&resumed, 3) == after[40..]);
     let state = loaders[0].state(1, 4);
     let e = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).err().unwrap().to_string();
-    assert!(e.contains("another order") && e.contains("from 45"), "{e}");
+    assert!(e.contains("a different order") && e.contains("from 45"), "{e}");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn labels_are_joined_separate_or_given() {
     let e = refused(vec![map("small", &[("push", 7)])]);
     assert!(e.contains("\"run\" of source \"small\" has no label"), "{e}");
     assert!(refused(vec![map("small", &[("push", 7), ("run", 0), ("jump", 1)])]).contains("no class \"jump\""));
-    assert!(refused(vec![map("huge", &[])]).contains("\"huge\", which is no source"));
+    assert!(refused(vec![map("huge", &[])]).contains("\"huge\", which is not a source"));
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn plain_integers_stay_or_are_shifted_and_do_not_go_with_names() {
     assert_eq!(labels(&mix(MixLabels::Separate, &named).unwrap()), [(0, 0), (0, 1), (1, 2), (1, 3)]);
     let map = MixLabels::Maps(vec![("a".into(), vec![("0".into(), 5), ("1".into(), 6)])]);
     assert_eq!(labels(&mix(map, &b).unwrap()), [(0, 5), (0, 6), (1, 0), (1, 1)]);
-    assert!(mix(MixLabels::Joined, &named).unwrap_err().to_string().contains("plain integers"));
+    assert!(mix(MixLabels::Joined, &named).unwrap_err().to_string().contains("have no class names"));
 }
 
 #[test]
@@ -288,7 +288,9 @@ fn what_makes_no_sense_is_refused_by_name() {
     let sizes = Batching { sizes: vec![(8, 8), (8, 16)], ..Batching::default() };
     assert!(refused(LoaderOptions { batching: sizes, ..ranked(2, 0, 1) }).contains("option sizes"));
     let state = Loader::new(&sources.open(0), ranked(2, 0, 1)).unwrap().state(0, 1);
-    assert!(Loader::resume_mix(&mix, ranked(2, 0, 1), &state).err().unwrap().to_string().contains("another data set"));
+    assert!(
+        Loader::resume_mix(&mix, ranked(2, 0, 1), &state).err().unwrap().to_string().contains("a different data set")
+    );
 }
 
 #[test]

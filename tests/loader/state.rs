@@ -103,7 +103,7 @@ fn a_state_of_something_else_is_refused() {
     let state = loader(&dir, shuffled(2, 0, 1)).state(0, 1);
     assert_eq!((state.consumed, state.samples, state.dataset.clips), (2, 4, 4));
     let refused = |set, options, state: &LoaderState| Loader::resume(set, options, state).err().unwrap().to_string();
-    assert!(refused(&other, shuffled(2, 0, 1), &state).contains("another data set"));
+    assert!(refused(&other, shuffled(2, 0, 1), &state).contains("a different data set"));
     assert!(refused(&set, LoaderOptions { seed: 6, ..shuffled(2, 0, 1) }, &state).contains("seed"));
     let dense = LoaderOptions {
         frames: Frames::Fixed(2),

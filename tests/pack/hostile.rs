@@ -123,7 +123,7 @@ fn a_list_that_was_found_leads_nowhere_else() {
     // The list itself is no link to another file.
     fs::rename(bench.at("in/metadata.csv"), bench.at("metadata.csv")).unwrap();
     symlink("../metadata.csv", bench.at("in/metadata.csv")).unwrap();
-    assert!(bench.refusal("in").contains("leads out of the folder"));
+    assert!(bench.refusal("in").contains("leads out of the input folder"));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_journal_of_somebody_else_removes_and_renames_nothing() {
             let run = bench.run(&format!("pack in -o out {how}"));
             let text = String::from_utf8_lossy(&run.stderr);
             assert_eq!(run.status.code(), Some(1), "{last}: {text}");
-            assert!(text.contains("not the journal of this version") && text.contains("remove the file"), "{text}");
+            assert!(text.contains("did not write this journal") && text.contains("remove the file"), "{text}");
         }
         fs::remove_file(out.join(".pack.journal")).unwrap();
         assert_eq!(crate::common::tree(bench.0.path()), before, "{last}");

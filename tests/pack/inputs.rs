@@ -355,8 +355,8 @@ fn a_stride_is_taken_or_refused() {
     assert_eq!(expected.windows(2).map(|w| w[1] - w[0]).collect::<Vec<_>>(), [4, 4]);
     assert_eq!(taken(&["-n", "3", "--sample", "clip:4"]), expected);
     for (bad, words) in [
-        (&["--stride", "4"][..], "the sampling rule uniform does not take a stride of 4"),
-        (&["--sample", "clip:3", "--stride", "4"], "the sampling rule clip:3 does not take a stride of 4"),
+        (&["--stride", "4"][..], "the sampling rule uniform does not support a stride of 4"),
+        (&["--sample", "clip:3", "--stride", "4"], "the sampling rule clip:3 does not support a stride of 4"),
         (&["--all", "--stride", "4"], "give only one of --stride and --all"),
         (&["--timeout", "0"], "expected a number of seconds above 0, found 0"),
     ] {

@@ -249,11 +249,11 @@ fn rows_that_are_not_those_of_the_episodes_fail_them() {
 fn other_versions_and_ways_out_of_the_folder_are_refused() {
     for (from, to, word) in [
         ("v3.0", "v2.1", "convert_dataset_v21_to_v30"),
-        ("v3.0", "v9.0", "does not know it"),
+        ("v3.0", "v9.0", "does not support it"),
         ("\"videos/{video_key}", "\"../{video_key}", "leads out of the data set's folder"),
         ("\"data/chunk-{chunk_index:03d}", "\"/etc/{chunk_index:03d}", "leads out of the data set's folder"),
-        ("{file_index:03d}.mp4", "{file_index!r}.mp4", "no field of it"),
-        ("\"fps\": 30,\n  \"robot", "\"fps\": 0,\n  \"robot", "fps is no rate"),
+        ("{file_index:03d}.mp4", "{file_index!r}.mp4", "it has no field"),
+        ("\"fps\": 30,\n  \"robot", "\"fps\": 0,\n  \"robot", "fps is not a valid rate"),
         ("\"total_episodes\": 4", "\"total_episodes\": 5", "expected 5, found 4"),
     ] {
         let robot = Robot::new();
@@ -318,7 +318,7 @@ fn two_data_sets_have_their_own_episodes() {
     let text = fs::read_to_string(&info).unwrap();
     fs::write(&info, text.replace("float32", "float64")).unwrap();
     let run = robot.vidrec(&["pack", "robot", "other", "-o", "no", "-n", "1"]);
-    assert!(said(&run).contains("other features"), "{}", said(&run));
+    assert!(said(&run).contains("different features"), "{}", said(&run));
 }
 
 #[test]

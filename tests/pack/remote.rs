@@ -136,7 +136,7 @@ fn what_does_not_pass_stops_the_run_which_can_be_resumed() {
     let with = |word: &'static str| [&resumed[..], &[word]].concat();
     videos.stops("down", third(Fault::Status(500)), &with("the server failed (HTTP 500)"));
     videos.stops("refused", third(Fault::Forbidden), &with("access was refused (HTTP 403)"));
-    videos.stops("elsewhere", third(Fault::RedirectLoop), &with("sends its client elsewhere"));
+    videos.stops("elsewhere", third(Fault::RedirectLoop), &with("redirects too many"));
     videos.stops("replaced", third(Fault::ChangedEtag).after(1), &with("replaced"));
     videos.stops("reset", third(Fault::Reset { after: 100 }), &with("broke off"));
 }
@@ -146,7 +146,7 @@ fn a_server_without_ranges_is_refused() {
     let Some(videos) = Videos::new(Origin::without_ranges) else { return };
     let run = videos.pack(&videos.server.url(), "out", &[]);
     assert_eq!(run.status.code(), Some(1), "{}", said(&run));
-    assert!(said(&run).contains("does not serve parts of files"), "{}", said(&run));
+    assert!(said(&run).contains("does not support requests for ranges"), "{}", said(&run));
 }
 
 #[test]

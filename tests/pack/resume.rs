@@ -422,12 +422,12 @@ fn at_a_signal_it_ends_in_order_and_says_how_to_go_on() {
         std::io::Write::write_all(&mut open, b".").unwrap();
         let run = child.wait_with_output().unwrap();
         assert_eq!(run.status.code(), Some(130), "{}", show(&run));
-        let words = ["of 151 videos are done and kept", "--resume"];
+        let words = ["of 151 videos are safely on disk", "--resume"];
         assert!(words.iter().all(|word| stderr(&run).contains(word)), "{}", show(&run));
         assert!(!videos.files("set").contains_key(".vidrec.lock"));
         let run = videos.pack("set", &["--resume"]);
         assert_eq!(run.status.code(), Some(3), "{}", show(&run));
-        assert!(String::from_utf8_lossy(&run.stdout).contains("done before the run was interrupted"), "{}", show(&run));
+        assert!(String::from_utf8_lossy(&run.stdout).contains("done before the interruption"), "{}", show(&run));
         same(&videos.files("set"), &whole, signal);
     }
 }

@@ -150,7 +150,7 @@ fn the_first_video_with_sound_decides_how_many_channels_there_are() {
     assert_eq!(channels(&set, 1).len(), 2);
     let failure = report["failures"].as_array().unwrap().iter().find(|f| f["source"] == "one.mkv").unwrap();
     let text = failure["error"].as_str().unwrap();
-    assert!(text.contains("not as many channels as that of the first video: expected 2, found 1"), "{text}");
+    assert!(text.contains("not have as many channels as that of the first video: expected 2, found 1"), "{text}");
     assert!(failure["stage"] == "track" && text.contains("mono or stereo"), "{failure}");
     // The parts of a plan agree, whichever video each has first.
     let run = |args: &[&str]| {

@@ -263,13 +263,23 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
         ("a=a,rate=10", json!("long.npy"), &t, &["longer than the video", "90 values from 0 to 9 s"]),
         ("a=a,frames", json!("nan.npy"), &t, &["nan.npy", "not a number", "value"]),
         ("a=a,frames,nan", json!("nan.npy"), &t, &[]),
-        ("a=a,frames", json!("double.npy"), &t, &["like those of the first row", "expected f32 []", "found f64 []"]),
+        (
+            "a=a,frames",
+            json!("double.npy"),
+            &t,
+            &["differ in type or shape from those of the first row", "expected f32 []", "found f64 []"],
+        ),
         ("a=a,frames,type=f32", json!("double.npy"), &t, &[]),
-        ("a=a,frames", json!("pairs.npy"), &t, &["like those of the first row", "found f32 [2]"]),
+        (
+            "a=a,frames",
+            json!("pairs.npy"),
+            &t,
+            &["differ in type or shape from those of the first row", "found f32 [2]"],
+        ),
         ("a=a,frames", json!("short.npy"), &t, &["short.npy", "cut off"]),
         ("a=a,frames", json!("odd.xyz"), &t, &["odd.xyz", "expected .npy, .npz, .parquet, .csv, .tsv or .json"]),
         ("a=a,frames", json!("gone.npy"), &t, &["gone.npy", "No such file"]),
-        ("a=a,frames", json!("s3://bucket/a.npy"), &t, &["have to be on this machine"]),
+        ("a=a,frames", json!("s3://bucket/a.npy"), &t, &["must be on this machine"]),
         ("a=a,times=t", json!("good.npy"), &back, &["times run backwards", "0.15 s at value 3, after 0.2 s"]),
         ("a=a,times=t", json!("good.npy"), &good, &["longer than the video"]),
         ("a=a,times=t", json!("nine.npy"), &t, &["one time for each value", "expected 9 times", "found 10"]),
@@ -306,11 +316,11 @@ fn captions_beyond_the_video_fail_it() {
     for (words, part) in [
         (
             json!([[0, 0.5, "x"], [0.5, 9, "y"]]),
-            "a span lies beyond the video: expected 0 to 1 s, and 0.5 s more, found value 1",
+            "a span lies outside the video: expected 0 to 1 s, and 0.5 s more, found value 1",
         ),
         (json!([[0.5, 0.4, "x"]]), "ends before it starts"),
         (json!([[0.5, 0.6, "x"], [0.2, 0.3, "y"]]), "starts run backwards"),
-        (json!([[0.5, "x"]]), "value 0 is no span"),
+        (json!([[0.5, "x"]]), "value 0 is not a span"),
         (json!([[0, 1, 5]]), "expected utf-8 [], found f64 []"),
     ] {
         videos.list([row(0, json!([[0, 1, "fine"]])), row(1, words)]);
@@ -328,8 +338,8 @@ fn specs_that_make_no_sense_are_refused_before_the_work() {
     videos.list([json!({"path": "0.mp4", "a": "a.npy", "n": 3})]);
     for (more, part) in [
         (&["--track", "a=b,frames"][..], "no row of a manifest has a column \"b\""),
-        (&["--track", "a=path,frames"], "says something else of a video"),
-        (&["--track", "a=a,frames", "--track", "a=a,every-frame"], "two of this name"),
+        (&["--track", "a=path,frames"], "has another meaning"),
+        (&["--track", "a=a,frames", "--track", "a=a,every-frame"], "two tracks have this name"),
         (&["--track", "a=n,frames"], "expected the name of a file or a list, found 3"),
         (&["--track", "a=a"], "needs one of rate=RATE"),
         (&["--track", "a=a,frames,clock=segment", "--whole-files"], "--whole-files"),

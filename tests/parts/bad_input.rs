@@ -34,7 +34,7 @@ fn receipts_of_another_plan_are_refused() {
     fs::copy(videos.path("plan/parts/00001.json"), &own).unwrap();
     refused(&videos, &[], &["another plan or part", "part 1"]);
     fs::write(&own, &receipt[..receipt.len() / 2]).unwrap();
-    refused(&videos, &[], &["00002.json", "not what this version of vidrec writes"]);
+    refused(&videos, &[], &["00002.json", "did not write this file"]);
     fs::write(&own, receipt).unwrap();
     // A plan that was changed after its parts were packed.
     videos.edit("plan/plan.json", |plan| plan["classes"] = json!(["odd", "even"]));
@@ -139,13 +139,13 @@ fn a_plan_that_is_not_whole_is_no_plan() {
     fs::remove_file(&path).unwrap();
     all(&["there is no plan here", "vidrec plan"]);
     fs::write(&path, &plan[..plan.len() / 2]).unwrap();
-    all(&["not a plan of this version of vidrec", "plan.json"]);
-    videos.fails(&["plan", "in", "-o", "plan", "--parts", "4", "-n", "4"], &["another plan is here"]);
+    all(&["did not write this plan", "plan.json"]);
+    videos.fails(&["plan", "in", "-o", "plan", "--parts", "4", "-n", "4"], &["another plan here"]);
     fs::remove_file(&path).unwrap();
     videos.plan("plan", &[]);
     assert_eq!(fs::read(&path).unwrap(), plan, "planned again to the same bytes");
     videos.plan("plan", &[]);
-    videos.fails(&["plan", "in", "-o", "plan", "--parts", "3", "-n", "4"], &["another plan is here"]);
+    videos.fails(&["plan", "in", "-o", "plan", "--parts", "3", "-n", "4"], &["another plan here"]);
     assert_eq!(fs::read(&path).unwrap(), plan);
 
     let lines = fs::read(&jobs).unwrap();
@@ -153,7 +153,7 @@ fn a_plan_that_is_not_whole_is_no_plan() {
     videos.fails(&["pack", "--plan", "plan", "--part", "3"], &["jobs.jsonl", "shorter than the plan says"]);
     let changed = String::from_utf8(lines.clone()).unwrap().replacen("even", "evil", 1);
     fs::write(&jobs, changed).unwrap();
-    videos.fails(&["pack", "--plan", "plan", "--part", "0"], &["jobs.jsonl", "not those of the plan"]);
+    videos.fails(&["pack", "--plan", "plan", "--part", "0"], &["jobs.jsonl", "not the one that was planned"]);
     fs::write(&jobs, lines).unwrap();
     videos.fails(&["pack", "--plan", "plan", "--part", "4"], &["no part 4", "0 to 3"]);
     videos.edit("plan/plan.json", |plan| plan["parts"][2]["first"] = 1.into());
@@ -223,7 +223,7 @@ fn two_attempts_that_made_different_bytes_are_an_error() {
             assert_eq!(run.status.code(), Some(1), "{}", show(&run));
             let said = stderr(&run);
             assert!(
-                said.contains("another attempt made something else of part 0") && said.contains("memory"),
+                said.contains("another attempt at part 0 gave a different result") && said.contains("memory"),
                 "{said}"
             );
         } else {
@@ -272,7 +272,7 @@ fn parts_are_not_repaired_to_a_data_set() {
         &["repair", "plan", "--dry-run"],
         &["repair", &index],
     ] {
-        videos.fails(args, &["the parts of a plan are here", "vidrec publish"]);
+        videos.fails(args, &["the parts of a plan", "vidrec publish"]);
         assert_eq!(videos.files("plan"), before);
         has_no_set(&videos.path("saved"));
     }

@@ -118,7 +118,7 @@ fn parts_on_any_machine_give_the_bytes_of_one() {
     let whole = store.videos.whole("whole", &[]);
     store.plan();
     store.plan();
-    store.fails(&["plan", "in", "-o", "s3://b/plan", "--parts", "3", "-n", "4"], &["another plan is here"]);
+    store.fails(&["plan", "in", "-o", "s3://b/plan", "--parts", "3", "-n", "4"], &["another plan here"]);
     assert_eq!(stdout(&store.ends(3, &["status", "s3://b/plan", "--missing"])), "0-3\n");
     store.fails(&["publish", "s3://b/plan"], &["4 of 4 parts are not done", "s3://b/plan"]);
     for part in (0..PARTS).rev() {
@@ -339,14 +339,14 @@ fn forged_receipts_and_missing_objects_publish_nothing() {
     let own = fs::read(store.videos.path(path)).unwrap();
     type Change = fn(&mut Value);
     let changes: [(&str, Change, &str); 6] = [
-        ("outside", |r| r["shards"][0]["record_file"] = "../../x.rec".into(), "not the name of a file"),
+        ("outside", |r| r["shards"][0]["record_file"] = "../../x.rec".into(), "cannot have a file of this name"),
         (
             "another part's",
             |r| r["shards"][0]["index_file"] = "shard-00002-0123456789ab.vidx".into(),
-            "not of its part",
+            "not belong to its part",
         ),
-        ("more than there is", |r| r["report"]["clips"] = u64::MAX.into(), "sums over its shards"),
-        ("too many bytes", |r| r["shards"][0]["bytes"] = u64::MAX.into(), "sums over its shards"),
+        ("more than there is", |r| r["report"]["clips"] = u64::MAX.into(), "the sum over its shards"),
+        ("too many bytes", |r| r["shards"][0]["bytes"] = u64::MAX.into(), "the sum over its shards"),
         ("another digest", |r| r["shards"][0]["sha256"] = "0".repeat(64).into(), "not the shard"),
         ("another plan", |r| r["plan"] = "0".repeat(64).into(), "another plan"),
     ];
@@ -379,7 +379,7 @@ fn plans_are_published_where_they_are() {
     store.videos.packed("plan");
     store.fails(&["publish", "plan", "-o", "s3://b/out"], &["in a folder", "vidrec push"]);
     store.fails(&["pack", "--plan", "plan", "--part", "0", "--scratch", "x"], &[]);
-    store.fails(&["plan", "in", "-o", "http://127.0.0.1:1/plan", "--parts", "2"], &["read only"]);
+    store.fails(&["plan", "in", "-o", "http://127.0.0.1:1/plan", "--parts", "2"], &["read-only"]);
 }
 
 /// An attempt on another machine knows by the note.
@@ -435,7 +435,7 @@ fn remote_videos_that_change_are_refused_and_their_sizes_make_the_parts() {
     manifest += "s3://b/in/none.mp4,odd\n";
     fs::write(store.videos.path("videos.csv"), manifest).unwrap();
     let run = store.ends(0, &["plan", "videos.csv", "-o", "s3://b/plan", "--parts", "2", "-n", "4"]);
-    assert!(stdout(&run).contains("1 video could not be looked at"), "{}", show(&run));
+    assert!(stdout(&run).contains("1 video could not be examined"), "{}", show(&run));
     let parts = store.videos.json("store/b/plan/plan.json")["parts"].clone();
     assert_eq!((&parts[0]["videos"], &parts[1]["videos"]), (&1.into(), &8.into()), "{parts}");
     store.ends(0, &["pack", "--plan", "s3://b/plan", "--part", "1"]);

@@ -19,7 +19,7 @@ fn a_plan_is_published_where_it_is_and_elsewhere_as_often_as_asked() {
     here.retain(|name, _| !["plan.json", "jobs.jsonl"].contains(&name.as_str()));
     assert_eq!(here, whole);
     for out in ["plan", "plan/", "./plan", "plan/../plan"] {
-        videos.fails(&["publish", "plan", "-o", out], &["published already", "--force"]);
+        videos.fails(&["publish", "plan", "-o", out], &["already been published", "--force"]);
         videos.ends(3, &["publish", "plan", "-o", out, "--force"]);
         assert!(before.keys().all(|name| videos.path("plan").join(name).exists()), "{out} keeps what the plan has");
     }

@@ -95,7 +95,7 @@ fn an_attempt_that_is_stopped_is_missing_and_resumes() {
     let run = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(130), "{said}");
-    assert!(said.contains("are done and kept") && said.contains("run the same command again"), "{said}");
+    assert!(said.contains("are safely on disk") && said.contains("run the same command again"), "{said}");
     assert!(!said.contains("--resume"), "{said}");
     assert_eq!(status(&videos).0, [0, 0, 0, 4]);
     assert!(stdout(&videos.pack_part("plan", 0)).contains("before an earlier attempt ended"));

@@ -10,7 +10,7 @@ from run import vidrec
 @pytest.fixture
 def writable(server):
     if not isinstance(server, (servers.S3, servers.Azure)):
-        pytest.skip("not asked for: web servers are read only, and fake-gcs-server has no PUT of the XML interface")
+        pytest.skip("not asked for: web servers are read-only, and fake-gcs-server has no PUT of the XML interface")
     return server
 
 

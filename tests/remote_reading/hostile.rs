@@ -54,7 +54,7 @@ fn everywhere(fault: &Fault, words: &[&str]) {
 #[test]
 fn what_no_retry_helps_against_is_said() {
     everywhere(&Fault::Forbidden, &["access was refused (HTTP 403)", "AccessDenied", "check the credentials"]);
-    everywhere(&Fault::RedirectLoop, &["sends its client elsewhere again and again", "check the location"]);
+    everywhere(&Fault::RedirectLoop, &["redirects too many times", "check the location"]);
     everywhere(&Fault::Gzipped, &["compressed (gzip)"]);
     everywhere(&Fault::GzipGarbage, &[]);
     everywhere(&Fault::Status(451), &["HTTP 451"]);
@@ -81,12 +81,12 @@ fn servers_that_always_fail_are_given_up_in_time() {
 fn answers_without_ranges_or_with_wrong_ones_are_refused() {
     for (path, is_open) in [(".vidx", false), (".rec", false), (".rec", true)] {
         let e = error_of("whole", Fault::WholeObject, path, is_open);
-        says("whole", &e, &[path, "does not serve parts of files (ranges)", "local copy"]);
+        says("whole", &e, &[path, "does not support requests for ranges", "local copy"]);
         let e = error_of("range", Fault::WrongContentRange, path, is_open);
-        says("range", &e, &[path, "another part of the file"]);
+        says("range", &e, &[path, "a different range of the file"]);
     }
     let served = Served::by(sets::small(&[12, 4]), |origin| origin.without_ranges());
-    says("no ranges", &served.open().unwrap_err(), &[".vidx", "does not serve parts of files (ranges)"]);
+    says("no ranges", &served.open().unwrap_err(), &[".vidx", "does not support requests for ranges"]);
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn other_settings_do_not_continue_what_is_in_the_scratch_folder() {
     store.ends(1, &pack("-n 4"));
     store.server.rules().clear();
     let said = store.ends(1, &pack("-n 3"));
-    assert!(said.contains("packed in another way") && said.contains("remove that folder"), "{said}");
+    assert!(said.contains("packed differently") && said.contains("remove that folder"), "{said}");
     store.ends(0, &pack("-n 3 --restart"));
     store.ends(0, "pack in -o local -n 3");
     same("restarted", &store.objects("train"), &store.files("local"));

@@ -93,8 +93,8 @@ fn old_files_go_after_the_commit_and_what_is_not_ours_stays() {
     // What cannot be removed does not undo the publication.
     store.server.rules().add(Rule::new(Fault::Forbidden).method("DELETE").path("shard-"));
     let report = store.push_with("set", "train", &options).unwrap();
-    assert!(report.notes.len() == 1 && report.notes[0].contains("stays, until the next push"), "{:?}", report.notes);
-    assert!(store.ends(3, "push set s3://bucket/train").contains("stays, until the next push"));
+    assert!(report.notes.len() == 1 && report.notes[0].contains("remains until the next push"), "{:?}", report.notes);
+    assert!(store.ends(3, "push set s3://bucket/train").contains("remains until the next push"));
     store.server.rules().clear();
     let report = store.push("set", "train").unwrap();
     assert!(report.found && report.removed == 2 && report.notes.is_empty(), "{report:?}");
@@ -107,7 +107,7 @@ fn old_files_go_after_the_commit_and_what_is_not_ours_stays() {
 fn a_store_without_conditions_is_refused_unless_nobody_else_publishes() {
     let store = Store::by(Origin::writable_without_conditions);
     let e = store.push("set", "train").unwrap_err();
-    says("no conditions", &e, &["does not write objects on conditions", "set the option only_publisher"]);
+    says("no conditions", &e, &["does not support conditional writes", "set the option only_publisher"]);
     assert!(store.objects("train").is_empty(), "not even the probe");
     let said = store.ends(1, "push set s3://bucket/train");
     assert!(said.contains("--only-publisher"), "{said}");
@@ -126,5 +126,5 @@ fn a_store_that_says_that_it_has_no_conditions_is_refused_at_once() {
     let store = Store::new();
     store.server.rules().add(Rule::new(Fault::Status(501)).path(".vidrec-probe").method("PUT"));
     let e = store.push("set", "train").unwrap_err();
-    says("501", &e, &["does not write objects on conditions"]);
+    says("501", &e, &["does not support conditional writes"]);
 }

@@ -40,8 +40,8 @@ fn wrong_locations_and_sources_are_refused_with_what_to_do() {
     let shard = names::file(store.path("set"), "shard-00000.rec");
     let web = format!("push set {}/bucket/train", store.server.url());
     for (line, words) in [
-        (&*web, &["web servers are read only", "s3://"][..]),
-        ("push set elsewhere", &["folder of this machine"]),
+        (&*web, &["web servers are read-only", "s3://"][..]),
+        ("push set elsewhere", &["local folder"]),
         ("push s3://bucket/a s3://bucket/b", &["only data sets on this machine", "fetch"]),
         ("push nothing s3://bucket/b", &["nothing"]),
         (&format!("push {} s3://bucket/b", shard.display()), &["whole data sets"]),
@@ -73,8 +73,11 @@ fn a_location_that_cannot_be_written_to_is_refused_before_the_work() {
         (options.storage, options.scratch) = (store.storage(), Some(store.path("here")));
         let write = |_: &std::path::Path| -> vidrec::Result<()> { panic!("the work began") };
         let e = vidrec::write_remote("s3://bucket/x", &options, write, &mut vidrec::no_progress).unwrap_err();
-        let words =
-            if fault == Fault::Forbidden { ["s3:PutObject", "s3://bucket/x"] } else { ["bucket", "no buckets"] };
+        let words = if fault == Fault::Forbidden {
+            ["s3:PutObject", "s3://bucket/x"]
+        } else {
+            ["bucket", "not create buckets"]
+        };
         says(fault.name(), &e, &words);
         assert!(store.files("here").is_empty());
     }

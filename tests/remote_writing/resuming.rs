@@ -22,7 +22,7 @@ fn nothing_that_is_complete_is_uploaded_twice() {
         };
         let ended = vidrec::push(store.path("many"), "s3://bucket/train", &store.push_options(), stop);
         if let Err(e) = &ended {
-            assert!(format!("{e:#}").contains("what was uploaded is kept"), "{e:#}");
+            assert!(format!("{e:#}").contains("the uploaded files remain"), "{e:#}");
             interrupted += 1;
         }
         let complete: HashSet<String> = store.objects("train").into_keys().collect();

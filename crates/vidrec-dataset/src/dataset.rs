@@ -193,7 +193,7 @@ impl Dataset {
     pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], options: impl Into<OpenOptions>) -> Result<Self> {
         let first = paths.first().map_or(Path::new(""), AsRef::as_ref);
         if let Some(other) = paths.iter().map(AsRef::as_ref).find(|path| is_remote(path) != is_remote(first)) {
-            let e = Error::usage("local and remote shards together").file(other);
+            let e = Error::usage("vidrec cannot open local and remote shards together").file(other);
             return Err(e.help("open them as two data sets and concatenate these"));
         }
         let source = Source::of(first, &options.into())?;

@@ -54,5 +54,5 @@ fn read(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
     }
     let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let parsed: std::result::Result<Vec<_>, _> = lines.map(serde_json::from_slice).collect();
-    parsed.map_err(|e| Error::usage("a line of the list of failures is not that of a failure").file(path).found(e))
+    parsed.map_err(|e| Error::usage("a line in the list of failures does not describe a failure").file(path).found(e))
 }

@@ -211,7 +211,9 @@ fn prove_section_table(bytes: &(impl ReadAt + ?Sized), header: &Header) -> Resul
         Error::format(rule, what.to_owned()).section("section table").at(header.section_table_offset)
     };
     if header.section_count > limits::MAX_SECTIONS {
-        return Err(Error::limit("too many sections").expected(limits::MAX_SECTIONS).found(header.section_count));
+        return Err(Error::limit("there are too many sections")
+            .expected(limits::MAX_SECTIONS)
+            .found(header.section_count));
     }
     let length = header.section_count as usize * section::BYTES;
     let end = header.section_table_offset.checked_add(length as u64);
@@ -265,7 +267,7 @@ fn prove_known(sections: &[SectionEntry]) -> Result<()> {
             return Err(Error::format("section-unknown", format!("the file requires the unknown section {:?}", s.id))
                 .section("section table")
                 .at(s.offset)
-                .help("a newer vidrec may read it"));
+                .help("a newer version of vidrec may read it"));
         }
         if sections[..i].iter().any(|other| other.id == s.id) {
             return Err(Error::format("section-duplicate", format!("section {:?} occurs twice", s.id))

@@ -63,11 +63,13 @@ fn refuse_integers(sets: &[Dataset]) -> Result<()> {
         for clip in set.clips() {
             let clip = clip?;
             if let Some(label) = clip.label() {
-                return Err(Error::usage("labels are plain integers here, but have names in another data set")
-                    .file(place(set))
-                    .in_clip(clip.ordinal())
-                    .found(format!("label {label}"))
-                    .help("give these labels class names first"));
+                return Err(Error::usage(
+                    "the labels of this data set have no class names, but those of another data set do",
+                )
+                .file(place(set))
+                .in_clip(clip.ordinal())
+                .found(format!("label {label}"))
+                .help("first give these labels class names"));
             }
         }
     }

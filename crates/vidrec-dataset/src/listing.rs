@@ -87,7 +87,9 @@ fn find_local(path: &Path, source: &Source) -> Result<Listing> {
             publication::check_whole(folder_of(path))?;
             listed(path, source)
         }
-        _ => Err(Error::usage("not a data set").file(path).help("give its folder, a .rec, a .vidx or a dataset.json")),
+        _ => Err(Error::usage("this is not a data set")
+            .file(path)
+            .help("give its folder, a .rec, a .vidx or a dataset.json")),
     }
 }
 
@@ -150,7 +152,7 @@ fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
     };
     DatasetJson::prove(&bytes).map_err(|e| match bytes.trim_ascii_start().first() {
         Some(b'<') => {
-            e.file(path).found("a web page").help("the server gives a page in place of the file: check the location")
+            e.file(path).found("a web page").help("the server sends a web page instead of the file: check the location")
         }
         _ => e.file(path),
     })
@@ -184,7 +186,7 @@ pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
     // If the folder is locked, its writer is alive, and there is nothing to resume.
     if is_being_written(dir) {
         let what = if has_pack(dir) { "a pack into this folder is running" } else { "this folder is being written" };
-        let note = format!("{what}: it replaces the data set when it is done");
+        let note = format!("{what}: the result will replace the data set");
         return vec![Leftover { note, hints: Vec::new() }];
     }
     if has_pack(dir) {
@@ -203,10 +205,10 @@ pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
     let indexes = files_in(dir, |name| name.kind() == Some(FileKind::Index)).unwrap_or_default();
     if is_plan(dir) {
-        return e.found("a plan that is not published").hint(Hint::Publish);
+        return e.found("a plan that has not been published").hint(Hint::Publish);
     }
     if is_being_written(dir) {
-        let what = if has_pack(dir) { "a pack that is running" } else { "one that is being written" };
+        let what = if has_pack(dir) { "a pack that is running" } else { "a data set that is being written" };
         e.found(what).help("wait until it is done")
     } else if has_pack(dir) {
         e.found("an interrupted pack").hint(Hint::Resume)
@@ -216,8 +218,8 @@ pub(crate) fn missing(dir: &Path) -> Error {
         e.hint(Hint::Pack)
     } else {
         let indexes: Vec<String> = indexes.into_iter().map(String::from).collect();
-        e.found(format!("{} without a list of the files of the data set", indexes.join(", ")))
-            .help("a single .vidx can be opened by itself")
+        e.found(format!("{}, but no dataset.json that lists the files", indexes.join(", ")))
+            .help("you can open a single .vidx by itself")
             .hint(Hint::Repair)
     }
 }

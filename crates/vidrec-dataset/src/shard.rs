@@ -240,7 +240,7 @@ impl Shard {
                 let found = loaded(&entry, buffer).and_then(|record| split_record(record, &entry));
                 let wrong = || Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
                 let e = found.map_or_else(|e| e, |_| wrong().section("record").at(entry.record_offset));
-                return Err(self.in_record(e.help("it was fetched twice: the object is damaged")));
+                return Err(self.in_record(e.help("it was fetched twice with the same result: the object is damaged")));
             }
         }
         let record = match self.records.remote().is_some() {
@@ -295,7 +295,7 @@ fn prove_again(bytes: &dyn ReadAt) -> Result<Index> {
 fn not_an_index(e: Error, bytes: &dyn ReadAt) -> Error {
     let head = bytes.slice(0..bytes.len().min(64)).ok().flatten().unwrap_or_default();
     if bytes.remote().is_some() && head.trim_ascii_start().starts_with(b"<") {
-        return e.found("a web page").help("the server gives a page in place of the file: check the location");
+        return e.found("a web page").help("the server sends a web page instead of the file: check the location");
     }
     e
 }

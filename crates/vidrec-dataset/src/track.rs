@@ -241,7 +241,7 @@ impl<'a> TrackView<'a> {
             }
         };
         time.ok_or_else(|| {
-            let e = Error::limit("a time is beyond 64 bits of nanoseconds").in_track(self.name());
+            let e = Error::limit("a time in nanoseconds does not fit into 64 bits").in_track(self.name());
             e.in_clip(self.clip.ordinal)
         })
     }

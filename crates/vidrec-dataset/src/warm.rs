@@ -68,7 +68,7 @@ impl Dataset {
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if the data set is remote.
     pub fn cool(&self) -> Result<bool> {
         if let Some(path) = self.record_files().find(|path| is_remote(path)) {
-            let e = Error::usage("the page cache has no files of a remote data set").file(path);
+            let e = Error::usage("the page cache of the system does not hold remote data sets").file(path);
             return Err(e.help("clear its cache on local disk, or read it without one"));
         }
         let cool = |path: &Path| {

@@ -21,8 +21,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// See [`Dataset::warm`].
 pub(super) fn warm(set: &Dataset, progress: &mut ProgressFn<'_>) -> Result<WarmReport> {
     let Some(limit) = set.cache_limit() else {
-        return Err(Error::usage("a remote data set is warm when it is in a cache on local disk, and there is none")
-            .hint(Hint::Set("cache")));
+        return Err(Error::usage("warming a remote data set needs a cache on local disk").hint(Hint::Set("cache")));
     };
     let report = WarmReport { clips: set.len(), cache_bytes: Some(limit), ..WarmReport::default() };
     let coming = VecDeque::new();

@@ -205,15 +205,15 @@ impl DatasetJson {
                 .found(format!("{} {}", json.format, json.format_version)));
         }
         if json.shards.is_empty() {
-            return Err(fault("it lists no shards"));
+            return Err(fault("the file lists no shards"));
         }
         if let Some(name) = json.misnamed() {
-            return Err(fault("a file has the name of another kind of file").found(name));
+            return Err(fault("a file name has the ending of another kind of file").found(name));
         }
         let sum = |of: fn(&ShardJson) -> u64| json.shards.iter().map(of).try_fold(0u64, u64::checked_add);
         let sums = [sum(|s| s.clips), sum(|s| s.frames), sum(|s| s.bytes)];
         if sums != [json.clips, json.frames, json.bytes].map(Some) {
-            return Err(fault("clips, frames or bytes are not the sums over the shards").hint(Hint::Repair));
+            return Err(fault("the number of clips, frames or bytes is not the sum over the shards").hint(Hint::Repair));
         }
         Ok(json)
     }

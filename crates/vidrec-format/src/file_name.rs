@@ -130,7 +130,7 @@ impl FileName {
 }
 
 fn refused(name: &str) -> Error {
-    Error::usage("this is not the name of a file of a data set")
+    Error::usage("a data set cannot have a file of this name")
         .expected("a plain file name that ends in .rec, .vidx or .vtrk, or failures-DIGITS.jsonl")
         .found(format!("{name:?}"))
 }
@@ -226,7 +226,7 @@ impl TryFrom<String> for FolderName {
         if Path::new(&name).file_name() == Some(name.as_ref()) {
             return Ok(FolderName(name));
         }
-        Err(Error::usage("this is not the name of a folder").found(format!("{name:?}")))
+        Err(Error::usage("this is not a valid name for a folder").found(format!("{name:?}")))
     }
 }
 
@@ -361,7 +361,7 @@ mod tests {
         let long = format!("{}.rec", "x".repeat(252));
         for other in ["failures-old.jsonl", "shard-00000.idx", "notes.txt", ".rec", "rec", "", "dataset.json", &long] {
             let e = other.parse::<FileName>().unwrap_err().to_string();
-            assert!(e.contains("name of a file of a data set"), "{e}");
+            assert!(e.contains("cannot have a file of this name"), "{e}");
         }
         for other in [".shard-00000.rec", "shard-00000.rec.tmp", "..shard-00000.rec.tmp", ".bashrc", ".x.tmp"] {
             assert!(StagedName::try_from(other.to_owned()).is_err(), "{other}");

@@ -81,7 +81,7 @@ impl Header {
             return Err(fault("index-version", 8, "unknown major version of the format")
                 .expected(VERSION.0)
                 .found(major)
-                .help("a newer vidrec may read it"));
+                .help("a newer version of vidrec may read it"));
         }
         let crc = crc32(&b[..60]);
         let stored = LE::read_u32(&b[60..64]);
@@ -92,10 +92,10 @@ impl Header {
         }
         let required_flags = LE::read_u32(&b[12..16]);
         if required_flags & !KNOWN_REQUIRED_FLAGS != 0 {
-            return Err(fault("index-flags", 12, "the file needs a feature that this reader does not know")
+            return Err(fault("index-flags", 12, "the file needs a feature that this reader does not support")
                 .expected(format!("no flags beyond {KNOWN_REQUIRED_FLAGS:#010x}"))
                 .found(format!("{required_flags:#010x}"))
-                .help("a newer vidrec may read it"));
+                .help("a newer version of vidrec may read it"));
         }
         Ok(Header {
             version_minor: LE::read_u16(&b[10..12]),

@@ -53,7 +53,7 @@ impl JsonObject {
         let Some(value) = self.0.get(name) else { return Ok(None) };
         T::deserialize(value)
             .map(Some)
-            .map_err(|e| Error::usage(format!("the value {name:?} has another type: {e}")).found(value))
+            .map_err(|e| Error::usage(format!("the value {name:?} has the wrong type: {e}")).found(value))
     }
 
     /// Sets a value, and replaces an existing value of the same name.
@@ -137,7 +137,7 @@ mod tests {
     fn a_value_of_another_type_is_refused_and_kept() {
         let object: JsonObject = r#"{"a": 1}"#.parse().unwrap();
         let error = object.get::<String>("a").unwrap_err();
-        assert!(format!("{error:#}").contains("\"a\" has another type"), "{error:#}");
+        assert!(format!("{error:#}").contains("\"a\" has the wrong type"), "{error:#}");
         assert_eq!(object.get::<u8>("a").unwrap(), Some(1));
         let by_number = std::collections::BTreeMap::from([((1, 2), 3)]);
         assert!(JsonObject::default().insert("map", by_number).is_err());

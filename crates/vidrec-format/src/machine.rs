@@ -51,7 +51,7 @@ impl Shortage {
     pub fn help(self) -> String {
         match self {
             Shortage::Descriptors => {
-                let limit = open_files().map(|n| format!(", here {n}")).unwrap_or_default();
+                let limit = open_files().map(|n| format!(", currently {n}")).unwrap_or_default();
                 format!("raise the limit on open files (ulimit -n{limit}), or use fewer threads")
             }
             Shortage::SystemFiles => "the whole system has too many files open: close some, or raise its limit".into(),

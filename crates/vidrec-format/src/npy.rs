@@ -24,8 +24,8 @@ impl Header {
     ///
     /// [`Usage`](crate::error::ErrorKind::Usage): it is not a `.npy` file.
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8])> {
-        let fault = |what: &str| Error::usage(format!("it is no .npy file that vidrec reads: {what}"));
-        let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or_else(|| fault("it does not begin as one"))?;
+        let fault = |what: &str| Error::usage(format!("vidrec cannot read this .npy file: {what}"));
+        let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or_else(|| fault("it does not begin with NumPy's magic"))?;
         let short = || fault("its header is cut off");
         let (length, rest) = match rest.split_first_chunk::<2>().ok_or_else(short)? {
             ([1, 0], rest) => {
@@ -44,7 +44,7 @@ impl Header {
         let (header, data) = rest.split_at_checked(length).ok_or_else(short)?;
         let text = std::str::from_utf8(header).map_err(|_| fault("its header is not text"))?;
         let header = Self::parse(text);
-        Ok((header.ok_or_else(|| fault("its header is not as NumPy writes it").found(text.trim()))?, data))
+        Ok((header.ok_or_else(|| fault("its header is not one that NumPy writes").found(text.trim()))?, data))
     }
 
     /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`, with its keys in any order.

@@ -36,12 +36,14 @@ impl Planes {
     pub fn new(width: u32, height: u32) -> Result<Self> {
         if width == 0 || height == 0 || width > limits::MAX_SIDE || height > limits::MAX_SIDE {
             let bound = limits::MAX_SIDE;
-            return Err(Error::limit(format!("a picture of {width}x{height} pixels; each side must be 1 to {bound}")));
+            return Err(Error::limit(format!(
+                "the picture has {width}x{height} pixels, but each side must be 1 to {bound}"
+            )));
         }
         let pixels = u64::from(width) * u64::from(height);
         if pixels > limits::MAX_PIXELS {
             return Err(Error::limit(format!(
-                "a picture of {width}x{height} pixels; at most {} in all",
+                "the picture has {width}x{height} pixels, but at most {} are allowed",
                 limits::MAX_PIXELS
             )));
         }

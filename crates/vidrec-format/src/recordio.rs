@@ -196,7 +196,7 @@ fn join<'a>(file: &'a [u8], start: usize, first: Part<'a>) -> Result<Record<'a>>
     loop {
         let next = part(file, at)?;
         if next.flag != 2 && next.flag != 3 {
-            return Err(Error::format("record-parts", "a record in parts is interrupted by another record")
+            return Err(Error::format("record-parts", "another record interrupts a record in parts")
                 .section("record")
                 .at(at as u64)
                 .expected("flag 2 or 3")

@@ -132,5 +132,5 @@ pub(super) fn read_meta(folder: &Path) -> Result<Option<Meta>> {
     let text = text::read(&path)?;
     Meta::from_json(text.as_bytes())
         .map(Some)
-        .map_err(|e| text::malformed(&path, format!("this is not the JSON that vidrec writes: {e}")))
+        .map_err(|e| text::malformed(&path, format!("this is not JSON in vidrec's form: {e}")))
 }

@@ -72,7 +72,7 @@ fn columns(dataset: &Dataset) -> Result<Vec<Column>> {
     match columns.windows(2).find(|two| two[0].name == two[1].name) {
         None => Ok(columns),
         Some(two) => Err(Error::usage(format!("two columns would have the name {:?}", two[0].name))
-            .help("a track is named like the times of another: rename one of them")),
+            .help("a track has the name of another track's times: rename one of them")),
     }
 }
 
@@ -147,8 +147,8 @@ fn sample(columns: &[Column], clip: &Clip<'_>) -> Result<Vec<u8>> {
     tracks.all()?.iter().try_for_each(|track| track.prove_still_there())?;
     let mut sample = Vec::new();
     for (value, _) in values.iter().zip(columns).filter(|(_, column)| column.size.is_none()) {
-        let length =
-            u32::try_from(value.len()).map_err(|_| Error::limit("a clip has 4 GiB or more").in_clip(clip.ordinal()))?;
+        let length = u32::try_from(value.len())
+            .map_err(|_| Error::limit("the clip takes 4 GiB or more").in_clip(clip.ordinal()))?;
         sample.extend_from_slice(&length.to_le_bytes());
     }
     values.iter().for_each(|value| sample.extend_from_slice(value));
@@ -224,8 +224,8 @@ fn write_shard(folder: &mut NewFolder, ordinal: usize, config: &Value, samples: 
     let mut at = (4 + 4 * (samples.len() + 1) + columns.len()) as u64;
     let mut head = (samples.len() as u32).to_le_bytes().to_vec();
     for length in samples.iter().map(Vec::len).chain([0]) {
-        let offset =
-            u32::try_from(at).map_err(|_| Error::limit("a shard has 4 GiB or more").help("make the shards smaller"))?;
+        let offset = u32::try_from(at)
+            .map_err(|_| Error::limit("the shard takes 4 GiB or more").help("make the shards smaller"))?;
         head.extend_from_slice(&offset.to_le_bytes());
         at += length as u64;
     }

@@ -240,7 +240,7 @@ fn encode_png(png: &[u8], quality: Option<u8>) -> Result<Vec<u8>> {
             .help("encoding it as a JPEG loses some image quality")
             .hint(Hint::Set("reencode")));
     };
-    let failed = |e: image::ImageError| Error::decode(format!("PNG: {e}"));
+    let failed = |e: image::ImageError| Error::decode(format!("the PNG cannot be decoded: {e}"));
     let mut reader = image::ImageReader::with_format(Cursor::new(png), image::ImageFormat::Png);
     let mut bounds = image::Limits::default();
     (bounds.max_image_width, bounds.max_image_height) = (Some(limits::MAX_SIDE), Some(limits::MAX_SIDE));

@@ -67,7 +67,7 @@ impl QualityTarget {
             return Ok(());
         }
         let expected = format!("{} to {}", range.start(), range.end());
-        Err(Error::usage(format!("a target {name} out of range")).expected(expected).found(value))
+        Err(Error::usage(format!("the target {name} is out of range")).expected(expected).found(value))
     }
 }
 

@@ -177,7 +177,7 @@ impl RegionDecoder {
             decode(&parts)
         });
         if decoded.is_none() && self.choice == JpegDecoder::Own {
-            let message = "vidrec's own JPEG decoder: damaged data, or not as an encoder writes it";
+            let message = "vidrec's own JPEG decoder: damaged data, or data that no encoder writes";
             return Err(Error::decode(message).help("set the loader option decoder to auto"));
         }
         Ok(decoded.map(|()| tiles))

@@ -46,25 +46,27 @@ pub struct LoaderState {
 impl LoaderState {
     /// Returns an error if this is not a state of the run. `now` is a state of that run.
     pub(super) fn check(&self, now: &LoaderState) -> Result<()> {
-        let differ = |what: &str| Error::usage(format!("the saved state is of {what}"));
+        let differ = |what: &str| Error::usage(format!("the saved state belongs to {what}"));
         if self.dataset != now.dataset {
             let say = |f: &Fingerprint| format!("{} clips, digest {}", f.clips, f.digest);
-            return Err(differ("another data set").expected(say(&self.dataset)).found(say(&now.dataset)));
+            return Err(differ("a different data set").expected(say(&self.dataset)).found(say(&now.dataset)));
         }
         if !self.order.is_empty() && self.order != now.order || self.buckets.len() != now.buckets.len() {
-            return Err(differ("another order").expected(&self.order).found(&now.order));
+            return Err(differ("a different order").expected(&self.order).found(&now.order));
         }
         if self.samples != now.samples {
-            return Err(differ("an epoch of another length")
+            return Err(differ("an epoch of a different length")
                 .expected(format!("{} samples", self.samples))
                 .found(format!("{} samples", now.samples))
                 .help("resume with the same order, views and frames"));
         }
         if self.seed != now.seed {
-            return Err(differ("another seed").expected(self.seed).found(now.seed));
+            return Err(differ("a different seed").expected(self.seed).found(now.seed));
         }
         if self.consumed > now.samples {
-            return Err(differ("no epoch").expected(format!("at most {} consumed", now.samples)).found(self.consumed));
+            return Err(differ("no valid epoch")
+                .expected(format!("at most {} consumed", now.samples))
+                .found(self.consumed));
         }
         Ok(())
     }

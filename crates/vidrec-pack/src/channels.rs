@@ -32,7 +32,9 @@ pub(super) fn channels(plan: &PackPlan, options: &PackOptions, pool: Option<&Poo
             Err(_) => {}
         }
     }
-    let e =
-        Error::usage(format!("none of the first {} videos has sound that says how many channels to store", jobs.len()));
+    let e = Error::usage(format!(
+        "none of the first {} videos has sound, so the number of channels to store is unknown",
+        jobs.len()
+    ));
     Err(e.hint(Hint::Choose("audio_channels", "mono")).hint(Hint::Choose("audio_channels", "stereo")))
 }

@@ -12,7 +12,7 @@ use super::survey::{Number, Survey, Word};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Distribution {
-    /// What is counted, such as `frames a clip`.
+    /// What is counted, such as `frames per clip`.
     pub title: String,
     /// The unit of the values; empty for words and plain numbers; `year` for years.
     pub unit: &'static str,
@@ -67,10 +67,10 @@ const WIDE: f64 = 100.0;
 /// Returns all distributions of the data sets that show anything.
 pub(super) fn all(surveys: &[Survey]) -> Vec<Distribution> {
     let numbers = [
-        (Number::Frames, "Frames a clip", ""),
-        (Number::Seconds, "Seconds a clip, first frame to last", "s"),
-        (Number::Rate, "Packed frames a second", "/s"),
-        (Number::BytesPerFrame, "Bytes a frame, mean of each clip", "B"),
+        (Number::Frames, "Frames per clip", ""),
+        (Number::Seconds, "Seconds per clip, first frame to last", "s"),
+        (Number::Rate, "Packed frames per second", "/s"),
+        (Number::BytesPerFrame, "Bytes per frame, mean of each clip", "B"),
         (Number::Aspect, "Width by height", ""),
         (Number::Year, "Year of the video, by its container", "year"),
     ];

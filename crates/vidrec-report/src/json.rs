@@ -7,7 +7,7 @@ use vidrec_format::error::{Error, Result};
 /// Returns a value as JSON that is safe inside a `script` element: nothing in it ends the element or starts a
 /// comment.
 pub(super) fn in_script(value: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string(value).map_err(|e| Error::internal(format!("this is no JSON: {e}")))?;
+    let text = serde_json::to_string(value).map_err(|e| Error::internal(format!("this is not JSON: {e}")))?;
     // All of these can only occur inside strings.
     let mut out = String::with_capacity(text.len() + text.len() / 64);
     for c in text.chars() {

@@ -149,7 +149,7 @@ impl Job<'_> {
     /// Returns the bytes of the page that are left for clips.
     fn room(&self, empty: u64) -> Result<u64> {
         let too_small = || {
-            Error::usage("the figures alone are larger than the page may be")
+            Error::usage("the figures alone exceed the budget of the page")
                 .expected(format!("at most {} bytes", self.options.budget))
                 .found(empty)
                 .help("give a larger budget")

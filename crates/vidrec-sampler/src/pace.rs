@@ -42,7 +42,9 @@ impl Rate {
     /// A side is 0 or above 1 000 000.
     pub fn new(num: u32, den: u32) -> Result<Self> {
         if !RATE_SIDES.contains(&num) || !RATE_SIDES.contains(&den) {
-            return Err(Error::usage("a frame rate").expected("sides of 1 to 1000000").found(format!("{num}/{den}")));
+            return Err(Error::usage("the frame rate is out of range")
+                .expected("a numerator and a denominator of 1 to 1000000")
+                .found(format!("{num}/{den}")));
         }
         Ok(Rate { num, den })
     }
@@ -57,7 +59,8 @@ impl FromStr for Rate {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let unknown = || Error::usage(format!("{text:?} is no frame rate")).help("write it as 8, 29.97 or 30000/1001");
+        let unknown =
+            || Error::usage(format!("{text:?} is not a frame rate")).help("write it as 8, 29.97 or 30000/1001");
         let whole = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| t.parse::<u32>().ok()).flatten();
         if let Some((num, den)) = text.split_once('/') {
             return Rate::new(whole(num).ok_or_else(unknown)?, whole(den).ok_or_else(unknown)?);
@@ -130,9 +133,9 @@ impl Pace {
     /// There are no frames, there is no key frame, or there would be more than [`limits::MAX_FRAMES_PER_CLIP`]
     /// frames and no `max`.
     pub fn choose(self, pts: &[i64], key: &[bool], time_base: (u32, u32), max: Option<u32>) -> Result<Vec<u32>> {
-        let n = u32::try_from(pts.len()).map_err(|_| Error::limit("too many frames"))?;
+        let n = u32::try_from(pts.len()).map_err(|_| Error::limit("there are too many frames"))?;
         if n == 0 || max == Some(0) {
-            return Err(Error::usage("no frames, from which none can be chosen"));
+            return Err(Error::usage("there are no frames to choose from"));
         }
         match self {
             Pace::Fps(rate) => at_rate(rate, pts, time_base, max),
@@ -162,7 +165,9 @@ fn check_count(count: u128) -> Result<()> {
     if count <= u128::from(most) {
         return Ok(());
     }
-    Err(Error::limit("too many frames for a clip: set a maximum").expected(format!("at most {most}")).found(count))
+    Err(Error::limit("there are too many frames for a clip: set a maximum")
+        .expected(format!("at most {most}"))
+        .found(count))
 }
 
 /// For each tick of the grid, the last frame that is not after it. Time that goes backward counts as standing

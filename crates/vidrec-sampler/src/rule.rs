@@ -65,7 +65,7 @@ impl Rule {
             Rule::Clip { stride: 1 } => Ok(Rule::Clip { stride }),
             Rule::RandomClip { stride: 1 } => Ok(Rule::RandomClip { stride }),
             rule => {
-                let e = Error::usage(format!("the sampling rule {rule} does not take a stride of {stride}"));
+                let e = Error::usage(format!("the sampling rule {rule} does not support a stride of {stride}"));
                 Err(e.help("choose clip or random-clip"))
             }
         }

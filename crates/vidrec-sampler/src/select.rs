@@ -76,13 +76,17 @@ fn numbers(seed: u64, ordinal: u64, draw: u32) -> Random {
 
 fn check(n: u32, count: u32, stride: u32) -> Result<()> {
     if n == 0 {
-        return Err(Error::usage("a video of no frames, from which none can be chosen"));
+        return Err(Error::usage("the video has no frames to choose from"));
     }
     if count == 0 || stride == 0 {
-        return Err(Error::usage(format!("{count} frames with a stride of {stride}")).help("ask for 1 or more of each"));
+        return Err(Error::usage(format!("cannot choose {count} frames with a stride of {stride}"))
+            .help("ask for 1 or more of each"));
     }
     if count > limits::MAX_FRAMES_PER_CLIP {
-        return Err(Error::limit(format!("{count} frames a clip; at most {}", limits::MAX_FRAMES_PER_CLIP)));
+        return Err(Error::limit(format!(
+            "a clip cannot have {count} frames; at most {}",
+            limits::MAX_FRAMES_PER_CLIP
+        )));
     }
     Ok(())
 }
@@ -91,7 +95,7 @@ fn too_short(n: u32, span: u64) -> Error {
     Error::usage("the video is too short")
         .expected(format!("{span} frames"))
         .found(n)
-        .help("allow short videos with repeat-last, loop or skip")
+        .help("allow short videos: repeat-last, loop or skip")
 }
 
 #[cfg(test)]

@@ -41,8 +41,8 @@ pub fn refuse_to_write(location: &Path) -> Result<()> {
     if !is_remote(location) {
         return Ok(());
     }
-    let e = Error::usage("this writes to local folders only").file(location);
-    Err(e.help("write to a local folder, and push that to where it should be"))
+    let e = Error::usage("vidrec writes this to local folders only").file(location);
+    Err(e.help("write to a local folder, and push that folder to the location"))
 }
 
 #[cfg(test)]

@@ -96,13 +96,13 @@ def pack(
     1200000
     """
     if num_cpus < 1:
-        raise UsageError("num_cpus: a task takes at least one core")
+        raise UsageError("num_cpus: a task needs at least one core")
     of_plan, of_part, of_storage = _parts.divided(options)
     of_part.update(threads=num_cpus, memory=memory)
     out = _storage.absolute(output)
     folder = out if plan is None else _storage.absolute(plan)
     if _store(folder) != _store(out):
-        raise UsageError(f"{out}: the plan is in {folder}, and not in the same bucket; give plans and outputs together")
+        raise UsageError(f"{out}: the plan is in {folder}, which is not in the same bucket; give plans and outputs")
     may_replace = overwrite or (folder == out and _has_plan(folder, of_storage))
     if not may_replace and _has_data_set(out, of_storage):
         raise UsageError(f"{out}: there is a data set already; pass overwrite=True to replace it")

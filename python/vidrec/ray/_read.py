@@ -71,7 +71,7 @@ def read(
     >>> bright.select_columns(["clip"]).to_pandas().to_csv("bright.csv", index=False)  # doctest: +SKIP
     """
     if frames not in ("jpeg", "rgb", None):
-        raise UsageError(f'frames: "jpeg", "rgb" or None, and not {frames!r}')
+        raise UsageError(f'frames: expected "jpeg", "rgb" or None, found {frames!r}')
     source = opened(dataset, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))
     rows: ray.data.Dataset = ray.data.read_datasource(_Clips(source, frames), **options)
     return rows

@@ -196,7 +196,7 @@ class Distribution(Result):
     """How the clips of each data set are spread over the values of something."""
 
     title: str
-    """What is counted, such as ``Frames a clip``."""
+    """What is counted, such as ``Frames per clip``."""
     unit: str
     """The unit of the values; empty for words and plain numbers."""
     bins: Tuple[DistributionBin, ...]

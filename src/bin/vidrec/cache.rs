@@ -104,7 +104,7 @@ pub fn run(args: &Args) -> Run {
 
 fn warm(args: &Warm) -> Run {
     if !vidrec::is_remote(&args.location) {
-        return Err("this data set is on this machine, so no cache holds it".into());
+        return Err("this data set is on this machine, so it needs no cache".into());
     }
     let all = args.storage.open(&args.location)?;
     let set = match args.which.selection(|| Ok(all.clone()))? {
@@ -117,7 +117,7 @@ fn warm(args: &Warm) -> Run {
 }
 
 fn warmed(r: &WarmReport) -> String {
-    let kept = if r.kept_bytes > 0 { format!(", {} of it here before", bytes(r.kept_bytes)) } else { String::new() };
+    let kept = if r.kept_bytes > 0 { format!(", {} of it already here", bytes(r.kept_bytes)) } else { String::new() };
     let (fetched, requests) = (bytes(r.remote.fetched_bytes), count(r.remote.requests, "request"));
     let mut text =
         format!("{}, {}{kept}\n  fetched {fetched} with {requests}\n", count(r.clips, "clip"), bytes(r.bytes));
@@ -167,7 +167,7 @@ fn removed(report: &RemovalReport) -> String {
     let removed = count(report.removed.len() as u64, "object");
     let mut text = format!("removed {removed}, {}; {} left\n", sum(&report.removed), bytes(report.taken));
     for object in &report.in_use {
-        text += &format!("in use, so it stays: {}\n", printable(&object.location));
+        text += &format!("in use, so not removed: {}\n", printable(&object.location));
     }
     text
 }

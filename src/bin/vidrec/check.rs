@@ -58,7 +58,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     if args.list.len() > args.dataset.len() {
-        return Err("--list is given more often than there are data sets".into());
+        return Err("there are more --list than data sets".into());
     }
     let sets = args.dataset.iter().map(|path| args.storage.open(path)).collect::<Result<Vec<_>, _>>()?;
     let is_wanted =

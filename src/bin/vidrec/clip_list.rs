@@ -70,7 +70,7 @@ impl Found<'_> {
         match item {
             Value::String(source) => self.clip(None, Some(source.clone())),
             Value::Object(object) => self.clip(object.get("clip").and_then(Value::as_u64), text_of(item, "source")),
-            other => self.clip(Some(other.as_u64().ok_or_else(|| format!("{other} names no clip"))?), None),
+            other => self.clip(Some(other.as_u64().ok_or_else(|| format!("{other} does not name a clip"))?), None),
         }
     }
 
@@ -79,7 +79,7 @@ impl Found<'_> {
         let lists = ["problems", "lost", "partly_lost"].map(|name| report.get(name).and_then(Value::as_array));
         if lists.iter().all(Option::is_none) {
             if report.get("clip").is_none() {
-                return Err("this JSON names no clips; that of `verify`, `repair` and `inspect --clip` does".into());
+                return Err("this JSON names no clips; use the JSON of `verify`, `repair` or `inspect --clip`".into());
             }
             return self.item(report);
         }
@@ -110,7 +110,7 @@ impl Found<'_> {
         }
         let name = Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let start = self.shards.get(name).copied();
-        start.ok_or_else(|| format!("{file:?} is no file of this data set, so it is not known which clip is meant"))
+        start.ok_or_else(|| format!("{file:?} is not a file of this data set, so its clips are unknown"))
     }
 
     /// A source or a numbered clip on each line. Lines that are all numbers are ordinals, unless a clip has such a source.
@@ -134,7 +134,7 @@ impl Found<'_> {
             };
             if is_ambiguous && self.has_source_in(&[line])? {
                 return Err(place(format!(
-                    "{line:?} is a source of this data set, and also means a clip by its number"
+                    "{line:?} is a source of this data set, but could also be the number of a clip"
                 )));
             }
             if ordinal >= self.set.len() {
@@ -158,7 +158,7 @@ impl Found<'_> {
 pub fn check_source(set: &Dataset, ordinal: u64, source: Option<&str>) -> Result<(), String> {
     let Some(wanted) = source else { return Ok(()) };
     let found = set.clip(ordinal).and_then(|clip| clip.source()).map_err(|e| e.to_string())?;
-    if found == wanted { Ok(()) } else { Err(format!("clip {ordinal} is of {found:?}, not of {wanted:?}")) }
+    if found == wanted { Ok(()) } else { Err(format!("clip {ordinal} comes from {found:?}, not from {wanted:?}")) }
 }
 
 /// The digits after the `#` of a line, and the rest of it, if it names a clip by its number.

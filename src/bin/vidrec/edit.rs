@@ -136,8 +136,8 @@ fn render_retiled(r: &RetileReport, clips: u64) -> String {
         }
     };
     line(r.tiled, "frame", "with tiles now");
-    line(r.unfit, "frame", "as they were, because tiles need 4:2:0 and 8 bits");
-    line(clips - r.changed_clips.min(clips), "clip", "as they were, because they would not be smaller");
+    line(r.unfit, "frame", "unchanged, because tiles need 4:2:0 and 8 bits");
+    line(clips - r.changed_clips.min(clips), "clip", "unchanged, because they would not be smaller");
     text
 }
 

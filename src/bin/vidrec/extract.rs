@@ -89,7 +89,7 @@ fn refuse_existing(output: &Path, clip: &Clip<'_>) -> Result<(), String> {
 }
 
 fn is_there(path: &Path) -> String {
-    format!("{}: the file is there already; replace it with --force, or choose another folder", path.display())
+    format!("{}: the file already exists; replace it with --force, or choose another folder", path.display())
 }
 
 fn write(path: &Path, jpeg: &[u8], replace: bool) -> Result<(), Failure> {

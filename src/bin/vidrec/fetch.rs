@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> Run {
 
 fn render(r: &FetchReport) -> String {
     let (clips, frames, shards) = (count(r.clips, "clip"), count(r.frames, "frame"), count(r.shards, "shard"));
-    let kept = if r.kept_bytes > 0 { format!(", {} of it here before", bytes(r.kept_bytes)) } else { String::new() };
+    let kept = if r.kept_bytes > 0 { format!(", {} of it already here", bytes(r.kept_bytes)) } else { String::new() };
     format!(
         "{}: {clips}, {frames}, {} in {shards}{kept}\n  fetched {} with {}\n",
         r.output,

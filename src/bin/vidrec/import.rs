@@ -202,7 +202,7 @@ impl Mxnet {
             };
             if let Some(first) = place.replace(path.clone()) {
                 let (first, second) = (first.display(), path.display());
-                return Err(format!("{first} and {second} are of the same kind: give at most one").into());
+                return Err(format!("{first} and {second} are of the same kind: give at most one of them").into());
             }
         }
         mxnet.frames_per_clip = self.frames_per_clip;

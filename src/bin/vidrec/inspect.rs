@@ -248,7 +248,7 @@ fn render_clip(c: &ClipReport<'_>) -> String {
     let mut text =
         format!("clip {}: {}\n{label}{class}, {}x{} pixels", c.clip, printable(&c.source), c.width, c.height);
     if c.short {
-        text += ", source has fewer frames than asked for";
+        text += ", the source has fewer frames than requested";
     }
     text += "\n";
     for (name, value) in plain_values(&c.attributes) {

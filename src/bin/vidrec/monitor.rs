@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Run {
     let about = |e: io::Error| format!("{}: {e}", args.path.display());
     let file = File::open(&args.path).map_err(|e| {
         let help = if e.kind() == ErrorKind::NotFound {
-            "; no loader writes there: start with `loader.monitor(PATH)` in Python, or make a pipe with mkfifo"
+            "; no loader writes there: call `loader.monitor(PATH)` in Python, or make a pipe with mkfifo"
         } else {
             ""
         };

@@ -52,8 +52,8 @@ fn render(r: &PushReport) -> String {
     let what = format!("{}: {clips}, {frames}, {} in {shards}", r.output, bytes(r.bytes));
     let removed = if r.removed > 0 { format!(", {} removed", count(r.removed, "old file")) } else { String::new() };
     if r.found {
-        return format!("{what}, all of it there before{removed}\n");
+        return format!("{what}, all of it already there{removed}\n");
     }
-    let kept = if r.kept_bytes > 0 { format!(", {} of it there before", bytes(r.kept_bytes)) } else { String::new() };
+    let kept = if r.kept_bytes > 0 { format!(", {} of it already there", bytes(r.kept_bytes)) } else { String::new() };
     format!("{what}{kept}{removed}\n  uploaded with {}\n", count(r.remote.requests, "request"))
 }

@@ -104,10 +104,8 @@ impl RemoteArgs {
     fn check_local(&self) -> Result<(), String> {
         match (&self.scratch, self.publisher.only_publisher) {
             (None, false) => Ok(()),
-            (Some(_), _) => Err("--scratch is for an output in object storage, such as s3://bucket/train".into()),
-            (None, true) => {
-                Err("--only-publisher is for an output in object storage, such as s3://bucket/train".into())
-            }
+            (Some(_), _) => Err("--scratch needs an output in object storage, such as s3://bucket/train".into()),
+            (None, true) => Err("--only-publisher needs an output in object storage, such as s3://bucket/train".into()),
         }
     }
 }

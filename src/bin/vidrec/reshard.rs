@@ -30,7 +30,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     if args.how.options(false).shards.is_none() {
-        return Err("say how: --shards N or --shard-size SIZE".into());
+        return Err("give --shards N or --shard-size SIZE".into());
     }
     let set = args.storage.open(&args.dataset)?;
     let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {

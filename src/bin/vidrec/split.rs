@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Run {
     })?;
     let in_none = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
     if in_none > 0 {
-        output::tell(format_args!("{} of {} in no part", count(in_none, "clip"), grouped(set.len())));
+        output::tell(format_args!("{} of {} belong to no part", count(in_none, "clip"), grouped(set.len())));
     }
     tell_all(&reports, args.how.json)
 }

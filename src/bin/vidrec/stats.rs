@@ -50,18 +50,18 @@ fn render(s: &Stats, shown: usize, width: usize) -> String {
         bytes(s.epoch_bytes),
         bytes(s.epoch_rgb_bytes)
     );
-    text += &summary("frames a clip", &s.frames_per_clip, |v| format!("{v:.1}"));
-    text += &summary("seconds a clip, first frame to last", &s.seconds_per_clip, |v| format!("{v:.2}"));
-    text += &summary("bytes a frame", &s.bytes_per_frame, |v| bytes(v as u64));
+    text += &summary("frames per clip", &s.frames_per_clip, |v| format!("{v:.1}"));
+    text += &summary("seconds per clip, first frame to last", &s.seconds_per_clip, |v| format!("{v:.2}"));
+    text += &summary("bytes per frame", &s.bytes_per_frame, |v| bytes(v as u64));
     let mut fact = |n: u64, what: &str, rest: &str| {
         if n > 0 {
             text += &format!("{} {rest}\n", count(n, what));
         }
     };
     fact(s.clips_without_times, "clip", "without times that advance");
-    fact(s.short_clips, "clip", "whose video had fewer frames than asked for");
+    fact(s.short_clips, "clip", "whose video had fewer frames than requested");
     fact(s.repeated_frames, "frame", "repeated in such clips");
-    fact(s.repaired_clips, "clip", "saved by repair without all that was known of them");
+    fact(s.repaired_clips, "clip", "saved by a repair without some of their metadata");
     for (name, (clips, sum)) in &s.video_notes {
         fact(*clips, "clip", &format!("with {}: {}", name.replace('_', " "), grouped(*sum)));
     }

@@ -129,7 +129,7 @@ fn parse_timeout(text: &str) -> Result<f64, String> {
 pub fn local(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if vidrec::is_remote(&path) {
-        return Err("this is written to local folders only; copy it when it is done".into());
+        return Err("vidrec writes this to local folders only; copy the result afterward".into());
     }
     Ok(path)
 }

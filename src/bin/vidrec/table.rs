@@ -99,6 +99,6 @@ fn columns(header: &StringRecord) -> Result<Vec<Rc<str>>, String> {
 
 fn object(line: u64, text: &str) -> Result<Row, String> {
     let object: Map<String, Value> = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|e| format!("cannot read the table: line {line} is no JSON object: {e}"))?;
+        .map_err(|e| format!("cannot read the table: line {line} is not a JSON object: {e}"))?;
     Ok(Row { line, cells: object.into_iter().map(|(name, value)| (name.into(), value)).collect() })
 }

@@ -245,7 +245,7 @@ def test_a_run_keeps_its_homes_on_another_number_of_ranks(ds):
     alone.set_epoch(1)
     together = [sum(batches, []) for batches in zip(*map(clips, after))]
     assert [sorted(batch) for batch in together] == [sorted(batch) for batch in clips(alone)]
-    with pytest.raises(vidrec.UsageError, match="another order"):
+    with pytest.raises(vidrec.UsageError, match="a different order"):
         make(ds, homes=3, **options).load_state_dict(state)
 
 
@@ -350,7 +350,7 @@ def test_a_bad_frame_is_an_error_in_its_place_and_the_next_batch_comes(damaged):
         (dict(shuffle=True, weights=[1]), "weights"),
         (dict(weights=[1] * 11 + [-1]), "weight of sample 11"),
         (dict(weights=[1] * 11 + [float("nan")]), "weight of sample 11"),
-        (dict(weights=[0] * 12), "no weight of a sample is positive"),
+        (dict(weights=[0] * 12), "no sample has a positive weight"),
         (dict(order="random"), "order"),
         (dict(order=[99]), "99"),
         (dict(order=("blocks", 3)), "order"),

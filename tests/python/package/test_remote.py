@@ -199,7 +199,7 @@ def test_edits_take_data_sets_and_locations(server, remote, ds, train, tmp_path)
     vidrec.relabel(ds[3:5], tmp_path / "some", rename_classes={"left": "up"})
     assert [c.source for c in vidrec.open(tmp_path / "some")] == [c.source for c in ds[3:5]]
     assert vidrec.open(tmp_path / "some").classes == vidrec.open(tmp_path / "renamed").classes == ["up", "right"]
-    with pytest.raises(vidrec.UsageError, match="read only"):
+    with pytest.raises(vidrec.UsageError, match="read-only"):
         vidrec.subset(train, server.url + "/x", clips=[1])
 
 

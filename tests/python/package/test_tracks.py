@@ -171,7 +171,7 @@ def test_torch_gets_tensors(robot):
         ({"state": vidrec.track(window=(0, 1), rate=0)}, 'tracks["state"]'),
         ({"state": vidrec.track(window=(0, 1), rate=float("nan"))}, 'tracks["state"]'),
         ({"state": vidrec.track(window=(0, 1))}, "needs a rate"),
-        ({"state": vidrec.track(rate=5)}, "a rate is for a window"),
+        ({"state": vidrec.track(rate=5)}, "a rate needs a window"),
         ({"state": vidrec.track(how="next")}, 'tracks["state"]'),
         ({"state": vidrec.track(window=(0, 1, 2), rate=5)}, "start and end"),
         ({"state": (0, 1)}, "vidrec.track"),

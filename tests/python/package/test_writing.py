@@ -298,15 +298,15 @@ def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_pa
 def test_what_makes_no_sense_is_refused(store, train, videos, tmp_path):
     there = {"storage_options": store.options}
     for call, what in [
-        (lambda: vidrec.append(store.location("train"), train, **there), "grow in local folders only"),
-        (lambda: vidrec.push(train, tmp_path / "copy"), "folder of this machine"),
-        (lambda: vidrec.push(train, "https://host/train"), "read only"),
+        (lambda: vidrec.append(store.location("train"), train, **there), "in local folders only"),
+        (lambda: vidrec.push(train, tmp_path / "copy"), "local folder"),
+        (lambda: vidrec.push(train, "https://host/train"), "read-only"),
         (lambda: vidrec.push(store.location("train"), store.location("copy"), **there), "fetch"),
-        (lambda: vidrec.subset(train, tmp_path / "out", clips=[1], scratch=tmp_path), "^scratch is for an output"),
-        (lambda: vidrec.subset(train, tmp_path / "out", clips=[1], only_publisher=True), "^only_publisher is for"),
-        (lambda: vidrec.split(train, tmp_path / "out", ratios=[0.5, 0.5], scratch=tmp_path), "^scratch is for an out"),
-        (lambda: vidrec.pack(videos, tmp_path / "out", scratch=tmp_path), "^scratch is for an output"),
-        (lambda: vidrec.pack(videos, tmp_path / "out", parts=2, only_publisher=True), "^only_publisher is for"),
+        (lambda: vidrec.subset(train, tmp_path / "out", clips=[1], scratch=tmp_path), "^scratch needs an output"),
+        (lambda: vidrec.subset(train, tmp_path / "out", clips=[1], only_publisher=True), "^only_publisher needs"),
+        (lambda: vidrec.split(train, tmp_path / "out", ratios=[0.5, 0.5], scratch=tmp_path), "^scratch needs an out"),
+        (lambda: vidrec.pack(videos, tmp_path / "out", scratch=tmp_path), "^scratch needs an output"),
+        (lambda: vidrec.pack(videos, tmp_path / "out", parts=2, only_publisher=True), "^only_publisher needs"),
         (lambda: vidrec.pack(videos, store.location("out"), retry_failed=True, **there), "vidrec.fetch it, retry there"),
         (lambda: vidrec.pack(videos, store.location("out"), mxnet=True, **there), "vidrec.push it afterwards"),
         (lambda: vidrec.plan(videos, store.location("plan"), parts=2, storage_options={"colour": "x"}), "colour"),

@@ -41,7 +41,7 @@ pub fn append(
 ) -> Result<EditReport> {
     let to = to.as_ref();
     if is_remote(to) {
-        let e = Error::usage("data sets grow in local folders only").file(to);
+        let e = Error::usage("vidrec appends to data sets in local folders only").file(to);
         return Err(
             e.help("fetch it, append to the copy, and push that with the option to overwrite (`vidrec push --force`)")
         );
@@ -104,7 +104,7 @@ fn is_same(old: &Clip<'_>, new: &Clip<'_>, more: &InputSet<'_>) -> Result<bool> 
 }
 
 fn nothing_added(old: &Dataset, to: &Path, first: u64, clips: u64) -> EditReport {
-    let note = format!("nothing to add: its clips {first} to {} are these", first + clips - 1);
+    let note = format!("nothing to add: clips {first} to {} of the data set are already the same", first + clips - 1);
     EditReport {
         output: to.display().to_string(),
         clips: 0,

@@ -54,8 +54,8 @@ pub(super) fn check_whole(clips: &[u64], group: u64) -> Result<()> {
 /// The error about a video whose draws do not stay together. Its first draw is `first`.
 pub(super) fn torn(first: u64, group: u64) -> Error {
     let last = first + group - 1;
-    Error::usage(format!("clips {first} to {last} are draws of one video, and only some of them are chosen"))
-        .help("choose all of them or none")
+    Error::usage(format!("clips {first} to {last} are draws of one video, but only some of them are selected"))
+        .help("select all of them or none")
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub fn merge(
 }
 
 fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
-    let Some(first) = sets.first() else { return Err(Error::usage("no data sets to merge")) };
+    let Some(first) = sets.first() else { return Err(Error::usage("there are no data sets to merge")) };
     let group = groups::size(first)?;
     for other in sets {
         groups::require(other, group)?;

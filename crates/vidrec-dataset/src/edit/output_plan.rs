@@ -94,12 +94,14 @@ pub(super) fn not_copied(set: &Dataset) -> Result<Vec<String>> {
 fn unknown_in(shard: &Shard) -> Vec<String> {
     let sections = shard.index.sections.iter().filter(|s| !SectionId::ALL.contains(&s.id));
     let mut notes: Vec<String> =
-        sections.map(|s| format!("section {:?} is unknown here and not copied", s.id)).collect();
+        sections.map(|s| format!("section {:?} is unknown to this vidrec, so it is not copied", s.id)).collect();
     let meta = shard.index.sections.iter().find(|s| s.id == SectionId::META);
     let bytes = meta.and_then(|s| proven_bytes(&*shard.index_bytes, s).ok());
     let stored: JsonObject = bytes.and_then(|b| serde_json::from_slice(b).ok()).unwrap_or_default();
     let known = serde_json::to_value(&shard.index.meta).unwrap_or_default();
     let unknown = stored.0.iter().filter(|(key, value)| known.get(key.as_str()).is_none() && !value.is_null());
-    notes.extend(unknown.map(|(key, _)| format!("key \"{key}\" of META is unknown here and not copied")));
+    notes.extend(
+        unknown.map(|(key, _)| format!("key \"{key}\" of META is unknown to this vidrec, so it is not copied")),
+    );
     notes
 }

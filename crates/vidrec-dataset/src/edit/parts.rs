@@ -118,7 +118,7 @@ fn by_attribute(set: &Dataset, name: &str) -> Result<Vec<SplitPart>> {
             parts.entry(plain(value)).or_default().push(clip.ordinal());
         }
         if parts.len() > MOST_PARTS {
-            return Err(Error::limit(format!("attribute \"{name}\" has too many values for a part each"))
+            return Err(Error::limit(format!("attribute \"{name}\" has too many values to make a part of each"))
                 .expected(format!("at most {MOST_PARTS}")));
         }
     }

@@ -75,7 +75,9 @@ fn shares(parts: &[(String, f64)]) -> Result<Vec<u64>> {
     let sum: f64 = parts.iter().map(|(_, share)| share).sum();
     let fair = parts.iter().all(|(_, share)| share.is_finite() && *share >= 0.0);
     if !fair || (sum - 1.0).abs() > 1e-6 {
-        return Err(Error::usage("the shares of the parts").expected("numbers from 0 that add up to 1").found(sum));
+        return Err(Error::usage("the shares of the parts are invalid")
+            .expected("numbers of 0 or more that add up to 1")
+            .found(sum));
     }
     Ok(parts.iter().map(|(_, share)| (share * 1e9).round() as u64).collect())
 }
@@ -127,7 +129,7 @@ fn unit_of(clip: &Clip<'_>, keep_together: &KeepTogether) -> Result<Option<Unit>
 fn check_groups(set: &Dataset, keep_together: &KeepTogether) -> Result<()> {
     let KeepTogether::Groups(numbers) = keep_together else { return Ok(()) };
     if numbers.len() as u64 != set.len() {
-        return Err(Error::usage("a number for each clip says which clips stay together")
+        return Err(Error::usage("the groups need one number for each clip")
             .expected(format!("{} numbers", set.len()))
             .found(numbers.len()));
     }

@@ -137,8 +137,8 @@ impl<'a> Table<'a> {
 
 fn rename(classes: &mut [String], old: &str, new: &str) -> Result<()> {
     if classes.iter().any(|class| class == new) {
-        return Err(Error::usage(format!("there is a class \"{new}\" already"))
-            .help("to join two classes, give the clips of one the label of the other"));
+        return Err(Error::usage(format!("class \"{new}\" already exists"))
+            .help("to join two classes, give the clips of one class the label of the other"));
     }
     let class = classes.iter_mut().find(|class| *class == old);
     let class = class.ok_or_else(|| Error::usage(format!("there is no class \"{old}\"")))?;
@@ -191,7 +191,7 @@ fn require_all_named(set: &Dataset, by_clip: &HashMap<u64, &Change>) -> Result<(
         let clip = clip?;
         let named = by_clip.get(&clip.ordinal()).is_some_and(|change| change.label.is_some());
         if let (Some(label), false) = (clip.label(), named) {
-            return Err(Error::usage("labels are plain integers, and not all clips get a name")
+            return Err(Error::usage("the labels have no class names, and the change would name only some of them")
                 .in_clip(clip.ordinal())
                 .found(format!("label {label}"))
                 .help("name the label of every clip, or of none"));

@@ -158,7 +158,7 @@ fn sample(clips: &[u64], draws: u64, wanted: u64, seed: u64) -> Result<Vec<u64>>
     let mut videos: Vec<&[u64]> = clips.chunks(draws as usize).collect();
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
     if wanted > videos.len() {
-        return Err(Error::usage("fewer clips fit than the sample is to have").expected(wanted).found(videos.len()));
+        return Err(Error::usage("fewer clips match than the sample needs").expected(wanted).found(videos.len()));
     }
     shuffle(&mut videos, &mut Random::new(seed, &[stream::SAMPLE]));
     videos.truncate(wanted);

@@ -55,10 +55,10 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
         }
         // Some file systems treat names that differ only in case as equal.
         if !seen.insert(name.to_lowercase()) {
-            return Err(Error::usage(format!("two parts have the name {name:?}, or differ only in case")));
+            return Err(Error::usage(format!("two parts have the name {name:?}, or names that differ only in case")));
         }
     }
-    if seen.is_empty() { Err(Error::usage("there is no part to write")) } else { Ok(()) }
+    if seen.is_empty() { Err(Error::usage("there are no parts to write")) } else { Ok(()) }
 }
 
 #[cfg(test)]

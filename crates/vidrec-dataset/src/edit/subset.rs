@@ -28,7 +28,7 @@ pub fn subset(
     groups::size(set)?;
     let selected = subset_clips(set, selection)?;
     if selected.clips.is_empty() {
-        return Err(Error::usage("no clip fits, so there is nothing to write"));
+        return Err(Error::usage("no clip matches, so there is nothing to write"));
     }
     let mut plan = OutputPlan::of(set, selected.clips)?;
     plan.not_found = selected.not_found;

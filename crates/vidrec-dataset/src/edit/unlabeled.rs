@@ -19,7 +19,7 @@ pub(super) fn notes(sets: &[&Dataset]) -> Result<Vec<String>> {
 fn note(set: &Dataset) -> String {
     let folder = set.record_files().next().map_or(Path::new(""), folder_of);
     let clips = if set.len() == 1 { "its clip has".into() } else { format!("its {} clips have", set.len()) };
-    format!("{}: {clips} no label and will be without one beside clips that have one", folder.display())
+    format!("{}: {clips} no label, but clips of the other data sets have labels", folder.display())
 }
 
 fn has_labels(set: &Dataset) -> Result<bool> {

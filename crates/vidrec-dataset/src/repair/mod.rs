@@ -65,7 +65,7 @@ use vidrec_store::location::is_remote;
 /// ```
 pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut ProgressFn<'_>) -> Result<RepairReport> {
     if is_remote(path.as_ref()) {
-        let e = Error::usage("vidrec repairs data sets in local folders only").file(path.as_ref());
+        let e = Error::usage("vidrec repairs only data sets in local folders").file(path.as_ref());
         return Err(e.help("copy its files to a local folder first"));
     }
     refuse_parts(shards::folder(path.as_ref()))?;
@@ -114,8 +114,8 @@ fn refuse_parts(dir: &Path) -> Result<()> {
     if !listing::is_plan(dir) || dir.join(names::LISTING).exists() {
         return Ok(());
     }
-    let e = Error::usage("the parts of a plan are here, and no data set yet").file(dir);
-    Err(e.help("a part with damaged files is packed again once its receipt is removed").hint(Hint::Publish))
+    let e = Error::usage("this folder has the parts of a plan, but no data set yet").file(dir);
+    Err(e.help("to pack a part with damaged files again, remove its receipt").hint(Hint::Publish))
 }
 
 fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<Sink> {
@@ -124,9 +124,9 @@ fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<S
     for shard in &files.shards {
         let parent = shard.record_path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if same(parent, folder) {
-            return Err(Error::usage("the output is the data set to repair")
+            return Err(Error::usage("the output is the same folder as the data set to repair")
                 .file(folder)
-                .help("choose another folder, or give no output to repair the indexes in place"));
+                .help("choose another folder, or omit the output to repair the indexes in place"));
         }
     }
     if options.dry_run {

@@ -69,7 +69,7 @@ fn is_damaged(bytes: &[u8]) -> bool {
 
 fn refused(e: Error, path: &Path) -> Error {
     e.file(path).help(
-        "repair would drop what this version of vidrec does not know: use a newer one. If you know that the file is \
-         damaged instead, move it away and repair again",
+        "a repair would drop what this version of vidrec does not know: use a newer version. \
+         If you know that the file is damaged instead, move it away and repair again",
     )
 }

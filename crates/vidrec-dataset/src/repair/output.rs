@@ -283,7 +283,9 @@ fn failures(folder: &Path, files: &Files, report: &mut RepairReport) -> Result<O
             return Ok(Some(listed.clone()));
         }
         let what = if found.is_ok() { "damaged" } else { "missing" };
-        report.damage.push(format!("{}: the list of failures is {what} and no longer listed", listed.file));
+        report
+            .damage
+            .push(format!("{}: the list of failures is {what}, so dataset.json no longer lists it", listed.file));
         return Ok(None);
     }
     for file in listing::files_in(folder, |name| name.kind() == Some(FileKind::Failures))? {

@@ -95,8 +95,8 @@ impl<'a> Run<'_, 'a, '_, '_> {
                 Fate::Salvaged(clip) if complete => self.write(clip)?,
                 Fate::Salvaged(clip) => {
                     let reason = match clip.losses.unproven && self.options.proven_only {
-                        true => "no checksum proves it",
-                        false => "another draw of its video is lost",
+                        true => "no checksum proves that it is intact",
+                        false => "another draw of the same video is lost",
                     };
                     self.report.lost.push(LostClip {
                         shard: self.name.to_owned(),

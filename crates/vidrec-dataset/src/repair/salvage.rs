@@ -155,7 +155,7 @@ impl<'a> Salvage<'a> {
                 &source,
                 label,
                 Vec::new(),
-                "neither index nor record file has that many frames",
+                "neither the index nor the record file has that many frames",
             );
         }
         let (mut frames, mut damaged) = (Vec::new(), Vec::new());

@@ -102,7 +102,8 @@ fn find_in(folder: &Path) -> Result<Files> {
     }
     let listed = listing.as_ref().filter(|listing| can_be(listing, &there));
     if listing.is_some() && listed.is_none() {
-        notes.push("dataset.json does not match the files here; vidrec uses the shards in order of name".into());
+        notes
+            .push("dataset.json does not match the files here; vidrec takes the shards in order of their names".into());
     }
     let pairs = match listed {
         Some(listing) => listing.shards.iter().map(|s| [s.record_file.clone(), s.index_file.clone()]).collect(),

@@ -149,12 +149,12 @@ impl IndexWriter {
             String::new()
         } else {
             let written = serde_json::to_string(&clip.attributes);
-            written.map_err(|e| Error::usage(format!("{}: attributes: {e}", clip.source)))?
+            written.map_err(|e| Error::usage(format!("{}: the attributes are not valid: {e}", clip.source)))?
         };
         let text = clip.source.len() + clip.class.len() + attributes.len();
         if text as u64 > limits::MAX_CLIP_TEXT_BYTES {
-            let e =
-                Error::limit("source, class and attributes of a clip are too long together").in_clip(self.clip_count);
+            let e = Error::limit("the source, class and attributes of a clip are too long together")
+                .in_clip(self.clip_count);
             return Err(e.expected(format!("at most {} bytes", limits::MAX_CLIP_TEXT_BYTES)).found(text));
         }
         Ok(ClipEntry {
@@ -187,7 +187,7 @@ impl IndexWriter {
     /// Completes the index of a record file and of its track file, if there is one. Syncs it to the disk under its
     /// temporary name.
     pub fn finish(mut self, binding: &DataBinding, tracks: Option<&DataBinding>, meta: &Meta) -> Result<FinishedIndex> {
-        let meta = serde_json::to_vec(meta).map_err(|e| Error::usage(format!("settings: {e}")))?;
+        let meta = serde_json::to_vec(meta).map_err(|e| Error::usage(format!("the settings are not valid: {e}")))?;
         if meta.len() as u64 > limits::MAX_META_BYTES {
             let e = Error::limit("class names and settings are too long").expected(limits::MAX_META_BYTES);
             return Err(e.found(meta.len()));

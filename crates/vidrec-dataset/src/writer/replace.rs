@@ -21,7 +21,7 @@ pub fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Rep
     let listing = dir.join(FILE_NAME);
     let refused = |what: &str, file: &Path| Error::usage(what).file(file).help("choose another folder");
     if listing::is_plan(dir) {
-        return Err(refused("this folder has a plan and its parts", &dir.join(names::PLAN)));
+        return Err(refused("this folder contains a plan and its parts", &dir.join(names::PLAN)));
     }
     let is_there = fs::symlink_metadata(&listing).is_ok();
     let mut left = listing::files_in(dir, FileName::is_ours)?;
@@ -35,9 +35,9 @@ pub fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Rep
         return Ok(Replaced { files: left.clone(), removable: left });
     }
     if !overwrite && lock.completed {
-        return Err(Error::usage("an interrupted run had nearly written this data set; it is complete now")
+        return Err(Error::usage("an interrupted run had almost finished this data set; vidrec has now completed it")
             .file(&listing)
-            .help("if it is the one you want, there is nothing left to do")
+            .help("if this is the data set that you want, there is nothing left to do")
             .hint(Hint::Overwrite));
     }
     if !overwrite {

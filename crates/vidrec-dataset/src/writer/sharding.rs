@@ -40,8 +40,8 @@ impl Sharding {
     #[doc(hidden)]
     pub fn check(self) -> Result<()> {
         match self {
-            Sharding::Count(0) => Err(Error::usage("a data set has at least one shard")),
-            Sharding::Bytes(0) => Err(Error::usage("a shard has at least one byte")),
+            Sharding::Count(0) => Err(Error::usage("a data set needs at least one shard")),
+            Sharding::Bytes(0) => Err(Error::usage("a shard needs at least one byte")),
             _ => Ok(()),
         }
     }

@@ -182,7 +182,7 @@ impl Track {
         let wrong = |what: &str| Error::usage(format!("track \"{}\": {what}", self.name));
         let count = self.len();
         if count * schema.numbers_per_value() != self.values.count() {
-            return Err(wrong("the numbers do not fill the last value")
+            return Err(wrong("the last value is incomplete")
                 .expected(format!("a multiple of {}", schema.numbers_per_value()))
                 .found(self.values.count()));
         }
@@ -197,7 +197,7 @@ impl Track {
             }
         };
         if let Some(list) = lists.iter().find(|list| list.len() != count) {
-            return Err(wrong("it has not one time for each value").expected(count).found(list.len()));
+            return Err(wrong("it does not have one time for each value").expected(count).found(list.len()));
         }
         let mut bytes = self.values.to_bytes().ok_or_else(|| Error::limit("the texts are longer than 4 GiB"))?;
         push_times(&mut bytes, &lists);

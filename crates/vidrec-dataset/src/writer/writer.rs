@@ -363,7 +363,7 @@ fn check_class(clip: &ClipInfo, classes: &[String]) -> Result<()> {
     };
     match classes.get(label as usize) {
         Some(class) if clip.class.is_empty() || *class == clip.class => Ok(()),
-        Some(class) => Err(Error::usage(format!("{}: the label is not that of the class", clip.source))
+        Some(class) => Err(Error::usage(format!("{}: the label does not match the class", clip.source))
             .expected(format!("label {label} for \"{class}\""))
             .found(format!("\"{}\"", clip.class))),
         None => Err(Error::usage(format!("{}: label {label} has no class", clip.source))

@@ -132,7 +132,7 @@ pub fn prove(block: &[u8], length: u64, ordinal: u64, crc: u32, schema: &Schema)
     }
     let clip = LE::read_u32(&head[4..8]);
     if u64::from(clip) != ordinal {
-        return Err(Error::format("track-block", "these are the tracks of another clip")
+        return Err(Error::format("track-block", "the block has the tracks of another clip")
             .section("directory")
             .expected(format!("clip {ordinal}"))
             .found(format!("clip {clip}")));
@@ -141,14 +141,14 @@ pub fn prove(block: &[u8], length: u64, ordinal: u64, crc: u32, schema: &Schema)
     let (mut end, mut least) = (bytes.len() as u64, 0);
     for entry in &entries {
         let Some(track) = schema.tracks().get(entry.track as usize).filter(|_| entry.track >= least) else {
-            return Err(fault("a track is not in the schema, or not in its order").found(entry.track));
+            return Err(fault("a track is missing from the schema, or out of order").found(entry.track));
         };
         let is_rate = track.timing == TrackTiming::Rate;
         if align_up(end, ALIGNMENT) != Some(entry.offset)
             || !payload::is_length(track, entry.facts.count, entry.length)
             || !(is_rate || (entry.facts.first_ns, entry.facts.rate) == (0, (0, 0)))
         {
-            let e = fault("the place or the length of a track is not what follows from the directory");
+            let e = fault("the position or the length of a track contradicts the directory");
             return Err(e.found(format!("{entry:?}")));
         }
         end = entry.offset.checked_add(entry.length).ok_or_else(|| fault("a track is too long"))?;
@@ -179,7 +179,7 @@ pub struct NewTrack<'a> {
 /// [`Limit`](crate::error::ErrorKind::Limit): it is too long.
 pub fn block(ordinal: u64, offset: u64, tracks: &[NewTrack<'_>]) -> Result<(Vec<u8>, TableEntry)> {
     let directory_bytes = HEAD_BYTES + ENTRY_BYTES * tracks.len();
-    let too_long = || Error::limit("the tracks of a clip are too long").expected("less than 2^32 bytes");
+    let too_long = || Error::limit("the tracks of a clip are too long").expected("fewer than 2^32 bytes");
     let (mut entries, mut end) = (Vec::new(), directory_bytes as u64);
     for track in tracks {
         let (offset, length) = (end.next_multiple_of(ALIGNMENT), track.bytes.len() as u64);

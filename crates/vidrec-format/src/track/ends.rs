@@ -43,7 +43,7 @@ pub fn check_header(b: &[u8; BYTES]) -> Result<u32> {
         return Err(fault("track-version", 8, "unknown major version of a track file")
             .expected(VERSION.0)
             .found(major)
-            .help("a newer vidrec may read it"));
+            .help("a newer version of vidrec may read it"));
     }
     let (crc, stored) = (crc32(&b[..60]), LE::read_u32(&b[60..64]));
     if crc != stored {
@@ -53,10 +53,10 @@ pub fn check_header(b: &[u8; BYTES]) -> Result<u32> {
     }
     let flags = LE::read_u32(&b[12..16]);
     if flags != 0 {
-        return Err(fault("track-flags", 12, "the tracks need a feature that this reader does not know")
+        return Err(fault("track-flags", 12, "the tracks need a feature that this reader does not support")
             .expected("no flags")
             .found(format!("{flags:#010x}"))
-            .help("a newer vidrec may read them"));
+            .help("a newer version of vidrec may read them"));
     }
     Ok(stored)
 }
@@ -141,7 +141,7 @@ impl Footer {
         if is_right {
             return Ok(());
         }
-        Err(Error::format("track-layout", "table, schema and footer do not follow each other and end the file")
+        Err(Error::format("track-layout", "table, schema and footer do not end the file in this order")
             .section("footer")
             .expected(format!("the tracks of {clips} clips in {length} bytes"))
             .found(format!(

@@ -196,7 +196,7 @@ impl<'a> Payload<'a> {
     /// Rules `track-frames`, `track-text` and `track-times`.
     pub fn prove(&self, frames: u32) -> Result<()> {
         if self.schema.timing == TrackTiming::Frames && self.facts.count != u64::from(frames) {
-            return Err(Error::format("track-frames", "the track has not one value for each frame")
+            return Err(Error::format("track-frames", "the track does not have one value for each frame")
                 .expected(format!("{frames} values"))
                 .found(self.facts.count));
         }

@@ -103,16 +103,18 @@ impl TrackSchema {
     pub fn check(&self) -> Result<(), String> {
         let name = &self.name;
         if name.is_empty() || name.len() > limits::MAX_TRACK_NAME_BYTES || name.chars().any(char::is_control) {
-            return Err(format!("{name:?} cannot be the name of a track: it needs 1 to 255 bytes, none of control"));
+            return Err(format!(
+                "{name:?} cannot be the name of a track: a name has 1 to 255 bytes and no control characters"
+            ));
         }
         if self.shape.len() > limits::MAX_TRACK_SIDES || self.shape.contains(&0) {
             return Err(format!(
-                "track \"{name}\" cannot have the shape {:?}: it needs at most 8 sides from 1",
+                "track \"{name}\" cannot have the shape {:?}: a shape has at most 8 sides, each of at least 1",
                 self.shape
             ));
         }
         if self.kind == TrackType::Utf8 && !self.shape.is_empty() {
-            return Err(format!("track \"{name}\" is of texts, which have no shape"));
+            return Err(format!("track \"{name}\" holds texts, which have no shape"));
         }
         let numbers = self.shape.iter().try_fold(1u64, |n, &side| n.checked_mul(side.into()));
         if numbers.is_none_or(|n| n > limits::MAX_TRACK_VALUE_NUMBERS) {
@@ -161,10 +163,13 @@ impl Schema {
         if let Some(number) = self.number(&track.name) {
             let known = &mut self.0[number as usize];
             if !known.is_like(track) {
-                return Err(Error::usage(format!("track \"{}\" is another one elsewhere", track.name))
-                    .expected(known.words())
-                    .found(track.words())
-                    .help("give one of them another name"));
+                return Err(Error::usage(format!(
+                    "two tracks have the name \"{}\", but not the same type, shape and timing",
+                    track.name
+                ))
+                .expected(known.words())
+                .found(track.words())
+                .help("give one of them another name"));
             }
             known.nan |= track.nan;
             return Ok(number);
@@ -205,7 +210,7 @@ impl Schema {
             let track: TrackSchema = serde_json::from_value(track.into()).map_err(|e| fault(e.to_string()))?;
             track.check().map_err(fault)?;
             if !names.insert(track.name.clone()) {
-                return Err(fault(format!("two tracks \"{}\"", track.name)));
+                return Err(fault(format!("two tracks have the name \"{}\"", track.name)));
             }
             tracks.push(track);
         }

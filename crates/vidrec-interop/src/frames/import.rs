@@ -119,7 +119,7 @@ fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) 
     if path.exists() {
         let value = serde_json::from_str(&text::read(&path)?).ok();
         let ours = value.as_ref().and_then(ClipJson::from_value);
-        return ours.ok_or_else(|| text::malformed(&path, "this is not the JSON that vidrec writes"));
+        return ours.ok_or_else(|| text::malformed(&path, "this is not JSON in vidrec's form"));
     }
     // Images in `root` itself are one clip with its name.
     let own_name = || source_name::of_os_str(root.file_name().unwrap_or_default());

@@ -175,8 +175,7 @@ impl Chunk {
 
     fn meta(&self) -> Result<GulpMeta> {
         let Some(path) = &self.meta else {
-            let what = "its .gmeta is missing, which GulpIO writes when a chunk is complete, and which says where each \
-                        video begins";
+            let what = "its .gmeta is missing, which GulpIO writes last, and which says where each video begins";
             return Err(text::malformed(self.data()?, what));
         };
         if fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0) {
@@ -184,7 +183,8 @@ impl Chunk {
         }
         let text =
             text::read(path).map_err(|e| e.help("if the metadata is pickled, first convert it to JSON with GulpIO"))?;
-        serde_json::from_str(&text).map_err(|e| text::malformed(path, format!("this is not the JSON of a chunk: {e}")))
+        serde_json::from_str(&text)
+            .map_err(|e| text::malformed(path, format!("this is not the metadata of a chunk: {e}")))
     }
 }
 

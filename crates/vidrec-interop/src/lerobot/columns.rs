@@ -46,7 +46,8 @@ fn places(track: &TrackView<'_>, clip: &Clip<'_>) -> Result<Vec<Option<usize>>> 
     let starts = (0..track.len()).map(|i| track.time_ns(i)).collect::<Result<Vec<i64>>>()?;
     let ends = track.ends_ns();
     let place = |t: u32| {
-        let far = || Error::limit("a time is beyond 64 bits of nanoseconds").in_clip(clip.ordinal()).in_frame(t);
+        let far =
+            || Error::limit("a time in nanoseconds does not fit into 64 bits").in_clip(clip.ordinal()).in_frame(t);
         let time = clip.time_ns(t)?.ok_or_else(far)?;
         let until = starts.partition_point(|&start| start <= time.saturating_add(LATE_NS));
         Ok(match &ends {

@@ -52,10 +52,10 @@ pub(super) fn of(dataset: &Dataset) -> Result<Episodes> {
         }
         if let Some(other) = found[number].insert(camera.clone(), clip.ordinal()) {
             let e =
-                Error::usage(format!("clips {other} and {} are the same camera of the same episode", clip.ordinal()));
+                Error::usage(format!("clips {other} and {} have the same camera and the same episode", clip.ordinal()));
             return Err(e
                 .found(camera)
-                .help("give clips other attributes \"episode\" or \"camera\", or export a subset"));
+                .help("give the clips different attributes \"episode\" or \"camera\", or export a subset"));
         }
     }
     if let Some(clip) = alone.filter(|_| !numbers.is_empty()) {
@@ -76,7 +76,7 @@ fn key(clip: &Clip<'_>, camera: &str) -> Result<String> {
         return Ok(key);
     }
     let e = Error::usage("the attribute \"camera\" cannot be the name of a feature").in_clip(clip.ordinal());
-    Err(e.expected("a name without slashes and braces").found(format!("{camera:?}")))
+    Err(e.expected("a name without slashes or braces").found(format!("{camera:?}")))
 }
 
 /// Returns the clips of an episode in the order of the cameras. Every camera must have a clip, and all clips must
@@ -93,7 +93,7 @@ fn complete(dataset: &Dataset, cameras: &[String], episode: &BTreeMap<String, u6
     let count = |ordinal: &u64| dataset.clip(*ordinal).map(|clip| clip.frame_count());
     let counts = clips.iter().map(count).collect::<Result<Vec<u32>>>()?;
     if let Some(i) = counts.iter().position(|count| *count != counts[0]) {
-        let e = Error::usage("cameras of an episode have different numbers of frames").in_clip(clips[i]);
+        let e = Error::usage("the cameras of an episode have different numbers of frames").in_clip(clips[i]);
         let of = |i: usize| format!("{} frames of {}", counts[i], cameras[i]);
         return Err(e.expected(of(0)).found(of(i)));
     }

@@ -131,7 +131,7 @@ fn exported(
             _ => tracks.push(track.clone()),
         }
         if track.timing == TrackTiming::Rate && track.name != SOUND {
-            notes.push(format!("of track \"{}\", the latest value at each frame is exported", track.name));
+            notes.push(format!("the export has only the latest value of track \"{}\" at each frame", track.name));
         }
     }
     Ok(tracks)
@@ -143,8 +143,8 @@ fn check_name(track: &TrackSchema, cameras: &[(String, (u32, u32))]) -> Result<(
     if !is_taken && !name.contains('/') && track.shape.len() <= 5 {
         return Ok(());
     }
-    let e = Error::usage("LeRobot can have no feature of this name and shape").in_track(name);
-    let e = e.expected("a name of its own without slashes, and at most 5 sides").found(format!("{:?}", track.shape));
+    let e = Error::usage("LeRobot does not support a feature with this name and shape").in_track(name);
+    let e = e.expected("a unique name without slashes, and at most 5 sides").found(format!("{:?}", track.shape));
     Err(e.help("export without the track").hint(Hint::Set("without")))
 }
 

@@ -18,7 +18,7 @@ pub(super) fn of(dataset: &Dataset) -> Result<Rate> {
         };
         check(&clip, rate)?;
     }
-    known.ok_or_else(|| Error::usage("no clip has two frames, so nothing says at what rate").hint(Hint::Set("fps")))
+    known.ok_or_else(|| Error::usage("no clip has two frames, so the frame rate is unknown").hint(Hint::Set("fps")))
 }
 
 /// Returns the rate of a clip whose frames are evenly spaced, apart from the rounding of their times.
@@ -27,7 +27,8 @@ fn guess(clip: &Clip<'_>) -> Result<Rate> {
     let (num, den) = clip.time_base();
     let (first, last, steps) = (pts[0], pts[pts.len() - 1], pts.len() as i128 - 1);
     let ticks = i128::from(last) - i128::from(first);
-    let bad = || uneven(clip, "frames at one rate", format!("{} frames in {ticks} units of {num}/{den} s", pts.len()));
+    let bad =
+        || uneven(clip, "frames at a constant rate", format!("{} frames in {ticks} units of {num}/{den} s", pts.len()));
     if ticks <= 0 {
         return Err(bad());
     }
@@ -57,7 +58,7 @@ fn check(clip: &Clip<'_>, rate: Rate) -> Result<()> {
         let expected = f64::from(t) * frame;
         if (time - expected).abs() > most {
             let at = |time: f64| format!("frame {t} {time:.4} s after the first");
-            return Err(uneven(clip, &format!("{}, at {rate} frames a second", at(expected)), at(time)));
+            return Err(uneven(clip, &format!("{}, at {rate} frames per second", at(expected)), at(time)));
         }
     }
     Ok(())

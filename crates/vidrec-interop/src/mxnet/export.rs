@@ -72,7 +72,7 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
             .push("the record files are symbolic links, because the folder is on another file system".to_owned());
     }
     if all.renamed {
-        report.notes.push("the .lst files have spaces instead of tabs and line ends within names".to_owned());
+        report.notes.push("the .lst files have spaces in place of the tabs and line ends in names".to_owned());
     }
     Ok(report)
 }
@@ -156,7 +156,7 @@ fn check_earlier(out: &Path) -> Result<()> {
     for entry in std::fs::read_dir(out).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         if !path.extension().is_some_and(|e| e == "rec" || e == "idx" || e == "lst") {
-            return Err(Error::usage("an export did not write this file, so it is not replaced").file(&path));
+            return Err(Error::usage("no export wrote this file, so vidrec does not replace it").file(&path));
         }
     }
     Ok(())

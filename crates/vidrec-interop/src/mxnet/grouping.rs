@@ -135,8 +135,8 @@ fn incomplete(records: &[Found], run: &Range<usize>, frames: usize, ids: Ids) ->
     }
     let found: Vec<_> = records[run.clone()].iter().take(9).map(|r| r.id.to_string()).collect();
     let what = format!(
-        "records {} to {} are not a complete clip, according to their ids; a reader that counts {frames} records per \
-         clip gives every clip from here on frames of the next one",
+        "records {} to {} are not a complete clip, according to their ids; if a reader counts {frames} records per clip, \
+             every clip from here on gets frames of the next one",
         run.start,
         run.end - 1
     );

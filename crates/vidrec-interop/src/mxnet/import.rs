@@ -78,7 +78,7 @@ pub fn import(
 impl MxnetOptions {
     pub(super) fn check(&self, files: &[PathBuf]) -> Result<()> {
         if files.is_empty() {
-            return Err(Error::usage("no record file is given"));
+            return Err(Error::usage("no record files are given"));
         }
         if files.len() > 1 && (self.index.is_some() || self.list.is_some()) {
             return Err(Error::usage("an .idx or .lst is given for several record files")
@@ -115,10 +115,13 @@ impl RecordFile {
         let gap = |(range, e): &(Range<u64>, Error)| {
             let torn = range.end == self.bytes.len() as u64;
             let what = if torn { "the file is truncated or damaged" } else { "the file is damaged" };
-            let e = Error::decode(format!("{what}: bytes {} to {} hold no complete record", range.start, range.end))
-                .file(&self.path)
-                .at(range.start)
-                .found(e.message());
+            let e = Error::decode(format!(
+                "{what}: bytes {} to {} do not contain a complete record",
+                range.start, range.end
+            ))
+            .file(&self.path)
+            .at(range.start)
+            .found(e.message());
             (format!("{name}, byte {}", range.start), e)
         };
         let mut faults: Vec<_> = self.gaps.iter().map(gap).collect();

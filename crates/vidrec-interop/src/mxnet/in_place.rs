@@ -55,7 +55,7 @@ pub fn import_in_place(
     }
     let is_records = |file: &&PathBuf| FileName::of(file).is_ok_and(|name| name.kind() == Some(FileKind::Records));
     if let Some(other) = files.iter().find(|file| !is_records(file)) {
-        return Err(Error::usage("a record file that is indexed in place needs a name that a data set can list")
+        return Err(Error::usage("to be indexed in place, a record file needs a name that a data set can list")
             .file(other)
             .expected(
                 "a name that ends in .rec, does not begin with a dot, and has no backslash and no control character",
@@ -84,12 +84,13 @@ pub fn import_in_place(
         report.left_behind = publish(folder, lock, ready, index_paths, overwrite)?;
     } else if let [_] = files {
         ready.into_iter().try_for_each(|(index, _)| index.file.publish())?;
-        let note = "no dataset.json is written, because the folder has other record files: open each .rec by itself";
+        let note =
+            "vidrec did not write dataset.json, because the folder has other record files: open each .rec by itself";
         report.notes.push(note.into());
     } else {
         return Err(Error::usage("there are other record files in this folder")
             .file(folder)
-            .help("give all of them, which makes them one data set, or give only one of them"));
+            .help("give all of them, to make one data set, or give only one of them"));
     }
     Ok(report)
 }

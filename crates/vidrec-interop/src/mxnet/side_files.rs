@@ -29,7 +29,7 @@ fn read_idx(path: &Path) -> Result<Vec<(u64, u64)>> {
 pub(super) fn check_idx(path: &Path, records: &[Found]) -> Result<()> {
     let entries = read_idx(path)?;
     if !entries.is_empty() && entries.iter().all(|&(_, offset)| offset == u64::MAX) {
-        let what = "all offsets are 2^64-1: the program that wrote it could not tell where it was in the file";
+        let what = "all offsets are 2^64-1: the program that wrote them did not know its position in the file";
         return Err(fault(path, what.into()));
     }
     let mut by_offset = entries.clone();

@@ -68,7 +68,7 @@ impl Mp4 {
         let RgbPicture { width, height, ref pixels } = *picture;
         let row = width as usize * 3;
         if row == 0 || pixels.len() != row * height as usize {
-            return Err(Error::usage("a picture whose length does not fit its size"));
+            return Err(Error::usage("the length of the picture does not fit its size"));
         }
         let mut from = frame::Video::new(Pixel::RGB24, width, height);
         let stride = from.stride(0);

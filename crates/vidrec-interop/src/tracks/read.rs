@@ -76,7 +76,7 @@ fn check_count(name: &str, found: usize, expected: u64) -> Result<()> {
     if found as u64 == expected {
         return Ok(());
     }
-    Err(Error::decode(format!("{name}: this is not the number of values that the clip's JSON says"))
+    Err(Error::decode(format!("{name}: the number of values is not the one in the clip's JSON"))
         .expected(expected)
         .found(found))
 }

@@ -45,7 +45,7 @@ pub fn import(
     options: &ImportOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<ImportReport> {
-    let first = files.first().ok_or_else(|| Error::usage("no tar file is given"))?;
+    let first = files.first().ok_or_else(|| Error::usage("no tar files are given"))?;
     let meta = our_meta(first)?.unwrap_or_else(|| sink::meta("webdataset", Vec::new()));
     let mut import =
         Import { sink: Sink::create(out, meta, options, progress)?, options, passed_over: BTreeMap::new() };
@@ -230,7 +230,8 @@ fn clip<'a>(sample: &'a Sample, options: &ImportOptions) -> Result<(ClipJson, Ve
     let mut clip = ClipJson::named(sample.key.clone(), options.time_base);
     let json = sample.files.iter().find(|(ending, _)| last(ending) == "json" && !tracks::is_file(ending));
     if let Some((_, bytes)) = json {
-        let value: Value = serde_json::from_slice(bytes).map_err(|e| Error::decode(format!("its .json: {e}")))?;
+        let value: Value =
+            serde_json::from_slice(bytes).map_err(|e| Error::decode(format!("its .json is invalid: {e}")))?;
         match (ClipJson::from_value(&value), value) {
             (Some(ours), _) => clip = ours,
             (None, Value::Object(keys)) => {

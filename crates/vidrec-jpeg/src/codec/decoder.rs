@@ -158,7 +158,7 @@ impl Decoder {
         let open = self.decompressor.open(self.copy.of(jpeg)?)?;
         let (width, height) = (open.header().width, open.header().height);
         if !open.header().has_planes() {
-            return Err(Error::decode("not a 4:2:0 YCbCr JPEG, so it has no planes to give").help("decode it to RGB"));
+            return Err(Error::decode("the JPEG is not 4:2:0 YCbCr, so it has no such planes").help("decode it to RGB"));
         }
         fit(planes, width, height)?;
         let (even_width, even_height) = (width.next_multiple_of(2) as usize, height.next_multiple_of(2) as usize);

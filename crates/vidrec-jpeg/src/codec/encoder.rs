@@ -51,7 +51,7 @@ impl Encoder {
     /// The quality is outside 1 to 100.
     pub fn new(quality: u8) -> Result<Self> {
         if !(1..=100).contains(&quality) {
-            return Err(Error::usage(format!("a JPEG quality of {quality}")).help("use 1 to 100"));
+            return Err(Error::usage(format!("the JPEG quality {quality} is out of range")).help("use 1 to 100"));
         }
         Ok(Encoder {
             compressor: Compressor::new(quality)?,
@@ -85,7 +85,7 @@ impl Encoder {
     /// The effort is above [`MAX_EFFORT`](Self::MAX_EFFORT).
     pub fn set_effort(&mut self, effort: u8) -> Result<()> {
         if effort > Self::MAX_EFFORT {
-            return Err(Error::usage(format!("an effort of {effort}")).help("use 0 or 1"));
+            return Err(Error::usage(format!("the effort {effort} is out of range")).help("use 0 or 1"));
         }
         self.rate_distortion = (effort > 0).then(|| Box::new(RateDistortionEncoder::new(self.quality)));
         Ok(())
@@ -173,7 +173,7 @@ impl Encoder {
     fn pad_luma(&mut self, picture: &Planes) -> Result<()> {
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         if picture.y.len() != width * height {
-            return Err(Error::usage("a luma plane whose length does not fit the size of the picture"));
+            return Err(Error::usage("the length of the luma plane does not fit the size of the picture"));
         }
         self.padded.clear();
         allocation::reserve(&mut self.padded, width.next_multiple_of(2) * height.next_multiple_of(2), "a picture")?;

@@ -36,7 +36,7 @@ impl PrivateCopy {
         between_reads();
         if jpeg.len() as u64 > limits::MAX_RECORD_BYTES {
             let most = format!("at most {} bytes", limits::MAX_RECORD_BYTES);
-            return Err(Error::limit("a JPEG that is too long").expected(most).found(jpeg.len()));
+            return Err(Error::limit("the JPEG is too long").expected(most).found(jpeg.len()));
         }
         self.0.clear();
         if self.0.capacity() > MOST_KEPT && jpeg.len() <= MOST_KEPT {

@@ -140,7 +140,7 @@ impl Compressor {
         let (width, height) = sides(picture.width, picture.height)?;
         let lengths = picture.planes.map(<[u8]>::len);
         if lengths != plane_lengths(picture.width, picture.height) {
-            return Err(Error::usage("planes whose lengths do not fit the size of the picture"));
+            return Err(Error::usage("the lengths of the planes do not fit the size of the picture"));
         }
         self.0.set(raw::TJPARAM_TJPARAM_RESTARTBLOCKS, restart.into())?;
         let planes = picture.planes.map(<[u8]>::as_ptr);
@@ -183,7 +183,7 @@ impl Decompressor {
         // A file of tables alone is a well-formed JPEG, and TurboJPEG would report the previous file's size for
         // it.
         if !Markers::new(jpeg.bytes()).any(|segment| segment.is_frame_header()) {
-            return Err(Error::decode("not a JPEG picture: no frame header in its first segments"));
+            return Err(Error::decode("this is not a JPEG: its first segments have no frame header"));
         }
         let header = self.header(jpeg.bytes())?;
         check_limits(header.width, header.height)?;
@@ -251,7 +251,7 @@ impl OpenJpeg<'_> {
         let lengths = [out.planes[0].len(), out.planes[1].len(), out.planes[2].len()];
         if !header.has_planes() || scaled != (out.width, out.height) || lengths != plane_lengths(out.width, out.height)
         {
-            return Err(Error::usage("planes that do not fit the JPEG's size and subsampling"));
+            return Err(Error::usage("the planes do not fit the JPEG's size and subsampling"));
         }
         handle.scale(scale)?;
         let [luma, blue, red] = out.planes;
@@ -332,7 +332,7 @@ impl Transformer {
 /// Both sides as C integers. They are proven to be within [`limits`], so no product of them can overflow.
 fn sides(width: u32, height: u32) -> Result<(c_int, c_int)> {
     if width == 0 || height == 0 {
-        return Err(Error::usage(format!("a picture of {width}x{height} pixels")));
+        return Err(Error::usage(format!("a picture cannot have {width}x{height} pixels")));
     }
     check_limits(width, height)?;
     Ok((width as c_int, height as c_int))
@@ -342,11 +342,17 @@ fn sides(width: u32, height: u32) -> Result<(c_int, c_int)> {
 pub(crate) fn check_limits(width: u32, height: u32) -> Result<()> {
     if width > limits::MAX_SIDE || height > limits::MAX_SIDE {
         let sides = format!("{width}x{height}");
-        return Err(Error::limit(format!("a JPEG of {sides} pixels; sides are limited to {}", limits::MAX_SIDE)));
+        return Err(Error::limit(format!(
+            "the JPEG has {sides} pixels, but each side can have at most {}",
+            limits::MAX_SIDE
+        )));
     }
     if u64::from(width) * u64::from(height) > limits::MAX_PIXELS {
         let sides = format!("{width}x{height}");
-        return Err(Error::limit(format!("a JPEG of {sides} pixels; at most {} in all", limits::MAX_PIXELS)));
+        return Err(Error::limit(format!(
+            "the JPEG has {sides} pixels, but at most {} are allowed",
+            limits::MAX_PIXELS
+        )));
     }
     Ok(())
 }

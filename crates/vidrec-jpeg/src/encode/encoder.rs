@@ -222,7 +222,7 @@ fn planes(picture: &Planes) -> Result<[Plane<'_>; 3]> {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     let plane = |samples: &'_ [u8], width, height| {
         if samples.len() != width * height {
-            return Err(Error::usage("planes whose lengths do not fit the size of the picture"));
+            return Err(Error::usage("the lengths of the planes do not fit the size of the picture"));
         }
         Ok(())
     };

@@ -89,11 +89,11 @@ impl Cache {
             Err(e.help(help).hint(Hint::Set("decoded_cache")))
         };
         if limit > memory {
-            return too_much("this machine, or its container, has memory for less", memory, "ask for less");
+            return too_much("this machine or its container does not have so much memory", memory, "ask for less");
         }
         if limit > size {
             let help = "ask for less, or enlarge it: docker run --shm-size, or mount -o remount,size=…";
-            return too_much("the file system in memory has room for less", size, help);
+            return too_much("the file system in memory does not have so much room", size, help);
         }
         let digest = contents.digest();
         let file = MemoryFile::open(dir, &hex(&digest[..16]), layout.length, &layout.header(&digest))?;
@@ -352,7 +352,7 @@ impl Cache {
     fn is_whole(&self) -> bool {
         let is_whole = self.file.map().is_whole();
         if !is_whole {
-            self.fail("was cut off from outside");
+            self.fail("was truncated by another program");
         }
         is_whole
     }

@@ -31,7 +31,7 @@ impl Layout {
         if layout.length >= least && usize::try_from(length).is_ok() {
             return Ok(layout);
         }
-        let e = Error::usage("loader option decoded_cache: too little for what says where frames are");
+        let e = Error::usage("loader option decoded_cache: too small for the table of frames");
         let e = e.expected(format!("at least {least} bytes for {frames} frames")).found(format!("{length} bytes"));
         Err(e.hint(Hint::Set("decoded_cache")))
     }

@@ -137,7 +137,7 @@ impl Temporal {
         if matches!(frames, Frames::Fixed(_)) || random_length {
             return Ok(());
         }
-        Err(Error::usage("loader option temporal: no length of a run").hint(Hint::Set("frames")))
+        Err(Error::usage("loader option temporal: no run length is given").hint(Hint::Set("frames")))
     }
 
     /// The distance in frames from one frame of a run to the next, if the rule takes runs.

@@ -25,10 +25,10 @@ pub(crate) fn together(clip: &Clip<'_>, frames: &[u32], other: &Clip<'_>) -> Res
         let nearest = if (time - times[before]).abs() <= (times[after] - time).abs() { before } else { after };
         // The clocks of several cameras differ by microseconds.
         if (times[nearest] - time).abs() > apart.max(1e-3) {
-            return Err(refuse("a camera has no frame at the time of another")
+            return Err(refuse("a camera has no frame at the time of another camera's frame")
                 .expected(format!("a frame at {time:.3} s"))
                 .found(format!("frames from {first:.3} to {last:.3} s"))
-                .help("their clocks have to begin together, and they have to be as long"));
+                .help("the clocks of the cameras must begin together, and the videos must be equally long"));
         }
         found.push(nearest as u32);
     }

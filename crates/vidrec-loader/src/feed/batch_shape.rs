@@ -25,7 +25,9 @@ impl BatchShape {
         let (width, height) = size;
         let cameras = (options.cameras.names.len() as u32).max(1);
         if clips == 0 {
-            let what = format!("loader option budget: not one clip of {frames} frames of {width}x{height} pixels fits");
+            let what = format!(
+                "loader option budget: even one clip of {frames} frames of {width}x{height} pixels does not fit"
+            );
             return Err(Error::usage(what).found(format!("{:?}", options.batching.budget)));
         }
         let factors = [clips, cameras, frames, width, height, 3 * size_of::<f32>() as u32];

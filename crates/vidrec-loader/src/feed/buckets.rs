@@ -61,7 +61,7 @@ fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
 fn nearest(clip: &Clip<'_>, sizes: &[(u32, u32)]) -> Result<usize> {
     let frame = (clip.width(), clip.height());
     if frame.0 == 0 || frame.1 == 0 {
-        let e = Error::usage("loader option sizes: the frames of a clip differ in size, so that no shape fits");
+        let e = Error::usage("loader option sizes: the frames of a clip differ in size, so no shape fits");
         return Err(e.in_clip(clip.ordinal()));
     }
     Ok(nearest_shape(frame, sizes))

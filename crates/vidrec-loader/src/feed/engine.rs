@@ -131,7 +131,7 @@ impl Engine {
         if memory >= least {
             return Ok(());
         }
-        let e = Error::usage("there is too little memory for a window of blocks");
+        let e = Error::usage("the memory is too small for a window of blocks");
         let e = e.expected(format!("at least {least} bytes")).found(format!("{memory} bytes"));
         Err(e.help("mix fewer or smaller blocks").hint(Hint::Set("memory_bytes")))
     }
@@ -276,8 +276,8 @@ impl Engine {
         let chance = order.neighbors_share_a_batch(n, clips).filter(|_| is_mixed)?;
         let exact = Order::Shuffled.neighbors_share_a_batch(n, clips)?;
         Some(format!(
-            "the order mixes blocks of clips: two that are stored side by side share a batch with a chance of {:.2} %, \
-             {:.2} % in the order \"shuffled\", which takes a request for each clip",
+            "the order mixes blocks of clips: two neighbors on disk share a batch with a chance of {:.2} %, \
+             against {:.2} % in the order \"shuffled\", which needs a request for each clip",
             chance * 100.0,
             exact * 100.0
         ))
@@ -288,7 +288,7 @@ impl Engine {
         match &self.options.decoded_cache {
             None => Ok(()),
             Some(_) => {
-                Err(Error::usage("batches of JPEGs with a cache of decoded frames: nothing is decoded; choose one"))
+                Err(Error::usage("batches of JPEGs do not need a cache of decoded frames, because nothing is decoded"))
             }
         }
     }
@@ -307,17 +307,18 @@ impl Engine {
             warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fate}"));
         }
         if dtype == Dtype::U8 && (mean != [0.0; 3] || std != [1.0; 3]) {
-            warnings.push("mean and std change nothing in batches of bytes: choose a float dtype".into());
+            warnings.push("mean and std have no effect on batches of bytes: choose a float dtype".into());
         }
         warnings.extend(self.mixing());
         if let Some(failure) = self.planner.dataset.cache_failure() {
-            warnings.push(format!("the cache does not keep what is read: {failure}"));
+            warnings.push(format!("the cache does not store what the loader reads: {failure}"));
         }
         if let Some(failure) = self.decoded.as_ref().and_then(Cache::failure) {
-            warnings.push(format!("the cache of decoded frames is not used, or not any more: {failure}"));
+            warnings
+                .push(format!("the loader does not use the cache of decoded frames, or no longer uses it: {failure}"));
         }
         if let Some(notice) = self.decoded.as_ref().and_then(Cache::notice) {
-            warnings.push(format!("the cache of decoded frames is elsewhere: {notice}"));
+            warnings.push(format!("the cache of decoded frames is in another folder: {notice}"));
         }
         for BatchShape { frames, size: (width, height), .. } in self.schedule.empty_buckets() {
             warnings.push(format!("no clip is in the bucket of {frames} frames of {width}x{height} pixels"));

@@ -46,7 +46,7 @@ impl Episodes {
             });
             if let Some(before) = episodes[number][camera].replace(clip.ordinal()) {
                 let what = format!("episode {episode} has two clips of camera \"{}\"", cameras.names[camera]);
-                return Err(Error::usage(what).in_clip(clip.ordinal()).found(format!("clip {before}, too")));
+                return Err(Error::usage(what).in_clip(clip.ordinal()).found(format!("clip {before} as well")));
             }
         }
         let mut clips = Vec::new();
@@ -56,9 +56,7 @@ impl Episodes {
             for (clip, camera) in episode.iter().zip(&cameras.names) {
                 if clip.is_none() && cameras.missing == Missing::Error {
                     let e = Error::usage(format!("episode {name} has no clip of camera \"{camera}\"")).in_clip(first);
-                    return Err(
-                        e.help("leave the episode out, or mask the pictures that it lacks: missing_cameras = mask")
-                    );
+                    return Err(e.help("leave the episode out, or mask its missing frames: missing_cameras = mask"));
                 }
                 clips.push((clip.unwrap_or(first), clip.is_some()));
             }
@@ -105,7 +103,7 @@ fn refuse_others(dataset: &Dataset, options: &LoaderOptions) -> Result<()> {
         (options.safety.on_bad_frame == OnBadFrame::Substitute, "on_bad_frame"),
     ];
     if let Some((_, option)) = other.into_iter().find(|(is_given, _)| *is_given) {
-        let e = Error::usage(format!("loader option {option}: it does not go with cameras"));
+        let e = Error::usage(format!("loader option {option}: it cannot be combined with cameras"));
         return Err(e.hint(Hint::Unset(option)));
     }
     if dataset.draws() > 1 {
@@ -124,7 +122,7 @@ fn camera_and_episode(clip: &Clip<'_>, cameras: &Cameras) -> Result<Option<(usiz
         Some(Value::String(episode)) => format!("\"{episode}\""),
         Some(Value::Number(episode)) => episode.to_string(),
         found => {
-            let e = Error::usage(format!("a clip of camera \"{}\" is of no episode", cameras.names[camera]));
+            let e = Error::usage(format!("a clip of camera \"{}\" belongs to no episode", cameras.names[camera]));
             let e =
                 e.in_clip(clip.ordinal()).expected(format!("text or a number as attribute \"{}\"", cameras.episode));
             return Err(e.found(found.map_or("none".into(), Value::to_string)));

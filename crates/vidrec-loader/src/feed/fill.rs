@@ -52,7 +52,7 @@ pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Re
 pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
     let expected = engine.batch_bytes();
     if memory.len() != expected {
-        return Err(Error::usage("memory for a batch")
+        return Err(Error::usage("the memory for a batch has the wrong size")
             .expected(format!("{expected} bytes"))
             .found(format!("{} bytes", memory.len())));
     }
@@ -260,7 +260,9 @@ fn is_of_the_data(e: &Error) -> bool {
 }
 
 fn aligned<S: bytemuck::Pod>(memory: &mut [u8]) -> Result<&mut [S]> {
-    let refused =
-        |e| Error::usage(format!("memory for a batch: {e}")).expected(format!("aligned to {}", align_of::<S>()));
+    let refused = |e| {
+        Error::usage(format!("the memory for a batch is not suitable: {e}"))
+            .expected(format!("aligned to {}", align_of::<S>()))
+    };
     bytemuck::try_cast_slice_mut(memory).map_err(refused)
 }

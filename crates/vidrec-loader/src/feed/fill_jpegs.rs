@@ -46,7 +46,7 @@ fn length(engine: &Engine, seat: &Seat, shape: &BatchShape) -> usize {
 
 fn total(lengths: &[usize]) -> Result<usize> {
     let sum = lengths.iter().try_fold(0usize, |sum, &length| sum.checked_add(length));
-    sum.ok_or_else(|| Error::limit("the JPEGs of a batch are longer than memory can be"))
+    sum.ok_or_else(|| Error::limit("the JPEGs of a batch are too long for memory"))
 }
 
 /// Divides the buffer into a part for each sample.

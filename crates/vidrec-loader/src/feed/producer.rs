@@ -114,7 +114,7 @@ fn catch(f: impl FnOnce() -> Result<()>) -> Result<()> {
 
 fn panicked(panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    Error::internal(format!("a thread of the loader panicked: {}", text.unwrap_or("it does not say why")))
+    Error::internal(format!("a thread of the loader panicked: {}", text.unwrap_or("it gave no reason")))
 }
 
 #[cfg(test)]

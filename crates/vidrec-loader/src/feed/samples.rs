@@ -70,7 +70,7 @@ impl Count {
         let e = Error::usage("the clip is shorter than a sample").in_clip(clip);
         e.expected(format!("{needs} frames or more"))
             .found(found)
-            .help("load fewer frames, or say what happens to short clips: repeat, pad or skip (the option short)")
+            .help("load fewer frames, or choose what happens to short clips: repeat, pad or skip (the option short)")
     }
 }
 
@@ -97,7 +97,7 @@ impl Samples {
             Kind::Table(ends) => Some(ends.last().copied().unwrap_or(0)),
         };
         let len = groups.and_then(|groups| groups.checked_mul(crops.into()));
-        space.len = len.ok_or_else(|| Error::limit("more views of clips than 64 bits can count"))?;
+        space.len = len.ok_or_else(|| Error::limit("there are more views of clips than 64 bits can count"))?;
         Ok(space)
     }
 

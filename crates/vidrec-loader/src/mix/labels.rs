@@ -99,7 +99,7 @@ impl LabelMaps {
 
     fn given(given: &[(String, Vec<(String, u32)>)], names: &[String], sets: &[Dataset]) -> Result<Self> {
         if let Some((name, _)) = given.iter().find(|(name, _)| !names.contains(name)) {
-            let e = Error::usage(format!("mix: labels for \"{name}\", which is no source"));
+            let e = Error::usage(format!("mix: there are labels for \"{name}\", which is not a source"));
             return Err(e.expected(names.join(", ")));
         }
         let map = |(name, set): (&String, &Dataset)| match given.iter().find(|(of, _)| of == name) {
@@ -120,7 +120,7 @@ fn table(source: &str, set: &Dataset, map: &[(String, u32)]) -> Result<HashMap<u
             None => None,
         };
         let old = old.ok_or_else(|| {
-            Error::usage(format!("mix: source \"{source}\" has no class \"{class}\", to which labels give {new}"))
+            Error::usage(format!("mix: source \"{source}\" has no class \"{class}\", but labels map it to {new}"))
         })?;
         table.insert(old, *new);
     }

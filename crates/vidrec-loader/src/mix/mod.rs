@@ -126,7 +126,7 @@ impl Mix {
             sets.push(set);
         }
         if samples_per_epoch == Some(0) {
-            return Err(Error::usage("mix: samples_per_epoch").expected("1 or more").found(0));
+            return Err(Error::usage("mix: samples_per_epoch is out of range").expected("1 or more").found(0));
         }
         let shares = shares(window, weights, schedule)?;
         let mut starts = Vec::new();
@@ -214,8 +214,7 @@ impl Mix {
         } else {
             return Ok(());
         };
-        let e =
-            Error::usage(format!("loader option {option}: buckets would change the order of a mix, and its shares"));
+        let e = Error::usage(format!("loader option {option}: buckets would change the order and the shares of a mix"));
         Err(e.hint(Hint::Unset(option)))
     }
 }

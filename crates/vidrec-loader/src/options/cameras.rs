@@ -71,7 +71,7 @@ impl Cameras {
     pub(super) fn check(&self) -> Result<()> {
         let mut seen = HashSet::new();
         if let Some(twice) = self.names.iter().find(|name| !seen.insert(name.as_str())) {
-            return Err(Error::usage("loader option cameras: a camera is named twice").found(twice));
+            return Err(Error::usage("loader option cameras: the same camera is given twice").found(twice));
         }
         require(self.names.len() <= MOST_CAMERAS, "cameras", self.names.len(), "at most 256")
     }

@@ -141,7 +141,9 @@ impl LoaderOptions {
             );
         }
         if batching.budget.is_some() && any && batching.buckets.is_empty() {
-            let e = Error::usage("loader option budget: how many clips of any length fit depends on their buckets");
+            let e = Error::usage(
+                "loader option budget: clips of any length need buckets, which determine how many clips fit",
+            );
             return Err(e.hint(Hint::Set("buckets")));
         }
         if batching.divides() && matches!(self.sampling.order, Order::Weighted(_)) {

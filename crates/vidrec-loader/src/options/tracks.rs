@@ -111,8 +111,8 @@ impl TrackWindow {
         let option = format!("tracks[{name:?}]");
         let Some((start, end)) = self.window else {
             if self.rate.is_some() {
-                let e = Error::usage(format!("loader option {option}: a rate is for a window"));
-                return Err(e.help("give a window, or no rate for one value at each frame"));
+                let e = Error::usage(format!("loader option {option}: a rate needs a window"));
+                return Err(e.help("give a window, or omit the rate to get one value at each frame"));
             }
             return Ok(());
         };

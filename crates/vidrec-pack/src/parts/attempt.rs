@@ -37,7 +37,7 @@ impl Attempt {
             whole_folder::put_mark(&mark)?;
             return Ok(Attempt { number, dir, lock, died });
         }
-        Err(Error::usage(format!("{MOST} attempts of part {part} are at work")).file(attempts))
+        Err(Error::usage(format!("{MOST} attempts of part {part} are already running")).file(attempts))
     }
 
     /// Removes what attempts of a part left behind when they died after they had written its receipt.

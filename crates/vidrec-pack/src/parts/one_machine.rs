@@ -76,7 +76,12 @@ fn pack_into_folder(
     let publish =
         PublishOptions { out: Some(out.to_owned()), overwrite: options.run.overwrite, ..PublishOptions::default() };
     let mut report = divided.publish(&publish, &mut vidrec_format::progress::no_progress)?;
-    let left = |e| format!("the data set is complete, but its parts stay: {e:#}; resuming the pack removes them");
+    let left = |e| {
+        format!(
+            "the data set is complete, but vidrec could not remove its parts: {e:#}; \
+             resuming the pack removes them"
+        )
+    };
     report.left_behind.extend(whole_folder::remove(&dir, &[]).err().map(left));
     report.seconds = began.elapsed().as_secs_f64();
     Ok(report)
@@ -105,7 +110,7 @@ fn begin(dir: &Path, options: &PackOptions) -> Result<()> {
         Interrupted::Resume => Ok(()),
         Interrupted::Restart => whole_folder::remove(dir, &[]),
         Interrupted::Refuse => {
-            let e = Error::usage("an interrupted pack in parts is here").file(dir);
+            let e = Error::usage("this folder has an interrupted pack in parts").file(dir);
             Err(e.hint(Hint::Resume).hint(Hint::Restart))
         }
     }

@@ -40,7 +40,7 @@ impl From<(u32, u32)> for InParts {
 /// Refuses options that a pack in parts does not support.
 pub(super) fn refuse_retry(options: &PackOptions) -> Result<()> {
     if options.run.retry_failed {
-        return Err(Error::usage("what failed in a pack in parts is not packed again apart from the rest"));
+        return Err(Error::usage("vidrec cannot retry only the failed videos of a pack in parts"));
     }
     Ok(())
 }

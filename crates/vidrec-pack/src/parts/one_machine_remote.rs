@@ -83,7 +83,7 @@ fn begin(place: &Place, options: &PackOptions) -> Result<bool> {
             forget(&old).map(|()| false)
         }
         Interrupted::Refuse => {
-            let e = Error::usage("an interrupted pack in parts is here").file(place.path(PLAN));
+            let e = Error::usage("this folder has an interrupted pack in parts").file(place.path(PLAN));
             Err(e.hint(Hint::Resume).hint(Hint::Restart))
         }
     }

@@ -146,7 +146,7 @@ fn read<T: FromStr>(word: &str) -> Result<T>
 where
     T::Err: Display,
 {
-    word.parse().map_err(|e| Error::usage(format!("an option of the plan is unknown: {e}")).found(word))
+    word.parse().map_err(|e| Error::usage(format!("the plan has an unknown option: {e}")).found(word))
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ impl PartsPlan {
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage): the text is not from this version.
     pub fn options_from(text: &str, resources: &Resources) -> Result<PackOptions> {
         let options: PlannedOptions = serde_json::from_str(text)
-            .map_err(|e| Error::usage("these are not the options of a plan of this version of vidrec").found(e))?;
+            .map_err(|e| Error::usage("this version of vidrec did not write these options of a plan").found(e))?;
         options.to_options(resources)
     }
 

@@ -71,7 +71,7 @@ impl Place {
     pub fn attempts(&self, scratch: Option<&Path>, plan: &str) -> Result<PathBuf> {
         match self {
             Place::Folder(_) if scratch.is_some() => {
-                let e = Error::usage("a plan in a folder has its working folders there").file(self.location());
+                let e = Error::usage("a plan in a folder keeps its working folders there").file(self.location());
                 Err(e.hint(vidrec_format::error::Hint::Unset("scratch")))
             }
             Place::Folder(folder) => Ok(folder.dir.join("attempts")),
@@ -138,9 +138,9 @@ impl Place {
         if there == plan {
             return Ok(());
         }
-        Err(Error::usage("another plan is here already")
+        Err(Error::usage("there is already another plan here")
             .file(self.path(PLAN))
-            .help("plan into another folder, or remove this one if its parts are of no use any more"))
+            .help("plan into another folder, or remove this one if you no longer need its parts"))
     }
 
     /// Returns the bytes of a file, or `None` if it does not exist.
@@ -154,8 +154,7 @@ impl Place {
     /// Returns the parsed contents of a file, or `None` if it does not exist.
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         let Some(bytes) = self.read(name)? else { return Ok(None) };
-        let unknown =
-            |e| Error::usage("this is not what this version of vidrec writes there").file(self.path(name)).found(e);
+        let unknown = |e| Error::usage("this version of vidrec did not write this file").file(self.path(name)).found(e);
         serde_json::from_slice(&bytes).map(Some).map_err(unknown)
     }
 

@@ -82,11 +82,11 @@ impl PartsPlan {
     pub(super) fn open_place(place: Place) -> Result<Self> {
         let none = || {
             let e = Error::usage("there is no plan here").file(place.location()).expected(format!("a file {PLAN}"));
-            e.help("a plan is complete when this file is there").hint(Hint::Plan)
+            e.help("a plan is complete when this file exists").hint(Hint::Plan)
         };
         let bytes = place.read(PLAN)?.ok_or_else(none)?;
         let json: PlanJson = serde_json::from_slice(&bytes).map_err(|e| {
-            Error::usage("this is not a plan of this version of vidrec").file(place.path(PLAN)).found(e)
+            Error::usage("this version of vidrec did not write this plan").file(place.path(PLAN)).found(e)
         })?;
         json.check().map_err(|e| e.file(place.path(PLAN)))?;
         Ok(PartsPlan { digest: hex(&Sha256::digest(&bytes)), place, json })
@@ -113,8 +113,11 @@ impl PartsPlan {
     /// Refuses a program or decoders that could produce other bytes than those of the plan.
     pub(super) fn check_versions(&self) -> Result<()> {
         let other = |what: &str, then: &str, now: &str| {
-            let e = Error::usage(format!("the plan was made with another {what}, which may give other bytes"));
-            e.file(self.place.location()).expected(then).found(now).help("use the same on all machines, or plan again")
+            let e = Error::usage(format!("the plan was made with a different {what}, which may give different bytes"));
+            e.file(self.place.location())
+                .expected(then)
+                .found(now)
+                .help("use the same one on all machines, or plan again")
         };
         if self.json.tool != TOOL {
             return Err(other("version of vidrec", &self.json.tool, TOOL));
@@ -157,12 +160,13 @@ impl PartsPlan {
         let bytes = self.place.read_range(self.json.jobs(), planned.offset, planned.bytes)?;
         let place = |e: Error| e.file(self.place.path(self.json.jobs()));
         if hex(&Sha256::digest(&bytes)) != planned.sha256 {
-            let e = Error::usage(format!("the videos of part {part} are not those of the plan"));
+            let e = Error::usage(format!("the list of videos of part {part} is not the one that was planned"));
             return Err(place(e.expected(format!("lines with SHA-256 {}", planned.sha256)).help("plan again")));
         }
         let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let jobs = lines.map(|line| {
-            serde_json::from_slice(line).map_err(|e| place(Error::usage("a line is not that of a video").found(e)))
+            serde_json::from_slice(line)
+                .map_err(|e| place(Error::usage("a line in the list of videos does not describe a video").found(e)))
         });
         let jobs: Vec<PlannedJob> = jobs.collect::<Result<_>>()?;
         if jobs.len() as u64 != planned.videos {

@@ -62,14 +62,14 @@ impl PlanJson {
     /// Checks that the parts follow one another and include all videos.
     pub fn check(&self) -> Result<()> {
         if self.form != FORM {
-            return Err(Error::usage("the plan is of another version of vidrec")
+            return Err(Error::usage("another version of vidrec made the plan")
                 .expected(format!("form {FORM}"))
                 .found(format!("form {}", self.form))
                 .help(format!("use {}, which made it, or plan again", self.tool)));
         }
         let is_name = |name: &String| names::stem(name) == "jobs" && name.ends_with(".jsonl");
         if !self.jobs.as_ref().is_none_or(is_name) {
-            return Err(Error::usage("the plan names another file as the list of its videos").found(self.jobs()));
+            return Err(Error::usage("the plan names a different file as the list of its videos").found(self.jobs()));
         }
         let (mut videos, mut bytes) = (0u64, 0u64);
         for part in &self.parts {
@@ -80,7 +80,7 @@ impl PlanJson {
             (videos, bytes) = sums.ok_or_else(|| Error::usage("the parts of the plan are too large"))?;
         }
         if videos != self.videos || self.parts.is_empty() || self.parts.len() > u32::MAX as usize {
-            return Err(Error::usage("the parts of the plan do not have all its videos"));
+            return Err(Error::usage("the parts of the plan do not contain all of its videos"));
         }
         Ok(())
     }

@@ -71,7 +71,7 @@ impl PartsPlan {
         }
         let sum = |of: fn(&ShardJson) -> u64| shards.iter().map(of).try_fold(0u64, u64::checked_add);
         if sum(|s| s.clips).and(sum(|s| s.frames)).and(sum(|s| s.bytes)).is_none() {
-            return Err(Error::limit("the receipts say more than a data set can have").file(self.place.location()));
+            return Err(Error::limit("the receipts list more than a data set can hold").file(self.place.location()));
         }
         Ok(DatasetJson::new(&self.json.meta(self.options(&Default::default())?.frames.draws), shards))
     }
@@ -84,8 +84,8 @@ impl PartsPlan {
     ) -> Result<()> {
         let out = options.out.as_deref().unwrap_or(self.place.location());
         if is_remote(out) {
-            let e = Error::usage("a plan in a folder is published in a folder").file(out);
-            return Err(e.help("publish it there, then copy the data set with `vidrec push`"));
+            let e = Error::usage("a plan in a folder can be published only to a folder").file(out);
+            return Err(e.help("publish it to a folder, then copy the data set with `vidrec push`"));
         }
         let lock = FolderLock::take(out)?;
         publication::recover(out)?;
@@ -239,7 +239,7 @@ fn replaced_here(dir: &Path, overwrite: bool) -> Result<Replaced> {
         return Ok(Replaced::default());
     }
     if !overwrite {
-        return Err(Error::usage("the plan was published already").file(path).hint(Hint::Overwrite));
+        return Err(Error::usage("the plan has already been published").file(path).hint(Hint::Overwrite));
     }
     let before = listing::read(&path)?;
     let removable = before.failures.iter().map(|failures| failures.file.clone()).collect();

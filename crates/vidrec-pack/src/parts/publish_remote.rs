@@ -77,7 +77,7 @@ fn elsewhere<'a>(here: &Path, options: &'a PublishOptions) -> Result<Option<&'a 
     if is_remote(out) && store(out) == store(here) {
         return Ok(Some(out));
     }
-    let e = Error::usage("a plan in object storage is published in the same bucket").file(out);
+    let e = Error::usage("a plan in object storage can be published only to the same bucket").file(out);
     Err(e
         .expected(format!("a location in the bucket of {}", here.display()))
         .help("publish it there, then copy the data set with `vidrec fetch`"))
@@ -86,7 +86,7 @@ fn elsewhere<'a>(here: &Path, options: &'a PublishOptions) -> Result<Option<&'a 
 /// Makes the server copy the files of all shards.
 fn copy(plan: &PartsPlan, from: &InBucket, target: &upload::Place, json: &DatasetJson) -> Result<()> {
     if target.bucket.look(PLAN)?.is_some() {
-        return Err(Error::usage("this folder has a plan and its parts").file(target.bucket.path(PLAN)));
+        return Err(Error::usage("this folder contains a plan and its parts").file(target.bucket.path(PLAN)));
     }
     let names: Vec<&FileName> = json.shards.iter().flat_map(ShardJson::file_names).collect();
     in_order(names.len(), plan.place.at_once(), |i| target.bucket.copy(&from.bucket.path(names[i]), names[i]))?;

@@ -48,7 +48,7 @@ impl Receipt {
         let name = name(part);
         let Some(receipt) = place.read_json::<Self>(&name)? else { return Ok(None) };
         if receipt.plan != plan || receipt.part != part {
-            return Err(Error::usage("this is the receipt of another plan or part")
+            return Err(Error::usage("the receipt belongs to another plan or part")
                 .file(place.path(&name))
                 .expected(format!("part {part} of plan {}", &plan[..16]))
                 .found(format!("part {} of plan {}", receipt.part, receipt.plan.get(..16).unwrap_or(&receipt.plan)))
@@ -64,7 +64,7 @@ impl Receipt {
             let stem = names::stem_of_part(self.part, i);
             let other = shard.misnamed().or_else(|| shard.file_names().find(|name| names::stem(name) != stem));
             if let Some(name) = other {
-                return Err(Error::usage("the receipt names a file that is not of its part").found(name));
+                return Err(Error::usage("the receipt names a file that does not belong to its part").found(name));
             }
         }
         let sum = |of: fn(&ShardJson) -> u64| self.shards.iter().map(of).try_fold(0u64, u64::checked_add);
@@ -72,10 +72,12 @@ impl Receipt {
             [sum(|s| s.clips), sum(|s| s.frames), sum(|s| s.bytes).and_then(|b| b.checked_add(self.index_bytes))];
         let report = &self.report;
         if sums != [report.clips, report.frames, report.bytes].map(Some) {
-            return Err(Error::usage("clips, frames or bytes of the receipt are not the sums over its shards"));
+            return Err(Error::usage(
+                "the number of clips, frames or bytes in the receipt is not the sum over its shards",
+            ));
         }
         if digest_of(report)? != self.failures_sha256 || report.failed != report.failures.len() as u64 {
-            return Err(Error::usage("the failures of the receipt are not those that its attempt wrote")
+            return Err(Error::usage("the list of failures is not the one that the receipt describes")
                 .help("remove the receipt, and pack the part again"));
         }
         Ok(())
@@ -98,11 +100,11 @@ impl Receipt {
         }
         let files =
             |receipt: &Self| receipt.shards.iter().map(|s| s.record_file.to_string()).collect::<Vec<_>>().join(", ");
-        Err(Error::usage(format!("another attempt made something else of part {}", self.part))
+        Err(Error::usage(format!("another attempt at part {} gave a different result", self.part))
             .file(place.path(&name))
             .expected("the same bytes and failures from every attempt")
             .found(format!("this attempt made {}, {} failures", files(self), self.report.failures.len()))
-            .help("look for a machine with failing memory or disk, remove the receipt, and pack the part again"))
+            .help("find the machine whose memory or disk is failing, remove the receipt, and pack the part again"))
     }
 }
 /// Reads a receipt from any bytes.

@@ -164,11 +164,13 @@ impl<'a> Stamps<'a> {
 
 fn check(parts: u32, options: &PackOptions) -> Result<()> {
     if parts == 0 {
-        return Err(Error::usage("a plan has at least one part"));
+        return Err(Error::usage("a plan needs at least one part"));
     }
     if let Sharding::Count(_) = options.run.sharding {
-        return Err(Error::usage("a number of shards cannot be kept where parts are packed apart")
-            .help("each part has a shard of its own; choose the number of parts"));
+        return Err(Error::usage(
+            "a plan cannot have a fixed number of shards, because its parts are packed separately",
+        )
+        .help("each part has its own shard; choose the number of parts"));
     }
     Ok(())
 }

@@ -26,19 +26,19 @@ impl EpisodeFrames {
         let half = 0.5 / self.fps;
         let end = self.start + f64::from(self.count) / self.fps - half;
         let (start, end) = (microseconds((self.start - half).max(0.0))?, microseconds(end)?);
-        Segment::new(Some(start), Some(end))?.ok_or_else(|| "it is no part of a video".into())
+        Segment::new(Some(start), Some(end))?.ok_or_else(|| "it is not a valid part of a video".into())
     }
 
     /// Refuses a segment of the video that has other frames: one is missing, or is not where the rate puts it.
     pub fn check(&self, timeline: &Timeline, inside: &[u32], clock: SegmentClock) -> Result<()> {
         let times: Vec<f64> = inside.iter().map(|&i| clock.seconds(timeline, timeline.pts[i as usize])).collect();
-        let wanted = |count: usize| format!("{count} frames at {} a second, from {:.3} s on", self.fps, self.start);
+        let wanted = |count: usize| format!("{count} frames at {} per second, from {:.3} s on", self.fps, self.start);
         if times.len() != self.count as usize {
             let found = match (times.first(), times.last()) {
                 (Some(first), Some(last)) => format!("{} frames, from {first:.3} to {last:.3} s", times.len()),
                 _ => "none".into(),
             };
-            return Err(Error::usage("the video has other frames than the episode")
+            return Err(Error::usage("the frames of the video are not those of the episode")
                 .expected(wanted(self.count as usize))
                 .found(found));
         }
@@ -47,7 +47,9 @@ impl EpisodeFrames {
             None => Ok(()),
             Some((i, time)) => {
                 let found = format!("frame {i} at {time:.3} s");
-                Err(Error::usage("a frame of the episode has another time").expected(wanted(times.len())).found(found))
+                Err(Error::usage("a frame of the episode has the wrong time")
+                    .expected(wanted(times.len()))
+                    .found(found))
             }
         }
     }

@@ -55,7 +55,7 @@ impl PackPlan {
         if found.is_empty() {
             let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
             return Err(Error::usage(format!("no videos in {}", names.join(", ")))
-                .expected("files with a video's ending, in folders named for their class"));
+                .expected("video files in folders that are named for their class"));
         }
         if let Some(split) = &options.split {
             keep_split(&mut found, split)?;
@@ -91,13 +91,13 @@ fn check_tracks(options: &InputOptions) -> Result<()> {
     for (i, TrackSpec { name, column, clock, .. }) in options.tracks.iter().enumerate() {
         let wrong = |what: String| Error::usage(format!("track {name:?}: {what}"));
         if options.tracks[..i].iter().any(|other| other.name == *name) {
-            return Err(wrong("there are two of this name".into()));
+            return Err(wrong("two tracks have this name".into()));
         }
         if manifest::is_known_column(column) {
-            return Err(wrong(format!("column {column:?} says something else of a video")));
+            return Err(wrong(format!("column {column:?} has another meaning")));
         }
         if *clock == TrackClock::Segment && options.whole_files {
-            return Err(wrong("clock=segment makes no sense for whole files".into()).hint(Hint::Unset("whole_files")));
+            return Err(wrong("clock=segment has no meaning for whole files".into()).hint(Hint::Unset("whole_files")));
         }
     }
     Ok(())
@@ -146,7 +146,7 @@ impl Gathered {
         let text = location.to_string_lossy();
         if text.ends_with('/') || manifest::is_manifest(location) {
             let e = Error::usage("a remote input has to be a video").file(location);
-            return Err(e.help("copy the manifest to this machine, and give its remote root").hint(Hint::Set("root")));
+            return Err(e.help("copy the manifest to this machine, and set its remote root").hint(Hint::Set("root")));
         }
         let (root, name) = text.rsplit_once('/').unwrap_or((&text, &text));
         let root = self.roots.number(Path::new(root))?;
@@ -180,14 +180,19 @@ impl Gathered {
     fn add_episodes(&mut self, path: &Path, options: &InputOptions) -> Result<bool> {
         let Some(found) = lerobot::read(path, self.episodes.count, options)? else { return Ok(false) };
         if let Some(track) = found.tracks.iter().find(|t| options.tracks.iter().any(|other| other.name == t.name())) {
-            return Err(Error::usage(format!("track {:?}: there are two of this name", track.name())).file(path));
+            return Err(Error::usage(format!("track {:?}: two tracks have this name", track.name())).file(path));
         }
         if let Some(known) = &self.episodes.tracks
             && *known != found.tracks
         {
             let names = |tracks: &[PlannedTrack]| tracks.iter().map(PlannedTrack::name).collect::<Vec<_>>().join(", ");
-            let e = Error::usage("the LeRobot data sets have other features, or of another type or shape").file(path);
-            return Err(e.expected(names(known)).found(names(&found.tracks)).help("pack them one by one, and merge"));
+            let e =
+                Error::usage("the LeRobot data sets have different features, or features of different types or shapes")
+                    .file(path);
+            return Err(e
+                .expected(names(known))
+                .found(names(&found.tracks))
+                .help("pack them one by one, and merge the results"));
         }
         let before = self.found.len();
         self.found.extend(found.videos);
@@ -231,9 +236,9 @@ impl Gathered {
         self.manifests.push(manifest.columns);
         match (&self.classes, manifest.classes) {
             (Some(known), Some(new)) if *known != new => {
-                return Err(Error::usage("the inputs come with different classes")
+                return Err(Error::usage("the inputs have different classes")
                     .file(path)
-                    .help("name one file of classes for all")
+                    .help("name one file of classes for all inputs")
                     .hint(Hint::Set("classes")));
             }
             (None, Some(new)) => self.classes = Some(new),
@@ -250,7 +255,7 @@ fn keep_split(found: &mut Vec<FoundVideo>, split: &str) -> Result<()> {
         return Ok(());
     }
     let known = known.into_iter().collect::<Vec<_>>().join(", ");
-    let known = if known.is_empty() { "none: the inputs name no splits".into() } else { known };
+    let known = if known.is_empty() { "none: the inputs do not name splits".into() } else { known };
     Err(Error::usage(format!("no video is in the split \"{split}\"")).found(known))
 }
 
@@ -267,7 +272,7 @@ fn one_kind(found: &[FoundVideo]) -> Result<()> {
         return mixed("labels are numbers in one input and names in another", number, name);
     }
     match (of(|l| matches!(l, Label::One(_))), of(|l| matches!(l, Label::Many(_)))) {
-        (Some(one), Some(many)) => mixed("some clips have a label and others a list of labels", one, many),
+        (Some(one), Some(many)) => mixed("some clips have one label, and others have a list of labels", one, many),
         _ => Ok(()),
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn whole_number(text: &str) -> Result<Tag, String> {
 }
 
 /// The values that a label may have.
-const ALLOWED: &str = "labels are whole numbers from 0 to 16777216, or class names; an empty cell is no label";
+const ALLOWED: &str = "labels are whole numbers from 0 to 16777216, or class names; an empty cell means no label";
 const _: () = assert!(limits::MAX_LABEL == 16_777_216);
 
 /// Whether a text is a decimal number: an optional sign, digits, and an optional fraction.
@@ -121,7 +121,7 @@ pub(super) struct Classes {
 impl Classes {
     fn new(names: Vec<String>, first: u32, fixed: bool) -> Result<Self> {
         if names.len() as u64 > limits::MAX_LABEL as u64 {
-            return Err(Error::limit("too many classes").found(names.len()));
+            return Err(Error::limit("there are too many classes").found(names.len()));
         }
         let by_name: HashMap<_, _> = names.iter().cloned().zip(0..).collect();
         if by_name.len() != names.len() {
@@ -222,7 +222,7 @@ fn in_order(mut pairs: Vec<(i64, String)>) -> Result<(Vec<String>, u32), String>
     let first = pairs.first().map_or(0, |p| p.0);
     match pairs.iter().zip(first..).find(|(pair, n)| pair.0 != *n) {
         _ if !(0..=1).contains(&first) => Err(format!("the first class has number {first}: expected 0 or 1")),
-        Some((_, n)) => Err(format!("no class, or more than one, has number {n} or the one before")),
+        Some((_, n)) => Err(format!("each number must belong to one class, but {n} or the number before it does not")),
         None => Ok((pairs.into_iter().map(|p| p.1).collect(), first as u32)),
     }
 }

@@ -77,7 +77,7 @@ impl Roots {
         }
         let prefixes: Vec<String> = renamed.iter().map(|&root| format!("{:?}", self.prefix(root, depth))).collect();
         Some(format!(
-            "the inputs name different videos {source:?}; to tell them apart, sources begin with {}",
+            "several inputs have a video {source:?}; to tell them apart, sources begin with {}",
             prefixes.join(", ")
         ))
     }

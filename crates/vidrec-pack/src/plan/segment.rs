@@ -95,7 +95,7 @@ pub(super) fn microseconds(seconds: f64) -> std::result::Result<u64, String> {
     if (0.0..=MAX_SECONDS).contains(&seconds) {
         Ok((seconds * 1e6).round() as u64)
     } else {
-        Err(format!("{seconds} is no time in seconds from 0 on"))
+        Err(format!("{seconds} is not a time of 0 or more seconds"))
     }
 }
 

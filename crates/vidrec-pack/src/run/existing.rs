@@ -99,11 +99,11 @@ impl Existing {
             ..now.clone()
         };
         if let Some(Difference { what, then, now }) = then.difference(now) {
-            return Err(Error::usage(format!("the data set here was packed in another way: {what}"))
+            return Err(Error::usage(format!("the data set here was packed differently: {what}"))
                 .file(out)
                 .expected(then)
                 .found(now)
-                .help("take the same inputs and options, or pack everything again")
+                .help("use the same inputs and options, or pack everything again")
                 .hint(Hint::Overwrite));
         }
         let path = out.join(dataset_json::FILE_NAME);
@@ -126,7 +126,7 @@ impl Existing {
             Error::usage("the data set here was packed from other inputs")
                 .file(out)
                 .found(what)
-                .help("take the same inputs, or pack everything again")
+                .help("use the same inputs, or pack everything again")
                 .hint(Hint::Overwrite)
         };
         let mut clips = 0;
@@ -139,7 +139,7 @@ impl Existing {
                 Err(failure) => failure.source == job.source,
             };
             if !stored {
-                return Err(other(format!("no clip for {} where it should be", job.source)));
+                return Err(other(format!("no clip of {} at its position", job.source)));
             }
         }
         let last = self.failures.keys().last().copied();
@@ -214,8 +214,8 @@ fn read_failures(out: &Path, source: &Source, listed: Option<&FailuresJson>) -> 
         Err(e) if e.is_missing() && listed.is_none() => return Ok(BTreeMap::new()),
         bytes => bytes?,
     };
-    let text =
-        String::from_utf8(bytes).map_err(|e| Error::usage("the list of failures is no text").file(&path).found(e))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|e| Error::usage("the list of failures is not UTF-8 text").file(&path).found(e))?;
     if listed.is_some_and(|listed| listed.sha256 != hex(&Sha256::digest(&text))) {
         return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
             .file(path)
@@ -225,7 +225,7 @@ fn read_failures(out: &Path, source: &Source, listed: Option<&FailuresJson>) -> 
     let mut failures = BTreeMap::new();
     for (i, line) in text.lines().enumerate() {
         let failure: Failure = serde_json::from_str(line)
-            .map_err(|e| Error::usage(format!("line {} is not that of a failure", i + 1)).file(&path).found(e))?;
+            .map_err(|e| Error::usage(format!("line {} does not describe a failure", i + 1)).file(&path).found(e))?;
         failures.insert(failure.item, failure);
     }
     Ok(failures)

@@ -105,7 +105,7 @@ fn first_difference(all: impl IntoIterator<Item = (String, String, String)>) -> 
 
 /// Returns the error for a run that differs from the one that was interrupted.
 pub(super) fn refusal(dir: &Path, difference: Difference) -> Error {
-    Error::usage(format!("cannot be resumed: {} changed since it was begun", difference.what))
+    Error::usage(format!("the pack cannot be resumed: {} changed since it began", difference.what))
         .file(dir)
         .expected(difference.then)
         .found(difference.now)
@@ -169,8 +169,8 @@ mod tests {
         let e = refusal(Path::new("set"), fingerprint().difference(&now).unwrap());
         assert_eq!(
             e.to_string(),
-            "set: cannot be resumed: the setting \"effort\" changed since it was begun: expected not set, found 1; \
-             resume with the same effort; where the setting is absent, that is 0; start the pack over"
+            "set: the pack cannot be resumed: the setting \"effort\" changed since it began: expected not set, \
+             found 1; resume with the same effort; where the setting is absent, that is 0; start the pack over"
         );
     }
 
@@ -182,7 +182,7 @@ mod tests {
         let e = refusal(Path::new("set"), then.difference(&fingerprint()).unwrap());
         assert_eq!(
             e.to_string(),
-            "set: cannot be resumed: the form of the journal changed since it was begun: expected 1, found 2; \
+            "set: the pack cannot be resumed: the form of the journal changed since it began: expected 1, found 2; \
              resume with the same inputs and options; start the pack over"
         );
     }

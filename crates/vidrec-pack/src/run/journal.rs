@@ -136,8 +136,8 @@ impl JournalLines {
         read.map_err(|e| Error::io("read", &self.path, e))?;
         let Some(text) = checked(&line) else { return Ok(None) };
         let entry = serde_json::from_slice(text).map_err(|e| {
-            Error::usage("this is not the journal of this version of vidrec").file(&self.path).found(e).help(
-                "if another version wrote it, finish with that; if the folder is somebody else's, remove the file",
+            Error::usage("this version of vidrec did not write this journal").file(&self.path).found(e).help(
+                "if another version wrote it, finish with that version; if the folder came from others, remove the file",
             )
         })?;
         self.end += line.len() as u64;

@@ -135,7 +135,7 @@ impl Troubles {
         let text = |&(n, one, several): &(u64, &str, &str)| format!("{n} {}", if n == 1 { one } else { several });
         let mut parts: Vec<String> = counts.iter().filter(|(n, ..)| *n > 0).map(text).collect();
         if let (true, Some(claimed), Some(decoded)) = (troubles.cut_off, facts.claimed_seconds, facts.stream_seconds) {
-            parts.push(format!("the container claims {claimed:.1} s, {decoded:.1} s are there"));
+            parts.push(format!("the container claims {claimed:.1} s, but only {decoded:.1} s decode"));
         }
         if !parts.is_empty() {
             let of_audio = facts.audio.as_ref().and_then(|audio| audio.first_error.as_ref());

@@ -59,7 +59,7 @@ pub(crate) fn start(
 
 fn is_there(out: &Path, found: &JournalSummary) -> Error {
     let (done, total) = (found.videos, found.fingerprint.videos);
-    Error::usage(format!("an interrupted pack is here, with {done} of {total} videos done"))
+    Error::usage(format!("this folder has an interrupted pack, with {done} of {total} videos done"))
         .file(out)
         .hint(Hint::Resume)
         .hint(Hint::Restart)
@@ -151,7 +151,7 @@ fn replay(
         let job = plan.jobs.get(usize::try_from(done.item).unwrap_or(usize::MAX));
         let job = job
             .filter(|_| done.item == report.videos())
-            .ok_or_else(|| Error::usage("the journal is not that of these videos").file(out).hint(Hint::Restart))?;
+            .ok_or_else(|| Error::usage("the journal belongs to other videos").file(out).hint(Hint::Restart))?;
         each(lines.end, job, &done)?;
         report.push(job, &done.outcome);
     }

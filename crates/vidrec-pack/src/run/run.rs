@@ -228,7 +228,7 @@ impl<'a> PackRun<'a> {
             Journal::remove(out)?;
             return Err(error);
         }
-        Err(error.also_help(format!("{kept} of {total} videos are done and kept")).hint(Hint::Resume))
+        Err(error.also_help(format!("{kept} of {total} videos are safely on disk")).hint(Hint::Resume))
     }
 
     fn publish(self, out: &Path) -> Result<PackReport> {
@@ -259,7 +259,12 @@ impl<'a> PackRun<'a> {
 pub(super) fn carry_out(plan: &FolderPlan, out: &Path) -> Result<LeftBehind> {
     let mut left_behind = plan.carry_out(out)?;
     if left_behind.is_empty() || publication::is_pending(out) {
-        let left = |e| format!("the data set is complete, but its journal stays: {e:#}; resuming the pack removes it");
+        let left = |e| {
+            format!(
+                "the data set is complete, but vidrec could not remove its journal: {e:#}; \
+             resuming the pack removes it"
+            )
+        };
         left_behind.extend(Journal::remove(out).err().map(left));
     }
     Ok(left_behind)

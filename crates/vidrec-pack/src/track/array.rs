@@ -61,10 +61,9 @@ impl Array {
     ///
     /// The array is a single number, or too large.
     pub fn value_shape(&self) -> Result<Vec<u32>> {
-        let (_, shape) = self
-            .shape
-            .split_first()
-            .ok_or_else(|| Error::usage("it is a single number").expected("an array, its first side the values"))?;
+        let (_, shape) = self.shape.split_first().ok_or_else(|| {
+            Error::usage("the array is a single number").expected("an array whose first side counts the values")
+        })?;
         if shape.len() > limits::MAX_TRACK_SIDES {
             return Err(Error::limit("the array has too many sides").found(self.shape.len()));
         }
@@ -85,7 +84,7 @@ impl Array {
             return Ok(self);
         }
         if found == TrackType::Utf8 || kind == TrackType::Utf8 {
-            return Err(Error::usage("the values have another type").expected(kind).found(found));
+            return Err(Error::usage("the values have the wrong type").expected(kind).found(found));
         }
         let values = match kind {
             TrackType::F32 => {
@@ -100,7 +99,7 @@ impl Array {
         };
         let values = values.map_err(|i| {
             let per_value = self.shape.iter().skip(1).product::<usize>().max(1);
-            Error::usage(format!("a number of type {found} cannot be one of type {kind}")).found(format!(
+            Error::usage(format!("a number of type {found} cannot be converted to type {kind}")).found(format!(
                 "{} in value {}",
                 text(&self.values, i),
                 i / per_value

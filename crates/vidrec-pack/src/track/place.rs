@@ -59,7 +59,7 @@ fn at_times(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<(Array, Track
     let Raw { values, mut starts, .. } = raw;
     let count = values.len();
     if starts.len() != count {
-        return Err(Error::usage("there is not one time for each value")
+        return Err(Error::usage("the track does not have one time for each value")
             .expected(format!("{count} times"))
             .found(starts.len()));
     }
@@ -81,7 +81,7 @@ fn at_times(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<(Array, Track
 fn spans(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<(Array, TrackTimes)> {
     let Raw { values, starts, ends } = raw;
     if starts.len() != values.len() || ends.len() != values.len() {
-        return Err(Error::usage("there is not one start and one end for each value"));
+        return Err(Error::usage("the track does not have one start and one end for each value"));
     }
     check_order(&starts, "starts")?;
     let (origin, tolerance) = (origin(spec, window), tolerance(spec));
@@ -94,8 +94,8 @@ fn spans(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<(Array, TrackTim
             return Err(Error::usage("a span ends before it starts").found(named()));
         }
         if start < first.saturating_sub(tolerance) || end > last.saturating_add(tolerance) {
-            return Err(Error::usage("a span lies beyond the video")
-                .expected(format!("{} to {} s, and {} s more", text(first), text(last), text(tolerance)))
+            return Err(Error::usage("a span lies outside the video")
+                .expected(format!("{} to {} s, with a tolerance of {} s", text(first), text(last), text(tolerance)))
                 .found(named()));
         }
         if let Some((start, end)) = cut_span((start, end), window) {
@@ -147,7 +147,7 @@ fn check_frames(spec: &TrackSpec, count: usize, window: &Window) -> Result<()> {
     if count == frames {
         return Ok(());
     }
-    Err(Error::usage(format!("there is not one value for each frame of the {what}"))
+    Err(Error::usage(format!("the track does not have one value for each frame of the {what}"))
         .expected(format!("{frames} values"))
         .found(count))
 }
@@ -171,11 +171,11 @@ fn check_reach(spec: &TrackSpec, (first, end): (i64, i64), count: usize, window:
     let (start, stop) = window.part();
     let fault = |what: &str, (start, stop): (i64, i64), help: &str| {
         Err(Error::usage(format!("the track {what}"))
-            .expected(format!("{} to {} s, give or take {} s", text(start), text(stop), text(tolerance)))
+            .expected(format!("{} to {} s, with a tolerance of {} s", text(start), text(stop), text(tolerance)))
             .found(format!("{count} values from {} to {} s", text(first), text(end)))
             .help(help))
     };
-    let wider = "say tolerance=SECONDS in the words of the track if that is right";
+    let wider = "if this is intended, add tolerance=SECONDS to the description of the track";
     if first < least.saturating_sub(tolerance) || end > most.saturating_add(tolerance) {
         return fault("is longer than the video", (least, most), wider);
     }
@@ -184,7 +184,7 @@ fn check_reach(spec: &TrackSpec, (first, end): (i64, i64), count: usize, window:
         return fault(
             "is shorter than the video",
             (start, stop),
-            "say partial in the words of the track if that is right",
+            "if this is intended, add partial to the description of the track",
         );
     }
     Ok(())
@@ -264,7 +264,7 @@ mod tests {
         let (starts, ends) = ([2400, 2500, 2600].map(|t| t * MS), [2450, 2500, 2700].map(|t| t * MS));
         assert_eq!(times, TrackTimes::Spans { starts: starts.into(), ends: ends.into() });
         let e = refused("a=a,spans", spans(&[(0, 1), (900, 1600)]), None);
-        assert!(e.contains("beyond the video") && e.contains("value 1 from 0.9 to 1.6 s"), "{e}");
+        assert!(e.contains("outside the video") && e.contains("value 1 from 0.9 to 1.6 s"), "{e}");
         assert!(refused("a=a,spans", spans(&[(5, 4)]), None).contains("ends before"));
         assert!(refused("a=a,spans", spans(&[(5, 6), (4, 9)]), None).contains("starts run backwards"));
     }

@@ -130,10 +130,10 @@ impl PlannedTrack {
         let (found, shape) = (raw.values.values.kind(), raw.values.value_shape()?);
         if (found, &shape) != (self.kind, &self.shape) {
             let words = |kind: TrackType, shape: &[u32]| format!("{kind} {shape:?}");
-            return Err(Error::usage("the values are not like those of the first row")
+            return Err(Error::usage("the values differ in type or shape from those of the first row")
                 .expected(words(self.kind, &self.shape))
                 .found(words(found, &shape))
-                .help("say type=TYPE in the words of the track if only the type differs"));
+                .help("if only the type differs, add type=TYPE to the description of the track"));
         }
         place(&self.spec, raw, window)?.encode(window.chosen.len() as u32)
     }

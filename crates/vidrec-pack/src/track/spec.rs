@@ -170,7 +170,7 @@ impl FromStr for TrackSpec {
         let named = words.next().unwrap_or_default().split_once('=');
         let (name, column) = named
             .filter(|(name, column)| !name.is_empty() && !column.is_empty())
-            .ok_or_else(|| wrong("it has to begin with the name of the track, \"=\" and the column".into()))?;
+            .ok_or_else(|| wrong("it must begin with the name of the track, \"=\" and the column".into()))?;
         let mut timings = Vec::new();
         let mut spec = TrackSpec {
             name: name.to_owned(),
@@ -200,7 +200,7 @@ impl FromStr for TrackSpec {
                 ("tolerance", Some(seconds)) => spec.tolerance_us = microseconds(seconds).map_err(wrong)?,
                 ("partial", None) => spec.partial = true,
                 ("nan", None) => spec.nan = true,
-                _ => return Err(wrong(format!("{word:?} is no word of a track"))),
+                _ => return Err(wrong(format!("{word:?} is not a word of a track's description"))),
             }
         }
         match <[TrackSpecTiming; 1]>::try_from(timings) {
@@ -212,7 +212,7 @@ impl FromStr for TrackSpec {
         }
         let has_times = matches!(spec.timing, TrackSpecTiming::Times(_) | TrackSpecTiming::Spans);
         if spec.unit.is_some() && !has_times {
-            return Err(wrong("a unit is only of use with times or spans".into()));
+            return Err(wrong("a unit has a meaning only with times or spans".into()));
         }
         Ok(spec)
     }
@@ -284,14 +284,14 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         for (bad, part) in [
-            ("action", "has to begin"),
-            ("=a,frames", "has to begin"),
+            ("action", "must begin"),
+            ("=a,frames", "must begin"),
             ("action=a", "one of rate"),
             ("action=a,rate=50,frames", "only one"),
             ("action=a,rate=x", "rate"),
-            ("action=a,frames,unit=s", "unit is only"),
-            ("action=a,frames,size=3", "\"size=3\" is no word"),
-            ("action=a,frames=3", "no word"),
+            ("action=a,frames,unit=s", "unit has a meaning only"),
+            ("action=a,frames,size=3", "\"size=3\" is not a word"),
+            ("action=a,frames=3", "not a word"),
             ("action=a,frames,type=f16", "f32"),
             ("action=a,frames,tolerance=-1", "expected seconds"),
         ] {

@@ -12,12 +12,12 @@ const MOST_NS: f64 = 100.0 * 366.0 * 86_400e9;
 /// Converts an array of times to nanoseconds.
 pub(super) fn nanoseconds(times: &Array, unit: Option<TimeUnit>) -> Result<Vec<i64>> {
     if times.shape.len() != 1 {
-        return Err(Error::usage("times have to be an array of one side").found(format!("shape {:?}", times.shape)));
+        return Err(Error::usage("times must be an array of one dimension").found(format!("shape {:?}", times.shape)));
     }
     let whole = |n: &mut dyn Iterator<Item = i64>| {
         let Some(unit) = unit else {
-            return Err(Error::usage("times are whole numbers, and nobody said of what")
-                .expected("unit=s, unit=ms, unit=us or unit=ns in the words of the track"));
+            return Err(Error::usage("the times are whole numbers without a unit")
+                .expected("unit=s, unit=ms, unit=us or unit=ns in the description of the track"));
         };
         n.enumerate()
             .map(|(i, n)| {
@@ -32,7 +32,7 @@ pub(super) fn nanoseconds(times: &Array, unit: Option<TimeUnit>) -> Result<Vec<i
         TrackValues::I32(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
         TrackValues::I64(n) => whole(&mut n.iter().copied()),
         TrackValues::U8(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
-        TrackValues::Texts(_) => Err(Error::usage("times have to be numbers").found(TrackType::Utf8)),
+        TrackValues::Texts(_) => Err(Error::usage("times must be numbers").found(TrackType::Utf8)),
     }
 }
 
@@ -50,7 +50,7 @@ fn is_time(ns: f64) -> bool {
 }
 
 fn no_time(place: usize, found: impl std::fmt::Display) -> Error {
-    Error::usage(format!("time {place} is none")).expected("a number within 100 years of 0").found(found)
+    Error::usage(format!("time {place} is not a valid time")).expected("a number within 100 years of 0").found(found)
 }
 
 /// Refuses times that run backwards. `what` names them in the error.

@@ -108,8 +108,8 @@ pub(super) fn words(e: &ffmpeg_next::Error, said: Option<&str>) -> String {
     match (meant, said) {
         (true, Some(said)) => format!("{e} ({said})"),
         (true, None) => e.to_string(),
-        (false, Some(said)) => format!("the data are refused ({said})"),
-        (false, None) => "the data are refused, and FFmpeg does not say why".into(),
+        (false, Some(said)) => format!("FFmpeg rejects the data ({said})"),
+        (false, None) => "FFmpeg rejects the data without giving a reason".into(),
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
         let other = |errno| ffmpeg_next::Error::Other { errno };
         for (errno, wrong) in [(1, "permitted"), (16, "busy"), (13, "denied")] {
             let text = words(&other(errno), Some("bad header"));
-            assert!(text == "the data are refused (bad header)" && !text.contains(wrong), "{text}");
+            assert!(text == "FFmpeg rejects the data (bad header)" && !text.contains(wrong), "{text}");
             assert!(!words(&other(errno), None).contains(wrong));
         }
         assert_eq!(words(&other(EINVAL), None), "Invalid argument");

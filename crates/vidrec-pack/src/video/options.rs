@@ -112,10 +112,10 @@ impl VideoOptions {
         if self.reduce_depth || bits <= MOST_BITS {
             return Ok(());
         }
-        let error = Error::limit("the pictures have more bits a channel than can be stored")
+        let error = Error::limit("the pictures have more bits per channel than vidrec can store")
             .expected(format!("at most {MOST_BITS}, of which 8 are stored"))
             .found(format!("{bits} ({pixel_format})"))
-            .help("if the loss is meant, choose to reduce the depth");
+            .help("if you accept the loss, choose to reduce the depth");
         Err(VideoError::new(Stage::Limit, error))
     }
 

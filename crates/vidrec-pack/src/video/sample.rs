@@ -210,7 +210,7 @@ fn chosen(choose: Choose<'_>, timeline: &Timeline) -> Result<Vec<u32>> {
         return Err(Error::usage("the chosen frames are not in ascending order"));
     }
     if let Some(&last) = wanted.last().filter(|&&last| last >= count) {
-        return Err(Error::usage(format!("frame {last} was chosen of a video with {count} frames")));
+        return Err(Error::usage(format!("frame {last} was chosen from a video with {count} frames")));
     }
     wanted.dedup();
     if wanted.len() > limits::MAX_FRAMES_PER_CLIP as usize {

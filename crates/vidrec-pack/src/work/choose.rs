@@ -19,7 +19,7 @@ pub(super) fn needs_times(job: &Job, recipe: Recipe<'_>) -> Result<(), ClipFailu
         || (job.tracks.is_some() && recipe.tracks.iter().any(has_times))
         || matches!(options.pace, Some(Pace::Fps(_)));
     if by_time && options.picture_rate.is_none() {
-        let e = Error::usage("pictures have no times to choose by: give their frame rate");
+        let e = Error::usage("images have no times to choose by: give their frame rate");
         return Err(ClipFailure::of(PackStage::Video(Stage::Sample), &e));
     }
     Ok(())
@@ -71,7 +71,7 @@ fn select_within(
         let FrameOptions { rule, short, count, seed, .. } = *options;
         vidrec_sampler::select_draw(rule, short, n, count, seed, job.ordinal, draw)?.ok_or_else(|| {
             declined.set(true);
-            Error::usage(format!("{n} frames decode, too few for {count} by rule \"{rule}\"; skipped as asked"))
+            Error::usage(format!("{n} frames decode, too few for {count} by rule \"{rule}\"; skipped as requested"))
         })
     };
     (0..options.draws).map(draw).collect()

@@ -108,7 +108,7 @@ impl ClipFailure {
         if self.shortage != Some(Shortage::Memory) || !allocation::can_allocate(needed) {
             return self;
         }
-        let message = format!("{} (it asks for more than any sound video needs, also when it is alone)", self.message);
+        let message = format!("{} (even alone, it needs more than any valid video does)", self.message);
         ClipFailure { message, shortage: None, ..self }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Slowed {
 
 impl fmt::Display for Slowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "out of {}: packed {} at a time from then on", self.shortage.resource(), self.most)
+        write!(f, "out of {}: from then on, packed {} at a time", self.shortage.resource(), self.most)
     }
 }
 

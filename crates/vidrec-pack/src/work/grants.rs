@@ -104,5 +104,5 @@ fn not_read(path: &Path, e: io::Error) -> ClipFailure {
 }
 
 fn nothing_open() -> ClipFailure {
-    ClipFailure::new(PackStage::Crash, "its process asked for what is not open")
+    ClipFailure::new(PackStage::Crash, "its process asked to read a file that is not open")
 }

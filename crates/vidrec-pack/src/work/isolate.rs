@@ -84,7 +84,7 @@ impl<'a> Pool<'a> {
     pub fn note(&self) -> Option<String> {
         let why = self.unconfined.get()?.as_ref()?;
         Some(format!(
-            "the processes that decode could not be confined, so a hostile video could do more than fail: {why}"
+            "vidrec could not confine the processes that decode, so a hostile video could do more than fail: {why}"
         ))
     }
 
@@ -137,7 +137,7 @@ impl<'a> Pool<'a> {
                     if packed.as_ref().is_ok_and(|clips| !clips.iter().all(|clip| is_of(clip, job))) {
                         return Err(io::Error::new(
                             io::ErrorKind::InvalidData,
-                            "its process gave clips of another video",
+                            "its process returned clips of another video",
                         ));
                     }
                     return Ok(Some(
@@ -170,7 +170,7 @@ impl<'a> Pool<'a> {
         let (process, greeting) = DecodingProcess::start(&self.starter, self.command)?;
         let Greeting { hello, unconfined } = greeting;
         if hello != self.hello {
-            return Err(Error::usage("the decoding process is not set up as this one")
+            return Err(Error::usage("the decoding process does not have the same setup as this one")
                 .file(self.command.first().map(OsString::as_os_str).unwrap_or_default())
                 .expected(self.hello.to_json())
                 .found(hello.to_json()));
@@ -223,18 +223,19 @@ impl ProcessEnd {
         let (message, shortage) = match (shortage, self.signal()) {
             (Some(shortage), _) => (format!("{ended}; {}", shortage.help()), Some(shortage)),
             (None, Some(signal::KILL)) if !self.by_us && alone => {
-                (format!("{ended}, alone as well: most likely it needs more memory than the machine has"), None)
+                (format!("{ended}, even alone: most likely it needs more memory than the machine has"), None)
             }
             (None, Some(signal::KILL)) if !self.by_us => (ended, Some(Shortage::Memory)),
             (None, Some(signal::SYS)) => {
-                let what = "it asked the system for what no decoder needs, so the video may be an attack";
+                let what = "it made a system call that no decoder needs, so the video may be an attack";
                 (format!("{ended}: {what}"), None)
             }
-            (None, Some(signal::ABORT)) if machine::address_space().is_some() => {
-                (format!("{ended}, as it does without memory; {}", Shortage::Memory.help()), Some(Shortage::Memory))
-            }
+            (None, Some(signal::ABORT)) if machine::address_space().is_some() => (
+                format!("{ended}, as processes do when memory runs out; {}", Shortage::Memory.help()),
+                Some(Shortage::Memory),
+            ),
             (None, Some(signal::ABORT)) => {
-                (format!("{ended}: a fault of the codec, or it needs more memory than a process may take"), None)
+                (format!("{ended}: the codec has a bug, or needs more memory than a process may use"), None)
             }
             _ => (ended, None),
         };
@@ -272,7 +273,7 @@ struct DecodingProcess {
 
 impl DecodingProcess {
     fn start(starter: &Spawner, command: &[OsString]) -> Result<(Self, Greeting)> {
-        let program = command.first().ok_or_else(|| Error::usage("no command for isolated decoding"))?;
+        let program = command.first().ok_or_else(|| Error::usage("there is no command for isolated decoding"))?;
         let io = |e| Error::start("the decoding process", e).file(program);
         let (mut child, requests) = starter.run(command).map_err(io)?;
         let stdout = child.stdout.take().ok_or_else(|| io(io::ErrorKind::BrokenPipe.into()))?;

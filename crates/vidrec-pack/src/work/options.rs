@@ -68,16 +68,22 @@ impl FrameOptions {
     pub(crate) fn check(&self) -> Result<()> {
         let frames = 1..=limits::MAX_FRAMES_PER_CLIP;
         if !frames.contains(&self.count) {
-            return Err(Error::usage("frames in a clip").expected(range(frames)).found(self.count));
+            return Err(Error::usage("the number of frames in a clip is out of range")
+                .expected(range(frames))
+                .found(self.count));
         }
         if self.rule.stride() == 0 || self.pace == Some(Pace::Every(0)) {
             return Err(Error::usage("the step from frame to frame must be at least 1"));
         }
         if let Some(most) = self.max_frames.filter(|most| !frames.contains(most)) {
-            return Err(Error::usage("the most frames in a clip").expected(range(frames)).found(most));
+            return Err(Error::usage("the maximum number of frames in a clip is out of range")
+                .expected(range(frames))
+                .found(most));
         }
         if !(1..=MAX_DRAWS).contains(&self.draws) {
-            return Err(Error::usage("draws of a video").expected(range(1..=MAX_DRAWS)).found(self.draws));
+            return Err(Error::usage("the number of draws of a video is out of range")
+                .expected(range(1..=MAX_DRAWS))
+                .found(self.draws));
         }
         if self.draws > 1 && (self.pace.is_some() || !self.rule.is_random()) {
             return Err(Error::usage("several draws of a video would all be the same")

@@ -29,7 +29,7 @@ pub(super) fn sample(
 ) -> Result<EncodedSource, ClipFailure> {
     let paths = recipe.store.pictures(folder)?;
     if paths.is_empty() {
-        return Err(failure(Stage::Stream, &Error::usage("the folder holds no JPEG or PNG files")));
+        return Err(failure(Stage::Stream, &Error::usage("the folder has no JPEG or PNG files")));
     }
     let timeline = timeline(paths.len(), recipe.frames);
     let mut wanted = choose(&timeline).map_err(|e| failure(Stage::Sample, &e))?;
@@ -114,7 +114,7 @@ fn too_large(path: &Path, max_pixels: u64, store: &VideoStore) -> Option<Error> 
     let (width, height) = declared_size(path, store)?;
     let limit = max_pixels.min(limits::MAX_PIXELS);
     let error = || {
-        let error = Error::limit("the picture is too large");
+        let error = Error::limit("the image is too large");
         error.expected(format!("at most {limit} pixels")).found(format!("{width}x{height}"))
     };
     (u64::from(width) * u64::from(height) > limit).then(error)
@@ -137,7 +137,7 @@ fn declared_size(path: &Path, store: &VideoStore) -> Option<(u32, u32)> {
 /// Returns a JPEG unchanged, after checking that it decodes and is upright.
 fn untouched(path: &Path, store: &VideoStore) -> Result<(Vec<u8>, (u32, u32))> {
     let io = |e| Error::io("read the picture", path, e);
-    let (file, length) = store.open(path).map_err(io)?.ok_or_else(|| Error::usage("not a regular file"))?;
+    let (file, length) = store.open(path).map_err(io)?.ok_or_else(|| Error::usage("this is not a regular file"))?;
     let too_long = |length| Error::limit("the picture is too long").expected(limits::MAX_RECORD_BYTES).found(length);
     if length > limits::MAX_RECORD_BYTES {
         return Err(too_long(length));
@@ -151,7 +151,7 @@ fn untouched(path: &Path, store: &VideoStore) -> Result<(Vec<u8>, (u32, u32))> {
     let RgbPicture { width, height, .. } = Decoder::new()?.decode_picture(&jpeg)?;
     if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
         return Err(Error::usage(
-            "EXIF says to turn the picture, which needs encoding it again instead of passing it through",
+            "EXIF says that the image must be rotated, so vidrec cannot copy it without encoding it again",
         ));
     }
     Ok((jpeg, (width, height)))

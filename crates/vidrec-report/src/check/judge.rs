@@ -88,7 +88,7 @@ fn of_light(all: &Extremes, frames: usize) -> Option<Found> {
     }
     if all.range <= UNIFORM {
         let text =
-            format!("of one brightness: the luma of {each} is {median:.0}, give or take {}", all.range.div_ceil(2));
+            format!("uniform brightness: the luma of {each} is {median:.0}, give or take {}", all.range.div_ceil(2));
         return Some(Found::whole(FindingKind::Uniform, f64::from(all.range), text));
     }
     if all.p99 <= DARK {
@@ -96,7 +96,7 @@ fn of_light(all: &Extremes, frames: usize) -> Option<Found> {
         return Some(Found::whole(FindingKind::Dark, f64::from(all.p99), text));
     }
     if all.white >= BLOWN_OUT {
-        let text = format!("blown out: {:.0} % of {each}, or more, is white", all.white * 100.0);
+        let text = format!("blown out: at least {:.0} % of {each} is white", all.white * 100.0);
         return Some(Found::whole(FindingKind::BlownOut, all.white, text));
     }
     None
@@ -105,7 +105,7 @@ fn of_light(all: &Extremes, frames: usize) -> Option<Found> {
 fn frozen(measures: &Measures) -> Option<Found> {
     let largest = measures.steps.iter().map(|step| step.largest).max()?.max(measures.largest_from_first);
     let text = || {
-        format!("frozen: all {} frames show the same; no pixel changes by more than {largest}", measures.frames.len())
+        format!("frozen: all {} frames look the same; no pixel changes by more than {largest}", measures.frames.len())
     };
     (largest <= FROZEN).then(|| Found::whole(FindingKind::Frozen, f64::from(largest), text()))
 }
@@ -125,7 +125,7 @@ fn repeated(measures: &Measures) -> Option<Found> {
     }
     let frames = measures.frames[best.start + 1..=best.end].to_vec();
     let (from, to) = (measures.frames[best.start], measures.frames[best.end]);
-    let text = format!("frames {from} to {to} of {} show the same", measures.frames.len());
+    let text = format!("frames {from} to {to} of {} look the same", measures.frames.len());
     Some(Found { kind: FindingKind::RepeatedFrames, value: Some(frames.len() as f64), frames, text })
 }
 
@@ -142,9 +142,9 @@ fn cuts(measures: &Measures) -> Option<Found> {
     let largest = at.iter().map(|&i| across(steps, i)).reduce(f32::max)?;
     let frames: Vec<u32> = at.iter().map(|&i| measures.frames[i + 1]).collect();
     let text = match frames.len() {
-        1 => format!("the scene changes at frame {}: a pixel by {largest:.0} in the mean", frames[0]),
+        1 => format!("the scene changes at frame {}: pixels differ by {largest:.0} on average", frames[0]),
         n => format!(
-            "the scene changes {n} times, first at frame {}: a pixel by up to {largest:.0} in the mean",
+            "the scene changes {n} times, first at frame {}: pixels differ by up to {largest:.0} on average",
             frames[0]
         ),
     };

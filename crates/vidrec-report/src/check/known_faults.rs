@@ -33,10 +33,10 @@ pub(super) fn known_faults(attributes: &JsonObject) -> Option<Found> {
         }
     }
     if let Some((claimed, found)) = video.and_then(cut_off) {
-        parts.push(format!("the container claims {claimed:.1} s, {found:.1} s are there"));
+        parts.push(format!("the container claims {claimed:.1} s, but only {found:.1} s decode"));
     }
     if attributes.0.contains_key("repair") {
-        parts.push("saved by a repair, without all that was known of it".into());
+        parts.push("saved by a repair without some of its metadata".into());
     }
     if parts.is_empty() {
         return None;
@@ -78,8 +78,8 @@ mod tests {
         assert_eq!(value, Some(4.0));
         assert_eq!(
             text,
-            "the video has known faults: 3 damaged frames, 1 decoding error, the container claims 10.0 s, 4.0 s are \
-             there; first: no frame!"
+            "the video has known faults: 3 damaged frames, 1 decoding error, the container claims 10.0 s, but only \
+             4.0 s decode; first: no frame!"
         );
         assert!(found(&json!({"repair": {"frames": 1}, "video": 3})).unwrap().1.contains("saved by a repair"));
     }

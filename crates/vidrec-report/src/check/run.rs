@@ -90,7 +90,7 @@ fn refuse(sets: &[Dataset], options: &CheckOptions) -> Result<()> {
         return Err(Error::usage("there is no data set to check"));
     }
     if options.distance > CheckOptions::MAX_DISTANCE {
-        let e = Error::usage("the distance of clips that show nearly the same is too large");
+        let e = Error::usage("the maximum distance of near-duplicates is out of range");
         return Err(e.expected(format!("0 to {} bits", CheckOptions::MAX_DISTANCE)).found(options.distance));
     }
     Ok(())

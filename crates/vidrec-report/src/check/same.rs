@@ -55,7 +55,7 @@ pub(super) fn same(
     go_on: &mut impl FnMut() -> Result<()>,
 ) -> Result<Vec<Same>> {
     let count = u32::try_from(prints.len()).ok().filter(|&count| u64::from(count) < limits::MAX_ORDINALS);
-    let count = count.ok_or_else(|| Error::limit("more clips than can be compared with each other"))?;
+    let count = count.ok_or_else(|| Error::limit("there are more clips than vidrec can compare with each other"))?;
     let mut search = Search {
         prints,
         limit,

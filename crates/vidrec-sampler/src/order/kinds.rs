@@ -132,11 +132,13 @@ impl Order {
             Order::Blocks { block, window } => check_blocks(*block, *window),
             Order::Homes { homes, exchange, block, window } => {
                 if homes.is_none_or(|homes| homes == 0) {
-                    let e = Error::usage("order homes: the number of homes").expected("1 or more");
+                    let e = Error::usage("order homes: the number of homes is out of range").expected("1 or more");
                     return Err(e.found(homes.map_or("none", |_| "0")));
                 }
                 if !(0.0..=1.0).contains(exchange) {
-                    return Err(Error::usage("order homes: exchange").expected("0 to 1").found(exchange));
+                    return Err(Error::usage("order homes: exchange is out of range")
+                        .expected("0 to 1")
+                        .found(exchange));
                 }
                 check_blocks(*block, *window)
             }
@@ -147,10 +149,10 @@ impl Order {
                 None => Ok(()),
             },
             Order::Weighted(weights) if weights.len() != n => {
-                Err(Error::usage("not one weight for each sample").expected(n).found(weights.len()))
+                Err(Error::usage("the number of weights is not the number of samples").expected(n).found(weights.len()))
             }
             Order::Mixed(mixed) if mixed.samples() != n => {
-                Err(Error::usage("the mix is of another number of samples").expected(n).found(mixed.samples()))
+                Err(Error::usage("the mix has a different number of samples").expected(n).found(mixed.samples()))
             }
             _ => Ok(()),
         }

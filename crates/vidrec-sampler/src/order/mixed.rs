@@ -72,11 +72,11 @@ impl Mixed {
     /// there are more samples than 64 bits can count.
     pub fn new(shares: Shares, sources: Vec<(u64, SourceOrder)>, samples_per_epoch: u64, seed: u64) -> Result<Self> {
         if sources.len() != shares.names().len() {
-            let e = Error::usage("mix: not as many sources as names");
+            let e = Error::usage("mix: the number of sources is not the number of names");
             return Err(e.expected(shares.names().len()).found(sources.len()));
         }
         if samples_per_epoch == 0 {
-            return Err(Error::usage("mix: samples_per_epoch").expected("1 or more").found(0));
+            return Err(Error::usage("mix: samples_per_epoch is out of range").expected("1 or more").found(0));
         }
         let mut start = 0u64;
         let mut all = Vec::with_capacity(sources.len());
@@ -87,7 +87,8 @@ impl Mixed {
             order.check()?;
             let seed = Random::new(seed, &[stream::MIX, number]).next_u64();
             all.push(Source { start, len, order, seed });
-            start = start.checked_add(len).ok_or_else(|| Error::limit("more samples than 64 bits can count"))?;
+            start =
+                start.checked_add(len).ok_or_else(|| Error::limit("there are more samples than 64 bits can count"))?;
         }
         let stretches = stretches(&shares, seed);
         Ok(Mixed { shares, sources: all, stretches, samples_per_epoch })
@@ -317,7 +318,7 @@ mod tests {
         let refused = |sources, epoch| Mixed::new(shares(), sources, epoch, 0).unwrap_err().to_string();
         assert!(refused(sources(1, 0), 1).contains("\"b\" has no samples"));
         assert!(refused(sources(1, 1), 0).contains("samples_per_epoch"));
-        assert!(refused(vec![(1, SourceOrder::Shuffled)], 1).contains("not as many"));
+        assert!(refused(vec![(1, SourceOrder::Shuffled)], 1).contains("is not the number of names"));
         assert!(refused(sources(1, u64::MAX), 1).contains("64 bits"));
         let none = SourceOrder::Blocks { block: 0, window: 1 };
         assert!(refused(vec![(1, SourceOrder::Shuffled), (1, none)], 1).contains("block"));

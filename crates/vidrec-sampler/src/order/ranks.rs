@@ -62,9 +62,10 @@ impl Ranks {
     /// `batch_size` or `world` is 0.
     pub fn new(n: u64, batch_size: u32, world: u32, last: LastBatch) -> Result<Self> {
         if batch_size == 0 || world == 0 {
-            return Err(
-                Error::usage(format!("batches of {batch_size} on {world} ranks")).help("ask for 1 or more of each")
-            );
+            return Err(Error::usage(format!(
+                "the batch size {batch_size} and the number of ranks {world} must not be 0"
+            ))
+            .help("ask for 1 or more of each"));
         }
         Ok(Ranks { n, start: 0, batch_size, world, last, homes: None })
     }

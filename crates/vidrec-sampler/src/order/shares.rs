@@ -52,7 +52,7 @@ impl Shares {
     #[doc(hidden)]
     pub fn of<N: AsRef<str>>(names: Vec<String>, window: u32, schedule: &[(u64, Vec<(N, f64)>)]) -> Result<Self> {
         if !(1..=MOST_WINDOW).contains(&window) {
-            let e = Error::usage("mix: the window").expected(format!("1 to {MOST_WINDOW} samples"));
+            let e = Error::usage("mix: the window is out of range").expected(format!("1 to {MOST_WINDOW} samples"));
             return Err(e.found(window));
         }
         if names.is_empty() {
@@ -65,12 +65,16 @@ impl Shares {
                 let e = Error::usage("mix: the steps of the schedule do not increase");
                 let least = expected.start();
                 return Err(e
-                    .expected(if expected.end() == least { "0 first".into() } else { format!("{least} or more") })
+                    .expected(if expected.end() == least {
+                        "0 as the first step".into()
+                    } else {
+                        format!("{least} or more")
+                    })
                     .found(from));
             }
             let units = shares
                 .units_of(weights)
-                .map_err(|e| if *from > 0 { e.help(format!("this is from sample {from} on")) } else { e })?;
+                .map_err(|e| if *from > 0 { e.help(format!("this is the step from sample {from}")) } else { e })?;
             shares.stretches.push((*from, units));
         }
         Ok(shares)
@@ -120,11 +124,11 @@ impl Shares {
                 return Err(e.expected(self.names.join(", ")));
             };
             if !seen.insert(name) {
-                return Err(Error::usage(format!("mix: source \"{name}\" comes twice")));
+                return Err(Error::usage(format!("mix: source \"{name}\" is given twice")));
             }
             if !(0.0..f64::INFINITY).contains(weight) {
-                let e = Error::usage(format!("mix: the weight of \"{name}\""));
-                return Err(e.expected("0 or more, and finite").found(weight));
+                let e = Error::usage(format!("mix: the weight of \"{name}\" is out of range"));
+                return Err(e.expected("a finite number of 0 or more").found(weight));
             }
             found[place] = Some(*weight);
         }
@@ -189,7 +193,7 @@ mod tests {
                 assert!(words.iter().all(|word| e.contains(word)), "{schedule:?}: {e}");
             }
         }
-        assert!(refused(&[(0, vec![("a", 1.0), ("a", 1.0)])]).contains("\"a\" comes twice"));
+        assert!(refused(&[(0, vec![("a", 1.0), ("a", 1.0)])]).contains("\"a\" is given twice"));
         assert!(refused(&[(0, good()), (9, vec![("a", 1.0), ("c", 1.0)])]).contains("no source \"c\""));
         assert!(refused(&[(0, good()), (9, vec![("a", 1.0)])]).contains("\"b\" has no weight"));
         for steps in [[1, 2].as_slice(), &[0, 0], &[0, 9, 9], &[0, 9, 8]] {

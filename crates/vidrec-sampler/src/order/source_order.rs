@@ -49,7 +49,9 @@ impl SourceOrder {
 /// Returns an error for blocks without samples, or windows without blocks.
 pub(super) fn check_blocks(block: u32, window: u32) -> Result<()> {
     match [("block", block), ("window", window)].into_iter().find(|&(_, number)| number == 0) {
-        Some((option, _)) => Err(Error::usage(format!("order of blocks: {option}")).expected("1 or more").found(0)),
+        Some((option, _)) => {
+            Err(Error::usage(format!("order of blocks: {option} is out of range")).expected("1 or more").found(0))
+        }
         None => Ok(()),
     }
 }

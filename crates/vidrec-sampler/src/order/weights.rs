@@ -37,17 +37,17 @@ impl Weights {
     /// A weight that is negative or not finite, no positive weight, or more than 2^32 of them.
     pub fn new(weights: &[f64]) -> Result<Self> {
         if let Some(at) = weights.iter().position(|w| !(0.0..f64::INFINITY).contains(w)) {
-            return Err(Error::usage(format!("the weight of sample {at}"))
-                .expected("0 or more, and finite")
+            return Err(Error::usage(format!("the weight of sample {at} is out of range"))
+                .expected("a finite number of 0 or more")
                 .found(weights[at]));
         }
         if u32::try_from(weights.len()).is_err() {
-            return Err(Error::limit("too many weights").expected(u32::MAX).found(weights.len()));
+            return Err(Error::limit("there are too many weights").expected(u32::MAX).found(weights.len()));
         }
         // The weights are first divided by the largest, so that the sum is finite.
         let largest = weights.iter().copied().fold(0.0, f64::max);
         if largest == 0.0 && !weights.is_empty() {
-            return Err(Error::usage("no weight of a sample is positive"));
+            return Err(Error::usage("no sample has a positive weight"));
         }
         let sum: f64 = weights.iter().map(|w| w / largest).sum();
         let mean = sum / weights.len() as f64;
@@ -150,10 +150,10 @@ mod tests {
     #[test]
     fn weights_that_are_none_are_refused_by_their_place() {
         for (weights, words) in [
-            (&[1.0, -2.0][..], "the weight of sample 1: expected 0 or more, and finite, found -2"),
+            (&[1.0, -2.0][..], "the weight of sample 1: expected a finite number of 0 or more, found -2"),
             (&[f64::NAN], "the weight of sample 0"),
             (&[1.0, 0.0, f64::INFINITY], "the weight of sample 2"),
-            (&[0.0, 0.0], "no weight of a sample is positive"),
+            (&[0.0, 0.0], "no sample has a positive weight"),
         ] {
             let e = Weights::new(weights).unwrap_err().to_string();
             assert!(e.contains(words), "{e}");

@@ -60,7 +60,7 @@ impl Home {
         // Another process may have exclusive use of the cache in between. It leaves the cache in the state that
         // this process would.
         if !marker.share_within(LONGEST_RECOVERY)? {
-            let e = Error::usage("another process has the cache for itself, and does not come to an end").file(dir);
+            let e = Error::usage("another process holds the cache and does not release it").file(dir);
             return Err(e.help("end that process (lslocks names it), or name another folder"));
         }
         check_marker(dir, &marker)?;
@@ -79,15 +79,16 @@ impl Home {
 fn of_user(dir: &Path, check: impl Fn(&Path, &str) -> Result<()>) -> Result<()> {
     // If the path is wrong, the code that opens it reports that.
     let Ok(folder) = dir.canonicalize() else { return Ok(()) };
-    check(&folder, "the folder of the cache")
-        .map_err(|e| e.also_help("each user has a cache of their own; several can read one copy that `fetch` makes"))
+    check(&folder, "the folder of the cache").map_err(|e| {
+        e.also_help("each user needs their own cache, but several users can read one copy that `fetch` makes")
+    })
 }
 
 /// Refuses a folder that is not a cache of this version.
 pub(super) fn check_is_cache(dir: &Path) -> Result<()> {
     let marker = dir.join(MARKER);
     if !marker.is_file() {
-        return Err(Error::usage("not a cache of vidrec: it has no file vidrec-cache").file(dir));
+        return Err(Error::usage("this folder is not a vidrec cache: it has no file vidrec-cache").file(dir));
     }
     check_marker(dir, &ClaimFile::open_to_read(&marker)?)
 }
@@ -98,7 +99,7 @@ fn check_marker(dir: &Path, marker: &ClaimFile) -> Result<()> {
         return Ok(());
     }
     let found = String::from_utf8_lossy(&found).chars().take(60).collect::<String>();
-    Err(Error::usage("another version of vidrec made this cache, or it is none")
+    Err(Error::usage("another version of vidrec made this cache, or the folder is not a cache")
         .file(dir)
         .expected(format!("{:?} in vidrec-cache", expected.trim_end()))
         .found(format!("{:?}", found.trim_end()))
@@ -106,9 +107,9 @@ fn check_marker(dir: &Path, marker: &ClaimFile) -> Result<()> {
 }
 
 fn cannot_write(e: Error) -> Error {
-    e.help("a cache needs a folder in which vidrec may write")
+    e.help("a cache needs a folder that vidrec can write to")
 }
 
 fn damaged(e: Error) -> Error {
-    e.help("end the processes that use the cache; the next one to open it starts over")
+    e.help("end the processes that use the cache; the next process to open it starts over")
 }

@@ -132,7 +132,7 @@ pub(super) fn check_ours(dir: &Path) -> Result<()> {
     if marker.exists() || named(dir, |_| true)?.is_empty() || marker.exists() {
         return Ok(());
     }
-    Err(Error::usage("the folder has other files and is no cache, so vidrec keeps nothing there")
+    Err(Error::usage("the folder is not a cache and has other files, so vidrec does not use it")
         .file(dir)
         .help("name a folder that is empty or does not exist"))
 }

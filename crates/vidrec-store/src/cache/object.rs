@@ -119,7 +119,7 @@ impl CachedObject {
         }
         let end = at.saturating_add(bytes.len() as u64);
         if !at.is_multiple_of(PAGE_BYTES) || end > o.length || !(end.is_multiple_of(PAGE_BYTES) || end == o.length) {
-            return Err(Error::internal(format!("bytes {at}..{end} are no pages of the object")).file(&o.dir));
+            return Err(Error::internal(format!("bytes {at}..{end} are not pages of the object")).file(&o.dir));
         }
         let pages = pages_of(&(at..end), o.length);
         let own = o.common.number();
@@ -140,7 +140,7 @@ impl CachedObject {
         drop(claimed);
         o.common.notify();
         stored.map_err(|e| {
-            e.help("vidrec goes on and keeps no more pages; free some room on the disk, or trim the cache")
+            e.help("vidrec continues without storing more pages; free some space on the disk, or trim the cache")
         })
     }
 

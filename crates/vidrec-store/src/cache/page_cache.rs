@@ -117,7 +117,7 @@ impl PageCache {
                 },
             }
         }
-        Err(Error::lost("the object is removed again and again while vidrec opens it").file(&dir))
+        Err(Error::lost("other processes kept removing the object while vidrec tried to open it").file(&dir))
     }
 
     /// Opens an existing object; `None` if it does not exist or is being removed. An error says that it is
@@ -133,7 +133,7 @@ impl PageCache {
             return Ok(None);
         }
         if Identity::read(dir).as_ref() != Some(identity) {
-            return Err(damaged(dir, "its object.json is that of another object, or damaged"));
+            return Err(damaged(dir, "its object.json is damaged or belongs to another object"));
         }
         check_length(&path, &file, identity)?;
         let map = PageMap::open(&dir.join(MAP), identity.pages())?;

@@ -40,7 +40,7 @@ pub(super) fn recover(dir: &Path) -> Result<()> {
 /// says that the object is damaged.
 fn recount(object: &Path) -> Result<u64> {
     let damaged = |what: &str| Error::lost(what).file(object);
-    let identity = Identity::read(object).ok_or_else(|| damaged("no object.json of this object"))?;
+    let identity = Identity::read(object).ok_or_else(|| damaged("its object.json is missing or damaged"))?;
     let (file, map) = open_files(object, &identity)?;
     let mut kept = 0u64;
     for (page, state) in map.iter() {
@@ -60,7 +60,7 @@ fn recount(object: &Path) -> Result<u64> {
     // Some file systems count their own tables as part of the file.
     let most = bytes + bytes / 64 + (1 << 20);
     match file.taken() {
-        Some(taken) if taken > most => Err(damaged("its file has more than its map says")),
+        Some(taken) if taken > most => Err(damaged("its file takes more space than its map says")),
         _ => Ok(bytes),
     }
 }

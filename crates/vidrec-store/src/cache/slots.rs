@@ -37,7 +37,7 @@ impl Slot {
             }
             return Ok(slot);
         }
-        Err(Error::usage(format!("{MOST_SLOTS} processes use this cache already")).file(dir))
+        Err(Error::usage(format!("{MOST_SLOTS} processes already use this cache")).file(dir))
     }
 
     /// Takes the number of a dead process; `None` if its owner lives, or if another process has just taken it.

@@ -18,7 +18,7 @@ pub fn require(dir: &Path, needed: u64, free: u64) -> Result<()> {
         return Ok(());
     }
     Err(full("pack: there is not enough free space, as estimated from a sample of the videos", dir)
-        .expected(format!("about {} MiB, and {} MiB to spare", needed >> 20, RESERVE >> 20))
+        .expected(format!("about {} MiB plus a reserve of {} MiB", needed >> 20, RESERVE >> 20))
         .found(format!("{} MiB", free >> 20))
         .help("free some space, choose another disk, or store fewer or smaller frames"))
 }

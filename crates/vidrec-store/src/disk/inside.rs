@@ -49,13 +49,13 @@ impl Inside {
 
     /// Refuses a path that leads out of the folder.
     pub fn check(&mut self, path: &Path) -> Result<()> {
-        if self.holds(path) { Ok(()) } else { Err(outside("this leads out of the folder that was named").file(path)) }
+        if self.holds(path) { Ok(()) } else { Err(outside("this path leads out of the input folder").file(path)) }
     }
 }
 
 /// The fault of a video that is, or is behind, a link out of the folder that was named.
 pub const LEADS_OUT: &str =
-    "a link leads out of the input folder, and is not followed unless the option outside is set";
+    "a link leads out of the input folder, and vidrec follows it only if the option outside is set";
 
 /// Whether `path` lies below `root`, by its components alone.
 pub fn is_below(root: &Path, path: &Path) -> bool {
@@ -65,7 +65,7 @@ pub fn is_below(root: &Path, path: &Path) -> bool {
 
 /// The error about a path that leads out of a folder.
 pub fn outside(what: impl Into<String>) -> Error {
-    Error::usage(what).help("if you trust whoever made the folder").hint(Hint::Set("outside"))
+    Error::usage(what).help("if you trust whoever made the folder, you can allow this").hint(Hint::Set("outside"))
 }
 
 #[cfg(all(test, unix))]

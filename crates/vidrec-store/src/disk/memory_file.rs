@@ -52,7 +52,8 @@ pub const IN_MEMORY: &str = "/dev/shm";
 pub fn room(dir: &Path) -> Result<u64> {
     let size = system::size_in_memory(dir).map_err(|e| Error::io("read the kind of file system of", dir, e))?;
     size.ok_or_else(|| {
-        let e = Error::usage("the folder for decoded planes is not in memory").file(dir).expected("tmpfs");
+        let e =
+            Error::usage("the folder for decoded planes is not on a file system in memory").file(dir).expected("tmpfs");
         e.hint(Hint::Set("decoded_cache_dir"))
     })
 }
@@ -80,7 +81,7 @@ impl MemoryFile {
             let (has_large, process) = (AtomicBool::default(), std::process::id());
             return Ok(MemoryFile { map, ready, has_large, file, path, notice, process });
         }
-        Err(Error::usage("another process is removing the file, and does not come to an end").file(dir))
+        Err(Error::usage("another process has been removing the file for too long").file(dir))
     }
 
     pub fn map(&self) -> &SharedMap {
@@ -175,9 +176,9 @@ fn use_existing(file: File, path: &Path, length: u64, header: &[u8]) -> Result<O
     if remove_if_unused(&file, path).map_err(io)? {
         return Ok(None);
     }
-    let e = Error::usage("other processes keep decoded planes of this data set, with another limit").file(path);
+    let e = Error::usage("other processes store decoded planes of this data set with a different limit").file(path);
     let e = e.expected(format!("{length} bytes")).found(format!("{found} bytes"));
-    Err(e.help("give all processes of the machine the same limit").hint(Hint::Set("decoded_cache")))
+    Err(e.help("give all processes on the machine the same limit").hint(Hint::Set("decoded_cache")))
 }
 
 /// Creates the file. `None` if another process was first.

@@ -50,9 +50,9 @@ impl MemoryFolder {
                 (dir.join(name), is_known)
             }
         };
-        let others = if is_known { "" } else { ", which other processes do not find" };
+        let others = if is_known { "" } else { ", which other processes cannot find" };
         let notice =
-            format!("{} is not this user's alone: {} is used instead{others}", usual.display(), path.display());
+            format!("other users can write to {}, so vidrec uses {} instead{others}", usual.display(), path.display());
         Ok(MemoryFolder { path, notice: Some(notice) })
     }
 }
@@ -118,7 +118,7 @@ mod tests {
         assert!(own(&usual).is_err());
         let first = other();
         let notice = first.notice.unwrap();
-        assert!(notice.contains("used instead") && !notice.contains("do not find"), "{notice}");
+        assert!(notice.contains("instead") && !notice.contains("cannot find"), "{notice}");
         assert_eq!(other().path, first.path);
         // That name is known now, so another user takes it when it is free.
         fs::remove_dir(&first.path).unwrap();
@@ -132,7 +132,7 @@ mod tests {
             assert_eq!(read(&user.path().join(NAME_FILE)), None, "{text}");
         }
         let alone = MemoryFolder::by_chance(dir.path(), &usual, None).unwrap();
-        assert!(alone.notice.unwrap().contains("do not find"));
+        assert!(alone.notice.unwrap().contains("cannot find"));
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) enum MemoryFile {}
 pub(crate) const IN_MEMORY: &str = "";
 
 pub(crate) fn room(_: &Path) -> Result<u64> {
-    Err(Error::usage("decoded planes can be kept in memory on Linux only").help("leave the decoded cache off"))
+    Err(Error::usage("vidrec can keep decoded planes in memory only on Linux").help("turn off the decoded cache"))
 }
 
 impl MemoryFile {

@@ -77,9 +77,9 @@ fn not_alone(folder: &Path, what: &str, meta: &fs::Metadata) -> Error {
     use std::os::unix::fs::MetadataExt;
     let kind = if meta.is_dir() { "a folder" } else { "a file or link" };
     let found = format!("{kind} of user {}, mode {:o}", meta.uid(), meta.mode() & 0o7777);
-    let e = Error::usage(format!("{what} is not this user's alone")).file(folder).found(found);
-    let e = e.expected(format!("a folder of user {} in which nobody else can write", super::system::user()));
-    e.help("name another folder; or look what it is, and remove it")
+    let e = Error::usage(format!("other users own or can write to {what}")).file(folder).found(found);
+    let e = e.expected(format!("a folder of user {} that nobody else can write to", super::system::user()));
+    e.help("name another folder, or find out what this one is and remove it")
 }
 
 /// The folder for files that this program keeps between its runs: `$XDG_CACHE_HOME/vidrec`, or `.cache/vidrec` in the
@@ -140,6 +140,6 @@ mod tests {
             return eprintln!("skipped: only root can give files to others");
         }
         let e = claim(&folder, "the folder").unwrap_err().to_string();
-        assert!(e.contains("of user 65534, mode 700") && e.contains("not this user's alone"), "{e}");
+        assert!(e.contains("of user 65534, mode 700") && e.contains("other users own or can write to"), "{e}");
     }
 }

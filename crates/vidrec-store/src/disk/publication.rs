@@ -75,7 +75,7 @@ pub fn plan_of_given_names<'de, D: Deserializer<'de>>(deserializer: D) -> std::r
 }
 
 fn not_given<E: serde::de::Error>(name: &FileName) -> E {
-    E::custom(format!("{:?} is not a name that vidrec gives", &**name))
+    E::custom(format!("vidrec does not give files the name {:?}", &**name))
 }
 
 impl FolderPlan {
@@ -170,7 +170,7 @@ impl PlannedFile {
 
 /// The error about a file that would be replaced but is not in the replaced data set.
 fn in_the_way(file: &Path) -> Error {
-    Error::usage("there is a file of this name already, and the data set here does not list it")
+    Error::usage("a file of this name already exists, and the data set here does not list it")
         .file(file)
         .help("move it away, or choose another folder")
         .hint(Hint::Overwrite)
@@ -310,7 +310,8 @@ pub fn publish(mut outputs: Vec<Staged>) -> Result<LeftBehind> {
 
 fn not_cleaned_up(e: &Error) -> String {
     format!(
-        "the data set is complete, but what it replaced is not cleaned up: {e:#}; the next write or repair there does that"
+        "the data set is complete, but vidrec could not remove what it replaced: {e:#}; \
+         the next write or repair there removes it"
     )
 }
 
@@ -356,9 +357,9 @@ impl Publication {
 }
 
 fn unknown_plan(path: &Path) -> Error {
-    Error::usage("this is not the plan of an interrupted write of this version of vidrec")
-        .file(path)
-        .help("if another version wrote it, run that again; if the folder is somebody else's, remove the file")
+    Error::usage("this version of vidrec did not write this plan of an interrupted write").file(path).help(
+        "if another version wrote it, run that version again; if the folder came from somebody else, remove the file",
+    )
 }
 
 fn any_committed(folders: &[Pending<'_>]) -> Result<bool> {
@@ -428,7 +429,7 @@ pub fn check_whole(dir: &Path) -> Result<()> {
         "this is one of several data sets that were being replaced together when the writer was interrupted",
     )
     .file(dir)
-    .help("run the same command again, or repair this folder: both complete it"))
+    .help("run the same command again, or repair this folder: either completes the write"))
 }
 
 /// Whether an interrupted write left a plan in `dir`.
@@ -554,7 +555,7 @@ mod tests {
         ] {
             fs::write(dir.join(PLAN), plan(first, second, temporary, name, stale)).unwrap();
             let e = recover(&dir).unwrap_err().to_string();
-            assert!(e.contains("not the plan of an interrupted write"), "{e}");
+            assert!(e.contains("did not write this plan of an interrupted write"), "{e}");
             assert!(check_whole(&dir).is_err());
         }
         fs::write(dir.join(PLAN), "{").unwrap();

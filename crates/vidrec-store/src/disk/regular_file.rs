@@ -148,9 +148,9 @@ fn not_regular(path: &Path, kind: FileType) -> Error {
     if kind.is_symlink() {
         return Error::usage("this is a symbolic link")
             .file(path)
-            .help("only vidrec uses this name, for no link: remove it");
+            .help("vidrec reserves this name and never makes it a link: remove it");
     }
-    Error::usage("not a regular file").file(path).found(words(kind))
+    Error::usage("this is not a regular file").file(path).found(words(kind))
 }
 
 fn words(kind: FileType) -> &'static str {

@@ -36,7 +36,7 @@ impl SparseFile {
     pub fn open(path: &Path) -> Result<Option<Self>> {
         let io = |e| Error::io("open the file", path, e);
         match std::fs::symlink_metadata(path) {
-            Ok(meta) if !meta.is_file() => return Err(Error::lost("not a regular file").file(path)),
+            Ok(meta) if !meta.is_file() => return Err(Error::lost("this is not a regular file").file(path)),
             Ok(_) => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(io(e)),
@@ -69,7 +69,7 @@ impl SparseFile {
     pub fn share(&self) -> Result<bool> {
         let io = |e| Error::io("lock", &self.path, e);
         if !share_within(&self.file, &self.path, LONGEST_REMOVAL)? {
-            let e = Error::usage("another process has the file for itself, and does not come to an end");
+            let e = Error::usage("another process holds the file and does not release it");
             return Err(e.file(&self.path).help("end that process (lslocks names it), or name another folder"));
         }
         is_still_named(&self.file, &self.path).map_err(io)

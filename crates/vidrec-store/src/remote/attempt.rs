@@ -128,7 +128,7 @@ pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> 
         Err(most) if version.length > *most => {
             return Err(refuse(
                 format!("expected at most {most} bytes, found {}", version.length),
-                "is this the right location?",
+                "check the location",
             ));
         }
         Err(_) => version.length,
@@ -157,7 +157,7 @@ async fn receive(
         add(&counters.fetched_bytes, chunk.len() as u64);
         add(&ask.received, chunk.len() as u64);
         if found > wanted {
-            return Err(passing(format!("the answer is longer than the {wanted} bytes asked for")));
+            return Err(passing(format!("the answer is longer than the {wanted} bytes that vidrec requested")));
         }
         sink.push(chunk).map_err(|e| refuse(e.to_string(), "close other programs, or fetch less at a time"))?;
     }
@@ -195,7 +195,7 @@ pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Fa
         return refuse(refused.to_string(), refused.help());
     }
     if status.is_some_and(|status| status >= 400) && inside::<HttpError>(e).is_some() {
-        return passing(said("an answer that says why broke off"));
+        return passing(said("the server's explanation of the error broke off"));
     }
     match (e, status) {
         (E::NotFound { .. }, _) => {
@@ -208,11 +208,11 @@ pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Fa
         }
         (E::PermissionDenied { .. } | E::Unauthenticated { .. }, _) | (_, Some(401 | 403)) => refused(),
         (E::NotImplemented { .. }, _) | (_, Some(501)) => {
-            let what = said("the server cannot do this");
+            let what = said("the server does not support this request");
             Failure::Final { what, help: "use another server", kind: FinalKind::Unsupported }
         }
         (E::NotSupported { .. }, _) => refuse(
-            said("the server does not serve parts of files (ranges)"),
+            said("the server does not support requests for ranges of bytes"),
             "use another server, or fetch a local copy first",
         ),
         (_, Some(429 | 503)) => Failure::Passing {
@@ -254,7 +254,7 @@ fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure
         let (what, help) = match () {
             () if has(&["unknownissuer"]) => (
                 "is signed by an authority that this machine does not know",
-                "give a file of certificates that has this authority: the storage option ca_bundle, or SSL_CERT_FILE",
+                "name a file of certificates that includes it: the storage option ca_bundle, or SSL_CERT_FILE",
             ),
             () if has(&["expired"]) => ("has expired", "renew it on the server, or set the clock of this machine"),
             () if has(&["notvalidyet"]) => ("is not valid yet", "set the clock of this machine"),
@@ -264,11 +264,14 @@ fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure
         return refuse(format!("the server's certificate {what}: {}", cause(e)), help);
     }
     if has(&["dns error", "failed to lookup", "name or service not known"]) {
-        return refuse(format!("the host is not known: {}", cause(e)), "check bucket, region and endpoint");
+        return refuse(
+            format!("the host name cannot be resolved: {}", cause(e)),
+            "check the bucket, the region and the endpoint",
+        );
     }
     if has(&["unexpectedrange", "parsecontentrange", "nocontentrange"]) {
         return refuse(
-            "the server answered with another part of the file than was asked for",
+            "the server sent a different range of the file than vidrec requested",
             "use another server, or fetch a local copy first",
         );
     }
@@ -288,7 +291,7 @@ fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure
         return unreached("the connection was refused");
     }
     if has(&["kind: connect"]) {
-        return unreached(format!("no connection: {}", cause(e)));
+        return unreached(format!("could not connect: {}", cause(e)));
     }
     passing(format!("the request failed: {}", cause(e)))
 }

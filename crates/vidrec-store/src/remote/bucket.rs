@@ -80,7 +80,7 @@ impl Bucket {
     pub fn open(location: &Path, storage: &Storage) -> Result<Self> {
         let address = Address::of(location)?;
         if matches!(&*address.scheme, "http" | "https") {
-            let e = Error::usage("web servers are read only").file(location);
+            let e = Error::usage("web servers are read-only").file(location);
             return Err(e.help("write to a folder, to s3://, gs:// or az://"));
         }
         let remote = Remote::new(&Storage { cache: None, ..storage.clone() })?;
@@ -122,7 +122,7 @@ impl Bucket {
     /// The request failed, or the object ends before the range does.
     pub fn read_range(&self, name: &str, start: u64, length: u64) -> Result<Vec<u8>> {
         let Some(end) = start.checked_add(length) else {
-            return Err(Error::limit("there is no such range").file(self.path(name)).at(start));
+            return Err(Error::limit("the range is too long").file(self.path(name)).at(start));
         };
         if length == 0 {
             return Ok(Vec::new());
@@ -179,7 +179,7 @@ impl Bucket {
     pub fn copy(&self, from: &Path, name: &str) -> Result<()> {
         let source = Address::of(from)?;
         if source.store != self.address.store {
-            let e = Error::usage("objects are copied within one store only").file(from);
+            let e = Error::usage("vidrec can copy objects only within one store").file(from);
             return Err(e.expected(&self.address.store).found(source.store));
         }
         self.run(name, Doing::Make, 0, |link, task| async move {
@@ -206,7 +206,7 @@ impl Bucket {
                 Probed::WasThere => break,
             }
         }
-        Err(Error::lost("an object of a new name is refused again and again").file(self.path(PROBE)))
+        Err(Error::lost("the server keeps refusing an object with a new name").file(self.path(PROBE)))
     }
 
     /// Removes the object of [`has_conditions`](Self::has_conditions), if a killed process left it.
@@ -297,7 +297,7 @@ impl Link {
     /// Reads an object or a range of it, of at most `most` bytes.
     async fn get(&self, task: &Task, range: Option<GetRange>, most: u64) -> Result<(Vec<u8>, Tag), FetchError> {
         let found = self.send(task, || get(&*self.client.store, task, range.clone(), most)).await?;
-        found.map_err(|what| task.failed(what, "is this the right location?", 1))
+        found.map_err(|what| task.failed(what, "check the location", 1))
     }
 
     pub(super) async fn put(&self, task: &Task, payload: &PutPayload, mode: PutMode) -> Result<bool, FetchError> {
@@ -338,7 +338,7 @@ impl Link {
             }
             tokio::time::sleep(backoff(tries, task.bytes)).await;
         }
-        let what = "the server refuses it again and again, because of other writers, although nothing was written";
+        let what = "the server keeps refusing the write because of other writers, although nobody wrote the object";
         Err(task.failed(what, "try again later", CONFLICTS))
     }
 

@@ -229,7 +229,7 @@ impl Link {
                 Ok(Err(Failure::Passing { what, is_unreached: true, .. }))
                     if tries >= FIRST_TRIES && !self.is_reached.load(Relaxed) =>
                 {
-                    return Err(failed(what, "check host, port and endpoint", tries, None));
+                    return Err(failed(what, "check the host, the port and the endpoint", tries, None));
                 }
                 Ok(Err(Failure::Passing { what, wait, .. })) => {
                     if let (Some(version), Ok(range)) = (&target.version, &range)
@@ -243,14 +243,14 @@ impl Link {
                         return Err(failed(last, "check the connection, or allow more time", tries, None));
                     }
                     if let Some(wait) = wait.filter(|wait| *wait > until.saturating_duration_since(Instant::now())) {
-                        let what = format!("{last}, and asks for {} s of patience", wait.as_secs());
+                        let what = format!("{last}, and asks clients to wait {} s", wait.as_secs());
                         return Err(failed(what, "try again later, or allow more time", tries, None));
                     }
                     wait.unwrap_or_else(|| patient(backoff(tries, sink.at()), until))
                 }
                 Err(_) if last.is_empty() => {
                     self.gave_up();
-                    let what = format!("no whole answer in {} s", allowed.as_secs());
+                    let what = format!("no complete answer in {} s", allowed.as_secs());
                     return Err(failed(what, "check the connection, or allow more time", tries, None));
                 }
                 Err(_) => Duration::MAX,

@@ -133,7 +133,7 @@ impl RemoteFile {
 
     /// The error about an answer that has fewer bytes than its request asked for.
     pub(super) fn gone(&self, range: &Range<u64>) -> Error {
-        self.fault(range, "the answer has less than was asked for")
+        self.fault(range, "the answer is shorter than the requested range")
     }
 
     /// Reads a range of the object into memory that lasts as long as this value. Meant for the parts of an index.

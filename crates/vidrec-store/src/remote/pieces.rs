@@ -83,7 +83,7 @@ struct InPieces<'a> {
 impl<'a> InPieces<'a> {
     fn begin(bucket: &'a Bucket, name: &'a str, told: Told<'_>) -> Result<Self> {
         let Some(parts) = bucket.link()?.client.parts.clone() else {
-            return Err(Error::usage("the store takes no objects in parts").file(bucket.path(name)));
+            return Err(Error::usage("the store does not support uploads in parts").file(bucket.path(name)));
         };
         let (task, store) = (bucket.task(name, Doing::Write, 0)?, parts.clone());
         let id =
@@ -144,7 +144,7 @@ impl<'a> InPieces<'a> {
                 // The answer to an earlier try was lost: the object exists, and the parts are gone.
                 Err(e) if e.is_missing() && e.tries() > 1 && link.has_length(&task, length).await? => Ok(()),
                 Err(e) if e.is_missing() => {
-                    let what = "the server lost the parts that it had";
+                    let what = "the server lost the uploaded parts";
                     Err(task.failed(what, "run the same command again", e.tries()))
                 }
                 other => other.map(drop),
@@ -178,7 +178,7 @@ impl<'a> InPieces<'a> {
         match aborted {
             Ok(()) => e,
             Err(other) => e.also_help(format!(
-                "the parts of {} that the server has could not be removed, and may be charged for ({other})",
+                "the uploaded parts of {} could not be removed, and may be charged for ({other})",
                 self.bucket.path(self.name).display()
             )),
         }

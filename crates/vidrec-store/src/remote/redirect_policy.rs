@@ -27,10 +27,10 @@ impl Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refused::TooMany => "the server sends its client elsewhere again and again: too many redirects",
-            Refused::NoUrl => "the server sends its client to something that is no web address",
-            Refused::Plain => "the server sends its client to a location without TLS",
-            Refused::Private => "a public server sends its client to an address of a private network",
+            Refused::TooMany => "the server redirects too many times",
+            Refused::NoUrl => "the server redirects to something that is not a web address",
+            Refused::Plain => "the server redirects to a location without TLS",
+            Refused::Private => "a public server redirects to an address in a private network",
         })
     }
 }

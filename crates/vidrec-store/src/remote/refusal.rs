@@ -31,7 +31,7 @@ pub(super) fn of(text: &str, status: Option<u16>, region: Option<&str>) -> Refus
     let (what, known) = match status {
         Some(401 | 403) => ("access was refused", "check the credentials and the right to read this object"),
         Some(301 | 307 | 308) => ("the bucket is elsewhere", "check the region and the endpoint"),
-        _ => ("the request was refused", "check region, endpoint and credentials"),
+        _ => ("the request was refused", "check the region, the endpoint and the credentials"),
     };
     let mut what = status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
     let code = element(text, "Code");

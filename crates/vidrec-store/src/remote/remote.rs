@@ -92,8 +92,7 @@ impl Remote {
     pub(super) fn kept(&self, location: &Path, version: &Version) -> Result<Option<CachedPages>> {
         let Some(cache) = self.cache()? else { return Ok(None) };
         if version.tag.is_empty() {
-            let e =
-                Error::usage("the server says neither ETag nor Last-Modified, so what is cached could be out of date");
+            let e = Error::usage("the server sends neither ETag nor Last-Modified, so a cache could be out of date");
             return Err(e.file(location).help("read it without a cache"));
         }
         let pages = cache.object(&location.to_string_lossy(), &version.tag, version.length);
@@ -169,7 +168,7 @@ impl Remote {
         if found.is_none() {
             stop::check()?;
         }
-        let none = || Error::lost(format!("a request gave nothing for {} s", self.patience().as_secs()));
+        let none = || Error::lost(format!("a request had no result for {} s", self.patience().as_secs()));
         found.ok_or_else(none)?.map_err(|e| e.error())
     }
 

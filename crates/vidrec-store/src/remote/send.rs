@@ -62,7 +62,7 @@ impl Task {
         match failure {
             Failure::Final { kind: FinalKind::NotFound, what, .. } if self.doing == Doing::Write => {
                 let what = what.replace("there is no such object", "there is no such bucket");
-                Failure::Final { what, help: "check its name; vidrec makes no buckets", kind: FinalKind::Other }
+                Failure::Final { what, help: "check its name; vidrec does not create buckets", kind: FinalKind::Other }
             }
             Failure::Final { what, help, kind } if self.doing != Doing::Read => {
                 Failure::Final { what, help: refusal::help_to_write(help), kind }
@@ -109,7 +109,7 @@ impl Link {
                 Err(Failure::Passing { what, is_unreached: true, .. })
                     if tries >= FIRST_TRIES && !self.is_reached.load(Relaxed) =>
                 {
-                    return Err(task.failed(what, "check host, port and endpoint", tries));
+                    return Err(task.failed(what, "check the host, the port and the endpoint", tries));
                 }
                 Err(Failure::Passing { what, wait, .. }) => (what, wait),
             };
@@ -119,7 +119,7 @@ impl Link {
             }
             let left = until.saturating_duration_since(Instant::now());
             if let Some(wait) = wait.filter(|wait| *wait > left) {
-                let what = format!("{what}, and asks for {} s of patience", wait.as_secs());
+                let what = format!("{what}, and asks clients to wait {} s", wait.as_secs());
                 return Err(task.failed(what, "try again later, or allow more time", tries));
             }
             let wait = wait.unwrap_or_else(|| patient(backoff(tries, task.bytes), until));

@@ -32,7 +32,9 @@ pub fn check_location(location: &Path) -> Result<()> {
 impl Address {
     pub fn of(location: &Path) -> Result<Self> {
         let fault = |what: &str| Error::usage(what.to_owned()).file(location);
-        let Some((scheme, rest)) = location::split(location) else { return Err(fault("not a remote location")) };
+        let Some((scheme, rest)) = location::split(location) else {
+            return Err(fault("this is not a remote location"));
+        };
         if !SCHEMES.contains(&scheme) {
             let known = SCHEMES.iter().map(|s| format!("{s}://")).collect::<Vec<_>>().join(", ");
             return Err(fault("unknown kind of storage")
@@ -53,12 +55,12 @@ impl Address {
             let shown = location.to_string_lossy();
             let shown = shown.split(['?', '#']).next().unwrap_or_default();
             return Err(Error::usage(
-                "the location has a query, which would have to be added to the name of each file",
+                "the location has a query, which the names of the data set's files would also need",
             )
             .file(shown)
-            .help("give the folder's location, and credentials as storage options"));
+            .help("give the location of the folder alone, and give credentials as storage options"));
         }
-        let key = Key::from_url_path(path).map_err(|e| fault("not a location of an object").found(e))?;
+        let key = Key::from_url_path(path).map_err(|e| fault("this is not a valid location of an object").found(e))?;
         Ok(Address { store: format!("{scheme}://{host}"), scheme: scheme.to_owned(), key })
     }
 }
@@ -83,8 +85,8 @@ mod tests {
             ("s3:///x", "no bucket"),
             ("https://me:hunter2@host/x", "password"),
             ("https://host/x?sig=hunter2", "query"),
-            ("s3://bucket/a/../b", "not a location"),
-            ("s3://bucket/a//b", "not a location"),
+            ("s3://bucket/a/../b", "not a valid location"),
+            ("s3://bucket/a//b", "not a valid location"),
         ] {
             let e = Address::of(Path::new(text)).unwrap_err().to_string();
             assert!(e.contains(part) && !e.contains("hunter2"), "{text}: {e}");

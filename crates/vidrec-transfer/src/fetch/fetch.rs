@@ -161,7 +161,7 @@ fn listing_of(location: &Path) -> Result<PathBuf> {
     match location.extension().and_then(|e| e.to_str()) {
         Some("json") => Ok(location.to_owned()),
         Some("rec" | "vidx") => {
-            let e = Error::usage("this is a shard, and whole data sets are fetched").file(location);
+            let e = Error::usage("this is a shard, but vidrec fetches only whole data sets").file(location);
             Err(e.help("give the location of its folder"))
         }
         _ => Ok(location.join(FILE_NAME)),

@@ -96,7 +96,7 @@ impl Item {
                 (e, format!("{listed} bytes"))
             }
             None if found > self.most => {
-                let e = Error::limit("the file is longer than it can be for the clips that dataset.json lists");
+                let e = Error::limit("the file is too long for the clips that dataset.json lists");
                 (e, format!("at most {} bytes", self.most))
             }
             _ => return Ok(()),

@@ -77,7 +77,9 @@ impl Transfer<'_, '_, '_> {
         let again: Vec<&Item> = wrong.iter().map(|(item, _)| *item).collect();
         match self.pass(&again, true, &mut done)?.into_iter().next() {
             Some((_, e)) => {
-                Err(e.help("it was fetched twice: the object is damaged, or dataset.json is of another data set"))
+                Err(e.help(
+        "it was fetched twice with the same result: the object is damaged, or dataset.json belongs to another data set",
+    ))
             }
             None => Ok(done),
         }

@@ -34,13 +34,13 @@ impl LocalSet {
     /// listed files exist and have their lengths.
     pub fn open(path: &Path) -> Result<Self> {
         if is_remote(path) {
-            let e = Error::usage("only data sets on this machine are pushed").file(path);
+            let e = Error::usage("vidrec can push only data sets on this machine").file(path);
             return Err(e.help("fetch it first"));
         }
         let listing = match path.extension().and_then(|e| e.to_str()) {
             Some("json") => path.to_owned(),
             Some("rec" | "vidx") => {
-                let e = Error::usage("this is a shard, and whole data sets are pushed").file(path);
+                let e = Error::usage("this is a shard, but vidrec pushes only whole data sets").file(path);
                 return Err(e.help("give its folder"));
             }
             _ => path.join(FILE_NAME),

@@ -93,7 +93,7 @@ fn check_location(location: &Path) -> Result<()> {
     if is_remote(location) {
         return Ok(());
     }
-    Err(Error::usage("this is a folder of this machine").file(location).help("write to it directly"))
+    Err(Error::usage("this is a local folder").file(location).help("write to it directly"))
 }
 
 /// Writes to a scratch folder, pushes the data sets that `what` finds there, and removes the folder.
@@ -114,7 +114,7 @@ fn within_scratch<T>(
         Ok((written, mut reports)) => {
             // The output is complete, so this is not an error.
             if let (Err(e), Some(last)) = (scratch.remove(), reports.last_mut()) {
-                last.notes.push(format!("the scratch folder stays: {e}"));
+                last.notes.push(format!("vidrec could not remove the scratch folder: {e}"));
             }
             Ok((written, reports))
         }

@@ -71,16 +71,16 @@ impl Place {
             return Ok(());
         }
         let e = is_there("another data set was published here in the meantime", self.bucket.location());
-        Err(e.help("look at it first; what was uploaded does not belong to it, and stays"))
+        Err(e.help("look at it first; the uploaded files do not belong to it, and remain"))
     }
 
     /// Removes objects that only replaced data sets had. The data set `now` must be committed.
     pub fn tidy(&self, now: &DatasetJson, report: &mut PushReport) {
         if let Some(Err(e)) = self.there.as_ref().map(|(old, _)| DatasetJson::prove(old)) {
-            report.notes.push(format!("the replaced dataset.json cannot be read, so its files stay: {e}"));
+            report.notes.push(format!("vidrec could not read the replaced dataset.json, so its files remain: {e}"));
         }
         if let Err(e) = self.try_to_tidy(now, report) {
-            report.notes.push(format!("a file of a replaced data set stays, until the next push: {e}"));
+            report.notes.push(format!("a file of a replaced data set remains until the next push: {e}"));
         }
     }
 
@@ -120,10 +120,9 @@ pub(super) fn check_store(bucket: &Bucket, only_publisher: bool) -> Result<()> {
     if bucket.has_conditions()? {
         return Ok(());
     }
-    let e =
-        Error::usage("the store does not write objects on conditions, so two publishers could overwrite each other")
-            .file(bucket.location());
-    Err(e.help("if nobody else publishes here").hint(Hint::Set("only_publisher")))
+    let e = Error::usage("the store does not support conditional writes, so two publishers could overwrite each other")
+        .file(bucket.location());
+    Err(e.help("if nobody else publishes here, say so").hint(Hint::Set("only_publisher")))
 }
 
 fn is_there(what: &str, location: &Path) -> Error {

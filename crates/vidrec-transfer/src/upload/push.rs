@@ -87,7 +87,7 @@ struct Push {
 
 fn begin(set: &Path, location: &Path, options: &PushOptions) -> Result<Push> {
     if !is_remote(location) {
-        let e = Error::usage("this is a folder of this machine, and data sets are pushed to object storage");
+        let e = Error::usage("this is a local folder, but vidrec pushes data sets only to object storage");
         return Err(e.file(location).help("copy the folder, or push to s3://, gs:// or az://"));
     }
     let set = LocalSet::open(set)?;
@@ -127,5 +127,5 @@ fn to_continue(e: Error) -> Error {
     if !matches!(e.kind(), ErrorKind::Io | ErrorKind::Interrupted) {
         return e;
     }
-    e.also_help("what was uploaded is kept: the same call continues there")
+    e.also_help("the uploaded files remain: run the same call again to continue")
 }

@@ -42,7 +42,7 @@ impl Scratch {
         if is_empty {
             return match self.remove() {
                 Ok(()) => e,
-                Err(other) => e.also_help(format!("a folder stays that may be removed ({other})")),
+                Err(other) => e.also_help(format!("vidrec could not remove its folder; you may remove it ({other})")),
             };
         }
         let dir = self.dir.display();
@@ -119,7 +119,10 @@ mod tests {
         fs::create_dir(&chosen).unwrap();
         symlink(&chosen, &made).unwrap();
         let e = Scratch::take(Some(dir.path()), location).map(drop).unwrap_err();
-        assert!(e.to_string().contains("not this user's alone") && e.hints() == [Hint::Set("scratch")], "{e}");
+        assert!(
+            e.to_string().contains("other users own or can write to") && e.hints() == [Hint::Set("scratch")],
+            "{e}"
+        );
         assert!(remove_published(Some(dir.path()), location, b"").is_err());
         assert_eq!(fs::read_dir(&chosen).unwrap().count(), 0);
         fs::remove_file(&made).unwrap();

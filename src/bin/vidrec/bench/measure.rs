@@ -155,11 +155,7 @@ fn measure_batches<T: Default>(
 fn cool(args: &Args, options: &OpenOptions) -> Result<(), Box<dyn std::error::Error>> {
     if !vidrec::is_remote(&args.dataset) {
         let is_cool = Dataset::open_with(&args.dataset, options.clone())?.cool()?;
-        return if is_cool {
-            Ok(())
-        } else {
-            Err("this system does not drop pages when it is asked to (--cold)".into())
-        };
+        return if is_cool { Ok(()) } else { Err("this system cannot drop pages from its cache (--cold)".into()) };
     }
     let Some(cache) = &options.storage.cache else { return Ok(()) };
     let is_empty = match cache.read_dir() {
@@ -170,7 +166,7 @@ fn cool(args: &Args, options: &OpenOptions) -> Result<(), Box<dyn std::error::Er
     if is_empty {
         return Ok(());
     }
-    let what = "the cache is not empty, so this would not begin cold (--cold)";
+    let what = "the cache is not empty, so the measurement would not begin cold (--cold)";
     Err(format!("{}: {what}; give a new folder, or no cache", cache.display()).into())
 }
 

@@ -24,7 +24,8 @@ pub fn run(args: &Args) -> Run {
 
 fn render(r: &Report) -> String {
     let mut text = format!(
-        "{:.0} frames/s, {:.1} clips/s with {} threads; batches of {:?}, {:.1} kB a frame\nfirst batch after {:.1} ms",
+        "{:.0} frames/s, {:.1} clips/s with {} threads; batches of {:?}, {:.1} kB per frame\n\
+         first batch after {:.1} ms",
         r.frames_per_second,
         r.clips_per_second,
         r.threads,
@@ -33,7 +34,7 @@ fn render(r: &Report) -> String {
         r.first_batch_ms,
     );
     if let Some(cpu) = r.cpu_seconds_per_1000_frames {
-        text += &format!("; {cpu:.3} CPU seconds for 1000 frames");
+        text += &format!("; {cpu:.3} CPU seconds per 1000 frames");
     }
     if let Some(rss) = r.peak_rss_bytes {
         text += &format!("; at most {} of memory, mapped files included", bytes(rss));
@@ -57,7 +58,7 @@ fn render_decoded(cache: &DecodedStats, epochs: &[EpochReport]) -> String {
             1 => format!("epoch {epoch}"),
             epochs => format!("epochs {epoch} to {}", epoch + epochs - 1),
         };
-        let cpu = cpu.map_or(String::new(), |cpu| format!(", {cpu:.3} CPU seconds for 1000 frames"));
+        let cpu = cpu.map_or(String::new(), |cpu| format!(", {cpu:.3} CPU seconds per 1000 frames"));
         let (rate, share) = (*frames as f64 / seconds, *hits as f64 / *frames as f64 * 100.0);
         text += &format!("{which}: {rate:.0} frames/s{cpu}; {share:.0} % decoded before; {}\n", bytes(*taken_bytes));
     }

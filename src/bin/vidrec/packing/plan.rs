@@ -64,7 +64,7 @@ fn render(w: &WrittenPlan, args: &Args) -> String {
     );
     if w.missing > 0 {
         text +=
-            &format!("  {} could not be looked at, and will be skipped if still missing\n", count(w.missing, "video"));
+            &format!("  {} could not be examined, and will be skipped if still missing\n", count(w.missing, "video"));
     }
     text += &format!("next: vidrec pack --plan {out} --part 0  … to {}, then vidrec publish {out}\n", w.parts - 1);
     text

@@ -39,8 +39,8 @@ pub fn sheet_path(text: &str) -> Result<SheetPath, String> {
         Some("jpg" | "jpeg") => Format::Jpeg,
         Some("webp") => Format::WebP,
         Some("gif") => Format::Gif,
-        Some(other) => return Err(format!("no sheet is written as .{other}; use .png, .jpg, .webp or .gif")),
-        None => return Err("the name has no ending; use .png, .jpg, .webp or .gif".to_owned()),
+        Some(other) => return Err(format!("vidrec cannot write a sheet as .{other}; use .png, .jpg, .webp or .gif")),
+        None => return Err("the file name has no ending; use .png, .jpg, .webp or .gif".to_owned()),
     };
     Ok(SheetPath { path, format })
 }

@@ -34,7 +34,7 @@ impl TrackReader {
                 let names: Vec<&str> = known.iter().map(|schema| schema.name.as_str()).collect();
                 let e = Error::usage(format!("loader option tracks: the data set has no track {name:?}"));
                 return Err(match names.is_empty() {
-                    true => e.help("no clip of it has tracks"),
+                    true => e.help("none of its clips has tracks"),
                     false => e.expected(format!("one of {}", names.join(", "))),
                 });
             };

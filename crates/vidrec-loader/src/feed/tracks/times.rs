@@ -28,8 +28,9 @@ pub(super) struct Pick {
 
 /// The time of a frame of a clip in nanoseconds.
 pub(super) fn frame_ns(clip: &Clip<'_>, t: u32) -> Result<i64> {
-    let beyond =
-        || Error::limit("the time of a frame is beyond 64 bits of nanoseconds").in_clip(clip.ordinal()).in_frame(t);
+    let beyond = || {
+        Error::limit("the time of a frame in nanoseconds does not fit into 64 bits").in_clip(clip.ordinal()).in_frame(t)
+    };
     clip.time_ns(t)?.ok_or_else(beyond)
 }
 

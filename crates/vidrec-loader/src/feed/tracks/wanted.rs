@@ -51,12 +51,12 @@ impl Wanted {
         let is_text = schema.kind == TrackType::Utf8;
         if is_text && (how != TrackHow::Nearest || rate.is_some() || anchor == TrackAnchor::Each) {
             return refuse(
-                "texts have no rate, no how, and no window at each frame",
-                "give a window alone, or nothing",
+                "a track of texts takes no rate, no how, and no window at each frame",
+                "give only a window, or nothing",
             );
         }
         if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
-            return refuse("nothing lies between two spans", "leave how as it is");
+            return refuse("there are no values between two spans", "omit how");
         }
         let what = match (options.nanoseconds(), rate) {
             _ if is_text => What::Texts,
@@ -67,11 +67,17 @@ impl Wanted {
                 What::Steps { first, rate: (num, den), count: steps as usize + 1 }
             }
             (Some(_), None) if schema.timing != TrackTiming::Rate => {
-                return refuse("a window of it needs a rate", "say how many values a second the window has: rate");
+                return refuse(
+                    "a window of this track needs a rate",
+                    "set rate to the number of values per second in the window",
+                );
             }
             (Some((first, end)), None) => {
                 if how == TrackHow::Linear {
-                    return refuse("its stored values have nothing between them", "give a rate, or leave how as it is");
+                    return refuse(
+                        "without a rate, there are no values between the stored ones",
+                        "give a rate, or omit how",
+                    );
                 }
                 let rate = stored_rate(dataset, &schema.name)?;
                 What::Run { first, rate, count: Grid::of(rate).nearest((end - first).into()) as usize }
@@ -133,7 +139,8 @@ impl Wanted {
             return Err(e.help("mask the values of such clips (the option missing of the track), or leave them out"));
         };
         if !track.schema().is_like(&self.schema) {
-            let e = Error::usage("the track is another one than elsewhere").in_clip(drawn.clip.ordinal());
+            let e = Error::usage("the track does not have the same type, shape and timing in all clips")
+                .in_clip(drawn.clip.ordinal());
             return Err(e.in_track(name).expected(self.schema.words()).found(track.schema().words()));
         }
         match &mut slot.values {
@@ -184,9 +191,10 @@ impl Wanted {
             What::Run { first, rate, count } => {
                 let (start, found) = track.rate().unwrap_or((0, rate));
                 if u64::from(found.0) * u64::from(rate.1) != u64::from(rate.0) * u64::from(found.1) {
-                    let e = Error::usage("the track has another rate than elsewhere").in_clip(drawn.clip.ordinal());
-                    let e = e.in_track(track.name()).expected(format!("{}/{} a second", rate.0, rate.1));
-                    return Err(e.found(format!("{}/{} a second", found.0, found.1)).help("give the option rate"));
+                    let e = Error::usage("the track does not have the same rate in all clips")
+                        .in_clip(drawn.clip.ordinal());
+                    let e = e.in_track(track.name()).expected(format!("{}/{} per second", rate.0, rate.1));
+                    return Err(e.found(format!("{}/{} per second", found.0, found.1)).help("give the option rate"));
                 }
                 let mut picks = Vec::with_capacity(count);
                 for anchor in self.anchors(drawn)? {
@@ -301,6 +309,6 @@ fn stored_rate(dataset: &Dataset, name: &str) -> Result<(u32, u32)> {
             return Ok(rate);
         }
     }
-    let e = Error::usage(format!("loader option tracks[{name:?}]: no clip has it, so its rate is not known"));
+    let e = Error::usage(format!("loader option tracks[{name:?}]: no clip has the track, so its rate is unknown"));
     Err(e.hint(Hint::Unset("tracks")))
 }

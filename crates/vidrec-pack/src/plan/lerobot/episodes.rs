@@ -84,7 +84,7 @@ impl Table<'_> {
         let places = cameras.iter().map(|camera| self.places(camera)).collect::<Result<Vec<_>>>()?;
         for (i, tasks) in tasks.into_iter().enumerate() {
             if to[i].checked_sub(from[i]) != Some(lengths[i]) {
-                let e = Error::usage(format!("episode {} has another length than its rows", numbers[i]));
+                let e = Error::usage(format!("the length of episode {} is not its number of rows", numbers[i]));
                 let rows = format!("rows from {} up to {}", from[i], to[i]);
                 return Err(e.file(self.file).expected(format!("{} rows", lengths[i])).found(rows));
             }
@@ -142,7 +142,10 @@ impl Table<'_> {
     }
 
     fn other_type(&self, name: &str, expected: &str, found: &TrackValues) -> Error {
-        Error::usage(format!("column {name:?} has another type")).file(self.file).expected(expected).found(found.kind())
+        Error::usage(format!("column {name:?} has the wrong type"))
+            .file(self.file)
+            .expected(expected)
+            .found(found.kind())
     }
 
     /// Reads the tasks of each episode.

@@ -48,7 +48,7 @@ pub(crate) struct EpisodesFound {
 pub(crate) fn read(folder: &Path, first: u64, options: &InputOptions) -> Result<Option<EpisodesFound>> {
     let Some(info) = Info::read(folder)? else { return Ok(None) };
     if options.whole_files {
-        let e = Error::usage("a file of a LeRobot data set holds several episodes").file(folder);
+        let e = Error::usage("a video file of a LeRobot data set may hold several episodes").file(folder);
         return Err(e.hint(Hint::Unset("whole_files")));
     }
     let set = EpisodeSet::new(folder, first, options, info)?;
@@ -99,7 +99,7 @@ impl<'a> EpisodeSet<'a> {
         let keys: Vec<&str> = cameras.iter().map(|(key, _)| key.as_str()).collect();
         let episodes = episodes::read(folder, &keys)?;
         if episodes.len() as u64 != info.episodes {
-            let e = Error::usage("meta/episodes has another number of episodes than meta/info.json").file(folder);
+            let e = Error::usage("meta/episodes and meta/info.json have different numbers of episodes").file(folder);
             return Err(e.expected(info.episodes).found(episodes.len()));
         }
         let has_several = episodes.iter().any(|episode| episode.tasks.len() > 1);
@@ -147,7 +147,7 @@ impl<'a> EpisodeSet<'a> {
         place: PicturePlace,
     ) -> std::result::Result<(PathBuf, Option<EpisodeFrames>), String> {
         let count = u32::try_from(episode.length).ok().filter(|n| (1..=limits::MAX_FRAMES_PER_CLIP).contains(n));
-        let count = count.ok_or_else(|| format!("{} frames are none that a clip can have", episode.length))?;
+        let count = count.ok_or_else(|| format!("a clip cannot have {} frames", episode.length))?;
         let frames = EpisodeFrames { count, start: place.start, fps: self.info.fps };
         frames.segment()?;
         let videos = self.info.videos.as_ref().ok_or("meta/info.json has no video_path")?;
@@ -210,10 +210,12 @@ fn features(folder: &Path, info: &Info) -> Result<Features> {
         match &feature.kind {
             FeatureKind::Place => {}
             FeatureKind::Camera => keys.push(name),
-            FeatureKind::Depth => without("it is depth, of which 8 bits would keep too little"),
+            FeatureKind::Depth => without("it is depth, for which 8 bits are too few"),
             FeatureKind::Pictures => pictures.push(name),
-            FeatureKind::Other(what) => without(&format!("tracks have no values of {what}")),
-            FeatureKind::Values(..) if name.is_empty() || name.contains([',', '=']) => without("of its name"),
+            FeatureKind::Other(what) => without(&format!("tracks cannot hold values of {what}")),
+            FeatureKind::Values(..) if name.is_empty() || name.contains([',', '=']) => {
+                without("a track cannot have its name")
+            }
             FeatureKind::Values(..) if name.len() > limits::MAX_TRACK_NAME_BYTES => without("its name is too long"),
             FeatureKind::Values(kind, shape) => tracks.push(PlannedTrack::of_episodes(name, *kind, shape.clone())),
         }

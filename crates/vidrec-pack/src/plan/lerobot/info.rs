@@ -90,14 +90,14 @@ impl Info {
     }
 
     fn from_json(bytes: &[u8]) -> Result<Self> {
-        let no = |e: serde_json::Error| Error::usage(format!("this is no description of a LeRobot data set: {e}"));
+        let no = |e: serde_json::Error| Error::usage(format!("this does not describe a LeRobot data set: {e}"));
         let all: Value = serde_json::from_slice(bytes).map_err(no)?;
         // Check this first, because other versions have other keys.
         check_version(all.get("codebase_version").and_then(Value::as_str).unwrap_or_default())?;
         // Parse the text again, so that an error names its line.
         let json: InfoJson = serde_json::from_slice(bytes).map_err(no)?;
         if !(json.fps > 0.0 && json.fps <= MAX_FPS) {
-            let e = Error::usage("fps is no rate").expected(format!("frames a second, up to {MAX_FPS}"));
+            let e = Error::usage("fps is not a valid rate").expected(format!("frames per second, up to {MAX_FPS}"));
             return Err(e.found(json.fps));
         }
         if json.features.len() > limits::MAX_COLUMNS {
@@ -136,7 +136,7 @@ fn check_version(version: &str) -> Result<()> {
             "convert it with LeRobot: python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id NAME (before \
              LeRobot 0.5), python -m lerobot.scripts.convert_dataset_v21_to_v30 --repo-id NAME (since)",
         ),
-        _ => e.help("this version of vidrec does not know it"),
+        _ => e.help("this version of vidrec does not support it"),
     })
 }
 
@@ -145,7 +145,7 @@ fn split(name: &str, range: &Value) -> Result<(String, u64, u64)> {
     let ends = range.as_str().and_then(|text| text.split_once(':'));
     let ends = ends.and_then(|(first, end)| Some((first.trim().parse().ok()?, end.trim().parse().ok()?)));
     let (first, end) = ends.ok_or_else(|| {
-        Error::usage(format!("split {name:?} is no range of episodes")).expected("\"0:50\"").found(range)
+        Error::usage(format!("split {name:?} is not a range of episodes")).expected("\"0:50\"").found(range)
     })?;
     Ok((name.to_owned(), first, end))
 }
@@ -226,7 +226,7 @@ mod tests {
         assert!(info(|i| i["codebase_version"] = "v3.1".into()).is_ok());
         let old = refused("v2.1");
         assert!(old.contains("found v2.1") && old.contains("convert_dataset_v21_to_v30"), "{old}");
-        assert!(refused("v4.0").contains("does not know it"));
+        assert!(refused("v4.0").contains("does not support it"));
         assert!(refused("").contains("found none"));
     }
 

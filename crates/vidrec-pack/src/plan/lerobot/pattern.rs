@@ -21,7 +21,7 @@ impl Pattern {
         while let Some((before, after)) = rest.split_once('{') {
             let (field, after) = after.split_once('}').ok_or("a brace is not closed")?;
             pieces.push(Piece::Text(before.into()));
-            pieces.push(Piece::of(field).ok_or_else(|| format!("{{{field}}} is no field of it"))?);
+            pieces.push(Piece::of(field).ok_or_else(|| format!("it has no field {{{field}}}"))?);
             rest = after;
         }
         pieces.push(Piece::Text(rest.into()));

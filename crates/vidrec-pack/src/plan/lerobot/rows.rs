@@ -24,7 +24,10 @@ impl DataRows {
         if count == length {
             return Ok(first);
         }
-        Err(format!("{} has another number of rows than the episode: expected {length}, found {count}", file.display()))
+        Err(format!(
+            "{} does not have one row for each frame of the episode: expected {length}, found {count}",
+            file.display()
+        ))
     }
 }
 
@@ -33,7 +36,7 @@ fn rows(file: &Path) -> Result<FileRows> {
     let column = |name: &str| match rows.column(name, 0..rows.rows())?.values {
         TrackValues::I64(numbers) if numbers.len() as u64 == rows.rows() => Ok(numbers),
         other => {
-            let e = Error::usage(format!("column {name:?} has to be a whole number of 64 bits in each row"));
+            let e = Error::usage(format!("column {name:?} must have a 64-bit whole number in each row"));
             Err(e.found(format!("{} of type {}", other.count(), other.kind())))
         }
     };

@@ -23,6 +23,6 @@ fn pairs(path: &Path) -> Result<Vec<(String, i64)>> {
         (TrackValues::Texts(texts), TrackValues::I64(numbers)) if texts.len() == numbers.len() => {
             Ok(texts.into_iter().zip(numbers).collect())
         }
-        _ => Err(Error::usage("there is not one text and one number for each task")),
+        _ => Err(Error::usage("each task needs one text and one number")),
     }
 }

@@ -145,7 +145,11 @@ impl Cells {
 }
 
 fn put<T>(place: &mut Option<T>, value: T) -> Result<(), String> {
-    if place.replace(value).is_some() { Err("another column says the same of this clip".into()) } else { Ok(()) }
+    if place.replace(value).is_some() {
+        Err("another column already gives this property of the clip".into())
+    } else {
+        Ok(())
+    }
 }
 
 fn text(value: Value) -> Result<String, String> {

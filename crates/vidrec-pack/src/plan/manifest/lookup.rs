@@ -20,7 +20,9 @@ pub(super) struct Lookup {
 impl Lookup {
     pub fn new(root: &Path) -> Result<Self> {
         if is_remote(root) {
-            let e = Error::usage("a list of ids needs a folder to find its videos in, and nothing remote is listed");
+            let e = Error::usage(
+                "a list of ids needs a local folder to find its videos in, because vidrec cannot list a remote one",
+            );
             return Err(e.file(root).help("give a manifest with the paths of the videos"));
         }
         let mut by_stem: HashMap<String, Vec<PathBuf>> = HashMap::new();

@@ -108,10 +108,10 @@ impl Context<'_> {
     }
 
     fn leads_out(&self, line: u64, path: &Path) -> Error {
-        let e = outside(format!("line {line}: the list was found in a folder, and leads out of it")).file(self.file);
+        let e = outside(format!("line {line}: the list was found in a folder, but leads out of it")).file(self.file);
         e.expected("relative paths below the folder, and no links out of it")
             .found(format!("{:?}", path.display().to_string()))
-            .help("name the list itself as the input, or, if you trust whoever made the folder")
+            .help("name the list itself as the input; or, if you trust whoever made the folder, allow this")
     }
 }
 

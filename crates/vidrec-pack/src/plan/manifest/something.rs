@@ -21,10 +21,11 @@ const LABELS: [&str; 2] = ["labels.json", "something-something-v2-labels.json"];
 
 pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<(Vec<ManifestRow>, Option<Classes>)> {
     let fault = |what: String| Error::usage(what).file(context.file);
-    let entries: Value = serde_json::from_str(&context.text()?).map_err(|e| fault(format!("not JSON: {e}")))?;
+    let entries: Value =
+        serde_json::from_str(&context.text()?).map_err(|e| fault(format!("the file is not JSON: {e}")))?;
     let Value::Array(entries) = entries else {
-        return Err(fault("expected an array of objects with an \"id\", as Something-Something has it".into())
-            .help("for an object a line use the ending .jsonl"));
+        return Err(fault("expected an array of objects with an \"id\", as in Something-Something".into())
+            .help("if each line has one object, use the ending .jsonl"));
     };
     let files = Lookup::new(&context.root)?;
     let mut rows = Vec::with_capacity(entries.len());

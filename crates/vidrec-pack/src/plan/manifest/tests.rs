@@ -261,7 +261,7 @@ fn errors_name_file_line_and_column() {
             "path,label\na.mp4,1\nb.mp4,-5\n",
             &["line 3", "column \"label\"", "b.mp4", "-5 is negative", "0 to"],
         ),
-        ("l.csv", "path,label\na.mp4,run\nb.mp4,-1\n", &["line 3", "-1 is negative", "an empty cell is no label"]),
+        ("l.csv", "path,label\na.mp4,run\nb.mp4,-1\n", &["line 3", "-1 is negative", "an empty cell means no label"]),
         ("l.csv", "path,labels\na.mp4,3;-2\n", &["line 2", "-2 is negative"]),
         ("l.csv", "path,label\na.mp4,1.0\nb.mp4,2.5\n", &["line 3", "2.5 is not a whole number"]),
         ("l.txt", "a.mp4 1\nb.mp4 -1\n", &["line 2", "-1 is negative"]),

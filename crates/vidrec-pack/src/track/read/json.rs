@@ -14,7 +14,7 @@ use vidrec_format::limits;
 /// Reads a list. `spans` is set for a list of spans, and has the unit of their times.
 pub(super) fn read(text: &str, spans: Option<Option<TimeUnit>>) -> Result<Content> {
     let list: Vec<Value> =
-        serde_json::from_str(text).map_err(|e| Error::usage(format!("it is not a list of JSON: {e}")))?;
+        serde_json::from_str(text).map_err(|e| Error::usage(format!("this is not a JSON list: {e}")))?;
     match spans {
         Some(unit) => read_spans(&list, unit).map(Content::Spans),
         None => array(&list).map(Content::One),
@@ -51,13 +51,13 @@ fn push(value: &Value, shape: &[usize], numbers: &mut Vec<f64>) -> std::result::
             values.iter().try_for_each(|value| push(value, rest, numbers))
         }
         (_, None) => Err("a number".into()),
-        (_, Some((side, _))) => Err(format!("a list of {side} values, as the first is")),
+        (_, Some((side, _))) => Err(format!("a list of {side} values, like the first")),
     }
 }
 
 fn odd(place: usize, expected: &str, found: &Value) -> Error {
     let text: String = found.to_string().chars().take(80).collect();
-    Error::usage(format!("value {place} is not like the first")).expected(expected).found(text)
+    Error::usage(format!("value {place} differs from the first")).expected(expected).found(text)
 }
 
 /// Reads spans, each as `[start, end, value]` or `{"start": …, "end": …, "text": …}`.
@@ -66,7 +66,7 @@ fn read_spans(list: &[Value], unit: Option<TimeUnit>) -> Result<Raw> {
     for (i, value) in list.iter().enumerate() {
         let [start, end, text] = parts_of(value).ok_or_else(|| {
             let text: String = value.to_string().chars().take(80).collect();
-            Error::usage(format!("value {i} is no span"))
+            Error::usage(format!("value {i} is not a span"))
                 .expected("[start, end, text], or start, end and text")
                 .found(text)
         })?;
@@ -109,12 +109,12 @@ mod tests {
         assert_eq!((array.values, array.shape), (TrackValues::F64(vec![1.0, 2.5, 3.0, 4.0]), vec![2, 2]));
         assert_eq!(one("[\"a\", \"b\"]").unwrap().values, TrackValues::Texts(vec!["a".into(), "b".into()]));
         for (bad, part) in [
-            ("[[1, 2], [3]]", "value 1 is not like the first: expected a list of 2"),
+            ("[[1, 2], [3]]", "value 1 differs from the first: expected a list of 2"),
             ("[1, \"x\"]", "value 1"),
             ("[1, null]", "value 1"),
             ("[\"x\", 1]", "expected a text"),
-            ("{}", "not a list"),
-            ("[1,", "not a list"),
+            ("{}", "not a JSON list"),
+            ("[1,", "not a JSON list"),
         ] {
             let e = one(bad).unwrap_err().to_string();
             assert!(e.contains(part), "{bad}: {e}");
@@ -129,6 +129,6 @@ mod tests {
         let Content::Spans(raw) = read(text, Some(None)).unwrap() else { panic!() };
         assert_eq!(raw.values.values, TrackValues::Texts(vec!["a".into(), "b".into()]));
         assert_eq!((raw.starts, raw.ends), (vec![0, 1_500_000_000], vec![1_500_000_000, 2_000_000_000]));
-        assert!(read("[[0, 1]]", Some(None)).err().unwrap().to_string().contains("value 0 is no span"));
+        assert!(read("[[0, 1]]", Some(None)).err().unwrap().to_string().contains("value 0 is not a span"));
     }
 }

@@ -28,17 +28,17 @@ pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Res
     match (content(spec, &cell.values, how)?, &spec.timing) {
         (Content::Spans(raw), _) => Ok(raw),
         (Content::One(_), TrackSpecTiming::Spans) => {
-            Err(Error::usage("spans have to be a list of [start, end, text], or a table with columns start and end"))
+            Err(Error::usage("spans must be a list of [start, end, text], or a table with the columns start and end"))
         }
         (Content::One(_), _) if !spec.values.is_empty() => {
-            Err(Error::usage("it has no names, so values=NAME finds nothing in it"))
+            Err(Error::usage("the file has no names, so values=NAME finds nothing in it"))
         }
         (Content::One(values), TrackSpecTiming::Times(column)) => {
             let given = cell.times.as_ref();
             let given = given.ok_or_else(|| Error::usage(format!("the row has no times in column {column:?}")))?;
             let times = match content(spec, given, how).map_err(|e| Error::usage(format!("times: {given}: {e:#}")))? {
                 Content::One(times) => times,
-                _ => return Err(Error::usage("times have to be a list or an .npy file")),
+                _ => return Err(Error::usage("times must be a list or an .npy file")),
             };
             Ok(Raw { values, starts: nanoseconds(&times, spec.unit)?, ends: Vec::new() })
         }
@@ -74,9 +74,9 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
         "tsv" => csv::read(&bytes(path, how)?, b'\t').map(Content::Named),
         "json" => {
             let text = String::from_utf8(bytes(path, how)?);
-            json::read(&text.map_err(|_| Error::usage("it is not UTF-8"))?, is_spans.then_some(spec.unit))
+            json::read(&text.map_err(|_| Error::usage("the file is not UTF-8"))?, is_spans.then_some(spec.unit))
         }
-        _ => Err(Error::usage("vidrec reads no values from files of this ending")
+        _ => Err(Error::usage("vidrec cannot read values from a file with this ending")
             .expected(".npy, .npz, .parquet, .csv, .tsv or .json")),
     }
 }

@@ -26,7 +26,7 @@ fn values(header: Header, data: &[u8]) -> Result<Array> {
         _ => 0,
     };
     if size == 0 || !(order == "<" || order == "=" || (order == "|" && size == 1)) {
-        return Err(Error::usage("vidrec reads no arrays of this type")
+        return Err(Error::usage("vidrec cannot read arrays of this type")
             .expected("little-endian integers, or floats of 16, 32 or 64 bits")
             .found(format!("{descr:?}")));
     }

@@ -16,7 +16,7 @@ const MAX_MEMBERS: usize = 4096;
 pub(super) fn read(bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> Result<Table> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| fault(&e.to_string()))?;
     if archive.len() > MAX_MEMBERS {
-        return Err(fault("it has too many members").found(archive.len()));
+        return Err(fault("the file has too many members").found(archive.len()));
     }
     let mut arrays = Vec::new();
     let mut left = MAX_BYTES;
@@ -37,7 +37,7 @@ pub(super) fn read(bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> Result<Table>
 }
 
 fn fault(what: &str) -> Error {
-    Error::usage(format!("it is not an .npz file that vidrec reads: {what}"))
+    Error::usage(format!("vidrec cannot read this .npz file: {what}"))
 }
 
 /// Reads a member, whose CRC-32 the archive compares. The buffer grows with the data, whatever size the header claims.

@@ -17,10 +17,10 @@ pub(crate) type OpenFile<'a> = &'a dyn Fn(&Path) -> io::Result<Option<(File, u64
 /// Opens a file on this machine, with `how`.
 pub(super) fn open(path: &Path, how: OpenFile<'_>) -> Result<ValueFile> {
     if is_remote(path) {
-        return Err(Error::usage("files of values have to be on this machine"));
+        return Err(Error::usage("files of values must be on this machine"));
     }
     let opened = how(path).map_err(|e| Error::io("read the values", path, e).without_file())?;
-    let (file, length) = opened.ok_or_else(|| Error::usage("not a regular file"))?;
+    let (file, length) = opened.ok_or_else(|| Error::usage("this is not a regular file"))?;
     if length > MAX_BYTES {
         return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")).found(length));
     }

@@ -19,7 +19,7 @@ use vidrec_format::limits;
 pub(super) fn read(file: ValueFile, path: &Path) -> Result<Table> {
     // The parquet crate may panic on some damaged files.
     catch_unwind(AssertUnwindSafe(|| read_columns(file)))
-        .unwrap_or_else(|_| Err(Error::usage("it is no sound Parquet file").file(path).without_file()))
+        .unwrap_or_else(|_| Err(Error::usage("the file is not a valid Parquet file").file(path).without_file()))
 }
 
 fn read_columns(file: ValueFile) -> Result<Table> {

@@ -32,8 +32,8 @@ pub(super) fn fault(e: impl std::fmt::Display) -> Error {
 
 /// Checks that the schema has the children that it claims, and is not nested too deep.
 fn check_schema(file: &ValueFile) -> Result<()> {
-    let bytes = read(file).map_err(|e| Error::usage(format!("not a Parquet file: {e}")))?;
-    Walk(&bytes).file_metadata().ok_or_else(|| Error::usage("not a Parquet file whose schema makes sense"))
+    let bytes = read(file).map_err(|e| Error::usage(format!("the file is not a Parquet file: {e}")))?;
+    Walk(&bytes).file_metadata().ok_or_else(|| Error::usage("the Parquet file does not have a valid schema"))
 }
 
 /// Reads the footer. The file ends with its length in four bytes and `PAR1`.
@@ -46,7 +46,7 @@ fn read(file: &ValueFile) -> std::io::Result<Vec<u8>> {
     let [a, b, c, d, magic @ ..] = tail;
     let length = u64::from(u32::from_le_bytes([a, b, c, d]));
     let start = end.checked_sub(length).filter(|_| magic == *b"PAR1" && length <= MAX_FOOTER_BYTES);
-    file.seek(SeekFrom::Start(start.ok_or_else(|| invalid("its footer makes no sense"))?))?;
+    file.seek(SeekFrom::Start(start.ok_or_else(|| invalid("its footer is invalid"))?))?;
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -56,7 +56,7 @@ impl ParquetRows {
         let file = open(path, how)?;
         unpanicking(|| {
             let reader = open_table(file)?;
-            let count = |n: i64| u64::try_from(n).map_err(|_| Error::usage("a number of rows is negative"));
+            let count = |n: i64| u64::try_from(n).map_err(|_| Error::usage("the number of rows is negative"));
             let groups = reader.metadata().row_groups();
             let rows = groups.iter().try_fold(0u64, |sum, group| Ok(sum.saturating_add(count(group.num_rows())?)))?;
             Ok(ParquetRows { reader, rows })
@@ -90,9 +90,11 @@ impl ParquetRows {
 
     fn read(&self, column: &str, rows: Range<u64>) -> Result<ColumnRows> {
         let mut leaves = self.leaves(column);
-        let leaf = leaves.next().ok_or_else(|| Error::usage("the file does not have it"))?;
+        let leaf = leaves.next().ok_or_else(|| Error::usage("the file does not have this column"))?;
         if leaves.next().is_some() {
-            return Err(Error::usage("it has several values side by side").expected("numbers, texts or lists of them"));
+            return Err(
+                Error::usage("the column has several values side by side").expected("numbers, texts or lists of them")
+            );
         }
         if rows.end > self.rows {
             return Err(Error::usage("rows are missing").expected(rows.end).found(format!("{} rows", self.rows)));
@@ -105,7 +107,7 @@ impl ParquetRows {
             if !wanted.is_empty() || (number == 0 && rows.is_empty()) {
                 let bytes = group.column(leaf).uncompressed_size();
                 if u64::try_from(bytes).is_ok_and(|bytes| bytes > MAX_BYTES) {
-                    return Err(Error::limit("it is too large").expected(MAX_BYTES).found(bytes));
+                    return Err(Error::limit("the column is too large").expected(MAX_BYTES).found(bytes));
                 }
                 let group = self.reader.get_row_group(number).map_err(fault)?;
                 let reader = group.get_column_reader(leaf).map_err(fault)?;
@@ -160,7 +162,7 @@ impl ColumnRows {
                 let mut read = Vec::new();
                 self.levels(kind, $reader, rows, &mut read)?;
                 let TrackValues::$variant(values) = &mut self.values else {
-                    return Err(Error::usage("its type differs from one row group to another"));
+                    return Err(Error::usage("the type of the column differs between row groups"));
                 };
                 for value in read {
                     values.push($convert(value)?);
@@ -184,7 +186,9 @@ impl ColumnRows {
             (ColumnReader::DoubleColumnReader(reader), _) => values!(reader, F64, Ok::<f64, Error>),
             (ColumnReader::ByteArrayColumnReader(reader), _) => values!(reader, Texts, text),
             (ColumnReader::FixedLenByteArrayColumnReader(reader), NumberKind::F16) => values!(reader, F32, half),
-            _ => Err(Error::usage("tracks have no values of its type").expected("numbers, texts or lists of them")),
+            _ => {
+                Err(Error::usage("tracks cannot hold values of this type").expected("numbers, texts or lists of them"))
+            }
         }
     }
 
@@ -198,7 +202,7 @@ impl ColumnRows {
     ) -> Result<()> {
         let whole = |n: u64| usize::try_from(n).map_err(|_| Error::limit("there are too many rows"));
         let (skip, mut left) = (whole(skip)?, whole(take)?);
-        let short = || Error::usage("the row group has fewer rows than it says");
+        let short = || Error::usage("the row group has fewer rows than its metadata says");
         if reader.skip_records(skip).map_err(fault)? != skip {
             return Err(short());
         }
@@ -240,14 +244,14 @@ impl ColumnRows {
         let each = sides.iter().try_fold(1usize, |all, &side| all.checked_mul(side));
         let each = each.ok_or_else(|| Error::limit("a value has too many numbers"))?;
         if let Some(row) = self.counts.iter().position(|&count| count != each) {
-            return Err(Error::usage(format!("row {row} has another number of values"))
+            return Err(Error::usage(format!("row {row} has a different number of values"))
                 .expected(each)
                 .found(self.counts[row]));
         }
         if self.depth as usize == sides.len() && self.depth > 1 {
             let place = |i: &usize| self.repeated[*i] != repetition(&sides, i % each.max(1));
             if let Some(i) = (0..self.repeated.len()).find(place) {
-                return Err(Error::usage(format!("row {} has lists of other lengths", i / each.max(1)))
+                return Err(Error::usage(format!("row {} has lists of different lengths", i / each.max(1)))
                     .expected(format!("the shape {sides:?}")));
             }
         }
@@ -266,13 +270,13 @@ fn text(bytes: ByteArray) -> Result<String> {
 }
 
 fn half(bytes: FixedLenByteArray) -> Result<f32> {
-    let two = bytes.data().try_into().map_err(|_| Error::usage("a float of 16 bits has another length"))?;
+    let two = bytes.data().try_into().map_err(|_| Error::usage("a float of 16 bits has the wrong length"))?;
     Ok(half::f16::from_le_bytes(two).to_f32())
 }
 
 /// Turns a panic into an error, because the parquet crate may panic on some damaged files.
 fn unpanicking<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(Error::usage("it is no sound Parquet file")))
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(Error::usage("the file is not a valid Parquet file")))
 }
 
 #[cfg(test)]
@@ -290,8 +294,8 @@ mod tests {
         let whole = rows(&[4, 4], &[0, 2, 1, 2, 0, 2, 1, 2]).into_array(&[2, 2]).unwrap();
         assert_eq!(whole.shape, [2, 2, 2]);
         let e = rows(&[4, 3], &[0, 2, 1, 2, 0, 2, 1]).into_array(&[2, 2]).unwrap_err().to_string();
-        assert!(e.contains("row 1 has another number of values: expected 4, found 3"), "{e}");
+        assert!(e.contains("row 1 has a different number of values: expected 4, found 3"), "{e}");
         let e = rows(&[4], &[0, 2, 2, 1]).into_array(&[2, 2]).unwrap_err().to_string();
-        assert!(e.contains("row 0 has lists of other lengths"), "{e}");
+        assert!(e.contains("row 0 has lists of different lengths"), "{e}");
     }
 }

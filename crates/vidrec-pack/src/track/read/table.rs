@@ -34,7 +34,7 @@ impl Table {
             names.iter().map(|name| self.find(name)).collect::<Result<_>>()?
         };
         match columns[..] {
-            [] => Err(Error::usage("there is no column of values")),
+            [] => Err(Error::usage("the table has no column of values")),
             [one] => Ok(one.clone()),
             [first, ..] => side_by_side(&columns, first),
         }
@@ -46,8 +46,10 @@ fn side_by_side(columns: &[&Array], first: &Array) -> Result<Array> {
     let kind = first.values.kind();
     let is_column = |column: &&Array| column.shape.len() == 1 && column.shape == first.shape;
     if !columns.iter().all(is_column) || columns.iter().any(|c| c.values.kind() != kind) || kind == TrackType::Utf8 {
-        return Err(Error::usage("columns that together are a value need numbers of one type, and as many each")
-            .help("say values=A+B in the words of the track"));
+        return Err(Error::usage(
+            "columns that together form a value need numbers of one type, and the same number of them",
+        )
+        .help("add values=A+B to the description of the track"));
     }
     let rows = first.len();
     macro_rules! woven {

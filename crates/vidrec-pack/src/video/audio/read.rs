@@ -79,7 +79,7 @@ pub(crate) fn read(
         return Ok((None, AudioFacts::default()));
     }
     let Some(made) = sound.finish(&mut facts)? else {
-        let why = facts.first_error.take().unwrap_or_else(|| "it holds no samples".into());
+        let why = facts.first_error.take().unwrap_or_else(|| "it has no samples".into());
         let e = Error::decode(format!("no sound decodes; {why}"));
         return Err(VideoError::new(Stage::Decode, e));
     };
@@ -219,15 +219,13 @@ fn stored(frame: &frame::Audio, channels: AudioChannels, expected: Option<u32>) 
         AudioChannels::Stereo => Ok(ChannelLayout::STEREO),
         AudioChannels::Source => match expected.filter(|&expected| expected != found) {
             Some(expected) => fault(
-                Error::decode("the sound has not as many channels as that of the first video")
+                Error::decode("the sound does not have as many channels as that of the first video")
                     .expected(expected)
                     .found(found),
             ),
             None => match ORDERS.iter().find(|order| **order == layout) {
                 Some(order) => Ok(*order),
-                None => {
-                    fault(Error::decode("the order of the channels is none that FFmpeg has a name for").found(found))
-                }
+                None => fault(Error::decode("FFmpeg has no name for the order of the channels").found(found)),
             },
         },
     }

@@ -71,8 +71,8 @@ impl VideoFile {
         let failed = |e| VideoError::new(Stage::Open, e);
         let opened = match &self.place {
             Place::Here if vidrec_store::location::is_remote(&self.path) => {
-                let e = Error::usage("this is no file of this machine");
-                return Err(failed(e.help("remote videos are packed, or read from a local copy")));
+                let e = Error::usage("this is not a file on this machine");
+                return Err(failed(e.help("pack remote videos, or read them from a local copy")));
             }
             Place::Here => open_regular(&self.path).map(|opened| opened.map(boxed)),
             Place::Object(object) => Ok(Some((Box::new(ObjectReader::new(object)) as _, object.len()))),
@@ -80,7 +80,7 @@ impl VideoFile {
         };
         match opened.map_err(|e| failed(Error::io("open the video", &self.path, e)))? {
             Some((inner, bytes)) => Ok(VideoSource::new(inner, bytes, &self.path)),
-            None => Err(failed(Error::usage("not a regular file"))),
+            None => Err(failed(Error::usage("this is not a regular file"))),
         }
     }
 }
@@ -192,6 +192,6 @@ fn playlist_error(file: &mut (impl Read + Seek)) -> io::Result<Option<Error>> {
     let dash = start.starts_with(b"<") && start.windows(4).any(|w| w == b"<MPD");
     let what = STARTS.iter().find(|(s, _)| start.starts_with(s)).map(|&(_, what)| what);
     Ok(what.or(dash.then_some("a DASH manifest")).map(|what| {
-        Error::decode(format!("{what}, which would open other files")).help("name the media files themselves")
+        Error::decode(format!("this is {what}, which would open other files")).help("name the media files themselves")
     }))
 }

@@ -100,7 +100,7 @@ impl<'a, T> Taker<'a, T> {
 
     fn take(&mut self, frame: &frame::Video, picture: PictureFormat) -> vidrec_format::error::Result<Planes> {
         let Some(look) = &self.found.look else {
-            return Err(Error::decode("a frame without a size"));
+            return Err(Error::decode("FFmpeg gave a frame without a size"));
         };
         let (target, orientation) = (look.target, look.orientation);
         let size = look.size_of(frame, picture, self.options.size);
@@ -119,5 +119,5 @@ impl<'a, T> Taker<'a, T> {
 }
 
 fn too_many_frames() -> VideoError {
-    VideoError::new(Stage::Decode, Error::limit(format!("more than {} frames", u32::MAX)))
+    VideoError::new(Stage::Decode, Error::limit(format!("the video has more than {} frames", u32::MAX)))
 }

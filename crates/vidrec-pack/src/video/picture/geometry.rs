@@ -123,11 +123,13 @@ pub(crate) fn target_size(display: Size, wanted: FrameSize) -> Result<Size> {
     };
     let Size { width, height } = target;
     if width == 0 || height == 0 {
-        return Err(Error::usage(format!("a frame size of {width}x{height}; both sides must be at least 1")));
+        return Err(Error::usage(format!(
+            "a frame cannot have {width}x{height} pixels: both sides must be at least 1"
+        )));
     }
     if width.max(height) > limits::MAX_SIDE || u64::from(width) * u64::from(height) > limits::MAX_PIXELS {
         let (side, pixels) = (limits::MAX_SIDE, limits::MAX_PIXELS);
-        return Err(Error::limit(format!("frames of {width}x{height}"))
+        return Err(Error::limit(format!("frames of {width}x{height} are too large"))
             .expected(format!("sides up to {side}, {pixels} pixels in all"))
             .help("ask for a smaller size"));
     }

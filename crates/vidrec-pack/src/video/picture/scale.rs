@@ -97,7 +97,7 @@ impl Scaler {
     /// The frame is of another kind, or swscale refuses it.
     pub fn run(&mut self, frame: &frame::Video) -> Result<Deep> {
         if PictureFormat::of(frame) != Some(self.from) {
-            return Err(Error::usage("a frame of another kind than the scaler was made for"));
+            return Err(Error::usage("the frame does not have the size and format of this scaler"));
         }
         let mut deep = Deep::new(self.size, self.layout)?;
         if self.steps.is_empty() {
@@ -329,7 +329,7 @@ impl Drop for Swscale {
 }
 
 fn int(v: u32) -> Result<c_int> {
-    c_int::try_from(v).map_err(|_| Error::limit(format!("a picture with a side of {v} pixels")))
+    c_int::try_from(v).map_err(|_| Error::limit(format!("a picture cannot have a side of {v} pixels")))
 }
 
 #[cfg(test)]

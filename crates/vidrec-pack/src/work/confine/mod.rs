@@ -51,5 +51,5 @@ pub(crate) fn confine() -> Result<(), String> {
 pub(crate) fn confine() -> Result<(), String> {
     #[cfg(unix)]
     limits::lower();
-    Err("only Linux can confine them".into())
+    Err("vidrec can confine them only on Linux".into())
 }

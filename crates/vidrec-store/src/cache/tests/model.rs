@@ -234,7 +234,7 @@ fn what_was_not_claimed_is_not_stored() {
     object.claim(0..LENGTH);
     for (at, length) in [(1, P), (0, P - 1), (10 * P, 101), (10 * P, 99), (u64::MAX, 1), (11 * P, P)] {
         let e = object.store(at, &vec![0; length as usize]).unwrap_err();
-        assert!(e.to_string().contains("no pages"), "{at} {length} {e}");
+        assert!(e.to_string().contains("not pages of the object"), "{at} {length} {e}");
     }
     object.store(0, &[]).unwrap();
     object.store(10 * P, &bytes(10 * P..LENGTH)).unwrap();

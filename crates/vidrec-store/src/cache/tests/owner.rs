@@ -53,7 +53,7 @@ fn nobody_else_can_read_what_is_kept() {
         assert_eq!(mode(&dir), 0o700);
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o770)).unwrap();
         let e = use_it(&dir).unwrap_err();
-        assert!(e.to_string().contains("not this user's alone") && e.to_string().contains("mode 770"), "{e}");
+        assert!(e.to_string().contains("other users own or can write to") && e.to_string().contains("mode 770"), "{e}");
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o700)).unwrap();
         // A link that the user made is accepted like the folder itself.
         symlink(&dir, dir.with_extension("link")).unwrap();
@@ -71,9 +71,12 @@ fn the_cache_of_another_user_is_refused() {
     }
     for e in [use_it(dir.path()).unwrap_err(), clear(dir.path(), None).map(drop).unwrap_err()] {
         assert_eq!(e.kind(), ErrorKind::Usage, "{e}");
-        for word in
-            ["of user 65534", "not this user's alone", "each user has a cache of their own", "name another folder"]
-        {
+        for word in [
+            "of user 65534",
+            "other users own or can write to",
+            "each user needs their own cache",
+            "name another folder",
+        ] {
             assert!(e.to_string().contains(word), "no {word:?} in {e}");
         }
     }

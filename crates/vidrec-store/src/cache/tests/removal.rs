@@ -117,7 +117,7 @@ fn a_folder_with_other_files_is_refused_and_left_alone() {
     let e = PageCache::open(dir.path(), 1 << 20).unwrap_err();
     assert!(e.to_string().contains("other files") && e.to_string().contains("empty"), "{e}");
     for e in [show(dir.path()).unwrap_err(), trim(dir.path(), 0).unwrap_err(), clear(dir.path(), None).unwrap_err()] {
-        assert!(e.to_string().contains("not a cache"), "{e}");
+        assert!(e.to_string().contains("not a vidrec cache"), "{e}");
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before);
     assert!(dir.path().join("objects/00112233445566778899aabbccddeeff").exists());

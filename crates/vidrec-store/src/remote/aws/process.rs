@@ -102,7 +102,7 @@ impl CredentialProvider for ProcessCredentials {
             Ok(Ok(found)) => found,
             Ok(Err(e)) => Err(self.0.fault(&format!("ended: {e}"))),
             Err(_) => {
-                let e = self.0.fault(&format!("still runs after {} s", PATIENCE.as_secs()));
+                let e = self.0.fault(&format!("is still running after {} s", PATIENCE.as_secs()));
                 Err(NoCredentials { is_running: true, ..e })
             }
         };
@@ -160,7 +160,7 @@ impl Shared {
             let words = text(words);
             let words = String::from_utf8_lossy(&words);
             let last = words.lines().map(str::trim).rfind(|line| !line.is_empty());
-            let last: String = last.unwrap_or("it does not say why").chars().take(300).collect();
+            let last: String = last.unwrap_or("it gave no reason").chars().take(300).collect();
             return Err(self.fault(&format!("failed ({status}): {last}")));
         }
         self.read(&text(output))
@@ -271,7 +271,7 @@ mod tests {
     fn a_failure_says_the_last_word_of_the_command_and_nothing_of_its_output() {
         for (command, word) in [
             ("echo hunter2; echo first >&2; echo sign in first >&2; exit 3", "failed (exit status: 3): sign in first"),
-            ("exit 1", "it does not say why"),
+            ("exit 1", "it gave no reason"),
             ("no-such-program-of-vidrec", "not found"),
             ("echo hunter2", "not JSON"),
             (r#"echo '{"Version": 2, "AccessKeyId": "hunter2"}'"#, "version 1"),

@@ -106,7 +106,9 @@ impl Profile {
     pub(super) fn source(&self) -> Result<Source> {
         if self.is_chosen && !self.is_found {
             let e = Error::usage(format!("AWS_PROFILE names the profile {:?}, which does not exist", self.name));
-            return Err(e.file(&self.file).help("choose a profile of ~/.aws/config or ~/.aws/credentials, or none"));
+            return Err(e
+                .file(&self.file)
+                .help("choose a profile from ~/.aws/config or ~/.aws/credentials, or unset AWS_PROFILE"));
         }
         let process = self.get("credential_process").map(|command| Source::Process(command.to_owned()));
         if let (Some(role), Some(token)) = (self.get("role_arn"), self.get("web_identity_token_file")) {

@@ -53,9 +53,11 @@ impl PartArgs {
         match (self.part, VARIABLES.into_iter().find_map(from_variable)) {
             (Some(part), _) => Ok(part),
             (None, Some((name, value))) => {
-                value.trim().parse().map_err(|_| format!("{name} is no number of a part: {value:?}"))
+                value.trim().parse().map_err(|_| format!("{name} is not the number of a part: {value:?}"))
             }
-            (None, None) => Err(format!("which part? give --part, or set {}", VARIABLES.join(", "))),
+            (None, None) => {
+                Err(format!("the number of the part is missing: give --part, or set {}", VARIABLES.join(", ")))
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ pub fn tell(report: &PackReport) {
     if report.guessed_times > 0 {
         let frames = count(report.guessed_times, "frame");
         output::tell(format_args!(
-            "{frames} at times that their files do not give: they are guessed from the order of decoding"
+            "{frames} without times in their files: vidrec guessed the times from the order of decoding"
         ));
     }
     tell_ignored(&report.passed_over);
@@ -55,7 +55,7 @@ pub fn render_estimate(e: &Estimate) -> String {
             text += &format!("    and {more} more (--json lists all)\n");
         }
     }
-    text += &format!("  {} looked at, {} of them cannot be packed\n", e.probed, e.probe_failures.len());
+    text += &format!("  {} examined, {} of them cannot be packed\n", e.probed, e.probe_failures.len());
     for f in &e.probe_failures {
         text += &format!("    {} (stage {}): {}\n", printable(&f.source), f.stage, printable(&f.error));
     }
@@ -69,7 +69,7 @@ pub fn render_estimate(e: &Estimate) -> String {
         bytes(e.free_bytes),
     );
     if e.jpeg_bytes > 0 {
-        text += &format!("  {} a JPEG", bytes(e.jpeg_bytes));
+        text += &format!("  {} per JPEG", bytes(e.jpeg_bytes));
         if let (Some(psnr), Some(ssim)) = (e.psnr, e.ssim) {
             text += &format!(", PSNR {psnr:.1} dB, SSIM {ssim:.4} (luma, means of {})", count(e.probed, "video"));
         }
@@ -94,7 +94,7 @@ fn nothing_to_do(r: &PackReport, output: &Path, retried: bool) -> String {
     }
     let mut text = format!("nothing to do: the pack of {out} is finished, with {clips}\n");
     if r.failed > 0 {
-        text += &format!("  {} skipped; --retry-failed packs what failed once more\n", count(r.failed, "video"));
+        text += &format!("  {} skipped; --retry-failed tries them again\n", count(r.failed, "video"));
     }
     text
 }
@@ -134,7 +134,7 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
         text += &format!("  JPEG quality {least} to {most}\n");
     }
     if let Some(length) = r.bytes.checked_div(r.frames) {
-        text += &format!("  {} a frame", bytes(length));
+        text += &format!("  {} per frame", bytes(length));
         if let (Some(psnr), Some(ssim)) = (r.psnr, r.ssim) {
             let measured = count(r.measured_frames, "frame");
             text += &format!(", PSNR {psnr:.1} dB, SSIM {ssim:.4} (luma, means of {measured})");
@@ -146,9 +146,9 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
             text += &format!("  {} {rest}\n", count(n, what));
         }
     };
-    line(r.resumed_at.unwrap_or(0), "video", "of them done before the run was interrupted");
-    line(r.short, "video", "with fewer frames than asked for");
-    line(r.warnings.len() as u64, "video", "packed although something was wrong");
+    line(r.resumed_at.unwrap_or(0), "video", "of them done before the interruption");
+    line(r.short, "video", "with fewer frames than requested");
+    line(r.warnings.len() as u64, "video", "packed despite faults");
     let list = format!("skipped, see {out}/{}", r.failures_file.as_deref().unwrap_or_default());
     line(r.failed, "video", &list);
     line(files(&r.passed_over), "file", "ignored");
