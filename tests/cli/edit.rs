@@ -92,7 +92,7 @@ fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
         ("label\nrun\n", "line 1: the header needs a column"),
         ("source,label\ndir/é0.mp4,run\n,walk\n", "line 3, neither"),
         ("clip,label\nx,run\n", "line 2, column \"clip\": \"x\" is not a number"),
-        ("clip,source,label\n1,dir/é0.mp4,run\n", "clip 1 is of \"dir/é1.mp4\""),
+        ("clip,source,label\n1,dir/é0.mp4,run\n", "clip 1 comes from \"dir/é1.mp4\""),
         ("source,label\ndir/é0.mp4,run,more\n", "cannot read the table"),
     ] {
         fs::write(shell.at("bad.csv"), table).unwrap();
@@ -273,7 +273,7 @@ fn what_is_found_wrong_can_be_left_out() {
     for (file, why) in [
         ("stats.json", "this JSON names no clips"),
         ("overview.json", "this JSON names no clips"),
-        ("other.csv", "line 2, clip 1 is of \"dir/é1.mp4\", not of \"dir/é2.mp4\""),
+        ("other.csv", "line 2, clip 1 comes from \"dir/é1.mp4\", not from \"dir/é2.mp4\""),
         ("far.txt", "there is no clip 7"),
     ] {
         for option in ["--list", "--exclude"] {

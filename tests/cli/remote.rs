@@ -148,7 +148,7 @@ fn only_data_sets_are_written_elsewhere() {
         ("bench set --trace s3://bucket/x", 2),
     ] {
         let text = served.refusal(line, status);
-        assert!(text.contains("local folders only"), "{line}: {text}");
+        assert!(text.contains("local folders"), "{line}: {text}");
         assert!(!served.path("s3:").exists(), "{line}");
     }
 }

@@ -434,6 +434,6 @@ fn decoded_frames_are_not_kept_for_batches_of_jpegs() {
     let decoded_cache = Some(vidrec::DecodedCache { bytes: 1 << 24, dir: Some(memory.path().to_owned()) });
     let loader = loader(&path, LoaderOptions { decoded_cache, ..options(1, (16, 16)) });
     for e in [loader.iter_jpegs(0).err().unwrap(), loader.batch_jpegs(0, 0).unwrap_err()] {
-        assert!(e.kind() == ErrorKind::Usage && e.to_string().contains("choose one"), "{e}");
+        assert!(e.kind() == ErrorKind::Usage && e.to_string().contains("nothing is decoded"), "{e}");
     }
 }

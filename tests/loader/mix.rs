@@ -276,7 +276,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     let e = Mix::new([("big", sources.open(0), 1.0), ("none", empty, 0.0)], of_30()).unwrap_err();
     assert!(e.to_string().contains("\"none\" has no clips"), "{e}");
     let twice = Mix::new([("big", sources.open(0), 1.0), ("big", sources.open(1), 1.0)], of_30()).unwrap_err();
-    assert!(twice.to_string().contains("\"big\" comes twice"), "{twice}");
+    assert!(twice.to_string().contains("\"big\" is given twice"), "{twice}");
 
     let mix = sources.usual(&[]);
     let refused = |options| Loader::mix(&mix, options).err().unwrap().to_string();

@@ -371,7 +371,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert!(refused("speed", usual).contains("no track \"speed\""));
     assert!(refused("speed", usual).contains("caption, phase, sound, state, step"));
     let linear = TrackWindow { how: TrackHow::Linear, ..usual };
-    assert!(refused("caption", linear).contains("tracks[\"caption\"]: texts"));
+    assert!(refused("caption", linear).contains("tracks[\"caption\"]: a track of texts"));
     assert!(refused("state", window(0.5, -0.5, "10")).contains("tracks[\"state\"].window"));
     assert!(refused("state", window(f64::NAN, 0.5, "10")).contains("tracks[\"state\"].window"));
     assert!(refused("state", TrackWindow { rate: None, ..window(0.0, 0.5, "10") }).contains("needs a rate"));

@@ -316,7 +316,7 @@ fn captions_beyond_the_video_fail_it() {
     for (words, part) in [
         (
             json!([[0, 0.5, "x"], [0.5, 9, "y"]]),
-            "a span lies outside the video: expected 0 to 1 s, and 0.5 s more, found value 1",
+            "a span lies outside the video: expected 0 to 1 s, with a tolerance of 0.5 s, found value 1",
         ),
         (json!([[0.5, 0.4, "x"]]), "ends before it starts"),
         (json!([[0.5, 0.6, "x"], [0.2, 0.3, "y"]]), "starts run backwards"),

@@ -177,7 +177,7 @@ fn changed_videos_and_other_versions_are_refused() {
     videos.pack_part("plan", 0);
 
     for (field, words) in
-        [("tool", ["another version of vidrec", "vidrec 9.9"]), ("ffmpeg", ["another FFmpeg", "vidrec 9.9"])]
+        [("tool", ["a different version of vidrec", "vidrec 9.9"]), ("ffmpeg", ["a different FFmpeg", "vidrec 9.9"])]
     {
         videos.remove("plan");
         videos.plan("plan", &[]);

@@ -292,12 +292,12 @@ fn a_store_without_conditions_is_for_one_publisher() {
     let store = Store::of(Videos::make(8), Origin::writable_without_conditions);
     let whole = store.videos.whole("whole", &[]);
     store.packed();
-    store.fails(&["publish", "s3://b/plan"], &["conditions", "--only-publisher"]);
+    store.fails(&["publish", "s3://b/plan"], &["conditional writes", "--only-publisher"]);
     store.has_no_set("plan");
     store.ends(3, &["publish", "s3://b/plan", "--only-publisher"]);
     assert_eq!(store.files("plan"), whole);
     let pack = ["pack", "in", "-o", "s3://b/set", "--parts", "4", "-n", "4"];
-    store.fails(&pack, &["conditions", "--only-publisher"]);
+    store.fails(&pack, &["conditional writes", "--only-publisher"]);
     store.ends(3, &[&pack[..], &["--only-publisher"]].concat());
     assert_eq!(store.files("set"), whole);
 }

@@ -7,6 +7,7 @@
 use std::hint::black_box;
 
 use crate::error::{Error, Result};
+use crate::machine;
 
 /// An allocation of this many bytes or more is large.
 const LARGE: usize = 1 << 20;
@@ -23,9 +24,10 @@ pub fn can_allocate(bytes: u64) -> bool {
     reserved
 }
 
-/// Whether there is enough left for small allocations, now that `bytes` bytes have been allocated.
+/// Whether there is enough left for small allocations, now that `bytes` bytes have been allocated. Where the system says
+/// how much is left, nothing is allocated to find out, because other threads would be short of it meanwhile.
 fn leaves_enough(bytes: usize) -> bool {
-    bytes < LARGE || can_allocate(LEFT)
+    bytes < LARGE || machine::address_space_left().map_or_else(|| can_allocate(LEFT), |left| left >= LEFT)
 }
 
 /// Reserves room for `more` more elements. The error names `what` if there is no memory for them.

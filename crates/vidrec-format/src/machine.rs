@@ -85,6 +85,19 @@ pub(crate) fn address_space() -> Option<u64> {
     None
 }
 
+/// The number of bytes that are left of [`address_space`]. `None` if there is no limit, or if the system does not say.
+pub(crate) fn address_space_left() -> Option<u64> {
+    let most = address_space()?;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    Some(most.saturating_sub(kilobytes(&status, "VmSize:")?))
+}
+
+/// The value of a line such as `VmSize:  338000 kB`, in bytes.
+fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
 #[cfg(unix)]
 fn limit(resource: u32) -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -102,10 +115,7 @@ fn limit(resource: u32) -> Option<u64> {
 #[cfg(target_os = "linux")]
 pub fn memory() -> Option<u64> {
     let text = |path: &str| std::fs::read_to_string(path).ok();
-    let of_machine = text("/proc/meminfo").and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-    });
+    let of_machine = text("/proc/meminfo").and_then(|text| kilobytes(&text, "MemTotal:"));
     let groups = text("/proc/self/cgroup").unwrap_or_default();
     of_machine.into_iter().chain(memory_of_groups(&groups, text)).min()
 }

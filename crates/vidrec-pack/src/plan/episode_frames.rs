@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn another_number_of_frames_is_named() {
         let e = check(EpisodeFrames { count: 30, start: 0.5, fps: 30.0 }, &timeline(44)).unwrap_err().to_string();
-        assert!(e.contains("expected 30 frames at 30 a second") && e.contains("found 29 frames"), "{e}");
+        assert!(e.contains("expected 30 frames at 30 per second") && e.contains("found 29 frames"), "{e}");
         let mut uneven = timeline(44);
         uneven.pts[20] -= 400;
         let e = check(EpisodeFrames { count: 44, start: 0.0, fps: 30.0 }, &uneven).unwrap_err().to_string();

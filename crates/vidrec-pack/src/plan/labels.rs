@@ -222,7 +222,9 @@ fn in_order(mut pairs: Vec<(i64, String)>) -> Result<(Vec<String>, u32), String>
     let first = pairs.first().map_or(0, |p| p.0);
     match pairs.iter().zip(first..).find(|(pair, n)| pair.0 != *n) {
         _ if !(0..=1).contains(&first) => Err(format!("the first class has number {first}: expected 0 or 1")),
-        Some((_, n)) => Err(format!("each number must belong to one class, but {n} or the number before it does not")),
+        Some((_, n)) => Err(format!(
+            "the numbers of the classes must be consecutive, without repeats, but number {n} is missing or the one before it repeats"
+        )),
         None => Ok((pairs.into_iter().map(|p| p.1).collect(), first as u32)),
     }
 }

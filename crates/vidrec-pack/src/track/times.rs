@@ -86,7 +86,7 @@ mod tests {
         assert!(nanoseconds(&whole, None).unwrap_err().to_string().contains("unit=us"));
         for bad in [f64::NAN, f64::INFINITY, 1e12] {
             let e = nanoseconds(&Array::row(TrackValues::F64(vec![0.0, bad])), None).unwrap_err().to_string();
-            assert!(e.contains("time 1 is none"), "{e}");
+            assert!(e.contains("time 1 is not a valid time"), "{e}");
         }
         let large = Array::row(TrackValues::I64(vec![i64::MAX]));
         assert!(nanoseconds(&large, Some(TimeUnit::Seconds)).is_err());

@@ -320,14 +320,14 @@ mod tests {
     fn orders_that_make_no_sense_are_refused() {
         let weights = Arc::new(Weights::new(&[1.0; 3]).unwrap());
         for (order, named) in [
-            (Order::Blocks { block: 0, window: 1 }, "block:"),
+            (Order::Blocks { block: 0, window: 1 }, "block is out of range"),
             (Order::Blocks { block: 1, window: 0 }, "window"),
             (HOMES.with_homes(Some(0), 0.25), "homes"),
             (HOMES.with_homes(None, 0.25), "homes"),
             (HOMES.with_homes(Some(5), f64::NAN), "exchange"),
             (HOMES.with_homes(Some(5), -0.01), "exchange"),
             (HOMES.with_homes(Some(5), 1.01), "exchange"),
-            (HOMES.with_blocks(0, 2), "block:"),
+            (HOMES.with_blocks(0, 2), "block is out of range"),
             (HOMES.with_blocks(3, 0), "window"),
             (Order::Given([0, 9].into()), "sample 9"),
             (Order::Weighted(weights), "weight"),

@@ -150,7 +150,10 @@ mod tests {
     #[test]
     fn weights_that_are_none_are_refused_by_their_place() {
         for (weights, words) in [
-            (&[1.0, -2.0][..], "the weight of sample 1: expected a finite number of 0 or more, found -2"),
+            (
+                &[1.0, -2.0][..],
+                "the weight of sample 1 is out of range: expected a finite number of 0 or more, found -2",
+            ),
             (&[f64::NAN], "the weight of sample 0"),
             (&[1.0, 0.0, f64::INFINITY], "the weight of sample 2"),
             (&[0.0, 0.0], "no sample has a positive weight"),

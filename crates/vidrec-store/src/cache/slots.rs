@@ -127,7 +127,7 @@ mod tests {
         Slot::retire_all(dir.path()).unwrap();
         let all: Vec<_> = (0..253).map(|_| Slot::take(dir.path(), |_| Ok(())).unwrap()).collect();
         let e = Slot::take(dir.path(), |_| Ok(())).unwrap_err();
-        assert!(e.to_string().contains("253 processes use this cache"), "{e}");
+        assert!(e.to_string().contains("253 processes already use this cache"), "{e}");
         drop(all);
         Slot::retire_all(dir.path()).unwrap();
         assert_eq!(Slot::take(dir.path(), |_| panic!("none was left")).unwrap().number, 1);
