@@ -73,7 +73,7 @@ pub use recode::{ClipRecoder, RecodedClip};
 #[doc(hidden)]
 pub use region::{Cut, Region};
 #[doc(hidden)]
-pub use region_decoder::{DecodedPart, Pixels, RegionDecoder, changed, make_room};
+pub use region_decoder::{DecodedRegion, Pixels, RegionDecoder, changed, make_room};
 #[doc(hidden)]
 pub use retile::{Retiled, Retiler};
 #[doc(hidden)]

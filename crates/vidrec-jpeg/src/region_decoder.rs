@@ -32,7 +32,7 @@ pub struct PixelFormat {
 
 /// The decoded part of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DecodedPart {
+pub struct DecodedRegion {
     /// The part of the picture that was decoded.
     pub cut: Cut,
     /// All parts of the picture. `cut` has some of them.
@@ -111,17 +111,17 @@ impl RegionDecoder {
         scale: Scale,
         planes: &mut [Vec<u8>; 3],
         is_here: impl Fn(u32, u32) -> bool,
-    ) -> Result<DecodedPart> {
+    ) -> Result<DecodedRegion> {
         if let Some(selection) = self.tiler.select(jpeg, region, true) {
             let TileSelection { cut, grid, .. } = selection;
             if self.choice != JpegDecoder::Turbo
                 && let Some(tiles) = self.decode_tiles(jpeg, &selection, scale, planes, is_here)?
             {
-                return Ok(DecodedPart { cut, grid, tiles });
+                return Ok(DecodedRegion { cut, grid, tiles });
             }
             if let Some(small) = self.tiler.assemble(jpeg, &selection) {
                 self.decompressor.open(small)?.yuv420(scale, target(&cut, scale, planes)?)?;
-                return Ok(DecodedPart { cut, grid, tiles: cut.tiles });
+                return Ok(DecodedRegion { cut, grid, tiles: cut.tiles });
             }
         }
         let open = self.decompressor.open(self.copy.of(jpeg)?)?;
@@ -131,7 +131,7 @@ impl RegionDecoder {
         }
         let cut = Cut::whole(size);
         open.yuv420(scale, target(&cut, scale, planes)?)?;
-        Ok(DecodedPart { cut, grid: TileGrid { size, tile_width: 0 }, tiles: 0 })
+        Ok(DecodedRegion { cut, grid: TileGrid { size, tile_width: 0 }, tiles: 0 })
     }
 
     /// Decodes the selected tiles that are not yet in the planes with our own decoder, and returns their number.

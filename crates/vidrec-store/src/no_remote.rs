@@ -69,8 +69,9 @@ without_values! {
     RemoteFile {
         begin(Range<u64>) -> Result<()>;
         evict(&Range<u64>) -> u64;
-        fetch_parts(Vec<Part>) -> Result<()>;
+        fetch_wanted(Vec<Wanted>) -> Result<()>;
         fetch_tables(&[Range<u64>]) -> Result<()>;
+        find(&Range<u64>) -> RunFrom;
         forget(&Range<u64>) -> bool;
         forget_tables(usize) -> bool;
         generation() -> usize;
@@ -80,7 +81,6 @@ without_values! {
         is_settled_within(&Range<u64>, Duration) -> bool;
         is_table_kept(&Range<u64>) -> bool;
         len() -> u64;
-        plan(&Range<u64>) -> RunPlan;
         read(Range<u64>, impl FnOnce() -> Range<u64>, &mut Vec<u8>) -> Result<()>;
         release(&Range<u64>);
         remote() -> &Arc<Remote>;
@@ -202,21 +202,21 @@ pub trait Pieces {
     fn finish(&mut self) -> Result<()>;
 }
 
-pub enum RunPlan {
+pub enum RunFrom {
     Here,
     Keep(Vec<Range<u64>>),
     Hold,
 }
 
 #[derive(Debug)]
-pub enum Part {
+pub enum Wanted {
     Hold(Range<u64>),
     Keep(Range<u64>),
 }
 
-impl Part {
+impl Wanted {
     pub fn range(&self) -> &Range<u64> {
-        let (Part::Hold(range) | Part::Keep(range)) = self;
+        let (Wanted::Hold(range) | Wanted::Keep(range)) = self;
         range
     }
 

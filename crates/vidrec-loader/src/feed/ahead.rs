@@ -47,7 +47,7 @@ struct State {
 impl Ahead {
     /// Starts planning the batches of `epochs`, if the data set is remote.
     pub fn start(engine: &Arc<Engine>, epochs: &Epochs) -> Result<Option<Self>> {
-        let remotes = engine.planner.dataset.remotes();
+        let remotes = engine.specs.dataset.remotes();
         let Some(limit) = remotes.iter().map(|remote| remote.memory().limit()).min() else { return Ok(None) };
         let (engine, state, changed) = (engine.clone(), Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { engine, remotes, limit, state, changed });
@@ -192,7 +192,7 @@ fn plan_all(shared: &Shared, epochs: &Epochs) {
     let engine = &*shared.engine;
     let step = epochs.step.max(1);
     let clips = engine.schedule.shapes().iter().map(|shape| u64::from(shape.clips)).max().unwrap_or(1);
-    let batch_bytes = engine.planner.dataset.mean_clip_bytes().saturating_mul(clips).max(1);
+    let batch_bytes = engine.specs.dataset.mean_clip_bytes().saturating_mul(clips).max(1);
     let together = (PLANNED_BYTES.min(shared.limit / 4) / batch_bytes).max(1) as usize;
     // A window that is too large for the memory is planned in parts.
     let most_of_window = (shared.limit / 2 / batch_bytes).max(1) as usize;

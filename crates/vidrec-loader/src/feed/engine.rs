@@ -7,11 +7,11 @@ use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
 use super::episodes::Episodes;
 use super::fields::FieldTypes;
-use super::plan::Planner;
 use super::pool::WorkerPool;
 use super::retention::Retention;
+use super::sample_spec::SampleSpecs;
 use super::samples::{SamplePlace, Samples};
-use super::schedule::{BatchPlan, RunPosition, Schedule, Seat};
+use super::schedule::{BatchSeats, RunPosition, Schedule, Seat};
 use super::tracks::TrackReader;
 use crate::counters::{Counters, LoaderStats};
 use crate::decoded::{Cache, Contents};
@@ -31,7 +31,7 @@ pub(crate) struct Engine {
     pub(super) schedule: Schedule,
     pub(super) mix: Option<Mix>,
     pub(super) episodes: Option<Episodes>,
-    pub(super) planner: Planner,
+    pub(super) specs: SampleSpecs,
     pub(super) fields: FieldTypes,
     pub(super) tracks: TrackReader,
     pub(super) workers: WorkerPool,
@@ -91,13 +91,13 @@ impl Engine {
         let buckets =
             if options.batching.divides() { Some(Buckets::new(dataset, &options, &space, frames)?) } else { None };
         let counters = Counters::new(space.short, options.short == ShortClips::Skip);
-        let planner = Planner::new(dataset, &options, space.equal);
+        let specs = SampleSpecs::new(dataset, &options, space.equal);
         let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
         let mut engine = Engine {
             schedule: Schedule::new(&options, space, shape, buckets)?,
             mix,
             episodes,
-            planner,
+            specs,
             fields: FieldTypes::find(dataset, &options.fields, &workers)?,
             tracks: TrackReader::find(dataset, &options.tracks, frames)?,
             workers,
@@ -115,14 +115,14 @@ impl Engine {
 
     fn open_decoded(&self) -> Result<Option<Cache>> {
         let Some(DecodedCache { bytes, dir }) = &self.options.decoded_cache else { return Ok(None) };
-        let (frames, records) = self.planner.dataset.stored_frames()?;
+        let (frames, records) = self.specs.dataset.stored_frames()?;
         Cache::open(&Contents { records, frames }, *bytes, dir.as_deref()).map(Some)
     }
 
     /// Returns an error for an order of blocks on a remote data set if memory cannot hold a window of them. Each
     /// clip would then need a request of its own after all.
     fn refuse_small_memory(&self) -> Result<()> {
-        let (dataset, order) = (&self.planner.dataset, &self.options.sampling.order);
+        let (dataset, order) = (&self.specs.dataset, &self.options.sampling.order);
         let Some(memory) = dataset.memory_to_hold() else { return Ok(()) };
         let (Order::Blocks { block, window } | Order::Homes { block, window, .. }) = *order else { return Ok(()) };
         let samples = (u64::from(block) * u64::from(window)).min(dataset.len());
@@ -197,7 +197,7 @@ impl Engine {
 
     /// The counters of the work done so far.
     pub fn stats(&self) -> LoaderStats {
-        self.counters.snapshot(self.planner.dataset.remote_stats(), self.decoded.as_ref())
+        self.counters.snapshot(self.specs.dataset.remote_stats(), self.decoded.as_ref())
     }
 
     /// The number of batches that are made ahead at a time.
@@ -207,7 +207,7 @@ impl Engine {
 
     /// The number of batches of JPEGs that are made ahead, from the mean size of the data set's JPEGs.
     pub fn depth_of_jpegs(&self) -> usize {
-        let dataset = &self.planner.dataset;
+        let dataset = &self.specs.dataset;
         let all = dataset.mean_clip_bytes().saturating_mul(dataset.len());
         let mean = usize::try_from(all / dataset.frame_count().max(1)).unwrap_or(usize::MAX);
         let frames = |shape: &BatchShape| (shape.clips * shape.cameras) as usize * shape.frames as usize;
@@ -223,12 +223,12 @@ impl Engine {
     }
 
     /// Batch `k` of `epoch`, as long as its longest clip on any rank. The cameras of a sample are adjacent.
-    pub(super) fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
+    pub(super) fn batch(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
         let mut plan = self.schedule.batch(epoch, k)?;
         if !plan.shape.exact {
             let all = self.schedule.batch_of_all(epoch, k)?;
             // A clip with a damaged index entry is an error when it is read. Until then, every rank ignores it.
-            let frames = all.seats.iter().map(|seat| self.planner.length(seat, plan.shape.frames).unwrap_or(0)).max();
+            let frames = all.seats.iter().map(|seat| self.specs.length(seat, plan.shape.frames).unwrap_or(0)).max();
             plan.shape.frames = frames.unwrap_or(0).max(1);
         }
         if let Some(episodes) = &self.episodes {
@@ -256,7 +256,7 @@ impl Engine {
             order: self.schedule.describe(epoch, consumed),
             homes: self.schedule.homes(),
             buckets,
-            dataset: self.planner.dataset.fingerprint(),
+            dataset: self.specs.dataset.fingerprint(),
         }
     }
 
@@ -272,7 +272,7 @@ impl Engine {
         let order = self.options.sampling.order.clone().with_default_homes(self.options.sampling.world_size);
         let (n, clips) = (self.schedule.positions(), self.schedule.shapes()[0].clips);
         let is_blocks = matches!(order, Order::Blocks { .. } | Order::Homes { .. });
-        let is_mixed = self.planner.dataset.is_remote() && is_blocks && n > 1;
+        let is_mixed = self.specs.dataset.is_remote() && is_blocks && n > 1;
         let chance = order.neighbors_share_a_batch(n, clips).filter(|_| is_mixed)?;
         let exact = Order::Shuffled.neighbors_share_a_batch(n, clips)?;
         Some(format!(
@@ -297,7 +297,7 @@ impl Engine {
     pub fn warnings(&self) -> Vec<String> {
         let Pictures { mean, std, dtype, .. } = self.options.pictures;
         let mut warnings = Vec::new();
-        let (short, clips) = (self.schedule.space().short, self.planner.dataset.len());
+        let (short, clips) = (self.schedule.space().short, self.specs.dataset.len());
         if short > 0 {
             let fate = match self.options.short {
                 ShortClips::Skip => "are skipped",
@@ -310,7 +310,7 @@ impl Engine {
             warnings.push("mean and std have no effect on batches of bytes: choose a float dtype".into());
         }
         warnings.extend(self.mixing());
-        if let Some(failure) = self.planner.dataset.cache_failure() {
+        if let Some(failure) = self.specs.dataset.cache_failure() {
             warnings.push(format!("the cache does not store what the loader reads: {failure}"));
         }
         if let Some(failure) = self.decoded.as_ref().and_then(Cache::failure) {

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::batch_shape::BatchShape;
 use super::engine::Engine;
-use super::plan::SamplePlan;
-use super::schedule::{BatchPlan, Seat};
+use super::sample_spec::SampleSpec;
+use super::schedule::{BatchSeats, Seat};
 use super::to_read::to_read;
 use super::tracks::slots as track_slots;
 use super::worker::{Cached, Making, OfFrame};
@@ -28,7 +28,7 @@ const SUBSTITUTE_TRIES: u64 = 16;
 /// The place of a sample in a batch.
 pub(super) trait SampleSlot: Send {
     /// Puts the frames of a sample here. If several fail, the error is that of the first one.
-    fn fill(&mut self, engine: &Engine, plan: &SamplePlan<'_>) -> Result<()>;
+    fn fill(&mut self, engine: &Engine, plan: &SampleSpec<'_>) -> Result<()>;
 }
 
 /// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
@@ -70,7 +70,7 @@ pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], 
 
 /// Asks the system to read the pages of batch `k` of `epoch`, if it exists. Errors come later, with the batch.
 pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
-    if engine.planner.dataset.is_remote() {
+    if engine.specs.dataset.is_remote() {
         return;
     }
     let Ok(mut plan) = engine.batch(epoch, k) else { return };
@@ -84,7 +84,7 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
 }
 
 /// Reads the samples of a batch. Writes their pictures to `data`, and everything else to `batch`.
-fn pictures<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
+fn pictures<S: SampleType>(engine: &Engine, plan: &BatchSeats, data: &mut [S], batch: &mut Batch) -> Result<()> {
     let length = data.len() / plan.seats.len();
     let mut slots: Vec<&mut [S]> = data.chunks_mut(length).collect();
     samples(engine, plan, &mut slots, batch)
@@ -94,7 +94,7 @@ fn pictures<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], ba
 /// `batch`.
 pub(super) fn samples<S: SampleSlot>(
     engine: &Engine,
-    plan: &BatchPlan,
+    plan: &BatchSeats,
     slots: &mut [S],
     batch: &mut Batch,
 ) -> Result<()> {
@@ -109,9 +109,9 @@ pub(super) fn samples<S: SampleSlot>(
         stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, slot, &mut tracks))
     };
     let seats = || plan.seats.par_iter().zip(slots).zip(tracks);
-    let read: Vec<Result<SamplePlan<'_>>> = engine.workers.install(|| seats().map(read).collect());
+    let read: Vec<Result<SampleSpec<'_>>> = engine.workers.install(|| seats().map(read).collect());
     let named = |e| engine.episodes.iter().fold(e, |e, episodes| episodes.named(e));
-    let mut plans: Vec<SamplePlan<'_>> = read.into_iter().collect::<Result<_>>().map_err(named)?;
+    let mut plans: Vec<SampleSpec<'_>> = read.into_iter().collect::<Result<_>>().map_err(named)?;
     if engine.episodes.is_some() {
         batch.camera_mask.extend(plans.iter().map(|plan| plan.is_there));
         // All other facts about a sample are those of its first camera.
@@ -126,7 +126,7 @@ fn read_or_substitute<'a>(
     shape: &BatchShape,
     slot: &mut impl SampleSlot,
     tracks: &mut [TrackSlot<'_>],
-) -> Result<SamplePlan<'a>> {
+) -> Result<SampleSpec<'a>> {
     let read = read(engine, seat, shape, slot, tracks);
     match (read, engine.options.safety.on_bad_frame) {
         (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => {
@@ -143,7 +143,7 @@ fn substitute<'a>(
     shape: &BatchShape,
     slot: &mut impl SampleSlot,
     tracks: &mut [TrackSlot<'_>],
-) -> Option<SamplePlan<'a>> {
+) -> Option<SampleSpec<'a>> {
     let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, shape, slot, tracks).ok();
     let mut plan = (0..SUBSTITUTE_TRIES).find_map(read)?;
     plan.params.instead_of = Some(seat.place.clip);
@@ -158,8 +158,8 @@ fn read<'a>(
     shape: &BatchShape,
     slot: &mut impl SampleSlot,
     tracks: &mut [TrackSlot<'_>],
-) -> Result<SamplePlan<'a>> {
-    let mut plan = engine.planner.plan(seat, shape.frames, shape.size)?;
+) -> Result<SampleSpec<'a>> {
+    let mut plan = engine.specs.plan(seat, shape.frames, shape.size)?;
     if seat.place.camera == 0 {
         engine.tracks.read(&plan.clip, &plan.frames, shape.frames, tracks)?;
     }
@@ -170,8 +170,8 @@ fn read<'a>(
 
 /// Decodes the pictures in parallel.
 impl<S: SampleType> SampleSlot for &mut [S] {
-    fn fill(&mut self, engine: &Engine, plan: &SamplePlan<'_>) -> Result<()> {
-        let kernel = plan.frame_size().map(|size| engine.planner.kernel(plan, size));
+    fn fill(&mut self, engine: &Engine, plan: &SampleSpec<'_>) -> Result<()> {
+        let kernel = plan.frame_size().map(|size| engine.specs.kernel(plan, size));
         let stop = Stop::current();
         let frame = |(t, slot): (usize, PictureSlot<'_, S>)| {
             stop::within(&stop, || frame(engine, plan, kernel.as_ref(), t, slot)).err()
@@ -196,12 +196,12 @@ fn slots<'a, S: SampleType>(pictures: &Pictures, clip: &'a mut [S], frames: usiz
 
 fn frame<S: SampleType>(
     engine: &Engine,
-    plan: &SamplePlan<'_>,
+    plan: &SampleSpec<'_>,
     kernel: Option<&Kernel>,
     t: usize,
     slot: PictureSlot<'_, S>,
 ) -> Result<()> {
-    let other = |size| engine.planner.kernel(plan, size);
+    let other = |size| engine.specs.kernel(plan, size);
     let (check_crc, cache) = (engine.options.safety.check_crc, engine.decoded.as_ref());
     let making = Making { kernel, check_crc, cache };
     let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], making, other, slot)?;
@@ -227,10 +227,10 @@ fn frame<S: SampleType>(
 }
 
 /// Adds the facts to the batch, and tells the system what will not be needed again.
-fn finish(engine: &Engine, plans: Vec<SamplePlan<'_>>, batch: &mut Batch) -> Result<()> {
+fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Result<()> {
     batch.fields = engine.fields.of(plans.iter().map(|plan| &plan.clip))?;
-    for SamplePlan { seat, clip, frames, meant, mut params, .. } in plans {
-        if engine.planner.dataset.io() == Io::ReadUncached {
+    for SampleSpec { seat, clip, frames, meant, mut params, .. } in plans {
+        if engine.specs.dataset.io() == Io::ReadUncached {
             clip.advise(&frames, Advice::Done);
         }
         match &engine.mix {

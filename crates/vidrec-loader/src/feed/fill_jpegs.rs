@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::batch_shape::BatchShape;
 use super::engine::Engine;
 use super::fill::{SampleSlot, samples};
-use super::plan::SamplePlan;
-use super::schedule::{BatchPlan, Seat};
+use super::sample_spec::SampleSpec;
+use super::schedule::{BatchSeats, Seat};
 use crate::aligned::Aligned;
 use crate::batch::BatchData;
 use crate::counters::add;
@@ -37,7 +37,7 @@ fn length(engine: &Engine, seat: &Seat, shape: &BatchShape) -> usize {
     if engine.episodes.as_ref().is_some_and(|episodes| !episodes.is_there(seat.place.clip)) {
         return 0;
     }
-    let of_frames = engine.planner.choose(seat, shape.frames).and_then(|(clip, (frames, _))| {
+    let of_frames = engine.specs.choose(seat, shape.frames).and_then(|(clip, (frames, _))| {
         let lengths: Vec<usize> = frames.iter().map(|&t| clip.jpeg_length(t)).collect::<Result<_>>()?;
         total(&lengths)
     });
@@ -77,7 +77,7 @@ struct Stored {
 
 /// Copies the JPEGs in parallel.
 impl SampleSlot for JpegSlot<'_> {
-    fn fill(&mut self, engine: &Engine, plan: &SamplePlan<'_>) -> Result<()> {
+    fn fill(&mut self, engine: &Engine, plan: &SampleSpec<'_>) -> Result<()> {
         self.stored = Stored::default();
         if !plan.is_there {
             return Ok(());
@@ -91,7 +91,7 @@ impl SampleSlot for JpegSlot<'_> {
             allocation::resize(own, length, 0, "the JPEGs of a clip")?;
             &mut own[..]
         };
-        let known = plan.frame_size().map(|size| (size, engine.planner.view(plan, size)));
+        let known = plan.frame_size().map(|size| (size, engine.specs.view(plan, size)));
         let stop = Stop::current();
         let copy = |((place, &t), JpegSlot { planned, .. }): ((usize, &u32), JpegSlot<'_>)| {
             stop::within(&stop, || jpeg(engine, plan, known, place, t, planned))
@@ -112,7 +112,7 @@ impl SampleSlot for JpegSlot<'_> {
 /// size in the clip's entry.
 fn jpeg(
     engine: &Engine,
-    plan: &SamplePlan<'_>,
+    plan: &SampleSpec<'_>,
     known: Option<((u32, u32), View)>,
     place: usize,
     t: u32,
@@ -120,7 +120,7 @@ fn jpeg(
 ) -> Result<JpegFrame> {
     let size = engine.workers.worker().jpeg(&plan.clip, t, engine.options.safety.check_crc, to)?;
     let known = known.filter(|(of, _)| *of == size).map(|(_, view)| view);
-    let view = known.unwrap_or_else(|| engine.planner.view(plan, size));
+    let view = known.unwrap_or_else(|| engine.specs.view(plan, size));
     add(&engine.counters.frames, 1);
     add(&engine.counters.bytes, to.len() as u64);
     Ok(JpegFrame {
@@ -135,7 +135,7 @@ fn jpeg(
 }
 
 /// Makes one list of all JPEGs of the samples. Makes a new buffer if substitutes have bytes of their own.
-fn put_together(batch: &mut JpegBatch, plan: &BatchPlan, stored: Vec<Stored>, lengths: &[usize]) -> Result<()> {
+fn put_together(batch: &mut JpegBatch, plan: &BatchSeats, stored: Vec<Stored>, lengths: &[usize]) -> Result<()> {
     let planned = starts(lengths);
     let found: Vec<usize> = stored.iter().map(|sample| sample.frames.last().map_or(0, |last| last.bytes.end)).collect();
     if stored.iter().any(|sample| sample.own.is_some()) {

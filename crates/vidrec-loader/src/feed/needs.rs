@@ -10,7 +10,7 @@ use super::retention::Retention;
 use super::ring::Number;
 use super::to_read::to_read;
 use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_store::remote::{Memory, Part, REQUEST_BYTES, RemoteFile, RunPlan};
+use vidrec_store::remote::{Memory, REQUEST_BYTES, RemoteFile, RunFrom, Wanted};
 
 /// The maximum number of bytes of one request, unless a single part is longer.
 const MOST_BYTES: u64 = 3 * REQUEST_BYTES / 2;
@@ -39,7 +39,7 @@ impl Ticket {
     /// fetch may take. The batch would need as long again to fail by itself. If planning failed sooner, the batch
     /// still has time to try.
     pub fn check(&mut self, engine: &Engine, asked: Instant) -> Result<()> {
-        let remotes = engine.planner.dataset.remotes();
+        let remotes = engine.specs.dataset.remotes();
         let timeout = remotes.iter().map(|remote| remote.timeout()).min().unwrap_or_default();
         match self.failed.take() {
             Some(e) if asked.elapsed() >= timeout => Err(e),
@@ -60,7 +60,7 @@ impl Drop for Ticket {
 #[derive(Debug)]
 pub(super) struct Request {
     file: Arc<RemoteFile>,
-    parts: Vec<Part>,
+    parts: Vec<Wanted>,
     /// The first batch that waits for each part.
     firsts: Vec<usize>,
     /// The number of bytes of memory that the parts take.
@@ -84,14 +84,14 @@ impl Request {
     }
 
     pub fn send(mut self) -> Result<()> {
-        self.file.fetch_parts(std::mem::take(&mut self.parts))
+        self.file.fetch_wanted(std::mem::take(&mut self.parts))
     }
 }
 
 impl Drop for Request {
     fn drop(&mut self) {
         for part in &self.parts {
-            if let Part::Keep(pages) = part {
+            if let Wanted::Keep(pages) = part {
                 self.file.give_up(pages);
             }
         }
@@ -105,7 +105,7 @@ impl Drop for Request {
 ///
 /// The index entries of the batch could not be fetched.
 pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Result<Option<Ticket>> {
-    if engine.planner.dataset.remotes().is_empty() {
+    if engine.specs.dataset.remotes().is_empty() {
         return Ok(None);
     }
     let asked = Instant::now();
@@ -155,12 +155,12 @@ pub(super) fn plan(
     // If clips share a page of the cache, the clip that is needed first requests it.
     let mut clips: Vec<_> = clips.into_iter().collect();
     clips.sort_by_key(|(_, (_, uses))| uses.first().copied());
-    let next_uses = keeper.and_then(|keeper| keeper.plan(&engine.planner.dataset, &engine.schedule, batches));
+    let next_uses = keeper.and_then(|keeper| keeper.plan(&engine.specs.dataset, &engine.schedule, batches));
     let mut wanted: Vec<Request> = Vec::new();
     for (clip, (frames, mut uses)) in clips {
         uses.dedup();
         let runs = engine
-            .planner
+            .specs
             .dataset
             .clip(clip)
             .and_then(|clip| Ok(clip.remote_runs(&frames)?.map(|(file, runs)| (file.clone(), runs))));
@@ -174,20 +174,20 @@ pub(super) fn plan(
             .flat_map(|(file, runs)| runs.into_iter().map(move |run| (file.clone(), run)));
         let next_use = next_uses.as_ref().and_then(|uses| uses.get(&clip).copied());
         let make_room =
-            || keeper.zip(next_use).is_some_and(|(keeper, next)| keeper.make_room(&engine.planner.dataset, next));
+            || keeper.zip(next_use).is_some_and(|(keeper, next)| keeper.make_room(&engine.specs.dataset, next));
         for (file, run) in runs.chain(of_tracks) {
             match plan_run(&file, &run, make_room) {
-                RunPlan::Here => {}
-                RunPlan::Keep(pages) => {
-                    wanted.extend(pages.into_iter().map(|pages| want(&file, Part::Keep(pages), first)))
+                RunFrom::Here => {}
+                RunFrom::Keep(pages) => {
+                    wanted.extend(pages.into_iter().map(|pages| want(&file, Wanted::Keep(pages), first)))
                 }
-                RunPlan::Hold => {
+                RunFrom::Hold => {
                     let mut is_new = false;
                     for &place in &uses {
                         is_new |= file.hold(&run);
                         tickets[place].needs.push(Need { file: file.clone(), run: run.clone() });
                     }
-                    wanted.extend(is_new.then(|| want(&file, Part::Hold(run), first)));
+                    wanted.extend(is_new.then(|| want(&file, Wanted::Hold(run), first)));
                 }
             }
         }
@@ -197,21 +197,21 @@ pub(super) fn plan(
 
 /// The file and the range of the tracks of a clip.
 fn tracks_of(engine: &Engine, clip: u64) -> Option<(Arc<RemoteFile>, Range<u64>)> {
-    let (file, run) = engine.planner.dataset.clip(clip).ok()?.remote_tracks().ok()??;
+    let (file, run) = engine.specs.dataset.clip(clip).ok()?.remote_tracks().ok()??;
     Some((file.clone(), run))
 }
 
 /// Plans how to fetch a run. If the cache is full, retries as long as `make_room` makes more room.
-fn plan_run(file: &RemoteFile, run: &Range<u64>, make_room: impl Fn() -> bool) -> RunPlan {
+fn plan_run(file: &RemoteFile, run: &Range<u64>, make_room: impl Fn() -> bool) -> RunFrom {
     loop {
-        let plan = file.plan(run);
-        if !matches!(plan, RunPlan::Hold) || !make_room() {
+        let plan = file.find(run);
+        if !matches!(plan, RunFrom::Hold) || !make_room() {
             return plan;
         }
     }
 }
 
-fn want(file: &Arc<RemoteFile>, part: Part, first: usize) -> Request {
+fn want(file: &Arc<RemoteFile>, part: Wanted, first: usize) -> Request {
     let bytes = part.bytes();
     Request { file: file.clone(), parts: vec![part], firsts: vec![first], bytes, first }
 }
@@ -267,5 +267,5 @@ fn bring_entries(engine: &Engine, batches: &[Number]) -> Result<()> {
     }
     clips.sort_unstable();
     clips.dedup();
-    engine.planner.dataset.prefetch(&clips, !engine.options.fields.is_empty())
+    engine.specs.dataset.prefetch(&clips, !engine.options.fields.is_empty())
 }

@@ -26,7 +26,7 @@ pub(super) struct Seat {
 
 /// A batch to make: its samples, and the shape of each.
 #[derive(Debug, Clone)]
-pub(super) struct BatchPlan {
+pub(super) struct BatchSeats {
     pub seats: Vec<Seat>,
     /// The shape of the batch. If it is not exact, [`frames`](BatchShape::frames) is the maximum of a sample.
     pub shape: BatchShape,
@@ -219,16 +219,16 @@ impl Schedule {
     }
 
     /// Batch `k` of `epoch`, of this rank.
-    pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
+    pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
         self.batch_of(epoch, k, self.rank..self.rank + 1)
     }
 
     /// Batch `k` of `epoch`, of all ranks together.
-    pub fn batch_of_all(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
+    pub fn batch_of_all(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
         self.batch_of(epoch, k, 0..self.world_size)
     }
 
-    fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchPlan> {
+    fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchSeats> {
         let order = self.order.proven(self.space.len(), self.seed, epoch);
         let deal = self.deal(epoch);
         let shape = match (&deal, &self.buckets) {
@@ -254,7 +254,7 @@ impl Schedule {
         let plan = shape.and_then(|shape| {
             let places = ranks.flat_map(|rank| (0..shape.clips).map(move |i| (rank, i)));
             let seats = places.map(|(rank, i)| seat(shape, rank, i)).collect::<Option<Vec<_>>>()?;
-            (!seats.is_empty()).then_some(BatchPlan { seats, shape })
+            (!seats.is_empty()).then_some(BatchSeats { seats, shape })
         });
         let batches = self.batches_in(epoch);
         let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {batches}"));

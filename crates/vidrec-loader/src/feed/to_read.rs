@@ -17,15 +17,15 @@ pub(super) fn to_read<'a>(
     length: u32,
     size: (u32, u32),
 ) -> Result<(Clip<'a>, Vec<u32>)> {
-    let (clip, (mut frames, _)) = engine.planner.choose(seat, length)?;
+    let (clip, (mut frames, _)) = engine.specs.choose(seat, length)?;
     let Some(cache) = &engine.decoded else { return Ok((clip, frames)) };
-    let Some(scale) = engine.planner.scale(seat, &clip, size) else { return Ok((clip, frames)) };
+    let Some(scale) = engine.specs.scale(seat, &clip, size) else { return Ok((clip, frames)) };
     let (mut found, kernel) = (Found::default(), OnceCell::new());
     // If the cache has only a part of a frame, the tables say whether it is enough. The batch makes these tables
     // again.
     let made = || {
-        let plan = engine.planner.plan(*seat, length, size).ok()?;
-        plan.frame_size().map(|frame| engine.planner.kernel(&plan, frame))
+        let plan = engine.specs.plan(*seat, length, size).ok()?;
+        plan.frame_size().map(|frame| engine.specs.kernel(&plan, frame))
     };
     let kernel = || kernel.get_or_init(made).as_ref();
     let mut is_kept = |t: u32| {

@@ -7,7 +7,7 @@ use vidrec_dataset::Clip;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::between_reads::between_reads;
-use vidrec_jpeg::{Cut, DecodedPart, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, changed, make_room};
+use vidrec_jpeg::{Cut, DecodedRegion, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, changed, make_room};
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
@@ -94,7 +94,7 @@ fn tables<'a>(given: Option<&'a Kernel>, size: (u32, u32), other: impl Fn((u32, 
 
 /// Decoded planes, and how much of them came from the cache.
 struct Planes {
-    part: DecodedPart,
+    part: DecodedRegion,
     scale: Scale,
     region: Region,
     /// The number of tiles that came from the cache.
@@ -246,7 +246,7 @@ impl Worker {
         let (cut, pitches, decoded, planes) = match kernel.wants(picture.pixels) {
             (Wanted::Planes(scale), region) => {
                 let planes = self.decode_planes(jpeg, region, scale, cache)?;
-                let DecodedPart { cut, tiles, grid } = planes.part;
+                let DecodedRegion { cut, tiles, grid } = planes.part;
                 if grid.size != picture.size {
                     return Err(changed());
                 }

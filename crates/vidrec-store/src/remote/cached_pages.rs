@@ -18,7 +18,7 @@ pub(super) struct CachedPages {
 
 /// What to fetch so that a range is in the cache.
 #[derive(Debug)]
-pub(super) enum Plan {
+pub(super) enum Missing {
     /// The caller fetches these pages, and stores them or gives them up. All other pages of the range are present, or
     /// others fetch them.
     Fetch(Vec<Range<u64>>),
@@ -59,16 +59,16 @@ impl CachedPages {
 
     /// Returns what to fetch for a range. The cache keeps all of the range or none of it, so that a reader finds it
     /// in one place.
-    pub fn plan(&self, range: &Range<u64>) -> Plan {
+    pub fn claim(&self, range: &Range<u64>) -> Missing {
         let claims = self.pages.claim(range.clone());
         if claims.full.is_empty() {
-            return Plan::Fetch(claims.mine);
+            return Missing::Fetch(claims.mine);
         }
         claims.mine.into_iter().for_each(|pages| self.pages.give_up(pages));
-        Plan::NoRoom
+        Missing::NoRoom
     }
 
-    /// Stores the fetched bytes of pages that [`plan`](Self::plan) returned, or gives the pages up. The caller must
+    /// Stores the fetched bytes of pages that [`find`](Self::find) returned, or gives the pages up. The caller must
     /// not touch these pages afterwards: another thread may find them wrong and claim them again.
     pub fn store(&self, pages: &Range<u64>, bytes: &[u8]) {
         if bytes.len() as u64 != pages.end - pages.start {
@@ -80,7 +80,7 @@ impl CachedPages {
         }
     }
 
-    /// Gives up pages that [`plan`](Self::plan) returned and that will not arrive.
+    /// Gives up pages that [`find`](Self::find) returned and that will not arrive.
     pub fn give_up(&self, pages: Range<u64>) {
         self.pages.give_up(pages);
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::attempt::Version;
-use super::cached_pages::{CachedPages, Plan, copy};
+use super::cached_pages::{CachedPages, Missing, copy};
 use super::fetch::{FetchError, Link, Target};
 use super::fill_once::{BLOCK_BYTES, FillOnce};
 use super::per_process::PerProcess;
@@ -178,8 +178,8 @@ impl RemoteFile {
         self.table_bytes.fetch_add(wanted.iter().map(|range| range.end - range.start).sum(), Relaxed);
         let (mut pending, mut kept_later) = (Vec::new(), Vec::new());
         for range in &wanted {
-            match self.kept.as_ref().map(|kept| kept.plan(range)) {
-                Some(Plan::Fetch(pages)) => {
+            match self.kept.as_ref().map(|kept| kept.claim(range)) {
+                Some(Missing::Fetch(pages)) => {
                     for pages in pages {
                         kept_later.push(self.start_kept(pages)?);
                     }
@@ -268,7 +268,7 @@ impl RemoteFile {
     fn keep(&self, range: &Range<u64>) -> Result<Option<Vec<Pending<()>>>> {
         // At most one request's worth of bytes: a cache would gain nothing from more.
         let range = range.start..range.end.min(range.start.saturating_add(REQUEST_BYTES));
-        let Some(Plan::Fetch(pages)) = self.kept.as_ref().map(|kept| kept.plan(&range)) else { return Ok(None) };
+        let Some(Missing::Fetch(pages)) = self.kept.as_ref().map(|kept| kept.claim(&range)) else { return Ok(None) };
         pages.into_iter().map(|pages| self.start_kept(pages)).collect::<Result<_>>().map(Some)
     }
 
@@ -346,14 +346,14 @@ impl RemoteFile {
     }
 
     /// Returns how a run of records reaches its reader.
-    pub fn plan(&self, run: &Range<u64>) -> RunPlan {
+    pub fn find(&self, run: &Range<u64>) -> RunFrom {
         match &self.kept {
-            Some(kept) if kept.get(run).is_some() => RunPlan::Here,
-            Some(kept) => match kept.plan(run) {
-                Plan::Fetch(pages) => RunPlan::Keep(pages),
-                Plan::NoRoom => RunPlan::Hold,
+            Some(kept) if kept.get(run).is_some() => RunFrom::Here,
+            Some(kept) => match kept.claim(run) {
+                Missing::Fetch(pages) => RunFrom::Keep(pages),
+                Missing::NoRoom => RunFrom::Hold,
             },
-            None => RunPlan::Hold,
+            None => RunFrom::Hold,
         }
     }
 
@@ -381,7 +381,7 @@ impl RemoteFile {
         self.held.get().hold(run)
     }
 
-    /// Gives up pages of the cache that [`plan`](Self::plan) returned and that nobody will ask for.
+    /// Gives up pages of the cache that [`find`](Self::find) returned and that nobody will ask for.
     pub fn give_up(&self, pages: &Range<u64>) {
         self.kept.iter().for_each(|kept| kept.give_up(pages.clone()));
     }
@@ -398,13 +398,13 @@ impl RemoteFile {
 
     /// Starts one request for several parts. They are in order, do not overlap, and lie near each other. The caller
     /// has taken memory for their bytes.
-    pub fn fetch_parts(self: &Arc<Self>, parts: Vec<Part>) -> Result<()> {
-        let is_wanted = |part: &Part| match part {
-            Part::Hold(run) => self.held.get().coming(run),
-            Part::Keep(_) => true,
+    pub fn fetch_wanted(self: &Arc<Self>, parts: Vec<Wanted>) -> Result<()> {
+        let is_wanted = |part: &Wanted| match part {
+            Wanted::Hold(run) => self.held.get().coming(run),
+            Wanted::Keep(_) => true,
         };
         let (wanted, dropped): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_wanted);
-        self.remote.memory().give(dropped.iter().map(Part::bytes).sum());
+        self.remote.memory().give(dropped.iter().map(Wanted::bytes).sum());
         let Some((first, last)) = wanted.first().zip(wanted.last()) else { return Ok(()) };
         let range = first.range().start..last.range().end;
         let answer = Answering { file: self.clone(), parts: wanted };
@@ -431,7 +431,7 @@ impl RemoteFile {
 
 /// How a run of records reaches its reader.
 #[derive(Debug)]
-pub enum RunPlan {
+pub enum RunFrom {
     /// It is on this machine.
     Here,
     /// These pages have to be fetched, and the cache will keep them. Others may be fetching the rest.
@@ -442,16 +442,16 @@ pub enum RunPlan {
 
 /// A part of an object that a request fetches.
 #[derive(Debug)]
-pub enum Part {
+pub enum Wanted {
     /// A run of records that is held in memory.
     Hold(Range<u64>),
     /// Pages that the cache keeps.
     Keep(Range<u64>),
 }
 
-impl Part {
+impl Wanted {
     pub fn range(&self) -> &Range<u64> {
-        let (Part::Hold(range) | Part::Keep(range)) = self;
+        let (Wanted::Hold(range) | Wanted::Keep(range)) = self;
         range
     }
 
@@ -463,7 +463,7 @@ impl Part {
 /// The parts that a request fetches. However the request ends, those who wait for them are told.
 struct Answering {
     file: Arc<RemoteFile>,
-    parts: Vec<Part>,
+    parts: Vec<Wanted>,
 }
 
 impl Answering {
@@ -480,24 +480,24 @@ impl Answering {
     /// Whether a batch still needs one of the parts, or the cache keeps it.
     fn is_needed(&self) -> bool {
         self.parts.iter().any(|part| match part {
-            Part::Hold(run) => self.file.held.get().is_needed(run),
-            Part::Keep(_) => true,
+            Wanted::Hold(run) => self.file.held.get().is_needed(run),
+            Wanted::Keep(_) => true,
         })
     }
 
     /// Returns the memory of parts that no batch needs and that were not asked for.
     fn give_back(mut self) {
-        self.file.remote.memory().give(std::mem::take(&mut self.parts).iter().map(Part::bytes).sum());
+        self.file.remote.memory().give(std::mem::take(&mut self.parts).iter().map(Wanted::bytes).sum());
     }
 
-    fn give_one(&self, part: &Part, bytes: Result<Vec<u8>, FetchError>) {
+    fn give_one(&self, part: &Wanted, bytes: Result<Vec<u8>, FetchError>) {
         match part {
-            Part::Hold(run) => {
+            Wanted::Hold(run) => {
                 if !self.file.held.get().arrived(run, bytes) {
                     self.file.remote.memory().give(part.bytes());
                 }
             }
-            Part::Keep(pages) => {
+            Wanted::Keep(pages) => {
                 match (&self.file.kept, &bytes) {
                     (Some(kept), Ok(bytes)) => kept.store(pages, bytes),
                     _ => self.file.give_up(pages),

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::file::{Part, RemoteFile, RunPlan, pieces};
+use super::file::{RemoteFile, RunFrom, Wanted, pieces};
 use super::sizes::REQUEST_BYTES;
 use vidrec_format::error::Result;
 
@@ -41,10 +41,10 @@ impl Filling {
 
     /// Asks for a range, as soon as the bytes fill a request.
     pub fn add(&mut self, range: &Range<u64>) -> Result<Filled> {
-        let pages = match self.file.plan(range) {
-            RunPlan::Here => return Ok(Filled::Here),
-            RunPlan::Hold => return Ok(Filled::NoRoom),
-            RunPlan::Keep(pages) => pages,
+        let pages = match self.file.find(range) {
+            RunFrom::Here => return Ok(Filled::Here),
+            RunFrom::Hold => return Ok(Filled::NoRoom),
+            RunFrom::Keep(pages) => pages,
         };
         let mut sent = Ok(());
         for piece in pages.into_iter().flat_map(|pages| pieces(pages, REQUEST_BYTES)) {
@@ -59,9 +59,9 @@ impl Filling {
 
     /// Asks for all pages that were not asked for yet.
     pub fn send(&mut self) -> Result<()> {
-        let parts = std::mem::take(&mut self.unsent).into_iter().map(Part::Keep).collect();
+        let parts = std::mem::take(&mut self.unsent).into_iter().map(Wanted::Keep).collect();
         self.file.remote().memory().take_anyway(std::mem::take(&mut self.bytes));
-        self.file.fetch_parts(parts)
+        self.file.fetch_wanted(parts)
     }
 
     /// Whether part of a range was not asked for yet.

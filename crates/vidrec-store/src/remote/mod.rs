@@ -58,7 +58,7 @@ mod store;
 mod url;
 
 pub use bucket::{Bucket, Tag};
-pub use file::{Opening, Part, RemoteFile, RunPlan};
+pub use file::{Opening, RemoteFile, RunFrom, Wanted};
 pub use filling::{Filled, Filling};
 pub use memory::Memory;
 pub use pending_range::PendingRange;

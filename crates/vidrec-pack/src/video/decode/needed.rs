@@ -24,7 +24,7 @@ struct MapEntry {
 }
 
 /// What to decode, and which frames must come out.
-pub(crate) struct DecodePlan {
+pub(crate) struct PacketChoice {
     /// Whether the decoder gets each packet of the stream.
     pub feed: Vec<bool>,
     /// The frames that come out, in order.
@@ -100,7 +100,7 @@ impl PacketMap {
     }
 
     /// Returns what to decode for the frames `wanted`, by ordinal; `None` if there is no such frame.
-    pub fn plan(&self, wanted: &[u32]) -> Option<DecodePlan> {
+    pub fn plan(&self, wanted: &[u32]) -> Option<PacketChoice> {
         let mut feed = vec![false; self.packets.len()];
         // The first packet is always decoded, because it may hold what the decoder must know about the encoder,
         // and because the first frame determines the size.
@@ -122,7 +122,7 @@ impl PacketMap {
             .map(|(ordinal, &i)| Expected { pts: self.packets[i].pts, key: self.packets[i].key, ordinal })
             .collect();
         let undecoded = u32::try_from(self.shown.len() - expected.len()).ok()?;
-        Some(DecodePlan { feed, expected, undecoded })
+        Some(PacketChoice { feed, expected, undecoded })
     }
 }
 

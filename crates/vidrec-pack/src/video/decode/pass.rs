@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::decoder::{Halt, PacketDecoder};
-use super::needed::DecodePlan;
+use super::needed::PacketChoice;
 use super::result::{Keep, PassResult};
 use super::taker::{Make, Taker};
 use super::times::Presentation;
@@ -52,7 +52,7 @@ impl DecodePass<'_> {
     pub fn run_plan<T>(
         &self,
         wanted: &[u32],
-        plan: &DecodePlan,
+        plan: &PacketChoice,
         make: Make<'_, T>,
     ) -> Result<Option<PassResult<T>>, VideoError> {
         let mut taker = Taker::new(self.stream, self.options, wanted, Keep::Intact, None, make);

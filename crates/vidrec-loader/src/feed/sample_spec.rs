@@ -13,7 +13,7 @@ use vidrec_jpeg::Scale;
 
 /// What all samples of a run have in common.
 #[derive(Debug)]
-pub(super) struct Planner {
+pub(super) struct SampleSpecs {
     pub dataset: Dataset,
     temporal: Temporal,
     frames: Frames,
@@ -27,7 +27,7 @@ pub(super) struct Planner {
 }
 
 /// A sample of a batch: its frames, and how they become pictures.
-pub(super) struct SamplePlan<'a> {
+pub(super) struct SampleSpec<'a> {
     pub seat: Seat,
     pub clip: Clip<'a>,
     /// The frames to decode. The pictures after them pad the sample.
@@ -41,7 +41,7 @@ pub(super) struct SamplePlan<'a> {
     pub pictures: Pictures,
 }
 
-impl SamplePlan<'_> {
+impl SampleSpec<'_> {
     /// Width and height of the frames by the clip's entry; `None` if the entry says that they differ.
     pub fn frame_size(&self) -> Option<(u32, u32)> {
         frame_size(&self.clip)
@@ -56,12 +56,12 @@ fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
 /// The frames of a sample, and whether each of its pictures is a frame that was asked for.
 type Chosen = (Vec<u32>, Vec<bool>);
 
-impl Planner {
+impl SampleSpecs {
     pub fn new(dataset: &Dataset, options: &LoaderOptions, clip_frames: Option<u32>) -> Self {
         let LoaderOptions { temporal, frames, short, fps, augmentation, pictures, .. } = *options;
         let (dataset, clock) = (dataset.clone(), Clock(fps));
         let cameras_crop = options.cameras.crop;
-        Planner { dataset, temporal, frames, short, clock, augmentation, pictures, cameras_crop, clip_frames }
+        SampleSpecs { dataset, temporal, frames, short, clock, augmentation, pictures, cameras_crop, clip_frames }
     }
 
     /// The number of frames of a sample of any length, at most `most`.
@@ -127,7 +127,7 @@ impl Planner {
     }
 
     /// Plans frames, view and colors of a sample in a batch of `length` frames of `size` pixels.
-    pub fn plan(&self, seat: Seat, length: u32, size: (u32, u32)) -> Result<SamplePlan<'_>> {
+    pub fn plan(&self, seat: Seat, length: u32, size: (u32, u32)) -> Result<SampleSpec<'_>> {
         let (clip, (frames, meant)) = self.choose(&seat, length)?;
         let pictures = Pictures { size, ..self.pictures };
         let frame = frame_size(&clip);
@@ -149,11 +149,11 @@ impl Planner {
             color,
             instead_of: None,
         };
-        Ok(SamplePlan { seat, clip, frames, meant, params, is_there: true, pictures })
+        Ok(SampleSpec { seat, clip, frames, meant, params, is_there: true, pictures })
     }
 
     /// The part of a frame of this size that becomes the picture.
-    pub fn view(&self, plan: &SamplePlan<'_>, frame: (u32, u32)) -> View {
+    pub fn view(&self, plan: &SampleSpec<'_>, frame: (u32, u32)) -> View {
         view(&self.augmentation, plan.pictures.size, self.look(&plan.seat), frame)
     }
 
@@ -166,7 +166,7 @@ impl Planner {
     }
 
     /// The tables for a frame of this size.
-    pub fn kernel(&self, plan: &SamplePlan<'_>, frame: (u32, u32)) -> Kernel {
+    pub fn kernel(&self, plan: &SampleSpec<'_>, frame: (u32, u32)) -> Kernel {
         Kernel::new(&plan.pictures.spec(plan.params.color.matrix()), &self.view(plan, frame), frame)
     }
 }
