@@ -50,7 +50,7 @@ pub fn journal(lines: &[u8]) {
 
 /// A plan for publishing. What a plan names is renamed and removed, so it is only read here.
 pub fn plan(bytes: &[u8]) {
-    with_file(".vidrec.plan", bytes, fuzzing::plan);
+    with_file(".vidrec.intent", bytes, fuzzing::plan);
 }
 
 /// The plan of a pack in parts.

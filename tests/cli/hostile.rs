@@ -123,8 +123,8 @@ fn a_server_does_not_fill_the_disk() {
     assert!(text.contains("room for") && text.contains("free some space"), "{text}");
 }
 
-/// A plan of an interrupted write that was committed, in a data set from elsewhere.
-fn plan(set: &Path, folder: &str, stale: &str, file: (&str, &str)) -> String {
+/// An intent of an interrupted write that was committed, in a data set from elsewhere.
+fn intent(set: &Path, folder: &str, stale: &str, file: (&str, &str)) -> String {
     let digest = Sha256::digest(fs::read(set.join("dataset.json")).unwrap());
     let listing: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     let file = json!({"temporary": file.0, "name": file.1, "shared": false});
@@ -132,7 +132,7 @@ fn plan(set: &Path, folder: &str, stale: &str, file: (&str, &str)) -> String {
 }
 
 #[test]
-fn a_plan_of_somebody_else_removes_and_renames_nothing() {
+fn an_intent_of_somebody_else_removes_and_renames_nothing() {
     let temp = tempfile::tempdir().unwrap();
     let set = temp.path().join("vp");
     Rich { shards: &[2], ..Rich::default() }.write(&set);
@@ -148,17 +148,17 @@ fn a_plan_of_somebody_else_removes_and_renames_nothing() {
         ("a.vidx", (".a.vidx.tmp", "thesis.txt")),
         ("a.vidx", ("thesis.txt", "a.vidx")),
     ] {
-        fs::write(set.join(".vidrec.plan"), plan(&set, "vp", stale, file)).unwrap();
+        fs::write(set.join(".vidrec.intent"), intent(&set, "vp", stale, file)).unwrap();
         for line in ["repair vp", "inspect vp", "append vp vp"] {
             let text = refusal(line, temp.path());
-            assert!(text.contains(".vidrec.plan") && text.contains("remove the file"), "{line}: {text}");
+            assert!(text.contains(".vidrec.intent") && text.contains("remove the file"), "{line}: {text}");
         }
-        fs::remove_file(set.join(".vidrec.plan")).unwrap();
+        fs::remove_file(set.join(".vidrec.intent")).unwrap();
         assert_eq!(files(temp.path()), before, "{stale} {file:?}");
     }
     // Undone, it leaves a record file that another program may have named.
-    let other = plan(&set, "vp", "a.vidx", (".thesis.rec.tmp", "thesis.rec")).replace("listing\":\"", "listing\":\"0");
-    fs::write(set.join(".vidrec.plan"), other).unwrap();
+    let other = intent(&set, "vp", "a.vidx", (".thesis.rec.tmp", "thesis.rec")).replace("listing\":\"", "listing\":\"0");
+    fs::write(set.join(".vidrec.intent"), other).unwrap();
     assert!(ends("repair vp", temp.path()).status.success());
     assert_eq!(files(temp.path()), before);
 }
@@ -177,7 +177,7 @@ fn what_is_no_file_is_not_waited_for() {
         let _ = fs::remove_file(&path);
         how(&path);
     };
-    for name in ["shard-00000.rec", "shard-00000.vidx", "dataset.json", ".vidrec.plan"] {
+    for name in ["shard-00000.rec", "shard-00000.vidx", "dataset.json", ".vidrec.intent"] {
         for how in [&pipe as &dyn Fn(&Path), &|path| symlink("/dev/zero", path).unwrap()] {
             put(name, how);
             for line in ["inspect set", "verify set", "repair set", "merge set original -o merged"] {

@@ -46,7 +46,7 @@ def test_a_split_that_was_interrupted_is_refused_while_it_is_torn(tmp_path):
         for name, source in ("train", train), ("val", val):
             shutil.rmtree(tmp_path / name, ignore_errors=True)
             shutil.copytree(source, tmp_path / name)
-            (tmp_path / name / ".vidrec.plan").write_text(plan)
+            (tmp_path / name / ".vidrec.intent").write_text(plan)
         for name in "train", "train/dataset.json", "val":
             try:
                 opened.append(len(open_dataset(tmp_path / name)) > 0)
@@ -59,7 +59,7 @@ def test_a_split_that_was_interrupted_is_refused_while_it_is_torn(tmp_path):
     # Of one folder, the rest is the writer's; and a folder without the plan is done.
     assert states(old, old, plan_of([("train", new)])) == [True] * 3
     states(new, old, plan)
-    (tmp_path / "train" / ".vidrec.plan").unlink()
+    (tmp_path / "train" / ".vidrec.intent").unlink()
     assert len(open_dataset(tmp_path / "train")) > 0 and len(open_dataset(tmp_path / "val")) > 0
     for broken in "", "{}", '{"folders": 7}', '{"folders": [["train", {}], ["val", 3]]}':
         assert states(old, old, broken) == [False] * 3, broken

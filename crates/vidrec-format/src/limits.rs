@@ -9,7 +9,7 @@ pub const MAX_META_BYTES: u64 = 64 << 20;
 /// Largest `dataset.json`, in bytes: enough for 100,000 shards. It is read in full when a data set is opened.
 pub const MAX_LISTING_BYTES: u64 = 64 << 20;
 
-/// Largest plan of an interrupted write, in bytes. It names the files of up to two data sets in each folder.
+/// Largest intent of an interrupted write, in bytes. It names the files of up to two data sets in each folder.
 #[doc(hidden)]
 pub const MAX_PLAN_BYTES: u64 = 256 << 20;
 

@@ -62,7 +62,7 @@ mod tests {
             });
         });
         mutate_seeds("plan", |bytes| {
-            with_file(".vidrec.plan", bytes, |folder| {
+            with_file(".vidrec.intent", bytes, |folder| {
                 let _ = vidrec_store::disk::publication::check_whole(folder);
             });
         });

@@ -347,7 +347,7 @@ pub fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Result<()
     let is_given = |name: &str| name.parse().is_ok_and(|name: FileName| name.is_given());
     remove_temporaries(dir, |name| {
         let file = name.strip_suffix(".broken").unwrap_or(name);
-        ([names::LISTING, publication::PLAN].contains(&file) || is_given(file)) && !is_used(name)
+        ([names::LISTING, publication::INTENT].contains(&file) || is_given(file)) && !is_used(name)
     })
 }
 

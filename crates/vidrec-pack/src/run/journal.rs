@@ -23,7 +23,7 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::{crc32, names};
 use vidrec_store::disk::LogFile;
-use vidrec_store::disk::publication::{FolderPlan, plan_of_given_names};
+use vidrec_store::disk::publication::{FolderIntent, intent_of_given_names};
 use vidrec_store::disk::regular_file::{Links, open_if_there};
 
 /// The longest line that is read, in bytes.
@@ -48,8 +48,8 @@ pub(crate) enum JournalEntry {
 /// The work that is left at the end, and what to report then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Completion {
-    #[serde(deserialize_with = "plan_of_given_names")]
-    pub plan: FolderPlan,
+    #[serde(deserialize_with = "intent_of_given_names")]
+    pub intent: FolderIntent,
     pub written: Written,
     /// The name of the list of failures.
     pub failures_file: Option<FileName>,

@@ -51,7 +51,7 @@ pub(crate) fn start(
         (found, _) => {
             // Some of its files may have their names already.
             let complete = found.and_then(|f| f.complete);
-            writer_options.overwrite |= complete.map_or(Ok(false), |c| c.plan.settle(out))?;
+            writer_options.overwrite |= complete.map_or(Ok(false), |c| c.intent.settle(out))?;
             begin(out, plan, writer_options, lock, fingerprint)
         }
     }
@@ -88,7 +88,7 @@ fn resume(
     let mut report = PackReport::new(plan);
     if let Some(complete) = found.complete {
         replay(out, plan, found.end, &mut report, |_, _, _| Ok(()))?;
-        report.left_behind = carry_out(&complete.plan, out)?;
+        report.left_behind = carry_out(&complete.intent, out)?;
         report.bytes = complete.written.bytes;
         report.failures_file = complete.failures_file.map(String::from);
         report.resumed_at = Some(report.videos());

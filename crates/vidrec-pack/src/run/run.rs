@@ -20,7 +20,7 @@ use vidrec_format::record_header;
 use vidrec_format::stop;
 use vidrec_store::disk::free_space::Watch;
 use vidrec_store::disk::publication;
-use vidrec_store::disk::publication::{FolderPlan, LeftBehind};
+use vidrec_store::disk::publication::{FolderIntent, LeftBehind};
 use vidrec_store::disk::write_file;
 
 /// Bytes of records after which they are flushed to disk, even before the time is up.
@@ -246,18 +246,18 @@ impl<'a> PackRun<'a> {
             report.failures_file = failures_file.as_deref().map(str::to_owned);
         }
         let ready = writer.complete()?;
-        let (plan, _lock) = ready.staged.into_plan();
-        let complete = Box::new(Completion { plan, written: ready.written, failures_file });
+        let (intent, _lock) = ready.staged.into_intent();
+        let complete = Box::new(Completion { intent, written: ready.written, failures_file });
         journal.mark(&JournalEntry::Complete(complete.clone()))?;
-        report.left_behind = carry_out(&complete.plan, out)?;
+        report.left_behind = carry_out(&complete.intent, out)?;
         report.bytes = complete.written.bytes;
         Ok(report)
     }
 }
 
-/// Carries out the plan of a journal and removes the journal. Returns what could not be cleaned up.
-pub(super) fn carry_out(plan: &FolderPlan, out: &Path) -> Result<LeftBehind> {
-    let mut left_behind = plan.carry_out(out)?;
+/// Carries out the intent of a journal and removes the journal. Returns what could not be cleaned up.
+pub(super) fn carry_out(intent: &FolderIntent, out: &Path) -> Result<LeftBehind> {
+    let mut left_behind = intent.carry_out(out)?;
     if left_behind.is_empty() || publication::is_pending(out) {
         let left = |e| {
             format!(

@@ -6,11 +6,11 @@
 //! replaced, and the new one from then on.
 //!
 //! Once `dataset.json` is replaced, the new data set exists, whatever happens next. If files cannot be removed or
-//! synced from then on, this is not an error. The result says so, and the plan stays for the next writer.
+//! synced from then on, this is not an error. The result says so, and the intent stays for the next writer.
 //!
-//! A plan file in each folder says what is being published there, so that a killed process leaves nothing behind. The
-//! next writer in the folder [recovers](recover) first: it completes a committed plan and undoes any other. Folders
-//! that are published together have the same plan. Once one of them is committed, all of them will be. Until then,
+//! An intent file in each folder says what is being published there, so that a killed process leaves nothing behind. The
+//! next writer in the folder [recovers](recover) first: it completes a committed intent and undoes any other. Folders
+//! that are published together have the same intent. Once one of them is committed, all of them will be. Until then,
 //! readers [refuse](check_whole) them.
 
 use std::fs;
@@ -32,23 +32,23 @@ use vidrec_format::limits;
 use vidrec_format::names;
 use vidrec_format::names::LISTING;
 
-/// Name of the plan file.
-pub const PLAN: &str = ".vidrec.plan";
+/// Name of the intent file.
+pub const INTENT: &str = ".vidrec.intent";
 
 /// A staged file and its final name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct PlannedFile {
+struct StagedFile {
     temporary: StagedName,
     name: FileName,
     /// Whether a file of this name exists that the new one may replace. If so, undoing leaves that file alone.
     shared: bool,
 }
 
-/// The steps of publishing in one folder. They may be repeated. A plan on the disk may come from anybody, so only
+/// The steps of publishing in one folder. They may be repeated. An intent on the disk may come from anybody, so only
 /// files with names of this form are renamed or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FolderPlan {
-    files: Vec<PlannedFile>,
+pub struct FolderIntent {
+    files: Vec<StagedFile>,
     /// SHA-256 of the new `dataset.json`.
     listing: String,
     /// Files that only the replaced data set has.
@@ -65,12 +65,14 @@ fn given_names<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Resul
     }
 }
 
-/// Reads the plan of a pack, in which vidrec gives all files their names.
-pub fn plan_of_given_names<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<FolderPlan, D::Error> {
-    let plan = FolderPlan::deserialize(deserializer)?;
-    match plan.files.iter().find(|file| !file.name.is_given()) {
+/// Reads the intent of a pack, in which vidrec gives all files their names.
+pub fn intent_of_given_names<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<FolderIntent, D::Error> {
+    let intent = FolderIntent::deserialize(deserializer)?;
+    match intent.files.iter().find(|file| !file.name.is_given()) {
         Some(file) => Err(not_given(&file.name)),
-        None => Ok(plan),
+        None => Ok(intent),
     }
 }
 
@@ -78,20 +80,20 @@ fn not_given<E: serde::de::Error>(name: &FileName) -> E {
     E::custom(format!("vidrec does not give files the name {:?}", &**name))
 }
 
-impl FolderPlan {
-    /// Carries out all steps that an earlier call has not. A plan of one folder needs no other record of its
-    /// progress. If it is committed but cannot be cleaned up, a plan file is left for the next writer.
+impl FolderIntent {
+    /// Carries out all steps that an earlier call has not. An intent of one folder needs no other record of its
+    /// progress. If it is committed but cannot be cleaned up, an intent file is left for the next writer.
     pub fn carry_out(&self, dir: &Path) -> Result<LeftBehind> {
         self.place(dir)?;
         self.commit(dir)?;
         let Err(e) = self.clean_up(dir) else { return Ok(Vec::new()) };
         let publication = FolderName::of(dir).map(|name| Publication { folders: vec![(name, self.clone())] });
-        // If the plan file cannot be written, the caller's own record has to stay.
+        // If the intent file cannot be written, the caller's own record has to stay.
         let _ = publication.and_then(|publication| publication.write(&[(dir.to_owned(), self)]));
         Ok(vec![not_cleaned_up(&e)])
     }
 
-    /// Completes the plan if it was committed, and undoes it otherwise. Returns whether it was committed.
+    /// Completes the intent if it was committed, and undoes it otherwise. Returns whether it was committed.
     pub fn settle(&self, dir: &Path) -> Result<bool> {
         let committed = self.is_committed(dir)?;
         if committed {
@@ -114,7 +116,7 @@ impl FolderPlan {
             // The old `dataset.json` may also be identical to the new one.
             folder::remove(&dir.join(staged_listing()))?;
         } else {
-            // Only the planned `dataset.json` may be committed, because stale files are removed afterwards.
+            // Only the staged `dataset.json` may be committed, because stale files are removed afterwards.
             let (from, to) = (dir.join(staged_listing()), dir.join(LISTING));
             fs::rename(from, &to).map_err(|e| Error::io("rename the file", to, e))?;
         }
@@ -134,11 +136,11 @@ impl FolderPlan {
     }
 
     fn remove_stale(&self, dir: &Path) -> Result<()> {
-        // No sync is needed: a plan that reappears after a power failure is carried out again.
+        // No sync is needed: an intent that reappears after a power failure is carried out again.
         self.stale.iter().try_for_each(|name| folder::remove(&dir.join(name)))
     }
 
-    /// Removes the files of a plan that was not committed.
+    /// Removes the files of an intent that was not committed.
     fn undo(&self, dir: &Path) -> Result<()> {
         for file in &self.files {
             folder::remove(&dir.join(file.temporary.to_string()))?;
@@ -152,7 +154,7 @@ impl FolderPlan {
     }
 }
 
-impl PlannedFile {
+impl StagedFile {
     /// Renames the file to its final name. It is fine if the file was already renamed.
     fn place(&self, dir: &Path) -> Result<()> {
         let (from, to) = (dir.join(self.temporary.to_string()), dir.join(&self.name));
@@ -227,7 +229,7 @@ fn is_named_for_contents(name: &FileName, path: &Path) -> Result<bool> {
 #[derive(Debug)]
 pub struct Staged {
     dir: PathBuf,
-    plan: FolderPlan,
+    intent: FolderIntent,
     // Declared before the lock, so that dropped files are removed while it is held.
     temporaries: Vec<Temporary>,
     _lock: FolderLock,
@@ -251,21 +253,21 @@ impl Staged {
         let mut staged = AtomicFile::create(&dir.join(LISTING))?;
         staged.write_all(listing)?;
         staged.sync()?;
-        let planned = |(temporary, name): &(Temporary, FileName)| {
+        let staged_file = |(temporary, name): &(Temporary, FileName)| {
             let shared = is_there(&dir.join(name)) || replaced.files.contains(name);
-            Ok(PlannedFile { temporary: temporary.staged_name()?, shared, name: name.clone() })
+            Ok(StagedFile { temporary: temporary.staged_name()?, shared, name: name.clone() })
         };
-        let files_of_plan = files.iter().map(planned).collect::<Result<_>>()?;
+        let staged_files = files.iter().map(staged_file).collect::<Result<_>>()?;
         let listing = hex(&Sha256::digest(listing));
-        let plan = FolderPlan { files: files_of_plan, listing, stale: replaced.removable };
+        let intent = FolderIntent { files: staged_files, listing, stale: replaced.removable };
         let temporaries = files.into_iter().map(|(file, _)| file).chain([staged.seal()]).collect();
-        Ok(Staged { dir: dir.to_owned(), plan, temporaries, _lock: lock })
+        Ok(Staged { dir: dir.to_owned(), intent, temporaries, _lock: lock })
     }
 
-    /// Returns the plan, for a caller that records it in its own journal before it does anything.
-    pub fn into_plan(mut self) -> (FolderPlan, FolderLock) {
+    /// Returns the intent, for a caller that records it in its own journal before it does anything.
+    pub fn into_intent(mut self) -> (FolderIntent, FolderLock) {
         self.keep();
-        (self.plan, self._lock)
+        (self.intent, self._lock)
     }
 
     fn keep(&mut self) {
@@ -276,16 +278,16 @@ impl Staged {
 /// Folders that are published together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Publication {
-    /// The name and plan of each folder. All of them lie in the same folder.
-    folders: Vec<(FolderName, FolderPlan)>,
+    /// The name and intent of each folder. All of them lie in the same folder.
+    folders: Vec<(FolderName, FolderIntent)>,
 }
 
 /// What a writer could not clean up after the commit point, worded for its report. The data set is complete, and the
 /// next writer in the folder cleans up.
 pub type LeftBehind = Vec<String>;
 
-/// A folder that still has the plan.
-type Pending<'a> = (PathBuf, &'a FolderPlan);
+/// A folder that still has the intent.
+type Pending<'a> = (PathBuf, &'a FolderIntent);
 
 /// Turns staged files into data sets, all of them or none. Returns what it could not clean up afterwards.
 ///
@@ -295,13 +297,13 @@ type Pending<'a> = (PathBuf, &'a FolderPlan);
 /// committed, the next writer completes it.
 pub fn publish(mut outputs: Vec<Staged>) -> Result<LeftBehind> {
     let publication = Publication::of(&outputs)?;
-    let folders: Vec<Pending<'_>> = outputs.iter().map(|o| (o.dir.clone(), &o.plan)).collect();
+    let folders: Vec<Pending<'_>> = outputs.iter().map(|o| (o.dir.clone(), &o.intent)).collect();
     if let Some((other, _)) = folders.iter().find(|(dir, _)| folder_of(dir) != folder_of(&folders[0].0)) {
         return Err(Error::internal("outputs in different folders cannot be published together").file(other));
     }
     let done = publication.write(&folders).and_then(|()| complete(&folders));
     if done.is_err() && !any_committed(&folders).unwrap_or(true) {
-        // Best effort: if the plan stays, the next writer undoes it.
+        // Best effort: if the intent stays, the next writer undoes it.
         let _ = undo(&folders);
     }
     outputs.iter_mut().for_each(Staged::keep);
@@ -317,14 +319,14 @@ fn not_cleaned_up(e: &Error) -> String {
 
 impl Publication {
     fn of(outputs: &[Staged]) -> Result<Self> {
-        let folder = |output: &Staged| Ok((FolderName::of(&output.dir)?, output.plan.clone()));
+        let folder = |output: &Staged| Ok((FolderName::of(&output.dir)?, output.intent.clone()));
         Ok(Publication { folders: outputs.iter().map(folder).collect::<Result<_>>()? })
     }
 
     fn write(&self, folders: &[Pending<'_>]) -> Result<()> {
-        let bytes = serde_json::to_vec(self).map_err(|e| Error::internal(format!("plan: {e}")))?;
+        let bytes = serde_json::to_vec(self).map_err(|e| Error::internal(format!("intent: {e}")))?;
         folders.iter().try_for_each(|(dir, _)| {
-            let mut file = AtomicFile::create(&dir.join(PLAN))?;
+            let mut file = AtomicFile::create(&dir.join(INTENT))?;
             file.write_all(&bytes)?;
             file.sync()?;
             // Its name is synced to the disk together with the names of the files that it lists.
@@ -332,39 +334,39 @@ impl Publication {
         })
     }
 
-    /// Reads the plan in `dir`, if there is one.
+    /// Reads the intent in `dir`, if there is one.
     fn read(dir: &Path) -> Result<Option<Self>> {
-        let path = dir.join(PLAN);
+        let path = dir.join(INTENT);
         let Some(bytes) = read_if_there(&path, limits::MAX_PLAN_BYTES, Links::Refuse)? else { return Ok(None) };
-        serde_json::from_slice(&bytes).map(Some).map_err(|e| unknown_plan(&path).found(e))
+        serde_json::from_slice(&bytes).map(Some).map_err(|e| unknown_intent(&path).found(e))
     }
 
-    /// The folders that have this plan, as seen from one of them. A folder beside it is touched only if it has the
-    /// same plan. In that case, the writer of this plan wrote the other one, too.
+    /// The folders that have this intent, as seen from one of them. A folder beside it is touched only if it has the
+    /// same intent. In that case, the writer of this intent wrote the other one, too.
     fn pending(&self, dir: &Path) -> Result<Vec<Pending<'_>>> {
-        if let [(_, plan)] = &self.folders[..] {
-            return Ok(vec![(dir.to_owned(), plan)]);
+        if let [(_, intent)] = &self.folders[..] {
+            return Ok(vec![(dir.to_owned(), intent)]);
         }
         let mut pending = Vec::new();
-        for (name, plan) in &self.folders {
+        for (name, intent) in &self.folders {
             let sibling = folder_of(dir).join(name);
             if Publication::read(&sibling)?.as_ref() == Some(self) {
-                pending.push((sibling, plan));
+                pending.push((sibling, intent));
             }
         }
         Ok(pending)
     }
 }
 
-fn unknown_plan(path: &Path) -> Error {
-    Error::usage("this version of vidrec did not write this plan of an interrupted write").file(path).help(
+fn unknown_intent(path: &Path) -> Error {
+    Error::usage("this version of vidrec did not write this intent of an interrupted write").file(path).help(
         "if another version wrote it, run that version again; if the folder came from somebody else, remove the file",
     )
 }
 
 fn any_committed(folders: &[Pending<'_>]) -> Result<bool> {
-    for (dir, plan) in folders {
-        if plan.is_committed(dir)? {
+    for (dir, intent) in folders {
+        if intent.is_committed(dir)? {
             return Ok(true);
         }
     }
@@ -373,24 +375,24 @@ fn any_committed(folders: &[Pending<'_>]) -> Result<bool> {
 
 /// Commits all folders. The inner result is that of cleaning up.
 fn complete(folders: &[Pending<'_>]) -> Result<Result<()>> {
-    folders.iter().try_for_each(|(dir, plan)| plan.place(dir))?;
+    folders.iter().try_for_each(|(dir, intent)| intent.place(dir))?;
     commit(folders)
 }
 
 /// Like [`complete`], but all files must have their final names.
 fn commit(folders: &[Pending<'_>]) -> Result<Result<()>> {
-    folders.iter().try_for_each(|(dir, plan)| plan.commit(dir))?;
-    let cleaned = folders.iter().try_for_each(|(dir, plan)| plan.clean_up(dir));
-    Ok(cleaned.and_then(|()| remove_plans(folders)))
+    folders.iter().try_for_each(|(dir, intent)| intent.commit(dir))?;
+    let cleaned = folders.iter().try_for_each(|(dir, intent)| intent.clean_up(dir));
+    Ok(cleaned.and_then(|()| remove_intents(folders)))
 }
 
 fn undo(folders: &[Pending<'_>]) -> Result<()> {
-    folders.iter().try_for_each(|(dir, plan)| plan.undo(dir))?;
-    remove_plans(folders)
+    folders.iter().try_for_each(|(dir, intent)| intent.undo(dir))?;
+    remove_intents(folders)
 }
 
-fn remove_plans(folders: &[Pending<'_>]) -> Result<()> {
-    folders.iter().try_for_each(|(dir, _)| folder::remove(&dir.join(PLAN)))
+fn remove_intents(folders: &[Pending<'_>]) -> Result<()> {
+    folders.iter().try_for_each(|(dir, _)| folder::remove(&dir.join(INTENT)))
 }
 
 /// Completes or undoes what a killed process left in `dir`, which the caller has locked. Returns whether it completed
@@ -400,7 +402,7 @@ fn remove_plans(folders: &[Pending<'_>]) -> Result<()> {
 ///
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if another process is writing in a folder that was being
-/// published together with this one, or if the plan is not of this version.
+/// published together with this one, or if the intent is not of this version.
 pub fn recover(dir: &Path) -> Result<bool> {
     let Some(publication) = Publication::read(dir)? else { return Ok(false) };
     let folders = publication.pending(dir)?;
@@ -421,7 +423,7 @@ pub fn recover(dir: &Path) -> Result<bool> {
 pub fn check_whole(dir: &Path) -> Result<()> {
     let Some(publication) = Publication::read(dir)? else { return Ok(()) };
     let folders = publication.pending(dir)?;
-    let committed = folders.iter().map(|(dir, plan)| plan.is_committed(dir)).collect::<Result<Vec<_>>>()?;
+    let committed = folders.iter().map(|(dir, intent)| intent.is_committed(dir)).collect::<Result<Vec<_>>>()?;
     if committed.iter().all(|c| *c == committed[0]) {
         return Ok(());
     }
@@ -432,9 +434,9 @@ pub fn check_whole(dir: &Path) -> Result<()> {
     .help("run the same command again, or repair this folder: either completes the write"))
 }
 
-/// Whether an interrupted write left a plan in `dir`.
+/// Whether an interrupted write left an intent in `dir`.
 pub fn is_pending(dir: &Path) -> bool {
-    dir.join(PLAN).exists()
+    dir.join(INTENT).exists()
 }
 
 #[cfg(test)]
@@ -476,18 +478,18 @@ mod tests {
     const OLD: [&str; 3] = ["both.rec", "dataset.json", "old.vidx"];
     const NEW: [&str; 3] = ["both.rec", "dataset.json", "new.vidx"];
 
-    /// Leaves the state of a process that is killed after `steps` of these: the plans, the files, each
+    /// Leaves the state of a process that is killed after `steps` of these: the intents, the files, each
     /// `dataset.json`.
     fn killed(dirs: &[PathBuf], steps: usize) {
         let mut outputs: Vec<_> = dirs.iter().map(|dir| stage(dir)).collect();
         outputs.iter_mut().for_each(Staged::keep);
-        let plan = Publication::of(&outputs).unwrap();
-        let folders: Vec<_> = outputs.iter().map(|o| (o.dir.clone(), &o.plan)).collect();
-        plan.write(&folders).unwrap();
+        let intent = Publication::of(&outputs).unwrap();
+        let folders: Vec<_> = outputs.iter().map(|o| (o.dir.clone(), &o.intent)).collect();
+        intent.write(&folders).unwrap();
         if steps > 0 {
-            folders.iter().for_each(|(dir, plan)| plan.place(dir).unwrap());
+            folders.iter().for_each(|(dir, intent)| intent.place(dir).unwrap());
         }
-        folders.iter().take(steps.saturating_sub(1)).for_each(|(dir, plan)| plan.commit(dir).unwrap());
+        folders.iter().take(steps.saturating_sub(1)).for_each(|(dir, intent)| intent.commit(dir).unwrap());
     }
 
     #[test]
@@ -521,24 +523,24 @@ mod tests {
         assert_eq!(names(temp.path()), OLD);
     }
 
-    /// A plan of two folders, as an attacker may write it.
-    fn plan(first: &str, second: &str, temporary: &str, name: &str, stale: &str) -> String {
-        let plan = format!(
+    /// An intent of two folders, as an attacker may write it.
+    fn intent(first: &str, second: &str, temporary: &str, name: &str, stale: &str) -> String {
+        let intent = format!(
             r#"{{"files": [{{"temporary": {temporary:?}, "name": {name:?}, "shared": false}}], "listing": "",
                 "stale": [{stale:?}]}}"#
         );
-        format!(r#"{{"folders": [[{first:?}, {plan}], [{second:?}, {plan}]]}}"#)
+        format!(r#"{{"folders": [[{first:?}, {intent}], [{second:?}, {intent}]]}}"#)
     }
 
     #[test]
-    fn a_plan_names_nothing_but_files_of_data_sets() {
+    fn an_intent_names_nothing_but_files_of_data_sets() {
         let temp = tempfile::tempdir().unwrap();
         let dir = temp.path().join("a");
         old_set(&dir);
         fs::write(dir.join("thesis.txt"), "").unwrap();
         fs::write(temp.path().join("precious.vidx"), "").unwrap();
         let good = ("a", "b", ".x.vidx.tmp", "x.vidx", "y.vidx");
-        fs::write(dir.join(PLAN), plan(good.0, good.1, good.2, good.3, good.4)).unwrap();
+        fs::write(dir.join(INTENT), intent(good.0, good.1, good.2, good.3, good.4)).unwrap();
         assert!(!recover(&dir).unwrap());
         for (first, second, temporary, name, stale) in [
             ("../a", good.1, good.2, good.3, good.4),
@@ -553,14 +555,14 @@ mod tests {
             (good.0, good.1, good.2, good.3, "../precious.vidx"),
             (good.0, good.1, good.2, good.3, "/etc/passwd"),
         ] {
-            fs::write(dir.join(PLAN), plan(first, second, temporary, name, stale)).unwrap();
+            fs::write(dir.join(INTENT), intent(first, second, temporary, name, stale)).unwrap();
             let e = recover(&dir).unwrap_err().to_string();
-            assert!(e.contains("did not write this plan of an interrupted write"), "{e}");
+            assert!(e.contains("did not write this intent of an interrupted write"), "{e}");
             assert!(check_whole(&dir).is_err());
         }
-        fs::write(dir.join(PLAN), "{").unwrap();
+        fs::write(dir.join(INTENT), "{").unwrap();
         assert!(recover(&dir).is_err());
-        fs::remove_file(dir.join(PLAN)).unwrap();
+        fs::remove_file(dir.join(INTENT)).unwrap();
         assert_eq!(names(&dir), ["both.rec", "dataset.json", "old.vidx", "thesis.txt"]);
         assert!(temp.path().join("precious.vidx").exists());
     }
