@@ -1,0 +1,11 @@
+//! Statistics of data sets: one pass over each index, and distributions in bins that all data sets share.
+
+mod categories;
+mod clip_numbers;
+mod distribution;
+mod stats;
+mod survey;
+
+pub use clip_numbers::ClipNumbers;
+pub use distribution::{Bin, Distribution, Summary};
+pub use stats::{ClassStats, Stats, stats, stats_of};
