@@ -89,7 +89,7 @@ pub use vidrec_dataset::writer::{
 };
 pub use vidrec_dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
-    Summary, TrackView, WarmReport, stats, stats_of,
+    Summary, TrackView, WarmReport, class_stats, stats, stats_of,
 };
 pub use vidrec_format::byte_size::parse_bytes;
 pub use vidrec_format::error::{Error, ErrorKind, Hint, Result};

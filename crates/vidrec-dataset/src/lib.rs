@@ -51,7 +51,7 @@ pub use shard::{Shard, split_payload};
 pub use source::Source;
 #[doc(hidden)]
 pub use stats::ClipNumbers;
-pub use stats::{Bin, ClassStats, Distribution, Stats, Summary, stats, stats_of};
+pub use stats::{Bin, ClassStats, Distribution, Stats, Summary, class_stats, stats, stats_of};
 #[doc(hidden)]
 pub use tables::Tables;
 pub use track::{ClipTracks, TrackView};

@@ -8,4 +8,4 @@ mod survey;
 
 pub use clip_numbers::ClipNumbers;
 pub use distribution::{Bin, Distribution, Summary};
-pub use stats::{ClassStats, Stats, stats, stats_of};
+pub use stats::{ClassStats, Stats, class_stats, stats, stats_of};

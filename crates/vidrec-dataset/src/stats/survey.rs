@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::categories::Categories;
 use super::clip_numbers::ClipNumbers;
-use super::stats::{ClassStats, Stats};
+use super::stats::{Classes, Stats};
 use crate::{Clip, Dataset, tables::Tables};
 use vidrec_format::error::Result;
 use vidrec_format::frame_entry::FrameEntry;
@@ -18,7 +18,7 @@ pub(super) struct Survey {
     /// The counts that need only one clip at a time.
     pub stats: Stats,
     /// The classes of the clips.
-    pub classes: BTreeMap<Option<u32>, ClassStats>,
+    pub classes: Classes,
     /// The values that distributions show. A clip without a value has no entry.
     pub columns: BTreeMap<Column, Values>,
 }
@@ -75,17 +75,11 @@ impl Survey {
     }
 
     fn clip(&mut self, clip: &Clip<'_>) -> Result<()> {
-        let frames = clip.frame_count();
-        let class = self.classes.entry(clip.label()).or_insert_with(|| ClassStats::empty(clip.label(), ""));
-        class.clips += 1;
-        class.frames += u64::from(frames);
-        if class.class.is_empty() {
-            clip.class()?.clone_into(&mut class.class);
-        }
+        self.classes.add(clip)?;
         let entries = clip.frame_entries()?;
         let numbers = ClipNumbers::of(clip, &entries);
         self.stats.add(clip, &entries, &numbers);
-        self.number(Column::Frames, Some(f64::from(frames)));
+        self.number(Column::Frames, Some(f64::from(clip.frame_count())));
         self.number(Column::Seconds, numbers.seconds);
         self.number(Column::Rate, numbers.rate(clip));
         self.number(Column::BytesPerFrame, numbers.bytes_per_frame(clip));
