@@ -1,11 +1,10 @@
 //! Distributions of numbers and words over the clips of one or several data sets, which share the bins.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use super::categories::Categories;
-use super::survey::{Column, Survey, Values};
 
 /// The distribution of the clips of a data set over the values of something.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,52 +63,8 @@ const BINS: f64 = 20.0;
 /// From this ratio of the largest to the smallest number, bins grow with their values.
 const WIDE: f64 = 100.0;
 
-impl Column {
-    /// Returns what its distribution counts, and the unit of the values.
-    fn title(&self) -> (String, &'static str) {
-        let (title, unit) = match self {
-            Column::Frames => ("Frames per clip", ""),
-            Column::Seconds => ("Seconds per clip, first frame to last", "s"),
-            Column::Rate => ("Packed frames per second", "/s"),
-            Column::BytesPerFrame => ("Bytes per frame, mean of each clip", "B"),
-            Column::Aspect => ("Width by height", ""),
-            Column::Year => ("Year of the video, by its container", "year"),
-            Column::Size => ("Size of the frames", ""),
-            Column::Codec => ("Codec of the video", ""),
-            Column::Container => ("Container of the video", ""),
-            Column::PixelFormat => ("Pixel format of the video", ""),
-            Column::Attribute(name) => return (format!("Attribute {name}"), ""),
-        };
-        (title.to_owned(), unit)
-    }
-}
-
-/// Finds all distributions that show anything, and adds them to the statistics of each data set.
-pub(super) fn find(surveys: &mut [Survey]) {
-    let mut columns: Vec<BTreeMap<Column, Values>> =
-        surveys.iter_mut().map(|s| std::mem::take(&mut s.columns)).collect();
-    let names: BTreeSet<Column> = columns.iter().flat_map(|columns| columns.keys().cloned()).collect();
-    for name in names {
-        let values: Vec<Values> = columns.iter_mut().map(|c| c.remove(&name).unwrap_or_default()).collect();
-        let (mut numbers, words): (Vec<_>, Vec<_>) = values.into_iter().map(|v| (v.numbers, v.words)).unzip();
-        // If most clips have a word of their own, such as a caption, there is nothing to count.
-        let is_counted = !matches!(name, Column::Attribute(_)) || words.iter().any(|c| c.len() as u64 * 2 <= c.clips());
-        add(surveys, &name, of_numbers(&mut numbers));
-        add(surveys, &name, if is_counted { of_words(&words) } else { Vec::new() });
-    }
-}
-
-/// Adds a distribution, given as the bins and the summary of each data set, if it has bins.
-fn add(surveys: &mut [Survey], column: &Column, found: Vec<(Vec<Bin>, Option<Summary>)>) {
-    for (survey, (bins, summary)) in surveys.iter_mut().zip(found) {
-        let (title, unit) = column.title();
-        let without = survey.stats.clips.saturating_sub(bins.iter().map(|bin| bin.clips).sum());
-        survey.stats.distributions.push(Distribution { title, unit, bins, summary, without });
-    }
-}
-
 /// Sorts the numbers of each data set, and returns them in shared bins; nothing if there are no numbers.
-fn of_numbers(values: &mut [Vec<f64>]) -> Vec<(Vec<Bin>, Option<Summary>)> {
+pub(super) fn of_numbers(values: &mut [Vec<f64>]) -> Vec<(Vec<Bin>, Option<Summary>)> {
     values.iter_mut().for_each(|v| v.sort_by(f64::total_cmp));
     let Some(edges) = edges(values) else { return Vec::new() };
     let bin = |sorted: &[f64], (from, below): (f64, f64)| {
@@ -187,7 +142,7 @@ fn growing(min: f64, max: f64) -> Vec<(f64, f64)> {
 }
 
 /// Returns the words of each data set, the most frequent first; nothing if there are none.
-fn of_words(categories: &[Categories]) -> Vec<(Vec<Bin>, Option<Summary>)> {
+pub(super) fn of_words(categories: &[Categories]) -> Vec<(Vec<Bin>, Option<Summary>)> {
     let words: BTreeSet<&str> = categories.iter().flat_map(|c| c.words()).collect();
     let mut words: Vec<&str> = words.into_iter().collect();
     words.sort_by_key(|word| std::cmp::Reverse(categories.iter().map(|c| c.count(word)).sum::<u64>()));

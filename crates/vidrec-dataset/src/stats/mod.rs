@@ -2,10 +2,12 @@
 
 mod categories;
 mod clip_numbers;
+mod compute;
 mod distribution;
 mod stats;
 mod survey;
 
 pub use clip_numbers::ClipNumbers;
+pub use compute::{class_stats, stats, stats_of};
 pub use distribution::{Bin, Distribution, Summary};
-pub use stats::{ClassStats, Stats, class_stats, stats, stats_of};
+pub use stats::{ClassStats, Stats};

@@ -1,17 +1,14 @@
 //! Statistics of a data set.
 
 use std::collections::BTreeMap;
-use std::slice;
 
 use serde::Serialize;
 
-use super::distribution::{self, Distribution};
-use super::survey::Survey;
-use crate::tables::Tables;
+use super::distribution::Distribution;
 use crate::{Clip, Dataset};
 use vidrec_format::error::Result;
 
-/// The statistics that [`stats`] returns. `vidrec stats --json` prints the same.
+/// The statistics that [`stats`](crate::stats) returns. `vidrec stats --json` prints the same.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Number of clips.
@@ -62,72 +59,6 @@ pub struct ClassStats {
     pub frames: u64,
 }
 
-/// Computes the statistics of a data set. Reads all of the indexes, but no records.
-///
-/// # Errors
-///
-/// [`Format`](vidrec_format::error::ErrorKind::Format) if an entry is damaged.
-///
-/// ```no_run
-/// # mod vidrec { pub use vidrec_dataset::{Dataset, stats}; pub use vidrec_format::error::Error; }
-/// let stats = vidrec::stats(&vidrec::Dataset::open("train")?)?;
-/// println!("{} bytes an epoch", stats.epoch_bytes);
-/// # Ok::<(), vidrec::Error>(())
-/// ```
-pub fn stats(set: &Dataset) -> Result<Stats> {
-    stats_of(slice::from_ref(set)).map(|mut all| all.swap_remove(0))
-}
-
-/// Computes the statistics of each of several data sets. All of them have the same [`Distribution`]s with the same
-/// bins, so that their numbers can be compared.
-///
-/// # Errors
-///
-/// The same as [`stats`].
-///
-/// ```no_run
-/// # mod vidrec { pub use vidrec_dataset::{Dataset, stats_of}; pub use vidrec_format::error::Error; }
-/// let stats = vidrec::stats_of(&[vidrec::Dataset::open("train")?, vidrec::Dataset::open("val")?])?;
-/// for (train, val) in stats[0].distributions.iter().zip(&stats[1].distributions) {
-///     println!("{}: {:?} and {:?}", train.title, train.summary, val.summary);
-/// }
-/// # Ok::<(), vidrec::Error>(())
-/// ```
-pub fn stats_of(sets: &[Dataset]) -> Result<Vec<Stats>> {
-    let mut surveys = sets.iter().map(Survey::of).collect::<Result<Vec<_>>>()?;
-    for (survey, set) in surveys.iter_mut().zip(sets) {
-        survey.stats.clips = set.len();
-        survey.stats.frames = set.frame_count();
-        survey.stats.shards = set.shard_count() as u64;
-        survey.stats.classes = std::mem::take(&mut survey.classes).all(set);
-    }
-    distribution::find(&mut surveys);
-    Ok(surveys.into_iter().map(|survey| survey.stats).collect())
-}
-
-/// Counts the clips and frames of each class, in order of label: see [`Stats::classes`]. Reads the entry of every clip, but
-/// no entries of frames.
-///
-/// ```no_run
-/// # mod vidrec { pub use vidrec_dataset::{Dataset, class_stats}; pub use vidrec_format::error::Error; }
-/// for class in vidrec::class_stats(&vidrec::Dataset::open("train")?)? {
-///     println!("{}: {} clips", class.class, class.clips);
-/// }
-/// # Ok::<(), vidrec::Error>(())
-/// ```
-///
-/// # Errors
-///
-/// The same as [`stats`].
-pub fn class_stats(set: &Dataset) -> Result<Vec<ClassStats>> {
-    set.prefetch_all(Tables { clips: true, ..Tables::default() })?;
-    let mut classes = Classes::default();
-    for clip in set.clips() {
-        classes.add(&clip?)?;
-    }
-    Ok(classes.all(set))
-}
-
 /// The classes of the clips.
 #[derive(Default)]
 pub(super) struct Classes(BTreeMap<Option<u32>, ClassStats>);
@@ -143,7 +74,7 @@ impl Classes {
         Ok(())
     }
 
-    fn all(self, set: &Dataset) -> Vec<ClassStats> {
+    pub fn all(self, set: &Dataset) -> Vec<ClassStats> {
         all_classes(self.0, set.classes())
     }
 }
