@@ -88,8 +88,8 @@ pub use vidrec_dataset::writer::{
     ClipInfo, FrameData, Sharding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written,
 };
 pub use vidrec_dataset::{
-    Bin, ClassStats, Clip, ClipTracks, Dataset, Fingerprint, Frame, Io, Leftover, OpenOptions, SizeStats, Stats,
-    Summary, TrackView, WarmReport, stats,
+    Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
+    Summary, TrackView, WarmReport, class_stats, stats, stats_of,
 };
 pub use vidrec_format::byte_size::parse_bytes;
 pub use vidrec_format::error::{Error, ErrorKind, Hint, Result};
@@ -174,8 +174,7 @@ pub mod pack {
 #[cfg(feature = "report")]
 pub mod report {
     pub use vidrec_report::{
-        Checked, Comparison, Distribution, DistributionBin, NamedSet, Report, ReportOptions, SetFigures, Shown,
-        SourceNote, Sources, Spread, report,
+        Checked, Comparison, NamedSet, Report, ReportOptions, SetFigures, Shown, SourceNote, Sources, report,
     };
 }
 

@@ -65,7 +65,7 @@ def report(
     -------
     vidrec.results.Report
         All figures of the page: ``title``, ``page_bytes``, ``shown`` (what the page shows), ``sets`` (``name``, ``stats``,
-        ``settings`` and more of each), ``distributions``, ``comparisons``, ``checked`` (the number of clips that were checked),
+        ``settings`` and more of each), ``comparisons``, ``checked`` (the number of clips that were checked),
         ``findings`` (the number of each kind, or None) and ``notes`` (which clips are shown, and which were checked).
 
     Raises

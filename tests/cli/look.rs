@@ -105,10 +105,10 @@ fn classes_are_counted_by_label() {
     let run = vidrec("inspect set --classes --json", temp.path());
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     let expected = json!([
-        {"label": null, "class": "", "clips": 1},
-        {"label": 0, "class": "run", "clips": 0},
-        {"label": 1, "class": "walk", "clips": 0},
-        {"label": 2, "class": "jump", "clips": 2},
+        {"label": null, "class": "", "clips": 1, "frames": 1},
+        {"label": 0, "class": "run", "clips": 0, "frames": 0},
+        {"label": 1, "class": "walk", "clips": 0, "frames": 0},
+        {"label": 2, "class": "jump", "clips": 2, "frames": 2},
     ]);
     assert_eq!(report["clips_per_class"], expected);
     assert_eq!(report["classes"], json!(["run", "walk", "jump"]));
@@ -119,7 +119,8 @@ fn classes_are_counted_by_label() {
     write(temp.path(), &[], &[("a", Some(7), ""), ("b", Some(3), "")]);
     let run = vidrec("inspect set --classes --json", temp.path());
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
-    let expected = json!([{"label": 3, "class": "", "clips": 1}, {"label": 7, "class": "", "clips": 1}]);
+    let expected =
+        json!([{"label": 3, "class": "", "clips": 1, "frames": 1}, {"label": 7, "class": "", "clips": 1, "frames": 1}]);
     assert_eq!(report["clips_per_class"], expected);
 }
 

@@ -1,7 +1,7 @@
 //! What a data set is made of, counted.
 
 use crate::common::rich::Rich;
-use vidrec::{Dataset, stats};
+use vidrec::{Dataset, stats, stats_of};
 
 #[test]
 fn counts_are_those_of_the_clips() {
@@ -14,27 +14,32 @@ fn counts_are_those_of_the_clips() {
     assert_eq!((s.clips, s.frames, s.shards), (10, 19, 2));
     let classes: Vec<_> = s.classes.iter().map(|c| (c.label, c.class.as_str(), c.clips)).collect();
     assert_eq!(classes, [(None, "", 2), (Some(0), "run", 3), (Some(1), "walk", 2), (Some(2), "jump", 3)]);
-    assert_eq!((s.frames_per_clip.min, s.frames_per_clip.max, s.frames_per_clip.mean), (1.0, 3.0, 1.9));
-    let bins: Vec<_> = s.frames_per_clip_bins.iter().map(|b| (b.from, b.below, b.count)).collect();
-    assert_eq!(bins, [(0, 2, 4), (2, 4, 6)]);
+    let found = |title: &str| s.distributions.iter().find(|d| d.title.starts_with(title)).unwrap();
+    let frames = found("Frames per clip");
+    let of = frames.summary.unwrap();
+    assert_eq!((of.min, of.median, of.mean, of.max, s.most_frames), (1.0, 2.0, 1.9, 3.0, 3));
+    let bins: Vec<_> = frames.bins.iter().map(|b| (b.from.unwrap(), b.below.unwrap(), b.clips)).collect();
+    assert_eq!(bins, [(1.0, 1.0, 4), (2.0, 2.0, 3), (3.0, 3.0, 3)]);
     let bytes: Vec<u64> = set
         .clips()
         .flat_map(|c| c.unwrap().frames().map(|f| f.unwrap().jpeg().len() as u64).collect::<Vec<_>>())
         .collect();
     assert_eq!(s.epoch_bytes, bytes.iter().sum::<u64>());
     assert_eq!(
-        (s.bytes_per_frame.min, s.bytes_per_frame.max),
-        (*bytes.iter().min().unwrap() as f64, *bytes.iter().max().unwrap() as f64)
+        (s.smallest_frame_bytes, s.largest_frame_bytes),
+        (bytes.iter().min().map(|&n| n as u32), bytes.iter().max().map(|&n| n as u32))
     );
-    assert_eq!(s.bytes_per_frame_bins.iter().map(|b| b.count).sum::<u64>(), 19);
+    assert_eq!(found("Bytes per frame").bins.iter().map(|b| b.clips).sum::<u64>(), 10);
     assert_eq!(s.epoch_rgb_bytes, 19 * 24 * 16 * 3);
-    assert_eq!(s.sizes.iter().map(|s| (s.width, s.height, s.clips)).collect::<Vec<_>>(), [(24, 16, 10)]);
+    let sizes = found("Size").bins.iter().map(|b| (b.word.clone().unwrap(), b.clips));
+    assert_eq!(sizes.collect::<Vec<_>>(), [("24×16".to_owned(), 10)]);
     assert_eq!((s.short_clips, s.repeated_frames, s.repaired_clips), (2, 0, 0));
     assert_eq!(s.video_notes["damaged_frames"], (5, 5));
     // Clips of one frame last no time; two frames are 5 ticks apart, three 10.
-    assert_eq!((s.clips_without_times, s.seconds_per_clip.count), (4, 6));
-    let tick = 1001.0 / 30_000.0;
-    assert!((s.seconds_per_clip.max - 10.0 * tick).abs() < 1e-9 && (s.seconds_per_clip.min - 5.0 * tick).abs() < 1e-9);
+    let (seconds, tick) = (found("Seconds"), 1001.0 / 30_000.0);
+    let (of, near) = (seconds.summary.unwrap(), |a: f64, b: f64| (a - b).abs() < 1e-9);
+    assert!(seconds.without == 4 && near(of.min, 5.0 * tick) && near(of.max, 10.0 * tick));
+    assert!(near(s.seconds, (3.0 * 5.0 + 3.0 * 10.0) * tick));
 }
 
 #[test]
@@ -42,6 +47,24 @@ fn an_empty_set_has_stats_too() {
     let temp = tempfile::tempdir().unwrap();
     Rich { shards: &[], ..Rich::default() }.write(temp.path());
     let s = stats(&Dataset::open(temp.path()).unwrap()).unwrap();
-    assert_eq!((s.clips, s.epoch_bytes, s.bytes_per_frame.count), (0, 0, 0));
+    assert_eq!((s.clips, s.epoch_bytes, s.largest_frame_bytes, s.distributions.len()), (0, 0, None, 0));
     assert!(s.classes.iter().all(|c| c.clips == 0) && s.classes.len() == 3);
+}
+
+#[test]
+fn data_sets_share_bins() {
+    let temp = tempfile::tempdir().unwrap();
+    let write = |name: &str, clips| {
+        Rich { shards: &[clips], ..Rich::default() }.write(&temp.path().join(name));
+        Dataset::open(temp.path().join(name)).unwrap()
+    };
+    // Clip i has i % 3 + 1 frames.
+    let all = stats_of(&[write("a", 6), write("b", 1)]).unwrap();
+    assert_eq!(all[0].distributions.len(), all[1].distributions.len());
+    let frames =
+        |at: usize| all[at].distributions[0].bins.iter().map(|b| (b.from.unwrap(), b.clips)).collect::<Vec<_>>();
+    assert_eq!((frames(0), frames(1)), (vec![(1.0, 2), (2.0, 2), (3.0, 2)], vec![(1.0, 1), (2.0, 0), (3.0, 0)]));
+    // Clips of one frame last no time.
+    let seconds = &all[1].distributions[1];
+    assert_eq!((seconds.title.starts_with("Seconds"), seconds.summary, seconds.without), (true, None, 1));
 }

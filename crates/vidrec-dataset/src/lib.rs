@@ -49,7 +49,9 @@ pub(crate) use records_digest::RecordsDigest;
 pub use shard::{Shard, split_payload};
 #[doc(hidden)]
 pub use source::Source;
-pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
+#[doc(hidden)]
+pub use stats::ClipNumbers;
+pub use stats::{Bin, ClassStats, Distribution, Stats, Summary, class_stats, stats, stats_of};
 #[doc(hidden)]
 pub use tables::Tables;
 pub use track::{ClipTracks, TrackView};

@@ -1,10 +1,10 @@
 //! Compares data sets by source.
 
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use super::options::NamedSet;
-use super::survey::{Mark, Survey};
-use vidrec_dataset::Clip;
+use vidrec_dataset::{Clip, Dataset};
 use vidrec_format::error::Result;
 
 /// How a data set differs from the first one.
@@ -46,15 +46,28 @@ pub struct SourceNote {
 /// The most sources of each kind that are listed by name.
 const NAMED: usize = 200;
 
-/// Compares each data set with the first.
-pub(super) fn all(sets: &[NamedSet], surveys: &mut [Survey]) -> Result<Vec<Comparison>> {
-    surveys.iter_mut().for_each(|survey| survey.marks.sort_unstable());
-    (1..sets.len()).map(|at| compare(sets, surveys, at)).collect()
+/// The identity of a clip, for comparison with clips of other data sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Mark {
+    /// Half of the digest of its source.
+    source: u128,
+    /// Half of a digest of its label, times and JPEGs.
+    contents: u128,
+    clip: u64,
 }
 
-fn compare(sets: &[NamedSet], surveys: &[Survey], at: usize) -> Result<Comparison> {
+/// Compares each data set with the first.
+pub(super) fn all(sets: &[NamedSet]) -> Result<Vec<Comparison>> {
+    if sets.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let marks = sets.iter().map(|set| marks(&set.set)).collect::<Result<Vec<_>>>()?;
+    (1..sets.len()).map(|at| compare(sets, &marks, at)).collect()
+}
+
+fn compare(sets: &[NamedSet], marks: &[Vec<Mark>], at: usize) -> Result<Comparison> {
     let (mut added, mut removed, mut changed, mut same) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    let pairs = Pairs { old: &surveys[0].marks, new: &surveys[at].marks };
+    let pairs = Pairs { old: &marks[0], new: &marks[at] };
     for (old, new) in pairs {
         let contents = |marks: &'_ [Mark]| marks.iter().map(|mark| mark.contents).collect::<Vec<_>>();
         match (old.first(), new.first()) {
@@ -83,6 +96,34 @@ fn compare(sets: &[NamedSet], surveys: &[Survey], at: usize) -> Result<Compariso
         changed: named(at, changed, true)?,
         same,
     })
+}
+
+/// Returns the marks of all clips, sorted.
+fn marks(set: &Dataset) -> Result<Vec<Mark>> {
+    let mut marks = set.clips().map(|clip| mark(&clip?)).collect::<Result<Vec<_>>>()?;
+    marks.sort_unstable();
+    Ok(marks)
+}
+
+fn mark(clip: &Clip<'_>) -> Result<Mark> {
+    let mut contents = Sha256::new();
+    contents.update(clip.label().map_or(-1, i64::from).to_le_bytes());
+    contents.update(clip.class()?);
+    let (unit, per_second) = clip.time_base();
+    for entry in clip.frame_entries()? {
+        let ticks = i128::from(entry.pts) * i128::from(unit);
+        contents.update(ticks.to_le_bytes());
+        contents.update(entry.jpeg_crc32.to_le_bytes());
+        contents.update(entry.jpeg_length.to_le_bytes());
+    }
+    contents.update(per_second.to_le_bytes());
+    let source = half(Sha256::digest(clip.source()?).as_slice());
+    Ok(Mark { source, contents: half(contents.finalize().as_slice()), clip: clip.ordinal() })
+}
+
+/// Returns the first half of a digest.
+fn half(digest: &[u8]) -> u128 {
+    digest.iter().take(16).fold(0, |sum, &byte| sum << 8 | u128::from(byte))
 }
 
 /// Returns what changed from one clip to another of the same source.

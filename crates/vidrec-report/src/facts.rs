@@ -6,8 +6,7 @@ use serde_json::Value;
 use super::choice::Chosen;
 use super::compare::class_of;
 use super::strip::Strip;
-use super::survey::ClipNumbers;
-use vidrec_dataset::Clip;
+use vidrec_dataset::{Clip, ClipNumbers};
 use vidrec_format::error::Result;
 
 /// A clip of the page.
@@ -46,7 +45,7 @@ const DEPTH: u32 = 4;
 
 impl ClipFacts {
     pub fn of(place: Chosen, clip: &Clip<'_>) -> Result<Self> {
-        let numbers = ClipNumbers::of(clip)?;
+        let numbers = ClipNumbers::of(clip, &clip.frame_entries()?);
         Ok(ClipFacts {
             place,
             source: clip.source()?,

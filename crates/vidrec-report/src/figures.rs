@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::compare::Comparison;
-use super::distribution::Distribution;
 use crate::check::FindingKind;
 use vidrec_dataset::{Fingerprint, Stats};
 use vidrec_format::json_object::JsonObject;
@@ -22,8 +21,6 @@ pub struct Report {
     pub shown: Option<Shown>,
     /// The data sets, in the order in which they were given.
     pub sets: Vec<SetFigures>,
-    /// The distributions of their clips, in bins that all data sets share.
-    pub distributions: Vec<Distribution>,
     /// How each data set differs from the first.
     pub comparisons: Vec<Comparison>,
     /// The extent of the check; `None` if nothing was checked.
@@ -52,7 +49,7 @@ pub struct SetFigures {
     pub settings: JsonObject,
     /// The number of consecutive clips that are draws of one video.
     pub draws: u32,
-    /// The statistics of `vidrec stats`.
+    /// The statistics of `vidrec stats`, with distributions in bins that all data sets share.
     pub stats: Stats,
 }
 

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::class_balance::ClassBalance;
 use super::compare::Comparison;
-use super::distribution::Distribution;
 use super::figures::{Checked, Report, SetFigures};
 use super::findings::Group;
 use crate::check::CheckReport;
+use vidrec_dataset::Distribution;
 use vidrec_format::json_object::JsonObject;
 
 /// Everything on the page except its clips.
@@ -20,7 +20,6 @@ pub(super) struct Head<'a> {
     key: String,
     sets: Vec<PageSet<'a>>,
     classes: ClassBalance<'a>,
-    distributions: &'a [Distribution],
     comparisons: &'a [Comparison],
     checked: Option<Checked>,
     findings: Option<Vec<Group<'a>>>,
@@ -46,6 +45,7 @@ struct PageSet<'a> {
     repeated_frames: u64,
     repaired_clips: u64,
     video_notes: &'a BTreeMap<String, (u64, u64)>,
+    distributions: &'a [Distribution],
     settings: &'a JsonObject,
 }
 
@@ -57,7 +57,7 @@ impl<'a> PageSet<'a> {
             clips: stats.clips,
             frames: stats.frames,
             shards: stats.shards,
-            seconds: stats.seconds_per_clip.sum,
+            seconds: stats.seconds,
             bytes: set.bytes,
             epoch_bytes: stats.epoch_bytes,
             epoch_rgb_bytes: stats.epoch_rgb_bytes,
@@ -70,6 +70,7 @@ impl<'a> PageSet<'a> {
             repeated_frames: stats.repeated_frames,
             repaired_clips: stats.repaired_clips,
             video_notes: &stats.video_notes,
+            distributions: &stats.distributions,
             settings: &set.settings,
         }
     }
@@ -84,7 +85,6 @@ impl<'a> Head<'a> {
             key: digests.join("+"),
             sets: report.sets.iter().map(PageSet::of).collect(),
             classes: ClassBalance::of(&report.sets),
-            distributions: &report.distributions,
             comparisons: &report.comparisons,
             checked: report.checked,
             findings: found.map(|found| Group::all(found, most)),

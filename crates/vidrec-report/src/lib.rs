@@ -5,11 +5,9 @@
 
 pub mod check;
 
-mod categories;
 mod choice;
 mod class_balance;
 mod compare;
-mod distribution;
 mod facts;
 mod figures;
 mod findings;
@@ -21,11 +19,9 @@ mod options;
 mod page;
 mod shrink;
 mod strip;
-mod survey;
 mod wall;
 
 pub use self::compare::{Comparison, SourceNote, Sources};
-pub use self::distribution::{Distribution, DistributionBin, Spread};
 pub use self::figures::{Checked, Report, SetFigures, Shown};
 pub use self::make::report;
 pub use self::options::{NamedSet, ReportOptions};

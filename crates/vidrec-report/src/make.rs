@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::choice::{self, Chosen};
+use super::choice::{self, Chosen, Labels};
 use super::compare;
-use super::distribution;
 use super::figures::{Checked, Report, SetFigures, Shown};
 use super::findings;
 use super::head::Head;
@@ -13,10 +12,9 @@ use super::json::in_script;
 use super::notes;
 use super::options::{Extent, NamedSet, ReportOptions};
 use super::page;
-use super::survey::Survey;
 use super::wall::{Wall, Workshop};
 use crate::check::{CheckOptions, CheckReport, Finding, Wanted, check, check_seen};
-use vidrec_dataset::{Dataset, stats};
+use vidrec_dataset::{Dataset, Stats, stats_of};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::progress::Counter;
 use vidrec_format::progress::ProgressFn;
@@ -65,29 +63,27 @@ pub fn report(
     let job = Job { sets, options, extent: options.extent(sets) };
     let found =
         (job.extent == Extent::All).then(|| check(&job.datasets(), &job.check_options(), progress)).transpose()?;
-    let mut surveys = sets.iter().map(|set| Survey::of(&set.set, sets.len() > 1)).collect::<Result<Vec<_>>>()?;
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
     let mut report = Report {
         title: options.title.clone().unwrap_or_else(|| names.join(", ")),
         page_bytes: 0,
         shown: None,
-        sets: sets.iter().map(figures).collect::<Result<_>>()?,
-        distributions: distribution::all(&surveys),
-        comparisons: compare::all(sets, &mut surveys)?,
+        sets: sets.iter().zip(stats_of(&job.datasets())?).map(|(set, stats)| figures(set, stats)).collect(),
+        comparisons: compare::all(sets)?,
         checked: None,
         findings: None,
         notes: Vec::new(),
     };
     match out {
-        Some(out) => job.write(&mut report, found, &surveys, out, progress)?,
+        Some(out) => job.write(&mut report, found, out, progress)?,
         None => job.describe_check(&mut report, found.as_ref()),
     }
     Ok(report)
 }
 
-fn figures(set: &NamedSet) -> Result<SetFigures> {
+fn figures(set: &NamedSet, stats: Stats) -> SetFigures {
     let json = set.set.to_json();
-    Ok(SetFigures {
+    SetFigures {
         name: set.name.clone(),
         bytes: json.bytes,
         fingerprint: set.set.fingerprint(),
@@ -95,8 +91,8 @@ fn figures(set: &NamedSet) -> Result<SetFigures> {
         ffmpeg: json.ffmpeg,
         settings: json.settings,
         draws: set.set.draws(),
-        stats: stats(&set.set)?,
-    })
+        stats,
+    }
 }
 
 /// The data sets and options of a call.
@@ -120,12 +116,12 @@ impl Job<'_> {
         &self,
         report: &mut Report,
         mut found: Option<CheckReport>,
-        surveys: &[Survey],
         out: &Path,
         progress: &mut ProgressFn<'_>,
     ) -> Result<()> {
         let findings = found.as_ref().map_or(&[][..], |found| &found.findings);
-        let by_worth = choice::by_worth(surveys, findings, self.options.clips, self.options.seed);
+        let labels = self.sets.iter().map(|set| set.set.labels()).collect::<Result<Vec<Labels>>>()?;
+        let by_worth = choice::by_worth(&labels, findings, self.options.clips, self.options.seed);
         self.describe_check(report, found.as_ref());
         let head = in_script(&Head::of(report, found.as_ref(), findings::MOST))?;
         let room = self.room(page::empty_bytes(&report.title, &head))?;
@@ -180,7 +176,7 @@ impl Job<'_> {
             quality: wall.size.quality,
         };
         let of_findings = wall.clips.iter().filter(|clip| clips.contains(&(clip.place.set, clip.place.clip))).count();
-        let longest = report.sets.iter().map(|set| set.stats.frames_per_clip.max as u64).max().unwrap_or(0);
+        let longest = report.sets.iter().map(|set| u64::from(set.stats.most_frames)).max().unwrap_or(0);
         report.notes.splice(0..0, notes::of_clips(&shown, longest, of_findings as u64, self.options));
         report.shown = Some(shown);
     }

@@ -84,7 +84,7 @@ impl StripMaker {
     /// Faults of the machine.
     pub fn strip(&mut self, clip: &Clip<'_>) -> Result<Option<Strip>> {
         let count = clip.frame_count();
-        let frames = if count <= self.size.frames { (0..count).collect() } else { uniform(count, self.size.frames) };
+        let frames = uniform(count, count.min(self.size.frames));
         if frames.is_empty() {
             return Ok(None);
         }

@@ -5,3 +5,5 @@
 
 pub mod fetch;
 pub mod upload;
+
+mod both_ways;

@@ -34,43 +34,47 @@ class ClassStats(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Summary(Result):
-    """A summary of some values. All fields are 0 if there are none."""
+class Bin(Result):
+    """A bin of a :class:`Distribution`: of a word, or of numbers."""
 
-    count: int
-    """The number of values."""
+    clips: int
+    """The number of clips."""
+    word: Optional[str] = None
+    """The word; None of numbers."""
+    start: Optional[float] = field(default=None, metadata={"key": "from"})
+    """The smallest value; None of words."""
+    below: Optional[float] = None
+    """The smallest value above the bin; equal to ``start`` if the bin is of one value."""
+
+
+@dataclass(frozen=True, repr=False)
+class Summary(Result):
+    """What some numbers are."""
+
     min: float
-    """The smallest value."""
+    """The smallest."""
+    median: float
+    """The lower of the two in the middle."""
     mean: float
     """The mean."""
     max: float
-    """The largest value."""
-    sum: float
-    """The sum."""
+    """The largest."""
 
 
 @dataclass(frozen=True, repr=False)
-class Bin(Result):
-    """A bin of a histogram."""
+class Distribution(Result):
+    """How the clips of a data set are spread over the values of something."""
 
-    start: int = field(metadata={"key": "from"})
-    """The smallest value of the bin."""
-    below: int
-    """The smallest value above the bin."""
-    count: int
-    """The number of values in the bin."""
-
-
-@dataclass(frozen=True, repr=False)
-class SizeStats(Result):
-    """One size of frames."""
-
-    width: int
-    """Width in pixels; 0 if the frames of a clip differ."""
-    height: int
-    """Height in pixels; 0 if the frames of a clip differ."""
-    clips: int
-    """Number of clips."""
+    title: str
+    """What is counted, such as ``Frames per clip``."""
+    unit: str
+    """The unit of the values; empty for words and plain numbers; ``year`` for years."""
+    bins: Tuple[Bin, ...]
+    """Bins of numbers, in order; or of words, the most frequent first."""
+    summary: Optional[Summary]
+    """What the values are; None if they are words, and if no clip has a number."""
+    without: int
+    """The number of clips that have no value."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,20 +89,17 @@ class Stats(Result):
     """Number of shards."""
     classes: Tuple[ClassStats, ...]
     """Clips and frames of each class, in order of label. Clips without a label come first."""
-    frames_per_clip: Summary
-    """Frames per clip."""
-    frames_per_clip_bins: Tuple[Bin, ...]
-    """Clips by their number of frames, in bins of powers of two."""
-    seconds_per_clip: Summary
-    """Seconds from the first to the last frame of a clip, by their presentation times."""
-    clips_without_times: int
-    """Clips whose times do not advance, such as clips of one frame. They are not in ``seconds_per_clip``."""
-    bytes_per_frame: Summary
-    """Bytes per JPEG."""
-    bytes_per_frame_bins: Tuple[Bin, ...]
-    """JPEGs by their size in bytes, in bins of powers of two."""
-    sizes: Tuple[SizeStats, ...]
-    """Clips by the size of their frames, the most frequent size first."""
+    distributions: Tuple[Distribution, ...]
+    """How the clips are spread over lengths, sizes, formats and attributes: numbers first, then words."""
+    most_frames: int
+    """Frames of the longest clip; 0 if there are no clips."""
+    seconds: float
+    """The sum of the seconds from the first to the last frame of each clip, by their presentation times. Clips whose times do not
+    advance, such as clips of one frame, add nothing."""
+    smallest_frame_bytes: Optional[int]
+    """Bytes of the smallest JPEG; None if there are no frames."""
+    largest_frame_bytes: Optional[int]
+    """Bytes of the largest JPEG; None if there are no frames."""
     short_clips: int
     """Clips whose video had too few frames, so that some frames are repeated."""
     repeated_frames: int
@@ -160,51 +161,7 @@ class SetFigures(Result):
     draws: int
     """The number of consecutive clips that are draws of one video."""
     stats: Stats
-    """What ``vidrec stats`` says."""
-
-
-@dataclass(frozen=True, repr=False)
-class DistributionBin(Result):
-    """A bin of a :class:`Distribution`."""
-
-    name: str
-    """The word; of numbers, the value or the range as text."""
-    clips: Tuple[int, ...]
-    """The number of clips of each data set."""
-    start: Optional[float] = field(default=None, metadata={"key": "from"})
-    """The smallest value; None of words."""
-    below: Optional[float] = None
-    """The smallest value above the bin; equal to ``start`` if the bin is of one value."""
-
-
-@dataclass(frozen=True, repr=False)
-class Spread(Result):
-    """What some numbers are."""
-
-    min: float
-    """The smallest."""
-    median: float
-    """The lower of the two in the middle."""
-    mean: float
-    """The mean."""
-    max: float
-    """The largest."""
-
-
-@dataclass(frozen=True, repr=False)
-class Distribution(Result):
-    """How the clips of each data set are spread over the values of something."""
-
-    title: str
-    """What is counted, such as ``Frames per clip``."""
-    unit: str
-    """The unit of the values; empty for words and plain numbers."""
-    bins: Tuple[DistributionBin, ...]
-    """Bins of numbers, in order; or of words, the most frequent first."""
-    summaries: Tuple[Optional[Spread], ...]
-    """Of each data set: what its values are; None if they are words."""
-    without: Tuple[int, ...]
-    """Of each data set: its clips that have no value."""
+    """What ``vidrec stats`` says, with distributions in bins that all data sets share."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -255,8 +212,6 @@ class Report(Result):
     """What the page shows; None if none was written."""
     sets: Tuple[SetFigures, ...]
     """The data sets, in the order in which they were given."""
-    distributions: Tuple[Distribution, ...]
-    """How their clips are spread, in bins that all share."""
     comparisons: Tuple[Comparison, ...]
     """How each data set differs from the first."""
     checked: Optional[Checked]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use vidrec::Sharding;
 use vidrec::edit::{EditOptions, EditReport, RetileReport};
 
-use crate::outcome::{Outcome, Run};
+use crate::outcome::{Failure, Outcome, Run};
 use crate::output::{self, bytes, count, printable};
 use crate::remote_output::{Output, RemoteArgs};
 use crate::storage::StorageArgs;
@@ -39,38 +39,45 @@ impl OutputArgs {
     }
 }
 
-impl OutputArgs {
-    /// Makes a data set, wherever it is to be.
-    pub fn write(
-        &self,
-        output: &Path,
-        storage: &StorageArgs,
-        remote: &RemoteArgs,
-        write: impl FnOnce(&Path, &EditOptions) -> vidrec::Result<EditReport>,
-    ) -> Result<EditReport, Box<dyn std::error::Error>> {
-        let to = Output { path: output, storage: storage.storage()?, force: self.force };
-        let report = remote.write(to, |out, overwrite| write(out, &self.options(overwrite)))?;
-        Ok(at(report, output))
+/// A new data set, wherever it is to be.
+#[derive(clap::Args)]
+pub struct NewSetArgs {
+    /// The folder to write to, or a location such as s3://bucket/new.
+    #[arg(short, long, display_order = 0)]
+    output: PathBuf,
+    #[command(flatten)]
+    pub how: OutputArgs,
+    #[command(flatten)]
+    pub storage: StorageArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+impl NewSetArgs {
+    /// Makes a data set, and tells what was written.
+    pub fn write(&self, write: impl FnOnce(&Path, &EditOptions) -> vidrec::Result<EditReport>) -> Run {
+        let report = self.remote.write(self.place()?, |out, overwrite| write(out, &self.how.options(overwrite)))?;
+        let report = at(report, &self.output);
+        output::print(self.how.json, &report, render)?;
+        Ok(outcome(&[report]))
     }
 
-    /// Makes several data sets in folders of the output, wherever it is to be.
+    /// Makes several data sets in folders of the output.
     pub fn write_parts(
         &self,
-        output: &Path,
-        storage: &StorageArgs,
-        remote: &RemoteArgs,
         write: impl FnOnce(&Path, &EditOptions) -> vidrec::Result<Vec<EditReport>>,
-    ) -> Result<Vec<EditReport>, Box<dyn std::error::Error>> {
-        let to = Output { path: output, storage: storage.storage()?, force: self.force };
-        let reports = remote.write_parts(to, |out, overwrite| write(out, &self.options(overwrite)))?;
-        let place = |report: &EditReport| output.join(Path::new(&report.output).file_name().unwrap_or_default());
-        Ok(reports
-            .into_iter()
-            .map(|report| {
-                let place = place(&report);
-                at(report, &place)
-            })
-            .collect())
+    ) -> Result<Vec<EditReport>, Failure> {
+        let reports =
+            self.remote.write_parts(self.place()?, |out, overwrite| write(out, &self.how.options(overwrite)))?;
+        let moved = |report: EditReport| {
+            let name = Path::new(&report.output).file_name().unwrap_or_default().to_owned();
+            at(report, &self.output.join(name))
+        };
+        Ok(reports.into_iter().map(moved).collect())
+    }
+
+    fn place(&self) -> Result<Output<'_>, Failure> {
+        Ok(Output { path: &self.output, storage: self.storage.storage()?, force: self.how.force })
     }
 }
 
@@ -84,14 +91,8 @@ fn at(report: EditReport, output: &Path) -> EditReport {
     report
 }
 
-/// Prints what was written. The status is 3 if the data set does not have something that was named, or if something could
+/// Prints what was written. The status is 3 if a data set does not have something that was named, or if something could
 /// not be cleaned up.
-pub fn tell(report: &EditReport, json: bool) -> Run {
-    output::print(json, report, render)?;
-    Ok(outcome(std::slice::from_ref(report)))
-}
-
-/// As [`tell`], for several outputs.
 pub fn tell_all(reports: &[EditReport], json: bool) -> Run {
     output::print(json, &reports, |reports| reports.iter().map(render).collect())?;
     Ok(outcome(reports))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 use vidrec::dataset_json::ShardJson;
-use vidrec::{Clip, Dataset, JsonObject, Result, TrackSchema, TrackView};
+use vidrec::{ClassStats, Clip, Dataset, JsonObject, Result, TrackSchema, TrackView};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped, printable};
@@ -52,14 +52,7 @@ struct Overview<'a> {
     settings: JsonObject,
     /// Only with --classes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    clips_per_class: Option<Vec<ClassCount<'a>>>,
-}
-
-#[derive(Serialize)]
-struct ClassCount<'a> {
-    label: Option<u32>,
-    class: &'a str,
-    clips: u64,
+    clips_per_class: Option<Vec<ClassStats>>,
 }
 
 /// One clip in full.
@@ -131,7 +124,7 @@ fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview<'_>> {
         tool: json.tool,
         ffmpeg: json.ffmpeg,
         settings: json.settings,
-        clips_per_class: if count_classes { Some(clips_per_class(dataset)?) } else { None },
+        clips_per_class: if count_classes { Some(vidrec::class_stats(dataset)?) } else { None },
     })
 }
 
@@ -148,25 +141,6 @@ fn frames_per_clip(dataset: &Dataset) -> Result<Option<u32>> {
         }
     }
     Ok(common)
-}
-
-/// Classes that have clips or names, in order of label; clips without a label come first.
-fn clips_per_class(dataset: &Dataset) -> Result<Vec<ClassCount<'_>>> {
-    let names = dataset.classes();
-    let mut counts = vec![0u64; names.len()];
-    // Labels without a name, and none.
-    let mut others = std::collections::BTreeMap::new();
-    for label in dataset.labels()? {
-        match label.and_then(|label| counts.get_mut(label as usize)) {
-            Some(count) => *count += 1,
-            None => *others.entry(label).or_insert(0u64) += 1,
-        }
-    }
-    let unlabeled = others.remove(&None);
-    let named = (0..).zip(names).zip(counts).map(|((label, name), clips)| (Some(label), name.as_str(), clips));
-    let all = unlabeled.map(|clips| (None, "", clips)).into_iter().chain(named);
-    let all = all.chain(others.into_iter().map(|(label, clips)| (label, "", clips)));
-    Ok(all.map(|(label, class, clips)| ClassCount { label, class, clips }).collect())
 }
 
 fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
@@ -237,7 +211,7 @@ fn render(o: &Overview<'_>) -> String {
     }
     for c in o.clips_per_class.iter().flatten() {
         let label = c.label.map_or("none".into(), |l| l.to_string());
-        text += &format!("{:>8}  {label:>6}  {}\n", grouped(c.clips), printable(c.class));
+        text += &format!("{:>8}  {label:>6}  {}\n", grouped(c.clips), printable(&c.class));
     }
     text
 }

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use vidrec::edit;
 
-use crate::edit::{OutputArgs, tell};
+use crate::edit::NewSetArgs;
 use crate::outcome::Run;
-use crate::remote_output::RemoteArgs;
-use crate::storage::StorageArgs;
 use crate::watch;
 
 /// Write several data sets as one: the clips of the first, then those of the second, and so on.
@@ -20,21 +18,11 @@ pub struct Args {
     /// The data sets: their folders, .rec, .vidx or dataset.json files.
     #[arg(required = true, num_args = 1..)]
     datasets: Vec<PathBuf>,
-    /// The folder to make the new data set in, or a location such as s3://bucket/new.
-    #[arg(short, long)]
-    output: PathBuf,
     #[command(flatten)]
-    how: OutputArgs,
-    #[command(flatten)]
-    storage: StorageArgs,
-    #[command(flatten)]
-    remote: RemoteArgs,
+    new: NewSetArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let sets = args.datasets.iter().map(|path| args.storage.open(path)).collect::<Result<Vec<_>, _>>()?;
-    let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {
-        edit::merge(&sets, out, options, &mut watch::of("clips"))
-    })?;
-    tell(&report, args.how.json)
+    let sets = args.datasets.iter().map(|path| args.new.storage.open(path)).collect::<Result<Vec<_>, _>>()?;
+    args.new.write(|out, options| edit::merge(&sets, out, options, &mut watch::of("clips")))
 }

@@ -9,10 +9,8 @@ use vidrec::edit::{self, Change, Key, Relabeling};
 use vidrec::{Dataset, JsonObject};
 
 use crate::clip_list::check_source;
-use crate::edit::{OutputArgs, parse_pair, tell};
+use crate::edit::{NewSetArgs, parse_pair};
 use crate::outcome::Run;
-use crate::remote_output::RemoteArgs;
-use crate::storage::StorageArgs;
 use crate::table::Row;
 use crate::{table, watch};
 
@@ -35,28 +33,18 @@ pub struct Args {
     dataset: PathBuf,
     /// The table of changes.
     table: Option<PathBuf>,
-    /// The folder to make the new data set in, or a location such as s3://bucket/new.
-    #[arg(short, long)]
-    output: PathBuf,
     /// Give a class another name; its label stays. May be given several times.
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_pair)]
     rename_class: Vec<(String, String)>,
     #[command(flatten)]
-    how: OutputArgs,
-    #[command(flatten)]
-    storage: StorageArgs,
-    #[command(flatten)]
-    remote: RemoteArgs,
+    new: NewSetArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let set = args.storage.open(&args.dataset)?;
+    let set = args.new.storage.open(&args.dataset)?;
     let changes = args.table.as_deref().map(|path| read_table(path, &set)).transpose()?.unwrap_or_default();
     let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone() };
-    let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {
-        edit::relabel(&set, &relabeling, out, options, &mut watch::of("clips"))
-    })?;
-    tell(&report, args.how.json)
+    args.new.write(|out, options| edit::relabel(&set, &relabeling, out, options, &mut watch::of("clips")))
 }
 
 fn read_table(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {

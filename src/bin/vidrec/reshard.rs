@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use vidrec::edit;
 
-use crate::edit::{OutputArgs, tell};
+use crate::edit::NewSetArgs;
 use crate::outcome::Run;
-use crate::remote_output::RemoteArgs;
-use crate::storage::StorageArgs;
 use crate::watch;
 
 /// Write a data set with another number or size of shards.
@@ -17,24 +15,14 @@ use crate::watch;
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// The folder to make the new data set in, or a location such as s3://bucket/new.
-    #[arg(short, long)]
-    output: PathBuf,
     #[command(flatten)]
-    how: OutputArgs,
-    #[command(flatten)]
-    storage: StorageArgs,
-    #[command(flatten)]
-    remote: RemoteArgs,
+    new: NewSetArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    if args.how.options(false).shards.is_none() {
+    if args.new.how.options(false).shards.is_none() {
         return Err("give --shards N or --shard-size SIZE".into());
     }
-    let set = args.storage.open(&args.dataset)?;
-    let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {
-        edit::reshard(&set, out, options, &mut watch::of("clips"))
-    })?;
-    tell(&report, args.how.json)
+    let set = args.new.storage.open(&args.dataset)?;
+    args.new.write(|out, options| edit::reshard(&set, out, options, &mut watch::of("clips")))
 }

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use vidrec::edit::{self, Retiling};
 
-use crate::edit::{OutputArgs, tell};
+use crate::edit::NewSetArgs;
 use crate::outcome::Run;
-use crate::remote_output::RemoteArgs;
-use crate::storage::StorageArgs;
 use crate::{threads, watch};
 
 /// Write a data set with smaller JPEGs.
@@ -21,9 +19,6 @@ use crate::{threads, watch};
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// The folder to make the new data set in, or a location such as s3://bucket/new.
-    #[arg(short, long)]
-    output: PathBuf,
     /// Change pixels: the quality of `vidrec pack`, 1 to 100. It cannot bring back what is lost already.
     #[arg(long, value_name = "QUALITY", value_parser = clap::value_parser!(u8).range(1..=100))]
     quality: Option<u8>,
@@ -31,18 +26,11 @@ pub struct Args {
     #[arg(long, value_parser = threads::parse)]
     threads: Option<usize>,
     #[command(flatten)]
-    how: OutputArgs,
-    #[command(flatten)]
-    storage: StorageArgs,
-    #[command(flatten)]
-    remote: RemoteArgs,
+    new: NewSetArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let set = args.storage.open(&args.dataset)?;
+    let set = args.new.storage.open(&args.dataset)?;
     let retiling = Retiling { quality: args.quality, threads: args.threads };
-    let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {
-        edit::retile(&set, retiling, out, options, &mut watch::of("clips"))
-    })?;
-    tell(&report, args.how.json)
+    args.new.write(|out, options| edit::retile(&set, retiling, out, options, &mut watch::of("clips")))
 }

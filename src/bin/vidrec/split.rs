@@ -6,11 +6,9 @@ use clap::ArgGroup;
 use vidrec::Dataset;
 use vidrec::edit::{self, KeepTogether, RatioSplit, SplitBy};
 
-use crate::edit::{OutputArgs, parse_file_pair, tell_all};
+use crate::edit::{NewSetArgs, parse_file_pair, tell_all};
 use crate::outcome::Run;
 use crate::output::{self, count, grouped};
-use crate::remote_output::RemoteArgs;
-use crate::storage::StorageArgs;
 use crate::{clip_list, watch};
 
 /// Write the parts of a data set as data sets of their own: OUTPUT/train, OUTPUT/val and so on.
@@ -23,9 +21,6 @@ use crate::{clip_list, watch};
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// The folder to make the folders of the parts in, or a location such as s3://bucket/parts.
-    #[arg(short, long)]
-    output: PathBuf,
     /// The share of each part, such as 0.8,0.1,0.1.
     #[arg(long, value_name = "SHARES", value_delimiter = ',')]
     ratio: Vec<f64>,
@@ -49,11 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     attribute: Option<String>,
     #[command(flatten)]
-    how: OutputArgs,
-    #[command(flatten)]
-    storage: StorageArgs,
-    #[command(flatten)]
-    remote: RemoteArgs,
+    new: NewSetArgs,
 }
 
 impl Args {
@@ -80,14 +71,12 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    let set = args.storage.open(&args.dataset)?;
+    let set = args.new.storage.open(&args.dataset)?;
     let by = args.by(&set)?;
-    let reports = args.how.write_parts(&args.output, &args.storage, &args.remote, |out, options| {
-        edit::split(&set, &by, out, options, &mut watch::of("clips"))
-    })?;
+    let reports = args.new.write_parts(|out, options| edit::split(&set, &by, out, options, &mut watch::of("clips")))?;
     let in_none = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
     if in_none > 0 {
         output::tell(format_args!("{} of {} belong to no part", count(in_none, "clip"), grouped(set.len())));
     }
-    tell_all(&reports, args.how.json)
+    tell_all(&reports, args.new.how.json)
 }

@@ -2,23 +2,23 @@
 
 use std::path::PathBuf;
 
-use vidrec::{Bin, ClassStats, SizeStats, Stats, Summary};
+use vidrec::{Bin, ClassStats, Distribution, Stats, Summary};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped, printable};
 use crate::storage::StorageArgs;
 
-/// Count what a data set is made of: classes, sizes, lengths, bytes.
+/// Count what a data set is made of: classes, lengths, bytes, sizes, formats, attributes.
 ///
 /// This reads only the index.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// Show this many classes, those with the most clips.
+    /// Show this many classes, sizes and other words, those with the most clips.
     #[arg(long, default_value_t = 20, value_name = "K")]
     top: usize,
-    /// Show all classes.
+    /// Show all classes and words.
     #[arg(long, conflicts_with = "top")]
     all: bool,
     /// Width of the bar charts in columns. [default: that of the terminal, or 80]
@@ -50,45 +50,69 @@ fn render(s: &Stats, shown: usize, width: usize) -> String {
         bytes(s.epoch_bytes),
         bytes(s.epoch_rgb_bytes)
     );
-    text += &summary("frames per clip", &s.frames_per_clip, |v| format!("{v:.1}"));
-    text += &summary("seconds per clip, first frame to last", &s.seconds_per_clip, |v| format!("{v:.2}"));
-    text += &summary("bytes per frame", &s.bytes_per_frame, |v| bytes(v as u64));
+    if let Some((least, most)) = s.smallest_frame_bytes.zip(s.largest_frame_bytes) {
+        text += &format!("JPEGs of {} to {}\n", bytes(least.into()), bytes(most.into()));
+    }
     let mut fact = |n: u64, what: &str, rest: &str| {
         if n > 0 {
             text += &format!("{} {rest}\n", count(n, what));
         }
     };
-    fact(s.clips_without_times, "clip", "without times that advance");
     fact(s.short_clips, "clip", "whose video had fewer frames than requested");
     fact(s.repeated_frames, "frame", "repeated in such clips");
     fact(s.repaired_clips, "clip", "saved by a repair without some of their metadata");
     for (name, (clips, sum)) in &s.video_notes {
         fact(*clips, "clip", &format!("with {}: {}", name.replace('_', " "), grouped(*sum)));
     }
-    let size_name = |size: &SizeStats| size_name(size.width, size.height);
-    text += &chart("clips by size of their frames", &s.sizes, size_name, |size| size.clips, shown, width);
-    if s.frames_per_clip_bins.len() > 1 {
-        let bins = &s.frames_per_clip_bins;
-        let from = |bin: &Bin| format!("from {}", grouped(bin.from));
-        text += &chart("clips by number of frames", bins, from, |bin| bin.count, usize::MAX, width);
-    }
-    let from = |bin: &Bin| format!("from {}", bytes(bin.from));
-    text += &chart("frames by bytes", &s.bytes_per_frame_bins, from, |bin| bin.count, usize::MAX, width);
+    s.distributions.iter().for_each(|found| text += &distribution(found, shown, width));
     // The classes with the most clips first; classes with equal numbers in order of label.
     let mut classes: Vec<&ClassStats> = s.classes.iter().collect();
     classes.sort_by_key(|class| std::cmp::Reverse(class.clips));
     text + &chart("clips by class", &classes, |class| class_name(class), |class| class.clips, shown, width)
 }
 
-fn size_name(width: u32, height: u32) -> String {
-    if (width, height) == (0, 0) { "varying".into() } else { format!("{width}x{height}") }
+/// A distribution with its summary; as a chart, if there is more than one bin.
+fn distribution(found: &Distribution, shown: usize, width: usize) -> String {
+    let mut title = found.title.clone();
+    title += &found.summary.as_ref().map_or_else(String::new, |s| format!(": {}", summary(s, found.unit)));
+    if found.without > 0 {
+        title += &format!(" ({} without)", grouped(found.without));
+    }
+    if found.summary.is_some() && found.bins.len() == 1 {
+        return format!("\n{title}\n");
+    }
+    let shown = if found.summary.is_some() { usize::MAX } else { shown };
+    chart(&title, &found.bins, |bin| bin_name(bin, found.unit), |bin| bin.clips, shown, width)
 }
 
-fn summary(what: &str, s: &Summary, show: impl Fn(f64) -> String) -> String {
-    if s.count == 0 {
-        return String::new();
+fn summary(s: &Summary, unit: &str) -> String {
+    let show = |value| number(value, unit);
+    if s.min == s.max {
+        return format!("all {}", show(s.min));
     }
-    format!("{what}: {} to {}, mean {}\n", show(s.min), show(s.max), show(s.mean))
+    format!("{} to {}, median {}, mean {}", show(s.min), show(s.max), show(s.median), show(s.mean))
+}
+
+fn bin_name(bin: &Bin, unit: &str) -> String {
+    match (&bin.word, bin.from) {
+        (Some(word), _) => word.clone(),
+        (None, Some(from)) if bin.below == Some(from) => number(from, unit),
+        (None, from) => format!("from {}", number(from.unwrap_or_default(), unit)),
+    }
+}
+
+/// A number with few digits, and its unit.
+fn number(value: f64, unit: &str) -> String {
+    let text = match value.abs() {
+        _ if unit == "B" => return format!("{} B", grouped(value.round() as u64)),
+        size if value != 0.0 && !(1e-3..1e12).contains(&size) => format!("{value:.2e}"),
+        _ => format!("{value:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+    };
+    match unit {
+        "s" => text + " s",
+        "/s" => text + "/s",
+        _ => text,
+    }
 }
 
 fn class_name(class: &ClassStats) -> String {

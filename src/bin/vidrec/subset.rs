@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use vidrec::edit::{self, Selection};
 
-use crate::edit::{OutputArgs, parse_pair, tell};
+use crate::edit::{NewSetArgs, parse_pair};
 use crate::outcome::Run;
 use crate::ranges::{self, ClipRange};
-use crate::remote_output::RemoteArgs;
-use crate::storage::StorageArgs;
 use crate::{clip_list, watch};
 
 /// Write some clips of a data set as a data set of their own.
@@ -24,9 +22,6 @@ use crate::{clip_list, watch};
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// The folder to make the new data set in, or a location such as s3://bucket/new.
-    #[arg(short, long)]
-    output: PathBuf,
     /// Clips of this class, by name, or by number where classes have no names. May be given several times: any of them.
     #[arg(long, value_name = "CLASS")]
     class: Vec<String>,
@@ -51,15 +46,11 @@ pub struct Args {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    how: OutputArgs,
-    #[command(flatten)]
-    storage: StorageArgs,
-    #[command(flatten)]
-    remote: RemoteArgs,
+    new: NewSetArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let set = args.storage.open(&args.dataset)?;
+    let set = args.new.storage.open(&args.dataset)?;
     let read = |path: &Option<PathBuf>| path.as_deref().map(|path| clip_list::read(path, &set)).transpose();
     let selection = Selection {
         classes: args.class.clone(),
@@ -70,8 +61,5 @@ pub fn run(args: &Args) -> Run {
         sample: args.sample,
         seed: args.seed,
     };
-    let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {
-        edit::subset(&set, &selection, out, options, &mut watch::of("clips"))
-    })?;
-    tell(&report, args.how.json)
+    args.new.write(|out, options| edit::subset(&set, &selection, out, options, &mut watch::of("clips")))
 }

@@ -8,7 +8,7 @@ const total = (values) => values.reduce((sum, value) => sum + value, 0);
 const counted = (distribution) => report.sets.map((_, set) => total(distribution.bins.map((bin) => bin.clips[set])));
 
 function binName(bin, unit) {
-  if (bin.from === undefined) return bin.name;
+  if (bin.from === undefined) return bin.word;
   if (bin.below === bin.from) return withUnit(bin.from, unit);
   if (bin.below > 1e300) return `from ${withUnit(bin.from, unit)}`;
   return `${withUnit(bin.from, unit)} to ${withUnit(bin.below, unit)}`;
@@ -29,17 +29,17 @@ function valueTable(distribution, all) {
     el("div", { class: "values", tabindex: "0", role: "group", "aria-label": `Values of ${distribution.title}` }, el("table", {}, el("thead", {}, head), el("tbody", {}, rows, without))));
 }
 
-function spreadText(distribution) {
-  const texts = distribution.summaries.map((spread) => spread && (spread.min === spread.max
-    ? `all ${withUnit(spread.min, distribution.unit)}`
-    : `median ${withUnit(spread.median, distribution.unit)}, ${plain(spread.min, distribution.unit)} to ${withUnit(spread.max, distribution.unit)}`));
+function summaryText(distribution) {
+  const texts = distribution.summaries.map((found) => found && (found.min === found.max
+    ? `all ${withUnit(found.min, distribution.unit)}`
+    : `median ${withUnit(found.median, distribution.unit)}, ${plain(found.min, distribution.unit)} to ${withUnit(found.max, distribution.unit)}`));
   return manySets ? "" : texts[0] ?? "";
 }
 
 /// Numbers as columns; of several data sets the first is filled, the others are outlines.
 function histogram(distribution) {
   const { bins, unit, title } = distribution;
-  const caption = el("figcaption", {}, el("h3", {}, title), el("span", { class: "sum" }, spreadText(distribution)));
+  const caption = el("figcaption", {}, el("h3", {}, title), el("span", { class: "sum" }, summaryText(distribution)));
   if (bins.length === 1 && !manySets) return el("figure", { class: "chart" }, caption);
   const all = counted(distribution);
   const most = Math.max(...bins.flatMap((bin) => bin.clips.map((n, set) => (all[set] ? n / all[set] : 0))), 1e-9);
@@ -48,7 +48,7 @@ function histogram(distribution) {
   const high = (n, set) => (n ? Math.max(((HEIGHT - TOP - BOTTOM) * n) / all[set] / most, 1) : 0);
   const base = HEIGHT - BOTTOM;
   const readout = el("p", { class: "readout", "aria-hidden": "true" });
-  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}. ${spreadText(distribution)}. The table that follows has the values.` });
+  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}. ${summaryText(distribution)}. The table that follows has the values.` });
   bins.forEach((bin, i) => {
     const h = high(bin.clips[0], 0);
     drawing.append(svg("rect", { class: "bar", x: i * column, y: base - h, width: Math.max(column - gap, 0.5), height: h }));
@@ -98,7 +98,7 @@ function wordBars(distribution) {
   const rows = el("div", { class: "bars" });
   const FIRST = 6;
   const fill = (bins) => bins.forEach((bin) => {
-    rows.append(barRow(el("span", { title: bin.name }, bin.name), bin.clips, all, most, binText(bin, "", all)));
+    rows.append(barRow(el("span", { title: bin.word }, bin.word), bin.clips, all, most, binText(bin, "", all)));
   });
   fill(distribution.bins.slice(0, FIRST));
   const rest = distribution.bins.slice(FIRST);

@@ -3,6 +3,12 @@
 const report = JSON.parse(byId("data").textContent);
 const clips = JSON.parse(byId("clip-list").textContent);
 const manySets = report.sets.length > 1;
+/// The distributions of all data sets, which have the same bins: lists with a number of each data set.
+const distributions = report.sets[0].distributions.map((first, at) => {
+  const each = report.sets.map((set) => set.distributions[at]);
+  const bins = first.bins.map((bin, i) => ({ ...bin, clips: each.map((one) => one.bins[i].clips) }));
+  return { ...first, bins, summaries: each.map((one) => one.summary), without: each.map((one) => one.without) };
+});
 
 const KINDS = {
   "black": ["Black", "All frames are black, or nearly."],

@@ -110,8 +110,8 @@ function comparison(found) {
 }
 
 function drawOverview() {
-  const words = report.distributions.filter((d) => d.summaries.every((spread) => spread === null));
-  const numeric = report.distributions.filter((d) => !words.includes(d));
+  const words = distributions.filter((d) => d.summaries.every((found) => found === null));
+  const numeric = distributions.filter((d) => !words.includes(d));
   put(byId("overview"), {}, [
     manySets ? null : tiles(report.sets[0]),
     classes(),

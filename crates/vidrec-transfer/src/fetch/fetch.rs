@@ -1,7 +1,7 @@
 //! Fetches a remote data set into a local folder.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
@@ -9,11 +9,12 @@ use super::item::{Item, items};
 use super::options::FetchOptions;
 use super::report::FetchReport;
 use super::transfer::{Transfer, require_space};
+use crate::both_ways::{listing_of, to_continue};
 use vidrec_dataset::edit;
 use vidrec_dataset::edit::{EditOptions, Selection};
 use vidrec_dataset::{Dataset, writer};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
-use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_store::disk::map::MappedFile;
@@ -102,7 +103,7 @@ fn fetch_all(
     progress: &mut ProgressFn<'_>,
 ) -> Result<FetchReport> {
     let remote = Remote::new(&options.storage)?;
-    let listing = listing_of(location)?;
+    let listing = listing_of(location, "fetches")?;
     let bytes = read_listing(&remote, &listing)?;
     let json = DatasetJson::prove(&bytes).map_err(|e| e.file(&listing))?;
     let lock = writer::lock_with_leftovers(out)?;
@@ -129,7 +130,7 @@ fn fetch_all(
     }
     replaced.check(out, missing.iter().map(|item| &item.name))?;
     transfer.check_space(&missing)?;
-    let files = transfer.run(&missing).map_err(to_continue)?;
+    let files = transfer.run(&missing).map_err(|e| to_continue(e, "fetched"))?;
     let (all_bytes, kept_bytes) = (transfer.bytes, transfer.kept_bytes);
     let mut left_behind = Vec::new();
     if !(is_same && files.is_empty()) {
@@ -146,26 +147,6 @@ fn fetch_all(
         remote: remote.stats(),
         left_behind,
     })
-}
-
-/// Adds to an error that nothing is lost, if another call may resume.
-fn to_continue(e: Error) -> Error {
-    if e.kind() != ErrorKind::Io {
-        return e;
-    }
-    e.also_help("what was fetched is kept: fetch again to continue")
-}
-
-/// The location of the `dataset.json`.
-fn listing_of(location: &Path) -> Result<PathBuf> {
-    match location.extension().and_then(|e| e.to_str()) {
-        Some("json") => Ok(location.to_owned()),
-        Some("rec" | "vidx") => {
-            let e = Error::usage("this is a shard, but vidrec fetches only whole data sets").file(location);
-            Err(e.help("give the location of its folder"))
-        }
-        _ => Ok(location.join(FILE_NAME)),
-    }
 }
 
 fn read_listing(remote: &Remote, listing: &Path) -> Result<Vec<u8>> {
@@ -203,10 +184,7 @@ impl Transfer<'_, '_, '_> {
         }
         self.bytes += length;
         self.kept_bytes += length;
-        if item.is_records() {
-            self.so_far.done += length;
-            self.so_far.bytes = self.so_far.done;
-        }
+        self.advance(item, length);
         Ok(true)
     }
 }

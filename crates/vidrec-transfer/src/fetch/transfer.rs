@@ -102,14 +102,10 @@ impl Transfer<'_, '_, '_> {
                 continue;
             }
             let piece = line.pieces.pop_front().ok_or_else(|| Error::internal("a file without requests"))?;
-            let (progress, so_far, incoming) = (&mut *self.progress, &mut self.so_far, &mut current.incoming);
-            let before = incoming.at;
-            piece.wait(&mut || tell(progress, so_far), &mut |bytes| incoming.push(bytes))?;
-            if current.item.is_records() {
-                so_far.done += current.incoming.at - before;
-                so_far.bytes = so_far.done;
-            }
-            tell(progress, so_far)?;
+            let before = current.incoming.at;
+            piece.wait(&mut || tell(self.progress, &self.so_far), &mut |bytes| current.incoming.push(bytes))?;
+            self.advance(current.item, current.incoming.at - before);
+            tell(self.progress, &self.so_far)?;
         }
     }
 
@@ -162,17 +158,22 @@ impl Transfer<'_, '_, '_> {
         Ok(true)
     }
 
+    /// Counts bytes of record files as done.
+    pub fn advance(&mut self, item: &Item, bytes: u64) {
+        if item.is_records() {
+            self.so_far.done += bytes;
+            self.so_far.bytes = self.so_far.done;
+        }
+    }
+
     fn begin<'i>(&mut self, item: &'i Item, file: RemoteFile, from_scratch: bool) -> Result<Current<'i>> {
         item.check_length(file.len())?;
-        let (progress, so_far) = (&mut *self.progress, &mut self.so_far);
-        let incoming = Incoming::open(self.dir, item, file.len(), from_scratch, &mut || tell(progress, so_far))?;
+        let tick = &mut || tell(self.progress, &self.so_far);
+        let incoming = Incoming::open(self.dir, item, file.len(), from_scratch, tick)?;
         if item.length.is_none() {
             require_space(self.dir, incoming.left())?;
         }
-        if item.is_records() {
-            so_far.done += incoming.kept;
-            so_far.bytes = so_far.done;
-        }
+        self.advance(item, incoming.kept);
         Ok(Current { item, file: Arc::new(file), incoming })
     }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::both_ways::listing_of;
 use crate::fetch::{Item, items};
-use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
+use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::limits;
 use vidrec_store::disk::regular_file::{Links, open_regular, read_regular};
@@ -37,16 +38,9 @@ impl LocalSet {
             let e = Error::usage("vidrec can push only data sets on this machine").file(path);
             return Err(e.help("fetch it first"));
         }
-        let listing = match path.extension().and_then(|e| e.to_str()) {
-            Some("json") => path.to_owned(),
-            Some("rec" | "vidx") => {
-                let e = Error::usage("this is a shard, but vidrec pushes only whole data sets").file(path);
-                return Err(e.help("give its folder"));
-            }
-            _ => path.join(FILE_NAME),
-        };
+        let listing = listing_of(path, "pushes")?;
         publication::check_whole(folder_of(&listing))?;
-        let bytes = read_listing(&listing)?;
+        let bytes = read_regular(&listing, limits::MAX_LISTING_BYTES, Links::Follow)?;
         let json = DatasetJson::prove(&bytes).map_err(|e| e.file(&listing))?;
         let files = items(&listing, &json).into_iter().map(LocalFile::of).collect::<Result<_>>()?;
         Ok(LocalSet { bytes, json, files })
@@ -56,10 +50,6 @@ impl LocalSet {
     pub fn all_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
-}
-
-fn read_listing(listing: &Path) -> Result<Vec<u8>> {
-    read_regular(listing, limits::MAX_LISTING_BYTES, Links::Follow)
 }
 
 impl LocalFile {

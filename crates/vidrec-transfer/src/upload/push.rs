@@ -7,7 +7,8 @@ use super::options::PushOptions;
 use super::place::Place;
 use super::report::PushReport;
 use super::transfer::{self, Upload};
-use vidrec_format::error::{Error, ErrorKind, Result};
+use crate::both_ways::to_continue;
+use vidrec_format::error::{Error, Result};
 use vidrec_format::progress::{Progress, ProgressFn};
 use vidrec_store::location::is_remote;
 
@@ -73,7 +74,7 @@ pub(super) fn push_all(
         let bucket = &push.place.bucket;
         uploads.extend(push.set.files.iter().map(|file| Upload { file, bucket, set: number }));
     }
-    let kept = transfer::run(&uploads, pushes.len(), &mut so_far, progress).map_err(to_continue)?;
+    let kept = transfer::run(&uploads, pushes.len(), &mut so_far, progress).map_err(|e| to_continue(e, "uploaded"))?;
     pushes.iter().zip(kept).map(|(push, kept)| push.finish(kept)).collect()
 }
 
@@ -113,19 +114,11 @@ impl Push {
             ..PushReport::default()
         };
         if !is_found {
-            place.commit(&set.bytes).map_err(to_continue)?;
+            place.commit(&set.bytes).map_err(|e| to_continue(e, "uploaded"))?;
         }
         // This also tidies up after an earlier push that was killed before it did.
         place.tidy(&set.json, &mut report);
         report.remote = place.bucket.stats();
         Ok(report)
     }
-}
-
-/// Adds to an error that nothing is lost, if another call may resume.
-fn to_continue(e: Error) -> Error {
-    if !matches!(e.kind(), ErrorKind::Io | ErrorKind::Interrupted) {
-        return e;
-    }
-    e.also_help("the uploaded files remain: run the same call again to continue")
 }

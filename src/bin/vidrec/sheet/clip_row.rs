@@ -8,6 +8,7 @@ use vidrec::sampler::uniform;
 use vidrec::{Clip, Frame};
 
 use crate::outcome::Failure;
+use crate::ranges::{self, ClipRange};
 
 /// A clip, its frames decoded and scaled.
 pub struct ClipRow {
@@ -41,8 +42,8 @@ impl ClipRow {
             (Some(_), class) => class.to_owned(),
         };
         let short = if clip.is_short() { " · short" } else { "" };
-        let frames =
-            chosen(clip.frame_count(), most_frames).into_iter().map(|t| shown(&clip.frame(t)?, decoder, height));
+        let frames = uniform(clip.frame_count(), clip.frame_count().min(most_frames));
+        let frames = frames.into_iter().map(|t| shown(&clip.frame(t)?, decoder, height));
         Ok(ClipRow {
             ordinal: clip.ordinal(),
             label: clip.label(),
@@ -67,15 +68,14 @@ fn text_of(clip: &Clip<'_>, name: &str) -> Result<Option<String>, Failure> {
     })
 }
 
-fn chosen(count: u32, most: u32) -> Vec<u32> {
-    if count <= most { (0..count).collect() } else { uniform(count, most) }
+/// The given clips of `len`, or up to `count` of them, evenly spread.
+pub fn ordinals(given: &[ClipRange], len: u64, count: u32) -> Result<Vec<u64>, String> {
+    if given.is_empty() { Ok(spread(len, count)) } else { ranges::ordinals(given, len) }
 }
 
-/// Up to `count` clips of `len`, evenly spread.
-pub fn spread(len: u64, count: u32) -> Vec<u64> {
+fn spread(len: u64, count: u32) -> Vec<u64> {
     match u32::try_from(len) {
-        Ok(n) if n <= count => (0..len).collect(),
-        Ok(n) => uniform(n, count).into_iter().map(u64::from).collect(),
+        Ok(n) => uniform(n, n.min(count)).into_iter().map(u64::from).collect(),
         Err(_) => (0..u64::from(count)).map(|i| len / u64::from(count) * i).collect(),
     }
 }
@@ -95,14 +95,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_clips_show_some_frames() {
-        assert_eq!(chosen(5, 16), [0, 1, 2, 3, 4]);
-        assert_eq!(chosen(100, 16).len(), 16);
-    }
-
-    #[test]
     fn clips_are_spread_over_the_set() {
-        assert_eq!(spread(3, 12), [0, 1, 2]);
+        assert_eq!((spread(0, 12), spread(3, 12)), (vec![], vec![0, 1, 2]));
         assert_eq!(spread(100, 4), [12, 37, 62, 87]);
         assert_eq!(spread(1 << 40, 2), [0, 1 << 39]);
     }

@@ -3,7 +3,7 @@
 use image::imageops;
 use image::{Rgb, RgbImage};
 
-use super::clip_row::ClipRow;
+use super::clip_row::{ClipRow, Shown};
 use super::color::{self, GRAY, INK, MAT, PAPER, RULE};
 use super::layout::{BETWEEN, Grid, HEADING, HEADING_LINE, MARGIN, SMALL, SMALL_LINE, above_frames};
 use super::text::Face;
@@ -38,9 +38,7 @@ pub fn sheet(rows: &[ClipRow], grid: &Grid, faces: &Faces) -> RgbImage {
         let top = top + above_frames(row);
         for (i, frame) in row.frames.iter().enumerate() {
             let left = grid.left(i);
-            fill(&mut sheet, (left, top), (grid.column, grid.height), MAT);
-            let inset = (grid.column - frame.picture.width()) / 2;
-            imageops::replace(&mut sheet, &frame.picture, i64::from(left + inset), i64::from(top));
+            cell(&mut sheet, (left, top), (grid.column, grid.height), Some(frame));
             faces.small.draw(&mut sheet, left, top + grid.height + 3, &frame.time, GRAY);
         }
     }
@@ -66,6 +64,15 @@ fn heading(sheet: &mut RgbImage, row: &ClipRow, top: u32, faces: &Faces) {
     }
 }
 
+/// Draws a frame in the middle of its cell.
+fn cell(sheet: &mut RgbImage, at: (u32, u32), size: (u32, u32), frame: Option<&Shown>) {
+    fill(sheet, at, size, MAT);
+    if let Some(Shown { picture, .. }) = frame {
+        let inset = (size.0 - picture.width()) / 2;
+        imageops::replace(sheet, picture, i64::from(at.0 + inset), i64::from(at.1));
+    }
+}
+
 fn fill(sheet: &mut RgbImage, at: (u32, u32), size: (u32, u32), color: Rgb<u8>) {
     let (right, bottom) = ((at.0 + size.0).min(sheet.width()), (at.1 + size.1).min(sheet.height()));
     for (x, y) in (at.1..bottom).flat_map(|y| (at.0..right).map(move |x| (x, y))) {
@@ -78,12 +85,8 @@ pub fn moving(rows: &[ClipRow], cells: &Cells, step: usize, faces: &Faces) -> Rg
     let mut sheet = RgbImage::from_pixel(cells.sheet.0, cells.sheet.1, PAPER);
     for (i, row) in rows.iter().enumerate() {
         let (left, top) = cells.place(i);
-        fill(&mut sheet, (left, top), cells.size, MAT);
         // Shorter clips start over.
-        if let Some(frame) = row.frames.get(step % row.frames.len().max(1)) {
-            let inset = (cells.size.0 - frame.picture.width()) / 2;
-            imageops::replace(&mut sheet, &frame.picture, i64::from(left + inset), i64::from(top));
-        }
+        cell(&mut sheet, (left, top), cells.size, row.frames.get(step % row.frames.len().max(1)));
         let below = top + cells.size.1;
         fill(&mut sheet, (left, below), (cells.size.0, 3), color::class(row.label));
         let text = faces.small.fitted(&format!("{} {}", row.ordinal, row.class), cells.size.0);

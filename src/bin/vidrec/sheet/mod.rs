@@ -15,13 +15,13 @@ use serde::Serialize;
 use vidrec::Dataset;
 use vidrec::jpeg::Decoder;
 
-use self::clip_row::{ClipRow, spread};
+use self::clip_row::{ClipRow, ordinals};
 use self::draw::{Cells, Faces};
 use self::layout::Grid;
 use self::output::{Format, SheetPath, sheet_path};
 use crate::outcome::Failure;
 use crate::output::count;
-use crate::ranges::{self, ClipRange};
+use crate::ranges::ClipRange;
 use crate::storage::StorageArgs;
 use crate::{Outcome, Run};
 
@@ -96,11 +96,7 @@ pub fn run(args: &Args) -> Run {
 
 /// The chosen clips, and the width and height of their sheet.
 fn rows(args: &Args, dataset: &Dataset, faces: &Faces) -> Result<(Vec<ClipRow>, (u32, u32)), Failure> {
-    let ordinals = if args.clip.is_empty() {
-        spread(dataset.len(), DEFAULT_ROWS)
-    } else {
-        ranges::ordinals(&args.clip, dataset.len())?
-    };
+    let ordinals = ordinals(&args.clip, dataset.len(), DEFAULT_ROWS)?;
     if ordinals.is_empty() || ordinals.len() > MOST_ROWS {
         return Err(format!("a sheet shows 1 to {MOST_ROWS} clips, not {}", ordinals.len()).into());
     }

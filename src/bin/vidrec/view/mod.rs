@@ -14,8 +14,8 @@ use vidrec::jpeg::Decoder;
 
 use self::terminal::Pictures;
 use crate::output::printable;
-use crate::ranges::{self, ClipRange};
-use crate::sheet::clip_row::{ClipRow, spread};
+use crate::ranges::ClipRange;
+use crate::sheet::clip_row::{ClipRow, ordinals};
 use crate::storage::StorageArgs;
 use crate::{Outcome, Run};
 
@@ -55,10 +55,6 @@ const GAP: u32 = 1;
 
 pub fn run(args: &Args) -> Run {
     let dataset = args.storage.open(&args.dataset)?;
-    let ordinals = match args.clip.is_empty() {
-        true => spread(dataset.len(), DEFAULT_CLIPS),
-        false => ranges::ordinals(&args.clip, dataset.len())?,
-    };
     let terminal = || console::Term::stdout().size_checked().map(|(_, columns)| columns);
     let columns = u32::from(args.width.or_else(terminal).unwrap_or(80)).max(1);
     let frames = args.frames.unwrap_or((columns / LEAST_COLUMNS).clamp(1, 8));
@@ -66,7 +62,7 @@ pub fn run(args: &Args) -> Run {
     let pixels = columns * if how == Pictures::Blocks { 1 } else { COLUMN_PIXELS };
     let mut decoder = Decoder::new()?;
     let mut out = io::stdout().lock();
-    for ordinal in ordinals {
+    for ordinal in ordinals(&args.clip, dataset.len(), DEFAULT_CLIPS)? {
         // As high as wide at most: upright videos need not fill the screen.
         let height = (pixels / frames).clamp(2, 1024);
         let row = ClipRow::of(&dataset.clip(ordinal)?, &args.caption, frames, height, &mut decoder)?;

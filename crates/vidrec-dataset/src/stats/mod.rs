@@ -1,0 +1,14 @@
+//! Statistics of data sets: one pass over each index, and distributions in bins that all data sets share.
+
+mod categories;
+mod clip_numbers;
+mod compute;
+mod distribution;
+#[expect(clippy::module_inception, reason = "the room is named after its main type")]
+mod stats;
+mod survey;
+
+pub use clip_numbers::ClipNumbers;
+pub use compute::{class_stats, stats, stats_of};
+pub use distribution::{Bin, Distribution, Summary};
+pub use stats::{ClassStats, Stats};
