@@ -76,7 +76,8 @@ impl Shard {
         {
             file.begin(file.len().saturating_sub(data_binding::EDGE_BYTES as u64)..file.len())?;
         }
-        index_bytes.prefetch(&[index_bytes.len().saturating_sub(INDEX_TAIL_BYTES)..index_bytes.len()])?;
+        let tail = index_bytes.len().saturating_sub(INDEX_TAIL_BYTES)..index_bytes.len();
+        index_bytes.prefetch(&[tail])?;
         let index = prove_again(&*index_bytes).map_err(|e| not_an_index(e.file(&index_path), &*index_bytes))?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let records = early.unwrap_or_else(|| source.start(&record_path, is_empty)?.records())?;
