@@ -157,7 +157,8 @@ fn an_intent_of_somebody_else_removes_and_renames_nothing() {
         assert_eq!(files(temp.path()), before, "{stale} {file:?}");
     }
     // Undone, it leaves a record file that another program may have named.
-    let other = intent(&set, "vp", "a.vidx", (".thesis.rec.tmp", "thesis.rec")).replace("listing\":\"", "listing\":\"0");
+    let other =
+        intent(&set, "vp", "a.vidx", (".thesis.rec.tmp", "thesis.rec")).replace("listing\":\"", "listing\":\"0");
     fs::write(set.join(".vidrec.intent"), other).unwrap();
     assert!(ends("repair vp", temp.path()).status.success());
     assert_eq!(files(temp.path()), before);

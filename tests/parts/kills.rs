@@ -84,6 +84,40 @@ fn one_machine_that_is_killed_resumes_to_the_same_bytes() {
 }
 
 #[test]
+fn a_retry_in_parts_that_is_killed_resumes_to_the_same_bytes() {
+    let videos = Videos::make(20);
+    videos.whole("failing", &[]);
+    fs::copy(videos.path("1.mp4"), videos.path("in/even/broken.mp4")).unwrap();
+    let pack = |out: &'static str| [&["pack", "in", "-o", out, "--parts", "4", "-n", "4"], &OFTEN[..]].concat();
+    videos.ends(0, &pack("whole"));
+    let retry = [&pack("set")[..], &["--retry-failed"]].concat();
+    let fresh = || {
+        videos.remove("set");
+        fs::create_dir(videos.path("set")).unwrap();
+        for name in videos.files("failing").keys() {
+            fs::copy(videos.path("failing").join(name), videos.path("set").join(name)).unwrap();
+        }
+    };
+    fresh();
+    let time = time(&mut videos.command(&retry));
+    let (mut seed, mut interrupted) = (0x5851_f42d_4c95_7f2d, 0);
+    for moment in 0..moments() {
+        fresh();
+        kill(&mut videos.command(&retry), time, &mut seed);
+        if videos.path("set/.parts/plan.json").exists() {
+            interrupted += 1;
+            videos.fails(&retry, &["an interrupted pack in parts", "--resume"]);
+            // It would lose what was retried.
+            videos.fails(&[&pack("set")[..], &["--resume"]].concat(), &["failed videos", "--retry-failed"]);
+        }
+        videos.ends(0, &[&retry[..], &["--resume"]].concat());
+        assert_eq!(videos.files("set"), videos.files("whole"), "moment {moment}");
+        assert!(!videos.path("set/.parts").exists());
+    }
+    assert!(interrupted > 0);
+}
+
+#[test]
 fn a_publication_that_is_killed_is_published_again() {
     let videos = Videos::make(20);
     videos.packed("plan");

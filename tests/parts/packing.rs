@@ -1,5 +1,6 @@
 //! Parts in any order, any number of times and at once.
 
+use std::fs;
 use std::process::Child;
 
 use crate::support::{OFTEN, PARTS, Videos, show, stderr, stdout};
@@ -52,8 +53,7 @@ fn attempts_of_one_part_at_once_do_no_harm() {
             }
         }
         assert_eq!(videos.published("plan", "out"), whole, "{attempts} attempts");
-        let left: Vec<_> =
-            std::fs::read_dir(videos.path("plan/parts")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let left: Vec<_> = fs::read_dir(videos.path("plan/parts")).unwrap().map(|e| e.unwrap().file_name()).collect();
         let receipts = left.iter().filter(|name| name.to_str().unwrap().ends_with(".json")).count();
         assert_eq!((receipts, left.len()), (4, 4), "{left:?}");
     }
@@ -96,4 +96,51 @@ fn one_machine_keeps_what_is_there_and_resumes() {
     assert!(!videos.path("whole/.parts").exists());
     videos.ends(3, &pack(&["--force"]));
     assert_eq!(videos.files("whole"), whole);
+}
+
+/// The clips that are there are copied, wherever the parts begin. A cluster's data set is mended in the same way.
+#[test]
+fn one_machine_retries_what_failed() {
+    let videos = Videos::make(8);
+    let broken = videos.path("in/even/broken.mp4");
+    let failing = videos.whole("set", &[]);
+    videos.packed("plan");
+    assert_eq!(videos.published("plan", "cluster"), failing);
+    let retry = |out: &'static str| {
+        [&["pack", "in", "-o", out, "--parts", "4", "-n", "4", "--retry-failed"], &OFTEN[..]].concat()
+    };
+    videos.fails(&retry("new"), &["there is no data set here"]);
+    videos.ends(3, &retry("set"));
+    assert_eq!(videos.files("set"), failing, "it failed again");
+    videos.fails(&[&retry("set")[..], &["--quality", "70"]].concat(), &["\"quality\"", "--force"]);
+    fs::copy(videos.path("1.mp4"), &broken).unwrap();
+    videos.ends(0, &[&["pack", "in", "-o", "whole", "--parts", "4", "-n", "4"], &OFTEN[..]].concat());
+    // A clip that is kept need not decode any more. The sizes of files decide where parts begin.
+    let kept = videos.path("in/odd/0001.mp4");
+    fs::write(&kept, vec![0; fs::metadata(&kept).unwrap().len() as usize]).unwrap();
+    for out in ["set", "cluster"] {
+        videos.ends(0, &retry(out));
+        assert_eq!(videos.files(out), videos.files("whole"), "{out}");
+        let again = videos.ends(0, &retry(out));
+        assert!(stdout(&again).starts_with("nothing to retry"), "{}", show(&again));
+        assert!(!videos.path(out).join(".parts").exists());
+    }
+}
+
+/// Receipts whose files are gone would let the next plan publish nothing.
+#[test]
+fn what_a_killed_removal_of_a_plan_left_is_removed() {
+    let videos = Videos::make(8);
+    let whole = videos.whole("whole", &[]);
+    videos.packed("plan");
+    for more in [&[][..], &["--resume"]] {
+        videos.remove("set");
+        fs::create_dir_all(videos.path("set/.parts")).unwrap();
+        fs::rename(videos.path("plan/parts"), videos.path("set/.parts/parts")).unwrap();
+        let pack = ["pack", "in", "-o", "set", "--parts", "4", "-n", "4"];
+        videos.ends(3, &[&pack[..], more].concat());
+        assert_eq!(videos.files("set"), whole, "{more:?}");
+        videos.remove("plan");
+        videos.packed("plan");
+    }
 }

@@ -10,7 +10,7 @@ use super::plan::PackPlan;
 use super::pool::pool;
 use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
 use super::track::PlannedTrack;
-use super::work::{Pool, Resources, Slowed, Sources, VideoStore, for_each, sound_schema};
+use super::work::{Copies, Pool, Resources, Slowed, Sources, VideoStore, for_each, sound_schema};
 use crate::video;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, Result};
@@ -104,7 +104,8 @@ pub fn pack_plan(
     options: &PackOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
-    pack_as(plan, out.as_ref(), Pack { meta: meta(plan, options)?, probes: true, channels: None }, options, progress)
+    let how = Pack { meta: meta(plan, options)?, probes: true, channels: None, copies: None };
+    pack_as(plan, out.as_ref(), how, options, progress)
 }
 
 /// Returns the report of a finished pack of the same videos, with the same options, at `location` in object
@@ -126,35 +127,54 @@ pub fn find_packed(
     scratch: Option<&Path>,
     options: &PackOptions,
 ) -> Result<Option<PackReport>> {
-    let location = location.as_ref();
+    let found = find_remote(plan, location.as_ref(), parts, scratch, options)?;
+    found.map(|existing| existing.report(plan)).transpose()
+}
+
+/// Finds the data set of [`find_packed`].
+pub(super) fn find_remote(
+    plan: &PackPlan,
+    location: &Path,
+    parts: Option<u32>,
+    scratch: Option<&Path>,
+    options: &PackOptions,
+) -> Result<Option<Existing>> {
     let bucket = Bucket::open(location, &options.input.storage)?;
     let Some((listing, _)) = bucket.read(FILE_NAME, limits::MAX_META_BYTES)? else { return Ok(None) };
+    let fingerprint = fingerprint(plan, parts, options)?;
+    let found = Existing::find_at(location, plan, &fingerprint, &options.input.storage)?;
+    if found.is_some() {
+        upload::remove_published(scratch, location, &listing)?;
+    }
+    Ok(found)
+}
+
+/// Returns the identity of a pack of all videos, in so many parts.
+pub(super) fn fingerprint(plan: &PackPlan, parts: Option<u32>, options: &PackOptions) -> Result<RunFingerprint> {
     let mut meta = meta(plan, options)?;
     if let Some(parts) = parts {
         meta.settings.insert("parts", parts.min(u32::try_from(plan.jobs.len()).unwrap_or(u32::MAX)))?;
     }
-    let fingerprint = RunFingerprint::new(plan, &meta, None, false)?;
-    let found = Existing::find_at(location, plan, &fingerprint, &options.input.storage)?;
-    let Some(report) = found.map(|existing| existing.report(plan)).transpose()? else { return Ok(None) };
-    upload::remove_published(scratch, location, &listing)?;
-    Ok(Some(report))
+    RunFingerprint::new(plan, &meta, None, false)
 }
 
 /// The ways in which a pack and one part of a pack differ.
-pub(super) struct Pack {
+pub(super) struct Pack<'a> {
     /// What the data set says about itself.
     pub meta: Meta,
     /// Whether to check, before the work begins, that the output will fit on the disk.
     pub probes: bool,
     /// The number of channels of all sound, if a plan of parts has decided it.
     pub channels: Option<u32>,
+    /// The clips that the parts of a pack copy instead of packing their videos.
+    pub copies: Option<Copies<'a>>,
 }
 
 /// Packs the videos of a plan into a data set that has `how.meta` as its description.
 pub(super) fn pack_as(
     plan: &PackPlan,
     out: &Path,
-    how: Pack,
+    how: Pack<'_>,
     options: &PackOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
@@ -188,7 +208,7 @@ pub(super) fn pack_as(
     let tracks: Vec<TrackSchema> = plan.tracks.iter().map(PlannedTrack::schema).chain(audio).collect();
     done.0.join_tracks(tracks.iter())?;
     let run = PackRun::new(out, plan, &options.run, done, progress);
-    let copies = existing.as_ref().map(|existing| existing.copies(plan));
+    let copies = how.copies.or_else(|| existing.as_ref().map(|existing| existing.copies(plan)));
     let threads = options.resources.threads_for(plan.jobs.len());
     let store = VideoStore::new(&options.input.storage);
     let sources = Sources::new(

@@ -6,7 +6,7 @@
 //! part.rs          packs a part in a working folder (attempt.rs); writes its files, then its receipt (receipt.rs)
 //! status.rs        which parts are done, running, failed or missing
 //! publish.rs       receipts to a data set; publish_remote.rs: to one in object storage
-//! one_machine.rs   all parts on this machine; one_machine_remote.rs: to object storage; pack_all.rs: some at a time
+//! one_machine.rs   all parts on this machine (pack_all.rs: some at a time); removal.rs: removes their plan
 //! place.rs         where the files of a plan are: in a folder (folder.rs) or in object storage (bucket.rs)
 //! object_stamp.rs  what identifies a remote video
 //! note.rs          what attempts report about themselves
@@ -29,7 +29,6 @@ mod note;
 mod object_stamp;
 mod one_machine;
 mod one_machine_options;
-mod one_machine_remote;
 mod options;
 mod pack_all;
 mod part;
@@ -40,6 +39,7 @@ mod publish;
 mod publish_options;
 mod publish_remote;
 pub(super) mod receipt;
+mod removal;
 mod status;
 mod write;
 

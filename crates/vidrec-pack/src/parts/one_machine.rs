@@ -3,33 +3,37 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::one_machine_options::{InParts, refuse_retry};
+use super::one_machine_options::InParts;
 use super::pack_all::pack_all;
+use super::place::{PLAN, Place};
 use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
-use super::write::write_plan;
+use super::removal::{discard, forget, remove_rest};
+use super::write::write_plan_in;
 use crate::options::PackOptions;
+use crate::pack::{find_remote, fingerprint};
 use crate::plan::PackPlan;
-use crate::run::{Existing, Interrupted, PackReport, RunFingerprint};
+use crate::run::{Existing, Interrupted, PackReport};
 use vidrec_dataset::writer;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::names::{PARTS, PLAN};
-use vidrec_format::progress::ProgressFn;
+use vidrec_format::progress::{ProgressFn, no_progress};
 use vidrec_store::disk::regular_file::refuse_link;
-use vidrec_store::disk::{FolderLock, publication, whole_folder};
-use vidrec_store::location::is_remote;
+use vidrec_store::disk::{FolderLock, publication};
+use vidrec_transfer::upload;
+use vidrec_transfer::upload::PushOptions;
 
 /// Packs the videos of a plan in parts on this machine, several parts at a time.
 ///
 /// `out` is the folder of the data set, or a location in object storage, which `options.input.storage` says how to
 /// reach.
 ///
-/// The result has the same bytes as that of [`write_plan`] and [`publish`](PartsPlan::publish), with the parts
-/// packed by any number of machines. The threads of `options.resources` are divided among the jobs.
+/// The result has the same bytes as that of [`write_plan`](super::write_plan) and [`publish`](PartsPlan::publish), with the parts
+/// packed by any number of machines. The threads of `options.resources` are divided among the jobs. Parts go to
+/// object storage as soon as they are packed, so this machine needs room only for the parts at work.
 ///
 /// # Errors
 ///
-/// The errors of [`pack_plan`](crate::pack_plan) and [`write_plan`]. Work that was done can be resumed.
+/// The errors of [`pack_plan`](crate::pack_plan) and [`write_plan`](super::write_plan). Work that was done can be resumed.
 pub fn pack_in_parts(
     plan: &PackPlan,
     out: impl AsRef<Path>,
@@ -37,81 +41,109 @@ pub fn pack_in_parts(
     options: &PackOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
-    let (parts, out) = (parts.into(), out.as_ref());
-    if is_remote(out) {
-        return super::one_machine_remote::pack_into_bucket(plan, out, &parts, options, progress);
-    }
-    pack_into_folder(plan, out, &parts, options, progress)
-}
-
-fn pack_into_folder(
-    plan: &PackPlan,
-    out: &Path,
-    parts: &InParts,
-    options: &PackOptions,
-    progress: &mut ProgressFn<'_>,
-) -> Result<PackReport> {
-    let began = Instant::now();
-    let dir = out.join(PARTS);
+    let (began, parts, out) = (Instant::now(), parts.into(), out.as_ref());
+    let place = Place::within(out, &options.input.storage)?;
     // Hold the lock, so that nobody else packs or publishes here meanwhile.
-    let lock = FolderLock::take(out)?;
-    publication::recover(out)?;
-    begin(&dir, options)?;
-    let resumes = dir.join(PLAN).exists();
-    let divided =
-        divide(plan, &dir, parts.parts, options).map_err(|e| if resumes { e.hint(Hint::Restart) } else { e })?;
-    let found = finished(plan, out, &divided, options);
-    let found = match found {
-        Ok(None) => writer::replaceable(out, options.run.overwrite, &lock).map(|_| None),
-        found => found,
+    let lock = lock(out, &place, options)?;
+    let resumes = begin(&place, options)?;
+    let existing = find_existing(plan, out, &parts, options)?;
+    if let Some(existing) = existing.as_ref().filter(|e| !options.run.retry_failed || !e.has_failures()) {
+        // A call that was killed after it had published may not have removed the plan.
+        if resumes {
+            forget_finished(&place, options)?;
+        }
+        return existing.report(plan);
+    }
+    let overwrite = options.run.overwrite || options.run.retry_failed;
+    let publish = PublishOptions {
+        out: Some(out.to_owned()),
+        overwrite,
+        only_publisher: parts.only_publisher,
+        ..PublishOptions::default()
     };
-    if matches!(found, Ok(Some(_))) || (found.is_err() && !resumes) {
-        whole_folder::remove(&dir, &[])?;
-    }
-    if let Some(report) = found? {
-        return Ok(report);
-    }
-    pack_all(&divided, parts, options, progress)?;
+    check_output(out, lock.as_ref(), resumes, &publish, options)?;
+    write_plan_in(plan, &place, parts.scratch.as_deref(), parts.parts, options)
+        .map_err(|e| if resumes { e.hint(Hint::Restart) } else { e })?;
+    let divided = PartsPlan::open_place(place)?;
+    let copies = existing.as_ref().map(|existing| existing.copies(plan));
+    pack_all(&divided, copies.as_ref(), &parts, options, progress)?;
     drop(lock);
-    let publish =
-        PublishOptions { out: Some(out.to_owned()), overwrite: options.run.overwrite, ..PublishOptions::default() };
-    let mut report = divided.publish(&publish, &mut vidrec_format::progress::no_progress)?;
+    let mut report = divided.publish(&publish, &mut no_progress)?;
     let left = |e| {
         format!(
             "the data set is complete, but vidrec could not remove its parts: {e:#}; \
              resuming the pack removes them"
         )
     };
-    report.left_behind.extend(whole_folder::remove(&dir, &[]).err().map(left));
+    report.left_behind.extend(forget(&divided.place).err().map(left));
     report.seconds = began.elapsed().as_secs_f64();
     Ok(report)
 }
 
-/// Returns the plan in `dir`, and writes it first if there is none.
-fn divide(plan: &PackPlan, dir: &Path, parts: u32, options: &PackOptions) -> Result<PartsPlan> {
-    write_plan(plan, dir, parts, options)?;
-    PartsPlan::open(dir)
+/// Locks the folder of the data set, and completes what an interrupted command has nearly published there.
+fn lock(out: &Path, place: &Place, options: &PackOptions) -> Result<Option<FolderLock>> {
+    let Place::Folder(parts) = place else {
+        return match options.run.retry_failed {
+            true => Err(Error::usage("the failed videos of a data set in object storage cannot be retried there")
+                .file(out)
+                .help("fetch it, retry there, then push it")),
+            false => Ok(None),
+        };
+    };
+    let lock = FolderLock::take(out)?;
+    publication::recover(out)?;
+    refuse_link(&parts.dir)?;
+    Ok(Some(lock))
 }
 
-/// Returns the report of the same pack, if a call that resumes finds it finished.
-fn finished(plan: &PackPlan, out: &Path, divided: &PartsPlan, options: &PackOptions) -> Result<Option<PackReport>> {
-    let meta = divided.json.meta(options.frames.draws);
-    let fingerprint = RunFingerprint::new(plan, &meta, None, options.run.overwrite)?;
-    let existing = Existing::find(out, plan, &options.run, &fingerprint, None)?;
-    existing.map(|existing| existing.report(plan)).transpose()
-}
-
-/// Handles an interrupted run as the options say.
-fn begin(dir: &Path, options: &PackOptions) -> Result<()> {
-    refuse_retry(options)?;
-    refuse_link(dir)?;
-    match options.run.interrupted {
-        _ if !dir.exists() => Ok(()),
-        Interrupted::Resume => Ok(()),
-        Interrupted::Restart => whole_folder::remove(dir, &[]),
-        Interrupted::Refuse => {
-            let e = Error::usage("this folder has an interrupted pack in parts").file(dir);
-            Err(e.hint(Hint::Resume).hint(Hint::Restart))
-        }
+/// Handles an interrupted pack as the options say. Returns whether there is one to resume.
+fn begin(place: &Place, options: &PackOptions) -> Result<bool> {
+    if place.read(PLAN)?.is_none() {
+        return remove_rest(place).map(|()| false);
     }
+    let is_there = || Error::usage("this folder has an interrupted pack in parts").file(place.path(PLAN));
+    if options.run.interrupted.resumes(is_there)? {
+        return Ok(true);
+    }
+    discard(place).map(|()| false)
+}
+
+/// Finds the data set that this call would make, or whose failed videos it retries.
+fn find_existing(plan: &PackPlan, out: &Path, parts: &InParts, options: &PackOptions) -> Result<Option<Existing>> {
+    if !vidrec_store::location::is_remote(out) {
+        let fingerprint = fingerprint(plan, Some(parts.parts), options)?;
+        return Existing::find(out, plan, &options.run, &fingerprint, None);
+    }
+    if options.run.overwrite || options.run.interrupted == Interrupted::Restart {
+        return Ok(None);
+    }
+    find_remote(plan, out, Some(parts.parts), parts.scratch.as_deref(), options)
+}
+
+/// Removes a plan beside a data set that is finished. A plan that retries failed videos has work that is not in
+/// that data set.
+fn forget_finished(place: &Place, options: &PackOptions) -> Result<()> {
+    if PartsPlan::open_place(place.clone())?.json.retries && !options.run.retry_failed {
+        let e = Error::usage("an interrupted pack of failed videos is here").file(place.path(PLAN));
+        return Err(e.hint(Hint::Set("retry_failed")));
+    }
+    forget(place)
+}
+
+/// Refuses an output that cannot be written, or that has another data set.
+fn check_output(
+    out: &Path,
+    lock: Option<&FolderLock>,
+    resumes: bool,
+    publish: &PublishOptions,
+    options: &PackOptions,
+) -> Result<()> {
+    if let Some(lock) = lock {
+        return writer::replaceable(out, publish.overwrite, lock).map(drop);
+    }
+    if resumes {
+        return Ok(());
+    }
+    let (storage, overwrite) = (options.input.storage.clone(), publish.overwrite);
+    upload::Place::open(out, &PushOptions { storage, overwrite, only_publisher: publish.only_publisher })?.check()
 }

@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::options::PackOptions;
-use vidrec_format::error::{Error, Result};
-
 /// The number of parts, and how many of them are packed at a time.
 ///
 /// For a data set in a folder, these two numbers are enough:
@@ -35,12 +32,4 @@ impl From<(u32, u32)> for InParts {
     fn from((parts, jobs): (u32, u32)) -> Self {
         InParts { parts, jobs, scratch: None, only_publisher: false }
     }
-}
-
-/// Refuses options that a pack in parts does not support.
-pub(super) fn refuse_retry(options: &PackOptions) -> Result<()> {
-    if options.run.retry_failed {
-        return Err(Error::usage("vidrec cannot retry only the failed videos of a pack in parts"));
-    }
-    Ok(())
 }

@@ -1,20 +1,22 @@
 //! All parts of a plan, several at a time.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::one_machine_options::InParts;
 use super::part::PartOptions;
 use super::plan::PartsPlan;
 use crate::options::PackOptions;
-use vidrec_format::error::{Error, Result};
+use crate::work::Copies;
+use vidrec_format::error::Result;
 use vidrec_format::progress::{Progress, ProgressFn};
-use vidrec_format::{stop, threads};
+use vidrec_format::threads;
+use vidrec_format::workers::{Workers, in_order_while};
 
-/// Packs all parts, several at a time.
+/// Packs all parts, several at a time. Videos of which `copies` has the clips are copied.
 pub(super) fn pack_all(
     plan: &PartsPlan,
+    copies: Option<&Copies<'_>>,
     parts: &InParts,
     options: &PackOptions,
     progress: &mut ProgressFn<'_>,
@@ -30,47 +32,16 @@ pub(super) fn pack_all(
         scratch: parts.scratch.clone(),
         ..PartOptions::default()
     };
-    let (next, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
-    let all = Mutex::new(AllParts {
-        each: vec![Progress::default(); plan.parts() as usize],
-        videos: plan.videos(),
-        progress,
-    });
-    let work = || -> Result<()> {
-        loop {
-            let part = next.fetch_add(1, Ordering::Relaxed);
-            if part >= plan.parts() || stopped.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            let packed = plan.pack(part, &part_options, &mut |progress| {
-                if stopped.load(Ordering::Relaxed) {
-                    return ControlFlow::Break(());
-                }
-                all.lock().unwrap_or_else(PoisonError::into_inner).tell(part, progress)
-            });
-            if let Err(e) = packed {
-                stopped.store(true, Ordering::Relaxed);
-                return Err(e);
-            }
-        }
+    let each = vec![Progress::default(); plan.parts() as usize];
+    let all = Mutex::new(AllParts { each, videos: plan.videos(), progress });
+    let tell = |part, progress: &_| all.lock().unwrap_or_else(PoisonError::into_inner).tell(part, progress);
+    let pack = |part, jobs: &Workers| {
+        plan.pack_or_copy(part as u32, &part_options, copies, &mut |progress| match jobs.are_stopped() {
+            true => ControlFlow::Break(()),
+            false => tell(part, progress),
+        })
     };
-    let carry = stop::carry();
-    let job = || {
-        carry();
-        work()
-    };
-    std::thread::scope(|scope| {
-        let spawn = |i| std::thread::Builder::new().name(format!("part job {i}")).spawn_scoped(scope, job);
-        let started: Vec<_> = (0..jobs).map(spawn).collect();
-        let ended = started.into_iter().map(|thread| match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|_| Err(Error::internal("a job panicked"))),
-            Err(e) => Err(Error::start("a thread", e)),
-        });
-        // Prefer the error that stopped the others, because they only say that they were interrupted.
-        let mut errors: Vec<Error> = ended.filter_map(Result::err).collect();
-        errors.sort_by_key(|e| e.kind() == vidrec_format::error::ErrorKind::Interrupted);
-        errors.into_iter().next().map_or(Ok(()), Err)
-    })
+    in_order_while(plan.parts() as usize, jobs as usize, pack, |_| {}).map(drop)
 }
 
 /// The progress of all parts together.
@@ -81,8 +52,8 @@ struct AllParts<'a, 'f> {
 }
 
 impl AllParts<'_, '_> {
-    fn tell(&mut self, part: u32, progress: &Progress) -> ControlFlow<()> {
-        if let Some(of_part) = self.each.get_mut(part as usize) {
+    fn tell(&mut self, part: usize, progress: &Progress) -> ControlFlow<()> {
+        if let Some(of_part) = self.each.get_mut(part) {
             *of_part = *progress;
         }
         let mut all = Progress { total: Some(self.videos), ..Progress::default() };

@@ -13,7 +13,7 @@ use crate::options::PackOptions;
 use crate::pack::{Pack, pack_as};
 use crate::plan::PackPlan;
 use crate::run::{Interrupted, PackReport, RunOptions};
-use crate::work::Resources;
+use crate::work::{Copies, Resources};
 use vidrec_dataset::listing;
 use vidrec_format::dataset_json::{FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
@@ -72,6 +72,17 @@ impl PartsPlan {
     /// The errors of [`pack`](crate::pack()). [`Usage`](vidrec_format::error::ErrorKind::Usage) also: the plan has
     /// no such part or was made by another version of vidrec or FFmpeg, or a video has changed since.
     pub fn pack(&self, part: u32, options: &PartOptions, progress: &mut ProgressFn<'_>) -> Result<PackReport> {
+        self.pack_or_copy(part, options, None, progress)
+    }
+
+    /// Packs a part. Videos of which `copies`, by their places in the whole plan, has the clips are copied.
+    pub(super) fn pack_or_copy(
+        &self,
+        part: u32,
+        options: &PartOptions,
+        copies: Option<&Copies<'_>>,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<PackReport> {
         self.part(part)?;
         self.check_versions()?;
         let attempts = self.place.attempts(options.scratch.as_deref(), &self.digest)?;
@@ -88,7 +99,7 @@ impl PartsPlan {
             return Ok(receipt.report.found());
         }
         attempt.died |= self.left_a_note(part)?;
-        match self.work_and_say(part, &attempt, options, progress) {
+        match self.work_and_say(part, &attempt, (options, copies), progress) {
             Ok(report) => {
                 attempt.remove()?;
                 self.place.tidy(&attempts);
@@ -114,11 +125,11 @@ impl PartsPlan {
         &self,
         part: u32,
         attempt: &Attempt,
-        options: &PartOptions,
+        (options, copies): (&PartOptions, Option<&Copies<'_>>),
         progress: &mut ProgressFn<'_>,
     ) -> Result<PackReport> {
         let mut notes = Notes::begin(&self.place, (part, attempt), &self.digest)?;
-        let packed = self.work(part, attempt, options, &mut |p| {
+        let packed = self.work(part, attempt, (options, copies), &mut |p| {
             notes.progress(p);
             progress(p)
         });
@@ -161,7 +172,7 @@ impl PartsPlan {
         &self,
         part: u32,
         attempt: &Attempt,
-        options: &PartOptions,
+        (options, copies): (&PartOptions, Option<&Copies<'_>>),
         progress: &mut ProgressFn<'_>,
     ) -> Result<PackReport> {
         let mut resources = options.resources.clone();
@@ -179,13 +190,14 @@ impl PartsPlan {
         let plan = PackPlan { jobs, classes, passed_over, manifests, notes, tracks };
         let set = attempt.set();
         let meta = self.json.meta(pack_options.frames.draws);
-        let how = Pack { meta, probes: false, channels: self.json.channels };
+        let first = self.part(part)?.first;
+        let copies = copies.map(|copies| copies.from(first));
+        let how = Pack { meta, probes: false, channels: self.json.channels, copies };
         let mut last = Progress::default();
         let mut report = pack_as(&plan, &set, how, &pack_options, &mut |p| {
             last = *p;
             progress(p)
         })?;
-        let first = self.part(part)?.first;
         report.failures.iter_mut().for_each(|failure| failure.item += first);
         report.failures_file = None;
         let shards = if report.clips > 0 {

@@ -10,6 +10,7 @@ use super::bucket::InBucket;
 use super::folder::Folder;
 use vidrec_dataset::{Io, Source};
 use vidrec_format::error::{Error, Result};
+use vidrec_format::names;
 use vidrec_store::disk::{AtomicFile, FolderLock, whole_folder};
 use vidrec_store::location::is_remote;
 use vidrec_store::storage::Storage;
@@ -31,10 +32,12 @@ impl Place {
         InBucket::open(location, storage).map(Place::Bucket)
     }
 
-    /// Returns the place of a plan whose parts become the data set at `location` in object storage.
-    ///
-    /// The plan is removed when the pack ends.
+    /// Returns the place of a plan whose parts become the data set at `location`. The plan is removed when the pack
+    /// ends.
     pub fn within(location: &Path, storage: &Storage) -> Result<Self> {
+        if !is_remote(location) {
+            return Ok(Place::Folder(Folder { dir: location.join(names::PARTS) }));
+        }
         InBucket::within(location, storage).map(Place::Bucket)
     }
 

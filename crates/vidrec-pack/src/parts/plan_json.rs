@@ -1,5 +1,7 @@
 //! The contents of `plan.json`.
 
+use std::ops::Not;
+
 use serde::{Deserialize, Serialize};
 
 use super::options::PlannedOptions;
@@ -31,6 +33,9 @@ pub(super) struct PlanJson {
     pub jobs: Option<String>,
     /// The parts in order, one after the other.
     pub parts: Vec<PlannedPart>,
+    /// Whether only videos that failed before are packed. The others are copied from an existing data set.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub retries: bool,
     pub passed_over: Vec<PassedOver>,
     pub manifests: Vec<ManifestColumns>,
     pub notes: Vec<String>,

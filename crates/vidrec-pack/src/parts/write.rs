@@ -120,6 +120,7 @@ fn write_locked(
         videos: plan.jobs.len() as u64,
         jobs: place.name_of(&mut jobs)?,
         parts,
+        retries: options.run.retry_failed,
         passed_over: plan.passed_over.clone(),
         manifests: plan.manifests.clone(),
         notes: plan.notes.clone(),

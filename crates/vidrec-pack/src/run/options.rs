@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use vidrec_dataset::writer::Sharding;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::words::words;
 
 /// What a run writes, and what it does when something goes wrong.
@@ -75,6 +75,21 @@ pub enum Interrupted {
     Resume,
     /// Discard it and start over.
     Restart,
+}
+
+impl Interrupted {
+    /// Whether to resume the run that was found. If not, it is to be discarded.
+    ///
+    /// # Errors
+    ///
+    /// The run is to stay as it is. `found` describes it.
+    pub(crate) fn resumes(self, found: impl FnOnce() -> Error) -> Result<bool> {
+        match self {
+            Interrupted::Resume => Ok(true),
+            Interrupted::Restart => Ok(false),
+            Interrupted::Refuse => Err(found().hint(Hint::Resume).hint(Hint::Restart)),
+        }
+    }
 }
 
 words!(Interrupted, "what to do with an interrupted run", {

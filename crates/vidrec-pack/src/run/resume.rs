@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::fingerprint::{Difference, RunFingerprint, refusal};
 use super::journal::{Journal, JournalEntry, JournalLines, JournalSummary};
-use super::options::{Interrupted, RunOptions};
+use super::options::RunOptions;
 use super::outcome::{Done, Outcome};
 use super::report::PackReport;
 use super::run::carry_out;
@@ -39,16 +39,16 @@ pub(crate) fn start(
     options: &RunOptions,
 ) -> Result<Beginning> {
     let mut writer_options = WriterOptions { meta, overwrite: options.overwrite || options.retry_failed };
-    match (found, options.interrupted) {
-        (Some(found), Interrupted::Refuse) => Err(is_there(out, &found)),
-        (Some(found), Interrupted::Resume) => {
+    let resumes = |found: &JournalSummary| options.interrupted.resumes(|| is_there(out, found));
+    match (found.as_ref().map(resumes).transpose()?, found) {
+        (Some(true), Some(found)) => {
             if let Some(difference) = found.fingerprint.difference(fingerprint) {
                 return Err(refusal(out, other_video(out, plan, found.end)?.unwrap_or(difference)));
             }
             writer_options.overwrite |= found.fingerprint.overwrite;
             resume(out, plan, writer_options, lock, found)
         }
-        (found, _) => {
+        (_, found) => {
             // Some of its files may have their names already.
             let complete = found.and_then(|f| f.complete);
             writer_options.overwrite |= complete.map_or(Ok(false), |c| c.intent.settle(out))?;
@@ -59,10 +59,7 @@ pub(crate) fn start(
 
 fn is_there(out: &Path, found: &JournalSummary) -> Error {
     let (done, total) = (found.videos, found.fingerprint.videos);
-    Error::usage(format!("this folder has an interrupted pack, with {done} of {total} videos done"))
-        .file(out)
-        .hint(Hint::Resume)
-        .hint(Hint::Restart)
+    Error::usage(format!("this folder has an interrupted pack, with {done} of {total} videos done")).file(out)
 }
 
 fn begin(

@@ -20,6 +20,12 @@ pub(crate) struct Copies<'a> {
 }
 
 impl Copies<'_> {
+    /// Returns the copies for a plan that begins with video `first` of this one.
+    pub fn from(&self, first: u64) -> Self {
+        let rest = usize::try_from(first).ok().and_then(|first| self.first.get(first..));
+        Copies { set: self.set, draws: self.draws, first: rest.unwrap_or_default().to_vec() }
+    }
+
     /// Returns the clips of a video as they were packed, verified by their checksums; `None` if the video failed.
     pub fn of(&self, ordinal: usize) -> Option<Result<Vec<PackedClip>, ClipFailure>> {
         let first = (*self.first.get(ordinal)?)?;
