@@ -74,10 +74,11 @@ const BESIDE: &[Output] = &[Output::Set("records")];
 const FILES: &[Output] = &[Output::Files("out")];
 
 /// Commands that pack: all into an empty place, and over what `OLD_PACK` makes.
-const PACKS: [(&str, &str, &[Output]); 4] = [
+const PACKS: [(&str, &str, &[Output]); 5] = [
     ("pack", "pack {in}/good", SET),
     ("pack, some bad", "pack {in}/some-bad", SET),
     ("pack --shards 3", "pack {in}/some-bad --shards 3", SET),
+    ("pack --parts 2", "pack {in}/some-bad --parts 2", SET),
     ("pack --mxnet", "pack {in}/some-bad --mxnet", SET_AND_MXNET),
 ];
 const PACK_OPTIONS: &str = " -o out -n 2 -j 2 --commit-every 0";
@@ -147,9 +148,12 @@ fn packs() -> Vec<Row> {
         let over: Before = Box::new(move |inputs, folder| inputs.vidrec(folder, &old));
         rows.extend(fresh_and_over(name, &format!("{line}{PACK_OPTIONS}"), outputs, over));
     }
-    let line = format!("pack {{in}}/mended{PACK_OPTIONS} --retry-failed");
-    let before: Before = Box::new(|inputs, folder| copy(&inputs.at("packed-before"), &folder.join("out")));
-    rows.push(Row::new("pack --retry-failed", &line, SET, before));
+    for (name, before) in [("pack --retry-failed", "packed-before"), ("pack --parts 2 --retry-failed", "parts-before")]
+    {
+        let line = name.replace("pack", &format!("pack {{in}}/mended{PACK_OPTIONS}"));
+        let before: Before = Box::new(move |inputs, folder| copy(&inputs.at(before), &folder.join("out")));
+        rows.push(Row::new(name, &line, SET, before));
+    }
     rows.into_iter().map(|row| Row { resume: " --resume", ..row }).collect()
 }
 
