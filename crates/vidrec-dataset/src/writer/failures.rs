@@ -23,12 +23,16 @@ impl Writer {
     }
 }
 
+/// The description of the list, which has `count` lines of JSON.
+pub fn describe_failures(count: u64, lines: &str) -> FailuresJson {
+    let sha256: [u8; 32] = Sha256::digest(lines).into();
+    FailuresJson { file: FileName::of_failures(&sha256), count, sha256: hex(&sha256) }
+}
+
 /// Writes the list, which has `count` lines of JSON, under a temporary name in `dir`.
 pub fn stage_failures(dir: &Path, count: u64, lines: &str) -> Result<(Temporary, FailuresJson)> {
     let mut file = AtomicFile::create(&dir.join(names::FAILURES))?;
     file.write_all(lines.as_bytes())?;
     file.sync()?;
-    let sha256: [u8; 32] = Sha256::digest(lines).into();
-    let name = FileName::of_failures(&sha256);
-    Ok((file.seal(), FailuresJson { file: name, count, sha256: hex(&sha256) }))
+    Ok((file.seal(), describe_failures(count, lines)))
 }

@@ -15,7 +15,7 @@ mod written;
 
 pub use clip_info::{ClipInfo, FrameData};
 #[doc(hidden)]
-pub use failures::stage_failures;
+pub use failures::{describe_failures, stage_failures};
 #[doc(hidden)]
 pub use index::{FinishedIndex, IndexWriter};
 #[doc(hidden)]

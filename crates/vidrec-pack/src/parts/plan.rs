@@ -14,7 +14,7 @@ use super::receipt::Receipt;
 use crate::options::TOOL;
 use crate::plan::Job;
 use crate::video;
-use crate::work::Stamp;
+use crate::work::{Stamp, changed_file};
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::workers::in_order;
@@ -177,18 +177,9 @@ impl PartsPlan {
 }
 
 fn check_input(planned: &PlannedJob) -> Result<()> {
-    check_file(&planned.job.path, planned.stamp)?;
-    let files = planned.job.tracks.iter().flat_map(|row| row.files());
-    files.zip(&planned.track_stamps).try_for_each(|(file, then)| check_file(file, *then))
-}
-
-fn check_file(file: &Path, then: Option<Stamp>) -> Result<()> {
-    let now = Stamp::of(file);
-    if then == now {
-        return Ok(());
-    }
-    let text = |stamp: Option<Stamp>| stamp.map_or("no file".into(), |stamp| stamp.to_string());
-    let e = is_another(file, text(then), text(now));
+    let changed = changed_file(&planned.job, planned.stamp, &planned.track_stamps);
+    let Some(changed) = changed else { return Ok(()) };
+    let e = is_another(changed.file, changed.then, changed.now);
     Err(e.help("copy videos with their times (cp -p, rsync -t), or plan again"))
 }
 

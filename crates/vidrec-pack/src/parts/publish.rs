@@ -21,7 +21,7 @@ use vidrec_format::file_name::FileName;
 use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::workers::in_order;
 use vidrec_store::disk::publication;
-use vidrec_store::disk::publication::Replaced;
+use vidrec_store::disk::publication::{LeftBehind, Replaced};
 use vidrec_store::disk::{FolderLock, Temporary, share};
 use vidrec_store::location::is_remote;
 
@@ -53,11 +53,20 @@ impl PartsPlan {
         let mut report = self.report(&receipts)?;
         self.check_failures(&report)?;
         let shards: Vec<ShardJson> = receipts.into_iter().flatten().flat_map(|receipt| receipt.shards).collect();
-        let json = self.listing(shards)?;
+        let mut json = self.listing(shards)?;
+        let failures = lines(&report.failures)?;
+        json.failures = (report.failed > 0).then(|| writer::describe_failures(report.failed, &failures));
+        report.failures_file = json.failures.as_ref().map(|listed| listed.file.to_string());
         match &self.place {
-            Place::Folder(_) => self.publish_in_folder((json, &mut report), options, progress)?,
+            Place::Folder(_) => report.left_behind = self.publish_in_folder(&json, &failures, options, progress)?,
             Place::Bucket(bucket) => {
-                super::publish_remote::publish(self, bucket, (json, &mut report), options, progress)?;
+                report.notes.extend(super::publish_remote::publish(
+                    self,
+                    bucket,
+                    (&json, failures),
+                    options,
+                    progress,
+                )?);
             }
         }
         Ok(report)
@@ -78,10 +87,11 @@ impl PartsPlan {
 
     fn publish_in_folder(
         &self,
-        (json, report): (DatasetJson, &mut PackReport),
+        json: &DatasetJson,
+        failures: &str,
         options: &PublishOptions,
         progress: &mut ProgressFn<'_>,
-    ) -> Result<()> {
+    ) -> Result<LeftBehind> {
         let out = options.out.as_deref().unwrap_or(self.place.location());
         if is_remote(out) {
             let e = Error::usage("a plan in a folder can be published only to a folder").file(out);
@@ -90,7 +100,7 @@ impl PartsPlan {
         let lock = FolderLock::take(out)?;
         publication::recover(out)?;
         self.check_files(&json.shards, options.read_all, progress)?;
-        self.stage(report, json, out, lock, options.overwrite)
+        self.stage(json, failures, out, lock, options.overwrite)
     }
 
     fn check_missing(&self, receipts: &[Option<Receipt>], options: &PublishOptions) -> Result<()> {
@@ -188,32 +198,28 @@ impl PartsPlan {
         Ok(whole(out)? == whole(self.place.location())?)
     }
 
-    /// Stages the files that are missing in `out`, and publishes.
+    /// Stages the files that are missing in `out`, and publishes. Returns what could not be cleaned up.
     fn stage(
         &self,
-        report: &mut PackReport,
-        mut json: DatasetJson,
+        json: &DatasetJson,
+        failures: &str,
         out: &Path,
         lock: FolderLock,
         overwrite: bool,
-    ) -> Result<()> {
+    ) -> Result<LeftBehind> {
         let is_here = self.is_here(out)?;
         let replaced =
             if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite, &lock)? };
         let mut files: Vec<(Temporary, FileName)> = Vec::new();
         if !is_here {
-            for name in json.file_names() {
+            for name in json.shards.iter().flat_map(ShardJson::file_names) {
                 files.push((share(&self.place.shard_path(name), &out.join(name))?.0, name.clone()));
             }
         }
-        if report.failed > 0 {
-            let (file, listed) = writer::stage_failures(out, report.failed, &lines(&report.failures)?)?;
-            report.failures_file = Some(listed.file.to_string());
-            files.push((file, listed.file.clone()));
-            json.failures = Some(listed);
+        if let Some(listed) = &json.failures {
+            files.push((writer::stage_failures(out, listed.count, failures)?.0, listed.file.clone()));
         }
-        report.left_behind = publication::publish(vec![writer::stage(out, lock, files, &json, replaced)?])?;
-        Ok(())
+        publication::publish(vec![writer::stage(out, lock, files, json, replaced)?])
     }
 }
 

@@ -2,15 +2,11 @@
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use super::bucket::InBucket;
 use super::place::PLAN;
 use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
-use crate::run::{PackReport, lines};
-use vidrec_format::data_binding::hex;
-use vidrec_format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
+use vidrec_format::dataset_json::{DatasetJson, ShardJson};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::progress::ProgressFn;
@@ -19,20 +15,16 @@ use vidrec_store::location::{is_remote, split};
 use vidrec_transfer::upload;
 use vidrec_transfer::upload::{PushOptions, PushReport};
 
-/// Publishes the shards that `json` lists, which belong to the plan in `from`, and the failures in the report.
+/// Publishes the shards that `json` lists, which belong to the plan in `from`, and the list of failures. Returns
+/// notes about what could not be cleaned up.
 pub(super) fn publish(
     plan: &PartsPlan,
     from: &InBucket,
-    (mut json, report): (DatasetJson, &mut PackReport),
+    (json, failures): (&DatasetJson, String),
     options: &PublishOptions,
     progress: &mut ProgressFn<'_>,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     let out = elsewhere(from.bucket.location(), options)?;
-    let failures = list_failures(report)?;
-    if let Some((listed, _)) = &failures {
-        report.failures_file = Some(listed.file.to_string());
-        json.failures = Some(listed.clone());
-    }
     let listing = json.to_bytes();
     let target = upload::Place::open(out.unwrap_or(from.bucket.location()), &push_options(from, options))?;
     let is_there = target.has(&listing);
@@ -40,27 +32,21 @@ pub(super) fn publish(
         target.check()?;
     }
     plan.check_files(&json.shards, options.read_all, progress)?;
-    if is_there {
-        return tidy(&target, &json, report);
+    if !is_there {
+        if out.is_some() {
+            copy(plan, from, &target, json)?;
+        }
+        if let Some(listed) = &json.failures {
+            target.bucket.put(&listed.file, failures.into_bytes())?;
+        }
+        target.commit(&listing)?;
     }
-    if out.is_some() {
-        copy(plan, from, &target, &json)?;
-    }
-    if let Some((listed, text)) = failures {
-        target.bucket.put(&listed.file, text.into_bytes())?;
-    }
-    target.commit(&listing)?;
-    tidy(&target, &json, report)
-}
-
-fn tidy(target: &upload::Place, json: &DatasetJson, report: &mut PackReport) -> Result<()> {
     let mut pushed = PushReport::default();
     target.tidy(json, &mut pushed);
-    report.notes.append(&mut pushed.notes);
-    Ok(())
+    Ok(pushed.notes)
 }
 
-pub(super) fn push_options(from: &InBucket, options: &PublishOptions) -> PushOptions {
+fn push_options(from: &InBucket, options: &PublishOptions) -> PushOptions {
     PushOptions { storage: from.storage.clone(), overwrite: options.overwrite, only_publisher: options.only_publisher }
 }
 
@@ -91,15 +77,4 @@ fn copy(plan: &PartsPlan, from: &InBucket, target: &upload::Place, json: &Datase
     let names: Vec<&FileName> = json.shards.iter().flat_map(ShardJson::file_names).collect();
     in_order(names.len(), plan.place.at_once(), |i| target.bucket.copy(&from.bucket.path(names[i]), names[i]))?;
     Ok(())
-}
-
-/// Returns the list of skipped videos and its description in `dataset.json`, or `None` if no video was skipped.
-fn list_failures(report: &PackReport) -> Result<Option<(FailuresJson, String)>> {
-    if report.failed == 0 {
-        return Ok(None);
-    }
-    let text = lines(&report.failures)?;
-    let sha256: [u8; 32] = Sha256::digest(&text).into();
-    let file = FileName::of_failures(&sha256);
-    Ok(Some((FailuresJson { file, count: report.failed, sha256: hex(&sha256) }, text)))
 }

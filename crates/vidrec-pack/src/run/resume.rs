@@ -9,7 +9,7 @@ use super::outcome::{Done, Outcome};
 use super::report::PackReport;
 use super::run::carry_out;
 use crate::plan::{Job, PackPlan};
-use crate::work::Stamp;
+use crate::work::changed_file;
 use vidrec_dataset::writer::{Writer, WriterOptions};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::meta::Meta;
@@ -157,17 +157,7 @@ fn replay(
 
 /// Checks that an input that was packed already is unchanged.
 fn check_input(dir: &Path, job: &Job, done: &Done) -> Result<()> {
-    check_file(dir, &job.path, done.stamp)?;
-    let files = job.tracks.iter().flat_map(|row| row.files());
-    files.zip(&done.track_stamps).try_for_each(|(file, then)| check_file(dir, file, *then))
-}
-
-fn check_file(dir: &Path, file: &Path, then: Option<Stamp>) -> Result<()> {
-    let now = Stamp::of(file);
-    if now == then {
-        return Ok(());
-    }
-    let text = |stamp: Option<Stamp>| stamp.map_or("no file".into(), |stamp| stamp.to_string());
-    let what = format!("the file {}", file.display());
-    Err(refusal(dir, Difference { what, then: text(then), now: text(now) }))
+    let Some(changed) = changed_file(job, done.stamp, &done.track_stamps) else { return Ok(()) };
+    let what = format!("the file {}", changed.file.display());
+    Err(refusal(dir, Difference { what, then: changed.then, now: changed.now }))
 }

@@ -3,24 +3,19 @@
 use std::path::Path;
 use std::time::Instant;
 
-use sha2::{Digest, Sha256};
-
 use super::journal::{Completion, Journal, JournalEntry};
 use super::options::{OnError, RunOptions};
 use super::outcome::{Done, Failure, Outcome, Stored, Troubles};
 use super::report::PackReport;
 use crate::plan::PackPlan;
 use crate::work::{ClipFailure, Event, Flow, PackStage, PackedClip, PackedVideo};
-use vidrec_dataset::writer::{EncodedTrack, OpenShard};
-use vidrec_dataset::writer::{FrameData, Writer};
+use vidrec_dataset::writer::{EncodedTrack, FrameData, OpenShard, Writer, describe_failures};
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::file_name::FileName;
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_format::record_header;
 use vidrec_format::stop;
 use vidrec_store::disk::free_space::Watch;
-use vidrec_store::disk::publication;
-use vidrec_store::disk::publication::{FolderIntent, LeftBehind};
+use vidrec_store::disk::publication::{self, FolderIntent, LeftBehind};
 use vidrec_store::disk::write_file;
 
 /// Bytes of records after which they are flushed to disk, even before the time is up.
@@ -236,7 +231,9 @@ impl<'a> PackRun<'a> {
         let failures = lines(&report.failures)?;
         if report.clips == 0 {
             let _lock = writer.discard();
-            report.failures_file = Some(put_failures(out, failures.as_bytes())?.into());
+            let name = describe_failures(report.failed, &failures).file;
+            write_file(&out.join(&name), failures.as_bytes())?;
+            report.failures_file = Some(name.into());
             Journal::remove(out)?;
             return Ok(report);
         }
@@ -268,12 +265,6 @@ pub(super) fn carry_out(intent: &FolderIntent, out: &Path) -> Result<LeftBehind>
         left_behind.extend(Journal::remove(out).err().map(left));
     }
     Ok(left_behind)
-}
-
-/// Writes the list of failures if there is no data set.
-fn put_failures(out: &Path, lines: &[u8]) -> Result<FileName> {
-    let name = FileName::of_failures(&Sha256::digest(lines).into());
-    write_file(&out.join(&name), lines).map(|()| name)
 }
 
 /// Returns the list of failures as text.

@@ -60,6 +60,6 @@ pub(super) use ordered::{Event, Flow, for_each};
 pub(super) use packed::PackedClip;
 pub(super) use sound::{SOUND, sound_channels, sound_schema};
 pub(super) use sources::{PackedVideo, Sources, pack_somewhere};
-pub(super) use stamp::{Stamp, track_stamps};
+pub(super) use stamp::{Stamp, changed_file, track_stamps};
 pub(super) use video_store::VideoStore;
 pub(super) use worker_requests::{Gift, Line};

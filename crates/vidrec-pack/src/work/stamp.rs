@@ -36,6 +36,28 @@ pub(crate) fn track_stamps(job: &Job) -> Vec<Option<Stamp>> {
     job.tracks.iter().flat_map(|row| row.files()).map(Stamp::of).collect()
 }
 
+/// An input file that is not what it was: its stamps in words.
+pub(crate) struct ChangedFile<'a> {
+    pub file: &'a Path,
+    pub then: String,
+    pub now: String,
+}
+
+/// Returns the first file of a video that does not have these stamps.
+pub(crate) fn changed_file<'a>(
+    job: &'a Job,
+    stamp: Option<Stamp>,
+    track_stamps: &[Option<Stamp>],
+) -> Option<ChangedFile<'a>> {
+    let text = |stamp: Option<Stamp>| stamp.map_or("no file".into(), |stamp| stamp.to_string());
+    let tracks = job.tracks.iter().flat_map(|row| row.files()).zip(track_stamps.iter().copied());
+    let mut files = std::iter::once((&*job.path, stamp)).chain(tracks);
+    files.find_map(|(file, then)| {
+        let now = Stamp::of(file);
+        (now != then).then(|| ChangedFile { file, then: text(then), now: text(now) })
+    })
+}
+
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes, changed {} ns after 1970", self.bytes, self.modified_ns)
