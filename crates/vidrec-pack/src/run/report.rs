@@ -10,7 +10,7 @@ use vidrec_dataset::writer::ClipInfo;
 use vidrec_jpeg::Scores;
 
 /// The result of a run. The program prints it as JSON.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PackReport {
     /// The number of clips written.
@@ -125,43 +125,10 @@ pub struct Warning {
 impl PackReport {
     pub(crate) fn new(plan: &PackPlan) -> Self {
         PackReport {
-            clips: 0,
-            labeled: 0,
-            frames: 0,
-            failed: 0,
-            short: 0,
-            repeated_frames: 0,
-            damaged_frames: 0,
-            corrupt_packets: 0,
-            decode_errors: 0,
-            logged_errors: 0,
-            failed_checksums: 0,
-            size_changes: 0,
-            guessed_times: 0,
-            unordered_times: 0,
-            cut_off: 0,
-            without_audio: 0,
-            audio_errors: 0,
-            audio_gaps: 0,
-            least_quality: None,
-            most_quality: None,
-            measured_frames: 0,
-            psnr: None,
-            ssim: None,
-            bytes: 0,
-            seconds: 0.0,
-            failures: Vec::new(),
-            failures_file: None,
-            warnings: Vec::new(),
             passed_over: plan.passed_over.clone(),
             manifests: plan.manifests.clone(),
             notes: plan.notes.clone(),
-            shortage: None,
-            resumed_at: None,
-            left_behind: Vec::new(),
-            was_there: false,
-            last_clip_job: None,
-            videos: 0,
+            ..PackReport::default()
         }
     }
 
