@@ -106,7 +106,7 @@ fn a_retry_in_parts_that_is_killed_resumes_to_the_same_bytes() {
         kill(&mut videos.command(&retry), time, &mut seed);
         if videos.path("set/.parts/plan.json").exists() {
             interrupted += 1;
-            videos.fails(&retry, &["an interrupted pack in parts", "--resume"]);
+            videos.fails(&retry, &["interrupted pack in parts", "--resume"]);
             // It would lose what was retried.
             videos.fails(&[&pack("set")[..], &["--resume"]].concat(), &["failed videos", "--retry-failed"]);
         }
