@@ -124,7 +124,7 @@ fn find_existing(plan: &PackPlan, out: &Path, parts: &InParts, options: &PackOpt
 /// that data set.
 fn forget_finished(place: &Place, options: &PackOptions) -> Result<()> {
     if PartsPlan::open_place(place.clone())?.json.retries && !options.run.retry_failed {
-        let e = Error::usage("an interrupted pack of failed videos is here").file(place.path(PLAN));
+        let e = Error::usage("this folder has an interrupted pack of failed videos").file(place.path(PLAN));
         return Err(e.hint(Hint::Set("retry_failed")));
     }
     forget(place)
