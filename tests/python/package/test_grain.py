@@ -32,7 +32,7 @@ def test_samples_are_those_of_the_loader(ds):
 def test_there_are_no_other_samples(ds):
     with pytest.raises(IndexError, match="no sample 12"):
         Source(ds, **OPTIONS)[12]
-    with pytest.raises(vidrec.UsageError, match="no batch_size, shuffle"):
+    with pytest.raises(vidrec.UsageError, match="not for single samples: batch_size, shuffle"):
         Source(ds, shuffle=True, batch_size=2)
 
 

@@ -165,7 +165,7 @@ def test_torch_gets_tensors(robot):
     ("tracks", "words"),
     [
         ({"speed": vidrec.track()}, 'no track "speed"'),
-        ({"caption": vidrec.track(how="linear")}, 'tracks["caption"]: texts'),
+        ({"caption": vidrec.track(how="linear")}, 'tracks["caption"]: a track of texts'),
         ({"state": vidrec.track(window=(1, 0), rate=5)}, 'tracks["state"].window'),
         ({"state": vidrec.track(window=(float("nan"), 0), rate=5)}, 'tracks["state"].window'),
         ({"state": vidrec.track(window=(0, 1), rate=0)}, 'tracks["state"]'),
