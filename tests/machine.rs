@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::ffmpeg_videos;
 use common::skip::{has_decoder_faults, skip};
-use common::test_videos;
 use serde_json::Value;
 
 const VIDEOS: usize = 24;
@@ -25,7 +25,7 @@ impl Videos {
         fs::create_dir_all(videos.path("in/a")).unwrap();
         for i in 0..3 {
             let source = format!("testsrc2=size=128x96:rate=10:duration=1,hue=h={}", i * 90);
-            test_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
+            ffmpeg_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
         }
         for i in 0..VIDEOS {
             fs::copy(videos.path(&format!("{}.mp4", i % 3)), videos.path(&format!("in/a/{i:02}.mp4"))).unwrap();

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::common::ffmpeg_videos;
 use crate::common::names::file;
-use crate::common::test_videos;
 use serde_json::Value;
 
 /// A folder of generated videos: two classes, sizes, rates, one portrait, one broken, one with an odd name.
@@ -30,7 +30,7 @@ impl Videos {
     fn clip(&self, name: &str, source: &str) {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        test_videos::make(&format!("-f lavfi -i {source} -c:v libx264 -pix_fmt yuv420p"), path);
+        ffmpeg_videos::make(&format!("-f lavfi -i {source} -c:v libx264 -pix_fmt yuv420p"), path);
     }
 
     fn path(&self) -> PathBuf {

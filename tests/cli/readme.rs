@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::test_videos;
+use crate::common::ffmpeg_videos;
 
 /// The lines of all blocks that are marked `sh`.
 fn commands() -> Vec<String> {
@@ -16,7 +16,7 @@ fn commands() -> Vec<String> {
 
 fn clip(path: &Path, source: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    test_videos::make(&format!("-f lavfi -i {source} -pix_fmt yuv420p"), path);
+    ffmpeg_videos::make(&format!("-f lavfi -i {source} -pix_fmt yuv420p"), path);
 }
 
 #[test]

@@ -3,13 +3,13 @@
 // Each test program uses some of this.
 #![allow(dead_code)]
 
+pub mod ffmpeg_videos;
 pub mod hostile;
 pub mod names;
 pub mod rich;
 pub mod skip;
 #[cfg(unix)]
 pub mod small_disk;
-pub mod test_videos;
 pub mod until;
 
 use std::collections::BTreeMap;

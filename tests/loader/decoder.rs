@@ -61,7 +61,7 @@ fn all_that_the_packer_writes_is_decoded_by_our_own_decoder() {
     }
     let dir = tempfile::tempdir().unwrap();
     let video = dir.path().join("a.mp4");
-    common::test_videos::make("-f lavfi -i testsrc2=s=170x130:r=25:d=1 -pix_fmt yuv420p", &video);
+    common::ffmpeg_videos::make("-f lavfi -i testsrc2=s=170x130:r=25:d=1 -pix_fmt yuv420p", &video);
     for (i, options) in
         [&["--quality", "30"][..], &["--optimize"], &["--optimize", "--quality", "100"]].iter().enumerate()
     {

@@ -9,8 +9,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use vidrec::Dataset;
 
+use crate::common::ffmpeg_videos;
 use crate::common::skip::{has_decoder_faults, has_ffmpeg, skip};
-use crate::common::test_videos;
 
 struct Bench(tempfile::TempDir);
 
@@ -24,7 +24,7 @@ impl Bench {
         fs::create_dir_all(bench.path("in/a")).unwrap();
         for name in ["1", "2", "3"] {
             let how = "-f lavfi -i testsrc2=size=128x96:rate=10:duration=1 -c:v mpeg4";
-            test_videos::make(how, bench.path(&format!("in/a/{name}.mp4")));
+            ffmpeg_videos::make(how, bench.path(&format!("in/a/{name}.mp4")));
         }
         Some(bench)
     }

@@ -7,12 +7,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use vidrec::Dataset;
 
+use crate::common::ffmpeg_videos;
 use crate::common::names::file;
 use crate::common::skip::skip;
-use crate::common::test_videos;
 
 fn ffmpeg(args: &str, out: &Path) -> bool {
-    let made = test_videos::try_make(&format!("-f lavfi -i {args}"), out).is_ok();
+    let made = ffmpeg_videos::try_make(&format!("-f lavfi -i {args}"), out).is_ok();
     if !made {
         skip(&format!("no ffmpeg program that makes {}", out.display()));
     }

@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 use image::{ImageBuffer, Luma};
 use serde_json::Value;
 
+use crate::common::ffmpeg_videos;
 use crate::common::skip::skip;
-use crate::common::test_videos;
 
 fn pack(dir: &Path, more: &[&str]) -> Output {
     let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
@@ -61,7 +61,7 @@ fn video_of_up_to_12_bits_is_packed_and_of_16_is_not() {
     fs::create_dir_all(temp.path().join("in")).unwrap();
     for format in ["gray16le", "gbrp16le", "yuv444p16le", "yuv420p10le", "yuv420p12le", "gray12le"] {
         let how = format!("-f lavfi -i testsrc2=s=64x48:r=10:d=0.5 -c:v ffv1 -pix_fmt {format}");
-        if test_videos::try_make(&how, temp.path().join(format!("in/{format}.mkv"))).is_err() {
+        if ffmpeg_videos::try_make(&how, temp.path().join(format!("in/{format}.mkv"))).is_err() {
             return skip("no ffmpeg program with FFV1");
         }
     }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::common::ffmpeg_videos;
 use crate::common::skip::has_ffmpeg;
-use crate::common::test_videos;
 
 /// The name of a track, as long as what takes its place.
 const NAME: &str = "a name of twenty-nine letters";
@@ -28,7 +28,7 @@ impl Videos {
     fn make(&self, args: &[&str], name: &str) {
         let how = "-f lavfi -i testsrc2=s=96x64:r=25:d=1 -f lavfi -i sine=d=1 -c:v mpeg4 -c:a aac";
         let args: Vec<&str> = how.split(' ').chain(args.iter().copied()).collect();
-        test_videos::make_in(self.temp.path(), &args, name).unwrap();
+        ffmpeg_videos::make_in(self.temp.path(), &args, name).unwrap();
     }
 
     fn pack(&self, name: &str, more: &[&str]) -> Output {

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use vidrec::{Dataset, raw};
 
-use crate::common::test_videos;
+use crate::common::ffmpeg_videos;
 
 /// A folder with `clip.mp4`, and room for more.
 struct Bench(TempDir);
@@ -18,7 +18,7 @@ struct Bench(TempDir);
 impl Bench {
     fn new() -> Self {
         let bench = Bench(tempfile::tempdir().unwrap());
-        test_videos::make("-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264", bench.at("clip.mp4"));
+        ffmpeg_videos::make("-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264", bench.at("clip.mp4"));
         bench
     }
 

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use vidrec::{Clip, Dataset, LoaderOptions, Pictures, Sampling};
 
-use crate::common::test_videos;
+use crate::common::ffmpeg_videos;
 
 /// A folder for a test, with what it makes in it.
 struct Bench {
@@ -35,7 +35,7 @@ impl Bench {
     /// Runs `ffmpeg ARGS NAME`; the arguments are given as one string.
     fn make(&self, name: &str, args: &str) -> PathBuf {
         let out = self.path(name);
-        test_videos::make(args, &out);
+        ffmpeg_videos::make(args, &out);
         out
     }
 

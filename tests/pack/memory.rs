@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use vidrec::Dataset;
 
+use crate::common::ffmpeg_videos;
 use crate::common::skip::skip;
-use crate::common::test_videos;
 
 /// Runs `vidrec pack` to its end and gives the most memory that it had, in bytes.
 fn peak_of_pack(args: &[&str], out: &Path, videos: &Path) -> u64 {
@@ -25,7 +25,7 @@ fn peak_of_pack(args: &[&str], out: &Path, videos: &Path) -> u64 {
 }
 
 fn make(path: &Path, args: &str) -> bool {
-    test_videos::try_make(&format!("-f lavfi -i {args} -threads 1"), path).is_ok()
+    ffmpeg_videos::try_make(&format!("-f lavfi -i {args} -threads 1"), path).is_ok()
 }
 
 #[test]

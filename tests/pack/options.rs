@@ -7,8 +7,8 @@ use serde_json::Value;
 use vidrec::jpeg::{Decoder, Encoder};
 use vidrec::{Dataset, Planes};
 
+use crate::common::ffmpeg_videos;
 use crate::common::skip::skip;
-use crate::common::test_videos;
 
 /// Packs `videos` and gives the data set and how its settings name the frames.
 fn pack(videos: &Path, out: &Path, options: &[&str]) -> (Dataset, Value) {
@@ -59,7 +59,7 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     std::fs::create_dir(&videos).unwrap();
     for (name, size) in [("a.mp4", "160x96"), ("b.mp4", "96x128"), ("c.mp4", "640x360")] {
         let how = format!("-f lavfi -i testsrc2=s={size}:r=25:d=2 -pix_fmt yuv420p -c:v libx264 -g 20");
-        if test_videos::try_make(&how, videos.join(name)).is_err() {
+        if ffmpeg_videos::try_make(&how, videos.join(name)).is_err() {
             return skip("no ffmpeg program with x264");
         }
     }

@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 
 use fault_proxy::{Fault, Origin, Rule, Server};
 
+use crate::common::ffmpeg_videos;
 use crate::common::rich::{clips, files};
 use crate::common::skip::has_ffmpeg;
-use crate::common::test_videos;
 
 /// Videos of several containers, a broken one and an empty one, in the manifest `list.csv`; and a server of them.
 struct Videos {
@@ -38,7 +38,7 @@ impl Videos {
         let folder = temp.path().join("videos");
         fs::create_dir(&folder).unwrap();
         for (name, how) in MADE {
-            test_videos::make(&format!("-f lavfi -i testsrc2=s=320x240:d=4 -bitexact {how}"), folder.join(name));
+            ffmpeg_videos::make(&format!("-f lavfi -i testsrc2=s=320x240:d=4 -bitexact {how}"), folder.join(name));
         }
         let whole = fs::read(folder.join("a.mp4")).unwrap();
         assert!(fs::metadata(folder.join("c.mkv")).unwrap().len() > 8 << 20);
@@ -218,7 +218,7 @@ fn remote_videos_have_their_sound_and_tracks() {
     for (name, codec) in [("a.mp4", "aac"), ("b.mkv", "pcm_s16le"), ("c.ts", "mp2")] {
         let sources = "-f lavfi -i testsrc2=s=160x120:r=10:d=2 -f lavfi -i sine=d=2";
         let how = format!("{sources} -bitexact -c:v mpeg2video -c:a {codec}");
-        test_videos::make(&how, temp.path().join("videos").join(name));
+        ffmpeg_videos::make(&how, temp.path().join("videos").join(name));
     }
     // Values are below a root on this machine; where the root is remote, where the manifest is.
     for name in ["n.csv", "videos/n.csv"] {

@@ -10,10 +10,10 @@ use std::process::{Command, Output, Stdio};
 use crate::shim::{Fault, Shim};
 use serde_json::Value;
 
+use crate::common::ffmpeg_videos;
 use crate::common::skip::{has_decoder_faults, skip};
 #[cfg(target_os = "linux")]
 use crate::common::small_disk::shell_that_mounts;
-use crate::common::test_videos;
 use crate::common::until::until;
 
 const JOURNAL: &str = ".pack.journal";
@@ -28,7 +28,7 @@ impl Videos {
         let videos = Videos { temp: tempfile::tempdir().unwrap() };
         for i in 0..3 {
             let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 90);
-            test_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
+            ffmpeg_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
         }
         for i in 0..count {
             let to = videos.path(&format!("in/{}/{i:04}.mp4", if i % 2 == 0 { "even" } else { "odd" }));
@@ -575,7 +575,7 @@ fn a_video_over_its_limits_fails_alone() {
 #[test]
 fn a_file_that_was_cut_off_is_reported() {
     let videos = Videos::make(2);
-    test_videos::make("-f lavfi -i testsrc2=size=64x48:rate=10:duration=8 -c:v mpeg4", videos.path("long.mkv"));
+    ffmpeg_videos::make("-f lavfi -i testsrc2=size=64x48:rate=10:duration=8 -c:v mpeg4", videos.path("long.mkv"));
     let bytes = fs::read(videos.path("long.mkv")).unwrap();
     fs::write(videos.path("in/odd/cut.mkv"), &bytes[..bytes.len() / 2]).unwrap();
     fs::write(videos.path("in/odd/whole.mkv"), &bytes).unwrap();

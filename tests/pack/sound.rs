@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use vidrec::{Dataset, TrackTiming, TrackType};
 
-use crate::common::test_videos;
+use crate::common::ffmpeg_videos;
 
 struct Videos {
     temp: tempfile::TempDir,
@@ -25,7 +25,7 @@ impl Videos {
     /// Makes a file with `ffmpeg`.
     #[track_caller]
     fn ffmpeg(&self, args: &str, out: &str) {
-        test_videos::make_in(self.temp.path(), &args.split(' ').collect::<Vec<_>>(), out).unwrap();
+        ffmpeg_videos::make_in(self.temp.path(), &args.split(' ').collect::<Vec<_>>(), out).unwrap();
     }
 
     fn pack(&self, inputs: &[&str], more: &[&str]) -> Output {

@@ -12,8 +12,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::common::ffmpeg_videos;
 use crate::common::skip::{has_decoder_faults, has_ffmpeg};
-use crate::common::test_videos;
 use crate::common::until::until;
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -32,7 +32,7 @@ impl Work {
         let work = Work { temp: tempfile::tempdir().unwrap() };
         for i in 0..3 {
             let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 90);
-            test_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), work.path(&format!("{i}.mp4")));
+            ffmpeg_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), work.path(&format!("{i}.mp4")));
         }
         assert!(Command::new("mkfifo").arg(work.path("gate")).status().unwrap().success());
         Some(work)

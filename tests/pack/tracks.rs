@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use crate::common::test_videos;
+use crate::common::ffmpeg_videos;
 use crate::shim::{Fault, Shim};
 use serde_json::{Value, json};
 use vidrec::{Clip, Dataset, TrackTiming, TrackType};
@@ -35,7 +35,7 @@ impl Videos {
         fs::create_dir(videos.path("in")).unwrap();
         for i in 0..count {
             let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 30);
-            test_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("in/{i}.mp4")));
+            ffmpeg_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("in/{i}.mp4")));
         }
         videos
     }
@@ -481,7 +481,7 @@ fn times_follow_a_clock_that_begins_elsewhere() {
     let videos = Videos::make(0);
     let sources = "-f lavfi -i sine=d=1.3 -itsoffset 0.3 -f lavfi -i testsrc2=s=64x48:r=10:d=1";
     let how = "-map 1:v -map 0:a -c:v mpeg2video -c:a mp2 -muxdelay 0 -output_ts_offset 100";
-    test_videos::make(&format!("{sources} {how}"), videos.path("in/late.ts"));
+    ffmpeg_videos::make(&format!("{sources} {how}"), videos.path("in/late.ts"));
     let mut probe = Command::new("ffprobe");
     probe.args("-v error -show_entries format=start_time -of csv=p=0".split(' ')).arg(videos.path("in/late.ts"));
     let start = String::from_utf8(probe.output().unwrap().stdout).unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::test_videos;
+use crate::common::ffmpeg_videos;
 use crate::support::{PARTS, Videos, has_no_set, show};
 
 /// Replaces all videos of some parts of a plan that will be made by nonsense. Places are those of the order of the inputs.
@@ -93,7 +93,7 @@ fn failures_of_all_parts_count_together() {
 fn videos_that_are_skipped_as_asked_are_no_failures() {
     let videos = Videos::make(8);
     fs::remove_file(videos.path("in/even/broken.mp4")).unwrap();
-    test_videos::make(
+    ffmpeg_videos::make(
         "-f lavfi -i testsrc2=size=64x48:rate=10:duration=0.2 -c:v mpeg4",
         videos.path("in/odd/short.mp4"),
     );

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::common::test_videos;
+use crate::common::ffmpeg_videos;
 
 /// Parts of a plan.
 pub const PARTS: u32 = 4;
@@ -25,7 +25,7 @@ impl Videos {
         let videos = Videos { temp: tempfile::tempdir().unwrap() };
         for i in 0..3 {
             let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 90);
-            test_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
+            ffmpeg_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
         }
         for i in 0..count {
             let to = videos.path(&format!("in/{}/{i:04}.mp4", if i % 2 == 0 { "even" } else { "odd" }));
@@ -39,7 +39,7 @@ impl Videos {
     /// Puts a video with sound in the place of another one.
     pub fn add_sound(&self, name: &str) {
         let video = "-f lavfi -i testsrc2=size=64x48:rate=10:duration=1";
-        test_videos::make(&format!("{video} -f lavfi -i sine=duration=1 -c:v mpeg4"), self.path(name));
+        ffmpeg_videos::make(&format!("{video} -f lavfi -i sine=duration=1 -c:v mpeg4"), self.path(name));
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -4,7 +4,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::test_videos;
+use crate::common::ffmpeg_videos;
 use crate::store::{Store, same};
 
 const OFTEN: &str = "--commit-every 0 -j 1 -n 4";
@@ -17,7 +17,7 @@ fn moments() -> u32 {
 pub fn make_videos(store: &Store, count: u32) {
     fs::create_dir(store.path("in")).unwrap();
     let first = store.path("in/0000.mp4");
-    test_videos::make("-f lavfi -i testsrc2=size=64x48:rate=10:duration=1 -c:v mpeg4", &first);
+    ffmpeg_videos::make("-f lavfi -i testsrc2=size=64x48:rate=10:duration=1 -c:v mpeg4", &first);
     for i in 1..count {
         fs::copy(&first, store.path(&format!("in/{i:04}.mp4"))).unwrap();
     }

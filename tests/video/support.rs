@@ -7,8 +7,8 @@ use std::process::Command;
 use vidrec::Planes;
 use vidrec::video::{FrameSize, SampledVideo, VideoError, VideoOptions, sample};
 
+use crate::common::ffmpeg_videos;
 use crate::common::skip::{has_ffmpeg, skip};
-use crate::common::test_videos;
 
 /// A folder with clips that goes away with the test; `None` where there is no `ffmpeg`.
 pub fn clips() -> Option<Clips> {
@@ -23,7 +23,7 @@ impl Clips {
     /// Runs `ffmpeg ARGS NAME` in the folder; the arguments are given as one string.
     pub fn make(&self, name: &str, args: &str) -> PathBuf {
         let out = self.dir.path().join(name);
-        test_videos::make_in(self.dir.path(), &args.split_whitespace().collect::<Vec<_>>(), &out).unwrap();
+        ffmpeg_videos::make_in(self.dir.path(), &args.split_whitespace().collect::<Vec<_>>(), &out).unwrap();
         out
     }
 

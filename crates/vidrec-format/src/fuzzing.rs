@@ -44,7 +44,7 @@ fn ends_of(bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutated_seeds::mutate_seeds;
+    use crate::fuzz_seeds::mutate_seeds;
 
     #[test]
     fn any_change_of_a_description_or_a_track_is_read_or_refused() {

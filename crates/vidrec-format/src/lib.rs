@@ -83,5 +83,5 @@ pub fn align_up(n: u64, to: u64) -> Option<u64> {
 extern crate self as vidrec_format;
 
 #[cfg(test)]
-#[path = "../../../tests/common/mutated_seeds.rs"]
-mod mutated_seeds;
+#[path = "../../../tests/common/fuzz_seeds.rs"]
+mod fuzz_seeds;

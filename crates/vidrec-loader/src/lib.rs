@@ -415,5 +415,5 @@ const _: () = {
 };
 
 #[cfg(test)]
-#[path = "../../../tests/common/mutated_seeds.rs"]
-mod mutated_seeds;
+#[path = "../../../tests/common/fuzz_seeds.rs"]
+mod fuzz_seeds;

@@ -40,7 +40,7 @@ pub fn values(file: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutated_seeds::mutate_seeds;
+    use crate::fuzz_seeds::mutate_seeds;
 
     /// Calls `work` with a folder that has a file of these bytes.
     fn with_file(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {

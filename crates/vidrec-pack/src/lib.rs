@@ -49,5 +49,5 @@ pub use work::{FrameOptions, PackStage, PictureOptions, Resources, VideoLimits};
 pub use vidrec_dataset::writer::Sharding;
 
 #[cfg(test)]
-#[path = "../../../tests/common/mutated_seeds.rs"]
-mod mutated_seeds;
+#[path = "../../../tests/common/fuzz_seeds.rs"]
+mod fuzz_seeds;

@@ -25,5 +25,5 @@ mod skip;
 mod small_disk;
 
 #[cfg(all(test, feature = "remote"))]
-#[path = "../../../tests/common/mutated_seeds.rs"]
-mod mutated_seeds;
+#[path = "../../../tests/common/fuzz_seeds.rs"]
+mod fuzz_seeds;

@@ -4,11 +4,16 @@
 //! return an error that says how to get a build that can. The types have no values, so the compiler removes the code
 //! that handles them.
 
+#[path = "remote/wanted.rs"]
+mod wanted;
+
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+
+pub use wanted::{Filled, RunFrom, Wanted};
 
 use crate::storage::{RemoteStats, Storage};
 use vidrec_format::error::{Error, Result};
@@ -200,33 +205,4 @@ pub trait Pieces {
     fn bytes(&self) -> u64;
     fn next(&mut self, bytes: usize) -> Result<Vec<u8>>;
     fn finish(&mut self) -> Result<()>;
-}
-
-pub enum RunFrom {
-    Here,
-    Keep(Vec<Range<u64>>),
-    Hold,
-}
-
-#[derive(Debug)]
-pub enum Wanted {
-    Hold(Range<u64>),
-    Keep(Range<u64>),
-}
-
-impl Wanted {
-    pub fn range(&self) -> &Range<u64> {
-        let (Wanted::Hold(range) | Wanted::Keep(range)) = self;
-        range
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.range().end - self.range().start
-    }
-}
-
-pub enum Filled {
-    Here,
-    PendingRange,
-    NoRoom,
 }

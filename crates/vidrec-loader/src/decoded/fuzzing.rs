@@ -19,7 +19,7 @@ pub fn decoded_segments(bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutated_seeds::mutate_seeds;
+    use crate::fuzz_seeds::mutate_seeds;
 
     #[test]
     fn any_change_of_a_head_is_read_or_refused() {

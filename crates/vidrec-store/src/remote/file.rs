@@ -22,6 +22,7 @@ use super::runtime;
 use super::sink::{Sink, Stretch};
 use super::sizes::REQUEST_BYTES;
 use super::url::Address;
+use super::wanted::{RunFrom, Wanted};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::{allocation, stop};
 
@@ -426,37 +427,6 @@ impl RemoteFile {
 
     fn fault(&self, range: &Range<u64>, what: &str) -> Error {
         Error::lost(what).file(&self.target.location).at(range.start)
-    }
-}
-
-/// How a run of records reaches its reader.
-#[derive(Debug)]
-pub enum RunFrom {
-    /// It is on this machine.
-    Here,
-    /// These pages have to be fetched, and the cache will keep them. Others may be fetching the rest.
-    Keep(Vec<Range<u64>>),
-    /// The run has to be fetched, and is held in memory.
-    Hold,
-}
-
-/// A part of an object that a request fetches.
-#[derive(Debug)]
-pub enum Wanted {
-    /// A run of records that is held in memory.
-    Hold(Range<u64>),
-    /// Pages that the cache keeps.
-    Keep(Range<u64>),
-}
-
-impl Wanted {
-    pub fn range(&self) -> &Range<u64> {
-        let (Wanted::Hold(range) | Wanted::Keep(range)) = self;
-        range
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.range().end - self.range().start
     }
 }
 

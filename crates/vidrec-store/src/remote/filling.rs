@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::file::{RemoteFile, RunFrom, Wanted, pieces};
+use super::file::{RemoteFile, pieces};
 use super::sizes::REQUEST_BYTES;
+use super::wanted::{Filled, RunFrom, Wanted};
 use vidrec_format::error::Result;
 
 /// Pages share a request if the gap between them is less than this fraction of the bytes in the request.
@@ -17,17 +18,6 @@ pub struct Filling {
     /// In order, without overlaps.
     unsent: Vec<Range<u64>>,
     bytes: u64,
-}
-
-/// How a range reaches the cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Filled {
-    /// It is in the cache.
-    Here,
-    /// It was asked for, or will be with the next request. Others may be fetching parts of it.
-    PendingRange,
-    /// There is no room for it.
-    NoRoom,
 }
 
 impl Filling {

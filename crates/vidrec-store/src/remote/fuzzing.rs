@@ -17,7 +17,7 @@ pub fn answers(bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutated_seeds::mutate_seeds;
+    use crate::fuzz_seeds::mutate_seeds;
 
     #[test]
     fn any_change_of_an_answer_is_read_or_refused() {

@@ -12,6 +12,7 @@
 //!                                 what memory holds of records: ahead of their use, and after it
 //!          fill_once, file        what memory holds of tables; reading one version of an object
 //!          cached_pages           what the cache on disk holds
+//!          wanted                 how ranges reach those who want them
 //!          reader                 an object that is read as a file is: for videos
 //! written  send                   one request that writes, asks or removes, with retries
 //!          bucket, pieces         a writable folder of objects; an object written in parts
@@ -56,10 +57,11 @@ mod sink;
 mod sizes;
 mod store;
 mod url;
+mod wanted;
 
 pub use bucket::{Bucket, Tag};
-pub use file::{Opening, RemoteFile, RunFrom, Wanted};
-pub use filling::{Filled, Filling};
+pub use file::{Opening, RemoteFile};
+pub use filling::Filling;
 pub use memory::Memory;
 pub use pending_range::PendingRange;
 pub use pieces::Pieces;
@@ -67,3 +69,4 @@ pub use reader::{ObjectBytes, ObjectReader};
 pub use remote::Remote;
 pub use sizes::REQUEST_BYTES;
 pub use url::check_location;
+pub use wanted::{Filled, RunFrom, Wanted};
