@@ -143,7 +143,7 @@ fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
 #[test]
 fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
     let (_folder, dir) = set(11, 1, (16, 16));
-    for (last, expected) in [(LastBatch::Pad, 11), (LastBatch::Drop, 8), (LastBatch::Wrap, 12)] {
+    for (last, expected) in [(LastBatch::Keep, 11), (LastBatch::Pad, 11), (LastBatch::Drop, 8), (LastBatch::Wrap, 12)] {
         for e in 0..3 {
             let mut clips = Vec::new();
             for rank in 0..2 {
@@ -155,8 +155,17 @@ fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
                 let batches = epoch(&loader, e);
                 assert_eq!(batches.len() as u64, loader.batches_per_epoch());
                 assert_eq!(batches.len(), if last == LastBatch::Drop { 2 } else { 3 });
-                for batch in batches {
-                    assert_eq!((batch.clips.len(), batch.labels.len(), batch.mask.len()), (2, 2, 2));
+                let on_all_ranks = batches.iter().map(|batch| batch.clips_on_all_ranks).collect::<Vec<_>>();
+                let of_last = match last {
+                    LastBatch::Keep | LastBatch::Pad => vec![3],
+                    LastBatch::Wrap => vec![4],
+                    _ => vec![],
+                };
+                assert_eq!(on_all_ranks, [vec![4, 4], of_last].concat(), "{last}");
+                for (k, batch) in batches.into_iter().enumerate() {
+                    let n = if last == LastBatch::Keep && k == 2 && rank == 1 { 1 } else { 2 };
+                    assert_eq!((batch.clips.len(), batch.labels.len(), batch.mask.len()), (n, n, n));
+                    assert_eq!((batch.shape()[0], batch.u8().unwrap().len()), (n, n * 3 * 8 * 8));
                     clips.extend(batch.clips.iter().zip(&batch.mask).filter(|(_, counts)| **counts).map(|(&c, _)| c));
                 }
             }
@@ -166,6 +175,39 @@ fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
             assert_eq!(clips.len(), expected.min(11), "{last:?}");
         }
     }
+}
+
+/// Every default: no clip is repeated, and the pictures of a smaller batch are those of a full one.
+#[test]
+fn the_last_batches_are_smaller_and_their_memory_is_the_start_of_a_full_one() {
+    let (_folder, dir) = set(9, 2, (32, 24));
+    let with = |batch_size, rank, last| LoaderOptions {
+        sampling: Sampling { rank, world_size: 2, last, ..augmented(2, (8, 8)).sampling },
+        ..augmented(batch_size, (8, 8))
+    };
+    for rank in 0..2 {
+        let kept = loader(&dir, with(2, rank, LastBatch::Keep));
+        let sizes = if rank == 0 { [2, 2, 1] } else { [2, 1, 1] };
+        assert_eq!(epoch(&kept, 0).iter().map(|batch| batch.shape()[0]).collect::<Vec<_>>(), sizes);
+        assert_eq!((kept.shape()[0], kept.shapes_differ(), kept.warnings().len()), (2, false, 0));
+        // Batches made ahead use the same memory again, and so does memory of the caller.
+        let ahead: Vec<Batch> = kept.iter(0..2).unwrap().map(|batch| (*batch.unwrap()).clone()).collect();
+        assert!(ahead == [epoch(&kept, 0), epoch(&kept, 1)].concat());
+        for (k, batch) in epoch(&kept, 0).iter().enumerate() {
+            let mut memory = vec![0; kept.batch_bytes()];
+            let facts = kept.batch_into(0, k as u64, &mut memory).unwrap();
+            let bytes = batch.data.bytes();
+            assert_eq!((facts.shape(), &memory[..bytes.len()]), (batch.shape(), bytes));
+            let jpegs = kept.batch_jpegs(0, k as u64).unwrap();
+            assert_eq!((jpegs.facts.shape(), jpegs.frames.len()), (batch.shape(), 2 * batch.clips.len()));
+            assert_eq!(jpegs.facts.clips_on_all_ranks, batch.clips_on_all_ranks);
+        }
+    }
+    let alone = loader(&dir, with(1, 1, LastBatch::Keep));
+    assert_eq!((alone.batches_per_epoch(), alone.stats().samples_left_out), (4, 1));
+    assert!(alone.warnings()[0].contains("1 of 9 samples are in no batch"), "{:?}", alone.warnings());
+    let dropped = loader(&dir, with(2, 1, LastBatch::Drop));
+    assert_eq!((dropped.stats().samples_left_out, dropped.warnings().len()), (1, 0), "as asked for");
 }
 
 #[test]
@@ -304,6 +346,9 @@ fn an_epoch_without_batches_is_an_error_unless_it_is_asked_for() {
     assert_eq!(common::one_by_one(&loader(&dir, allowed), 0).count(), 0);
 
     let (_folder, dir) = set(3, 1, (16, 16));
+    let few = Sampling { world_size: 4, ..Sampling::default() };
+    let e = refused(&dir, LoaderOptions { sampling: few, ..options(4, (16, 16)) });
+    assert!(e.contains("3 samples") && e.contains("4 ranks") && e.contains("fewer samples than ranks"), "{e}");
     let sampling = Sampling { last: LastBatch::Drop, ..Sampling::default() };
     let e = refused(&dir, LoaderOptions { sampling: sampling.clone(), ..options(4, (16, 16)) });
     assert!(e.contains("3 samples, batches of 4") && e.contains("allow_empty"), "{e}");

@@ -119,7 +119,7 @@ fn senseless_homes_are_refused_by_name() {
 #[test]
 fn last_batches_are_those_of_any_order() {
     let (_folder, dir) = set(50, 1, (16, 16));
-    for (last, counted) in [(LastBatch::Drop, 48), (LastBatch::Pad, 50), (LastBatch::Wrap, 60)] {
+    for (last, counted) in [(LastBatch::Keep, 50), (LastBatch::Drop, 48), (LastBatch::Pad, 50), (LastBatch::Wrap, 60)] {
         let rank = |rank| {
             let options = homes(Some(4), 0.5, (4, rank, 3));
             loader(&dir, LoaderOptions { sampling: Sampling { last, ..options.sampling.clone() }, ..options })

@@ -108,8 +108,12 @@ pub struct Batch {
     pub clips: Vec<u64>,
     /// The number of the source of each clip in [`Mix::names`](super::Mix::names); empty without a mix.
     pub source_ids: Vec<u32>,
-    /// Whether each clip counts: false for a clip that only fills the last batch.
+    /// Whether each clip counts: false for a clip that only fills the last batch
+    /// ([`LastBatch::Pad`](vidrec_sampler::order::LastBatch::Pad)).
     pub mask: Vec<bool>,
+    /// The number of clips that count in the batches of this number on all ranks together. Divide a sum over the
+    /// clips that count by this, not by the number on this rank, to get the mean over all ranks.
+    pub clips_on_all_ranks: u64,
     /// Whether each frame of each clip is one that was asked for: row-major, B x T. It is false for a frame that
     /// pads the clip, whose values are 0. It is also false for a frame that repeats another one because the clip
     /// is short ([`ShortClips::Repeat`](super::ShortClips::Repeat)).

@@ -131,8 +131,9 @@ impl Loader {
     ///
     /// [`LoaderOptions::batch_size`], [`Sampling::rank`] and [`Sampling::world_size`] may differ from before. The
     /// rest of the state's epoch is epoch [`first_epoch`](Self::first_epoch) of this loader, and its batches count
-    /// from 0 again. Later epochs are whole. With [`LastBatch::Pad`](vidrec_sampler::order::LastBatch::Pad), each
-    /// sample counts exactly once an epoch, however often a run is resumed.
+    /// from 0 again. Later epochs are whole. With [`LastBatch::Keep`](vidrec_sampler::order::LastBatch::Keep) and
+    /// [`LastBatch::Pad`](vidrec_sampler::order::LastBatch::Pad), each sample counts exactly once an epoch, however
+    /// often a run is resumed.
     /// [`Order::Homes`](vidrec_sampler::order::Order::Homes) without a number of homes takes that of the state, in
     /// this epoch and in all later ones.
     ///
@@ -243,13 +244,14 @@ impl Loader {
         self.engine.threads()
     }
 
-    /// The dimensions of every batch, as in [`Batch::shape`]. If batches differ in shape, these are the dimensions
-    /// of the largest.
+    /// The dimensions of a full batch, as in [`Batch::shape`]. If batches differ in shape, these are the dimensions
+    /// of the largest. The last batches of an epoch may have fewer clips
+    /// ([`LastBatch::Keep`](vidrec_sampler::order::LastBatch::Keep)).
     pub fn shape(&self) -> [usize; 5] {
         self.engine.shape()
     }
 
-    /// Whether batches differ in shape: [`Frames::Any`], [`Batching`].
+    /// Whether full batches differ in shape: [`Frames::Any`], [`Batching`].
     pub fn shapes_differ(&self) -> bool {
         self.engine.shapes_differ()
     }
@@ -374,7 +376,7 @@ impl Loader {
     /// Makes a batch as [`batch`](Self::batch) does, but the data goes to `memory` of the caller (pinned, shared,
     /// or an array of another language). The data has the form of [`BatchData::bytes`], and [`Batch::data`] is
     /// empty. Frames are decoded directly into the memory. This is fastest if the memory begins at a multiple of
-    /// 64 bytes. A smaller batch fills only the start of it. After an error, the contents of `memory` are
+    /// 64 bytes. A smaller batch fills only the start of it, in the [`shape`](Batch::shape) of that batch. After an error, the contents of `memory` are
     /// unspecified.
     ///
     /// # Errors

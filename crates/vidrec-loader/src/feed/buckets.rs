@@ -13,6 +13,8 @@ pub(super) struct Buckets {
     pub shapes: Vec<BatchShape>,
     /// The bucket of each clip.
     of_clip: Vec<u8>,
+    /// The number of buckets of each length, which differ in the size of pictures.
+    sizes: usize,
 }
 
 impl Buckets {
@@ -40,7 +42,19 @@ impl Buckets {
         };
         dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
         let of_clip = dataset.clips().map(|clip| bucket(clip?)).collect::<Result<_>>()?;
-        Ok(Buckets { shapes, of_clip })
+        Ok(Buckets { shapes, of_clip, sizes: sizes.len() })
+    }
+
+    /// The bucket of the next longer clips in pictures of the same size, if there is one.
+    pub fn longer(&self, bucket: usize) -> Option<usize> {
+        Some(bucket + self.sizes).filter(|&longer| longer < self.shapes.len())
+    }
+
+    /// Whether no clip of the data set is in a bucket, for each bucket.
+    pub fn are_empty(&self) -> Vec<bool> {
+        let mut are_empty = vec![true; self.shapes.len()];
+        self.of_clip.iter().for_each(|&bucket| are_empty[usize::from(bucket)] = false);
+        are_empty
     }
 
     /// The bucket of a clip.

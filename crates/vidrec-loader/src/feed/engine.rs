@@ -17,13 +17,13 @@ use crate::counters::{Counters, LoaderStats};
 use crate::decoded::{Cache, Contents};
 use crate::draw::{Frames, ShortClips};
 use crate::mix::{Mix, SourceCount};
-use crate::options::{DecodedCache, Dtype, LoaderOptions, Pictures};
+use crate::options::{DecodedCache, Dtype, LoaderOptions, Pictures, Sampling};
 use crate::state::LoaderState;
 use vidrec_dataset::Dataset;
 use vidrec_format::error::Error;
 use vidrec_format::error::Hint;
 use vidrec_format::error::Result;
-use vidrec_sampler::order::Order;
+use vidrec_sampler::order::{LastBatch, Order};
 
 /// Everything that makes batches. A loader and its background threads share it.
 pub(crate) struct Engine {
@@ -90,11 +90,17 @@ impl Engine {
         let shape = BatchShape::new(&options, frames, options.pictures.size, exact)?;
         let buckets =
             if options.batching.divides() { Some(Buckets::new(dataset, &options, &space, frames)?) } else { None };
-        let counters = Counters::new(space.short, options.short == ShortClips::Skip);
         let specs = SampleSpecs::new(dataset, &options, space.equal);
         let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
+        let schedule = Schedule::new(&options, space, shape, buckets)?;
+        let counters = Counters {
+            short_clips: schedule.space().short,
+            skips_short: options.short == ShortClips::Skip,
+            samples_left_out: schedule.left_out(0),
+            ..Counters::default()
+        };
         let mut engine = Engine {
-            schedule: Schedule::new(&options, space, shape, buckets)?,
+            schedule,
             mix,
             episodes,
             specs,
@@ -142,9 +148,11 @@ impl Engine {
         }
         let samples = self.schedule.positions();
         let (clips, world) = (self.schedule.shapes()[0].clips, self.options.sampling.world_size);
-        let help = match samples {
-            0 => "the data set is empty, or all its clips are skipped",
-            _ => "make batches smaller, or keep incomplete ones: last = pad",
+        let help = match self.options.sampling.last {
+            _ if samples == 0 => "the data set is empty, or all its clips are skipped",
+            LastBatch::Drop => "make batches smaller, or keep smaller ones: last = keep",
+            _ if samples < u64::from(world) => "there are fewer samples than ranks: train with fewer ranks",
+            _ => "each bucket has fewer samples than there are ranks: train with fewer ranks, or use fewer buckets",
         };
         let e = Error::usage(format!("there is no batch: {samples} samples, batches of {clips} on {world} ranks"));
         Err(e.help(help).hint(Hint::Set("allow_empty")))
@@ -267,6 +275,18 @@ impl Engine {
         mix.counts(mixed, mixed.position(epoch, consumed))
     }
 
+    /// The samples that cannot be shared among the ranks.
+    fn left_out(&self) -> Option<String> {
+        let Sampling { last, world_size, .. } = self.options.sampling;
+        let (left_out, samples) = (self.schedule.left_out(self.first_epoch()), self.schedule.positions());
+        (left_out > 0 && last == LastBatch::Keep).then(|| {
+            format!(
+                "{left_out} of {samples} samples are in no batch of an epoch, because fewer of them remain than there \
+                 are ranks ({world_size}), and batches of one clip or too few clips of a shape cannot share them"
+            )
+        })
+    }
+
     /// How well an order of blocks mixes a remote data set. Remote data sets have such an order by default.
     fn mixing(&self) -> Option<String> {
         let order = self.options.sampling.order.clone().with_default_homes(self.options.sampling.world_size);
@@ -309,6 +329,7 @@ impl Engine {
         if dtype == Dtype::U8 && (mean != [0.0; 3] || std != [1.0; 3]) {
             warnings.push("mean and std have no effect on batches of bytes: choose a float dtype".into());
         }
+        warnings.extend(self.left_out());
         warnings.extend(self.mixing());
         if let Some(failure) = self.specs.dataset.cache_failure() {
             warnings.push(format!("the cache does not store what the loader reads: {failure}"));

@@ -117,6 +117,7 @@ pub(super) fn samples<S: SampleSlot>(
         // All other facts about a sample are those of its first camera.
         plans.retain(|plan| plan.seat.place.camera == 0);
     }
+    batch.clips_on_all_ranks = plan.clips_on_all_ranks;
     finish(engine, plans, batch)
 }
 

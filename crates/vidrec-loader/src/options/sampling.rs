@@ -43,7 +43,7 @@ words!(Draws, "draws", { "rotate" => Rotate, "all" => All });
 ///
 /// let sampling = Sampling { order: Order::Shuffled, rank: 1, world_size: 4, ..Sampling::default() };
 /// let options = LoaderOptions { sampling, ..LoaderOptions::default() };
-/// assert_eq!(options.sampling.last, vidrec::LastBatch::Pad);
+/// assert_eq!(options.sampling.last, vidrec::LastBatch::Keep);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampling {
@@ -56,7 +56,8 @@ pub struct Sampling {
     pub rank: u32,
     /// The number of processes that train together. Default 1.
     pub world_size: u32,
-    /// What happens to clips that do not fill a batch on every rank. Default [`LastBatch::Pad`].
+    /// What happens to clips that do not fill a batch on every rank. Default [`LastBatch::Keep`]: the last
+    /// batches are smaller.
     pub last: LastBatch,
     /// Whether an epoch may have no batch at all. Default `false`: a loader without batches is an error.
     pub allow_empty: bool,
@@ -69,7 +70,7 @@ impl Default for Sampling {
             draws: Draws::Rotate,
             rank: 0,
             world_size: 1,
-            last: LastBatch::Pad,
+            last: LastBatch::Keep,
             allow_empty: false,
         }
     }
