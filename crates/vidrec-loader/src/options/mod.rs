@@ -56,8 +56,8 @@ pub struct LoaderOptions {
     pub short: ShortClips,
     /// Frames per second of presentation time, whatever the stored rate. [`temporal`](Self::temporal) then chooses
     /// from the frames that are on the screen at each tick. A rate above that of a clip's stored frames is an
-    /// error. Default `None`: it chooses from all stored frames. A loader with a rate reads every frame's entry
-    /// once.
+    /// error, and so is a rate with a fixed number of frames that are spread over the clip. Default `None`: it
+    /// chooses from all stored frames. A loader with a rate reads every frame's entry once.
     pub fps: Option<Rate>,
     /// The choice of frames. Default [`Temporal::Uniform`]: spread evenly.
     pub temporal: Temporal,
@@ -122,6 +122,7 @@ impl LoaderOptions {
         require(!none, "frames", 0, "1 or more")?;
         require(self.threads != Some(0), "threads", 0, "1 or more")?;
         self.temporal.check(self.frames)?;
+        self.check_rate()?;
         self.pictures.check()?;
         self.sampling.check()?;
         self.prefetch.check()?;
@@ -130,6 +131,18 @@ impl LoaderOptions {
         self.cameras.check()?;
         self.tracks.iter().try_for_each(|(name, window)| window.check(name))?;
         self.augmentation.check()
+    }
+
+    /// Returns an error for a rate of frames that are spread over the clip. Their distance follows from the length
+    /// of the clip.
+    fn check_rate(&self) -> Result<()> {
+        let spreads = matches!(self.temporal, Temporal::Uniform | Temporal::RandomSegments);
+        if self.fps.is_none() || !spreads || !matches!(self.frames, Frames::Fixed(_)) {
+            return Ok(());
+        }
+        let e = Error::usage(format!("loader option fps: {} spreads frames over the clip, at no rate", self.temporal));
+        let e = e.expected("none, or a rule that takes runs: clip, clip-center, views or dense");
+        Err(e.found(self.fps.map_or(String::new(), |fps| fps.to_string())).hint(Hint::Unset("fps")))
     }
 
     /// Returns an error if a value makes no sense for batches of different lengths.
@@ -182,6 +195,7 @@ mod tests {
             ("buckets", LoaderOptions { batching: Batching { buckets: vec![8], ..Batching::default() }, ..d() }),
             ("threads", LoaderOptions { threads: Some(0), ..d() }),
             ("temporal", LoaderOptions { temporal: Temporal::Dense { stride: 1, hop: 1 }, ..d() }),
+            ("fps", LoaderOptions { frames: Frames::Fixed(16), fps: "4".parse().ok(), ..d() }),
             ("size", LoaderOptions { pictures: Pictures { size: (0, 1), ..Pictures::default() }, ..d() }),
             ("flip", LoaderOptions { augmentation: Augmentation { flip: 1.5, ..Augmentation::default() }, ..d() }),
             ("rank", LoaderOptions { sampling: ranks(2, 2), ..d() }),
