@@ -80,8 +80,16 @@ pub struct Options {
     decoded_cache_dir: Option<PathBuf>,
 }
 
-/// Of a track its name, window, rate, how, anchor, missing.
-type Track = (String, Option<(f64, f64)>, Option<String>, String, String, String);
+/// Of a track its name, window, rate, how, anchor, missing, and maybe steps and times.
+#[derive(FromPyObject)]
+enum Track {
+    Long(LongTrack),
+    Short(ShortTrack),
+}
+
+type ShortTrack = (String, Option<(f64, f64)>, Option<String>, String, String, String);
+type LongTrack =
+    (String, Option<(f64, f64)>, Option<String>, String, String, String, Option<(i64, i64)>, Option<Vec<f64>>);
 
 /// What a word stands for. The library's error names the option and its words.
 fn word<T: FromStr<Err = vidrec::Error>>(word: &str) -> PyResult<T> {
@@ -94,10 +102,20 @@ pub fn io(name: &str) -> PyResult<Io> {
 }
 
 /// A track's name, and which values come with batches.
-fn track((name, window, rate, how, anchor, missing): &Track) -> PyResult<(String, TrackWindow)> {
+fn track(given: &Track) -> PyResult<(String, TrackWindow)> {
+    let (name, window, rate, how, anchor, missing, steps, times) = match given {
+        Track::Long((name, window, rate, how, anchor, missing, steps, times)) => {
+            (name, window, rate, how, anchor, missing, *steps, times.clone())
+        }
+        Track::Short((name, window, rate, how, anchor, missing)) => {
+            (name, window, rate, how, anchor, missing, None, None)
+        }
+    };
     let refused = |e: vidrec::Error| usage(format!("loader option tracks[{name:?}]: {e}"));
     let window = TrackWindow {
         window: *window,
+        steps,
+        times,
         rate: rate.as_deref().map(str::parse).transpose().map_err(refused)?,
         how: how.parse().map_err(refused)?,
         anchor: anchor.parse().map_err(refused)?,

@@ -72,7 +72,7 @@ fn set(clips: usize) -> (TempDir, PathBuf) {
 }
 
 fn with(tracks: &[(&str, TrackWindow)]) -> LoaderOptions {
-    let tracks: BTreeMap<_, _> = tracks.iter().map(|(name, window)| ((*name).to_owned(), *window)).collect();
+    let tracks: BTreeMap<_, _> = tracks.iter().map(|(name, window)| ((*name).to_owned(), window.clone())).collect();
     LoaderOptions { tracks, ..options(2, (8, 8)) }
 }
 
@@ -162,7 +162,7 @@ proptest! {
         let nanoseconds = |seconds: f64| (seconds * 1e9).round() as i128;
         let length = nanoseconds(end) - nanoseconds(start);
         let offsets: Vec<i64> = (0..)
-            .take_while(|k| k * den * 1_000_000_000 <= length * num)
+            .take_while(|k| k * den * 1_000_000_000 <= (length + 1000) * num)
             .map(|k: i128| (nanoseconds(start) + (k as f64 * den as f64 * 1e9 / num as f64).round() as i128) as i64)
             .collect();
         let options = LoaderOptions {
@@ -223,13 +223,66 @@ fn sound_comes_at_its_own_rate() {
     let sound = TrackWindow { window: Some((0.1, 0.15)), anchor: TrackAnchor::Last, ..TrackWindow::default() };
     let batch = &batches(&dir, LoaderOptions { frames: Frames::Fixed(1), ..with(&[("sound", sound)]) })[0];
     let track = batch.track("sound").unwrap();
-    assert_eq!(track.shape, [2, 50]);
+    assert_eq!(track.shape, [2, 51], "both ends count");
     let from = |clip: usize| 100 + 40 * i32::try_from(batch.params[clip].frames[0]).unwrap();
     let values =
-        |clip: usize| (0..50).map(move |i| from(clip) + i).map(move |at| (at < 480).then_some(at + 500 * clip as i32));
+        |clip: usize| (0..51).map(move |i| from(clip) + i).map(move |at| (at < 480).then_some(at + 500 * clip as i32));
     let expected: Vec<_> = (0..2).flat_map(values).collect();
     assert_eq!(track.mask, expected.iter().map(Option::is_some).collect::<Vec<_>>());
     assert_eq!(track.values, TrackData::I16(expected.iter().map(|at| at.unwrap_or(0) as i16).collect()));
+}
+
+/// The number of values of each choice, and the first value of clip 0.
+#[test]
+fn a_choice_has_as_many_values_as_its_rule_says() {
+    let (_folder, dir) = set(2);
+    let of = |name: &str, window: TrackWindow| {
+        let options = LoaderOptions { frames: Frames::Fixed(12), ..with(&[(name, window)]) };
+        batches(&dir, options)[0].track(name).unwrap().clone()
+    };
+    let count = |name: &str, window: TrackWindow| of(name, window).shape[1];
+    let usual = TrackWindow::default;
+    assert_eq!(count("state", window(0.0, 49.0 / 30.0, "30")), 50, "the end is rounded down to nanoseconds");
+    for rate in ["30", "30000/1001", "29.97", "7", "16000", "44100", "3"] {
+        let parsed: vidrec::sampler::Rate = rate.parse().unwrap();
+        let (den, num) = parsed.frame_seconds();
+        for n in [1, 2, 10, 49, 50, 1000] {
+            let end = f64::from(n - 1) * f64::from(den) / f64::from(num);
+            assert_eq!(count("step", window(0.0, end, rate)), n as usize, "{rate}");
+            let steps = TrackWindow { steps: Some((0, n.into())), rate: Some(parsed), ..usual() };
+            assert_eq!(count("step", steps), n as usize, "{rate}");
+        }
+    }
+    let sound = |window| of("sound", window);
+    let at = |track: &TrackBatch, i: usize| {
+        let TrackData::I16(values) = &track.values else { panic!("{track:?}") };
+        (values[i], track.mask[i])
+    };
+    let by_window = sound(TrackWindow { window: Some((0.0, 0.1)), ..usual() });
+    assert_eq!((by_window.shape[1], at(&by_window, 100)), (101, (100, true)));
+    assert_eq!(count("sound", window(0.0, 0.1, "1000")), 101, "the same with a rate");
+    let by_steps = sound(TrackWindow { steps: Some((-2, 98)), ..usual() });
+    assert_eq!((by_steps.shape[1], at(&by_steps, 0), at(&by_steps, 2)), (100, (0, false), (0, true)));
+    assert_eq!(at(&by_steps, 99), (97, true));
+    let last = sound(TrackWindow { steps: Some((-2, 98)), anchor: TrackAnchor::Last, ..usual() });
+    assert_eq!(at(&last, 0), (438, true), "the last frame is at 440 ms");
+    let steps = sound(TrackWindow { steps: Some((-2, 98)), rate: "500".parse().ok(), ..usual() });
+    assert_eq!([at(&steps, 1), at(&steps, 3), at(&steps, 99)], [(0, false), (2, true), (194, true)]);
+}
+
+#[test]
+fn times_are_offsets_in_seconds() {
+    let (_folder, dir) = set(3);
+    let offsets = [40_000_000, -100_000_000, 0, 33_333_333];
+    for how in HOWS {
+        for anchor in [TrackAnchor::First, TrackAnchor::Last, TrackAnchor::Each] {
+            let times = Some(offsets.iter().map(|&ns| f64::from(ns) / 1e9).collect());
+            let state = TrackWindow { times, how, anchor, ..TrackWindow::default() };
+            let options = LoaderOptions { frames: Frames::Fixed(5), ..with(&[("state", state)]) };
+            let offsets = offsets.map(i64::from);
+            batches(&dir, options).iter().for_each(|batch| assert_state(batch, how, Some(anchor), &offsets));
+        }
+    }
 }
 
 #[test]
@@ -296,17 +349,17 @@ fn threads_and_resumed_runs_give_the_same_values() {
 #[test]
 fn nothing_of_an_earlier_batch_is_left() {
     let (_folder, dir) = set(6);
-    let masked = TrackWindow { missing: Missing::Mask, ..window(-0.3, 0.6, "25") };
-    let early = TrackWindow { window: Some((-0.5, 0.1)), ..TrackWindow::default() };
+    let masked = || TrackWindow { missing: Missing::Mask, ..window(-0.3, 0.6, "25") };
+    let early = || TrackWindow { window: Some((-0.5, 0.1)), ..TrackWindow::default() };
     let options = LoaderOptions {
         frames: Frames::Any { most: Some(5) },
         sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
         ..with(&[
-            ("phase", masked),
-            ("state", TrackWindow { how: TrackHow::Linear, ..masked }),
-            ("sound", early),
+            ("phase", masked()),
+            ("state", TrackWindow { how: TrackHow::Linear, ..masked() }),
+            ("sound", early()),
             ("step", TrackWindow::default()),
-            ("caption", early),
+            ("caption", early()),
         ])
     };
     let loader = Loader::new(&Dataset::open(&dir).unwrap(), options).unwrap();
@@ -346,7 +399,7 @@ fn every_value_of_a_long_track_is_checked_when_it_is_used() {
     for (loader, first) in [(&early, 10_000), (&late, 390_000)] {
         let batch = loader.batch(0, 0).unwrap();
         let TrackData::I16(values) = &batch.track("sound").unwrap().values else { panic!("{batch:?}") };
-        assert!(values.iter().zip(first..).all(|(&value, i)| i32::from(value) == i % 999) && values.len() == 500);
+        assert!(values.iter().zip(first..).all(|(&value, i)| i32::from(value) == i % 999) && values.len() == 501);
     }
     // In place, so that the open data set sees it: in what the late window uses, 780,000 bytes after the first value.
     let mut bytes = std::fs::read(&file).unwrap();
@@ -367,16 +420,20 @@ fn what_makes_no_sense_is_refused_by_name() {
     let set = Dataset::open(&dir).unwrap();
     let refused =
         |name: &str, window: TrackWindow| Loader::new(&set, with(&[(name, window)])).err().unwrap().to_string();
-    let usual = TrackWindow::default();
-    assert!(refused("speed", usual).contains("no track \"speed\""));
-    assert!(refused("speed", usual).contains("caption, phase, sound, state, step"));
-    let linear = TrackWindow { how: TrackHow::Linear, ..usual };
+    let usual = TrackWindow::default;
+    assert!(refused("speed", usual()).contains("no track \"speed\""));
+    assert!(refused("speed", usual()).contains("caption, phase, sound, state, step"));
+    let linear = TrackWindow { how: TrackHow::Linear, ..usual() };
     assert!(refused("caption", linear).contains("tracks[\"caption\"]: a track of texts"));
     assert!(refused("state", window(0.5, -0.5, "10")).contains("tracks[\"state\"].window"));
     assert!(refused("state", window(f64::NAN, 0.5, "10")).contains("tracks[\"state\"].window"));
-    assert!(refused("state", TrackWindow { rate: None, ..window(0.0, 0.5, "10") }).contains("needs a rate"));
+    assert!(refused("state", TrackWindow { rate: None, ..window(0.0, 0.5, "10") }).contains("need a rate"));
     assert!(refused("state", window(0.0, 3e7, "1000000")).contains("too many values"));
-    assert!(refused("sound", TrackWindow { rate: None, ..window(0.0, 0.0, "1") }).contains("shorter than a value"));
+    assert!(refused("step", TrackWindow { steps: Some((0, 5)), ..usual() }).contains("need a rate"));
+    assert!(refused("caption", TrackWindow { steps: Some((0, 5)), ..usual() }).contains("a track of texts"));
+    assert!(refused("caption", TrackWindow { times: Some(vec![0.0]), ..usual() }).contains("a track of texts"));
+    let steps = TrackWindow { steps: Some((0, 5)), how: TrackHow::Linear, ..usual() };
+    assert!(refused("sound", steps).contains("no values between"));
     for rate in ["0", "NaN", "-1", "inf"] {
         assert!(rate.parse::<vidrec::sampler::Rate>().is_err(), "{rate}");
     }
