@@ -211,7 +211,9 @@ impl Options {
     fn sampling(self, dataset: &Dataset) -> PyResult<Sampling> {
         let (draws, last) = (word(&self.draws)?, word(&self.last)?);
         let Options { rank, world_size, allow_empty, .. } = self;
-        Ok(Sampling { draws, rank, world_size, last, allow_empty, order: self.order(dataset)? })
+        let shuffle = self.order == "mixed" && self.homes.is_none() && self.block.is_none() && self.exchange == 1.0;
+        let order = if shuffle { Order::Sequential } else { self.order(dataset)? };
+        Ok(Sampling { draws, rank, world_size, last, allow_empty, shuffle, order })
     }
 
     fn order(self, dataset: &Dataset) -> PyResult<Order> {

@@ -67,7 +67,8 @@ fn a_run_resumed_on_other_ranks_keeps_its_homes_and_gives_each_clip_once() {
         for stop in [0, 1, 4] {
             let saved = serde_json::to_string(&started[0].state(1, stop)).unwrap();
             let state: LoaderState = serde_json::from_str(&saved).unwrap();
-            assert_eq!(state.homes, Some(before.1));
+            let number = |state: &LoaderState| state.options.get::<Order>("order").unwrap().unwrap().homes();
+            assert_eq!(number(&state), Some(before.1));
             let resume = |rank| Loader::resume(&dataset, homes(None, 0.3, (after.0, rank, after.1)), &state).unwrap();
             let resumed: Vec<Loader> = (0..after.1).map(resume).collect();
             let mut seen: Vec<u64> = started.iter().flat_map(|loader| clips(loader, 1, 0..stop)).collect();
@@ -82,7 +83,7 @@ fn a_run_resumed_on_other_ranks_keeps_its_homes_and_gives_each_clip_once() {
             let first_of_next: Vec<u64> = resumed.iter().flat_map(|loader| clips(loader, 2, 0..1)).collect();
             let global = u64::from(after.0 * after.1);
             assert_eq!(set(&first_of_next), set(&ordered(2, 0)[..global as usize]));
-            assert_eq!(resumed[0].state(2, 1).homes, Some(before.1));
+            assert_eq!(number(&resumed[0].state(2, 1)), Some(before.1));
         }
     }
 }
@@ -92,18 +93,16 @@ fn a_state_of_other_homes_is_refused_unless_the_number_was_left_to_it() {
     let (_folder, dir) = set(12, 1, (16, 16));
     let dataset = Dataset::open(&dir).unwrap();
     let state = loader(&dir, homes(Some(3), 0.1, (2, 0, 1))).state(0, 1);
-    assert_eq!(state.order, "3 homes of blocks of 4 in windows of 3, exchange 0.1");
+    assert_eq!(state.options.get::<Order>("order").unwrap(), Some(homes(Some(3), 0.1, (2, 0, 1)).sampling.order));
     let resume = |options, state| Loader::resume(&dataset, options, state).map(drop).map_err(|e| e.to_string());
     assert!(resume(homes(Some(3), 0.1, (2, 0, 1)), &state).is_ok());
     assert!(resume(homes(None, 0.1, (2, 0, 1)), &state).is_ok());
-    assert!(resume(homes(Some(2), 0.1, (2, 0, 1)), &state).unwrap_err().contains("a different order"));
-    assert!(resume(homes(None, 0.2, (2, 0, 1)), &state).unwrap_err().contains("a different order"));
-    let none = LoaderState { homes: Some(0), ..state.clone() };
+    assert!(resume(homes(Some(2), 0.1, (2, 0, 1)), &state).unwrap_err().contains("other options: order"));
+    let e = resume(homes(None, 0.2, (2, 0, 1)), &state).unwrap_err();
+    assert!(e.contains("other options: order") && e.contains("0.1") && e.contains("0.2"), "{e}");
+    let mut none = state.clone();
+    none.options.insert("order", homes(Some(0), 0.1, (2, 0, 1)).sampling.order).unwrap();
     assert!(resume(homes(None, 0.1, (2, 0, 1)), &none).unwrap_err().contains("homes"));
-    let other = LoaderOptions { sampling: Sampling::default(), ..homes(None, 0.1, (2, 0, 1)) };
-    let state = loader(&dir, other).state(0, 1);
-    assert_eq!(state.homes, None);
-    assert!(!serde_json::to_string(&state).unwrap().contains("homes"), "states of other orders look as before");
 }
 
 #[test]

@@ -206,7 +206,9 @@ fn attributes_come_with_the_batch() {
     assert_eq!(batch.field("id"), Some(&Field::Integers(vec![7, 8, 9])));
     assert_eq!(batch.field("tags"), Some(&Field::Json(vec![Some("[\"x\"]".into()), Some("[]".into()), None])));
     assert_eq!(batch.field("video.fps"), Some(&Field::Integers(vec![25, 30, 24])));
-    assert!(refused(&dir, with(&["captoin"])).contains("no clip has the attribute \"captoin\""));
+    let e = refused(&dir, with(&["captoin"]));
+    assert!(e.contains("no clip has the attribute \"captoin\""), "{e}");
+    assert!(e.contains("one of caption, tags, video, id, score, video.fps"), "nearest first: {e}");
     let (_folder, dir) =
         clips_with(&[(1, (16, 16)); 2], |i| if i == 0 { r#"{"a": 1}"# } else { r#"{"a": "b"}"# }.into());
     let e = refused(&dir, with(&["a"]));
@@ -269,13 +271,15 @@ fn a_state_of_another_order_or_other_buckets_is_refused() {
     let resume = |o, state: &LoaderState| Loader::resume(&set, o, state).map(drop).map_err(|e| e.to_string());
     let shuffled = state(any(Order::Shuffled, &[]));
     let e = resume(any(Order::Sequential, &[]), &shuffled).unwrap_err();
-    assert!(e.contains("a different order") && e.contains("shuffled") && e.contains("sequential"), "{e}");
-    assert!(resume(any(Order::Shuffled, &[4, 16]), &shuffled).unwrap_err().contains("a different order"));
+    assert!(e.contains("other options: order") && e.contains("Shuffled") && e.contains("Sequential"), "{e}");
+    let e = resume(any(Order::Shuffled, &[4, 16]), &shuffled).unwrap_err();
+    assert!(e.contains("buckets") && e.contains("[4,16]"), "{e}");
     let dealt = state(any(Order::Shuffled, &[4, 16]));
-    assert!(resume(any(Order::Shuffled, &[5, 16]), &dealt).unwrap_err().contains("a different order"));
+    let e = resume(any(Order::Shuffled, &[5, 16]), &dealt).unwrap_err();
+    assert!(e.contains("[4,16]") && e.contains("[5,16]"), "{e}");
     assert!(resume(any(Order::Shuffled, &[4, 16]), &dealt).is_ok());
-    let old = LoaderState { order: String::new(), ..shuffled };
-    assert!(resume(any(Order::Sequential, &[]), &old).is_ok(), "states of earlier versions do not say their order");
+    let few = LoaderState { buckets: vec![0], ..dealt };
+    assert!(resume(any(Order::Shuffled, &[4, 16]), &few).unwrap_err().contains("2 buckets"));
 }
 
 /// What a rank gets in an epoch: for each batch its shape, its clips with their masks, and how many count on all ranks.

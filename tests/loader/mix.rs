@@ -174,7 +174,7 @@ fn weights_change_from_a_sample_on_and_leave_what_is_before() {
     assert!(rest(&resumed, 3) == after[40..]);
     let state = loaders[0].state(1, 4);
     let e = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).err().unwrap().to_string();
-    assert!(e.contains("a different order") && e.contains("from 45"), "{e}");
+    assert!(e.contains("other options: shares") && e.contains("from 45"), "{e}");
 }
 
 #[test]

@@ -46,6 +46,23 @@ fn batches_are_those_of_local_sources_in_any_order_and_memory() {
 }
 
 #[test]
+fn a_run_keeps_the_orders_of_its_sources_when_they_move() {
+    let served = [sets::small(&[24][..]), sets::small(&[9, 1, 7]), sets::small(&[4])].map(Served::new);
+    let local = [0, 1, 2].map(|i| served[i].local());
+    let remote = [0, 1, 2].map(|i| served[i].open_with(with_memory(2 << 30)).unwrap());
+    let [here, there] = [&local, &remote].map(|sets| mix([&sets[0], &sets[1], &sets[2]], 35));
+    let clips = |loader: &Loader| -> Vec<u64> {
+        let epochs = loader.first_epoch()..3;
+        loader.iter(epochs).unwrap().flat_map(|batch| batch.unwrap().into_batch().clips).collect()
+    };
+    for (from, to) in [(&here, &there), (&there, &here)] {
+        let before = Loader::mix(from, ordered(Order::Sequential)).unwrap();
+        let after = Loader::resume_mix(to, ordered(Order::Sequential), &before.state(1, 2)).unwrap();
+        assert_eq!(clips(&after), clips(&before)[35 + 10..]);
+    }
+}
+
+#[test]
 fn blocks_of_each_source_are_requested_whole() {
     let served = [sets::large(&[120]), sets::large(&[120])].map(Served::new);
     let small = Served::new(sets::large(&[4]));

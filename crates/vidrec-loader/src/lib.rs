@@ -124,7 +124,7 @@ impl Loader {
     /// batches, a clip that fits no bucket, a batch larger than memory can be, no threads, or no room for the
     /// [`DecodedCache`].
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
-        Ok(Loader::of(Engine::new(dataset, options)?))
+        Ok(Loader::of(Engine::new(dataset, options, None)?))
     }
 
     /// Creates a loader that resumes exactly where another one stood: see [`LoaderState`].
@@ -167,13 +167,10 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new), and a state of another data set, seed or length of epoch.
+    /// The errors of [`new`](Self::new), and a state of another data set, seed or length of epoch, or of other
+    /// options that decide what is in the batches. The error names those that differ, with both values.
     pub fn resume(dataset: &Dataset, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
-        let mut options = options;
-        if let Some(homes) = state.homes {
-            options.sampling.order = options.sampling.order.with_default_homes(homes);
-        }
-        let mut engine = Engine::new(dataset, options)?;
+        let mut engine = Engine::new(dataset, options, Some(state))?;
         engine.resume(state)?;
         Ok(Loader::of(engine))
     }
@@ -190,7 +187,7 @@ impl Loader {
     ///
     /// The errors of [`new`](Self::new), and buckets, sizes or another order.
     pub fn mix(mix: &Mix, options: LoaderOptions) -> Result<Self> {
-        Ok(Loader::of(Engine::of_mix(mix, options)?))
+        Ok(Loader::of(Engine::of_mix(mix, options, None)?))
     }
 
     /// Creates a loader of a mix that resumes exactly where another one stood, even with another number of ranks
@@ -200,7 +197,7 @@ impl Loader {
     ///
     /// The errors of [`mix`](Self::mix), and a state of another mix, seed or length of epoch.
     pub fn resume_mix(mix: &Mix, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
-        let mut engine = Engine::of_mix(mix, options)?;
+        let mut engine = Engine::of_mix(mix, options, Some(state))?;
         engine.resume(state)?;
         Ok(Loader::of(engine))
     }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
 use super::episodes::Episodes;
@@ -23,6 +25,7 @@ use vidrec_dataset::Dataset;
 use vidrec_format::error::Error;
 use vidrec_format::error::Hint;
 use vidrec_format::error::Result;
+use vidrec_format::json_object::JsonObject;
 use vidrec_sampler::order::{LastBatch, Order};
 
 /// Everything that makes batches. A loader and its background threads share it.
@@ -38,6 +41,8 @@ pub(crate) struct Engine {
     /// The cache of decoded frames, if there is one.
     pub(super) decoded: Option<Cache>,
     pub(super) keeper: Arc<Retention>,
+    /// The options that decide what is in the batches, for states.
+    deciding: JsonObject,
     pub counters: Counters,
 }
 
@@ -48,8 +53,10 @@ impl AsRef<Counters> for Engine {
 }
 
 impl Engine {
-    pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
+    /// Makes batches of a data set. The state is that of the run that this one resumes, if there is one.
+    pub fn new(dataset: &Dataset, mut options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
         options.check()?;
+        options.settle_order(dataset, resumed)?;
         match Episodes::find(dataset, &options)? {
             Some((dataset, episodes)) => {
                 let space =
@@ -63,13 +70,13 @@ impl Engine {
         }
     }
 
-    /// Makes batches of a mix.
-    pub fn of_mix(mix: &Mix, mut options: LoaderOptions) -> Result<Self> {
+    /// Makes batches of a mix, as [`new`](Self::new).
+    pub fn of_mix(mix: &Mix, mut options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
         options.check()?;
         mix.check(&options)?;
         let space = Samples::new(mix.dataset(), &options, None).map_err(|e| mix.named(e))?;
         let samples: Vec<u64> = mix.clips().map(|clips| space.samples_of(clips)).collect();
-        options.sampling.order = Order::Mixed(Arc::new(mix.order(&samples, &options)?));
+        options.sampling.order = Order::Mixed(Arc::new(mix.order(&samples, &options, resumed.and_then(LoaderState::source_orders))?));
         Engine::with(mix.dataset(), options, space, Some(mix.clone()), None)
     }
 
@@ -93,6 +100,11 @@ impl Engine {
         let specs = SampleSpecs::new(dataset, &options, space.equal);
         let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
         let schedule = Schedule::new(&options, space, shape, buckets)?;
+        let mut deciding = options.deciding()?;
+        match schedule.order() {
+            Order::Mixed(mixed) => deciding.insert("sources", mixed.source_orders())?,
+            order => deciding.insert("order", order)?,
+        }
         let counters = Counters {
             short_clips: schedule.space().short,
             skips_short: options.short == ShortClips::Skip,
@@ -109,6 +121,7 @@ impl Engine {
             workers,
             decoded: None,
             keeper: Arc::default(),
+            deciding,
             counters,
             options,
         };
@@ -255,14 +268,23 @@ impl Engine {
         self.state_at(self.schedule.after(epoch, batches))
     }
 
+    /// The options that decide what is in the batches. In a mix, the shares are those up to a position.
+    fn deciding(&self, epoch: u64, consumed: u64) -> JsonObject {
+        let mut options = self.deciding.clone();
+        if let Order::Mixed(mixed) = self.schedule.order() {
+            let shares = Value::String(mixed.describe(mixed.position(epoch, consumed)));
+            options.0.insert("shares".into(), shares);
+        }
+        options
+    }
+
     fn state_at(&self, RunPosition { epoch, consumed, buckets }: RunPosition) -> LoaderState {
         LoaderState {
             epoch,
             consumed,
             samples: self.schedule.positions(),
             seed: self.options.seed,
-            order: self.schedule.describe(epoch, consumed),
-            homes: self.schedule.homes(),
+            options: self.deciding(epoch, consumed),
             buckets,
             dataset: self.specs.dataset.fingerprint(),
         }

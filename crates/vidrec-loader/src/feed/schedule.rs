@@ -110,27 +110,9 @@ impl Schedule {
         &self.space
     }
 
-    /// Describes in words what decides which samples a batch has. A run cannot resume another one whose words
-    /// differ. For a mix, the words describe what decides it before the position of the run.
-    pub fn describe(&self, epoch: u64, consumed: u64) -> String {
-        let order = match &self.order {
-            Order::Blocks { block, window } => format!("blocks of {block} in windows of {window}"),
-            Order::Homes { homes, exchange, block, window } => {
-                let homes = homes.unwrap_or(self.world_size);
-                format!("{homes} homes of blocks of {block} in windows of {window}, exchange {exchange}")
-            }
-            Order::Given(list) => format!("given {:08x}", crc32fast::hash(bytemuck::cast_slice(list))),
-            Order::Mixed(mixed) => mixed.describe(mixed.position(epoch, consumed)),
-            order => order.to_string(),
-        };
-        let Some((buckets, _)) = &self.buckets else { return order };
-        let shapes = buckets.shapes.iter().map(|BatchShape { frames, size: (w, h), .. }| format!("{frames}x{w}x{h}"));
-        format!("{order}; buckets {}", shapes.collect::<Vec<_>>().join(" "))
-    }
-
-    /// The number of homes, if the order has any.
-    pub fn homes(&self) -> Option<u32> {
-        self.order.homes()
+    /// The order of samples, with its number of homes.
+    pub fn order(&self) -> &Order {
+        &self.order
     }
 
     /// The shapes that batches can have.

@@ -11,6 +11,7 @@ pub use counts::SourceCount;
 pub use labels::MixLabels;
 
 use super::options::{LoaderOptions, Sampling};
+use super::require::require;
 use vidrec_dataset::{Clip, Dataset};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
@@ -178,11 +179,20 @@ impl Mix {
         Ok((source as u32, label))
     }
 
-    /// The order of samples. `samples` has the number of samples of each source.
-    pub(super) fn order(&self, samples: &[u64], options: &LoaderOptions) -> Result<Mixed> {
-        let sources = self.0.sets.iter().zip(samples);
-        let sources = sources.map(|(set, &n)| Ok((n, source_order(set, &options.sampling.order)?)));
-        let sources = sources.collect::<Result<Vec<_>>>()?;
+    /// The order of samples. `samples` has the number of samples of each source, and `resumed` the order of each
+    /// source in the run that is resumed. They are kept if no order is asked for, even if the sources have moved.
+    pub(super) fn order(
+        &self,
+        samples: &[u64],
+        options: &LoaderOptions,
+        resumed: Option<Vec<SourceOrder>>,
+    ) -> Result<Mixed> {
+        let Sampling { order, shuffle, .. } = &options.sampling;
+        require(!shuffle || *order == Order::Sequential, "order", order, "none with shuffle")?;
+        let own = |set: &Dataset| source_order(set, order);
+        let own = self.0.sets.iter().map(own).collect::<Result<Vec<_>>>()?;
+        let kept = resumed.filter(|kept| *order == Order::Sequential && kept.len() == own.len());
+        let sources = samples.iter().copied().zip(kept.unwrap_or(own)).collect();
         let all = samples.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
         let samples_per_epoch = self.0.samples_per_epoch.unwrap_or(all).max(1);
         Mixed::new(self.0.shares.clone(), sources, samples_per_epoch, options.seed)

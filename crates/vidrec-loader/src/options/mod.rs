@@ -2,6 +2,7 @@
 
 mod batching;
 mod cameras;
+mod deciding;
 mod decoded_cache;
 mod pictures;
 mod prefetch;
@@ -22,6 +23,8 @@ use std::collections::BTreeMap;
 
 use super::draw::{Augmentation, Frames, ShortClips, Temporal};
 use super::require::require;
+use super::state::LoaderState;
+use vidrec_dataset::Dataset;
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 use vidrec_sampler::Rate;
@@ -115,6 +118,21 @@ impl Default for LoaderOptions {
 }
 
 impl LoaderOptions {
+    /// Decides on the order, if that is left to the loader: the order of the run that this one resumes, if there is
+    /// one, or else the one that is best for the data set.
+    pub(super) fn settle_order(&mut self, dataset: &Dataset, resumed: Option<&LoaderState>) -> Result<()> {
+        let resumed = resumed.and_then(LoaderState::order);
+        let sampling = &mut self.sampling;
+        if std::mem::take(&mut sampling.shuffle) {
+            require(sampling.order == Order::Sequential, "order", &sampling.order, "none with shuffle")?;
+            sampling.order = resumed.clone().unwrap_or_else(|| Sampling::order_for(dataset));
+        }
+        if let Some(homes) = resumed.and_then(|order| order.homes()) {
+            sampling.order = std::mem::take(&mut sampling.order).with_default_homes(homes);
+        }
+        Ok(())
+    }
+
     /// Returns an error that names the option if a value makes no sense.
     pub(super) fn check(&self) -> Result<()> {
         require(self.batch_size > 0, "batch_size", self.batch_size, "1 or more")?;

@@ -47,9 +47,13 @@ words!(Draws, "draws", { "rotate" => Rotate, "all" => All });
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampling {
-    /// The order of samples. Default [`Order::Sequential`]: as stored. To train, use [`Order::Shuffled`], or
+    /// The order of samples. Default [`Order::Sequential`]: as stored. To train, use [`shuffle`](Self::shuffle), or
     /// [`Order::Homes`] on a cluster whose nodes keep what they read.
     pub order: Order,
+    /// Whether samples are shuffled in the order that is best for the data set: see [`Sampling::order_for`]. A run
+    /// that resumes keeps its order, even if the data set has moved. It excludes an [`order`](Self::order) other than
+    /// the default. Default `false`.
+    pub shuffle: bool,
     /// The draws of a video in an epoch, if there are several. Default [`Draws::Rotate`].
     pub draws: Draws,
     /// The number of this process among those that train together, from 0. Default 0.
@@ -67,6 +71,7 @@ impl Default for Sampling {
     fn default() -> Self {
         Sampling {
             order: Order::Sequential,
+            shuffle: false,
             draws: Draws::Rotate,
             rank: 0,
             world_size: 1,

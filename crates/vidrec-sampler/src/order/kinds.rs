@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::order_json::OrderJson;
 use super::source_order::check_blocks;
 use super::{Blocks, Homes, Mixed, Permutation, Weights};
 use vidrec_format::error::{Error, Result};
@@ -25,7 +26,12 @@ use vidrec_format::words::unknown;
 /// As a word (`FromStr`, `Display`): `sequential`, `shuffled`, `blocks` (64 samples, mixed within 8 blocks) or
 /// `homes` (the same blocks, a home for each rank, an exchange of 1). `Display` also prints `given`, `weighted`
 /// and `mix`, which need more than a word.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// As JSON (serde): the name of the variant, with its fields if it has any, such as
+/// `{"Blocks": {"block": 64, "window": 8}}`. [`Order::Given`] reads a list of samples, and [`Order::Weighted`] a list
+/// of `weights`. Both are written as their digest, which is short and enough to compare two orders. So is a mix,
+/// which cannot be read.
+#[derive(Debug, Clone, PartialEq, Default, serde::Deserialize)]
+#[serde(try_from = "OrderJson")]
 #[non_exhaustive]
 pub enum Order {
     /// As stored, the same in each epoch. The default.

@@ -24,6 +24,7 @@ mod homes;
 mod kinds;
 mod mixed;
 mod mixing;
+mod order_json;
 mod permutation;
 mod quotas;
 mod ranks;
