@@ -208,7 +208,7 @@ fn attributes_come_with_the_batch() {
     assert_eq!(batch.field("video.fps"), Some(&Field::Integers(vec![25, 30, 24])));
     let e = refused(&dir, with(&["captoin"]));
     assert!(e.contains("no clip has the attribute \"captoin\""), "{e}");
-    assert!(e.contains("one of caption, tags, video, id, score, video.fps"), "nearest first: {e}");
+    assert!(e.contains("one of caption, id, score, tags, video, video.fps"), "nearest first: {e}");
     let (_folder, dir) =
         clips_with(&[(1, (16, 16)); 2], |i| if i == 0 { r#"{"a": 1}"# } else { r#"{"a": "b"}"# }.into());
     let e = refused(&dir, with(&["a"]));
@@ -321,11 +321,16 @@ proptest! {
         let of_rank = |rank, world_size| LoaderOptions {
             frames: Frames::Any { most: None },
             batching: Batching { buckets: buckets.clone(), budget, ..Batching::default() },
-            sampling: Sampling { order: order.clone(), rank, world_size, last, allow_empty: true, ..Sampling::default() },
+            sampling: Sampling { order: order.clone(), rank, world_size, last, ..Sampling::default() },
             seed: 5,
             ..options(batch_size, (2, 2))
         };
         let ranks = |world| (0..world).map(move |rank| of_rank(rank, world));
+        if last == LastBatch::Keep && lengths.len() < world.max(world_after) as usize {
+            let e = Loader::new(&set, of_rank(0, world.max(world_after))).unwrap_err().to_string();
+            prop_assert!(e.contains("fewer samples than ranks"), "{}", e);
+            return Ok(());
+        }
         let all: Vec<Seen> = ranks(world).map(|o| seen(&Loader::new(&set, o).unwrap(), drawn_epoch)).collect();
         let once = |counted: Vec<u64>| {
             let mut counted = counted;

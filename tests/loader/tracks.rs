@@ -208,7 +208,7 @@ fn each_frame_has_its_value_whatever_is_drawn() {
                 };
                 let expected: Vec<i32> = batch.clips.iter().zip(&batch.params).flat_map(of).collect();
                 assert_eq!(step.values, TrackData::I32(expected));
-                assert_eq!(step.shape, [2, length]);
+                assert_eq!(step.shape, [batch.clips.len(), length]);
                 let taken =
                     |params: &vidrec::SampleParams| (0..length).map(|t| t < params.frames.len()).collect::<Vec<_>>();
                 assert_eq!(step.mask, batch.params.iter().flat_map(taken).collect::<Vec<_>>());
