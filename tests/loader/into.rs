@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::common::until::until;
 use crate::common::{damage, loader, options, set};
 use vidrec::order::Order;
-use vidrec::{Batch, Dtype, Epochs, LoaderOptions, Pictures, Sampling};
+use vidrec::{Batch, Dtype, Epochs, LoaderOptions};
 
 /// Memory that tells which piece it is.
 struct Piece(usize, Vec<u8>);
@@ -17,11 +17,7 @@ impl AsMut<[u8]> for Piece {
 }
 
 fn shuffled() -> LoaderOptions {
-    LoaderOptions {
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
-        pictures: Pictures { dtype: Dtype::F16, ..options(2, (16, 16)).pictures },
-        ..options(2, (16, 16))
-    }
+    LoaderOptions { order: Order::Shuffled, dtype: Dtype::F16, ..options(2, (16, 16)) }
 }
 
 #[test]

@@ -7,9 +7,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
-    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, Sampling, ShortClips,
-    Temporal, Track, TrackAnchor, TrackBatch, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer,
-    WriterOptions,
+    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, ShortClips, Start, Track,
+    TrackAnchor, TrackBatch, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -166,9 +165,8 @@ proptest! {
             .map(|k: i128| (nanoseconds(start) + (k as f64 * den as f64 * 1e9 / num as f64).round() as i128) as i64)
             .collect();
         let options = LoaderOptions {
-            frames: Frames::Fixed(count),
-            temporal: "clip".parse::<Temporal>().unwrap().with_stride(stride),
-            sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+            frames: Frames::clip(count).with_stride(stride),
+            order: Order::Shuffled,
             seed,
             ..with(&[("state", TrackWindow { how, anchor, ..window(start, end, rate) })])
         };
@@ -181,23 +179,17 @@ proptest! {
 #[test]
 fn each_frame_has_its_value_whatever_is_drawn() {
     let (_folder, dir) = set(5);
-    let temporal = |word: &str| word.parse::<Temporal>().unwrap().with_stride(2);
-    for (frames, temporal, short) in [
-        (Frames::Stored, temporal("uniform"), ShortClips::Repeat),
-        (Frames::Fixed(3), temporal("random-segments"), ShortClips::Repeat),
-        (Frames::Fixed(4), temporal("views"), ShortClips::Repeat),
-        (Frames::Fixed(4), temporal("dense"), ShortClips::Repeat),
-        (Frames::Fixed(16), temporal("uniform"), ShortClips::Pad),
-        (Frames::Any { most: Some(7) }, temporal("uniform"), ShortClips::Repeat),
+    for frames in [
+        Frames::Stored,
+        Frames::random(3),
+        Frames::views(10, 4).with_stride(2),
+        Frames::windows(4).with_stride(2),
+        Frames::uniform(16).with_short(ShortClips::Pad),
+        Frames::all().with_max(Some(7)),
     ] {
         for how in HOWS {
             let state = TrackWindow { how, ..TrackWindow::default() };
-            let options = LoaderOptions {
-                frames,
-                temporal,
-                short,
-                ..with(&[("state", state), ("step", TrackWindow::default())])
-            };
+            let options = LoaderOptions { frames, ..with(&[("state", state), ("step", TrackWindow::default())]) };
             for batch in batches(&dir, options) {
                 assert_state(&batch, how, None, &[0]);
                 let step = batch.track("step").unwrap();
@@ -221,7 +213,7 @@ fn each_frame_has_its_value_whatever_is_drawn() {
 fn sound_comes_at_its_own_rate() {
     let (_folder, dir) = set(2);
     let sound = TrackWindow { window: Some((0.1, 0.15)), anchor: TrackAnchor::Last, ..TrackWindow::default() };
-    let batch = &batches(&dir, LoaderOptions { frames: Frames::Fixed(1), ..with(&[("sound", sound)]) })[0];
+    let batch = &batches(&dir, LoaderOptions { frames: Frames::uniform(1), ..with(&[("sound", sound)]) })[0];
     let track = batch.track("sound").unwrap();
     assert_eq!(track.shape, [2, 51], "both ends count");
     let from = |clip: usize| 100 + 40 * i32::try_from(batch.params[clip].frames[0]).unwrap();
@@ -237,7 +229,7 @@ fn sound_comes_at_its_own_rate() {
 fn a_choice_has_as_many_values_as_its_rule_says() {
     let (_folder, dir) = set(2);
     let of = |name: &str, window: TrackWindow| {
-        let options = LoaderOptions { frames: Frames::Fixed(12), ..with(&[(name, window)]) };
+        let options = LoaderOptions { frames: Frames::uniform(12), ..with(&[(name, window)]) };
         batches(&dir, options)[0].track(name).unwrap().clone()
     };
     let count = |name: &str, window: TrackWindow| of(name, window).shape[1];
@@ -278,7 +270,7 @@ fn times_are_offsets_in_seconds() {
         for anchor in [TrackAnchor::First, TrackAnchor::Last, TrackAnchor::Each] {
             let times = Some(offsets.iter().map(|&ns| f64::from(ns) / 1e9).collect());
             let state = TrackWindow { times, how, anchor, ..TrackWindow::default() };
-            let options = LoaderOptions { frames: Frames::Fixed(5), ..with(&[("state", state)]) };
+            let options = LoaderOptions { frames: Frames::uniform(5), ..with(&[("state", state)]) };
             let offsets = offsets.map(i64::from);
             batches(&dir, options).iter().for_each(|batch| assert_state(batch, how, Some(anchor), &offsets));
         }
@@ -289,8 +281,8 @@ fn times_are_offsets_in_seconds() {
 fn captions_are_those_of_the_drawn_time() {
     let (_folder, dir) = set(2);
     let caption = |window: TrackWindow, count| {
-        let temporal = "clip-center".parse().unwrap();
-        let options = LoaderOptions { frames: Frames::Fixed(count), temporal, ..with(&[("caption", window)]) };
+        let frames = Frames::clip(count).with_at(Start::Center);
+        let options = LoaderOptions { frames, ..with(&[("caption", window)]) };
         let batch = batches(&dir, options).remove(0);
         let track = batch.track("caption").unwrap();
         assert_eq!((track.shape.as_slice(), track.mask.as_slice()), ([2usize].as_slice(), [true; 2].as_slice()));
@@ -315,7 +307,7 @@ fn captions_are_those_of_the_drawn_time() {
 fn whole_numbers_become_floats_in_between() {
     let (_folder, dir) = set(2);
     let phase = TrackWindow { how: TrackHow::Linear, ..window(0.0, 0.4, "20") };
-    let options = LoaderOptions { frames: Frames::Fixed(12), ..with(&[("phase", phase)]) };
+    let options = LoaderOptions { frames: Frames::uniform(12), ..with(&[("phase", phase)]) };
     let batch = &batches(&dir, options)[0];
     let track = batch.track("phase").unwrap();
     assert_eq!(f32s(track)[..9], [1.0, 1.5, 2.0, 2.25, 2.5, 2.75, 3.0, 0.0, 0.0]);
@@ -328,9 +320,8 @@ fn threads_and_resumed_runs_give_the_same_values() {
     let dataset = Dataset::open(&dir).unwrap();
     let of = |threads| LoaderOptions {
         threads: Some(threads),
-        frames: Frames::Fixed(3),
-        temporal: "random-segments".parse().unwrap(),
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        frames: Frames::random(3),
+        order: Order::Shuffled,
         ..with(&[("state", window(-0.1, 0.1, "30")), ("caption", TrackWindow::default())])
     };
     let tracks = |loader: &Loader, epochs| -> Vec<_> {
@@ -352,8 +343,8 @@ fn nothing_of_an_earlier_batch_is_left() {
     let masked = || TrackWindow { missing: Missing::Mask, ..window(-0.3, 0.6, "25") };
     let early = || TrackWindow { window: Some((-0.5, 0.1)), ..TrackWindow::default() };
     let options = LoaderOptions {
-        frames: Frames::Any { most: Some(5) },
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        frames: Frames::all().with_max(Some(5)),
+        order: Order::Shuffled,
         ..with(&[
             ("phase", masked()),
             ("state", TrackWindow { how: TrackHow::Linear, ..masked() }),

@@ -1,7 +1,7 @@
 //! Mixes of data sets of which some are remote: the same batches, bit for bit, and merged requests.
 
 use vidrec::order::Order;
-use vidrec::{Dataset, Loader, LoaderOptions, Mix, MixOptions, Sampling};
+use vidrec::{Dataset, Loader, LoaderOptions, Mix, MixOptions};
 
 use crate::common::options;
 use crate::served::{Served, with_memory};
@@ -14,7 +14,7 @@ fn mix(sets: [&Dataset; 3], samples: u64) -> Mix {
 }
 
 fn ordered(order: Order) -> LoaderOptions {
-    LoaderOptions { seed: 3, sampling: Sampling { order, ..Sampling::default() }, ..options(5, (32, 24)) }
+    LoaderOptions { seed: 3, order, ..options(5, (32, 24)) }
 }
 
 #[test]

@@ -83,7 +83,10 @@ mod tests {
         super::nearest_first("captoin", &mut names);
         assert_eq!(names, ["caption", "captions", "id", "score"]);
         let of = |a, b| [super::letters_to_change(a, b), super::letters_to_change(b, a)];
-        assert_eq!([of("", "abc"), of("kitten", "sitting"), of("ab", "ba"), of("gr\u{fc}n", "grun")], [[3, 3], [3, 3], [1, 1], [1, 1]]);
+        assert_eq!(
+            [of("", "abc"), of("kitten", "sitting"), of("ab", "ba"), of("gr\u{fc}n", "grun")],
+            [[3, 3], [3, 3], [1, 1], [1, 1]]
+        );
     }
 
     #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -34,7 +34,7 @@ pub struct LoaderStats {
     /// Short clips that no epoch contains.
     pub skipped_clips: u64,
     /// Samples that are in no batch of a whole epoch, because they cannot be shared among the ranks. See
-    /// [`LastBatch`](vidrec_sampler::order::LastBatch).
+    /// [`Last`](vidrec_sampler::order::Last).
     pub samples_left_out: u64,
     /// What all readers of this open data set have fetched, if the data set is remote.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use super::buckets::Buckets;
 use super::deal::Deal;
 use super::samples::{SamplePlace, Samples};
 use crate::draw::DrawKey;
-use crate::options::{LoaderOptions, Sampling};
+use crate::options::{Sampling, Settings};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
 use vidrec_sampler::order::{Order, Ranks, Slot};
@@ -69,7 +69,7 @@ pub(super) struct RunPosition {
 
 impl Schedule {
     /// Creates a schedule. `shape` is that of a batch if there are no buckets.
-    pub fn new(options: &LoaderOptions, space: Samples, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
+    pub fn new(options: &Settings, space: Samples, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
         let Sampling { rank, world_size, last, .. } = options.sampling;
         let (order, seed) = (options.sampling.order.clone().with_default_homes(world_size), options.seed);
         order.check(space.len())?;

@@ -1,5 +1,7 @@
 //! The values of a track that come with a sample.
 
+use serde::{Deserialize, Serialize};
+
 use crate::require::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::words::words;
@@ -10,8 +12,9 @@ use vidrec_sampler::Rate;
 /// A time within a microsecond of a value counts as the time of that value where it matters: at the first and the
 /// last value, and for [`Previous`](Self::Previous).
 ///
-/// As a word (`FromStr`, `Display`): `nearest`, `linear` or `previous`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// As a word (`FromStr`, `Display`, serde): `nearest`, `linear` or `previous`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum TrackHow {
     /// The value whose time is nearest. If two are equally near, it is the earlier one. The default.
@@ -28,8 +31,9 @@ words!(TrackHow, "how", { "nearest" => Nearest, "linear" => Linear, "previous" =
 
 /// The frame from which the time of a window counts.
 ///
-/// As a word (`FromStr`, `Display`): `first`, `last` or `each`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// As a word (`FromStr`, `Display`, serde): `first`, `last` or `each`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum TrackAnchor {
     /// The first frame of the sample. The default.
@@ -45,8 +49,9 @@ words!(TrackAnchor, "anchor", { "first" => First, "last" => Last, "each" => Each
 
 /// What happens if a clip does not have a track, or an episode does not have a camera.
 ///
-/// As a word (`FromStr`, `Display`): `error` or `mask`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// As a word (`FromStr`, `Display`, serde): `error` or `mask`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum Missing {
     /// An error names what is missing where. The default.
@@ -93,7 +98,8 @@ words!(Missing, "missing", { "error" => Error, "mask" => Mask });
 /// # drop(options);
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct TrackWindow {
     /// The start and end in seconds, relative to the frame in [`anchor`](Self::anchor). Default `None`.
     pub window: Option<(f64, f64)>,

@@ -230,7 +230,8 @@ impl Wanted {
                 }
                 let mut picks = Vec::with_capacity(steps.count);
                 for anchor in self.anchors(drawn)? {
-                    let nearest = |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(from) - i128::from(start));
+                    let nearest =
+                        |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(from) - i128::from(start));
                     let nearest = anchor.map(nearest);
                     let at = |i: i64| usize::try_from(nearest? + i128::from(i)).ok().filter(|&at| at < track.len());
                     picks.extend(steps.iter().map(|i| at(i).map(whole)));
