@@ -53,8 +53,8 @@ impl Engine {
     #[pyo3(signature = (dataset, options, state=None))]
     fn new(py: Python<'_>, dataset: Data<'_>, options: Options, state: Option<&str>) -> PyResult<Self> {
         let (dataset, mix) = (dataset.all().clone(), dataset.mix().cloned());
-        let options = options.into_loader_options(&dataset)?;
-        let kind = Kind { dtype: options.pictures.dtype, dataset: dataset.clone() };
+        let options = options.into_loader_options()?;
+        let kind = Kind { dtype: options.dtype, dataset: dataset.clone() };
         let state: Option<LoaderState> = state
             .map(serde_json::from_str)
             .transpose()

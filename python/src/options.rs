@@ -7,9 +7,9 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vidrec::order::{Order, Weights};
+use vidrec::sampler::Rate;
 use vidrec::{
-    Augmentation, Batching, Budget, Cameras, ColorJitter, Crop, Dataset, DecodedCache, Frames, Io, LoaderOptions,
-    Pictures, Prefetch, Safety, Sampling, Temporal, TrackWindow,
+    Batching, Cameras, ColorJitter, Crop, DecodedCache, Frames, Io, LoaderOptions, Normalize, Prefetch, Start, TrackWindow,
 };
 
 use crate::error::{raise, usage};
@@ -39,7 +39,6 @@ pub struct Options {
     episode_attribute: String,
     missing_cameras: String,
     cameras_crop: String,
-    allow_empty: bool,
     temporal: String,
     stride: u32,
     views: u32,
@@ -71,7 +70,6 @@ pub struct Options {
     world_size: u32,
     last: String,
     threads: Option<usize>,
-    check_crc: bool,
     on_bad_frame: String,
     prefetch: u32,
     prefetch_bytes: u64,
@@ -125,105 +123,123 @@ fn track(given: &Track) -> PyResult<(String, TrackWindow)> {
 }
 
 impl Options {
-    pub fn into_loader_options(self, dataset: &Dataset) -> PyResult<LoaderOptions> {
+    pub fn into_loader_options(self) -> PyResult<LoaderOptions> {
+        let is_auto = self.order == "mixed" && self.homes.is_none() && self.block.is_none() && self.exchange == 1.0;
+        let normalize = Normalize { mean: self.mean, std: self.std };
+        let is_normalized = self.dtype != "uint8" && (self.mean != [0.0; 3] || self.std != [1.0; 3]);
+        let (brightness, contrast, saturation, grayscale) = self.color;
         Ok(LoaderOptions {
             batch_size: self.batch_size,
-            frames: self.frame_count(),
-            short: word(&self.short)?,
-            fps: self.fps.as_deref().map(word).transpose()?,
-            temporal: word::<Temporal>(&self.temporal)?
-                .with_stride(self.stride)
-                .with_views(self.views)
-                .with_hop(self.hop),
+            frames: self.frames()?,
+            crop: self.crop()?,
+            flip: self.flip,
+            color: ColorJitter { brightness, contrast, saturation, grayscale },
+            channels: word(&self.channels)?,
+            dtype: word(&self.dtype)?,
+            normalize: is_normalized.then_some(normalize),
+            layout: word(&self.layout)?,
+            shuffle: is_auto,
+            seed: self.seed,
+            rank: (self.rank, self.world_size),
+            last: word(&self.last)?,
             batching: self.batching(),
             cameras: self.cameras()?,
             fields: self.fields.clone(),
             tracks: self.tracks.iter().map(track).collect::<PyResult<_>>()?,
-            seed: self.seed,
+            on_bad_frame: word(&self.on_bad_frame)?,
             threads: self.threads,
-            augmentation: self.augmentation()?,
-            pictures: self.pictures()?,
             prefetch: Prefetch { batches: self.prefetch, bytes: self.prefetch_bytes, readahead: self.readahead },
-            safety: Safety { check_crc: self.check_crc, on_bad_frame: word(&self.on_bad_frame)? },
             decoded_cache: self.decoded_cache()?,
-            sampling: self.sampling(dataset)?,
+            order: if is_auto { Order::Sequential } else { self.order()? },
+            ..LoaderOptions::default()
         })
     }
 
     fn decoded_cache(&self) -> PyResult<Option<DecodedCache>> {
         let Some(size) = &self.decoded_cache else { return Ok(None) };
-        let bytes = vidrec::parse_bytes(size).map_err(|e| usage(format!("loader option decoded_cache: {e}")))?;
-        Ok(Some(DecodedCache { bytes, dir: self.decoded_cache_dir.clone() }))
+        let size = vidrec::parse_bytes(size).map_err(|e| usage(format!("loader option decoded_cache: {e}")))?;
+        Ok(Some(DecodedCache { size, dir: self.decoded_cache_dir.clone() }))
     }
 
-    fn frame_count(&self) -> Frames {
-        match self.frames {
-            Some(frames) => Frames::Fixed(frames),
-            None if self.any_length => Frames::Any { most: self.max_frames },
-            None => Frames::Stored,
+    fn frames(&self) -> PyResult<Frames> {
+        let fps: Option<Rate> = self.fps.as_deref().map(word).transpose()?;
+        let frames = match (self.frames, self.temporal.as_str()) {
+            (None, _) if self.any_length => Frames::all().with_max(self.max_frames),
+            (None, _) => Frames::Stored,
+            (Some(count), "uniform") => Frames::uniform(count),
+            (Some(count), "random-segments") => Frames::random(count),
+            (Some(count), "clip") => Frames::clip(count),
+            (Some(count), "clip-center") => Frames::clip(count).with_at(Start::Center),
+            (Some(count), "views") => Frames::views(self.views, count),
+            (Some(count), "dense") => Frames::windows(count).with_hop(self.hop),
+            (_, other) => return Err(usage(format!("loader option temporal: found {other:?}"))),
+        };
+        let with_rate = frames.with_fps(fps);
+        if fps.is_some() && with_rate == frames {
+            return Err(usage(format!("loader option fps: {} spreads frames over the clip, at no rate", self.temporal)));
+        }
+        Ok(with_rate.with_stride(self.stride).with_short(word(&self.short)?).with_draws(word(&self.draws)?))
+    }
+
+    fn crop(&self) -> PyResult<Crop> {
+        let size = self.size;
+        if !self.sizes.is_empty() && !self.crop.starts_with("cover") {
+            return Err(usage("loader option sizes: they need the crop cover or cover-random".into()));
+        }
+        let crop = match self.crop.as_str() {
+            "center" => Crop::center(size),
+            "random" => Crop::random(size),
+            "random-resized" => {
+                Crop::RandomResized { size, scale: self.scale, ratio: self.ratio, reducing_gap: 1.125 }
+            }
+            "multi-scale" => Crop::multi_scale(size, false),
+            "multi-scale-fixed" => Crop::multi_scale(size, true),
+            "cover" | "cover-random" if !self.sizes.is_empty() => {
+                Crop::cover_sizes(self.sizes.clone(), self.crop == "cover-random")
+            }
+            "cover" => Crop::cover(size, false),
+            "cover-random" => Crop::cover(size, true),
+            "three" => Crop::three(size),
+            other => return Err(usage(format!("loader option crop: found {other:?}"))),
+        };
+        let crop = crop.with_resize(self.resize_short);
+        Ok(match self.reducing_gap {
+            Some(gap) => crop.with_reducing_gap(gap),
+            None => crop,
+        })
+    }
+
+    fn cameras(&self) -> PyResult<Option<Cameras>> {
+        if self.cameras.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Cameras {
+            names: self.cameras.clone(),
+            camera_attribute: self.camera_attribute.clone(),
+            episode_attribute: self.episode_attribute.clone(),
+            missing: word(&self.missing_cameras)?,
+            crop: word(&self.cameras_crop)?,
+        }))
+    }
+
+    fn batching(&self) -> Option<Batching> {
+        let buckets = self.buckets.clone();
+        match (self.batch_frames, self.batch_tokens) {
+            (Some(frames), _) => Some(Batching::FrameBudget { frames, buckets }),
+            (None, Some(tokens)) => Some(Batching::TokenBudget { tokens, patch: self.patch, buckets }),
+            (None, None) if buckets.is_empty() => None,
+            (None, None) => Some(Batching::Buckets { lengths: buckets }),
         }
     }
 
-    fn cameras(&self) -> PyResult<Cameras> {
-        Ok(Cameras {
-            names: self.cameras.clone(),
-            attribute: self.camera_attribute.clone(),
-            episode: self.episode_attribute.clone(),
-            missing: word(&self.missing_cameras)?,
-            crop: word(&self.cameras_crop)?,
-        })
-    }
-
-    fn batching(&self) -> Batching {
-        let tokens = self.batch_tokens.map(|tokens| Budget::Tokens { tokens, patch: self.patch });
-        let budget = self.batch_frames.map(Budget::Frames).or(tokens);
-        Batching { buckets: self.buckets.clone(), sizes: self.sizes.clone(), budget }
-    }
-
-    fn augmentation(&self) -> PyResult<Augmentation> {
-        let (brightness, contrast, saturation, grayscale) = self.color;
-        Ok(Augmentation {
-            crop: match word(&self.crop)? {
-                Crop::RandomResized { .. } => Crop::RandomResized { scale: self.scale, ratio: self.ratio },
-                crop => crop,
-            },
-            resize_short: self.resize_short.map(|(least, _)| least),
-            resize_short_max: self.resize_short.map(|(_, most)| most),
-            flip: self.flip,
-            color: ColorJitter { brightness, contrast, saturation, grayscale },
-        })
-    }
-
-    fn pictures(&self) -> PyResult<Pictures> {
-        let defaults = Pictures::default();
-        Ok(Pictures {
-            size: self.size,
-            channels: word(&self.channels)?,
-            dtype: word(&self.dtype)?,
-            layout: word(&self.layout)?,
-            mean: self.mean,
-            std: self.std,
-            reducing_gap: self.reducing_gap.unwrap_or(defaults.reducing_gap),
-            ..defaults
-        })
-    }
-
-    fn sampling(self, dataset: &Dataset) -> PyResult<Sampling> {
-        let (draws, last) = (word(&self.draws)?, word(&self.last)?);
-        let Options { rank, world_size, allow_empty, .. } = self;
-        let shuffle = self.order == "mixed" && self.homes.is_none() && self.block.is_none() && self.exchange == 1.0;
-        let order = if shuffle { Order::Sequential } else { self.order(dataset)? };
-        Ok(Sampling { draws, rank, world_size, last, allow_empty, shuffle, order })
-    }
-
-    fn order(self, dataset: &Dataset) -> PyResult<Order> {
+    fn order(self) -> PyResult<Order> {
         if let Some(weights) = self.weights {
             return Ok(Order::Weighted(Arc::new(Weights::new(&weights).map_err(raise)?)));
         }
         if let Some(given) = self.given {
             return Ok(Order::Given(given.into()));
         }
-        let order = if self.order == "mixed" { Sampling::order_for(dataset) } else { word::<Order>(&self.order)? };
+        let order = if self.order == "mixed" { Order::Shuffled } else { word::<Order>(&self.order)? };
         let order = order.with_homes(self.homes, self.exchange);
         Ok(match self.block.zip(self.window) {
             Some((block, window)) => order.with_blocks(block, window),
@@ -235,81 +251,6 @@ impl Options {
 /// The defaults of the library, as the arguments of `vidrec.Loader` that they are. A test holds both together.
 #[pyfunction]
 pub fn loader_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let LoaderOptions {
-        batch_size,
-        frames,
-        short,
-        fps,
-        temporal,
-        batching,
-        fields,
-        tracks,
-        seed,
-        threads,
-        augmentation,
-        pictures,
-        cameras,
-        sampling,
-        prefetch,
-        safety,
-        decoded_cache,
-    } = LoaderOptions::default();
-    let dict = PyDict::new(py);
-    dict.set_item("batch_size", batch_size)?;
-    dict.set_item("frames", if let Frames::Fixed(frames) = frames { Some(frames) } else { None })?;
-    dict.set_item("short", short.to_string())?;
-    dict.set_item("fps", fps.map(|fps| fps.to_string()))?;
-    dict.set_item("buckets", batching.buckets)?;
-    dict.set_item("sizes", batching.sizes)?;
-    dict.set_item("fields", fields)?;
-    dict.set_item("tracks", tracks.into_keys().collect::<Vec<_>>())?;
-    dict.set_item("cameras", cameras.names)?;
-    dict.set_item("camera_attribute", cameras.attribute)?;
-    dict.set_item("episode_attribute", cameras.episode)?;
-    dict.set_item("missing_cameras", cameras.missing.to_string())?;
-    dict.set_item("cameras_crop", cameras.crop.to_string())?;
-    dict.set_item("allow_empty", sampling.allow_empty)?;
-    if let Temporal::Dense { hop, .. } = word("dense")? {
-        dict.set_item("hop", hop)?;
-    }
-    dict.set_item("temporal", temporal.to_string())?;
-    if let Temporal::Views { stride, views } = word("views")? {
-        dict.set_item("stride", stride)?;
-        dict.set_item("views", views)?;
-    }
-    dict.set_item("size", pictures.size)?;
-    dict.set_item("resize_short", augmentation.resize_short)?;
-    dict.set_item("crop", augmentation.crop.to_string())?;
-    if let Crop::RandomResized { scale, ratio } = word("random-resized")? {
-        dict.set_item("scale", scale)?;
-        dict.set_item("ratio", ratio)?;
-    }
-    dict.set_item("flip", augmentation.flip)?;
-    let ColorJitter { brightness, contrast, saturation, grayscale } = augmentation.color;
-    dict.set_item("color", (brightness, contrast, saturation, grayscale))?;
-    dict.set_item("channels", pictures.channels.to_string())?;
-    dict.set_item("dtype", pictures.dtype.to_string())?;
-    dict.set_item("mean", (pictures.mean[0], pictures.mean[1], pictures.mean[2]))?;
-    dict.set_item("std", (pictures.std[0], pictures.std[1], pictures.std[2]))?;
-    dict.set_item("layout", pictures.layout.to_string())?;
-    dict.set_item("reducing_gap", pictures.reducing_gap)?;
-    dict.set_item("order", sampling.order.to_string())?;
-    if let Order::Homes { homes, exchange, .. } = word("homes")? {
-        dict.set_item("homes", homes)?;
-        dict.set_item("exchange", exchange)?;
-    }
-    dict.set_item("draws", sampling.draws.to_string())?;
-    dict.set_item("seed", seed)?;
-    dict.set_item("rank", sampling.rank)?;
-    dict.set_item("world_size", sampling.world_size)?;
-    dict.set_item("last", sampling.last.to_string())?;
-    dict.set_item("threads", threads)?;
-    dict.set_item("check_crc", safety.check_crc)?;
-    dict.set_item("on_bad_frame", safety.on_bad_frame.to_string())?;
-    dict.set_item("prefetch", prefetch.batches)?;
-    dict.set_item("prefetch_bytes", prefetch.bytes)?;
-    dict.set_item("readahead", prefetch.readahead)?;
-    dict.set_item("decoded_cache", decoded_cache.as_ref().map(|cache| cache.bytes))?;
-    dict.set_item("decoded_cache_dir", decoded_cache.and_then(|cache| cache.dir))?;
-    Ok(dict)
+    let json = serde_json::to_string(&LoaderOptions::default()).map_err(|e| usage(e.to_string()))?;
+    Ok(py.import("json")?.call_method1("loads", (json,))?.cast_into::<PyDict>()?)
 }
