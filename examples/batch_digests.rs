@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use sha2::{Digest, Sha256};
 use vidrec::order::Order;
-use vidrec::{ColorJitter, Crop, Dataset, Dtype, Frames, Loader, LoaderOptions, Normalize, Result, Start};
+use vidrec::{ColorJitter, Crop, Dataset, Dtype, Frames, Last, Loader, LoaderOptions, Normalize, Result, Start};
 
 fn main() -> ExitCode {
     let sets: Vec<String> = std::env::args().skip(1).collect();
@@ -137,6 +137,8 @@ fn default() -> LoaderOptions {
         seed: 7,
         frames: Frames::uniform(4),
         crop: Crop::center(SIZE),
+        // Older versions have no smaller batches.
+        last: Last::Pad,
         ..LoaderOptions::default()
     }
 }

@@ -42,16 +42,20 @@ impl Data {
 
     fn open(train: &Path, held_out: &Path, made: Option<TempDir>) -> vidrec::Result<Self> {
         let (train, held_out) = (Dataset::open(train)?, Dataset::open(held_out)?);
+        let resize = Some((SIDE * 5 / 4, SIDE * 5 / 4));
         let options = LoaderOptions {
             frames: Frames::uniform(FRAMES),
             // No flip: a clip that is mirrored moves the other way.
-            crop: Crop::center((SIDE, SIDE)).with_resize(Some((SIDE * 5 / 4, SIDE * 5 / 4))),
-            channels: Channels::Gray, dtype: Dtype::F32, normalize: Some(Normalize { mean: [0.5; 3], std: [0.25; 3] }),
+            crop: Crop::center((SIDE, SIDE)).with_resize(resize),
+            channels: Channels::Gray,
+            dtype: Dtype::F32,
+            normalize: Some(Normalize { mean: [0.5; 3], std: [0.25; 3] }),
             ..LoaderOptions::default()
         };
         let training = LoaderOptions {
-            crop: Crop::random((SIDE, SIDE)),
-            order: Order::Shuffled, last: Last::Wrap,
+            crop: Crop::random((SIDE, SIDE)).with_resize(resize),
+            shuffle: true,
+            last: Last::Wrap,
             ..options.clone()
         };
         let classes = train.classes().len();
