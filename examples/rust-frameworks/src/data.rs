@@ -4,7 +4,6 @@ use std::error::Error;
 use std::path::Path;
 
 use tempfile::TempDir;
-use vidrec::order::Order;
 use vidrec::{Channels, Crop, Dataset, Dtype, Frames, Last, Loader, LoaderOptions, Normalize};
 
 use crate::textures;
