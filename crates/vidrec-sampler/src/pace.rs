@@ -35,7 +35,7 @@ pub struct Rate {
 
 /// The JSON of a rate.
 #[derive(serde::Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a rate: a number, or a text such as 30000/1001")]
 enum NumberOrText {
     Integer(u64),
     Float(f64),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A number, or two.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number of 0 or more, or two of them")]
 enum OneOrTwo {
     One(u32),
     Two(u32, u32),
@@ -85,7 +85,7 @@ pub(super) mod bytes {
     use vidrec_format::byte_size::parse_bytes;
 
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected a number of bytes, or a text such as 1GiB")]
     enum Bytes {
         Number(u64),
         Text(String),
