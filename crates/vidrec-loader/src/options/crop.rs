@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::size::{list, maybe, range, size};
+use super::json::{list_of_sizes, range, size, size_or_none};
 use crate::draw::Part;
 use crate::kernel::REDUCING_GAP;
 use crate::require::require;
@@ -118,10 +118,10 @@ pub enum Crop {
     /// batch have the same size. The loader then keeps a byte for each clip, and 8 bytes for each sample of an epoch.
     Cover {
         /// Width and height of the picture. Either this or `sizes` is given.
-        #[serde(default, with = "maybe", skip_serializing_if = "Option::is_none")]
+        #[serde(default, with = "size_or_none", skip_serializing_if = "Option::is_none")]
         size: Option<(u32, u32)>,
         /// Widths and heights of pictures.
-        #[serde(default, with = "list", skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, with = "list_of_sizes", skip_serializing_if = "Vec::is_empty")]
         sizes: Vec<(u32, u32)>,
         /// Whether the place of the part is random. Otherwise it is in the middle. Default `false`.
         #[serde(default)]

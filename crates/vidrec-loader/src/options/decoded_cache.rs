@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::size::bytes;
+use super::json::bytes;
 
 /// Keeps the planes of decoded frames in memory that all processes of the machine share. Frames are then decoded
 /// once and not once an epoch. The batches have the same bits.

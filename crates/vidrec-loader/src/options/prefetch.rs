@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::size::bytes;
+use super::json::bytes;
 use crate::require::require;
 use vidrec_format::error::Result;
 
