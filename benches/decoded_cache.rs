@@ -6,10 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use vidrec::order::{LastBatch, Order};
-use vidrec::{
-    Augmentation, Crop, Dataset, DecodedCache, Dtype, Layout, Loader, LoaderOptions, Pictures, Result, Sampling,
-};
+use vidrec::order::{Last, Order};
+use vidrec::{Crop, Dataset, DecodedCache, Dtype, Layout, Loader, LoaderOptions, Normalize, Result};
 
 #[allow(dead_code, unused_imports, reason = "the program uses the rest")]
 #[path = "../src/bin/vidrec/usage.rs"]
@@ -45,31 +43,36 @@ fn epoch(loader: &Loader, number: u64) -> Result<Epoch> {
 #[derive(Clone, Copy)]
 struct Workload {
     name: &'static str,
-    crop: Crop,
+    /// Whether crops are random, or in the middle.
+    is_random: bool,
     size: u32,
     dtype: Dtype,
     layout: Layout,
 }
 
-const RANDOM: Crop = Crop::RANDOM_RESIZED;
-const W1: Workload = Workload { name: "W1", crop: RANDOM, size: 224, dtype: Dtype::F32, layout: Layout::Btchw };
+const W1: Workload = Workload { name: "W1", is_random: true, size: 224, dtype: Dtype::F32, layout: Layout::Btchw };
 const WORKLOADS: [Workload; 4] = [
     W1,
     Workload { name: "W1u8", dtype: Dtype::U8, layout: Layout::Bthwc, ..W1 },
     Workload { name: "W1-112", size: 112, ..W1 },
-    Workload { name: "W2", crop: Crop::Center, dtype: Dtype::U8, ..W1 },
+    Workload { name: "W2", is_random: false, dtype: Dtype::U8, ..W1 },
 ];
 
 impl Workload {
     fn options(&self, cache: Option<DecodedCache>) -> LoaderOptions {
-        let Workload { crop, size, dtype, layout, .. } = *self;
-        let flip = if crop == Crop::Center { 0.0 } else { 0.5 };
-        let (mean, std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
+        let Workload { is_random, size, dtype, layout, .. } = *self;
+        let size = (size, size);
+        let (crop, flip) = if is_random { (Crop::random_resized(size), 0.5) } else { (Crop::center(size), 0.0) };
+        let normalize = Some(Normalize::IMAGENET).filter(|_| dtype != Dtype::U8);
         LoaderOptions {
             threads: Some(1),
-            augmentation: Augmentation { crop, flip, ..Augmentation::default() },
-            pictures: Pictures { size: (size, size), dtype, layout, mean, std, ..Pictures::default() },
-            sampling: Sampling { order: Order::Shuffled, last: LastBatch::Wrap, ..Sampling::default() },
+            crop,
+            flip,
+            dtype,
+            layout,
+            normalize,
+            order: Order::Shuffled,
+            last: Last::Wrap,
             decoded_cache: cache,
             ..LoaderOptions::default()
         }

@@ -13,10 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use vidrec::jpeg::{Decoder, Encoder, RgbPicture};
 use vidrec::order::Order;
-use vidrec::{
-    Augmentation, ClipInfo, Crop, Dataset, Dtype, FrameData, Frames, Loader, LoaderOptions, Pictures, Planes, Sampling,
-    Writer, WriterOptions,
-};
+use vidrec::{ClipInfo, Crop, Dataset, Dtype, FrameData, Frames, Loader, LoaderOptions, Planes, Writer, WriterOptions};
 
 const WIDTH: u32 = 340;
 const HEIGHT: u32 = 256;
@@ -114,25 +111,27 @@ fn loader(c: &mut Criterion) {
     let set = set(&folder.path().join("set"));
     let mut group = c.benchmark_group("loader");
     group.throughput(Throughput::Elements(u64::from(CLIPS * FRAMES)));
-    let threads = Loader::new(&set, LoaderOptions { frames: Frames::Fixed(FRAMES), ..LoaderOptions::default() })
+    let threads = Loader::new(&set, LoaderOptions { frames: Frames::uniform(FRAMES), ..LoaderOptions::default() })
         .unwrap()
         .threads();
     group.bench_function("whole-decode", |b| b.iter(|| whole_decode(&set, threads)));
-    for (name, crop, side, dtype) in [
-        ("center/224/u8", Crop::Center, 224, Dtype::U8),
-        ("random/224/f32", Crop::Random, 224, Dtype::F32),
-        ("random-resized/224/u8", Crop::RANDOM_RESIZED, 224, Dtype::U8),
-        ("random-resized/224/f32", Crop::RANDOM_RESIZED, 224, Dtype::F32),
-        ("random-resized/112/f32", Crop::RANDOM_RESIZED, 112, Dtype::F32),
+    for (name, crop, dtype) in [
+        ("center/224/u8", Crop::center((224, 224)), Dtype::U8),
+        ("random/224/f32", Crop::random((224, 224)), Dtype::F32),
+        ("random-resized/224/u8", Crop::random_resized((224, 224)), Dtype::U8),
+        ("random-resized/224/f32", Crop::random_resized((224, 224)), Dtype::F32),
+        ("random-resized/112/f32", Crop::random_resized((112, 112)), Dtype::F32),
     ] {
         let options = LoaderOptions {
-            frames: Frames::Fixed(FRAMES),
+            frames: Frames::uniform(FRAMES),
             batch_size: CLIPS,
-            augmentation: Augmentation { crop, flip: 0.5, ..Augmentation::default() },
-            pictures: Pictures { size: (side, side), dtype, ..Pictures::default() },
-            sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+            crop,
+            flip: 0.5,
+            dtype,
+            order: Order::Shuffled,
             ..LoaderOptions::default()
         };
+        let (side, _) = options.crop.size();
         let loader = Loader::new(&set, options).unwrap();
         // A batch of the loader's own has aligned memory, as that of a training loop.
         let (mut memory, mut epoch) = (loader.batch(0, 0).unwrap(), 0);

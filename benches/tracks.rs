@@ -12,7 +12,7 @@ use std::path::Path;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use vidrec::jpeg::Encoder;
 use vidrec::{
-    ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, Pictures, Planes, Track, TrackHow, TrackTimes,
+    ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, Planes, Track, TrackHow, TrackTimes,
     TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
@@ -96,9 +96,9 @@ fn reading(c: &mut Criterion) {
 fn batches(c: &mut Criterion, name: &str, set: &Dataset, tracks: &[(&str, TrackWindow)]) {
     let tracks: BTreeMap<_, _> = tracks.iter().map(|(name, window)| ((*name).to_owned(), *window)).collect();
     let options = LoaderOptions {
-        frames: Frames::Fixed(1),
+        frames: Frames::uniform(1),
         batch_size: set.len() as u32,
-        pictures: Pictures { size: (16, 16), ..Pictures::default() },
+        crop: Crop::center((16, 16)),
         threads: Some(1),
         tracks,
         ..LoaderOptions::default()

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use sha2::{Digest, Sha256};
 use vidrec::order::Order;
-use vidrec::{ColorJitter, Crop, Dataset, Frames, Loader, LoaderOptions, Result, Temporal};
+use vidrec::{ColorJitter, Crop, Dataset, Dtype, Frames, Last, Loader, LoaderOptions, Normalize, Result, Start};
 
 fn main() -> ExitCode {
     let sets: Vec<String> = std::env::args().skip(1).collect();
@@ -51,29 +51,64 @@ fn digest(loader: &Loader) -> Result<String> {
 /// How one word changes the settings.
 type Change = fn(&mut LoaderOptions, &str) -> Result<()>;
 
+/// Width and height of the pictures.
+const SIZE: (u32, u32) = (96, 80);
+
 /// Each option that changes the batches, with the words that it takes.
 const CHANGES: &[(&str, &[&str], Change)] = &[
-    ("order", &["sequential", "shuffled", "blocks", "homes"], |o, word| word.parse().map(|to| o.sampling.order = to)),
-    ("crop", Crop::WORDS, |o, word| {
-        o.augmentation.flip = 0.5;
-        word.parse().map(|to| o.augmentation.crop = to)
-    }),
+    ("order", &["sequential", "shuffled", "blocks", "homes"], |o, word| word.parse().map(|to| o.order = to)),
+    (
+        "crop",
+        &["center", "random", "random-resized", "multi-scale", "multi-scale-fixed", "cover", "cover-random", "three"],
+        |o, word| {
+            (o.flip, o.crop) = (0.5, crop(word));
+            Ok(())
+        },
+    ),
     ("dtype", &["uint8", "float16", "bfloat16", "float32"], |o, word| {
-        (o.pictures.mean, o.pictures.std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
-        word.parse().map(|to| o.pictures.dtype = to)
+        o.dtype = word.parse()?;
+        o.normalize = Some(Normalize::IMAGENET).filter(|_| o.dtype != Dtype::U8);
+        Ok(())
     }),
-    ("channels", &["rgb", "gray", "ycbcr"], |o, word| word.parse().map(|to| o.pictures.channels = to)),
-    ("layout", &["BTCHW", "BCTHW", "BTHWC"], |o, word| word.parse().map(|to| o.pictures.layout = to)),
+    ("channels", &["rgb", "gray", "ycbcr"], |o, word| word.parse().map(|to| o.channels = to)),
+    ("layout", &["BTCHW", "BCTHW", "BTHWC"], |o, word| word.parse().map(|to| o.layout = to)),
     ("decoder", &["auto", "turbo"], |o, word| {
-        o.augmentation.crop = Crop::RANDOM_RESIZED;
-        word.parse().map(|to| o.pictures.decoder = to)
+        o.crop = Crop::random_resized(SIZE);
+        word.parse().map(|to| o.decoder = to)
     }),
-    ("temporal", Temporal::WORDS, |o, word| word.parse().map(|to| o.temporal = to)),
-    ("last, on rank 1 of 2,", &["drop", "pad", "wrap"], |o, word| {
-        (o.sampling.rank, o.sampling.world_size) = (1, 2);
-        word.parse().map(|to| o.sampling.last = to)
+    ("temporal", &["uniform", "random-segments", "clip", "clip-center", "views", "dense"], |o, word| {
+        o.frames = frames(word, 4);
+        Ok(())
+    }),
+    ("last, on rank 1 of 2,", &["keep", "drop", "pad", "wrap"], |o, word| {
+        o.rank = (1, 2);
+        word.parse().map(|to| o.last = to)
     }),
 ];
+
+fn crop(word: &str) -> Crop {
+    match word {
+        "random" => Crop::random(SIZE),
+        "random-resized" => Crop::random_resized(SIZE),
+        "multi-scale" => Crop::multi_scale(SIZE, false),
+        "multi-scale-fixed" => Crop::multi_scale(SIZE, true),
+        "cover" => Crop::cover(SIZE, false),
+        "cover-random" => Crop::cover(SIZE, true),
+        "three" => Crop::three(SIZE),
+        _ => Crop::center(SIZE),
+    }
+}
+
+fn frames(word: &str, count: u32) -> Frames {
+    match word {
+        "random-segments" => Frames::random(count),
+        "clip" => Frames::clip(count),
+        "clip-center" => Frames::clip(count).with_at(Start::Center),
+        "views" => Frames::views(10, count),
+        "dense" => Frames::windows(count),
+        _ => Frames::uniform(count),
+    }
+}
 
 /// The default, one setting for each word of [`CHANGES`], and those that are no words.
 fn settings() -> Result<Vec<(String, LoaderOptions)>> {
@@ -85,22 +120,25 @@ fn settings() -> Result<Vec<(String, LoaderOptions)>> {
             all.push((format!("{option} {word}"), options));
         }
     }
-    let mut given = default();
-    given.sampling.order = Order::Given([3, 1, 2, 1, 0].into());
+    let given = LoaderOptions { order: Order::Given([3, 1, 2, 1, 0].into()), ..default() };
     all.push(("order given".into(), given));
-    for (width, height) in [(32, 32), (112, 112), (224, 224)] {
-        let mut options = default();
-        options.pictures.size = (width, height);
-        all.push((format!("size {width}x{height}"), options));
+    for size in [(32, 32), (112, 112), (224, 224)] {
+        let (width, height) = size;
+        all.push((format!("size {width}x{height}"), LoaderOptions { crop: Crop::center(size), ..default() }));
     }
-    let mut colors = default();
-    colors.augmentation.color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
-    all.push(("colors".into(), colors));
+    let color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
+    all.push(("colors".into(), LoaderOptions { color, ..default() }));
     Ok(all)
 }
 
 fn default() -> LoaderOptions {
-    let mut options = LoaderOptions { batch_size: 5, seed: 7, ..LoaderOptions::default() };
-    (options.frames, options.pictures.size) = (Frames::Fixed(4), (96, 80));
-    options
+    LoaderOptions {
+        batch_size: 5,
+        seed: 7,
+        frames: Frames::uniform(4),
+        crop: Crop::center(SIZE),
+        // Older versions have no smaller batches.
+        last: Last::Pad,
+        ..LoaderOptions::default()
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use vidrec::{Dataset, Frames, Loader, LoaderOptions, Pictures};
+use vidrec::{Crop, Dataset, Frames, Loader, LoaderOptions};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -29,8 +29,8 @@ fn write(dataset: &str, batch: &str, out: &str) -> Result<()> {
     let first = dataset.clip(0)?;
     let options = LoaderOptions {
         batch_size: batch.parse()?,
-        frames: Frames::Fixed(first.frame_count()),
-        pictures: Pictures { size: (first.width(), first.height()), ..Pictures::default() },
+        frames: Frames::uniform(first.frame_count()),
+        crop: Crop::center((first.width(), first.height())),
         ..LoaderOptions::default()
     };
     let loader = Loader::new(&dataset, options)?;

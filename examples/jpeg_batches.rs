@@ -9,7 +9,7 @@
 use std::process::ExitCode;
 
 use vidrec::order::Order;
-use vidrec::{Augmentation, Batch, Crop, Dataset, Dtype, Loader, LoaderOptions, Pictures, Sampling};
+use vidrec::{Batch, Crop, Dataset, Dtype, Loader, LoaderOptions};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -48,9 +48,10 @@ fn measure(dataset: &str, threads: usize, rounds: u64) -> Result<()> {
     let loader = |dtype| {
         let options = LoaderOptions {
             threads: Some(threads),
-            augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, ..Augmentation::default() },
-            pictures: Pictures { dtype, ..Pictures::default() },
-            sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+            crop: Crop::random_resized((224, 224)),
+            flip: 0.5,
+            dtype,
+            order: Order::Shuffled,
             ..LoaderOptions::default()
         };
         Loader::new(&dataset, options)

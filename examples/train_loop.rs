@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use vidrec::jpeg::Encoder;
 use vidrec::order::Order;
 use vidrec::{
-    Augmentation, Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Frames, Loader, LoaderOptions, Pictures, Planes,
-    Result, Sampling, Writer, WriterOptions,
+    Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Frames, Loader, LoaderOptions, Planes, Result, Writer,
+    WriterOptions,
 };
 
 const EPOCHS: u64 = 12;
@@ -57,19 +57,15 @@ struct Outcome {
 fn train_and_test(train: &Path, val: &Path) -> Result<Outcome> {
     let tested_on = if train == val { "training" } else { "held-out" };
     let (train, val) = (Dataset::open(train)?, Dataset::open(val)?);
-    let pictures = Pictures { size: (SIDE as u32, SIDE as u32), dtype: Dtype::F32, ..Pictures::default() };
-    let options = LoaderOptions { frames: Frames::Fixed(8), pictures, ..LoaderOptions::default() };
-    let whole = Augmentation { resize_short: Some(SIDE as u32), ..Augmentation::default() };
+    let side = SIDE as u32;
+    let whole = Crop::center((side, side)).with_resize(Some((side, side)));
+    let options =
+        LoaderOptions { frames: Frames::uniform(8), crop: whole, dtype: Dtype::F32, ..LoaderOptions::default() };
     // A mirrored clip moves the other way, so there is no flip here: it would change the label.
-    let crop = Crop::RandomResized { scale: (0.6, 1.0), ratio: (0.8, 1.25) };
-    let training = LoaderOptions {
-        augmentation: Augmentation { crop, ..Augmentation::default() },
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
-        seed: 1,
-        ..options.clone()
-    };
+    let crop = Crop::RandomResized { size: (side, side), scale: (0.6, 1.0), ratio: (0.8, 1.25), reducing_gap: 1.125 };
+    let training = LoaderOptions { crop, order: Order::Shuffled, seed: 1, ..options.clone() };
     let train_loader = Loader::new(&train, training)?;
-    let val_loader = Loader::new(&val, LoaderOptions { augmentation: whole, ..options })?;
+    let val_loader = Loader::new(&val, options)?;
 
     let mut model = Model::new(class_count(&train)?);
     let mut losses = Vec::new();

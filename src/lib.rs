@@ -103,13 +103,13 @@ pub use vidrec_format::track::payload::TrackNumber;
 pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use vidrec_format::{dataset_json, limits};
 pub use vidrec_loader::{
-    Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Batching, Budget, Cameras, CamerasCrop, Channels,
-    ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field,
-    Frames, JpegBatch, JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix,
-    MixLabels, MixOptions, OnBadFrame, Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips,
-    SourceCount, Start, Temporal, TrackAnchor, TrackBatch, TrackData, TrackHow, TrackWindow,
+    Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
+    ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field, Frames, JpegBatch,
+    JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions,
+    Normalize, OnBadFrame, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start, TrackAnchor,
+    TrackBatch, TrackData, TrackHow, TrackWindow,
 };
-pub use vidrec_sampler::order::LastBatch;
+pub use vidrec_sampler::order::Last;
 pub use vidrec_store::disk::sigbus::lost_pages;
 pub use vidrec_store::disk::write_whole;
 pub use vidrec_store::location::is_remote;

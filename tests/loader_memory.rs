@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use common::until::until;
 use common::{options, set};
 use vidrec::order::Order;
-use vidrec::{Dataset, Dtype, Frames, Io, Loader, LoaderOptions, Pictures, Prefetch};
+use vidrec::{Dataset, Dtype, Frames, Io, Loader, LoaderOptions, Prefetch};
 
 /// Held by each test, for all allocations are counted.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -62,12 +62,8 @@ static ALLOCATOR: Counting = Counting;
 fn per_batch(frames: u32, io: Io) -> u64 {
     let (_folder, dir) = set(8, 16, (64, 48));
     let set = Dataset::open_with(&dir, io).unwrap();
-    let o = LoaderOptions {
-        frames: Frames::Fixed(frames),
-        threads: Some(1),
-        pictures: Pictures { dtype: Dtype::F32, ..options(4, (32, 32)).pictures },
-        ..options(4, (32, 32))
-    };
+    let o =
+        LoaderOptions { frames: Frames::uniform(frames), threads: Some(1), dtype: Dtype::F32, ..options(4, (32, 32)) };
     let loader = Loader::new(&set, o).unwrap();
     let mut batches = loader.iter(0..1000).unwrap();
     batches.by_ref().take(20).for_each(|batch| drop(batch.unwrap()));
@@ -93,7 +89,7 @@ fn the_memory_of_batches_serves_all_epochs_and_goes_with_the_loader() {
     let (_folder, dir) = set(12, 1, (128, 96));
     let set = Dataset::open(&dir).unwrap();
     let o = LoaderOptions {
-        pictures: Pictures { dtype: Dtype::F32, ..options(2, (640, 640)).pictures },
+        dtype: Dtype::F32,
         prefetch: Prefetch { batches: 2, ..Prefetch::default() },
         ..options(2, (640, 640))
     };
@@ -128,9 +124,9 @@ fn memory_is_flat() {
     let batches = if std::env::var_os("VIDREC_SOAK").is_some() { 10_000 } else { 1_500 };
     let set = Dataset::open(&dir).unwrap();
     let mut o = options(2, (16, 16));
-    o.pictures.dtype = Dtype::F32;
+    o.dtype = Dtype::F32;
     o.prefetch.batches = 3;
-    o.sampling.order = Order::Shuffled;
+    o.order = Order::Shuffled;
     let loader = Loader::new(&set, o).unwrap();
     let mut iter = loader.iter(0..u64::MAX).unwrap();
     let mut take = |count: usize| {

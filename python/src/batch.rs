@@ -30,6 +30,9 @@ pub struct Batch {
     clips: Vec<u64>,
     source_ids: Vec<u32>,
     mask: Vec<bool>,
+    /// The number of clips that count in the batches of this number on all ranks together.
+    #[pyo3(get)]
+    clips_on_all_ranks: u64,
     frame_mask: Vec<bool>,
     fields: Vec<(String, Field)>,
     tracks: Vec<(String, TrackBatch)>,
@@ -56,6 +59,7 @@ impl Batch {
             clips: batch.clips.clone(),
             source_ids: batch.source_ids.clone(),
             mask: batch.mask.clone(),
+            clips_on_all_ranks: batch.clips_on_all_ranks,
             frame_mask: batch.frame_mask.clone(),
             fields: batch.fields.clone(),
             tracks: batch.tracks.clone(),

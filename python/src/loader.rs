@@ -11,7 +11,7 @@ use crate::dataset::Dataset;
 use crate::error::{raise, usage};
 use crate::memory::Foreign;
 use crate::mix::Mix;
-use crate::options::Options;
+use crate::options;
 use crate::per_process::PerProcess;
 use crate::task;
 
@@ -48,13 +48,13 @@ pub struct Engine {
 
 #[pymethods]
 impl Engine {
-    /// `state`, where a run goes on, is JSON.
+    /// `options` is JSON, and so is `state`, where a run goes on.
     #[new]
     #[pyo3(signature = (dataset, options, state=None))]
-    fn new(py: Python<'_>, dataset: Data<'_>, options: Options, state: Option<&str>) -> PyResult<Self> {
+    fn new(py: Python<'_>, dataset: Data<'_>, options: &str, state: Option<&str>) -> PyResult<Self> {
         let (dataset, mix) = (dataset.all().clone(), dataset.mix().cloned());
-        let options = options.into_loader_options(&dataset)?;
-        let kind = Kind { dtype: options.pictures.dtype, dataset: dataset.clone() };
+        let options = options::from_json(options)?;
+        let kind = Kind { dtype: options.dtype, dataset: dataset.clone() };
         let state: Option<LoaderState> = state
             .map(serde_json::from_str)
             .transpose()

@@ -340,7 +340,7 @@ fn bench_takes_every_way_of_loading() {
     for more in [
         &["--temporal", "clip", "--frames", "3", "--stride", "2", "--crop", "multi-scale", "--color", "0.4"][..],
         &["--temporal", "dense", "--frames", "2", "--crop", "three", "--resize-short", "40-50", "--order", "blocks"],
-        &["--temporal", "views", "--frames", "2", "--views", "3", "--io", "read", "--no-crc", "--substitute"],
+        &["--temporal", "views", "--frames", "2", "--views", "3", "--io", "read", "--substitute"],
         &["--order", "homes", "--homes", "2", "--exchange", "0.1", "--block", "1", "--window", "2"],
         &["--io", "read-uncached", "--prefetch", "1", "--readahead", "0", "--order", "sequential", "--dtype", "u8"],
     ] {

@@ -18,9 +18,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use vidrec::jpeg::Encoder;
-use vidrec::{
-    Batch, ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Pictures, Planes, Result, Writer, WriterOptions,
-};
+use vidrec::{Batch, ClipInfo, Crop, Dataset, FrameData, Loader, LoaderOptions, Planes, Result, Writer, WriterOptions};
 
 /// A picture that no other `seed` gives.
 pub fn jpeg((width, height): (u32, u32), seed: u32) -> Vec<u8> {
@@ -72,12 +70,7 @@ pub fn one_by_one(loader: &Loader, epoch: u64) -> impl Iterator<Item = Result<Ba
 
 /// Options for small tests: two threads.
 pub fn options(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
-    LoaderOptions {
-        batch_size,
-        threads: Some(2),
-        pictures: Pictures { size, ..Pictures::default() },
-        ..LoaderOptions::default()
-    }
+    LoaderOptions { batch_size, threads: Some(2), crop: Crop::center(size), ..LoaderOptions::default() }
 }
 
 /// Changes a bit in the JPEG of a frame.

@@ -2,9 +2,7 @@
 
 use proptest::prelude::*;
 use vidrec::jpeg::JpegDecoder;
-use vidrec::{
-    Augmentation, Channels, Crop, Dataset, Dtype, Frames, Layout, Loader, LoaderOptions, Pictures, Safety, Temporal,
-};
+use vidrec::{Channels, Crop, Dataset, Dtype, Frames, Layout, Loader, LoaderOptions};
 
 use crate::common::{jpeg, set, write};
 use crate::support::{batches, cache, expected, memory, stats, training};
@@ -41,9 +39,8 @@ fn a_frame_is_decoded_once_and_then_only_what_other_crops_need() {
 fn fixed_crops_are_hits_from_the_second_epoch_on_and_read_nothing() {
     let Some(memory) = memory() else { return };
     let (_folder, dir) = set(5, 3, (100, 80));
-    let augmentation = Augmentation { crop: Crop::Center, ..Augmentation::default() };
-    let options =
-        LoaderOptions { augmentation, decoded_cache: cache(memory.path(), 32 << 20), ..training(2, (64, 64)) };
+    let crop = Crop::center((64, 64));
+    let options = LoaderOptions { crop, decoded_cache: cache(memory.path(), 32 << 20), ..training(2, (64, 64)) };
     let loader = crate::common::loader(&dir, options.clone());
     assert!(batches(&loader, 1) == expected(&dir, &options, 1));
     let (read, kept) = (loader.stats().bytes, stats(&loader).kept_bytes);
@@ -93,24 +90,32 @@ fn selections_mixes_and_views_share_what_is_of_the_same_shards() {
 }
 
 fn crops() -> impl Strategy<Value = Crop> {
-    let words = ["center", "random", "random-resized", "multi-scale", "cover-random", "three"];
-    prop::sample::select(Vec::from(words)).prop_map(|word| word.parse().unwrap())
+    let size = (1, 1);
+    prop::sample::select(vec![
+        Crop::center(size),
+        Crop::random(size),
+        Crop::random_resized(size),
+        Crop::multi_scale(size, false),
+        Crop::cover(size, true),
+        Crop::three(size),
+    ])
 }
 
-fn pictures() -> impl Strategy<Value = Pictures> {
+/// Pictures of any format in the middle of frames.
+fn pictures() -> impl Strategy<Value = LoaderOptions> {
     let dtypes = prop::sample::select(&[Dtype::U8, Dtype::F32, Dtype::F16][..]);
     let layouts = prop::sample::select(&[Layout::Btchw, Layout::Bcthw, Layout::Bthwc][..]);
     let channels = prop::sample::select(&[Channels::Rgb, Channels::Gray][..]);
     let decoders = prop::sample::select(&[JpegDecoder::Auto, JpegDecoder::Own, JpegDecoder::Turbo][..]);
     // Small ones are decoded at half and a quarter of the size.
     let size = prop_oneof![(1u32..60, 1u32..60), (8u32..16, 8u32..16)];
-    (size, dtypes, layouts, channels, decoders).prop_map(|(size, dtype, layout, channels, decoder)| Pictures {
-        size,
+    (size, dtypes, layouts, channels, decoders).prop_map(|(size, dtype, layout, channels, decoder)| LoaderOptions {
+        crop: Crop::center(size),
         dtype,
         layout,
         channels,
         decoder,
-        ..Pictures::default()
+        ..training(2, size)
     })
 }
 
@@ -120,7 +125,7 @@ proptest! {
     #[test]
     fn any_options_and_sizes_give_the_same_bits(
         sizes in prop::collection::vec((1u32..150, 1u32..150), 1..4), frames in 1u32..4, equal: bool,
-        crop in crops(), pictures in pictures(), seed: u64, check_crc: bool, resize in prop::option::of(20u32..120),
+        crop in crops(), pictures in pictures(), seed: u64, resize in prop::option::of(20u32..120),
         limit in prop_oneof![Just(32u64 << 20), (100_000u64..1_000_000)], dense: bool,
     ) {
         let Some(memory) = memory() else { return Ok(()) };
@@ -128,17 +133,12 @@ proptest! {
         let clip = |(i, &size): (usize, &(u32, u32))| (0..frames).map(|t| jpeg(size, 10 * i as u32 + t)).collect();
         let clips: Vec<Vec<_>> = sizes.iter().enumerate().map(clip).collect();
         let (_folder, dir) = write(&clips, if equal { sizes[0] } else { (0, 0) });
-        let augmentation = Augmentation { crop, resize_short: resize, flip: 0.5, ..Augmentation::default() };
-        let temporal = if dense { Temporal::Dense { stride: 1, hop: 1 } } else { Temporal::Uniform };
         let options = LoaderOptions {
-            augmentation: Augmentation { resize_short: resize.filter(|_| crop != Crop::RANDOM_RESIZED), ..augmentation },
-            frames: if dense { Frames::Fixed(1) } else { Frames::Stored },
-            temporal,
-            pictures,
+            crop: crop.with_size(pictures.crop.size()).with_resize(resize.map(|side| (side, side))),
+            frames: if dense { Frames::windows(1) } else { Frames::Stored },
             seed,
-            safety: Safety { check_crc, ..Safety::default() },
             decoded_cache: cache(memory.path(), limit),
-            ..training(2, (1, 1))
+            ..pictures
         };
         let Ok(loader) = Loader::new(&Dataset::open(&dir).unwrap(), options.clone()) else {
             // Options that do not go together are refused without a cache, too.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use vidrec::order::Order;
-use vidrec::{Augmentation, Batch, Crop, DecodedCache, DecodedStats, Loader, LoaderOptions, Sampling};
+use vidrec::{Batch, Crop, DecodedCache, DecodedStats, Loader, LoaderOptions};
 
 use crate::common::{loader, one_by_one, options};
 
@@ -23,16 +23,12 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
 
 /// A cache in `dir`.
 pub fn cache(dir: &Path, bytes: u64) -> Option<DecodedCache> {
-    Some(DecodedCache { bytes, dir: Some(dir.to_owned()) })
+    Some(DecodedCache { size: bytes, dir: Some(dir.to_owned()) })
 }
 
 /// Shuffled random crops.
 pub fn training(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
-    LoaderOptions {
-        augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, ..Augmentation::default() },
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
-        ..options(batch_size, size)
-    }
+    LoaderOptions { crop: Crop::random_resized(size), flip: 0.5, order: Order::Shuffled, ..options(batch_size, size) }
 }
 
 /// The batches of some epochs.

@@ -14,8 +14,8 @@ use vidrec::jpeg::Encoder;
 use vidrec::raw::record_header::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
-    Augmentation, ClipInfo, Crop, Dataset, ErrorKind, FrameData, JsonObject, Loader, LoaderOptions, Pictures, Planes,
-    RepairOptions, VerifyOptions, Writer, WriterOptions, repair, verify,
+    ClipInfo, Crop, Dataset, ErrorKind, FrameData, JsonObject, Loader, LoaderOptions, Planes, RepairOptions,
+    VerifyOptions, Writer, WriterOptions, repair, verify,
 };
 
 /// A picture that no other number gives, tiled as vidrec writes it.
@@ -382,12 +382,7 @@ fn retiled_clips_load_to_the_same_batches() {
             mxnet::import(std::slice::from_ref(&path), &out, &options, &four(3), &mut vidrec::no_progress).unwrap();
         assert_eq!((report.retiled, report.not_retiled), if retile { (6, 0) } else { (0, 0) });
         let set = Dataset::open(&out).unwrap();
-        let options = LoaderOptions {
-            batch_size: 2,
-            pictures: Pictures { size: (24, 24), ..Pictures::default() },
-            augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, ..Augmentation::default() },
-            ..Default::default()
-        };
+        let options = LoaderOptions { batch_size: 2, crop: Crop::random_resized((24, 24)), ..Default::default() };
         let loader = Loader::new(&set, options).unwrap();
         loader.batch(0, 0).unwrap().u8().unwrap().to_vec()
     };

@@ -3,15 +3,14 @@
 use crate::common::{self, jpeg, loader, options, set, write};
 use vidrec::jpeg::Decoder;
 use vidrec::order::Order;
-use vidrec::{
-    Augmentation, Batch, Crop, Dataset, Dtype, Frames, LastBatch, Layout, Loader, LoaderOptions, Pictures, Sampling,
-};
+use vidrec::{Batch, Crop, Dataset, Dtype, Frames, Last, Layout, Loader, LoaderOptions, Normalize};
 
 fn augmented(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
     LoaderOptions {
         seed: 3,
-        augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, ..Augmentation::default() },
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        crop: Crop::random_resized(size),
+        flip: 0.5,
+        order: Order::Shuffled,
         ..options(batch_size, size)
     }
 }
@@ -24,12 +23,7 @@ fn epoch(loader: &Loader, epoch: u64) -> Vec<Batch> {
 fn pictures_that_are_not_resized_are_the_decoders_pixels() {
     let (_folder, dir) = set(3, 2, (40, 30));
     let layout = Layout::Bthwc;
-    let batch = loader(
-        &dir,
-        LoaderOptions { pictures: Pictures { layout, ..options(3, (24, 20)).pictures }, ..options(3, (24, 20)) },
-    )
-    .batch(0, 0)
-    .unwrap();
+    let batch = loader(&dir, LoaderOptions { layout, ..options(3, (24, 20)) }).batch(0, 0).unwrap();
     assert_eq!(batch.shape(), [3, 2, 20, 24, 3]);
     let mut decoder = Decoder::new().unwrap();
     for (i, picture) in batch.u8().unwrap().chunks(20 * 24 * 3).enumerate() {
@@ -51,17 +45,9 @@ fn resized_pictures_are_those_of_an_independent_resize() {
     let decoded = image::load_from_memory(&file("s444.png")).unwrap().into_rgb8();
     for size in [(24, 16), (80, 70)] {
         let ratio = 53.0 / 37.0;
-        let crop = Crop::RandomResized { scale: (1.0, 1.0), ratio: (ratio, ratio) };
-        let batch = loader(
-            &dir,
-            LoaderOptions {
-                augmentation: Augmentation { crop, ..Augmentation::default() },
-                pictures: Pictures { layout: Layout::Bthwc, ..options(1, size).pictures },
-                ..options(1, size)
-            },
-        )
-        .batch(0, 0)
-        .unwrap();
+        let crop = Crop::RandomResized { size, scale: (1.0, 1.0), ratio: (ratio, ratio), reducing_gap: 1.125 };
+        let batch =
+            loader(&dir, LoaderOptions { crop, layout: Layout::Bthwc, ..options(1, size) }).batch(0, 0).unwrap();
         let expected = image::imageops::resize(&decoded, size.0, size.1, image::imageops::FilterType::Triangle);
         let worst = batch.u8().unwrap().iter().zip(expected.as_raw()).map(|(&a, &b)| a.abs_diff(b)).max();
         assert!(worst <= Some(1), "{size:?}: {worst:?}");
@@ -93,11 +79,7 @@ fn clips_and_frames_are_two_views_of_one_buffer() {
 fn any_number_of_threads_gives_the_same_bits() {
     let (_folder, dir) = set(7, 3, (60, 44));
     let run = |threads| {
-        let o = LoaderOptions {
-            threads: Some(threads),
-            pictures: Pictures { dtype: Dtype::F32, ..augmented(3, (32, 32)).pictures },
-            ..augmented(3, (32, 32))
-        };
+        let o = LoaderOptions { threads: Some(threads), dtype: Dtype::F32, ..augmented(3, (32, 32)) };
         let loader = loader(&dir, o);
         [epoch(&loader, 0), epoch(&loader, 1)].concat()
     };
@@ -110,16 +92,8 @@ fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
     // All frames of all clips are one picture, so pictures differ exactly where the draw does.
     let frame = jpeg((80, 60), 1);
     let (_folder, dir) = write(&vec![vec![frame; 4]; 12], (80, 60));
-    for crop in [Crop::Random, Crop::RANDOM_RESIZED] {
-        let batch = loader(
-            &dir,
-            LoaderOptions {
-                augmentation: Augmentation { crop, ..augmented(12, (32, 32)).augmentation },
-                ..augmented(12, (32, 32))
-            },
-        )
-        .batch(0, 0)
-        .unwrap();
+    for crop in [Crop::random((32, 32)), Crop::random_resized((32, 32))] {
+        let batch = loader(&dir, LoaderOptions { crop, ..augmented(12, (32, 32)) }).batch(0, 0).unwrap();
         let pictures: Vec<_> = batch.u8().unwrap().chunks(32 * 32 * 3).collect();
         for clip in pictures.chunks(4) {
             assert!(clip.iter().all(|picture| picture == &clip[0]));
@@ -129,10 +103,7 @@ fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
         distinct.dedup();
         assert!(distinct.len() > 8, "but clips differ: {} views of 12", distinct.len());
     }
-    let flips = LoaderOptions {
-        augmentation: Augmentation { crop: Crop::Center, ..augmented(12, (32, 32)).augmentation },
-        ..augmented(12, (32, 32))
-    };
+    let flips = LoaderOptions { crop: Crop::center((32, 32)), ..augmented(12, (32, 32)) };
     let batch = loader(&dir, flips).batch(0, 0).unwrap();
     let mut distinct: Vec<_> = batch.u8().unwrap().chunks(32 * 32 * 3).collect();
     distinct.sort_unstable();
@@ -143,20 +114,26 @@ fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
 #[test]
 fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
     let (_folder, dir) = set(11, 1, (16, 16));
-    for (last, expected) in [(LastBatch::Pad, 11), (LastBatch::Drop, 8), (LastBatch::Wrap, 12)] {
+    for (last, expected) in [(Last::Keep, 11), (Last::Pad, 11), (Last::Drop, 8), (Last::Wrap, 12)] {
         for e in 0..3 {
             let mut clips = Vec::new();
             for rank in 0..2 {
-                let o = LoaderOptions {
-                    sampling: Sampling { rank, world_size: 2, last, ..augmented(2, (8, 8)).sampling },
-                    ..augmented(2, (8, 8))
-                };
+                let o = LoaderOptions { last, rank: (rank, 2), ..augmented(2, (8, 8)) };
                 let loader = loader(&dir, o);
                 let batches = epoch(&loader, e);
                 assert_eq!(batches.len() as u64, loader.batches_per_epoch());
-                assert_eq!(batches.len(), if last == LastBatch::Drop { 2 } else { 3 });
-                for batch in batches {
-                    assert_eq!((batch.clips.len(), batch.labels.len(), batch.mask.len()), (2, 2, 2));
+                assert_eq!(batches.len(), if last == Last::Drop { 2 } else { 3 });
+                let on_all_ranks = batches.iter().map(|batch| batch.clips_on_all_ranks).collect::<Vec<_>>();
+                let of_last = match last {
+                    Last::Keep | Last::Pad => vec![3],
+                    Last::Wrap => vec![4],
+                    _ => vec![],
+                };
+                assert_eq!(on_all_ranks, [vec![4, 4], of_last].concat(), "{last}");
+                for (k, batch) in batches.into_iter().enumerate() {
+                    let n = if last == Last::Keep && k == 2 && rank == 1 { 1 } else { 2 };
+                    assert_eq!((batch.clips.len(), batch.labels.len(), batch.mask.len()), (n, n, n));
+                    assert_eq!((batch.shape()[0], batch.u8().unwrap().len()), (n, n * 3 * 8 * 8));
                     clips.extend(batch.clips.iter().zip(&batch.mask).filter(|(_, counts)| **counts).map(|(&c, _)| c));
                 }
             }
@@ -166,6 +143,36 @@ fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
             assert_eq!(clips.len(), expected.min(11), "{last:?}");
         }
     }
+}
+
+/// Every default: no clip is repeated, and the pictures of a smaller batch are those of a full one.
+#[test]
+fn the_last_batches_are_smaller_and_their_memory_is_the_start_of_a_full_one() {
+    let (_folder, dir) = set(9, 2, (32, 24));
+    let with = |batch_size, rank, last| LoaderOptions { last, rank: (rank, 2), ..augmented(batch_size, (8, 8)) };
+    for rank in 0..2 {
+        let kept = loader(&dir, with(2, rank, Last::Keep));
+        let sizes = if rank == 0 { [2, 2, 1] } else { [2, 1, 1] };
+        assert_eq!(epoch(&kept, 0).iter().map(|batch| batch.shape()[0]).collect::<Vec<_>>(), sizes);
+        assert_eq!((kept.shape()[0], kept.shapes_differ(), kept.warnings().len()), (2, false, 0));
+        // Batches made ahead use the same memory again, and so does memory of the caller.
+        let ahead: Vec<Batch> = kept.iter(0..2).unwrap().map(|batch| (*batch.unwrap()).clone()).collect();
+        assert!(ahead == [epoch(&kept, 0), epoch(&kept, 1)].concat());
+        for (k, batch) in epoch(&kept, 0).iter().enumerate() {
+            let mut memory = vec![0; kept.batch_bytes()];
+            let facts = kept.batch_into(0, k as u64, &mut memory).unwrap();
+            let bytes = batch.data.bytes();
+            assert_eq!((facts.shape(), &memory[..bytes.len()]), (batch.shape(), bytes));
+            let jpegs = kept.batch_jpegs(0, k as u64).unwrap();
+            assert_eq!((jpegs.facts.shape(), jpegs.frames.len()), (batch.shape(), 2 * batch.clips.len()));
+            assert_eq!(jpegs.facts.clips_on_all_ranks, batch.clips_on_all_ranks);
+        }
+    }
+    let alone = loader(&dir, with(1, 1, Last::Keep));
+    assert_eq!((alone.batches_per_epoch(), alone.stats().samples_left_out), (4, 1));
+    assert!(alone.warnings()[0].contains("1 of 9 samples are in no batch"), "{:?}", alone.warnings());
+    let dropped = loader(&dir, with(2, 1, Last::Drop));
+    assert_eq!((dropped.stats().samples_left_out, dropped.warnings().len()), (1, 0), "as asked for");
 }
 
 #[test]
@@ -215,10 +222,7 @@ fn floats_are_the_bytes_normalized() {
     let bytes = loader(&dir, options(2, (16, 16))).batch(0, 0).unwrap();
     let floats = loader(
         &dir,
-        LoaderOptions {
-            pictures: Pictures { dtype: Dtype::F32, mean, std, ..options(2, (16, 16)).pictures },
-            ..options(2, (16, 16))
-        },
+        LoaderOptions { dtype: Dtype::F32, normalize: Some(Normalize { mean, std }), ..options(2, (16, 16)) },
     );
     let floats = floats.batch(0, 0).unwrap();
     for (i, (&byte, &float)) in bytes.u8().unwrap().iter().zip(floats.f32().unwrap()).enumerate() {
@@ -235,16 +239,8 @@ fn frames_of_several_sizes_and_kinds_fit_one_batch() {
     // Width and height of 0: frames differ. The second size is a lie, and only costs time.
     for claimed in [(0, 0), (99, 99)] {
         let (_folder, dir) = write(&[clip.clone(), kinds.clone()], claimed);
-        for crop in [Crop::Center, Crop::Random, Crop::RANDOM_RESIZED] {
-            let batch = loader(
-                &dir,
-                LoaderOptions {
-                    augmentation: Augmentation { crop, ..Augmentation::default() },
-                    ..options(2, (16, 16))
-                },
-            )
-            .batch(0, 0)
-            .unwrap();
+        for crop in [Crop::center((16, 16)), Crop::random((16, 16)), Crop::random_resized((16, 16))] {
+            let batch = loader(&dir, LoaderOptions { crop, ..options(2, (16, 16)) }).batch(0, 0).unwrap();
             assert_eq!(batch.shape(), [2, 3, 3, 16, 16]);
             let picture = &batch.u8().unwrap()[3 * 768..4 * 768];
             assert!(picture[..256] == picture[256..512] && picture[..256] == picture[512..], "gray is gray");
@@ -259,7 +255,7 @@ fn clips_of_several_lengths_need_the_option_frames() {
     let set = Dataset::open(&dir).unwrap();
     let e = Loader::new(&set, options(3, (16, 16))).expect_err("an error");
     assert!(e.clip() == Some(1) && e.to_string().contains("expected 5, found 2"), "{e}");
-    let o = LoaderOptions { frames: Frames::Fixed(3), ..options(3, (16, 16)) };
+    let o = LoaderOptions { frames: Frames::uniform(3), ..options(3, (16, 16)) };
     let batch = loader(&dir, o).batch(0, 0).unwrap();
     // `sampler::uniform`: 0 2 4 of five, 0 1 1 of two, 1 4 7 of nine; equal frames in all clips are equal pictures.
     let pictures: Vec<_> = batch.u8().unwrap().chunks(768).collect();
@@ -295,25 +291,21 @@ fn a_frame_that_does_not_decode_is_named() {
 }
 
 #[test]
-fn an_epoch_without_batches_is_an_error_unless_it_is_asked_for() {
+fn an_epoch_without_batches_is_an_error() {
     let refused = |dir: &std::path::Path, o| Loader::new(&Dataset::open(dir).unwrap(), o).unwrap_err().to_string();
     let (_folder, dir) = write(&[], (16, 16));
     assert!(refused(&dir, options(2, (16, 16))).contains("there is no batch: 0 samples"));
-    let allowed = Sampling { allow_empty: true, ..Sampling::default() };
-    let allowed = LoaderOptions { sampling: allowed, ..options(2, (16, 16)) };
-    assert_eq!(common::one_by_one(&loader(&dir, allowed), 0).count(), 0);
 
     let (_folder, dir) = set(3, 1, (16, 16));
-    let sampling = Sampling { last: LastBatch::Drop, ..Sampling::default() };
-    let e = refused(&dir, LoaderOptions { sampling: sampling.clone(), ..options(4, (16, 16)) });
-    assert!(e.contains("3 samples, batches of 4") && e.contains("allow_empty"), "{e}");
-    let sampling = Sampling { allow_empty: true, ..sampling };
-    assert_eq!(loader(&dir, LoaderOptions { sampling, ..options(4, (16, 16)) }).batches_per_epoch(), 0);
+    let e = refused(&dir, LoaderOptions { rank: (0, 4), ..options(4, (16, 16)) });
+    assert!(e.contains("3 samples") && e.contains("4 ranks") && e.contains("fewer samples than ranks"), "{e}");
+    let e = refused(&dir, LoaderOptions { last: Last::Drop, ..options(4, (16, 16)) });
+    assert!(e.contains("3 samples, batches of 4") && e.contains("last = keep"), "{e}");
 }
 
 #[test]
 fn a_batch_beyond_any_memory_is_refused() {
     let (_folder, dir) = set(1, 1, (16, 16));
-    let o = LoaderOptions { frames: Frames::Fixed(u32::MAX), ..options(u32::MAX, (65_500, 65_500)) };
+    let o = LoaderOptions { frames: Frames::uniform(u32::MAX), ..options(u32::MAX, (65_500, 65_500)) };
     assert_eq!(Loader::new(&Dataset::open(&dir).unwrap(), o).err().unwrap().kind(), vidrec::ErrorKind::Limit);
 }

@@ -6,8 +6,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
-    Augmentation, Batch, Cameras, CamerasCrop, ClipInfo, Crop, Dataset, FrameData, Frames, JsonObject, Loader,
-    LoaderOptions, Missing, OnBadFrame, Safety, Sampling, Temporal, Writer, WriterOptions,
+    Batch, Cameras, CamerasCrop, ClipInfo, Crop, Dataset, FrameData, Frames, JsonObject, Loader, LoaderOptions,
+    Missing, OnBadFrame, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -32,9 +32,8 @@ fn set(clips: &[Given]) -> (TempDir, PathBuf) {
 }
 
 fn with(names: &[&str]) -> LoaderOptions {
-    let names = names.iter().map(|&name| name.to_owned()).collect();
-    let cameras = Cameras { names, ..Cameras::default() };
-    LoaderOptions { cameras, frames: Frames::Fixed(3), temporal: Temporal::RandomSegments, ..options(2, (8, 8)) }
+    let cameras = Some(Cameras::new(names.iter().copied()));
+    LoaderOptions { cameras, frames: Frames::random(3), ..options(2, (8, 8)) }
 }
 
 fn load(dir: &PathBuf, options: LoaderOptions) -> vidrec::Result<Loader> {
@@ -52,7 +51,7 @@ fn picture(batch: &Batch, sample: usize, camera: usize) -> &[u8] {
 fn alone(dir: &PathBuf, clip: u64, frames: &[u32]) -> Vec<u8> {
     let set = Dataset::open(dir).unwrap().select([clip]).unwrap();
     let frame_count = set.clip(0).unwrap().frame_count();
-    let options = LoaderOptions { frames: Frames::Fixed(frame_count), ..options(1, (8, 8)) };
+    let options = LoaderOptions { frames: Frames::uniform(frame_count), ..options(1, (8, 8)) };
     let batch = Loader::new(&set, options).unwrap().batch(0, 0).unwrap();
     let all = batch.u8().unwrap();
     let length = all.len() / frame_count as usize;
@@ -72,14 +71,14 @@ const MIXED: [Given; 7] = [
 #[test]
 fn cameras_of_an_episode_come_together_at_the_same_times() {
     let (_folder, dir) = set(&MIXED);
-    let shuffled = Sampling { order: Order::Shuffled, ..Sampling::default() };
-    let loader = load(&dir, LoaderOptions { sampling: shuffled, ..with(&["front", "wrist"]) }).unwrap();
+    let loader = load(&dir, LoaderOptions { order: Order::Shuffled, ..with(&["front", "wrist"]) }).unwrap();
     assert_eq!((loader.batches_per_epoch(), loader.shape()[0]), (2, 4));
     let mut seen = Vec::new();
     for (epoch, k) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         let batch = loader.batch(epoch, k).unwrap();
-        assert_eq!(batch.camera_mask, [true; 4]);
-        for sample in 0..2 {
+        let samples = 2 - k as usize;
+        assert_eq!((batch.clips.len(), &batch.camera_mask[..]), (samples, &[true; 4][..2 * samples]), "3 episodes");
+        for sample in 0..samples {
             let (front, wrist, twice) = match batch.labels[sample] {
                 7 => (2, 0, 1),
                 3 => (1, 4, 2),
@@ -103,7 +102,7 @@ fn a_missing_camera_is_an_error_or_zeros_and_shifts_nothing() {
     let e = load(&dir, with(&["front", "side"])).err().unwrap().to_string();
     assert!(e.contains("episode 7") && e.contains("\"side\""), "{e}");
     let mut masked = with(&["side", "front"]);
-    masked.cameras.missing = Missing::Mask;
+    masked.cameras.as_mut().unwrap().missing = Missing::Mask;
     let batch = load(&dir, masked).unwrap().batch(0, 0).unwrap();
     assert_eq!(batch.labels, [3, 7], "in the order of their first clips");
     assert_eq!(batch.camera_mask, [true, true, false, true]);
@@ -117,9 +116,9 @@ fn cameras_have_one_crop_or_their_own() {
     let (_folder, dir) = set(&[(0, "a", 3, 10), (0, "b", 3, 10)]);
     let crop = |crop| {
         let mut options = with(&["a", "b"]);
-        options.cameras.crop = crop;
+        options.cameras.as_mut().unwrap().crop = crop;
         options.batch_size = 1;
-        options.augmentation = Augmentation { crop: Crop::Random, ..Augmentation::default() };
+        options.crop = Crop::random((8, 8));
         let loader = load(&dir, options).unwrap();
         (0..8).map(|epoch| picture(&loader.batch(epoch, 0).unwrap(), 0, 1).to_vec()).collect::<Vec<_>>()
     };
@@ -140,8 +139,8 @@ fn what_does_not_go_together_is_refused_by_name() {
     let e = refused(&[(1, "a", 12, 10), (1, "b", 3, 10)], two());
     assert!(e.contains("no frame at the time of another") && e.contains("clip 1"), "{e}");
     assert!(refused(&[(1, "a", 3, 10)], with(&["a", "a"])).contains("given twice"));
-    let safety = Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() };
-    let e = refused(&[(1, "a", 3, 10), (1, "b", 3, 10)], LoaderOptions { safety, ..two() });
+    let on_bad_frame = OnBadFrame::Substitute;
+    let e = refused(&[(1, "a", 3, 10), (1, "b", 3, 10)], LoaderOptions { on_bad_frame, ..two() });
     assert!(e.contains("on_bad_frame"), "{e}");
     assert!(refused(&[(1, "c", 3, 10)], two()).contains("no batch"));
 }

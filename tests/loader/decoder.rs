@@ -3,7 +3,7 @@
 use crate::common::skip::has_ffmpeg;
 use crate::common::{self, loader, options, set, write};
 use vidrec::jpeg::JpegDecoder;
-use vidrec::{Augmentation, Batch, Crop, Dtype, ErrorKind, LoaderOptions, Pictures};
+use vidrec::{Batch, Crop, Dtype, ErrorKind, LoaderOptions};
 
 const ALL: [JpegDecoder; 3] = [JpegDecoder::Auto, JpegDecoder::Own, JpegDecoder::Turbo];
 
@@ -14,18 +14,14 @@ fn epoch(dir: &std::path::Path, options: LoaderOptions) -> Vec<vidrec::Result<Ba
 #[test]
 fn batches_do_not_depend_on_the_decoder() {
     let (_folder, dir) = set(4, 3, (170, 128));
-    for (crop, dtype, size) in [
-        (Crop::RANDOM_RESIZED, Dtype::F32, 64),
-        (Crop::RANDOM_RESIZED, Dtype::U8, 16),
-        (Crop::Center, Dtype::U8, 100),
-        (Crop::Random, Dtype::F16, 128),
+    for (crop, dtype) in [
+        (Crop::random_resized((64, 64)), Dtype::F32),
+        (Crop::random_resized((16, 16)), Dtype::U8),
+        (Crop::center((100, 100)), Dtype::U8),
+        (Crop::random((128, 128)), Dtype::F16),
     ] {
         let batches = ALL.map(|decoder| {
-            let o = LoaderOptions {
-                augmentation: Augmentation { crop, flip: 0.5, ..Augmentation::default() },
-                pictures: Pictures { dtype, decoder, ..options(2, (size, size)).pictures },
-                ..options(2, (size, size))
-            };
+            let o = LoaderOptions { crop: crop.clone(), flip: 0.5, dtype, decoder, ..options(2, crop.size()) };
             epoch(&dir, o).into_iter().collect::<vidrec::Result<Vec<_>>>().unwrap()
         });
         assert!(batches[0] == batches[1] && batches[0] == batches[2], "{crop:?} {dtype:?}");
@@ -41,8 +37,7 @@ fn a_damaged_tile_is_an_error_with_its_place() {
     bad.drain(marker - 3..marker);
     let (_folder, dir) = write(&[vec![frame(0), frame(1)], vec![frame(3), bad]], (96, 64));
     for decoder in ALL {
-        let o =
-            LoaderOptions { pictures: Pictures { decoder, ..options(1, (96, 64)).pictures }, ..options(1, (96, 64)) };
+        let o = LoaderOptions { decoder, ..options(1, (96, 64)) };
         let mut batches = epoch(&dir, o);
         let e = batches.remove(1).unwrap_err();
         assert_eq!((e.kind(), e.clip(), e.frame()), (ErrorKind::Decode, Some(1), Some(1)), "{decoder:?} {e}");
@@ -74,13 +69,9 @@ fn all_that_the_packer_writes_is_decoded_by_our_own_decoder() {
             .output()
             .unwrap();
         assert!(run.status.success(), "{options:?}: {}", String::from_utf8_lossy(&run.stderr));
-        for (crop, size) in [(Crop::RANDOM_RESIZED, 64), (Crop::Center, 128), (Crop::RANDOM_RESIZED, 8)] {
+        for crop in [Crop::random_resized((64, 64)), Crop::center((128, 128)), Crop::random_resized((8, 8))] {
             let [own, turbo] = [JpegDecoder::Own, JpegDecoder::Turbo].map(|decoder| {
-                let o = LoaderOptions {
-                    augmentation: Augmentation { crop, ..Augmentation::default() },
-                    pictures: Pictures { decoder, ..common::options(1, (size, size)).pictures },
-                    ..common::options(1, (size, size))
-                };
+                let o = LoaderOptions { crop: crop.clone(), decoder, ..common::options(1, crop.size()) };
                 epoch(&out, o).into_iter().collect::<vidrec::Result<Vec<_>>>().unwrap()
             });
             assert!(!own.is_empty() && own == turbo, "{options:?} {crop:?}");

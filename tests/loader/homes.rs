@@ -4,19 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::common::{jpeg, loader, options, set, write};
 use vidrec::order::Order;
-use vidrec::{Batching, Dataset, Frames, LastBatch, Loader, LoaderOptions, LoaderState, Sampling};
+use vidrec::{Batching, Dataset, Frames, Last, Loader, LoaderOptions, LoaderState};
 
 /// Ten blocks of four for each of four homes.
 const CLIPS: u64 = 160;
 
 fn homes(homes: Option<u32>, exchange: f64, (batch_size, rank, world_size): (u32, u32, u32)) -> LoaderOptions {
     let order = Order::Homes { homes, exchange, block: 4, window: 3 };
-    LoaderOptions {
-        seed: 5,
-        threads: Some(1),
-        sampling: Sampling { order, rank, world_size, ..Sampling::default() },
-        ..options(batch_size, (8, 8))
-    }
+    LoaderOptions { seed: 5, threads: Some(1), order, rank: (rank, world_size), ..options(batch_size, (8, 8)) }
 }
 
 /// Clips that count of some batches of an epoch.
@@ -67,7 +62,8 @@ fn a_run_resumed_on_other_ranks_keeps_its_homes_and_gives_each_clip_once() {
         for stop in [0, 1, 4] {
             let saved = serde_json::to_string(&started[0].state(1, stop)).unwrap();
             let state: LoaderState = serde_json::from_str(&saved).unwrap();
-            assert_eq!(state.homes, Some(before.1));
+            let number = |state: &LoaderState| state.options.get::<Order>("order").unwrap().unwrap().homes();
+            assert_eq!(number(&state), Some(before.1));
             let resume = |rank| Loader::resume(&dataset, homes(None, 0.3, (after.0, rank, after.1)), &state).unwrap();
             let resumed: Vec<Loader> = (0..after.1).map(resume).collect();
             let mut seen: Vec<u64> = started.iter().flat_map(|loader| clips(loader, 1, 0..stop)).collect();
@@ -82,7 +78,7 @@ fn a_run_resumed_on_other_ranks_keeps_its_homes_and_gives_each_clip_once() {
             let first_of_next: Vec<u64> = resumed.iter().flat_map(|loader| clips(loader, 2, 0..1)).collect();
             let global = u64::from(after.0 * after.1);
             assert_eq!(set(&first_of_next), set(&ordered(2, 0)[..global as usize]));
-            assert_eq!(resumed[0].state(2, 1).homes, Some(before.1));
+            assert_eq!(number(&resumed[0].state(2, 1)), Some(before.1));
         }
     }
 }
@@ -92,18 +88,16 @@ fn a_state_of_other_homes_is_refused_unless_the_number_was_left_to_it() {
     let (_folder, dir) = set(12, 1, (16, 16));
     let dataset = Dataset::open(&dir).unwrap();
     let state = loader(&dir, homes(Some(3), 0.1, (2, 0, 1))).state(0, 1);
-    assert_eq!(state.order, "3 homes of blocks of 4 in windows of 3, exchange 0.1");
+    assert_eq!(state.options.get::<Order>("order").unwrap(), Some(homes(Some(3), 0.1, (2, 0, 1)).order));
     let resume = |options, state| Loader::resume(&dataset, options, state).map(drop).map_err(|e| e.to_string());
     assert!(resume(homes(Some(3), 0.1, (2, 0, 1)), &state).is_ok());
     assert!(resume(homes(None, 0.1, (2, 0, 1)), &state).is_ok());
-    assert!(resume(homes(Some(2), 0.1, (2, 0, 1)), &state).unwrap_err().contains("a different order"));
-    assert!(resume(homes(None, 0.2, (2, 0, 1)), &state).unwrap_err().contains("a different order"));
-    let none = LoaderState { homes: Some(0), ..state.clone() };
+    assert!(resume(homes(Some(2), 0.1, (2, 0, 1)), &state).unwrap_err().contains("other options: order"));
+    let e = resume(homes(None, 0.2, (2, 0, 1)), &state).unwrap_err();
+    assert!(e.contains("other options: order") && e.contains("0.1") && e.contains("0.2"), "{e}");
+    let mut none = state.clone();
+    none.options.insert("order", homes(Some(0), 0.1, (2, 0, 1)).order).unwrap();
     assert!(resume(homes(None, 0.1, (2, 0, 1)), &none).unwrap_err().contains("homes"));
-    let other = LoaderOptions { sampling: Sampling::default(), ..homes(None, 0.1, (2, 0, 1)) };
-    let state = loader(&dir, other).state(0, 1);
-    assert_eq!(state.homes, None);
-    assert!(!serde_json::to_string(&state).unwrap().contains("homes"), "states of other orders look as before");
 }
 
 #[test]
@@ -119,10 +113,10 @@ fn senseless_homes_are_refused_by_name() {
 #[test]
 fn last_batches_are_those_of_any_order() {
     let (_folder, dir) = set(50, 1, (16, 16));
-    for (last, counted) in [(LastBatch::Drop, 48), (LastBatch::Pad, 50), (LastBatch::Wrap, 60)] {
+    for (last, counted) in [(Last::Keep, 50), (Last::Drop, 48), (Last::Pad, 50), (Last::Wrap, 60)] {
         let rank = |rank| {
             let options = homes(Some(4), 0.5, (4, rank, 3));
-            loader(&dir, LoaderOptions { sampling: Sampling { last, ..options.sampling.clone() }, ..options })
+            loader(&dir, LoaderOptions { last, ..options })
         };
         let found: Vec<u64> = (0..3).flat_map(|r| clips(&rank(r), 0, 0..rank(r).batches_per_epoch())).collect();
         assert_eq!(found.len(), counted, "{last}");
@@ -136,8 +130,8 @@ fn ranks_take_their_own_clips_first_where_there_are_buckets() {
     let clip = |i: u32| vec![jpeg((16, 16), i); if i.is_multiple_of(3) { 2 } else { 1 }];
     let (_folder, dir) = write(&(0..CLIPS as u32).map(clip).collect::<Vec<_>>(), (16, 16));
     let rank = |buckets: &[u32], rank| {
-        let batching = Batching { buckets: buckets.into(), ..Batching::default() };
-        let any = Frames::Any { most: None };
+        let batching = Some(Batching::Buckets { lengths: buckets.into() }).filter(|_| !buckets.is_empty());
+        let any = Frames::all();
         loader(&dir, LoaderOptions { frames: any, batching, ..homes(None, 0.0, (8, rank, 2)) })
     };
     let ranks = |buckets| -> Vec<BTreeSet<u64>> { (0..2).map(|r| epoch(&rank(buckets, r), 1)).collect() };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::common::until::until;
 use crate::common::{damage, loader, options, set};
 use vidrec::order::Order;
-use vidrec::{Batch, Dtype, Epochs, LoaderOptions, Pictures, Sampling};
+use vidrec::{Batch, Dtype, Epochs, LoaderOptions};
 
 /// Memory that tells which piece it is.
 struct Piece(usize, Vec<u8>);
@@ -17,11 +17,7 @@ impl AsMut<[u8]> for Piece {
 }
 
 fn shuffled() -> LoaderOptions {
-    LoaderOptions {
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
-        pictures: Pictures { dtype: Dtype::F16, ..options(2, (16, 16)).pictures },
-        ..options(2, (16, 16))
-    }
+    LoaderOptions { order: Order::Shuffled, dtype: Dtype::F16, ..options(2, (16, 16)) }
 }
 
 #[test]
@@ -36,7 +32,8 @@ fn batches_come_in_the_memory_that_was_provided_in_its_order_with_the_same_bytes
             let (piece, batch, state) = batch.unwrap();
             let expected = loader.batch(3, k as u64).unwrap();
             assert_eq!(piece.0, k % pieces);
-            assert_eq!(piece.1, expected.data.bytes());
+            let bytes = expected.data.bytes();
+            assert_eq!(&piece.1[..bytes.len()], bytes, "a smaller batch is at the start");
             assert_eq!(
                 (&batch.labels, &batch.params, &batch.mask),
                 (&expected.labels, &expected.params, &expected.mask)

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 
 use crate::common::{self, damage, jpeg, options, set, write};
-use vidrec::{Batch, Dataset, ErrorKind, Frames, Io, Loader, LoaderOptions, OnBadFrame, Prefetch, Safety, Temporal};
+use vidrec::{Batch, Dataset, ErrorKind, Frames, Io, Loader, LoaderOptions, OnBadFrame, Prefetch};
 
 const MODES: [Io; 3] = [Io::Map, Io::Read, Io::ReadUncached];
 
@@ -17,7 +17,7 @@ fn epoch(dir: &Path, io: Io, options: LoaderOptions) -> Vec<vidrec::Result<Batch
 fn all_ways_of_reading_give_the_same_batches() {
     let (_folder, dir) = set(7, 5, (64, 48));
     let o = LoaderOptions {
-        frames: Frames::Fixed(3),
+        frames: Frames::uniform(3),
         prefetch: Prefetch { readahead: 2, ..Prefetch::default() },
         ..options(2, (32, 32))
     };
@@ -70,10 +70,7 @@ fn a_bad_clip_is_replaced_by_the_same_other_clip_every_time() {
     let (_folder, dir) = set(8, 3, (160, 120));
     damage(&dir, 5, 1);
     damage(&dir, 2, 2);
-    let o = LoaderOptions {
-        safety: Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() },
-        ..options(2, (32, 32))
-    };
+    let o = LoaderOptions { on_bad_frame: OnBadFrame::Substitute, ..options(2, (32, 32)) };
     let run = |threads| {
         let loader = common::loader(&dir, LoaderOptions { threads: Some(threads), ..o.clone() });
         let batches: Vec<_> = common::one_by_one(&loader, 0).map(Result::unwrap).collect();
@@ -103,10 +100,7 @@ fn a_set_without_a_good_clip_is_an_error_all_the_same() {
     // Large, so that the bit is not in the file's ends, which are proven at open.
     let (_folder, dir) = set(3, 1, (640, 480));
     (0..3).for_each(|clip| damage(&dir, clip, 0));
-    let o = LoaderOptions {
-        safety: Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() },
-        ..options(1, (32, 32))
-    };
+    let o = LoaderOptions { on_bad_frame: OnBadFrame::Substitute, ..options(1, (32, 32)) };
     let e = epoch(&dir, Io::Map, o).remove(1).unwrap_err();
     assert_eq!(
         (e.rule(), e.clip(), e.frame()),
@@ -115,29 +109,11 @@ fn a_set_without_a_good_clip_is_an_error_all_the_same() {
     );
 }
 
-/// Where the CRC-32 is not compared, a changed bit is a changed pixel.
-#[test]
-fn the_crc_need_not_be_compared() {
-    let (_folder, dir) = set(1, 1, (640, 480));
-    let good = epoch(&dir, Io::Map, options(1, (640, 480))).remove(0).unwrap();
-    damage(&dir, 0, 0);
-    assert_eq!(epoch(&dir, Io::Map, options(1, (640, 480))).remove(0).unwrap_err().rule(), Some("jpeg-crc"));
-    let o = LoaderOptions { safety: Safety { check_crc: false, ..Safety::default() }, ..options(1, (640, 480)) };
-    match epoch(&dir, Io::Map, o).remove(0) {
-        Ok(batch) => assert_ne!(batch, good),
-        Err(e) => assert_eq!(e.kind(), ErrorKind::Decode, "{e}"),
-    }
-}
-
 /// Clips of 3, 2 and 4 frames have three times 3, so the counts alone do not tell.
 #[test]
 fn clips_that_only_add_up_as_if_they_were_equal_are_told_apart() {
     let clip = |n: u32| (0..n).map(|t| jpeg((16, 16), t)).collect::<Vec<_>>();
-    let dense = LoaderOptions {
-        frames: Frames::Fixed(2),
-        temporal: Temporal::Dense { stride: 1, hop: 1 },
-        ..options(1, (8, 8))
-    };
+    let dense = LoaderOptions { frames: Frames::windows(2), ..options(1, (8, 8)) };
     let (_folder, dir) = write(&[clip(3), clip(2), clip(4)], (16, 16));
     let set = Dataset::open(&dir).unwrap();
     assert_eq!(set.likely_frames_per_clip().unwrap(), None);
@@ -156,7 +132,7 @@ fn clips_that_only_add_up_as_if_they_were_equal_are_told_apart() {
         let e = epoch(&dir, Io::Map, o).remove(1).unwrap_err();
         assert!(e.clip() == Some(1) && e.to_string().contains("expected 2, found 1"), "{e}");
     }
-    let o = LoaderOptions { frames: Frames::Fixed(2), ..options(1, (8, 8)) };
+    let o = LoaderOptions { frames: Frames::uniform(2), ..options(1, (8, 8)) };
     assert!(epoch(&dir, Io::Map, o).iter().all(Result::is_ok));
 }
 
@@ -186,10 +162,6 @@ fn the_first_batch_of_a_very_large_set_reads_no_other_clips() {
     let loader = Loader::new(&set, options(4, (8, 8))).unwrap();
     assert_eq!(loader.batch(0, 0).unwrap().shape(), [4, 10, 3, 8, 8]);
     assert!(loader.batch(0, 1).unwrap_err().clip() == Some(4), "the others are damaged");
-    let dense = LoaderOptions {
-        frames: Frames::Fixed(8),
-        temporal: Temporal::Dense { stride: 1, hop: 1 },
-        ..options(4, (8, 8))
-    };
+    let dense = LoaderOptions { frames: Frames::windows(8), ..options(4, (8, 8)) };
     assert_eq!(Loader::new(&set, dense).unwrap().batches_per_epoch(), frames as u64 / 10 * 3 / 4);
 }

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tempfile::TempDir;
 use vidrec::jpeg::{Decoder, Encoder, RgbPicture};
-use vidrec::order::{LastBatch, Order};
+use vidrec::order::{Last, Order};
 use vidrec::{
-    Augmentation, Batch, BatchData, Batching, Budget, Cameras, CamerasCrop, ClipInfo, ColorJitter, ColorMatrix, Crop,
-    Dataset, ErrorKind, FrameData, Frames, Io, JpegBatch, JpegFrame, JsonObject, Layout, Loader, LoaderOptions,
-    Missing, Mix, MixOptions, OnBadFrame, OpenOptions, Pictures, Planes, Prefetch, Safety, Sampling, ShortClips,
-    Writer, WriterOptions,
+    Batch, BatchData, Batching, Cameras, CamerasCrop, ClipInfo, ColorJitter, ColorMatrix, Crop, Dataset, ErrorKind,
+    FrameData, Frames, Io, JpegBatch, JpegFrame, JsonObject, Layout, Loader, LoaderOptions, Missing, Mix, MixOptions,
+    OnBadFrame, OpenOptions, Planes, Prefetch, ShortClips, Writer, WriterOptions,
 };
 
 use crate::common::{self, damage, jpeg, loader, names, options, set, write};
@@ -18,13 +17,10 @@ use crate::common::{self, damage, jpeg, loader, names, options, set, write};
 fn drawn(batch_size: u32) -> LoaderOptions {
     LoaderOptions {
         seed: 3,
-        augmentation: Augmentation {
-            crop: Crop::RANDOM_RESIZED,
-            flip: 0.5,
-            color: ColorJitter { brightness: 0.3, contrast: 0.2, saturation: 0.4, grayscale: 0.2 },
-            ..Augmentation::default()
-        },
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        crop: Crop::random_resized((24, 20)),
+        flip: 0.5,
+        color: ColorJitter { brightness: 0.3, contrast: 0.2, saturation: 0.4, grayscale: 0.2 },
+        order: Order::Shuffled,
         ..options(batch_size, (24, 20))
     }
 }
@@ -82,19 +78,15 @@ fn check(dir: &Path, options: LoaderOptions) {
 #[test]
 fn batches_have_the_stored_jpegs_of_the_same_frames() {
     let (_folder, dir) = set(9, 4, (40, 30));
-    let run = vidrec::Temporal::Clip { stride: 1, start: vidrec::Start::Random };
     for options in [
         options(4, (16, 12)),
         drawn(2),
         LoaderOptions { threads: Some(1), ..drawn(3) },
-        LoaderOptions { frames: Frames::Fixed(2), temporal: run, ..drawn(4) },
-        LoaderOptions { frames: Frames::Fixed(6), ..drawn(4) },
-        LoaderOptions { frames: Frames::Fixed(6), short: ShortClips::Pad, ..drawn(4) },
-        LoaderOptions {
-            sampling: Sampling { rank: 1, world_size: 2, last: LastBatch::Wrap, ..drawn(2).sampling },
-            ..drawn(2)
-        },
-        LoaderOptions { augmentation: Augmentation { crop: Crop::Three, ..Augmentation::default() }, ..drawn(2) },
+        LoaderOptions { frames: Frames::clip(2), ..drawn(4) },
+        LoaderOptions { frames: Frames::uniform(6), ..drawn(4) },
+        LoaderOptions { frames: Frames::uniform(6).with_short(ShortClips::Pad), ..drawn(4) },
+        LoaderOptions { last: Last::Wrap, rank: (1, 2), ..drawn(2) },
+        LoaderOptions { crop: Crop::three((16, 12)), ..drawn(2) },
     ] {
         check(&dir, options);
     }
@@ -212,19 +204,21 @@ fn mild(size: (u32, u32), seed: u32) -> Vec<u8> {
 fn what_a_batch_says_of_its_frames_makes_the_pictures_of_the_others() {
     let clips: Vec<Vec<Vec<u8>>> = (0..6).map(|c| vec![mild((90, 70), 2 * c), mild((90, 70), 2 * c + 1)]).collect();
     let (_folder, dir) = write(&clips, (90, 70));
-    let plain = Augmentation::default();
     let colors = ColorJitter { brightness: 0.3, contrast: 0.3, saturation: 0.3, grayscale: 0.3 };
-    for (augmentation, size) in [
-        (plain, (48, 32)),
-        (Augmentation { resize_short: Some(40), ..plain }, (40, 32)),
-        (Augmentation { resize_short: Some(33), resize_short_max: Some(60), crop: Crop::Random, ..plain }, (32, 32)),
-        (Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, color: colors, ..plain }, (48, 48)),
-        (Augmentation { crop: Crop::MultiScale { fixed: true }, flip: 0.5, ..plain }, (30, 50)),
-        (Augmentation { crop: Crop::Cover { random: true }, flip: 1.0, ..plain }, (64, 24)),
-        (Augmentation { crop: Crop::Three, ..plain }, (100, 100)),
+    let none = ColorJitter::default();
+    for (crop, flip, color) in [
+        (Crop::center((48, 32)), 0.0, none),
+        (Crop::center((40, 32)).with_resize(Some((40, 40))), 0.0, none),
+        (Crop::random((32, 32)).with_resize(Some((33, 60))), 0.0, none),
+        (Crop::random_resized((48, 48)), 0.5, colors),
+        (Crop::multi_scale((30, 50), true), 0.5, none),
+        (Crop::cover((64, 24), true), 1.0, none),
+        (Crop::three((100, 100)), 0.0, none),
     ] {
-        let pictures = Pictures { layout: Layout::Bthwc, reducing_gap: f64::INFINITY, ..options(3, size).pictures };
-        let loader = loader(&dir, LoaderOptions { augmentation, pictures, ..options(3, size) });
+        let size = crop.size();
+        let crop = crop.with_reducing_gap(f64::INFINITY);
+        let options = LoaderOptions { crop: crop.clone(), flip, color, layout: Layout::Bthwc, ..options(3, size) };
+        let loader = loader(&dir, options);
         let mut decoder = Decoder::new().unwrap();
         for k in 0..loader.batches_in(0) {
             let (expected, batch) = (loader.batch(0, k).unwrap(), loader.batch_jpegs(0, k).unwrap());
@@ -233,7 +227,7 @@ fn what_a_batch_says_of_its_frames_makes_the_pictures_of_the_others() {
                 let rgb = decoder.decode_picture(jpeg).unwrap();
                 assert_eq!((rgb.width, rgb.height), frame.size);
                 let found = psnr(expected, &picture(&rgb, frame, size));
-                assert!(found > 48.0, "{:?} {size:?}: {found} dB", augmentation.crop);
+                assert!(found > 48.0, "{:?} {size:?}: {found} dB", crop);
             }
         }
     }
@@ -260,13 +254,13 @@ fn lengths_buckets_and_sizes_are_those_of_pictures() {
     let clip = |n: u32, size: (u32, u32)| (0..n).map(|t| jpeg(size, n * 50 + t)).collect::<Vec<_>>();
     let lengths: Vec<_> = [3, 1, 5, 2, 4, 7, 1].map(|n| clip(n, (24, 16))).into();
     let (_folder, dir) = write(&lengths, (24, 16));
-    let any = || LoaderOptions { frames: Frames::Any { most: None }, ..drawn(2) };
-    let buckets = Batching { buckets: vec![2, 4, 8], budget: Some(Budget::Frames(8)), ..Batching::default() };
-    let sizes = Batching { sizes: vec![(16, 16), (24, 8)], ..Batching::default() };
+    let any = || LoaderOptions { frames: Frames::all(), ..drawn(2) };
+    let buckets = Some(Batching::FrameBudget { frames: 8, buckets: vec![2, 4, 8] });
+    let crop = Crop::cover_sizes([(16, 16), (24, 8)], true);
     check(&dir, any());
     check(&dir, LoaderOptions { batching: buckets, ..any() });
-    check(&dir, LoaderOptions { batching: sizes, frames: Frames::Fixed(2), short: ShortClips::Pad, ..drawn(2) });
-    let batch = loader(&dir, LoaderOptions { sampling: Sampling::default(), ..any() }).batch_jpegs(0, 0).unwrap();
+    check(&dir, LoaderOptions { crop, frames: Frames::uniform(2).with_short(ShortClips::Pad), ..drawn(2) });
+    let batch = loader(&dir, LoaderOptions { order: Order::Sequential, ..any() }).batch_jpegs(0, 0).unwrap();
     assert_eq!(batch.frames.iter().map(|frame| frame.place).collect::<Vec<_>>(), [0, 1, 2, 3], "no JPEG pads a clip");
     assert_eq!(batch.facts.frame_mask.len(), 6);
 }
@@ -297,14 +291,8 @@ fn with_cameras(clips: &[(u32, &str)]) -> (TempDir, PathBuf) {
 fn cameras_lie_side_by_side_and_a_missing_one_has_no_jpegs() {
     let (_folder, dir) = with_cameras(&[(0, "b"), (0, "a"), (1, "a"), (2, "a"), (2, "b")]);
     let set = Dataset::open(&dir).unwrap();
-    let cameras = Cameras {
-        names: vec!["a".into(), "b".into()],
-        missing: Missing::Mask,
-        crop: CamerasCrop::Own,
-        ..Cameras::default()
-    };
-    let sampling = Sampling::default();
-    let loader = Loader::new(&set, LoaderOptions { cameras, sampling, ..drawn(3) }).unwrap();
+    let cameras = Some(Cameras { missing: Missing::Mask, crop: CamerasCrop::Own, ..Cameras::new(["a", "b"]) });
+    let loader = Loader::new(&set, LoaderOptions { cameras, order: Order::Sequential, ..drawn(3) }).unwrap();
     let (pictures, batch) = (loader.batch(0, 0).unwrap(), loader.batch_jpegs(0, 0).unwrap());
     assert_eq!(batch.facts, without_data(&pictures));
     assert_eq!(batch.facts.camera_mask, [true, true, true, false, true, true]);
@@ -324,7 +312,7 @@ fn a_mix_is_one_data_set() {
     let (_second, b) = set(4, 2, (16, 32));
     let named = [("a", Dataset::open(&a).unwrap(), 0.7), ("b", Dataset::open(&b).unwrap(), 0.3)];
     let mix = Mix::new(named, MixOptions { samples_per_epoch: Some(20), ..MixOptions::default() }).unwrap();
-    let loader = Loader::mix(&mix, LoaderOptions { sampling: Sampling::default(), ..drawn(4) }).unwrap();
+    let loader = Loader::mix(&mix, LoaderOptions { order: Order::Sequential, ..drawn(4) }).unwrap();
     compare(mix.dataset(), &loader, 0..2);
     assert!(!loader.batch_jpegs(0, 0).unwrap().facts.source_ids.is_empty());
 }
@@ -357,10 +345,9 @@ fn a_bad_clip_is_replaced_by_the_same_one_as_in_pictures() {
     let (_folder, dir) = set(8, 3, (160, 120));
     // In the middle of a batch, at its end and at its start.
     [(1, 2), (3, 0), (4, 1)].iter().for_each(|&(clip, frame)| damage(&dir, clip, frame));
-    let safety = Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() };
     let ordered = |batch_size| LoaderOptions {
-        safety,
-        sampling: Sampling::default(),
+        on_bad_frame: OnBadFrame::Substitute,
+        order: Order::Sequential,
         ..LoaderOptions { threads: Some(3), ..drawn(batch_size) }
     };
     let set = Dataset::open(&dir).unwrap();
@@ -372,19 +359,18 @@ fn a_bad_clip_is_replaced_by_the_same_one_as_in_pictures() {
         assert_eq!(replaced.collect::<Vec<_>>(), [1, 3, 4]);
     }
     let mut bad =
-        common::loader(&dir, LoaderOptions { safety: Safety::default(), ..ordered(8) }).iter_jpegs(0).unwrap();
+        common::loader(&dir, LoaderOptions { on_bad_frame: OnBadFrame::Error, ..ordered(8) }).iter_jpegs(0).unwrap();
     assert_eq!(bad.next().unwrap().err().unwrap().clip(), Some(1), "of several, the first");
 }
 
-/// Without the CRC-32, bytes that are no JPEG are found by their header alone.
+/// Bytes that are no JPEG are found by their header alone.
 #[test]
 fn what_is_no_jpeg_is_in_no_batch() {
     let good = |seed| jpeg((32, 24), seed);
     let zeros = [&[0xFF, 0xD8][..], &[0; 500]].concat();
     for bad in [zeros, good(1)[..30].to_vec(), vec![0xFF, 0xD8, 0xFF, 0xD9]] {
         let (_folder, dir) = write(&[vec![good(2)], vec![bad]], (32, 24));
-        let safety = Safety { check_crc: false, ..Safety::default() };
-        let loader = loader(&dir, LoaderOptions { safety, ..options(1, (16, 16)) });
+        let loader = loader(&dir, options(1, (16, 16)));
         let e = loader.batch_jpegs(0, 1).unwrap_err();
         assert_eq!((e.kind(), e.clip(), e.frame()), (ErrorKind::Decode, Some(1), Some(0)), "{e}");
         assert_eq!(e.to_string(), loader.batch(0, 1).unwrap_err().to_string());
@@ -404,11 +390,10 @@ fn a_length_that_no_file_has_is_an_error_before_memory_is_taken() {
     common::hostile::seal(&mut bytes);
     std::fs::write(&index, bytes).unwrap();
     std::fs::remove_file(dir.join("dataset.json")).unwrap();
-    let safety = |on_bad_frame| Safety { on_bad_frame, ..Safety::default() };
     let e = loader(&index, options(2, (16, 16))).batch_jpegs(0, 1).unwrap_err();
     assert_eq!((e.rule(), e.clip(), e.frame()), (Some("record-length"), Some(2), Some(0)), "{e}");
     assert!(e.to_string().contains("found 4294967295 bytes"), "{e}");
-    let o = LoaderOptions { safety: safety(OnBadFrame::Substitute), ..options(2, (16, 16)) };
+    let o = LoaderOptions { on_bad_frame: OnBadFrame::Substitute, ..options(2, (16, 16)) };
     let batch = loader(&index, o).batch_jpegs(0, 1).unwrap();
     assert_eq!(batch.facts.params[0].instead_of, Some(2));
     assert_eq!(batch.frames.len(), 4);
@@ -431,7 +416,7 @@ fn decoded_frames_are_not_kept_for_batches_of_jpegs() {
         return eprintln!("skipped: no /dev/shm");
     };
     let (_dir, path) = set(2, 1, (32, 32));
-    let decoded_cache = Some(vidrec::DecodedCache { bytes: 1 << 24, dir: Some(memory.path().to_owned()) });
+    let decoded_cache = Some(vidrec::DecodedCache { size: 1 << 24, dir: Some(memory.path().to_owned()) });
     let loader = loader(&path, LoaderOptions { decoded_cache, ..options(1, (16, 16)) });
     for e in [loader.iter_jpegs(0).err().unwrap(), loader.batch_jpegs(0, 0).unwrap_err()] {
         assert!(e.kind() == ErrorKind::Usage && e.to_string().contains("nothing is decoded"), "{e}");

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Augmentation, Batch, Batching, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState,
-    Meta, Mix, MixLabels, MixOptions, OnBadFrame, Pictures, Safety, Sampling, ShortClips, Temporal, Writer,
-    WriterOptions,
+    Batch, Batching, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Meta, Mix,
+    MixLabels, MixOptions, OnBadFrame, ShortClips, Writer, WriterOptions,
 };
 
 use crate::common::{damage, jpeg, options};
@@ -74,8 +73,9 @@ fn ranked(batch_size: u32, rank: u32, world_size: u32) -> LoaderOptions {
     LoaderOptions {
         seed: 5,
         threads: Some(1),
-        augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, ..Augmentation::default() },
-        sampling: Sampling { rank, world_size, ..Sampling::default() },
+        crop: Crop::random_resized((8, 8)),
+        flip: 0.5,
+        rank: (rank, world_size),
         ..options(batch_size, (8, 8))
     }
 }
@@ -174,7 +174,7 @@ fn weights_change_from_a_sample_on_and_leave_what_is_before() {
     assert!(rest(&resumed, 3) == after[40..]);
     let state = loaders[0].state(1, 4);
     let e = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).err().unwrap().to_string();
-    assert!(e.contains("a different order") && e.contains("from 45"), "{e}");
+    assert!(e.contains("other options: shares") && e.contains("from 45"), "{e}");
 }
 
 #[test]
@@ -280,13 +280,16 @@ fn what_makes_no_sense_is_refused_by_name() {
 
     let mix = sources.usual(&[]);
     let refused = |options| Loader::mix(&mix, options).err().unwrap().to_string();
-    let order = |order| LoaderOptions { sampling: Sampling { order, ..Sampling::default() }, ..ranked(2, 0, 1) };
+    let order = |order| LoaderOptions { order, ..ranked(2, 0, 1) };
     let weights = Weights::new(&[1.0; 19]).unwrap();
     for other in [Order::Given([1].into()), Order::Weighted(weights.into()), "homes".parse().unwrap()] {
         assert!(refused(order(other)).contains("option order"));
     }
-    let sizes = Batching { sizes: vec![(8, 8), (8, 16)], ..Batching::default() };
-    assert!(refused(LoaderOptions { batching: sizes, ..ranked(2, 0, 1) }).contains("option sizes"));
+    let crop = Crop::cover_sizes([(8, 8), (8, 16)], false);
+    assert!(refused(LoaderOptions { crop, ..ranked(2, 0, 1) }).contains("option crop"));
+    let batching = Some(Batching::Buckets { lengths: vec![8] });
+    let buckets = LoaderOptions { frames: Frames::all(), batching, ..ranked(2, 0, 1) };
+    assert!(refused(buckets).contains("option batching"));
     let state = Loader::new(&sources.open(0), ranked(2, 0, 1)).unwrap().state(0, 1);
     assert!(
         Loader::resume_mix(&mix, ranked(2, 0, 1), &state).err().unwrap().to_string().contains("a different data set")
@@ -301,14 +304,12 @@ fn sources_of_other_lengths_follow_the_rules_of_one_data_set() {
     let mix = Mix::new([("a", a.clone(), 1.0), ("b", b.clone(), 1.0)], of_30()).unwrap();
     let e = Loader::mix(&mix, ranked(2, 0, 1)).err().unwrap().to_string();
     assert!(e.contains("the same number of frames") && e.contains("clip 0 of source \"b\""), "{e}");
-    let any = LoaderOptions { frames: Frames::Any { most: None }, ..ranked(5, 0, 1) };
+    let any = LoaderOptions { frames: Frames::all(), ..ranked(5, 0, 1) };
     assert_eq!(rest(&Loader::mix(&mix, any).unwrap(), 1).len(), 30);
     // Samples of a source are views of its clips that are long enough.
     let dense = LoaderOptions {
-        frames: Frames::Fixed(3),
-        short: ShortClips::Skip,
-        temporal: Temporal::Dense { stride: 1, hop: 1 },
-        augmentation: Augmentation { crop: Crop::Three, ..Augmentation::default() },
+        frames: Frames::windows(3).with_short(ShortClips::Skip),
+        crop: Crop::three((8, 8)),
         ..ranked(5, 0, 1)
     };
     let loader = Loader::mix(&mix, dense.clone()).unwrap();
@@ -337,10 +338,9 @@ fn a_clip_that_cannot_be_read_is_replaced_by_one_of_its_source() {
     damage(&b, 5, 1);
     let [a, b] = [a, b].map(|dir| Dataset::open(dir).unwrap());
     let mix = Mix::new([("a", a, 1.0), ("b", b, 1.0)], of_30()).unwrap();
-    let safety = Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() };
     // Whole pictures, so that the damaged part is read.
-    let options = LoaderOptions { safety, augmentation: Augmentation::default(), ..ranked(5, 0, 1) };
-    let options = LoaderOptions { pictures: Pictures { size: (160, 120), ..options.pictures }, ..options };
+    let crop = Crop::center((160, 120));
+    let options = LoaderOptions { on_bad_frame: OnBadFrame::Substitute, crop, flip: 0.0, ..ranked(5, 0, 1) };
     let loader = Loader::mix(&mix, options).unwrap();
     let mut replaced = 0;
     for (epoch, k) in (0..4).flat_map(|epoch| (0..6).map(move |k| (epoch, k))) {

@@ -3,12 +3,12 @@
 use crate::common::until::until;
 use crate::common::{damage, loader, options, set};
 use vidrec::order::Order;
-use vidrec::{Batch, Dataset, Dtype, LoaderOptions, Pictures, Prefetch, PrefetchedBatch, Sampling};
+use vidrec::{Batch, Dataset, Dtype, LoaderOptions, Prefetch, PrefetchedBatch};
 
 fn ahead(prefetch: u32) -> LoaderOptions {
     LoaderOptions {
         prefetch: Prefetch { batches: prefetch, ..Prefetch::default() },
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        order: Order::Shuffled,
         ..options(2, (16, 16))
     }
 }
@@ -116,21 +116,16 @@ fn a_loader_may_go_before_its_batches() {
 }
 
 #[test]
-fn no_epochs_and_no_clips_are_no_batches() {
+fn no_epochs_are_no_batches() {
     let (_folder, dir) = set(2, 1, (16, 16));
     assert_eq!(loader(&dir, ahead(2)).iter(3..3).unwrap().count(), 0);
-    let (_folder, dir) = set(0, 1, (16, 16));
-    let sampling = Sampling { allow_empty: true, ..ahead(2).sampling };
-    let empty = LoaderOptions { sampling, ..ahead(2) };
-    assert_eq!(loader(&dir, empty.clone()).iter(0).unwrap().count(), 0);
-    assert_eq!(loader(&dir, empty).iter(0..u64::MAX).unwrap().count(), 0, "not for ever");
 }
 
 #[test]
 fn samples_go_to_memory_of_the_caller() {
     let (_folder, dir) = set(4, 2, (32, 24));
     for dtype in [Dtype::U8, Dtype::F32] {
-        let loader = loader(&dir, LoaderOptions { pictures: Pictures { dtype, ..ahead(2).pictures }, ..ahead(2) });
+        let loader = loader(&dir, LoaderOptions { dtype, ..ahead(2) });
         // Words, so that there is an aligned place and one that is not.
         let mut words = vec![0u64; loader.batch_bytes() / 8 + 1];
         let memory = bytes_of(&mut words);

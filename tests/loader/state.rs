@@ -1,8 +1,10 @@
 //! Runs that stop and go on: at every batch, with other batch sizes, on other numbers of ranks.
 
+use std::sync::Arc;
+
 use crate::common::{loader, options, set};
-use vidrec::order::Order;
-use vidrec::{Dataset, Frames, LastBatch, Loader, LoaderOptions, LoaderState, Prefetch, Sampling, Temporal};
+use vidrec::order::{Order, Weights};
+use vidrec::{Crop, Dataset, Dtype, Frames, Last, Loader, LoaderOptions, LoaderState, Prefetch};
 
 const CLIPS: u64 = 23;
 
@@ -10,7 +12,8 @@ fn shuffled(batch_size: u32, rank: u32, world_size: u32) -> LoaderOptions {
     LoaderOptions {
         seed: 5,
         threads: Some(1),
-        sampling: Sampling { order: Order::Shuffled, rank, world_size, ..Sampling::default() },
+        order: Order::Shuffled,
+        rank: (rank, world_size),
         ..options(batch_size, (8, 8))
     }
 }
@@ -105,25 +108,82 @@ fn a_state_of_something_else_is_refused() {
     let refused = |set, options, state: &LoaderState| Loader::resume(set, options, state).err().unwrap().to_string();
     assert!(refused(&other, shuffled(2, 0, 1), &state).contains("a different data set"));
     assert!(refused(&set, LoaderOptions { seed: 6, ..shuffled(2, 0, 1) }, &state).contains("seed"));
-    let dense = LoaderOptions {
-        frames: Frames::Fixed(2),
-        temporal: Temporal::Dense { stride: 1, hop: 1 },
-        ..shuffled(2, 0, 1)
-    };
-    assert!(refused(&set, dense, &state).contains("length"));
+    let dense = LoaderOptions { frames: Frames::windows(2), ..shuffled(2, 0, 1) };
+    assert!(refused(&set, dense, &state).contains("other options: frames"));
+    let longer = LoaderState { samples: 5, ..state.clone() };
+    assert!(refused(&set, shuffled(2, 0, 1), &longer).contains("length"));
     assert!(refused(&set, shuffled(2, 0, 1), &LoaderState { consumed: 5, ..state }).contains("at most 4"));
+}
+
+#[test]
+fn a_state_says_how_the_run_loaded_and_other_options_are_refused_by_name() {
+    let (_folder, dir) = set(4, 3, (16, 16));
+    let set = Dataset::open(&dir).unwrap();
+    let usual = || shuffled(2, 0, 1);
+    let state = loader(&dir, usual()).state(0, 1);
+    let resume = |options: LoaderOptions| Loader::resume(&set, options, &state).map(drop).map_err(|e| e.to_string());
+    for may_differ in [
+        shuffled(3, 1, 2),
+        LoaderOptions { threads: None, prefetch: Prefetch { batches: 1, bytes: 9, readahead: 0 }, ..usual() },
+        LoaderOptions { decoder: vidrec::jpeg::JpegDecoder::Turbo, ..usual() },
+    ] {
+        resume(may_differ).unwrap();
+    }
+    for (options, named) in [
+        (LoaderOptions { crop: Crop::center((9, 8)), ..usual() }, "crop"),
+        (LoaderOptions { dtype: Dtype::F16, ..usual() }, "dtype"),
+        (LoaderOptions { crop: Crop::random((8, 8)), ..usual() }, "crop"),
+        (LoaderOptions { flip: 0.5, ..usual() }, "flip"),
+        (LoaderOptions { frames: Frames::uniform(2), ..usual() }, "frames"),
+        (LoaderOptions { last: Last::Wrap, ..usual() }, "last"),
+    ] {
+        let e = resume(options).unwrap_err();
+        assert!(e.contains(&format!("other options: {named}: expected {named} ")), "{e}");
+        assert!(e.contains(&format!("found {named} ")), "{e}");
+    }
+    let e = resume(LoaderOptions { order: Order::Given([0, 1, 2, 3].into()), flip: 0.5, ..usual() });
+    let e = e.unwrap_err();
+    assert!(e.contains("other options: flip, order") && e.contains("flip 0.0, order \"Shuffled\""), "{e}");
+}
+
+#[test]
+fn orders_that_are_written_as_digests_are_compared_all_the_same() {
+    let (_folder, dir) = set(4, 1, (16, 16));
+    let set = Dataset::open(&dir).unwrap();
+    let of = |order: Order| LoaderOptions { order, ..shuffled(2, 0, 1) };
+    let given = |samples: &[u64]| of(Order::Given(samples.into()));
+    let weighted = |weights: &[f64]| of(Order::Weighted(Arc::new(Weights::new(weights).unwrap())));
+    for (before, same, other) in [
+        (given(&[3, 1, 2, 0]), given(&[3, 1, 2, 0]), given(&[3, 1, 0, 2])),
+        (weighted(&[1.0, 2.0, 3.0, 4.0]), weighted(&[2.0, 4.0, 6.0, 8.0]), weighted(&[1.0; 4])),
+    ] {
+        let state = Loader::new(&set, before).unwrap().state(0, 1);
+        Loader::resume(&set, same, &state).unwrap();
+        let e = Loader::resume(&set, other, &state).unwrap_err().to_string();
+        assert!(e.contains("other options: order"), "{e}");
+    }
+}
+
+/// The order of `shuffle` depends on where the data set is, but a run keeps its own.
+#[test]
+fn a_run_that_resumes_keeps_the_order_that_was_best_before() {
+    let (_folder, dir) = set(CLIPS as u32, 1, (16, 16));
+    let set = Dataset::open(&dir).unwrap();
+    let auto = |batch_size| LoaderOptions { shuffle: true, order: Order::Sequential, ..shuffled(batch_size, 0, 1) };
+    let explicit = |order| LoaderOptions { order, ..shuffled(4, 0, 1) };
+    assert_eq!(rest(&loader(&dir, auto(4))), rest(&loader(&dir, shuffled(4, 0, 1))), "a local one is shuffled exactly");
+    let order = Order::Homes { homes: Some(1), exchange: 1.0, block: 3, window: 2 };
+    let remote = loader(&dir, explicit(order));
+    let resumed = Loader::resume(&set, auto(3), &remote.state(0, 2)).unwrap();
+    assert_eq!(rest(&resumed), rest(&remote)[8..]);
+    let e = Loader::new(&set, LoaderOptions { shuffle: true, ..shuffled(4, 0, 1) }).unwrap_err().to_string();
+    assert!(e.contains("option order") && e.contains("shuffle"), "{e}");
 }
 
 #[test]
 fn dropped_clips_end_an_epoch_all_the_same() {
     let (_folder, dir) = set(5, 1, (16, 16));
-    let loader = loader(
-        &dir,
-        LoaderOptions {
-            sampling: Sampling { last: LastBatch::Drop, ..shuffled(2, 0, 1).sampling },
-            ..shuffled(2, 0, 1)
-        },
-    );
+    let loader = loader(&dir, LoaderOptions { last: Last::Drop, ..shuffled(2, 0, 1) });
     assert_eq!(loader.batches_in(0), 2);
     let state = loader.state(0, 2);
     assert_eq!((state.epoch, state.consumed), (1, 0));

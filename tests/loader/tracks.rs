@@ -7,9 +7,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
-    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, Sampling, ShortClips,
-    Temporal, Track, TrackAnchor, TrackBatch, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer,
-    WriterOptions,
+    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, ShortClips, Start, Track,
+    TrackAnchor, TrackBatch, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -72,7 +71,7 @@ fn set(clips: usize) -> (TempDir, PathBuf) {
 }
 
 fn with(tracks: &[(&str, TrackWindow)]) -> LoaderOptions {
-    let tracks: BTreeMap<_, _> = tracks.iter().map(|(name, window)| ((*name).to_owned(), *window)).collect();
+    let tracks: BTreeMap<_, _> = tracks.iter().map(|(name, window)| ((*name).to_owned(), window.clone())).collect();
     LoaderOptions { tracks, ..options(2, (8, 8)) }
 }
 
@@ -162,13 +161,12 @@ proptest! {
         let nanoseconds = |seconds: f64| (seconds * 1e9).round() as i128;
         let length = nanoseconds(end) - nanoseconds(start);
         let offsets: Vec<i64> = (0..)
-            .take_while(|k| k * den * 1_000_000_000 <= length * num)
+            .take_while(|k| k * den * 1_000_000_000 <= (length + 1000) * num)
             .map(|k: i128| (nanoseconds(start) + (k as f64 * den as f64 * 1e9 / num as f64).round() as i128) as i64)
             .collect();
         let options = LoaderOptions {
-            frames: Frames::Fixed(count),
-            temporal: "clip".parse::<Temporal>().unwrap().with_stride(stride),
-            sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+            frames: Frames::clip(count).with_stride(stride),
+            order: Order::Shuffled,
             seed,
             ..with(&[("state", TrackWindow { how, anchor, ..window(start, end, rate) })])
         };
@@ -181,23 +179,17 @@ proptest! {
 #[test]
 fn each_frame_has_its_value_whatever_is_drawn() {
     let (_folder, dir) = set(5);
-    let temporal = |word: &str| word.parse::<Temporal>().unwrap().with_stride(2);
-    for (frames, temporal, short) in [
-        (Frames::Stored, temporal("uniform"), ShortClips::Repeat),
-        (Frames::Fixed(3), temporal("random-segments"), ShortClips::Repeat),
-        (Frames::Fixed(4), temporal("views"), ShortClips::Repeat),
-        (Frames::Fixed(4), temporal("dense"), ShortClips::Repeat),
-        (Frames::Fixed(16), temporal("uniform"), ShortClips::Pad),
-        (Frames::Any { most: Some(7) }, temporal("uniform"), ShortClips::Repeat),
+    for frames in [
+        Frames::Stored,
+        Frames::random(3),
+        Frames::views(10, 4).with_stride(2),
+        Frames::windows(4).with_stride(2),
+        Frames::uniform(16).with_short(ShortClips::Pad),
+        Frames::all().with_max(Some(7)),
     ] {
         for how in HOWS {
             let state = TrackWindow { how, ..TrackWindow::default() };
-            let options = LoaderOptions {
-                frames,
-                temporal,
-                short,
-                ..with(&[("state", state), ("step", TrackWindow::default())])
-            };
+            let options = LoaderOptions { frames, ..with(&[("state", state), ("step", TrackWindow::default())]) };
             for batch in batches(&dir, options) {
                 assert_state(&batch, how, None, &[0]);
                 let step = batch.track("step").unwrap();
@@ -208,7 +200,7 @@ fn each_frame_has_its_value_whatever_is_drawn() {
                 };
                 let expected: Vec<i32> = batch.clips.iter().zip(&batch.params).flat_map(of).collect();
                 assert_eq!(step.values, TrackData::I32(expected));
-                assert_eq!(step.shape, [2, length]);
+                assert_eq!(step.shape, [batch.clips.len(), length]);
                 let taken =
                     |params: &vidrec::SampleParams| (0..length).map(|t| t < params.frames.len()).collect::<Vec<_>>();
                 assert_eq!(step.mask, batch.params.iter().flat_map(taken).collect::<Vec<_>>());
@@ -221,23 +213,76 @@ fn each_frame_has_its_value_whatever_is_drawn() {
 fn sound_comes_at_its_own_rate() {
     let (_folder, dir) = set(2);
     let sound = TrackWindow { window: Some((0.1, 0.15)), anchor: TrackAnchor::Last, ..TrackWindow::default() };
-    let batch = &batches(&dir, LoaderOptions { frames: Frames::Fixed(1), ..with(&[("sound", sound)]) })[0];
+    let batch = &batches(&dir, LoaderOptions { frames: Frames::uniform(1), ..with(&[("sound", sound)]) })[0];
     let track = batch.track("sound").unwrap();
-    assert_eq!(track.shape, [2, 50]);
+    assert_eq!(track.shape, [2, 51], "both ends count");
     let from = |clip: usize| 100 + 40 * i32::try_from(batch.params[clip].frames[0]).unwrap();
     let values =
-        |clip: usize| (0..50).map(move |i| from(clip) + i).map(move |at| (at < 480).then_some(at + 500 * clip as i32));
+        |clip: usize| (0..51).map(move |i| from(clip) + i).map(move |at| (at < 480).then_some(at + 500 * clip as i32));
     let expected: Vec<_> = (0..2).flat_map(values).collect();
     assert_eq!(track.mask, expected.iter().map(Option::is_some).collect::<Vec<_>>());
     assert_eq!(track.values, TrackData::I16(expected.iter().map(|at| at.unwrap_or(0) as i16).collect()));
+}
+
+/// The number of values of each choice, and the first value of clip 0.
+#[test]
+fn a_choice_has_as_many_values_as_its_rule_says() {
+    let (_folder, dir) = set(2);
+    let of = |name: &str, window: TrackWindow| {
+        let options = LoaderOptions { frames: Frames::uniform(12), ..with(&[(name, window)]) };
+        batches(&dir, options)[0].track(name).unwrap().clone()
+    };
+    let count = |name: &str, window: TrackWindow| of(name, window).shape[1];
+    let usual = TrackWindow::default;
+    assert_eq!(count("state", window(0.0, 49.0 / 30.0, "30")), 50, "the end is rounded down to nanoseconds");
+    for rate in ["30", "30000/1001", "29.97", "7", "16000", "44100", "3"] {
+        let parsed: vidrec::sampler::Rate = rate.parse().unwrap();
+        let (den, num) = parsed.frame_seconds();
+        for n in [1, 2, 10, 49, 50, 1000] {
+            let end = f64::from(n - 1) * f64::from(den) / f64::from(num);
+            assert_eq!(count("step", window(0.0, end, rate)), n as usize, "{rate}");
+            let steps = TrackWindow { steps: Some((0, n.into())), rate: Some(parsed), ..usual() };
+            assert_eq!(count("step", steps), n as usize, "{rate}");
+        }
+    }
+    let sound = |window| of("sound", window);
+    let at = |track: &TrackBatch, i: usize| {
+        let TrackData::I16(values) = &track.values else { panic!("{track:?}") };
+        (values[i], track.mask[i])
+    };
+    let by_window = sound(TrackWindow { window: Some((0.0, 0.1)), ..usual() });
+    assert_eq!((by_window.shape[1], at(&by_window, 100)), (101, (100, true)));
+    assert_eq!(count("sound", window(0.0, 0.1, "1000")), 101, "the same with a rate");
+    let by_steps = sound(TrackWindow { steps: Some((-2, 98)), ..usual() });
+    assert_eq!((by_steps.shape[1], at(&by_steps, 0), at(&by_steps, 2)), (100, (0, false), (0, true)));
+    assert_eq!(at(&by_steps, 99), (97, true));
+    let last = sound(TrackWindow { steps: Some((-2, 98)), anchor: TrackAnchor::Last, ..usual() });
+    assert_eq!(at(&last, 0), (438, true), "the last frame is at 440 ms");
+    let steps = sound(TrackWindow { steps: Some((-2, 98)), rate: "500".parse().ok(), ..usual() });
+    assert_eq!([at(&steps, 1), at(&steps, 3), at(&steps, 99)], [(0, false), (2, true), (194, true)]);
+}
+
+#[test]
+fn times_are_offsets_in_seconds() {
+    let (_folder, dir) = set(3);
+    let offsets = [40_000_000, -100_000_000, 0, 33_333_333];
+    for how in HOWS {
+        for anchor in [TrackAnchor::First, TrackAnchor::Last, TrackAnchor::Each] {
+            let times = Some(offsets.iter().map(|&ns| f64::from(ns) / 1e9).collect());
+            let state = TrackWindow { times, how, anchor, ..TrackWindow::default() };
+            let options = LoaderOptions { frames: Frames::uniform(5), ..with(&[("state", state)]) };
+            let offsets = offsets.map(i64::from);
+            batches(&dir, options).iter().for_each(|batch| assert_state(batch, how, Some(anchor), &offsets));
+        }
+    }
 }
 
 #[test]
 fn captions_are_those_of_the_drawn_time() {
     let (_folder, dir) = set(2);
     let caption = |window: TrackWindow, count| {
-        let temporal = "clip-center".parse().unwrap();
-        let options = LoaderOptions { frames: Frames::Fixed(count), temporal, ..with(&[("caption", window)]) };
+        let frames = Frames::clip(count).with_at(Start::Center);
+        let options = LoaderOptions { frames, ..with(&[("caption", window)]) };
         let batch = batches(&dir, options).remove(0);
         let track = batch.track("caption").unwrap();
         assert_eq!((track.shape.as_slice(), track.mask.as_slice()), ([2usize].as_slice(), [true; 2].as_slice()));
@@ -262,7 +307,7 @@ fn captions_are_those_of_the_drawn_time() {
 fn whole_numbers_become_floats_in_between() {
     let (_folder, dir) = set(2);
     let phase = TrackWindow { how: TrackHow::Linear, ..window(0.0, 0.4, "20") };
-    let options = LoaderOptions { frames: Frames::Fixed(12), ..with(&[("phase", phase)]) };
+    let options = LoaderOptions { frames: Frames::uniform(12), ..with(&[("phase", phase)]) };
     let batch = &batches(&dir, options)[0];
     let track = batch.track("phase").unwrap();
     assert_eq!(f32s(track)[..9], [1.0, 1.5, 2.0, 2.25, 2.5, 2.75, 3.0, 0.0, 0.0]);
@@ -275,9 +320,8 @@ fn threads_and_resumed_runs_give_the_same_values() {
     let dataset = Dataset::open(&dir).unwrap();
     let of = |threads| LoaderOptions {
         threads: Some(threads),
-        frames: Frames::Fixed(3),
-        temporal: "random-segments".parse().unwrap(),
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        frames: Frames::random(3),
+        order: Order::Shuffled,
         ..with(&[("state", window(-0.1, 0.1, "30")), ("caption", TrackWindow::default())])
     };
     let tracks = |loader: &Loader, epochs| -> Vec<_> {
@@ -296,17 +340,17 @@ fn threads_and_resumed_runs_give_the_same_values() {
 #[test]
 fn nothing_of_an_earlier_batch_is_left() {
     let (_folder, dir) = set(6);
-    let masked = TrackWindow { missing: Missing::Mask, ..window(-0.3, 0.6, "25") };
-    let early = TrackWindow { window: Some((-0.5, 0.1)), ..TrackWindow::default() };
+    let masked = || TrackWindow { missing: Missing::Mask, ..window(-0.3, 0.6, "25") };
+    let early = || TrackWindow { window: Some((-0.5, 0.1)), ..TrackWindow::default() };
     let options = LoaderOptions {
-        frames: Frames::Any { most: Some(5) },
-        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        frames: Frames::all().with_max(Some(5)),
+        order: Order::Shuffled,
         ..with(&[
-            ("phase", masked),
-            ("state", TrackWindow { how: TrackHow::Linear, ..masked }),
-            ("sound", early),
+            ("phase", masked()),
+            ("state", TrackWindow { how: TrackHow::Linear, ..masked() }),
+            ("sound", early()),
             ("step", TrackWindow::default()),
-            ("caption", early),
+            ("caption", early()),
         ])
     };
     let loader = Loader::new(&Dataset::open(&dir).unwrap(), options).unwrap();
@@ -346,7 +390,7 @@ fn every_value_of_a_long_track_is_checked_when_it_is_used() {
     for (loader, first) in [(&early, 10_000), (&late, 390_000)] {
         let batch = loader.batch(0, 0).unwrap();
         let TrackData::I16(values) = &batch.track("sound").unwrap().values else { panic!("{batch:?}") };
-        assert!(values.iter().zip(first..).all(|(&value, i)| i32::from(value) == i % 999) && values.len() == 500);
+        assert!(values.iter().zip(first..).all(|(&value, i)| i32::from(value) == i % 999) && values.len() == 501);
     }
     // In place, so that the open data set sees it: in what the late window uses, 780,000 bytes after the first value.
     let mut bytes = std::fs::read(&file).unwrap();
@@ -367,16 +411,20 @@ fn what_makes_no_sense_is_refused_by_name() {
     let set = Dataset::open(&dir).unwrap();
     let refused =
         |name: &str, window: TrackWindow| Loader::new(&set, with(&[(name, window)])).err().unwrap().to_string();
-    let usual = TrackWindow::default();
-    assert!(refused("speed", usual).contains("no track \"speed\""));
-    assert!(refused("speed", usual).contains("caption, phase, sound, state, step"));
-    let linear = TrackWindow { how: TrackHow::Linear, ..usual };
+    let usual = TrackWindow::default;
+    assert!(refused("speed", usual()).contains("no track \"speed\""));
+    assert!(refused("speed", usual()).contains("caption, phase, sound, state, step"));
+    let linear = TrackWindow { how: TrackHow::Linear, ..usual() };
     assert!(refused("caption", linear).contains("tracks[\"caption\"]: a track of texts"));
     assert!(refused("state", window(0.5, -0.5, "10")).contains("tracks[\"state\"].window"));
     assert!(refused("state", window(f64::NAN, 0.5, "10")).contains("tracks[\"state\"].window"));
-    assert!(refused("state", TrackWindow { rate: None, ..window(0.0, 0.5, "10") }).contains("needs a rate"));
+    assert!(refused("state", TrackWindow { rate: None, ..window(0.0, 0.5, "10") }).contains("need a rate"));
     assert!(refused("state", window(0.0, 3e7, "1000000")).contains("too many values"));
-    assert!(refused("sound", TrackWindow { rate: None, ..window(0.0, 0.0, "1") }).contains("shorter than a value"));
+    assert!(refused("step", TrackWindow { steps: Some((0, 5)), ..usual() }).contains("need a rate"));
+    assert!(refused("caption", TrackWindow { steps: Some((0, 5)), ..usual() }).contains("a track of texts"));
+    assert!(refused("caption", TrackWindow { times: Some(vec![0.0]), ..usual() }).contains("a track of texts"));
+    let steps = TrackWindow { steps: Some((0, 5)), how: TrackHow::Linear, ..usual() };
+    assert!(refused("sound", steps).contains("no values between"));
     for rate in ["0", "NaN", "-1", "inf"] {
         assert!(rate.parse::<vidrec::sampler::Rate>().is_err(), "{rate}");
     }

@@ -3,8 +3,7 @@
 use crate::common::{self, jpeg, loader, options, set, write};
 use vidrec::order::Order;
 use vidrec::{
-    Augmentation, Batch, ColorJitter, Crop, Dataset, Dtype, Frames, Layout, Loader, LoaderOptions, Pictures,
-    SampleParams, Sampling, Start, Temporal,
+    Batch, ColorJitter, Crop, Dataset, Dtype, Frames, Layout, Loader, LoaderOptions, Normalize, SampleParams, Start,
 };
 
 /// Pictures of a batch, frame after frame.
@@ -22,26 +21,21 @@ fn the_frames_that_the_batch_names_are_the_frames_it_has() {
     let (_folder, dir) = set(4, 9, (32, 24));
     let plain = loader(&dir, options(1, (16, 12)));
     let stored: Vec<Batch> = (0..4).map(|k| plain.batch(0, k).unwrap()).collect();
-    for temporal in [
-        Temporal::Uniform,
-        Temporal::RandomSegments,
-        Temporal::Clip { stride: 2, start: Start::Random },
-        Temporal::Clip { stride: 3, start: Start::Center },
-        Temporal::Views { stride: 1, views: 3 },
-        Temporal::Dense { stride: 2, hop: 1 },
+    for frames in [
+        Frames::uniform(3),
+        Frames::random(3),
+        Frames::clip(3).with_stride(2),
+        Frames::clip(3).with_stride(3).with_at(Start::Center),
+        Frames::views(3, 3),
+        Frames::windows(3).with_stride(2),
     ] {
-        let o = LoaderOptions {
-            frames: Frames::Fixed(3),
-            temporal,
-            sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
-            ..options(2, (16, 12))
-        };
+        let o = LoaderOptions { frames, order: Order::Shuffled, ..options(2, (16, 12)) };
         let loader = loader(&dir, o);
         for batch in common::one_by_one(&loader, 1).map(Result::unwrap) {
             for (i, picture) in pictures(&batch).into_iter().enumerate() {
                 let (clip, params) = (batch.clips[i / 3], &batch.params[i / 3]);
                 let t = params.frames[i % 3];
-                assert_eq!(picture, pictures(&stored[clip as usize])[t as usize], "{temporal:?}");
+                assert_eq!(picture, pictures(&stored[clip as usize])[t as usize], "{frames:?}");
             }
         }
     }
@@ -50,11 +44,9 @@ fn the_frames_that_the_batch_names_are_the_frames_it_has() {
 #[test]
 fn views_times_crops_of_a_clip_come_side_by_side() {
     let (_folder, dir) = set(2, 8, (60, 30));
-    let temporal = Temporal::Views { stride: 2, views: 2 };
     let o = LoaderOptions {
-        frames: Frames::Fixed(2),
-        temporal,
-        augmentation: Augmentation { crop: Crop::Three, ..Augmentation::default() },
+        frames: Frames::views(2, 2).with_stride(2),
+        crop: Crop::three((30, 30)),
         ..options(6, (30, 30))
     };
     let loader = loader(&dir, o);
@@ -75,9 +67,7 @@ fn dense_samples_are_every_run_of_every_clip_with_and_without_a_table() {
         let clips: Vec<_> = lengths.iter().zip(0..).map(|(&n, seed)| clip(n, seed)).collect();
         let (_folder, dir) = write(&clips, (16, 16));
         let o = LoaderOptions {
-            frames: Frames::Fixed(2),
-            temporal: Temporal::Dense { stride: 2, hop: 1 },
-            short: vidrec::ShortClips::Skip,
+            frames: Frames::windows(2).with_stride(2).with_short(vidrec::ShortClips::Skip),
             ..options(1, (8, 8))
         };
         let loader = loader(&dir, o);
@@ -93,15 +83,14 @@ fn dense_samples_are_every_run_of_every_clip_with_and_without_a_table() {
 #[test]
 fn frames_are_drawn_anew_each_epoch_and_the_same_for_any_number_of_threads() {
     let (_folder, dir) = set(6, 12, (32, 24));
-    let temporal = Temporal::Clip { stride: 1, start: Start::Random };
     let run = |threads, seed| {
         let color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
-        let crop = Crop::MultiScale { fixed: true };
         let o = LoaderOptions {
-            frames: Frames::Fixed(3),
-            temporal,
+            frames: Frames::clip(3),
             seed,
-            augmentation: Augmentation { crop, color, flip: 0.5, ..Augmentation::default() },
+            crop: Crop::multi_scale((16, 16), true),
+            flip: 0.5,
+            color,
             ..options(3, (16, 16))
         };
         let loader = loader(&dir, LoaderOptions { threads: Some(threads), ..o });
@@ -115,21 +104,10 @@ fn frames_are_drawn_anew_each_epoch_and_the_same_for_any_number_of_threads() {
 #[test]
 fn the_window_is_where_the_picture_comes_from() {
     let (_folder, dir) = set(8, 1, (64, 48));
-    let (layout, crop) = (Layout::Bthwc, Crop::Random);
-    let loader = loader(
-        &dir,
-        LoaderOptions {
-            pictures: Pictures { layout, ..options(8, (20, 10)).pictures },
-            augmentation: Augmentation { crop, flip: 0.5, ..Augmentation::default() },
-            ..options(8, (20, 10))
-        },
-    );
-    let whole = common::loader(
-        &dir,
-        LoaderOptions { pictures: Pictures { layout, ..options(8, (64, 48)).pictures }, ..options(8, (64, 48)) },
-    )
-    .batch(0, 0)
-    .unwrap();
+    let layout = Layout::Bthwc;
+    let loader =
+        loader(&dir, LoaderOptions { layout, crop: Crop::random((20, 10)), flip: 0.5, ..options(8, (20, 10)) });
+    let whole = common::loader(&dir, LoaderOptions { layout, ..options(8, (64, 48)) }).batch(0, 0).unwrap();
     let batch = loader.batch(0, 0).unwrap();
     assert!(batch.params.iter().any(|p| p.flip) && batch.params.iter().any(|p| !p.flip));
     for (i, picture) in pictures(&batch).into_iter().enumerate() {
@@ -153,26 +131,15 @@ fn colors_are_those_of_the_map_that_the_batch_names() {
     for layout in [Layout::Btchw, Layout::Bthwc] {
         for (mean, std) in [([0.0; 3], [1.0; 3]), ([0.5, 0.4, 0.3], [0.2, 0.3, 0.4])] {
             let o = LoaderOptions {
-                pictures: Pictures { layout, mean, std, dtype: Dtype::F32, ..options(6, (16, 16)).pictures },
+                dtype: Dtype::F32,
+                layout,
+                normalize: Some(Normalize { mean, std }),
                 ..options(6, (16, 16))
             };
             let plain = loader(&dir, o.clone()).batch(0, 0).unwrap();
-            let jittered = loader(
-                &dir,
-                LoaderOptions { augmentation: Augmentation { color, ..o.clone().augmentation }, ..o.clone() },
-            )
-            .batch(0, 0)
-            .unwrap();
-            let bytes = loader(
-                &dir,
-                LoaderOptions {
-                    augmentation: Augmentation { color, ..o.augmentation },
-                    pictures: Pictures { dtype: Dtype::U8, ..o.pictures },
-                    ..o
-                },
-            )
-            .batch(0, 0)
-            .unwrap();
+            let jittered = loader(&dir, LoaderOptions { color, ..o.clone() }).batch(0, 0).unwrap();
+            let bytes =
+                loader(&dir, LoaderOptions { color, dtype: Dtype::U8, normalize: None, ..o }).batch(0, 0).unwrap();
             assert!(
                 jittered.params.iter().any(|p| p.color.grayscale) && !jittered.params.iter().all(|p| p.color.grayscale)
             );
@@ -198,18 +165,15 @@ fn the_order_may_be_given_or_weighted() {
     use vidrec::order::Weights;
     let (_folder, dir) = set(6, 1, (16, 16));
     let clips = |order| {
-        common::one_by_one(
-            &loader(&dir, LoaderOptions { sampling: Sampling { order, ..Sampling::default() }, ..options(2, (8, 8)) }),
-            0,
-        )
-        .flat_map(|b| b.unwrap().clips)
-        .collect::<Vec<_>>()
+        common::one_by_one(&loader(&dir, LoaderOptions { order, ..options(2, (8, 8)) }), 0)
+            .flat_map(|b| b.unwrap().clips)
+            .collect::<Vec<_>>()
     };
     assert_eq!(clips(Order::Given([5, 0, 5, 2].into())), [5, 0, 5, 2]);
-    let crop = Crop::Three;
     let o = LoaderOptions {
-        sampling: Sampling { order: Order::Given([4, 4, 5].into()), ..Sampling::default() },
-        augmentation: Augmentation { crop, flip: 0.5, ..Augmentation::default() },
+        order: Order::Given([4, 4, 5].into()),
+        crop: Crop::three((8, 8)),
+        flip: 0.5,
         ..options(3, (8, 8))
     };
     let views: Vec<_> = params(&loader(&dir, o), 0).iter().map(|p| (p.sample, p.view, p.window)).collect();
@@ -218,11 +182,7 @@ fn the_order_may_be_given_or_weighted() {
             && views[1] == views[0]
             && views[2].2 == Some([8.0, 4.0, 8.0, 8.0])
     );
-    let o = LoaderOptions {
-        sampling: Sampling { order: Order::Given([4; 6].into()), ..Sampling::default() },
-        augmentation: Augmentation { crop: Crop::Random, ..Augmentation::default() },
-        ..options(6, (4, 4))
-    };
+    let o = LoaderOptions { order: Order::Given([4; 6].into()), crop: Crop::random((4, 4)), ..options(6, (4, 4)) };
     let mut windows: Vec<_> = params(&loader(&dir, o), 0).iter().map(|p| p.window.unwrap().map(|x| x as u32)).collect();
     windows.sort_unstable();
     windows.dedup();
@@ -237,15 +197,6 @@ fn the_order_may_be_given_or_weighted() {
     blocks.sort_unstable();
     assert!(blocks.into_iter().eq(0..6));
     let set = Dataset::open(&dir).unwrap();
-    assert!(
-        Loader::new(
-            &set,
-            LoaderOptions {
-                sampling: Sampling { order: Order::Given([6].into()), ..Sampling::default() },
-                ..options(1, (8, 8))
-            }
-        )
-        .is_err()
-    );
+    assert!(Loader::new(&set, LoaderOptions { order: Order::Given([6].into()), ..options(1, (8, 8)) }).is_err());
     assert!(params(&loader(&dir, options(2, (8, 8))), 0).iter().all(|p| p.window == Some([4.0, 4.0, 8.0, 8.0])));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use vidrec::{Clip, Dataset, LoaderOptions, Pictures, Sampling};
+use vidrec::{Clip, Crop, Dataset, LoaderOptions};
 
 use crate::common::ffmpeg_videos;
 
@@ -375,8 +375,8 @@ fn clips_of_different_length_load() {
     assert_eq!(lengths, [10, 20]);
     let options = LoaderOptions {
         batch_size: 2,
-        frames: vidrec::Frames::Fixed(4),
-        pictures: Pictures { size: (32, 32), ..Pictures::default() },
+        frames: vidrec::Frames::uniform(4),
+        crop: Crop::center((32, 32)),
         ..LoaderOptions::default()
     };
     let batch = vidrec::Loader::new(&set, options.clone()).unwrap().batch(0, 0).unwrap();
@@ -407,11 +407,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
         all.push(indexes(&clip));
     }
     assert!((0..9).all(|i| (0..i).all(|j| all[i] != all[j])), "all different: {all:?}");
-    let options = LoaderOptions {
-        batch_size: 3,
-        pictures: Pictures { size: (32, 32), ..Pictures::default() },
-        ..LoaderOptions::default()
-    };
+    let options = LoaderOptions { batch_size: 3, crop: Crop::center((32, 32)), ..LoaderOptions::default() };
     let loader = vidrec::Loader::new(&set, options.clone()).unwrap();
     for epoch in 0..5 {
         let clips: Vec<u64> = loader.batch(epoch, 0).unwrap().clips.clone();
@@ -420,7 +416,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
     }
     let every = vidrec::Loader::new(
         &set,
-        LoaderOptions { sampling: Sampling { draws: vidrec::Draws::All, ..options.sampling }, ..options },
+        LoaderOptions { frames: vidrec::Frames::all().with_draws(vidrec::Draws::All), ..options },
     )
     .unwrap();
     assert_eq!(every.batches_per_epoch(), 3);

@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 use vidrec::order::Order;
-use vidrec::{Loader, LoaderOptions, Sampling, Storage, cache};
+use vidrec::{Loader, LoaderOptions, Storage, cache};
 
 use crate::belady;
 use crate::disk_use::Watch;
@@ -21,8 +21,7 @@ fn served() -> Served {
 
 /// Batches of one clip: what is planned ahead is a small part of the smallest cache.
 fn rank(order: &Order, rank: u32, world_size: u32) -> LoaderOptions {
-    let sampling = Sampling { rank, world_size, ..orders::with(order).sampling };
-    LoaderOptions { sampling, batch_size: 1, ..orders::with(order) }
+    LoaderOptions { rank: (rank, world_size), batch_size: 1, ..orders::with(order) }
 }
 
 /// As little as it takes.
@@ -45,7 +44,7 @@ fn rates(served: &Served, loaders: &[LoaderOptions], hundredths: u64) -> Rates {
     let folder = TempDir::new().unwrap();
     let limit = served.all_bytes() * hundredths / 100;
     let watch = Watch::of(folder.path(), limit);
-    let storage = || Storage { memory_bytes: memory(&loaders[0].sampling.order), ..cached(folder.path(), limit) };
+    let storage = || Storage { memory_bytes: memory(&loaders[0].order), ..cached(folder.path(), limit) };
     let open = |o: &LoaderOptions| Loader::new(&served.open(storage()), o.clone()).unwrap();
     let loaders: Vec<_> = loaders.iter().map(open).collect();
     served.downloaded();

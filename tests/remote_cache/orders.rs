@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use vidrec::LoaderOptions;
 use vidrec::order::{Order, Weights};
-use vidrec::{LoaderOptions, Sampling};
 
 use crate::served::options;
 
@@ -50,5 +50,5 @@ pub fn all(n: u64) -> Vec<Order> {
 /// Options of a loader of this order, with batches that divide its epochs: no clip comes twice to fill the last one.
 pub fn with(order: &Order) -> LoaderOptions {
     let batch_size = if matches!(order, Order::Given(_)) { 3 } else { 4 };
-    LoaderOptions { batch_size, sampling: Sampling { order: order.clone(), ..Sampling::default() }, ..options() }
+    LoaderOptions { batch_size, order: order.clone(), ..options() }
 }

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-use vidrec::{Dataset, Loader, LoaderOptions, Sampling};
+use vidrec::{Dataset, Loader, LoaderOptions};
 
 use crate::orders;
 use crate::served::{Served, cached, epoch};
@@ -128,9 +128,8 @@ pub fn say(what: impl std::fmt::Display) {
 fn work() {
     let Ok(job) = std::env::var(JOB) else { return };
     let job: Job = serde_json::from_str(&job).unwrap();
-    let sampling =
-        Sampling { rank: job.rank, world_size: job.world_size, ..orders::with(&orders::shuffled()).sampling };
-    let o = LoaderOptions { seed: job.seed, sampling, ..orders::with(&orders::shuffled()) };
+    let rank = (job.rank, job.world_size);
+    let o = LoaderOptions { seed: job.seed, rank, ..orders::with(&orders::shuffled()) };
     let local = Loader::new(&Dataset::open(&job.local).unwrap(), o.clone()).unwrap();
     let set = Dataset::open_with(&job.url, cached(&job.cache, job.cache_bytes)).unwrap();
     if job.warms {

@@ -115,7 +115,7 @@ fn an_epoch_of_some_frames_of_some_clips_downloads_no_more_than_these_clips() {
     let set = served.open().unwrap().select((0..60).step_by(7)).unwrap();
     // Both shards are open.
     assert_eq!(set.clip(8).unwrap().frame_count(), 4);
-    let o = LoaderOptions { frames: vidrec::Frames::Fixed(2), ..of_order(Order::Shuffled, options(4, (16, 16))) };
+    let o = LoaderOptions { frames: vidrec::Frames::uniform(2), ..of_order(Order::Shuffled, options(4, (16, 16))) };
     run(&served, &set, &o);
     let found: u64 = sent(&served).values().map(bytes).sum();
     let whole = bytes((0..60).step_by(7).map(|clip| &places[clip]));
@@ -130,7 +130,7 @@ fn two_ranks_download_each_clip_once_together() {
     for rank in 0..2 {
         let set = served.open().unwrap();
         let mut o = of_order(Order::Shuffled, options(5, (16, 16)));
-        (o.sampling.rank, o.sampling.world_size) = (rank, 2);
+        o.rank = (rank, 2);
         run(&served, &set, &o);
         all += sent(&served).values().map(bytes).sum::<u64>();
     }

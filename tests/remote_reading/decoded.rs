@@ -1,7 +1,7 @@
 //! Frames that are kept decoded are not fetched again.
 
 use vidrec::order::Order;
-use vidrec::{Augmentation, Crop, DecodedCache, Loader, LoaderOptions, Sampling};
+use vidrec::{Crop, DecodedCache, Loader, LoaderOptions};
 
 use crate::common::options;
 use crate::served::Served;
@@ -10,15 +10,11 @@ use crate::sets;
 #[test]
 fn what_is_kept_decoded_is_not_fetched_and_the_batches_are_the_same() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
-    for crop in [Crop::Center, Crop::RANDOM_RESIZED] {
+    for crop in [Crop::center((16, 16)), Crop::random_resized((16, 16))] {
         for order in [Order::Shuffled, Order::Blocks { block: 5, window: 2 }] {
             let served = Served::new(sets::small(&[9, 1, 7, 7]));
-            let without = LoaderOptions {
-                augmentation: Augmentation { crop, ..Augmentation::default() },
-                sampling: Sampling { order, ..Sampling::default() },
-                ..options(3, (16, 16))
-            };
-            let cache = DecodedCache { bytes: 16 << 20, dir: Some(memory.path().to_owned()) };
+            let without = LoaderOptions { crop: crop.clone(), order, ..options(3, (16, 16)) };
+            let cache = DecodedCache { size: 16 << 20, dir: Some(memory.path().to_owned()) };
             let with = LoaderOptions { decoded_cache: Some(cache), ..without.clone() };
             let local = Loader::new(&served.local(), without).unwrap();
             let remote = Loader::new(&served.open().unwrap(), with).unwrap();
@@ -30,7 +26,7 @@ fn what_is_kept_decoded_is_not_fetched_and_the_batches_are_the_same() {
                 let stats = remote.stats().decoded_cache.unwrap();
                 assert!(stats.failure.is_none() && stats.refused == 0);
                 let fetched = served.log("rec");
-                if crop == Crop::Center {
+                if crop == Crop::center((16, 16)) {
                     assert!(fetched.is_empty() == (epochs.start > 0), "{epochs:?}: {fetched:?}");
                     assert!(epochs.start == 0 || stats.hits == 3 * stats.misses, "{stats:?}");
                 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use vidrec::order::{Order, Weights};
-use vidrec::{Batching, Budget, Dataset, Draws, Frames, Loader, LoaderOptions, Sampling, Temporal};
+use vidrec::{Batching, Dataset, Draws, Frames, Loader, LoaderOptions};
 
 use crate::common::options;
 use crate::common::rich::{Rich, describe};
@@ -24,7 +24,7 @@ pub fn orders(set: &Dataset) -> Vec<Order> {
 }
 
 pub fn of_order(order: Order, options: LoaderOptions) -> LoaderOptions {
-    LoaderOptions { seed: 3, sampling: Sampling { order, ..options.sampling.clone() }, ..options }
+    LoaderOptions { seed: 3, order, ..options }
 }
 
 /// Two epochs that are made ahead, batches in any order, those of JPEGs, and runs that go on after each batch.
@@ -50,6 +50,25 @@ pub fn same(what: &str, local: &Dataset, remote: &Dataset, options: &LoaderOptio
     let resumed = |set| Loader::resume(set, options.clone(), &state).unwrap();
     let rest = |loader: Loader| loader.iter(0).unwrap().map(|b| b.unwrap().into_batch()).collect::<Vec<_>>();
     assert!(rest(resumed(remote)) == rest(resumed(local)), "{what}: resumed");
+}
+
+/// With `shuffle`, a remote data set comes in another order than a local one. A run keeps its order when the data
+/// set moves, in both directions.
+#[test]
+fn a_state_of_a_remote_data_set_belongs_to_its_local_copy_and_the_other_way() {
+    let served = Served::new(sets::small(&[9, 1, 7, 7]));
+    let (local, remote) = (served.local(), served.open_with(with_memory(2 << 30)).unwrap());
+    let options = |batch_size| LoaderOptions { seed: 3, shuffle: true, ..options(batch_size, (32, 24)) };
+    let clips = |loader: &Loader| -> Vec<u64> {
+        let epochs = loader.first_epoch()..3;
+        loader.iter(epochs).unwrap().flat_map(|batch| batch.unwrap().into_batch().clips).collect()
+    };
+    for (from, to) in [(&local, &remote), (&remote, &local)] {
+        let before = Loader::new(from, options(5)).unwrap();
+        assert_ne!(clips(&before), clips(&Loader::new(to, options(5)).unwrap()));
+        let after = Loader::resume(to, options(4), &before.state(1, 2)).unwrap();
+        assert_eq!(clips(&after), clips(&before)[24 + 10..]);
+    }
 }
 
 #[test]
@@ -81,14 +100,13 @@ fn clips_of_different_lengths_with_fields() {
     let local = served.local();
     let remote = served.open().unwrap();
     let base = LoaderOptions { fields: vec!["score".into()], ..options(4, (32, 24)) };
-    let any = LoaderOptions { frames: Frames::Any { most: None }, ..base.clone() };
-    let batching = Batching { buckets: vec![2, 4, 6], budget: Some(Budget::Frames(12)), ..Batching::default() };
-    let dense = Temporal::Dense { stride: 1, hop: 2 };
+    let any = LoaderOptions { frames: Frames::all(), ..base.clone() };
+    let batching = Some(Batching::FrameBudget { frames: 12, buckets: vec![2, 4, 6] });
     for order in [Order::Sequential, Order::Shuffled] {
         for (what, o) in [
-            ("fixed", LoaderOptions { frames: Frames::Fixed(3), ..base.clone() }),
-            ("random", LoaderOptions { frames: Frames::Fixed(2), temporal: Temporal::RandomSegments, ..base.clone() }),
-            ("dense", LoaderOptions { frames: Frames::Fixed(2), temporal: dense, ..base.clone() }),
+            ("fixed", LoaderOptions { frames: Frames::uniform(3), ..base.clone() }),
+            ("random", LoaderOptions { frames: Frames::random(2), ..base.clone() }),
+            ("dense", LoaderOptions { frames: Frames::windows(2).with_hop(2), ..base.clone() }),
             ("any", any.clone()),
             ("buckets", LoaderOptions { batching: batching.clone(), ..any.clone() }),
         ] {
@@ -105,8 +123,7 @@ fn ranks_and_draws() {
     assert_eq!((remote.draws(), remote.len()), (2, 10));
     for rank in 0..2 {
         for draws in [Draws::Rotate, Draws::All] {
-            let sampling = Sampling { rank, world_size: 2, draws, ..Sampling::default() };
-            let o = LoaderOptions { sampling, frames: Frames::Any { most: None }, ..options(2, (24, 16)) };
+            let o = LoaderOptions { rank: (rank, 2), frames: Frames::all().with_draws(draws), ..options(2, (24, 16)) };
             same(&format!("{rank} {draws}"), &local, &remote, &of_order(Order::Shuffled, o));
         }
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use fault_proxy::{Fault, Rule};
 use vidrec::order::Order;
-use vidrec::{Dataset, Loader, OnBadFrame, Safety};
+use vidrec::{Dataset, Loader, OnBadFrame};
 
 use crate::allocations;
 use crate::common::options;
@@ -140,8 +140,7 @@ fn clips_that_cannot_be_fetched_are_not_substituted() {
     let served = Served::new(sets::small(&[12]));
     let set = served.open().unwrap();
     served.server.rules().add(Rule::new(Fault::Forbidden).path(".rec"));
-    let safety = Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() };
-    let o = vidrec::LoaderOptions { safety, ..options(4, (32, 24)) };
+    let o = vidrec::LoaderOptions { on_bad_frame: OnBadFrame::Substitute, ..options(4, (32, 24)) };
     says("refused", &epoch(&set, &o, 0).unwrap_err(), &["access was refused", "clip "]);
 }
 

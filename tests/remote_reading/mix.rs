@@ -1,7 +1,7 @@
 //! Mixes of data sets of which some are remote: the same batches, bit for bit, and merged requests.
 
 use vidrec::order::Order;
-use vidrec::{Dataset, Loader, LoaderOptions, Mix, MixOptions, Sampling};
+use vidrec::{Dataset, Loader, LoaderOptions, Mix, MixOptions};
 
 use crate::common::options;
 use crate::served::{Served, with_memory};
@@ -14,7 +14,7 @@ fn mix(sets: [&Dataset; 3], samples: u64) -> Mix {
 }
 
 fn ordered(order: Order) -> LoaderOptions {
-    LoaderOptions { seed: 3, sampling: Sampling { order, ..Sampling::default() }, ..options(5, (32, 24)) }
+    LoaderOptions { seed: 3, order, ..options(5, (32, 24)) }
 }
 
 #[test]
@@ -42,6 +42,23 @@ fn batches_are_those_of_local_sources_in_any_order_and_memory() {
             };
             assert!(rest(&there) == rest(&here), "{order} {memory}: resumed");
         }
+    }
+}
+
+#[test]
+fn a_run_keeps_the_orders_of_its_sources_when_they_move() {
+    let served = [sets::small(&[24][..]), sets::small(&[9, 1, 7]), sets::small(&[4])].map(Served::new);
+    let local = [0, 1, 2].map(|i| served[i].local());
+    let remote = [0, 1, 2].map(|i| served[i].open_with(with_memory(2 << 30)).unwrap());
+    let [here, there] = [&local, &remote].map(|sets| mix([&sets[0], &sets[1], &sets[2]], 35));
+    let clips = |loader: &Loader| -> Vec<u64> {
+        let epochs = loader.first_epoch()..3;
+        loader.iter(epochs).unwrap().flat_map(|batch| batch.unwrap().into_batch().clips).collect()
+    };
+    for (from, to) in [(&here, &there), (&there, &here)] {
+        let before = Loader::mix(from, ordered(Order::Sequential)).unwrap();
+        let after = Loader::resume_mix(to, ordered(Order::Sequential), &before.state(1, 2)).unwrap();
+        assert_eq!(clips(&after), clips(&before)[35 + 10..]);
     }
 }
 

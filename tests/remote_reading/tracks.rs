@@ -113,7 +113,7 @@ fn batches_with_tracks_are_those_of_a_local_data_set() {
 fn cameras_and_mixes_with_tracks_are_those_of_local_data_sets() {
     let served = [write(&[8, 6]), write(&[4])].map(Served::new);
     let local = [0, 1].map(|i| served[i].local());
-    let cameras = || Cameras { names: vec!["front".into(), "wrist".into()], ..Cameras::default() };
+    let cameras = || Some(Cameras::new(["front", "wrist"]));
     let mix = |sets: [&Dataset; 2]| {
         let named = ["a", "b"].into_iter().zip(sets).zip([0.7, 0.3]).map(|((name, set), w)| (name, set.clone(), w));
         Mix::new(named, MixOptions { samples_per_epoch: Some(20), window: 10, ..MixOptions::default() }).unwrap()

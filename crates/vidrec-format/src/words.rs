@@ -52,8 +52,43 @@ pub fn unknown(what: &str, word: &str, known: &[&str]) -> crate::error::Error {
         .found(word)
 }
 
+/// Sorts names by how few letters must be added, removed, replaced or swapped with a neighbor to make `word` of
+/// them, then by name.
+pub fn nearest_first(word: &str, names: &mut [String]) {
+    names.sort_by_cached_key(|name| (letters_to_change(word, name), name.clone()));
+}
+
+/// The number of changes that make one word of another: the optimal string alignment distance.
+fn letters_to_change(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    // The last two rows of the table of distances between the beginnings of both words.
+    let (mut before, mut row) = (Vec::new(), (0..=b.len()).collect::<Vec<usize>>());
+    for i in 0..a.len() {
+        let mut next = vec![i + 1];
+        for j in 0..b.len() {
+            let swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+            let least = (row[j] + usize::from(a[i] != b[j])).min(row[j + 1] + 1).min(next[j] + 1);
+            next.push(if swapped { least.min(before[j - 1] + 1) } else { least });
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[b.len()]
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn names_come_in_order_of_likeness() {
+        let mut names = ["score", "caption", "captions", "id"].map(String::from);
+        super::nearest_first("captoin", &mut names);
+        assert_eq!(names, ["caption", "captions", "id", "score"]);
+        let of = |a, b| [super::letters_to_change(a, b), super::letters_to_change(b, a)];
+        assert_eq!(
+            [of("", "abc"), of("kitten", "sitting"), of("ab", "ba"), of("gr\u{fc}n", "grun")],
+            [[3, 3], [3, 3], [1, 1], [1, 1]]
+        );
+    }
+
     #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(try_from = "String", into = "String")]
     enum Fruit {

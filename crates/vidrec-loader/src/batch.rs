@@ -65,10 +65,10 @@ impl BatchData {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct SampleParams {
-    /// The sample: the ordinal of the clip, or of one of its views as [`Temporal`](super::Temporal) counts them.
+    /// The sample: the ordinal of the clip, or of one of its views as [`Frames`](super::Frames) counts them.
     pub sample: u64,
     /// The number of the view of the clip: temporal view times crops, plus crop. It is 0 if a clip has one view.
-    /// With [`Temporal::Dense`](super::Temporal::Dense), it is the number of the crop.
+    /// With [`Frames::Windows`](super::Frames::Windows), it is the number of the crop.
     pub view: u32,
     /// The frames of the clip that the sample has. In a padded batch, a clip may have fewer of them than the batch
     /// has frames.
@@ -108,8 +108,12 @@ pub struct Batch {
     pub clips: Vec<u64>,
     /// The number of the source of each clip in [`Mix::names`](super::Mix::names); empty without a mix.
     pub source_ids: Vec<u32>,
-    /// Whether each clip counts: false for a clip that only fills the last batch.
+    /// Whether each clip counts: false for a clip that only fills the last batch
+    /// ([`Last::Pad`](vidrec_sampler::order::Last::Pad)).
     pub mask: Vec<bool>,
+    /// The number of clips that count in the batches of this number on all ranks together. Divide a sum over the
+    /// clips that count by this, not by the number on this rank, to get the mean over all ranks.
+    pub clips_on_all_ranks: u64,
     /// Whether each frame of each clip is one that was asked for: row-major, B x T. It is false for a frame that
     /// pads the clip, whose values are 0. It is also false for a frame that repeats another one because the clip
     /// is short ([`ShortClips::Repeat`](super::ShortClips::Repeat)).

@@ -33,6 +33,9 @@ pub struct LoaderStats {
     pub short_clips: u64,
     /// Short clips that no epoch contains.
     pub skipped_clips: u64,
+    /// Samples that are in no batch of a whole epoch, because they cannot be shared among the ranks. See
+    /// [`Last`](vidrec_sampler::order::Last).
+    pub samples_left_out: u64,
     /// What all readers of this open data set have fetched, if the data set is remote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteStats>,
@@ -79,8 +82,10 @@ pub struct DecodedStats {
 /// The counters behind [`LoaderStats`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    short_clips: u64,
-    skips_short: bool,
+    /// Clips with fewer frames than a sample needs, and whether they are skipped.
+    pub short_clips: u64,
+    pub skips_short: bool,
+    pub samples_left_out: u64,
     pub batches: AtomicU64,
     pub frames: AtomicU64,
     pub bytes: AtomicU64,
@@ -126,11 +131,6 @@ impl CacheCounters {
 }
 
 impl Counters {
-    /// Counters that start with the number of short clips, and with whether those are skipped.
-    pub fn new(short_clips: u64, skips_short: bool) -> Self {
-        Counters { short_clips, skips_short, ..Counters::default() }
-    }
-
     pub fn snapshot(&self, remote: Option<RemoteStats>, cache: Option<&Cache>) -> LoaderStats {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         LoaderStats {
@@ -143,6 +143,7 @@ impl Counters {
             substituted_clips: get(&self.substituted_clips),
             short_clips: self.short_clips,
             skipped_clips: if self.skips_short { self.short_clips } else { 0 },
+            samples_left_out: self.samples_left_out,
             remote,
             ready: get(&self.ready),
             mean_ready: get(&self.ready_when_asked) as f64 / get(&self.asked).max(1) as f64,

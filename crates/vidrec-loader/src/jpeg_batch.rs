@@ -12,12 +12,12 @@ use vidrec_format::error::{Error, Result};
 /// The picture is the one in this place of the loader's [`Batch`]. To make it, take these steps:
 ///
 /// * Cut the decoded frame to [`bounds`](Self::bounds).
-/// * Resize the part [`window`](Self::window) of that to [`Pictures::size`](super::Pictures::size). Use bilinear
+/// * Resize the part [`window`](Self::window) of that to [the size of the crop](super::Crop::size). Use bilinear
 ///   resampling with half-pixel centers, and a triangle as wide as the step if the picture gets smaller (Pillow's
 ///   `resize` with `BILINEAR` and `box`; torchvision's with `antialias=True`).
 /// * Mirror it if [`flip`](Self::flip) is true.
 /// * Apply [`colors`](Self::colors) to levels of 0 to 255.
-/// * Convert to the channels, type and normalization of [`Pictures`](super::Pictures).
+/// * Convert to the channels, type and normalization of the [options](super::LoaderOptions).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct JpegFrame {
@@ -44,9 +44,8 @@ pub struct JpegFrame {
 /// A batch of frames that are not decoded, for another decoder, usually on a GPU.
 ///
 /// Clips, frames, order and all draws are those of the [`Batch`] with the same number. So are labels, masks,
-/// fields and tracks. The JPEGs are whole files as they are stored. They are compared with their CRC-32 as
-/// [`Safety`](super::Safety) says, and have a readable header. If [`Safety::check_crc`](super::Safety::check_crc)
-/// is off, only the decoder can find damage after the header.
+/// fields and tracks. The JPEGs are whole files as they are stored. They are compared with their CRC-32, and
+/// have a readable header.
 ///
 /// ```
 /// # mod vidrec {
@@ -55,9 +54,9 @@ pub struct JpegFrame {
 /// #     pub use vidrec_dataset::writer::{ClipInfo, FrameData, Writer, WriterOptions};
 /// #     pub use vidrec_format::error::Error;
 /// #     pub use vidrec_format::planes::Planes;
-/// #     pub use vidrec_loader::{Loader, LoaderOptions, Pictures};
+/// #     pub use vidrec_loader::{Crop, Loader, LoaderOptions};
 /// # }
-/// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Pictures, Writer, WriterOptions};
+/// # use vidrec::{ClipInfo, Crop, Dataset, FrameData, Loader, LoaderOptions, Writer, WriterOptions};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let dir = folder.path().join("train");
 /// # let mut jpeg = Vec::new();
@@ -66,8 +65,8 @@ pub struct JpegFrame {
 /// # (0..4).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
 /// # writer.finish()?;
 /// # let train = Dataset::open(&dir)?;
-/// let pictures = Pictures { size: (16, 16), ..Pictures::default() };
-/// let loader = Loader::new(&train, LoaderOptions { batch_size: 2, pictures, ..LoaderOptions::default() })?;
+/// let options = LoaderOptions { batch_size: 2, crop: Crop::center((16, 16)), ..LoaderOptions::default() };
+/// let loader = Loader::new(&train, options)?;
 /// let mut decoder = vidrec::jpeg::Decoder::new()?;
 /// for batch in loader.iter_jpegs(0)? {
 ///     let batch = batch?;

@@ -36,7 +36,7 @@ use vidrec_format::error::Result;
 pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
 pub use counters::{DecodedStats, LoaderStats};
-pub use draw::{Augmentation, ColorDraw, ColorJitter, ColorStep, Crop, Frames, ShortClips, Start, Temporal};
+pub use draw::{ColorDraw, ColorJitter, ColorStep, Start};
 use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
 use feed::{Engine, Shelf, fill, fill_into, fill_jpegs};
@@ -45,8 +45,8 @@ pub use jpeg_batch::{JpegBatch, JpegFrame};
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{
-    Batching, Budget, Cameras, CamerasCrop, DecodedCache, Draws, Dtype, Layout, LoaderOptions, Missing, OnBadFrame,
-    Pictures, Prefetch, Safety, Sampling, TrackAnchor, TrackHow, TrackWindow,
+    Batching, Cameras, CamerasCrop, Crop, DecodedCache, Draws, Dtype, Frames, Layout, LoaderOptions, Missing,
+    Normalize, OnBadFrame, Prefetch, ShortClips, TrackAnchor, TrackHow, TrackWindow,
 };
 pub use state::LoaderState;
 pub use track_batch::{TrackBatch, TrackData};
@@ -60,11 +60,9 @@ pub use track_batch::{TrackBatch, TrackData};
 /// #     pub use vidrec_dataset::writer::{ClipInfo, FrameData, Writer, WriterOptions};
 /// #     pub use vidrec_format::error::Error;
 /// #     pub use vidrec_format::planes::Planes;
-/// #     pub use vidrec_loader::{Augmentation, Crop, Dtype, Loader, LoaderOptions, Pictures, Sampling};
-/// #     pub use vidrec_sampler::order;
+/// #     pub use vidrec_loader::{Crop, Dtype, Loader, LoaderOptions, Normalize};
 /// # }
-/// use vidrec::order::Order;
-/// use vidrec::{Augmentation, Crop, Dataset, Dtype, Loader, LoaderOptions, Pictures, Sampling};
+/// use vidrec::{Crop, Dataset, Dtype, Loader, LoaderOptions, Normalize};
 /// # use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let dir = folder.path().join("train");
@@ -80,14 +78,11 @@ pub use track_batch::{TrackBatch, TrackData};
 /// let train = Dataset::open(&dir)?;
 /// let options = LoaderOptions {
 ///     batch_size: 2,
-///     augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, ..Augmentation::default() },
-///     pictures: Pictures {
-///         dtype: Dtype::F32,
-///         mean: [0.485, 0.456, 0.406],
-///         std: [0.229, 0.224, 0.225],
-///         ..Pictures::default()
-///     },
-///     sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+///     crop: Crop::random_resized((224, 224)),
+///     flip: 0.5,
+///     dtype: Dtype::F32,
+///     normalize: Some(Normalize::IMAGENET),
+///     shuffle: true,
 ///     ..LoaderOptions::default()
 /// };
 /// let loader = Loader::new(&train, options)?;
@@ -115,8 +110,8 @@ impl Loader {
     /// which is kept from epoch to epoch.
     ///
     /// If all clips have the same number of frames, this takes the same time whatever the number of clips. If not,
-    /// it reads the index entry of every clip. The buckets and sizes of [`Batching`] also read every clip's entry,
-    /// [`LoaderOptions::fps`] reads the entries of all frames, and [`LoaderOptions::fields`] reads all attributes.
+    /// it reads the index entry of every clip. Buckets ([`Batching`]) and several sizes ([`Crop::Cover`]) also read every
+    /// clip's entry, a rate ([`Frames`]) reads the entries of all frames, and [`LoaderOptions::fields`] reads all attributes.
     ///
     /// # Errors
     ///
@@ -124,15 +119,16 @@ impl Loader {
     /// batches, a clip that fits no bucket, a batch larger than memory can be, no threads, or no room for the
     /// [`DecodedCache`].
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
-        Ok(Loader::of(Engine::new(dataset, options)?))
+        Ok(Loader::of(Engine::new(dataset, options, None)?))
     }
 
     /// Creates a loader that resumes exactly where another one stood: see [`LoaderState`].
     ///
-    /// [`LoaderOptions::batch_size`], [`Sampling::rank`] and [`Sampling::world_size`] may differ from before. The
+    /// [`LoaderOptions::batch_size`], [`LoaderOptions::rank`] and other options that do not decide what is in the batches may differ from before. The
     /// rest of the state's epoch is epoch [`first_epoch`](Self::first_epoch) of this loader, and its batches count
-    /// from 0 again. Later epochs are whole. With [`LastBatch::Pad`](vidrec_sampler::order::LastBatch::Pad), each
-    /// sample counts exactly once an epoch, however often a run is resumed.
+    /// from 0 again. Later epochs are whole. With [`Last::Keep`](vidrec_sampler::order::Last::Keep) and
+    /// [`Last::Pad`](vidrec_sampler::order::Last::Pad), each sample counts exactly once an epoch, however
+    /// often a run is resumed.
     /// [`Order::Homes`](vidrec_sampler::order::Order::Homes) without a number of homes takes that of the state, in
     /// this epoch and in all later ones.
     ///
@@ -143,9 +139,9 @@ impl Loader {
     /// #     pub use vidrec_dataset::writer::{ClipInfo, FrameData, Writer, WriterOptions};
     /// #     pub use vidrec_format::error::Error;
     /// #     pub use vidrec_format::planes::Planes;
-    /// #     pub use vidrec_loader::{Loader, LoaderOptions, Pictures};
+    /// #     pub use vidrec_loader::{Crop, Loader, LoaderOptions};
     /// # }
-    /// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Pictures, Writer, WriterOptions};
+    /// # use vidrec::{ClipInfo, Crop, Dataset, FrameData, Loader, LoaderOptions, Writer, WriterOptions};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let dir = folder.path().join("train");
     /// # let mut jpeg = Vec::new();
@@ -154,8 +150,7 @@ impl Loader {
     /// # (0..5).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
     /// # writer.finish()?;
     /// # let train = Dataset::open(&dir)?;
-    /// let pictures = Pictures { size: (16, 16), ..Pictures::default() };
-    /// let options = LoaderOptions { batch_size: 2, pictures, ..LoaderOptions::default() };
+    /// let options = LoaderOptions { batch_size: 2, crop: Crop::center((16, 16)), ..LoaderOptions::default() };
     /// let state = Loader::new(&train, options.clone())?.state(0, 1); // after batch 0: clips 0 and 1
     ///
     /// let options = LoaderOptions { batch_size: 3, ..options };
@@ -166,20 +161,17 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new), and a state of another data set, seed or length of epoch.
+    /// The errors of [`new`](Self::new), and a state of another data set, seed or length of epoch, or of other
+    /// options that decide what is in the batches. The error names those that differ, with both values.
     pub fn resume(dataset: &Dataset, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
-        let mut options = options;
-        if let Some(homes) = state.homes {
-            options.sampling.order = options.sampling.order.with_default_homes(homes);
-        }
-        let mut engine = Engine::new(dataset, options)?;
+        let mut engine = Engine::new(dataset, options, Some(state))?;
         engine.resume(state)?;
         Ok(Loader::of(engine))
     }
 
     /// Creates a loader of a mix of data sets. The mix sets the number of samples in an epoch.
     ///
-    /// This is like [`new`](Self::new), except that [`Sampling::order`] only sets the order of the samples of each
+    /// This is like [`new`](Self::new), except that [`LoaderOptions::order`] only sets the order of the samples of each
     /// source. By default, the samples are shuffled, and those of a remote source are shuffled in blocks.
     /// [`Order::Shuffled`](vidrec_sampler::order::Order::Shuffled) and
     /// [`Order::Blocks`](vidrec_sampler::order::Order::Blocks) apply to all sources. Each round through a source
@@ -189,7 +181,7 @@ impl Loader {
     ///
     /// The errors of [`new`](Self::new), and buckets, sizes or another order.
     pub fn mix(mix: &Mix, options: LoaderOptions) -> Result<Self> {
-        Ok(Loader::of(Engine::of_mix(mix, options)?))
+        Ok(Loader::of(Engine::of_mix(mix, options, None)?))
     }
 
     /// Creates a loader of a mix that resumes exactly where another one stood, even with another number of ranks
@@ -199,7 +191,7 @@ impl Loader {
     ///
     /// The errors of [`mix`](Self::mix), and a state of another mix, seed or length of epoch.
     pub fn resume_mix(mix: &Mix, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
-        let mut engine = Engine::of_mix(mix, options)?;
+        let mut engine = Engine::of_mix(mix, options, Some(state))?;
         engine.resume(state)?;
         Ok(Loader::of(engine))
     }
@@ -243,13 +235,14 @@ impl Loader {
         self.engine.threads()
     }
 
-    /// The dimensions of every batch, as in [`Batch::shape`]. If batches differ in shape, these are the dimensions
-    /// of the largest.
+    /// The dimensions of a full batch, as in [`Batch::shape`]. If batches differ in shape, these are the dimensions
+    /// of the largest. The last batches of an epoch may have fewer clips
+    /// ([`Last::Keep`](vidrec_sampler::order::Last::Keep)).
     pub fn shape(&self) -> [usize; 5] {
         self.engine.shape()
     }
 
-    /// Whether batches differ in shape: [`Frames::Any`], [`Batching`].
+    /// Whether full batches differ in shape: [`Frames::AllFrames`], [`Batching`].
     pub fn shapes_differ(&self) -> bool {
         self.engine.shapes_differ()
     }
@@ -289,7 +282,7 @@ impl Loader {
     /// each becomes its picture, for a decoder on a GPU or in another process. JPEGs are smaller than pictures,
     /// and take a few microseconds each.
     ///
-    /// [`LoaderOptions::pictures`] then describes the pictures to make from them. The number of batches made ahead
+    /// The options then describe the pictures to make from them. The number of batches made ahead
     /// follows from [`Prefetch::bytes`] and the mean size of the data set's JPEGs.
     ///
     /// # Errors
@@ -312,9 +305,9 @@ impl Loader {
     /// #     pub use vidrec_dataset::writer::{ClipInfo, FrameData, Writer, WriterOptions};
     /// #     pub use vidrec_format::error::Error;
     /// #     pub use vidrec_format::planes::Planes;
-    /// #     pub use vidrec_loader::{Loader, LoaderOptions, Pictures};
+    /// #     pub use vidrec_loader::{Crop, Loader, LoaderOptions};
     /// # }
-    /// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Pictures, Writer, WriterOptions};
+    /// # use vidrec::{ClipInfo, Crop, Dataset, FrameData, Loader, LoaderOptions, Writer, WriterOptions};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let dir = folder.path().join("train");
     /// # let mut jpeg = Vec::new();
@@ -323,8 +316,8 @@ impl Loader {
     /// # (0..6).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
     /// # writer.finish()?;
     /// # let train = Dataset::open(&dir)?;
-    /// let pictures = Pictures { size: (16, 16), ..Pictures::default() };
-    /// let loader = Loader::new(&train, LoaderOptions { batch_size: 2, pictures, ..LoaderOptions::default() })?;
+    /// let options = LoaderOptions { batch_size: 2, crop: Crop::center((16, 16)), ..LoaderOptions::default() };
+    /// let loader = Loader::new(&train, options)?;
     /// let mut batches = loader.iter_into::<Vec<u8>>(0)?;
     /// for _ in 0..2 {
     ///     batches.provide(vec![0; loader.batch_bytes()]);
@@ -374,7 +367,7 @@ impl Loader {
     /// Makes a batch as [`batch`](Self::batch) does, but the data goes to `memory` of the caller (pinned, shared,
     /// or an array of another language). The data has the form of [`BatchData::bytes`], and [`Batch::data`] is
     /// empty. Frames are decoded directly into the memory. This is fastest if the memory begins at a multiple of
-    /// 64 bytes. A smaller batch fills only the start of it. After an error, the contents of `memory` are
+    /// 64 bytes. A smaller batch fills only the start of it, in the [`shape`](Batch::shape) of that batch. After an error, the contents of `memory` are
     /// unspecified.
     ///
     /// # Errors

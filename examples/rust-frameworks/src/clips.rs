@@ -12,15 +12,13 @@ pub struct Clips {
     /// Clips, frames of a clip, rows, columns.
     pub shape: [usize; 4],
     pub labels: Vec<i64>,
-    /// False for a clip that only fills the last batch and does not count.
-    pub mask: Vec<bool>,
 }
 
 impl Clips {
-    /// How many of the clips that count have their label among `guesses`, and how many count.
+    /// How many of the clips have their label among `guesses`, and how many clips there are.
     pub fn right(&self, guesses: &[i64]) -> (usize, usize) {
-        let counts = self.labels.iter().zip(guesses).zip(&self.mask).filter(|(_, counts)| **counts);
-        counts.fold((0, 0), |(right, all), ((label, guess), _)| (right + usize::from(label == guess), all + 1))
+        let right = self.labels.iter().zip(guesses).filter(|(label, guess)| label == guess).count();
+        (right, self.labels.len())
     }
 }
 
@@ -35,9 +33,11 @@ pub fn epoch(loader: &Loader, number: u64) -> Result<impl Iterator<Item = Result
         let made = batches.next()?;
         // The tensor keeps the memory of this batch. So here is some for another one.
         batches.provide(Floats(vec![0.0; values]));
-        Some(made.map(|(Floats(pixels), batch, _state)| {
+        Some(made.map(|(Floats(mut pixels), batch, _state)| {
             let [clips, frames, channels, rows, columns] = batch.shape();
-            Clips { pixels, shape: [clips, frames * channels, rows, columns], labels: batch.labels, mask: batch.mask }
+            // The last batch may have fewer clips. They are at the start of the memory.
+            pixels.truncate(batch.shape().iter().product());
+            Clips { pixels, shape: [clips, frames * channels, rows, columns], labels: batch.labels }
         }))
     }))
 }

@@ -4,10 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use tempfile::TempDir;
-use vidrec::order::Order;
-use vidrec::{
-    Augmentation, Channels, Crop, Dataset, Dtype, Frames, LastBatch, Loader, LoaderOptions, Pictures, Sampling,
-};
+use vidrec::{Channels, Crop, Dataset, Dtype, Frames, Last, Loader, LoaderOptions, Normalize};
 
 use crate::textures;
 
@@ -44,23 +41,20 @@ impl Data {
 
     fn open(train: &Path, held_out: &Path, made: Option<TempDir>) -> vidrec::Result<Self> {
         let (train, held_out) = (Dataset::open(train)?, Dataset::open(held_out)?);
+        let resize = Some((SIDE * 5 / 4, SIDE * 5 / 4));
         let options = LoaderOptions {
-            frames: Frames::Fixed(FRAMES),
+            frames: Frames::uniform(FRAMES),
             // No flip: a clip that is mirrored moves the other way.
-            augmentation: Augmentation { resize_short: Some(SIDE * 5 / 4), ..Augmentation::default() },
-            pictures: Pictures {
-                size: (SIDE, SIDE),
-                channels: Channels::Gray,
-                dtype: Dtype::F32,
-                mean: [0.5; 3],
-                std: [0.25; 3],
-                ..Pictures::default()
-            },
+            crop: Crop::center((SIDE, SIDE)).with_resize(resize),
+            channels: Channels::Gray,
+            dtype: Dtype::F32,
+            normalize: Some(Normalize { mean: [0.5; 3], std: [0.25; 3] }),
             ..LoaderOptions::default()
         };
         let training = LoaderOptions {
-            augmentation: Augmentation { crop: Crop::Random, ..options.augmentation.clone() },
-            sampling: Sampling { order: Order::Shuffled, last: LastBatch::Wrap, ..Sampling::default() },
+            crop: Crop::random((SIDE, SIDE)).with_resize(resize),
+            shuffle: true,
+            last: Last::Wrap,
             ..options.clone()
         };
         let classes = train.classes().len();

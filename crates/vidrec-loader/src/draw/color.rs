@@ -20,14 +20,15 @@ use vidrec_format::words::words;
 /// There is no hue: it is not an affine map.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_loader::{Augmentation, ColorJitter}; }
-/// use vidrec::{Augmentation, ColorJitter};
+/// # mod vidrec { pub use vidrec_loader::{ColorJitter, LoaderOptions}; }
+/// use vidrec::{ColorJitter, LoaderOptions};
 ///
 /// let color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
-/// let augmentation = Augmentation { color, ..Augmentation::default() };
-/// assert_ne!(augmentation.color, ColorJitter::default());
+/// let options = LoaderOptions { color, ..LoaderOptions::default() };
+/// # drop(options);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ColorJitter {
     /// Default 0: unchanged.
     pub brightness: f32,
@@ -42,7 +43,7 @@ pub struct ColorJitter {
 
 impl ColorJitter {
     /// Returns an error if a value makes no sense.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let strengths = [self.brightness, self.contrast, self.saturation];
         let finite = strengths.iter().all(|x| (0.0..1e3).contains(x));
         require(finite, "color", format_args!("{strengths:?}"), "strengths of 0 or more")?;

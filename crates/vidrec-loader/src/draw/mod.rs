@@ -3,19 +3,20 @@
 mod augmentation;
 mod clock;
 mod color;
-mod crop;
-mod frames;
 mod key;
+mod length;
+mod part;
 mod temporal;
 mod together;
 mod window;
 
-pub use augmentation::Augmentation;
+pub(super) use augmentation::Augmentation;
 pub(super) use clock::Clock;
 pub use color::{ColorDraw, ColorJitter, ColorStep};
-pub use crop::Crop;
-pub use frames::{Frames, ShortClips};
 pub(super) use key::DrawKey;
-pub use temporal::{Start, Temporal};
+pub(super) use length::Length;
+pub(super) use part::Part;
+pub use temporal::Start;
+pub(super) use temporal::Temporal;
 pub(crate) use together::together;
 pub(super) use window::view;

@@ -1,8 +1,8 @@
 //! The place in a frame where the picture comes from: one draw for each clip.
 
 use super::augmentation::Augmentation;
-use super::crop::Crop;
 use super::key::DrawKey;
+use super::part::Part;
 use crate::kernel::{Span, View};
 use vidrec_format::random::{Random, stream};
 
@@ -12,29 +12,29 @@ use vidrec_format::random::{Random, stream};
 pub(crate) fn view(augmentation: &Augmentation, size: (u32, u32), key: DrawKey, frame: (u32, u32)) -> View {
     let mut random = key.random(stream::AUGMENT);
     let flip = random.unit() < f64::from(augmentation.flip);
-    let (x, y) = match augmentation.crop {
-        Crop::RandomResized { scale, ratio } => {
+    let (x, y) = match augmentation.part {
+        Part::RandomResized { scale, ratio } => {
             let (x, y) = random_area(&mut random, frame, scale, ratio);
             (whole(x, size.0), whole(y, size.1))
         }
-        Crop::MultiScale { fixed } => {
+        Part::MultiScale { fixed } => {
             let (x, y) = multi_scale(&mut random, frame, size, fixed);
             (whole(x, size.0), whole(y, size.1))
         }
-        Crop::Cover { random: false } => covering(frame, size, |room| room / 2.0),
-        Crop::Cover { random: true } => covering(frame, size, |room| random.unit() * room),
-        Crop::Center | Crop::Random | Crop::Three => {
-            let short = match (augmentation.resize_short, augmentation.resize_short_max) {
-                (Some(least), Some(most)) => Some(least + random.below(u64::from(most - least) + 1) as u32),
-                (short, _) => short,
-            };
+        Part::Cover { random: false } => covering(frame, size, |room| room / 2.0),
+        Part::Cover { random: true } => covering(frame, size, |room| random.unit() * room),
+        Part::Center | Part::Random | Part::Three => {
+            let short = augmentation.resize.map(|(least, most)| match most - least {
+                0 => least,
+                more => least + random.below(u64::from(more) + 1) as u32,
+            });
             let resized = cover(resized(frame, short), size);
             let room = (resized.0 - size.0, resized.1 - size.1);
-            let (x, y) = match augmentation.crop {
-                Crop::Random => {
+            let (x, y) = match augmentation.part {
+                Part::Random => {
                     (random.below(u64::from(room.0) + 1) as u32, random.below(u64::from(room.1) + 1) as u32)
                 }
-                Crop::Three => one_of_three(key.sample % 3, room),
+                Part::Three => one_of_three(key.sample % 3, room),
                 _ => (half(room.0), half(room.1)),
             };
             (part(frame.0, resized.0, x), part(frame.1, resized.1, y))
@@ -167,10 +167,14 @@ fn between(random: &mut Random, (least, greatest): (f64, f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::ColorJitter;
     use proptest::prelude::*;
 
-    fn options(crop: Crop, resize_short: Option<u32>) -> Augmentation {
-        Augmentation { crop, resize_short, ..Augmentation::default() }
+    const RANDOM_RESIZED: Part = Part::RandomResized { scale: (0.08, 1.0), ratio: (3.0 / 4.0, 4.0 / 3.0) };
+
+    fn options(part: Part, resize: Option<u32>) -> Augmentation {
+        let resize = resize.map(|side| (side, side));
+        Augmentation { part, resize, flip: 0.0, color: ColorJitter::default() }
     }
 
     fn key(epoch: u64, sample: u64) -> DrawKey {
@@ -179,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_center_crop_takes_the_middle_without_resizing() {
-        let view = view(&options(Crop::Center, None), (224, 224), key(0, 0), (340, 256));
+        let view = view(&options(Part::Center, None), (224, 224), key(0, 0), (340, 256));
         assert_eq!(view.x, Span { bounds: (0, 340), start: 58.0, scale: 1.0 });
         assert_eq!(view.y, Span { bounds: (0, 256), start: 16.0, scale: 1.0 });
         assert!(!view.flip);
@@ -208,7 +212,7 @@ mod tests {
 
     #[test]
     fn draws_differ_between_clips_epochs_and_seeds_and_repeat() {
-        let o = Augmentation { flip: 0.5, ..options(Crop::RANDOM_RESIZED, None) };
+        let o = Augmentation { flip: 0.5, ..options(RANDOM_RESIZED, None) };
         let of = |key| view(&o, (8, 8), key, (340, 256));
         let first = of(key(1, 2));
         assert_eq!(of(key(1, 2)), first);
@@ -219,7 +223,7 @@ mod tests {
 
     #[test]
     fn flips_come_as_often_as_asked() {
-        let o = Augmentation { flip: 0.25, ..options(Crop::Center, None) };
+        let o = Augmentation { flip: 0.25, ..options(Part::Center, None) };
         let flips = (0..4000).filter(|&clip| view(&o, (8, 8), key(0, clip), (9, 9)).flip).count();
         assert!((900..1100).contains(&flips), "{flips}");
     }
@@ -252,7 +256,7 @@ mod tests {
     fn three_crops_stand_along_the_longer_side() {
         let starts = |frame| {
             [0, 1, 2]
-                .map(|s| view(&options(Crop::Three, Some(256)), (256, 256), key(0, s), frame))
+                .map(|s| view(&options(Part::Three, Some(256)), (256, 256), key(0, s), frame))
                 .map(|v| (v.x.start, v.y.start))
         };
         assert_eq!(starts((340, 256)), [(0.0, 0.0), (42.0, 0.0), (84.0, 0.0)]);
@@ -283,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_short_side_is_drawn_from_its_range() {
-        let o = Augmentation { resize_short_max: Some(320), ..options(Crop::Random, Some(256)) };
+        let o = Augmentation { resize: Some((256, 320)), ..options(Part::Random, None) };
         let side = |s| (256.0 / view(&o, (224, 224), key(0, s), (340, 256)).y.scale).round() as u32;
         let mut scales: Vec<u32> = (0..2000).map(side).collect();
         scales.sort_unstable();
@@ -297,10 +301,10 @@ mod tests {
             width in 1u32..2000, height in 1u32..2000, size in (1u32..300, 1u32..300),
             short in prop::option::of(1u32..400), clip: u64,
         ) {
-            let fixed = Crop::MultiScale { fixed: true };
+            let fixed = Part::MultiScale { fixed: true };
             for (crop, short) in [
-                (Crop::Center, short), (Crop::Random, short), (Crop::Three, short), (Crop::RANDOM_RESIZED, None),
-                (fixed, None), (Crop::MultiScale { fixed: false }, None),
+                (Part::Center, short), (Part::Random, short), (Part::Three, short), (RANDOM_RESIZED, None),
+                (fixed, None), (Part::MultiScale { fixed: false }, None),
             ] {
                 let view = view(&options(crop, short), size, key(3, clip), (width, height));
                 for (span, length, out) in [(view.x, width, size.0), (view.y, height, size.1)] {

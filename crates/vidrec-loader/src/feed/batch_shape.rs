@@ -1,6 +1,6 @@
 //! The size of a batch.
 
-use crate::options::{LoaderOptions, Pictures};
+use crate::options::{Pictures, Settings};
 use vidrec_format::error::Result;
 use vidrec_format::error::{Error, Hint};
 
@@ -20,13 +20,13 @@ pub(super) struct BatchShape {
 
 impl BatchShape {
     /// Returns an error for a batch that no memory can hold, or for a budget below one clip.
-    pub fn new(options: &LoaderOptions, frames: u32, size: (u32, u32), exact: bool) -> Result<Self> {
+    pub fn new(options: &Settings, frames: u32, size: (u32, u32), exact: bool) -> Result<Self> {
         let clips = options.batching.budget.map_or(options.batch_size, |budget| budget.clips(frames, size));
         let (width, height) = size;
-        let cameras = (options.cameras.names.len() as u32).max(1);
+        let cameras = options.cameras.as_ref().map_or(1, |cameras| cameras.names.len() as u32);
         if clips == 0 {
             let what = format!(
-                "loader option budget: even one clip of {frames} frames of {width}x{height} pixels does not fit"
+                "loader option batching: even one clip of {frames} frames of {width}x{height} pixels does not fit"
             );
             return Err(Error::usage(what).found(format!("{:?}", options.batching.budget)));
         }

@@ -2,8 +2,8 @@
 
 use super::batch_shape::BatchShape;
 use super::samples::Samples;
-use crate::draw::{Clock, Frames};
-use crate::options::LoaderOptions;
+use crate::draw::{Clock, Length};
+use crate::options::Settings;
 use vidrec_dataset::{Clip, Dataset, Tables};
 use vidrec_format::error::{Error, Result};
 
@@ -13,19 +13,21 @@ pub(super) struct Buckets {
     pub shapes: Vec<BatchShape>,
     /// The bucket of each clip.
     of_clip: Vec<u8>,
+    /// The number of buckets of each length, which differ in the size of pictures.
+    sizes: usize,
 }
 
 impl Buckets {
     /// Reads the index entry of every clip. `frames` is the length of a sample if there are no buckets of lengths.
-    pub fn new(dataset: &Dataset, options: &LoaderOptions, space: &Samples, frames: u32) -> Result<Self> {
+    pub fn new(dataset: &Dataset, options: &Settings, space: &Samples, frames: u32) -> Result<Self> {
         let batching = &options.batching;
         let lengths = if batching.buckets.is_empty() { vec![frames] } else { batching.buckets.clone() };
         let sizes = if batching.sizes.is_empty() { vec![options.pictures.size] } else { batching.sizes.clone() };
         let shapes = lengths.iter().flat_map(|&frames| sizes.iter().map(move |&size| (frames, size)));
-        let exact = !batching.buckets.is_empty() || !matches!(options.frames, Frames::Any { .. });
+        let exact = !batching.buckets.is_empty() || !matches!(options.frames, Length::Any { .. });
         let shapes =
             shapes.map(|(frames, size)| BatchShape::new(options, frames, size, exact)).collect::<Result<_>>()?;
-        let most = if let Frames::Any { most: Some(most) } = options.frames { most } else { u32::MAX };
+        let most = if let Length::Any { most: Some(most) } = options.frames { most } else { u32::MAX };
         let clock = Clock(options.fps);
         let bucket = |clip: Clip<'_>| -> Result<u8> {
             let length = if batching.buckets.is_empty() {
@@ -40,7 +42,19 @@ impl Buckets {
         };
         dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
         let of_clip = dataset.clips().map(|clip| bucket(clip?)).collect::<Result<_>>()?;
-        Ok(Buckets { shapes, of_clip })
+        Ok(Buckets { shapes, of_clip, sizes: sizes.len() })
+    }
+
+    /// The bucket of the next longer clips in pictures of the same size, if there is one.
+    pub fn longer(&self, bucket: usize) -> Option<usize> {
+        Some(bucket + self.sizes).filter(|&longer| longer < self.shapes.len())
+    }
+
+    /// Whether no clip of the data set is in a bucket, for each bucket.
+    pub fn are_empty(&self) -> Vec<bool> {
+        let mut are_empty = vec![true; self.shapes.len()];
+        self.of_clip.iter().for_each(|&bucket| are_empty[usize::from(bucket)] = false);
+        are_empty
     }
 
     /// The bucket of a clip.
@@ -50,7 +64,7 @@ impl Buckets {
 }
 
 fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
-    Error::usage("loader option buckets: a clip is longer than the last bucket")
+    Error::usage("loader option batching: a clip is longer than the last bucket")
         .in_clip(clip.ordinal())
         .expected(format!("at most {} frames", lengths.last().copied().unwrap_or(0)))
         .found(frames)
@@ -61,7 +75,7 @@ fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
 fn nearest(clip: &Clip<'_>, sizes: &[(u32, u32)]) -> Result<usize> {
     let frame = (clip.width(), clip.height());
     if frame.0 == 0 || frame.1 == 0 {
-        let e = Error::usage("loader option sizes: the frames of a clip differ in size, so no shape fits");
+        let e = Error::usage("loader option crop: the frames of a clip differ in size, so no shape fits");
         return Err(e.in_clip(clip.ordinal()));
     }
     Ok(nearest_shape(frame, sizes))

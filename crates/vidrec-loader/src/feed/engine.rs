@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
 use super::episodes::Episodes;
@@ -15,19 +17,20 @@ use super::schedule::{BatchSeats, RunPosition, Schedule, Seat};
 use super::tracks::TrackReader;
 use crate::counters::{Counters, LoaderStats};
 use crate::decoded::{Cache, Contents};
-use crate::draw::{Frames, ShortClips};
+use crate::draw::Length;
 use crate::mix::{Mix, SourceCount};
-use crate::options::{DecodedCache, Dtype, LoaderOptions, Pictures};
+use crate::options::{DecodedCache, LoaderOptions, Sampling, Settings, ShortClips};
 use crate::state::LoaderState;
 use vidrec_dataset::Dataset;
 use vidrec_format::error::Error;
 use vidrec_format::error::Hint;
 use vidrec_format::error::Result;
-use vidrec_sampler::order::Order;
+use vidrec_format::json_object::JsonObject;
+use vidrec_sampler::order::{Last, Order};
 
 /// Everything that makes batches. A loader and its background threads share it.
 pub(crate) struct Engine {
-    pub(super) options: LoaderOptions,
+    pub(super) options: Settings,
     pub(super) schedule: Schedule,
     pub(super) mix: Option<Mix>,
     pub(super) episodes: Option<Episodes>,
@@ -38,6 +41,8 @@ pub(crate) struct Engine {
     /// The cache of decoded frames, if there is one.
     pub(super) decoded: Option<Cache>,
     pub(super) keeper: Arc<Retention>,
+    /// The options that decide what is in the batches, for states.
+    deciding: JsonObject,
     pub counters: Counters,
 }
 
@@ -48,53 +53,68 @@ impl AsRef<Counters> for Engine {
 }
 
 impl Engine {
-    pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
+    /// Makes batches of a data set. The state is that of the run that this one resumes, if there is one.
+    pub fn new(dataset: &Dataset, mut options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
         options.check()?;
+        options.settle_order(dataset, resumed);
+        let (deciding, options) = (options.deciding()?, options.settings());
         match Episodes::find(dataset, &options)? {
             Some((dataset, episodes)) => {
                 let space =
                     Samples::new(&dataset, &options, Some(episodes.cameras())).map_err(|e| episodes.named(e))?;
-                Engine::with(&dataset, options, space, None, Some(episodes))
+                Engine::with(&dataset, (options, deciding), space, None, Some(episodes))
             }
             None => {
                 let space = Samples::new(dataset, &options, None)?;
-                Engine::with(dataset, options, space, None, None)
+                Engine::with(dataset, (options, deciding), space, None, None)
             }
         }
     }
 
-    /// Makes batches of a mix.
-    pub fn of_mix(mix: &Mix, mut options: LoaderOptions) -> Result<Self> {
+    /// Makes batches of a mix, as [`new`](Self::new).
+    pub fn of_mix(mix: &Mix, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
         options.check()?;
+        let (deciding, mut options) = (options.deciding()?, options.settings());
         mix.check(&options)?;
         let space = Samples::new(mix.dataset(), &options, None).map_err(|e| mix.named(e))?;
         let samples: Vec<u64> = mix.clips().map(|clips| space.samples_of(clips)).collect();
-        options.sampling.order = Order::Mixed(Arc::new(mix.order(&samples, &options)?));
-        Engine::with(mix.dataset(), options, space, Some(mix.clone()), None)
+        options.sampling.order =
+            Order::Mixed(Arc::new(mix.order(&samples, &options, resumed.and_then(LoaderState::source_orders))?));
+        Engine::with(mix.dataset(), (options, deciding), space, Some(mix.clone()), None)
     }
 
     fn with(
         dataset: &Dataset,
-        options: LoaderOptions,
+        (options, mut deciding): (Settings, JsonObject),
         space: Samples,
         mix: Option<Mix>,
         episodes: Option<Episodes>,
     ) -> Result<Self> {
         let longest = space.longest.max(1);
         let frames = match options.frames {
-            Frames::Fixed(frames) => frames,
-            Frames::Stored => longest,
-            Frames::Any { most } => options.temporal.length(longest, most.unwrap_or(u32::MAX)),
+            Length::Fixed(frames) => frames,
+            Length::Stored => longest,
+            Length::Any { most } => options.temporal.length(longest, most.unwrap_or(u32::MAX)),
         };
-        let exact = !matches!(options.frames, Frames::Any { .. });
+        let exact = !matches!(options.frames, Length::Any { .. });
         let shape = BatchShape::new(&options, frames, options.pictures.size, exact)?;
         let buckets =
             if options.batching.divides() { Some(Buckets::new(dataset, &options, &space, frames)?) } else { None };
-        let counters = Counters::new(space.short, options.short == ShortClips::Skip);
         let specs = SampleSpecs::new(dataset, &options, space.equal);
         let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
+        let schedule = Schedule::new(&options, space, shape, buckets)?;
+        match schedule.order() {
+            Order::Mixed(mixed) => deciding.insert("sources", mixed.source_orders())?,
+            order => deciding.insert("order", order)?,
+        }
+        let counters = Counters {
+            short_clips: schedule.space().short,
+            skips_short: options.short == ShortClips::Skip,
+            samples_left_out: schedule.left_out(0),
+            ..Counters::default()
+        };
         let mut engine = Engine {
-            schedule: Schedule::new(&options, space, shape, buckets)?,
+            schedule,
             mix,
             episodes,
             specs,
@@ -103,6 +123,7 @@ impl Engine {
             workers,
             decoded: None,
             keeper: Arc::default(),
+            deciding,
             counters,
             options,
         };
@@ -114,9 +135,9 @@ impl Engine {
     }
 
     fn open_decoded(&self) -> Result<Option<Cache>> {
-        let Some(DecodedCache { bytes, dir }) = &self.options.decoded_cache else { return Ok(None) };
+        let Some(DecodedCache { size, dir }) = &self.options.decoded_cache else { return Ok(None) };
         let (frames, records) = self.specs.dataset.stored_frames()?;
-        Cache::open(&Contents { records, frames }, *bytes, dir.as_deref()).map(Some)
+        Cache::open(&Contents { records, frames }, *size, dir.as_deref()).map(Some)
     }
 
     /// Returns an error for an order of blocks on a remote data set if memory cannot hold a window of them. Each
@@ -137,17 +158,19 @@ impl Engine {
     }
 
     fn refuse_no_batches(&self) -> Result<()> {
-        if self.batches_per_epoch() > 0 || self.options.sampling.allow_empty {
+        if self.batches_per_epoch() > 0 {
             return Ok(());
         }
         let samples = self.schedule.positions();
         let (clips, world) = (self.schedule.shapes()[0].clips, self.options.sampling.world_size);
-        let help = match samples {
-            0 => "the data set is empty, or all its clips are skipped",
-            _ => "make batches smaller, or keep incomplete ones: last = pad",
+        let help = match self.options.sampling.last {
+            _ if samples == 0 => "the data set is empty, or all its clips are skipped",
+            Last::Drop => "make batches smaller, or keep smaller ones: last = keep",
+            _ if samples < u64::from(world) => "there are fewer samples than ranks: train with fewer ranks",
+            _ => "each bucket has fewer samples than there are ranks: train with fewer ranks, or use fewer buckets",
         };
         let e = Error::usage(format!("there is no batch: {samples} samples, batches of {clips} on {world} ranks"));
-        Err(e.help(help).hint(Hint::Set("allow_empty")))
+        Err(e.help(help))
     }
 
     /// Starts where `state` stands.
@@ -247,14 +270,23 @@ impl Engine {
         self.state_at(self.schedule.after(epoch, batches))
     }
 
+    /// The options that decide what is in the batches. In a mix, the shares are those up to a position.
+    fn deciding(&self, epoch: u64, consumed: u64) -> JsonObject {
+        let mut options = self.deciding.clone();
+        if let Order::Mixed(mixed) = self.schedule.order() {
+            let shares = Value::String(mixed.describe(mixed.position(epoch, consumed)));
+            options.0.insert("shares".into(), shares);
+        }
+        options
+    }
+
     fn state_at(&self, RunPosition { epoch, consumed, buckets }: RunPosition) -> LoaderState {
         LoaderState {
             epoch,
             consumed,
             samples: self.schedule.positions(),
             seed: self.options.seed,
-            order: self.schedule.describe(epoch, consumed),
-            homes: self.schedule.homes(),
+            options: self.deciding(epoch, consumed),
             buckets,
             dataset: self.specs.dataset.fingerprint(),
         }
@@ -265,6 +297,18 @@ impl Engine {
         let (Some(mix), Order::Mixed(mixed)) = (&self.mix, &self.options.sampling.order) else { return Vec::new() };
         let RunPosition { epoch, consumed, .. } = self.schedule.after(epoch, batches);
         mix.counts(mixed, mixed.position(epoch, consumed))
+    }
+
+    /// The samples that cannot be shared among the ranks.
+    fn left_out(&self) -> Option<String> {
+        let Sampling { last, world_size, .. } = self.options.sampling;
+        let (left_out, samples) = (self.schedule.left_out(self.first_epoch()), self.schedule.positions());
+        (left_out > 0 && last == Last::Keep).then(|| {
+            format!(
+                "{left_out} of {samples} samples are in no batch of an epoch, because fewer of them remain than there \
+                 are ranks ({world_size}), and batches of one clip or too few clips of a shape cannot share them"
+            )
+        })
     }
 
     /// How well an order of blocks mixes a remote data set. Remote data sets have such an order by default.
@@ -295,7 +339,6 @@ impl Engine {
 
     /// Properties of the batches that a user may not expect.
     pub fn warnings(&self) -> Vec<String> {
-        let Pictures { mean, std, dtype, .. } = self.options.pictures;
         let mut warnings = Vec::new();
         let (short, clips) = (self.schedule.space().short, self.specs.dataset.len());
         if short > 0 {
@@ -306,9 +349,7 @@ impl Engine {
             };
             warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fate}"));
         }
-        if dtype == Dtype::U8 && (mean != [0.0; 3] || std != [1.0; 3]) {
-            warnings.push("mean and std have no effect on batches of bytes: choose a float dtype".into());
-        }
+        warnings.extend(self.left_out());
         warnings.extend(self.mixing());
         if let Some(failure) = self.specs.dataset.cache_failure() {
             warnings.push(format!("the cache does not store what the loader reads: {failure}"));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::options::{Cameras, LoaderOptions, Missing, OnBadFrame};
+use crate::options::{Cameras, Missing, OnBadFrame, Settings};
 use vidrec_dataset::{Clip, Dataset, Tables};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
@@ -27,11 +27,8 @@ impl Episodes {
     ///
     /// An option that does not work with cameras, a clip without an episode, or an episode in which a camera has
     /// no clip or two clips.
-    pub fn find(dataset: &Dataset, options: &LoaderOptions) -> Result<Option<(Dataset, Self)>> {
-        let cameras = &options.cameras;
-        if cameras.names.is_empty() {
-            return Ok(None);
-        }
+    pub fn find(dataset: &Dataset, options: &Settings) -> Result<Option<(Dataset, Self)>> {
+        let Some(cameras) = &options.cameras else { return Ok(None) };
         refuse_others(dataset, options)?;
         dataset.prefetch_all(Tables { clips: true, frames: false, strings: true })?;
         let (mut episodes, mut numbers): (Vec<Vec<Option<u64>>>, HashMap<String, usize>) = Default::default();
@@ -56,7 +53,7 @@ impl Episodes {
             for (clip, camera) in episode.iter().zip(&cameras.names) {
                 if clip.is_none() && cameras.missing == Missing::Error {
                     let e = Error::usage(format!("episode {name} has no clip of camera \"{camera}\"")).in_clip(first);
-                    return Err(e.help("leave the episode out, or mask its missing frames: missing_cameras = mask"));
+                    return Err(e.help("leave the episode out, or mask its missing frames: missing = mask"));
                 }
                 clips.push((clip.unwrap_or(first), clip.is_some()));
             }
@@ -94,13 +91,12 @@ impl Episodes {
 }
 
 /// Returns an error for options that are only for single clips.
-fn refuse_others(dataset: &Dataset, options: &LoaderOptions) -> Result<()> {
+fn refuse_others(dataset: &Dataset, options: &Settings) -> Result<()> {
     let batching = &options.batching;
     let other = [
-        (!batching.buckets.is_empty(), "buckets"),
-        (!batching.sizes.is_empty(), "sizes"),
-        (batching.budget.is_some(), "budget"),
-        (options.safety.on_bad_frame == OnBadFrame::Substitute, "on_bad_frame"),
+        (!batching.buckets.is_empty() || batching.budget.is_some(), "batching"),
+        (!batching.sizes.is_empty(), "crop"),
+        (options.on_bad_frame == OnBadFrame::Substitute, "on_bad_frame"),
     ];
     if let Some((_, option)) = other.into_iter().find(|(is_given, _)| *is_given) {
         let e = Error::usage(format!("loader option {option}: it cannot be combined with cameras"));
@@ -116,15 +112,16 @@ fn refuse_others(dataset: &Dataset, options: &LoaderOptions) -> Result<()> {
 /// The number of a clip's camera and the name of its episode; `None` for a clip of another camera.
 fn camera_and_episode(clip: &Clip<'_>, cameras: &Cameras) -> Result<Option<(usize, String)>> {
     let attributes = clip.attributes()?;
-    let camera = attributes.find(&cameras.attribute).and_then(Value::as_str);
+    let camera = attributes.find(&cameras.camera_attribute).and_then(Value::as_str);
     let Some(camera) = cameras.names.iter().position(|name| Some(name.as_str()) == camera) else { return Ok(None) };
-    let episode = match attributes.find(&cameras.episode) {
+    let episode = match attributes.find(&cameras.episode_attribute) {
         Some(Value::String(episode)) => format!("\"{episode}\""),
         Some(Value::Number(episode)) => episode.to_string(),
         found => {
             let e = Error::usage(format!("a clip of camera \"{}\" belongs to no episode", cameras.names[camera]));
-            let e =
-                e.in_clip(clip.ordinal()).expected(format!("text or a number as attribute \"{}\"", cameras.episode));
+            let e = e
+                .in_clip(clip.ordinal())
+                .expected(format!("text or a number as attribute \"{}\"", cameras.episode_attribute));
             return Err(e.found(found.map_or("none".into(), Value::to_string)));
         }
     };

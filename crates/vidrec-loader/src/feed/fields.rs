@@ -1,13 +1,16 @@
 //! Attributes that come with the batches, and their types.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::pool::WorkerPool;
 use crate::field::Field;
 use vidrec_dataset::{Clip, Dataset, Tables};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
+use vidrec_format::words::nearest_first;
 
 /// The type of an attribute's value in one clip, or in all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +64,10 @@ impl FieldTypes {
         };
         let clips = workers.install(|| (0..dataset.len()).into_par_iter().map(types).collect::<Vec<_>>());
         let clips: Vec<Vec<Type>> = clips.into_iter().collect::<Result<_>>()?;
-        let field = |(i, name): (usize, &String)| Ok((name.clone(), common(name, clips.iter().map(|types| types[i]))?));
+        let field = |(i, name): (usize, &String)| match common(name, clips.iter().map(|types| types[i]))? {
+            Type::Missing => Err(missing(dataset, name)?),
+            kind => Ok((name.clone(), kind)),
+        };
         names.iter().enumerate().map(field).collect::<Result<_>>().map(FieldTypes)
     }
 
@@ -75,7 +81,7 @@ impl FieldTypes {
     }
 }
 
-/// The type of a field whose values have these types, clip after clip.
+/// The type of a field whose values have these types, clip after clip; [`Type::Missing`] if no clip has the field.
 fn common(name: &str, types: impl Iterator<Item = Type>) -> Result<Type> {
     let (mut found, mut first, mut misses) = (Type::Missing, 0, false);
     for (clip, kind) in (0u64..).zip(types) {
@@ -98,10 +104,39 @@ fn common(name: &str, types: impl Iterator<Item = Type>) -> Result<Type> {
             }
         };
     }
-    match found {
-        Type::Missing => Err(Error::usage(format!("loader option fields: no clip has the attribute \"{name}\""))),
-        Type::Integer if misses => Ok(Type::Float),
-        found => Ok(found),
+    Ok(if found == Type::Integer && misses { Type::Float } else { found })
+}
+
+/// The number of names in an error about a name that does not exist.
+const MOST_NAMES: usize = 12;
+
+/// The error about an attribute that no clip has. It names those that exist, the most similar first.
+fn missing(dataset: &Dataset, name: &str) -> Result<Error> {
+    let mut known = BTreeSet::new();
+    for clip in dataset.clips() {
+        let JsonObject(attributes) = clip?.attributes()?;
+        add_names("", &attributes, &mut known);
+    }
+    let e = Error::usage(format!("loader option fields: no clip has the attribute \"{name}\""));
+    if known.is_empty() {
+        return Ok(e.help("no clip has any attributes"));
+    }
+    let mut known: Vec<String> = known.into_iter().collect();
+    nearest_first(name, &mut known);
+    let more = known.len().saturating_sub(MOST_NAMES);
+    known.truncate(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Ok(e.expected(format!("one of {}{more}", known.join(", "))))
+}
+
+/// Adds the names of values that are not null, and their paths in nested objects.
+fn add_names(before: &str, values: &Map<String, Value>, names: &mut BTreeSet<String>) {
+    for (name, value) in values.iter().filter(|(_, value)| !value.is_null()) {
+        let path = format!("{before}{name}");
+        if let Value::Object(nested) = value {
+            add_names(&format!("{path}."), nested, names);
+        }
+        names.insert(path);
     }
 }
 
@@ -127,8 +162,7 @@ mod tests {
         assert_eq!(of(&[Integer, Float]).unwrap(), Float);
         assert_eq!(of(&[Missing, Integer]).unwrap(), Float, "there is no integer for a missing one");
         assert_eq!(of(&[Missing, Text, Missing]).unwrap(), Text);
-        assert!(of(&[Missing, Missing]).unwrap_err().to_string().contains("no clip has"));
-        assert!(of(&[]).is_err());
+        assert_eq!((of(&[Missing, Missing]).unwrap(), of(&[]).unwrap()), (Missing, Missing));
         let e = of(&[Missing, Integer, Text]).unwrap_err().to_string();
         assert!(e.contains("clip 2") && e.contains("as in clip 1") && e.contains("text"), "{e}");
     }

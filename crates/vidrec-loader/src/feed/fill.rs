@@ -117,6 +117,7 @@ pub(super) fn samples<S: SampleSlot>(
         // All other facts about a sample are those of its first camera.
         plans.retain(|plan| plan.seat.place.camera == 0);
     }
+    batch.clips_on_all_ranks = plan.clips_on_all_ranks;
     finish(engine, plans, batch)
 }
 
@@ -128,7 +129,7 @@ fn read_or_substitute<'a>(
     tracks: &mut [TrackSlot<'_>],
 ) -> Result<SampleSpec<'a>> {
     let read = read(engine, seat, shape, slot, tracks);
-    match (read, engine.options.safety.on_bad_frame) {
+    match (read, engine.options.on_bad_frame) {
         (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => {
             substitute(engine, &seat, shape, slot, tracks).ok_or(e)
         }
@@ -202,8 +203,7 @@ fn frame<S: SampleType>(
     slot: PictureSlot<'_, S>,
 ) -> Result<()> {
     let other = |size| engine.specs.kernel(plan, size);
-    let (check_crc, cache) = (engine.options.safety.check_crc, engine.decoded.as_ref());
-    let making = Making { kernel, check_crc, cache };
+    let making = Making { kernel, cache: engine.decoded.as_ref() };
     let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], making, other, slot)?;
     let counters = &engine.counters;
     add(&counters.frames, 1);

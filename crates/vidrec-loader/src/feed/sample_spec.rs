@@ -4,9 +4,9 @@ use super::samples::SamplePlace;
 use super::schedule::Seat;
 use super::unequal::unequal;
 use crate::batch::SampleParams;
-use crate::draw::{Augmentation, Clock, ColorDraw, DrawKey, Frames, ShortClips, Temporal, together, view};
+use crate::draw::{Augmentation, Clock, ColorDraw, DrawKey, Length, Temporal, together, view};
 use crate::kernel::{Kernel, View, scale};
-use crate::options::{CamerasCrop, LoaderOptions, Pictures};
+use crate::options::{CamerasCrop, Pictures, Settings, ShortClips};
 use vidrec_dataset::{Clip, Dataset};
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::Scale;
@@ -16,7 +16,7 @@ use vidrec_jpeg::Scale;
 pub(super) struct SampleSpecs {
     pub dataset: Dataset,
     temporal: Temporal,
-    frames: Frames,
+    frames: Length,
     short: ShortClips,
     clock: Clock,
     augmentation: Augmentation,
@@ -57,10 +57,10 @@ fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
 type Chosen = (Vec<u32>, Vec<bool>);
 
 impl SampleSpecs {
-    pub fn new(dataset: &Dataset, options: &LoaderOptions, clip_frames: Option<u32>) -> Self {
-        let LoaderOptions { temporal, frames, short, fps, augmentation, pictures, .. } = *options;
+    pub fn new(dataset: &Dataset, options: &Settings, clip_frames: Option<u32>) -> Self {
+        let Settings { temporal, frames, short, fps, augmentation, pictures, .. } = *options;
         let (dataset, clock) = (dataset.clone(), Clock(fps));
-        let cameras_crop = options.cameras.crop;
+        let cameras_crop = options.cameras.as_ref().map_or(CamerasCrop::Same, |cameras| cameras.crop);
         SampleSpecs { dataset, temporal, frames, short, clock, augmentation, pictures, cameras_crop, clip_frames }
     }
 
@@ -111,7 +111,7 @@ impl SampleSpecs {
 
     /// Chooses the frames of a sample from `n`.
     fn among(&self, n: u32, length: u32, seat: &Seat) -> Chosen {
-        let any = matches!(self.frames, Frames::Any { .. });
+        let any = matches!(self.frames, Length::Any { .. });
         let count = if any { self.temporal.length(n, length) } else { length };
         let is_short = self.temporal.needs(count) > n.into();
         if is_short && self.short == ShortClips::Pad {
@@ -141,7 +141,7 @@ impl SampleSpecs {
         }
         let params = SampleParams {
             sample: seat.sample,
-            view: self.temporal.view(seat.place.number) * self.augmentation.crop.count() + seat.place.crop,
+            view: self.temporal.view(seat.place.number) * self.augmentation.part.count() + seat.place.crop,
             frames: Vec::new(),
             times,
             window: frame.map(|_| view.window(size)),

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::unequal::{first_that_differs, unequal};
-use crate::draw::{Clock, Frames, ShortClips, Temporal};
-use crate::options::{Draws, LoaderOptions};
+use crate::draw::{Clock, Length, Temporal};
+use crate::options::{Draws, Settings, ShortClips};
 use vidrec_dataset::{Dataset, Tables};
 use vidrec_format::error::{Error, Result};
 
@@ -51,43 +51,43 @@ enum Kind {
 /// The rules for counting samples.
 struct Count {
     temporal: Temporal,
-    frames: Frames,
+    frames: Length,
     short: ShortClips,
 }
 
 impl Count {
     /// The number of samples of a clip of `n` frames, and whether the clip is short.
     fn clip(&self, n: u32) -> (u64, bool) {
-        let Frames::Fixed(count) = self.frames else { return (1, false) };
+        let Length::Fixed(count) = self.frames else { return (1, false) };
         let short = u64::from(n) < self.temporal.needs(count);
         let samples = if short && self.short == ShortClips::Skip { 0 } else { self.temporal.samples(n, count) };
         (samples, short)
     }
 
     fn refuse(&self, clip: u64, n: u32) -> Error {
-        let Frames::Fixed(count) = self.frames else { return Error::internal("a short clip of any length") };
+        let Length::Fixed(count) = self.frames else { return Error::internal("a short clip of any length") };
         let (needs, found) = (self.temporal.needs(count), format!("{n} frames"));
         let e = Error::usage("the clip is shorter than a sample").in_clip(clip);
         e.expected(format!("{needs} frames or more"))
             .found(found)
-            .help("load fewer frames, or choose what happens to short clips: repeat, pad or skip (the option short)")
+            .help("load fewer frames, or choose what happens to short clips: short = repeat, pad or skip")
     }
 }
 
 impl Samples {
     /// `cameras` is the number of consecutive clips that make one sample.
-    pub fn new(dataset: &Dataset, options: &LoaderOptions, cameras: Option<u32>) -> Result<Self> {
+    pub fn new(dataset: &Dataset, options: &Settings, cameras: Option<u32>) -> Result<Self> {
         let draws = if options.sampling.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
         let (draws, is_of_cameras) = (cameras.unwrap_or(draws), cameras.is_some());
         let count = Count { temporal: options.temporal, frames: options.frames, short: options.short };
         let clips = dataset.len() / u64::from(draws);
-        let crops = options.augmentation.crop.count();
+        let crops = options.augmentation.part.count();
         let mut space =
             Samples { kind: Kind::Even(1), crops, draws, is_of_cameras, len: 0, equal: None, longest: 0, short: 0 };
         match dataset.likely_frames_per_clip()? {
             Some(n) if options.fps.is_none() => space.count_one(&count, n, clips)?,
             _ if dataset.is_empty() => space.kind = Kind::Even(count.clip(0).0),
-            None if options.frames == Frames::Stored && options.fps.is_none() => {
+            None if options.frames == Length::Stored && options.fps.is_none() => {
                 return Err(first_that_differs(dataset)?);
             }
             _ => space.count_each(&count, dataset, Clock(options.fps))?,
@@ -107,7 +107,7 @@ impl Samples {
         if short && count.short == ShortClips::Error {
             return Err(count.refuse(0, n));
         }
-        let relied_on = short || count.frames == Frames::Stored || matches!(count.temporal, Temporal::Dense { .. });
+        let relied_on = short || count.frames == Length::Stored || matches!(count.temporal, Temporal::Dense { .. });
         self.equal = relied_on.then_some(n);
         (self.kind, self.longest) = (Kind::Even(samples), n);
         self.short = if short { clips } else { 0 };
@@ -127,7 +127,7 @@ impl Samples {
             if short && count.short == ShortClips::Error {
                 return Err(count.refuse(ordinal, n));
             }
-            if count.frames == Frames::Stored && ordinal > 0 && n != self.longest {
+            if count.frames == Length::Stored && ordinal > 0 && n != self.longest {
                 return Err(unequal(ordinal, self.longest, n));
             }
             self.longest = self.longest.max(n);
@@ -214,7 +214,7 @@ mod tests {
         ) {
             let temporal = Temporal::Dense { stride, hop };
             let short = if skip { ShortClips::Skip } else { ShortClips::Pad };
-            let count = Count { temporal, frames: Frames::Fixed(frames), short };
+            let count = Count { temporal, frames: Length::Fixed(frames), short };
             let starts = |n: u32| {
                 let fits: Vec<u64> = (0..n).step_by(hop as usize).filter(|start| start + (frames - 1) * stride < n).map(u64::from).collect();
                 if fits.is_empty() && !skip { vec![0] } else { fits }

@@ -9,10 +9,10 @@ use super::buckets::Buckets;
 use super::deal::Deal;
 use super::samples::{SamplePlace, Samples};
 use crate::draw::DrawKey;
-use crate::options::{LoaderOptions, Sampling};
+use crate::options::{Sampling, Settings};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
-use vidrec_sampler::order::{LastBatch, Order, Ranks};
+use vidrec_sampler::order::{Order, Ranks, Slot};
 
 /// A place in a batch, and the sample in it.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,8 @@ pub(super) struct BatchSeats {
     pub seats: Vec<Seat>,
     /// The shape of the batch. If it is not exact, [`frames`](BatchShape::frames) is the maximum of a sample.
     pub shape: BatchShape,
+    /// The number of samples that count, in the batches of this number on all ranks together.
+    pub clips_on_all_ranks: u64,
 }
 
 /// The batches of every epoch.
@@ -40,12 +42,12 @@ pub(super) struct Schedule {
     seed: u64,
     rank: u32,
     world_size: u32,
-    last: LastBatch,
     /// The shape of a batch, if there are no buckets.
     shape: BatchShape,
     /// The ranks of a whole epoch, if there are no buckets.
     ranks: Ranks,
-    buckets: Option<Buckets>,
+    /// The buckets, and the way in which ranks share the clips of each.
+    buckets: Option<(Buckets, Vec<Ranks>)>,
     /// The epochs in progress: at most two.
     deals: Mutex<VecDeque<Arc<Deal>>>,
     batches_per_epoch: u64,
@@ -67,13 +69,19 @@ pub(super) struct RunPosition {
 
 impl Schedule {
     /// Creates a schedule. `shape` is that of a batch if there are no buckets.
-    pub fn new(options: &LoaderOptions, space: Samples, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
+    pub fn new(options: &Settings, space: Samples, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
         let Sampling { rank, world_size, last, .. } = options.sampling;
         let (order, seed) = (options.sampling.order.clone().with_default_homes(world_size), options.seed);
         order.check(space.len())?;
         let positions = order.proven(space.len(), seed, 0).len();
         let ranks = Ranks::new(positions, shape.clips, world_size, last)?;
         let ranks = order.homes().map_or(ranks, |homes| ranks.by_homes(homes));
+        let with_ranks = |buckets: Buckets| {
+            let of_bucket = |shape: &BatchShape| Ranks::new(0, shape.clips, world_size, last);
+            let ranks = buckets.shapes.iter().map(of_bucket).collect::<Result<_>>()?;
+            Ok::<_, Error>((buckets, ranks))
+        };
+        let buckets = buckets.map(with_ranks).transpose()?;
         let deals = Mutex::default();
         let mut schedule = Schedule {
             space,
@@ -81,7 +89,6 @@ impl Schedule {
             seed,
             rank,
             world_size,
-            last,
             shape,
             ranks,
             buckets,
@@ -103,38 +110,21 @@ impl Schedule {
         &self.space
     }
 
-    /// Describes in words what decides which samples a batch has. A run cannot resume another one whose words
-    /// differ. For a mix, the words describe what decides it before the position of the run.
-    pub fn describe(&self, epoch: u64, consumed: u64) -> String {
-        let order = match &self.order {
-            Order::Blocks { block, window } => format!("blocks of {block} in windows of {window}"),
-            Order::Homes { homes, exchange, block, window } => {
-                let homes = homes.unwrap_or(self.world_size);
-                format!("{homes} homes of blocks of {block} in windows of {window}, exchange {exchange}")
-            }
-            Order::Given(list) => format!("given {:08x}", crc32fast::hash(bytemuck::cast_slice(list))),
-            Order::Mixed(mixed) => mixed.describe(mixed.position(epoch, consumed)),
-            order => order.to_string(),
-        };
-        let Some(buckets) = &self.buckets else { return order };
-        let shapes = buckets.shapes.iter().map(|BatchShape { frames, size: (w, h), .. }| format!("{frames}x{w}x{h}"));
-        format!("{order}; buckets {}", shapes.collect::<Vec<_>>().join(" "))
-    }
-
-    /// The number of homes, if the order has any.
-    pub fn homes(&self) -> Option<u32> {
-        self.order.homes()
+    /// The order of samples, with its number of homes.
+    pub fn order(&self) -> &Order {
+        &self.order
     }
 
     /// The shapes that batches can have.
     pub fn shapes(&self) -> &[BatchShape] {
-        self.buckets.as_ref().map_or(std::slice::from_ref(&self.shape), |buckets| &buckets.shapes)
+        self.buckets.as_ref().map_or(std::slice::from_ref(&self.shape), |(buckets, _)| &buckets.shapes)
     }
 
     /// The shapes of buckets without clips.
     pub fn empty_buckets(&self) -> Vec<BatchShape> {
-        let Some((deal, buckets)) = self.deal(0).zip(self.buckets.as_ref()) else { return Vec::new() };
-        deal.sizes().zip(&buckets.shapes).filter(|&(clips, _)| clips == 0).map(|(_, shape)| *shape).collect()
+        let Some((buckets, _)) = &self.buckets else { return Vec::new() };
+        let is_empty = buckets.are_empty();
+        buckets.shapes.iter().zip(is_empty).filter(|&(_, is_empty)| is_empty).map(|(shape, _)| *shape).collect()
     }
 
     /// Starts at the position of another run.
@@ -157,6 +147,11 @@ impl Schedule {
         self.deal(epoch).map_or_else(|| self.ranks_in(epoch).batches(), |deal| deal.len())
     }
 
+    /// The number of samples that are in no batch of `epoch`, or of the rest of it.
+    pub fn left_out(&self, epoch: u64) -> u64 {
+        self.deal(epoch).map_or_else(|| self.ranks_in(epoch).left_out(), |deal| deal.left_out())
+    }
+
     /// The position of a run after `batches` batches of `epoch`.
     pub fn after(&self, epoch: u64, batches: u64) -> RunPosition {
         let start_of = |epoch| RunPosition { epoch, consumed: 0, buckets: vec![0; self.bucket_count()] };
@@ -174,7 +169,7 @@ impl Schedule {
 
     /// The number of buckets; 0 if clips are not divided.
     pub fn bucket_count(&self) -> usize {
-        self.buckets.as_ref().map_or(0, |buckets| buckets.shapes.len())
+        self.buckets.as_ref().map_or(0, |(buckets, _)| buckets.shapes.len())
     }
 
     /// The number of the window of blocks in which batch `k` of `epoch` begins; `None` in an order without blocks.
@@ -230,19 +225,21 @@ impl Schedule {
 
     fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchSeats> {
         let order = self.order.proven(self.space.len(), self.seed, epoch);
-        let deal = self.deal(epoch);
+        let (deal, rule) = (self.deal(epoch), self.ranks_in(epoch));
         let shape = match (&deal, &self.buckets) {
-            (Some(deal), Some(buckets)) => deal.bucket(k).map(|bucket| buckets.shapes[bucket]),
+            (Some(deal), Some((buckets, _))) => deal.bucket(k).map(|bucket| buckets.shapes[bucket]),
             _ => Some(self.shape),
         };
-        let rule = self.ranks_in(epoch);
         let at_homes = deal.as_ref().and_then(|deal| deal.at_homes(k, &rule));
-        let seat = |shape: BatchShape, rank: u32, i: u32| {
-            let place = u64::from(rank) * u64::from(shape.clips) + u64::from(i);
-            let (position, counts) = match (&at_homes, &deal) {
-                (Some(positions), _) => (*positions.get(usize::try_from(place).ok()?)?, true),
-                (None, Some(deal)) => deal.position(k, place)?,
-                (None, None) => rule.slot(k, rank, i).map(|slot| (slot.position, slot.counts))?,
+        let clips = |rank| deal.as_ref().map_or_else(|| rule.clips(k, rank), |deal| deal.clips(k, rank));
+        let seat = |rank: u32, i: u32| {
+            let Slot { position, counts } = match (&at_homes, &deal) {
+                (Some(positions), _) => {
+                    let place = u64::from(rank) * u64::from(clips(rank)) + u64::from(i);
+                    Slot { position: *positions.get(usize::try_from(place).ok()?)?, counts: true }
+                }
+                (None, Some(deal)) => deal.slot(k, rank, i)?,
+                (None, None) => rule.slot(k, rank, i)?,
             };
             let (sample, round) = order.drawn(position)?;
             // A multiple of the number of crops, because that number divides the number of samples.
@@ -252,9 +249,14 @@ impl Schedule {
             Some(self.seat(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
         };
         let plan = shape.and_then(|shape| {
-            let places = ranks.flat_map(|rank| (0..shape.clips).map(move |i| (rank, i)));
-            let seats = places.map(|(rank, i)| seat(shape, rank, i)).collect::<Option<Vec<_>>>()?;
-            (!seats.is_empty()).then_some(BatchSeats { seats, shape })
+            let places = ranks.flat_map(|rank| (0..clips(rank)).map(move |i| (rank, i)));
+            let seats = places.map(|(rank, i)| seat(rank, i)).collect::<Option<Vec<_>>>()?;
+            let clips_on_all_ranks = match &deal {
+                Some(deal) => deal.clips_on_all_ranks(k),
+                None => rule.clips_on_all_ranks(k),
+            };
+            let shape = BatchShape { clips: u32::try_from(seats.len()).unwrap_or(u32::MAX), ..shape };
+            (!seats.is_empty()).then_some(BatchSeats { seats, shape, clips_on_all_ranks })
         });
         let batches = self.batches_in(epoch);
         let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {batches}"));
@@ -291,7 +293,7 @@ impl Schedule {
 
     /// The batches of `epoch`, or of the rest of it, if clips are divided into buckets.
     fn deal(&self, epoch: u64) -> Option<Arc<Deal>> {
-        let buckets = self.buckets.as_ref()?;
+        let (buckets, ranks) = self.buckets.as_ref()?;
         let mut deals = lock(&self.deals);
         if let Some(deal) = deals.iter().find(|deal| deal.epoch == epoch) {
             return Some(deal.clone());
@@ -301,7 +303,7 @@ impl Schedule {
             _ => vec![0; buckets.shapes.len()],
         };
         let order = self.order.proven(self.space.len(), self.seed, epoch);
-        let deal = Arc::new(Deal::new((epoch, &order), &self.space, buckets, done, (self.world_size, self.last)));
+        let deal = Arc::new(Deal::new((epoch, &order), &self.space, buckets, done, ranks));
         deals.truncate(1);
         deals.push_front(deal.clone());
         Some(deal)

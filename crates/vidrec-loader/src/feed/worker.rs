@@ -30,8 +30,6 @@ pub(super) struct Worker {
 pub(super) struct Making<'a> {
     /// Tables for frames of the size in the clip's entry; `None` if the entry has no size.
     pub kernel: Option<&'a Kernel>,
-    /// Whether to compare the CRC-32 of every frame that is read.
-    pub check_crc: bool,
     /// The cache of decoded frames, if there is one.
     pub cache: Option<&'a Cache>,
 }
@@ -121,7 +119,7 @@ impl Worker {
         other: impl Fn((u32, u32)) -> Kernel,
         slot: PictureSlot<'_, S>,
     ) -> Result<DecodeCost> {
-        let Making { kernel, check_crc, cache } = making;
+        let Making { kernel, cache } = making;
         let cache = cache.map(|cache| Ok((cache, frame_key(clip, t)?))).transpose()?;
         if let Some((cache, frame)) = cache
             && let Some((tables, cut, scale, tiles)) = self.kept(cache, frame, kernel, &other)?
@@ -133,17 +131,14 @@ impl Worker {
         let mut record = std::mem::take(&mut self.record);
         let work = clip.frame_with(t, &mut record).and_then(|frame| {
             // Fetched records have already been checked.
-            let is_checked = check_crc || clip.is_remote();
-            if check_crc && !clip.is_remote() {
+            if !clip.is_remote() {
                 frame.check()?;
             }
             let made = self.picture(frame.jpeg(), kernel, &other, cache, slot);
             frame.prove_still_there()?;
             let (mut cost, planes) = made.map_err(|e| frame.place(e))?;
             if let Some((cache, _)) = cache {
-                // The cache must only have correct frames, even if this loader does not check frames.
-                let is_proven = is_checked || (planes.is_some() && cache.failure().is_none() && frame.check().is_ok());
-                cost.cached = Some(self.keep(cache, planes.as_ref(), is_proven));
+                cost.cached = Some(self.keep(cache, planes.as_ref()));
             }
             Ok(cost)
         });
@@ -151,9 +146,9 @@ impl Worker {
         work
     }
 
-    /// Copies the JPEG of frame `t` of `clip` to `to`, which must have its length. Checks the copy (if
-    /// `check_crc`), and returns the width and height in its header.
-    pub fn jpeg(&mut self, clip: &Clip<'_>, t: u32, check_crc: bool, to: &mut [u8]) -> Result<(u32, u32)> {
+    /// Copies the JPEG of frame `t` of `clip` to `to`, which must have its length. Checks the copy,
+    /// and returns the width and height in its header.
+    pub fn jpeg(&mut self, clip: &Clip<'_>, t: u32, to: &mut [u8]) -> Result<(u32, u32)> {
         let mut record = std::mem::take(&mut self.record);
         let size = clip.frame_with(t, &mut record).and_then(|frame| {
             let jpeg = frame.jpeg();
@@ -163,7 +158,7 @@ impl Worker {
             }
             to.copy_from_slice(jpeg);
             // Fetched records have already been checked.
-            if check_crc && !clip.is_remote() {
+            if !clip.is_remote() {
                 frame.check_copy(to)?;
             }
             let format = self.decoder.format(to);
@@ -214,17 +209,13 @@ impl Worker {
     }
 
     /// Stores decoded planes in the cache.
-    fn keep(&mut self, cache: &Cache, planes: Option<&Planes>, is_proven: bool) -> Cached {
+    fn keep(&mut self, cache: &Cache, planes: Option<&Planes>) -> Cached {
         let Some(Planes { part, scale, region, from_cache }) = planes else {
             return Cached { of_frame: OfFrame::Never, tiles: 0, kept: 0, is_refused: false };
         };
         let of_frame = if *from_cache > 0 { OfFrame::Some } else { OfFrame::Nothing };
         let (grid, parts) = (part.grid, part.grid.touched(*region));
-        let kept = if is_proven {
-            cache.keep(&self.found, (grid, *scale), &parts, &self.planes, &mut self.tiles)
-        } else {
-            Kept::No
-        };
+        let kept = cache.keep(&self.found, (grid, *scale), &parts, &self.planes, &mut self.tiles);
         let bytes = if let Kept::Yes(bytes) = kept { bytes } else { 0 };
         Cached { of_frame, tiles: (*from_cache).into(), kept: bytes, is_refused: kept == Kept::NoRoom }
     }

@@ -4,14 +4,15 @@ use vidrec_format::words::words;
 
 /// The channels of a picture.
 ///
-/// As a word (`FromStr`, `Display`): `rgb`, `gray` or `ycbcr`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// As a word (`FromStr`, `Display`, serde): `rgb`, `gray` or `ycbcr`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum Channels {
     /// Red, green, blue. The default.
     #[default]
     Rgb,
-    /// Luma alone, one channel. It uses the first value of `mean` and `std`. Chroma is not used.
+    /// Luma alone, one channel. It uses the first values of [`Normalize`](crate::Normalize). Chroma is not used.
     Gray,
     /// Luma and chroma, full-range BT.601 as in JFIF. Neutral chroma is 128 of 255.
     YCbCr,

@@ -10,7 +10,7 @@ use labels::LabelMaps;
 pub use counts::SourceCount;
 pub use labels::MixLabels;
 
-use super::options::{LoaderOptions, Sampling};
+use super::options::{Settings, best_order};
 use vidrec_dataset::{Clip, Dataset};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
@@ -58,7 +58,7 @@ impl Default for MixOptions {
 /// #     pub use vidrec_format::error::{Error, Result};
 /// #     pub use vidrec_format::meta::Meta;
 /// #     pub use vidrec_format::planes::Planes;
-/// #     pub use vidrec_loader::{Loader, LoaderOptions, Mix, MixOptions, Pictures};
+/// #     pub use vidrec_loader::{Crop, Loader, LoaderOptions, Mix, MixOptions};
 /// # }
 /// # use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
 /// # let folder = tempfile::tempdir().unwrap();
@@ -75,15 +75,15 @@ impl Default for MixOptions {
 /// #     Ok(folder.path().join(name))
 /// # };
 /// # let (kinetics, ssv2) = (make("kinetics", 30, ["run", "sit"])?, make("ssv2", 8, ["push", "run"])?);
-/// use vidrec::{Dataset, Loader, LoaderOptions, Mix, MixOptions, Pictures};
+/// use vidrec::{Crop, Dataset, Loader, LoaderOptions, Mix, MixOptions};
 ///
 /// let (kinetics, ssv2) = (Dataset::open(kinetics)?, Dataset::open(ssv2)?);
 /// let options = MixOptions { samples_per_epoch: Some(20), window: 10, ..MixOptions::default() };
 /// let mix = Mix::new([("kinetics", kinetics, 0.7), ("ssv2", ssv2, 0.3)], options)?;
 /// assert_eq!(mix.classes(), ["run", "sit", "push"]);
 ///
-/// let pictures = Pictures { size: (16, 16), ..Pictures::default() };
-/// let loader = Loader::mix(&mix, LoaderOptions { batch_size: 10, pictures, ..LoaderOptions::default() })?;
+/// let options = LoaderOptions { batch_size: 10, crop: Crop::center((16, 16)), ..LoaderOptions::default() };
+/// let loader = Loader::mix(&mix, options)?;
 /// let batch = loader.batch(0, 1)?;
 /// assert_eq!(batch.source_ids.iter().filter(|&&source| source == 1).count(), 3);
 /// assert_eq!(loader.sources(0, 1)[0].samples, 7);
@@ -178,11 +178,19 @@ impl Mix {
         Ok((source as u32, label))
     }
 
-    /// The order of samples. `samples` has the number of samples of each source.
-    pub(super) fn order(&self, samples: &[u64], options: &LoaderOptions) -> Result<Mixed> {
-        let sources = self.0.sets.iter().zip(samples);
-        let sources = sources.map(|(set, &n)| Ok((n, source_order(set, &options.sampling.order)?)));
-        let sources = sources.collect::<Result<Vec<_>>>()?;
+    /// The order of samples. `samples` has the number of samples of each source, and `resumed` the order of each
+    /// source in the run that is resumed. They are kept if no order is asked for, even if the sources have moved.
+    pub(super) fn order(
+        &self,
+        samples: &[u64],
+        options: &Settings,
+        resumed: Option<Vec<SourceOrder>>,
+    ) -> Result<Mixed> {
+        let order = &options.sampling.order;
+        let own = |set: &Dataset| source_order(set, order);
+        let own = self.0.sets.iter().map(own).collect::<Result<Vec<_>>>()?;
+        let kept = resumed.filter(|kept| *order == Order::Sequential && kept.len() == own.len());
+        let sources = samples.iter().copied().zip(kept.unwrap_or(own)).collect();
         let all = samples.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
         let samples_per_epoch = self.0.samples_per_epoch.unwrap_or(all).max(1);
         Mixed::new(self.0.shares.clone(), sources, samples_per_epoch, options.seed)
@@ -204,12 +212,12 @@ impl Mix {
     }
 
     /// Returns an error that names the options that do not fit a mix.
-    pub(super) fn check(&self, options: &LoaderOptions) -> Result<()> {
+    pub(super) fn check(&self, options: &Settings) -> Result<()> {
         let option = if !options.batching.buckets.is_empty() {
-            "buckets"
+            "batching"
         } else if !options.batching.sizes.is_empty() {
-            "sizes"
-        } else if !options.cameras.names.is_empty() {
+            "crop"
+        } else if options.cameras.is_some() {
             "cameras"
         } else {
             return Ok(());
@@ -231,7 +239,7 @@ fn shares(window: u32, weights: Vec<(String, f64)>, mut schedule: Vec<(u64, Vec<
 /// The order of a source for the requested order.
 fn source_order(set: &Dataset, order: &Order) -> Result<SourceOrder> {
     match *order {
-        Order::Sequential => Ok(match Sampling::order_for(set) {
+        Order::Sequential => Ok(match best_order(set) {
             Order::Blocks { block, .. } | Order::Homes { block, .. } => SourceOrder::Blocks { block, window: WINDOW },
             _ => SourceOrder::Shuffled,
         }),

@@ -1,59 +1,109 @@
-//! How clips of different lengths and shapes become batches.
+//! How clips of different lengths become batches.
+
+use serde::{Deserialize, Serialize};
 
 use crate::require::require;
 use vidrec_format::error::Result;
-use vidrec_format::limits::MAX_SIDE;
 
-/// The rules that turn clips of different lengths and shapes into batches. By default, every batch has
-/// [`batch_size`](crate::LoaderOptions::batch_size) clips in pictures of one size.
+/// The rule that decides how many clips a batch has, and which clips share one. By default, every batch has
+/// [`batch_size`](crate::LoaderOptions::batch_size) clips.
 ///
-/// With buckets or sizes, all clips of a batch come from one bucket. All ranks have the same number of batches,
-/// and the same shapes at the same time. Each clip comes once an epoch, and a run resumes exactly. The loader then
-/// keeps a byte for each clip, and 8 bytes for each sample of an epoch. Each epoch begins with a pass over its
-/// order.
+/// Buckets are the lengths of samples, ascending, for [`Frames::AllFrames`](crate::Frames::AllFrames). A clip goes to
+/// the first bucket that holds it, and is padded to that length. All clips of a batch come from one bucket. All ranks
+/// have the same number of batches, and the same lengths at the same time. Each clip comes once an epoch, and a run
+/// resumes exactly. The loader then keeps a byte for each clip, and 8 bytes for each sample of an epoch. Each epoch
+/// begins with a pass over its order.
+///
+/// With a budget, a batch of one rank has as many clips as fit, instead of
+/// [`batch_size`](crate::LoaderOptions::batch_size).
+///
+/// As JSON (serde): the name of the variant with its fields, such as `{"Buckets": {"lengths": [8, 16]}}`.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_loader::{Batching, Budget, Frames, LoaderOptions}; }
-/// use vidrec::{Batching, Budget, Frames, LoaderOptions};
+/// # mod vidrec { pub use vidrec_loader::{Batching, Frames, LoaderOptions}; }
+/// use vidrec::{Batching, Frames, LoaderOptions};
 ///
 /// let options = LoaderOptions {
-///     frames: Frames::Any { most: Some(64) },
-///     batching: Batching { buckets: vec![8, 16, 32, 64], budget: Some(Budget::Frames(256)), ..Batching::default() },
+///     frames: Frames::all().with_max(Some(64)),
+///     batching: Some(Batching::FrameBudget { frames: 256, buckets: vec![8, 16, 32, 64] }),
 ///     ..LoaderOptions::default()
 /// };
-/// assert!(options.batching.sizes.is_empty());
+/// # drop(options);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Batching {
-    /// The lengths of samples, ascending, for [`Frames::Any`](crate::Frames::Any). A clip goes to the first bucket
-    /// that holds it, and is padded to that length. Default: none.
-    pub buckets: Vec<u32>,
-    /// The sizes of pictures, as width and height. A clip goes to the size that is nearest in shape (width over
-    /// height). The sizes replace [`Pictures::size`](crate::Pictures::size). Default: none.
-    pub sizes: Vec<(u32, u32)>,
-    /// The maximum content of a batch of one rank. A batch then has as many clips as fit, instead of
-    /// [`batch_size`](crate::LoaderOptions::batch_size). Default `None`.
-    pub budget: Option<Budget>,
-}
-
-/// The maximum content of a batch of one rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Budget {
-    /// This many frames, including those that pad.
-    Frames(u64),
-    /// This many tokens. Each patch of frames and pixels is one token. At the borders, a patch may be incomplete.
-    Tokens {
+pub enum Batching {
+    /// Clips of similar lengths share a batch.
+    Buckets {
+        /// The lengths of samples, ascending.
+        lengths: Vec<u32>,
+    },
+    /// A batch has at most this many frames, including those that pad.
+    FrameBudget {
+        /// The number of frames in a batch.
+        frames: u64,
+        /// The lengths of samples, ascending. Clips of any length need them.
+        #[serde(default)]
+        buckets: Vec<u32>,
+    },
+    /// A batch has at most this many tokens. Each patch of frames and pixels is one token. At the borders, a patch
+    /// may be incomplete.
+    TokenBudget {
         /// The number of tokens in a batch.
         tokens: u64,
         /// The number of frames, rows and columns of a patch, each 1 or more.
         patch: [u32; 3],
+        /// The lengths of samples, ascending. Clips of any length need them.
+        #[serde(default)]
+        buckets: Vec<u32>,
     },
+}
+
+impl Batching {
+    /// The lengths of the buckets.
+    pub(super) fn buckets(&self) -> &[u32] {
+        match self {
+            Batching::Buckets { lengths } => lengths,
+            Batching::FrameBudget { buckets, .. } | Batching::TokenBudget { buckets, .. } => buckets,
+        }
+    }
+
+    pub(super) fn budget(&self) -> Option<Budget> {
+        match *self {
+            Batching::Buckets { .. } => None,
+            Batching::FrameBudget { frames, .. } => Some(Budget::Frames(frames)),
+            Batching::TokenBudget { tokens, patch, .. } => Some(Budget::Tokens { tokens, patch }),
+        }
+    }
+
+    /// Returns an error that names the field if a value makes no sense.
+    pub(super) fn check(&self) -> Result<()> {
+        let buckets = self.buckets();
+        let ascending = buckets.is_sorted_by(|a, b| a < b) && buckets.first() != Some(&0);
+        require(ascending, "batching: buckets", format_args!("{buckets:?}"), "ascending lengths of 1 or more")?;
+        if let Batching::Buckets { lengths } = self {
+            require(!lengths.is_empty(), "batching: buckets", "none", "one or more lengths")?;
+        }
+        match self {
+            Batching::TokenBudget { patch, .. } => {
+                require(!patch.contains(&0), "batching: patch", format_args!("{patch:?}"), "1 or more on each side")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The maximum content of a batch of one rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Budget {
+    Frames(u64),
+    Tokens { tokens: u64, patch: [u32; 3] },
 }
 
 impl Budget {
     /// The number of clips of `frames` frames of `size` (width, height) that fit.
-    pub(crate) fn clips(self, frames: u32, (width, height): (u32, u32)) -> u32 {
+    pub fn clips(self, frames: u32, (width, height): (u32, u32)) -> u32 {
         let (budget, clip) = match self {
             Budget::Frames(budget) => (budget, u64::from(frames)),
             Budget::Tokens { tokens, patch: [t, h, w] } => {
@@ -62,29 +112,6 @@ impl Budget {
             }
         };
         u32::try_from(budget / clip.max(1)).unwrap_or(u32::MAX)
-    }
-}
-
-impl Batching {
-    /// Whether clips go to buckets.
-    pub(crate) fn divides(&self) -> bool {
-        !self.buckets.is_empty() || !self.sizes.is_empty()
-    }
-
-    /// Returns an error that names the option if a value makes no sense.
-    pub(super) fn check(&self) -> Result<()> {
-        let ascending = self.buckets.is_sorted_by(|a, b| a < b) && self.buckets.first() != Some(&0);
-        require(ascending, "buckets", format_args!("{:?}", self.buckets), "ascending lengths of 1 or more")?;
-        let fits = |&(w, h): &(u32, u32)| [w, h].iter().all(|side| (1..=MAX_SIDE).contains(side));
-        require(self.sizes.iter().all(fits), "sizes", format_args!("{:?}", self.sizes), "sides of 1 to 65500")?;
-        let number = self.buckets.len().max(1) * self.sizes.len().max(1);
-        require(number <= 256, "buckets and sizes", number, "at most 256 combinations")?;
-        match self.budget {
-            Some(Budget::Tokens { patch, .. }) => {
-                require(!patch.contains(&0), "patch", format_args!("{patch:?}"), "1 or more on each side")
-            }
-            _ => Ok(()),
-        }
     }
 }
 
@@ -104,15 +131,16 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_named() {
-        let none = Batching::default;
-        none().check().unwrap();
         for (name, batching) in [
-            ("buckets", Batching { buckets: vec![8, 8], ..none() }),
-            ("buckets", Batching { buckets: vec![0, 8], ..none() }),
-            ("sizes", Batching { sizes: vec![(0, 8)], ..none() }),
-            ("patch", Batching { budget: Some(Budget::Tokens { tokens: 1, patch: [1, 0, 1] }), ..none() }),
+            ("buckets", Batching::Buckets { lengths: vec![8, 8] }),
+            ("buckets", Batching::Buckets { lengths: vec![] }),
+            ("buckets", Batching::FrameBudget { frames: 9, buckets: vec![0, 8] }),
+            ("patch", Batching::TokenBudget { tokens: 1, patch: [1, 0, 1], buckets: vec![] }),
         ] {
             assert!(batching.check().unwrap_err().to_string().contains(name), "{name}");
         }
+        let json = r#"{"TokenBudget":{"tokens":9,"patch":[1,2,3],"buckets":[]}}"#;
+        let read: Batching = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), json);
     }
 }

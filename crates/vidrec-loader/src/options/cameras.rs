@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::Missing;
 use crate::require::require;
 use vidrec_format::error::{Error, Result};
@@ -9,8 +11,9 @@ use vidrec_format::words::words;
 
 /// Whether the cameras of a sample have the same crop, flip and colors.
 ///
-/// As a word (`FromStr`, `Display`): `same` or `own`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// As a word (`FromStr`, `Display`, serde): `same` or `own`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum CamerasCrop {
     /// One draw for all. The default.
@@ -20,59 +23,72 @@ pub enum CamerasCrop {
     Own,
 }
 
-words!(CamerasCrop, "cameras_crop", { "same" => Same, "own" => Own });
+words!(CamerasCrop, "cameras: crop", { "same" => Same, "own" => Own });
 
 /// Several cameras that recorded the same scene: clips with the same episode are one sample.
 ///
 /// Frames are drawn from those of the first camera. Every other camera has the frames whose times are nearest, so
 /// the clocks of the cameras must begin together. It is an error if none is within the time from one frame to the
-/// next. Without names, each clip is a sample of its own.
+/// next.
 ///
 /// ```
 /// # mod vidrec { pub use vidrec_loader::{Cameras, LoaderOptions}; }
 /// use vidrec::{Cameras, LoaderOptions};
 ///
-/// let cameras = Cameras { names: vec!["front".into(), "wrist".into()], ..Cameras::default() };
-/// let options = LoaderOptions { cameras, ..LoaderOptions::default() };
-/// assert_eq!(options.cameras.attribute, "camera");
+/// let cameras = Cameras::new(["front", "wrist"]);
+/// assert_eq!(cameras.camera_attribute, "camera");
+/// let options = LoaderOptions { cameras: Some(cameras), ..LoaderOptions::default() };
+/// # drop(options);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cameras {
-    /// The cameras of a sample, in order. Clips of other cameras are in no sample. Default: none.
+    /// The cameras of a sample, in order, one or more. Clips of other cameras are in no sample.
     pub names: Vec<String>,
     /// The attribute of clips that names their camera. Default `camera`.
-    pub attribute: String,
+    #[serde(default = "camera")]
+    pub camera_attribute: String,
     /// The attribute that clips of the same episode share: a text or a whole number. Default `episode`.
-    pub episode: String,
+    #[serde(default = "episode")]
+    pub episode_attribute: String,
     /// What happens to an episode without one of the cameras. It is an error, or its pictures are zeros and
     /// [`Batch::camera_mask`](crate::Batch::camera_mask) is false. Default [`Missing::Error`].
+    #[serde(default)]
     pub missing: Missing,
     /// Whether all cameras have the same crop, flip and colors. Default [`CamerasCrop::Same`].
+    #[serde(default)]
     pub crop: CamerasCrop,
 }
 
-impl Default for Cameras {
-    fn default() -> Self {
-        Cameras {
-            names: Vec::new(),
-            attribute: "camera".into(),
-            episode: "episode".into(),
-            missing: Missing::Error,
-            crop: CamerasCrop::Same,
-        }
-    }
+fn camera() -> String {
+    "camera".into()
+}
+
+fn episode() -> String {
+    "episode".into()
 }
 
 /// The maximum number of cameras of a sample.
 const MOST_CAMERAS: usize = 256;
 
 impl Cameras {
+    /// These cameras, with defaults.
+    pub fn new<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        Cameras {
+            names: names.into_iter().map(N::into).collect(),
+            camera_attribute: camera(),
+            episode_attribute: episode(),
+            missing: Missing::Error,
+            crop: CamerasCrop::Same,
+        }
+    }
+
     /// Returns an error that names the option if a value makes no sense.
     pub(super) fn check(&self) -> Result<()> {
         let mut seen = HashSet::new();
         if let Some(twice) = self.names.iter().find(|name| !seen.insert(name.as_str())) {
             return Err(Error::usage("loader option cameras: the same camera is given twice").found(twice));
         }
-        require(self.names.len() <= MOST_CAMERAS, "cameras", self.names.len(), "at most 256")
+        require((1..=MOST_CAMERAS).contains(&self.names.len()), "cameras", self.names.len(), "1 to 256")
     }
 }

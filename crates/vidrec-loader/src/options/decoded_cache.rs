@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
+use super::json::bytes;
+
 /// Keeps the planes of decoded frames in memory that all processes of the machine share. Frames are then decoded
 /// once and not once an epoch. The batches have the same bits.
 ///
@@ -23,15 +27,20 @@ use std::path::PathBuf;
 /// use vidrec::{Dataset, DecodedCache, Loader, LoaderOptions};
 ///
 /// let train = Dataset::open("train")?;
-/// let decoded_cache = Some(DecodedCache { bytes: vidrec::parse_bytes("200GB")?, ..DecodedCache::default() });
+/// let decoded_cache = Some(DecodedCache { size: vidrec::parse_bytes("200GB")?, dir: None });
 /// let loader = Loader::new(&train, LoaderOptions { decoded_cache, ..LoaderOptions::default() })?;
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+///
+/// As JSON (serde): `{"size": "200GB"}`; the size is a number of bytes or a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DecodedCache {
     /// The maximum number of bytes, for all processes together. It must not exceed the memory of the machine or
     /// its container, or the room in the file system.
-    pub bytes: u64,
+    #[serde(with = "bytes")]
+    pub size: u64,
     /// A folder in memory (tmpfs), in which the cache creates a folder of its own. Default `None`: `/dev/shm`.
+    #[serde(default)]
     pub dir: Option<PathBuf>,
 }

@@ -1,5 +1,8 @@
 //! How far the loader works ahead.
 
+use serde::{Deserialize, Serialize};
+
+use super::json::bytes;
 use crate::require::require;
 use vidrec_format::error::Result;
 
@@ -13,13 +16,15 @@ use vidrec_format::error::Result;
 /// let options = LoaderOptions { prefetch, ..LoaderOptions::default() };
 /// assert_eq!(options.prefetch.bytes, 1 << 30);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Prefetch {
     /// The number of batches that [`Loader::iter`](crate::Loader::iter) keeps ready or in progress ahead of the
     /// one in use, 1 or more. Default 4.
     pub batches: u32,
     /// The limit in bytes for the samples of those batches. One batch is always made. Default 1 GiB. Between
     /// epochs, the loader keeps the memory of those batches and of one more.
+    #[serde(with = "bytes")]
     pub bytes: u64,
     /// The number of batches after those whose pages the system is asked to read. Default 4; 0 asks for none.
     pub readahead: u32,

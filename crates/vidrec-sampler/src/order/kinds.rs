@@ -4,6 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
+
+use super::order_json::{OrderJson, Written};
 use super::source_order::check_blocks;
 use super::{Blocks, Homes, Mixed, Permutation, Weights};
 use vidrec_format::error::{Error, Result};
@@ -25,7 +28,12 @@ use vidrec_format::words::unknown;
 /// As a word (`FromStr`, `Display`): `sequential`, `shuffled`, `blocks` (64 samples, mixed within 8 blocks) or
 /// `homes` (the same blocks, a home for each rank, an exchange of 1). `Display` also prints `given`, `weighted`
 /// and `mix`, which need more than a word.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// As JSON (serde): the name of the variant, with its fields if it has any, such as
+/// `{"Blocks": {"block": 64, "window": 8}}`. [`Order::Given`] reads a list of samples, and [`Order::Weighted`] a list
+/// of `weights`. Both are written as their digest, which is short and enough to compare two orders. So is a mix,
+/// which cannot be read.
+#[derive(Debug, Clone, PartialEq, Default, serde::Deserialize)]
+#[serde(try_from = "OrderJson")]
 #[non_exhaustive]
 pub enum Order {
     /// As stored, the same in each epoch. The default.
@@ -65,7 +73,7 @@ pub enum Order {
     /// Explicit samples, in the same order in each epoch. A sample may be missing, or occur several times and then
     /// get another crop each time.
     ///
-    /// A sample is the ordinal of a clip, unless the loader takes several views of a clip: see `Temporal`.
+    /// A sample is the ordinal of a clip, unless the loader takes several views of a clip: see `Frames`.
     Given(Arc<[u64]>),
     /// Draws *with replacement*, as many as there are samples. A sample may come several times in an epoch, each
     /// time with another crop, or never.
@@ -172,6 +180,42 @@ impl Order {
             Order::Weighted(weights) => Kind::Weighted { weights: weights.clone(), seed, epoch },
             Order::Mixed(mixed) => Kind::Mixed { mixed: mixed.clone(), epoch },
         })
+    }
+}
+
+impl TryFrom<OrderJson> for Order {
+    type Error = Error;
+
+    fn try_from(json: OrderJson) -> Result<Self> {
+        Ok(match json {
+            OrderJson::Sequential => Order::Sequential,
+            OrderJson::Shuffled => Order::Shuffled,
+            OrderJson::Blocks { block, window } => Order::Blocks { block, window },
+            OrderJson::Homes { homes, exchange, block, window } => Order::Homes { homes, exchange, block, window },
+            OrderJson::Given(samples) => Order::Given(samples.into()),
+            OrderJson::Weighted { weights } => Order::Weighted(Arc::new(Weights::new(&weights)?)),
+        })
+    }
+}
+
+impl Serialize for Order {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let written = match self {
+            Order::Sequential => Written::Sequential,
+            Order::Shuffled => Written::Shuffled,
+            &Order::Blocks { block, window } => Written::Blocks { block, window },
+            &Order::Homes { homes, exchange, block, window } => Written::Homes { homes, exchange, block, window },
+            Order::Given(list) => {
+                let mut digest = crc32fast::Hasher::new();
+                list.iter().for_each(|sample| digest.update(&sample.to_le_bytes()));
+                Written::Given { samples: list.len(), digest: format!("{:08x}", digest.finalize()) }
+            }
+            Order::Weighted(weights) => {
+                Written::Weighted { samples: weights.len(), digest: format!("{:08x}", weights.digest()) }
+            }
+            Order::Mixed(mixed) => Written::Mixed { shares: mixed.describe(u64::MAX) },
+        };
+        written.serialize(serializer)
     }
 }
 
@@ -335,5 +379,33 @@ mod tests {
             let e = order.epoch(9, 0, 0).unwrap_err().to_string();
             assert!(e.contains(named), "{order:?}: {e}");
         }
+    }
+
+    #[test]
+    fn an_order_is_read_as_it_is_written() {
+        let homes = Order::Homes { homes: Some(3), exchange: 0.5, block: 4, window: 2 };
+        for order in [Order::Sequential, Order::Shuffled, Order::Blocks { block: 4, window: 2 }, homes] {
+            let json = serde_json::to_string(&order).unwrap();
+            assert_eq!(serde_json::from_str::<Order>(&json).unwrap(), order, "{json}");
+        }
+        let read = |json| serde_json::from_str::<Order>(json).map_err(|e| e.to_string());
+        assert_eq!(read(r#"{"Blocks": {}}"#), Ok(Order::Blocks { block: 64, window: 8 }));
+        assert_eq!(read(r#"{"Homes": {}}"#), Ok("homes".parse().unwrap()));
+        assert_eq!(read(r#"{"Given": [3, 0, 3]}"#), Ok(Order::Given([3, 0, 3].into())));
+        let weights = Order::Weighted(Arc::new(Weights::new(&[1.0, 3.0]).unwrap()));
+        assert_eq!(read(r#"{"Weighted": {"weights": [2, 6]}}"#), Ok(weights));
+        assert!(read(r#"{"Weighted": {"weights": [-1]}}"#).unwrap_err().contains("weight"));
+        assert!(read(r#"{"Blocks": {"blok": 3}}"#).unwrap_err().contains("blok"));
+    }
+
+    #[test]
+    fn long_orders_are_written_as_their_digest() {
+        let written = |order: Order| serde_json::to_string(&order).unwrap();
+        let given = |list: &[u64]| written(Order::Given(list.into()));
+        assert_eq!(given(&[1, 2]), given(&[1, 2]));
+        assert_ne!(given(&[1, 2]), given(&[2, 1]));
+        let weighted = |list: &[f64]| written(Order::Weighted(Arc::new(Weights::new(list).unwrap())));
+        assert_eq!(weighted(&[1.0, 3.0]), weighted(&[2.0, 6.0]), "weights are in any unit");
+        assert_ne!(weighted(&[1.0, 3.0]), weighted(&[1.0, 2.0]));
     }
 }

@@ -157,12 +157,17 @@ impl Mixed {
         self.sources.iter().any(|source| matches!(source.order, SourceOrder::Blocks { .. }))
     }
 
-    /// Describes in words what decides which samples come before a position.
+    /// The order of the samples of each source.
+    #[doc(hidden)]
+    pub fn source_orders(&self) -> Vec<SourceOrder> {
+        self.sources.iter().map(|source| source.order).collect()
+    }
+
+    /// Describes in words which sources the samples before a position are from.
     #[doc(hidden)]
     pub fn describe(&self, position: u64) -> String {
-        let order = |source: &Source| format!("{} {}", source.len, source.order.describe());
-        let orders: Vec<String> = self.sources.iter().map(order).collect();
-        format!("{}; of {}", self.shares.describe(position), orders.join(", "))
+        let lengths: Vec<String> = self.rounds().map(|len| len.to_string()).collect();
+        format!("{}; of {} samples", self.shares.describe(position), lengths.join(", "))
     }
 
     fn stretch(&self, position: u64) -> Option<&Stretch> {

@@ -8,10 +8,10 @@
 //!
 //! ```
 //! # mod vidrec { pub use vidrec_format::error::Error; pub use vidrec_sampler::order; }
-//! use vidrec::order::{LastBatch, Permutation, Ranks};
+//! use vidrec::order::{Last, Permutation, Ranks};
 //!
 //! let order = Permutation::new(10, 42, 0);
-//! let ranks = Ranks::new(10, 2, 2, LastBatch::Pad)?;
+//! let ranks = Ranks::new(10, 2, 2, Last::Pad)?;
 //! assert_eq!(ranks.batches(), 3);
 //! let slot = ranks.slot(1, 0, 1).unwrap();
 //! assert_eq!(slot.position, 5, "batch 1 of both ranks is positions 4 to 7, of rank 0 the first two");
@@ -24,6 +24,7 @@ mod homes;
 mod kinds;
 mod mixed;
 mod mixing;
+mod order_json;
 mod permutation;
 mod quotas;
 mod ranks;
@@ -36,7 +37,7 @@ pub use homes::Homes;
 pub use kinds::{EpochOrder, Order};
 pub use mixed::{Draw, Mixed};
 pub use permutation::Permutation;
-pub use ranks::{LastBatch, Ranks, Slot};
+pub use ranks::{Last, Ranks, Slot};
 pub use shares::Shares;
 pub use source_order::SourceOrder;
 pub use weights::Weights;

@@ -4,7 +4,7 @@ use super::{Blocks, Permutation};
 use vidrec_format::error::{Error, Result};
 
 /// The order of the samples of one source of a [`Mixed`](super::Mixed). Each round through them has a new one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum SourceOrder {
     /// An exact shuffle: [`Permutation`]. The default.
@@ -34,14 +34,6 @@ impl SourceOrder {
         match self {
             SourceOrder::Shuffled => Permutation::new(n, seed, round).get(position),
             SourceOrder::Blocks { block, window } => Blocks::new(n, block, window, seed, round).get(position),
-        }
-    }
-
-    /// Describes the order in words.
-    pub(super) fn describe(self) -> String {
-        match self {
-            SourceOrder::Shuffled => "shuffled".into(),
-            SourceOrder::Blocks { block, window } => format!("in blocks of {block} in windows of {window}"),
         }
     }
 }

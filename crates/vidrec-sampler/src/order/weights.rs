@@ -80,6 +80,14 @@ impl Weights {
         Self::new(&labels.iter().map(weight).collect::<Vec<_>>())
     }
 
+    /// A checksum of the table.
+    pub(super) fn digest(&self) -> u32 {
+        let mut digest = crc32fast::Hasher::new();
+        self.stay.iter().for_each(|stay| digest.update(&stay.to_le_bytes()));
+        self.alias.iter().for_each(|alias| digest.update(&alias.to_le_bytes()));
+        digest.finalize()
+    }
+
     /// The number of samples.
     pub fn len(&self) -> u64 {
         self.stay.len() as u64

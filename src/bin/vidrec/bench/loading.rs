@@ -1,13 +1,14 @@
 //! What to load and how: the command line's form of a loader's options.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use vidrec::jpeg::JpegDecoder;
-use vidrec::order::{LastBatch, Order};
+use vidrec::order::{Last, Order};
 use vidrec::sampler::Rate;
 use vidrec::{
-    Augmentation, Batching, Budget, Channels, ColorJitter, Crop, Dataset, DecodedCache, Dtype, Frames, Io, Layout,
-    LoaderOptions, OnBadFrame, Pictures, Prefetch, Safety, Sampling, ShortClips, Temporal,
+    Batching, Channels, ColorJitter, Crop, DecodedCache, Dtype, Frames, Io, Layout, LoaderOptions, Normalize,
+    OnBadFrame, Prefetch, ShortClips, Start,
 };
 
 use crate::words::words;
@@ -25,14 +26,14 @@ pub struct Loading {
     /// Frames to take from each clip; or `all`, whatever their number, padded to the longest of the batch. [default: all,
     /// and clips must have the same number]
     #[arg(long, value_name = "T")]
-    frames: Option<Frames>,
+    frames: Option<Count>,
     /// Most frames of a clip, for --frames all.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
     max_frames: Option<u32>,
     /// What happens to clips with fewer frames.
     #[arg(long, default_value_t, value_parser = words::<ShortClips>(ShortClips::WORDS))]
     short: ShortClips,
-    /// Frames per second, whatever rate is stored.
+    /// Frames per second, whatever rate is stored; for runs of frames and --frames all.
     #[arg(long, value_name = "RATE")]
     fps: Option<Rate>,
     /// Lengths of clips that make batches together, for --frames all: 8,16,32.
@@ -41,9 +42,9 @@ pub struct Loading {
     /// Frames in a batch, instead of --batch.
     #[arg(long, value_name = "N", conflicts_with = "batch")]
     batch_frames: Option<u64>,
-    /// How to choose them; all but the first two need --frames.
-    #[arg(long, default_value_t, value_parser = words::<Temporal>(Temporal::WORDS))]
-    temporal: Temporal,
+    /// How to choose them; all but uniform need --frames.
+    #[arg(long, default_value = "uniform", value_parser = CHOICES)]
+    temporal: String,
     /// Frames from one to the next, for runs of frames.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     stride: u32,
@@ -54,12 +55,12 @@ pub struct Loading {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     hop: u32,
     /// Part of the frame to take, drawn once a clip.
-    #[arg(long, default_value_t = Crop::RANDOM_RESIZED, value_parser = words::<Crop>(Crop::WORDS))]
-    crop: Crop,
+    #[arg(long, default_value = "random-resized", value_parser = CROPS)]
+    crop: String,
     /// Width and height of the pictures.
     #[arg(
         long,
-        default_value_t = Pictures::default().size.0,
+        default_value_t = LoaderOptions::default().crop.size().0,
         value_parser = clap::value_parser!(u32).range(1..=16_384)
     )]
     size: u32,
@@ -99,9 +100,6 @@ pub struct Loading {
     /// How to read local files.
     #[arg(long, default_value_t, value_parser = words::<Io>(Io::WORDS))]
     io: Io,
-    /// Do not compare the frames' CRC-32.
-    #[arg(long)]
-    no_crc: bool,
     /// Which JPEG decoder to use; the pictures are the same.
     ///
     /// auto: vidrec's own for the tiles of JPEGs that it packed, libjpeg-turbo for all others; own: the same, but
@@ -137,6 +135,31 @@ pub struct Loading {
     decoded_cache_dir: Option<PathBuf>,
 }
 
+/// What --temporal takes.
+const CHOICES: [&str; 6] = ["uniform", "random-segments", "clip", "clip-center", "views", "dense"];
+/// What --crop takes.
+const CROPS: [&str; 8] =
+    ["center", "random", "random-resized", "multi-scale", "multi-scale-fixed", "cover", "cover-random", "three"];
+
+/// A number of frames, or all.
+#[derive(Debug, Clone, Copy)]
+enum Count {
+    All,
+    Of(u32),
+}
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            _ if text == "all" => Ok(Count::All),
+            Ok(count) if count > 0 => Ok(Count::Of(count)),
+            _ => Err("expected a number of 1 or more, or all".into()),
+        }
+    }
+}
+
 fn parse_range(text: &str) -> Result<(u32, u32), String> {
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     let range = least.parse().ok().zip(most.parse().ok()).filter(|(least, most)| 0 < *least && least <= most);
@@ -158,34 +181,31 @@ impl Loading {
     }
 
     /// The loader's options, with some number of threads.
-    pub fn options(&self, dataset: &Dataset, threads: Option<usize>) -> LoaderOptions {
-        LoaderOptions {
+    pub fn options(&self, threads: Option<usize>) -> Result<LoaderOptions, String> {
+        let is_drawn = !matches!(self.crop.as_str(), "center" | "three");
+        let (brightness, contrast, saturation) = (self.color, self.color, self.color);
+        Ok(LoaderOptions {
             batch_size: self.batch,
-            frames: match self.frames {
-                Some(Frames::Any { .. }) => Frames::Any { most: self.max_frames },
-                frames => frames.unwrap_or_default(),
-            },
-            short: self.short,
-            fps: self.fps,
-            temporal: self.temporal.with_stride(self.stride).with_views(self.views).with_hop(self.hop),
-            batching: Batching {
-                buckets: self.buckets.clone(),
-                budget: self.batch_frames.map(Budget::Frames),
-                ..Batching::default()
-            },
+            frames: self.frames()?,
+            crop: self.crop(),
+            flip: if is_drawn { 0.5 } else { 0.0 },
+            color: ColorJitter { brightness, contrast, saturation, ..ColorJitter::default() },
+            channels: self.channels,
+            dtype: self.dtype,
+            normalize: Some(Normalize::IMAGENET).filter(|_| self.dtype != Dtype::U8),
+            layout: self.layout,
+            shuffle: self.order.is_none(),
+            order: self.order(),
             seed: self.seed,
+            last: Last::Wrap,
+            batching: self.batching(),
+            on_bad_frame: if self.substitute { OnBadFrame::Substitute } else { OnBadFrame::Error },
             threads,
-            augmentation: self.augmentation(),
-            pictures: self.pictures(),
-            sampling: Sampling { order: self.order(dataset), last: LastBatch::Wrap, ..Sampling::default() },
             prefetch: Prefetch { batches: self.prefetch, readahead: self.readahead, ..Prefetch::default() },
-            safety: Safety {
-                check_crc: !self.no_crc,
-                on_bad_frame: if self.substitute { OnBadFrame::Substitute } else { OnBadFrame::Error },
-            },
-            decoded_cache: self.decoded_cache.map(|bytes| DecodedCache { bytes, dir: self.decoded_cache_dir.clone() }),
+            decoded_cache: self.decoded_cache.map(|size| DecodedCache { size, dir: self.decoded_cache_dir.clone() }),
+            decoder: self.decoder,
             ..LoaderOptions::default()
-        }
+        })
     }
 
     /// Whether decoded frames are kept, so that one epoch is not like another.
@@ -193,39 +213,59 @@ impl Loading {
         self.decoded_cache.is_some()
     }
 
-    fn order(&self, dataset: &Dataset) -> Order {
-        let Some(order) = &self.order else { return Sampling::order_for(dataset) };
+    fn order(&self) -> Order {
+        let Some(order) = &self.order else { return Order::Sequential };
         order.clone().with_blocks(self.block, self.window).with_homes(Some(self.homes), self.exchange)
     }
 
-    fn augmentation(&self) -> Augmentation {
-        let drawn = !matches!(self.crop, Crop::Center | Crop::Three);
-        let (brightness, contrast, saturation) = (self.color, self.color, self.color);
-        Augmentation {
-            crop: self.crop,
-            resize_short: self.resize_short.map(|(least, _)| least),
-            resize_short_max: self.resize_short.map(|(_, most)| most),
-            flip: if drawn { 0.5 } else { 0.0 },
-            color: ColorJitter { brightness, contrast, saturation, ..ColorJitter::default() },
+    fn batching(&self) -> Option<Batching> {
+        let buckets = self.buckets.clone();
+        match self.batch_frames {
+            Some(frames) => Some(Batching::FrameBudget { frames, buckets }),
+            None if buckets.is_empty() => None,
+            None => Some(Batching::Buckets { lengths: buckets }),
         }
+    }
+
+    fn frames(&self) -> Result<Frames, String> {
+        let frames = match (self.frames, self.temporal.as_str()) {
+            (None, "uniform") => Frames::Stored,
+            (Some(Count::All), "uniform") => Frames::all().with_max(self.max_frames),
+            (Some(Count::Of(count)), choice) => match choice {
+                "uniform" => Frames::uniform(count),
+                "random-segments" => Frames::random(count),
+                "clip" => Frames::clip(count),
+                "clip-center" => Frames::clip(count).with_at(Start::Center),
+                "views" => Frames::views(self.views, count),
+                _ => Frames::windows(count).with_hop(self.hop),
+            },
+            (_, choice) => return Err(format!("--temporal {choice} needs --frames with a number")),
+        };
+        let with_rate = frames.with_fps(self.fps);
+        if self.fps.is_some() && with_rate == frames {
+            return Err("--fps needs runs of frames (--temporal clip, views or dense) or --frames all".into());
+        }
+        Ok(with_rate.with_stride(self.stride).with_short(self.short))
+    }
+
+    fn crop(&self) -> Crop {
+        let size = (self.size, self.size);
+        let crop = match self.crop.as_str() {
+            "center" => Crop::center(size),
+            "random" => Crop::random(size),
+            "random-resized" => Crop::random_resized(size),
+            "multi-scale" => Crop::multi_scale(size, false),
+            "multi-scale-fixed" => Crop::multi_scale(size, true),
+            "cover" => Crop::cover(size, false),
+            "cover-random" => Crop::cover(size, true),
+            _ => Crop::three(size),
+        };
+        crop.with_resize(self.resize_short)
     }
 
     /// Bytes of a picture in a batch.
     pub fn bytes_per_picture(&self) -> u64 {
         let pixels = u64::from(self.size) * u64::from(self.size);
         pixels * (self.channels.count() * self.dtype.size()) as u64
-    }
-
-    fn pictures(&self) -> Pictures {
-        Pictures {
-            size: (self.size, self.size),
-            channels: self.channels,
-            dtype: self.dtype,
-            layout: self.layout,
-            mean: [0.485, 0.456, 0.406],
-            std: [0.229, 0.224, 0.225],
-            decoder: self.decoder,
-            ..Pictures::default()
-        }
     }
 }

@@ -81,7 +81,7 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
     }
     let started = Instant::now();
     let dataset = Dataset::open_with(&args.dataset, options)?;
-    let loader = Loader::new(&dataset, args.loading.options(&dataset, threads))?;
+    let loader = Loader::new(&dataset, args.loading.options(threads)?)?;
     for warning in loader.warnings() {
         output::tell(warning);
     }

@@ -38,7 +38,7 @@ impl TrackReader {
                     false => e.expected(format!("one of {}", names.join(", "))),
                 });
             };
-            let wanted = Wanted::new(dataset, schema.clone(), *window)?;
+            let wanted = Wanted::new(dataset, schema.clone(), window.clone())?;
             wanted.sample_bytes(length as usize)?;
             all.push(wanted);
         }

@@ -9,7 +9,7 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackTiming;
 
 /// Times that differ by no more than this are equal where it matters, because people and programs round them.
-const SLACK_NS: i64 = 1000;
+pub(super) const SLACK_NS: i64 = 1000;
 
 /// The times of the values of a track, in nanoseconds. They never decrease.
 pub(super) enum Times<'a> {

@@ -2,13 +2,14 @@
 
 use super::gather;
 use super::grid::Grid;
-use super::times::{Pick, Times, frame_ns};
+use super::times::{Pick, SLACK_NS, Times, frame_ns};
 use crate::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
 use crate::track_batch::{SlotValues, TrackSlot};
 use vidrec_dataset::{Clip, ClipTracks, Dataset, TrackView};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+use vidrec_sampler::Rate;
 
 /// The maximum number of bytes of one track in a sample.
 const MOST_SAMPLE_BYTES: u128 = 1 << 31;
@@ -22,16 +23,43 @@ pub(super) struct Wanted {
 }
 
 /// The choice of values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum What {
     /// The value at each frame.
     AtFrames,
-    /// Values in steps of `1 / rate`, starting `first` nanoseconds after an anchor.
-    Steps { first: i64, rate: (u32, u32), count: usize },
-    /// Stored values of this rate, starting with the one nearest to `first` nanoseconds after an anchor.
-    Run { first: i64, rate: (u32, u32), count: usize },
+    /// Values in steps of `1 / rate`, counted from `from` nanoseconds after an anchor.
+    Steps { from: i64, rate: (u32, u32), steps: Steps },
+    /// Stored values of this rate, in steps that are counted from the value nearest to `from` nanoseconds after an
+    /// anchor.
+    Run { from: i64, rate: (u32, u32), steps: Steps },
+    /// Values at these nanoseconds after an anchor.
+    Times(Vec<i64>),
     /// The texts of a time range.
     Texts,
+}
+
+/// Consecutive steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Steps {
+    first: i64,
+    count: usize,
+}
+
+impl Steps {
+    /// The steps of `1 / rate` from `from` nanoseconds to `to`. Both ends count, and so does a step at the end that
+    /// rounding has moved beyond it.
+    fn of_window((from, to): (i64, i64), rate: (u32, u32)) -> Self {
+        let count = Grid::of(rate).until(i128::from(to) - i128::from(from) + i128::from(SLACK_NS));
+        Steps { first: 0, count: usize::try_from(count).unwrap_or(usize::MAX) }
+    }
+
+    fn of_range((first, end): (i64, i64)) -> Self {
+        Steps { first, count: usize::try_from(end - first).unwrap_or(0) }
+    }
+
+    fn iter(self) -> impl Iterator<Item = i64> + Clone {
+        (0..self.count as i64).map(move |i| self.first + i)
+    }
 }
 
 /// The frames of a sample, and its length with padding.
@@ -49,43 +77,48 @@ impl Wanted {
         };
         let TrackWindow { rate, how, anchor, .. } = options;
         let is_text = schema.kind == TrackType::Utf8;
-        if is_text && (how != TrackHow::Nearest || rate.is_some() || anchor == TrackAnchor::Each) {
+        let of_numbers = rate.is_some() || options.steps.is_some() || options.times.is_some();
+        if is_text && (how != TrackHow::Nearest || of_numbers || anchor == TrackAnchor::Each) {
             return refuse(
-                "a track of texts takes no rate, no how, and no window at each frame",
+                "a track of texts takes no rate, no steps, no times, no how, and no window at each frame",
                 "give only a window, or nothing",
             );
         }
         if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
             return refuse("there are no values between two spans", "omit how");
         }
-        let what = match (options.nanoseconds(), rate) {
-            _ if is_text => What::Texts,
-            (None, _) => What::AtFrames,
-            (Some((first, end)), Some(rate)) => {
-                let (den, num) = rate.frame_seconds();
-                let steps = i128::from(end - first) * i128::from(num) / (i128::from(den) * 1_000_000_000);
-                What::Steps { first, rate: (num, den), count: steps as usize + 1 }
-            }
-            (Some(_), None) if schema.timing != TrackTiming::Rate => {
-                return refuse(
-                    "a window of this track needs a rate",
-                    "set rate to the number of values per second in the window",
-                );
-            }
-            (Some((first, end)), None) => {
-                if how == TrackHow::Linear {
+        let what = if is_text {
+            What::Texts
+        } else if let Some(times) = options.times_ns() {
+            What::Times(times)
+        } else {
+            let (window, range) = (options.nanoseconds(), options.steps.map(Steps::of_range));
+            match (window.is_some() || range.is_some(), rate) {
+                (false, _) => What::AtFrames,
+                (true, None) if schema.timing != TrackTiming::Rate => {
+                    return refuse(
+                        "a window or steps of this track need a rate",
+                        "set rate to the number of values per second",
+                    );
+                }
+                (true, None) if how == TrackHow::Linear => {
                     return refuse(
                         "without a rate, there are no values between the stored ones",
                         "give a rate, or omit how",
                     );
                 }
-                let rate = stored_rate(dataset, &schema.name)?;
-                What::Run { first, rate, count: Grid::of(rate).nearest((end - first).into()) as usize }
+                (true, rate) => {
+                    let (is_given, rate) = match rate.map(Rate::frame_seconds) {
+                        Some((den, num)) => (true, (num, den)),
+                        None => (false, stored_rate(dataset, &schema.name)?),
+                    };
+                    let of_window = window.map(|window| Steps::of_window(window, rate));
+                    let steps = of_window.or(range).unwrap_or(Steps { first: 0, count: 1 });
+                    let from = window.map_or(0, |(from, _)| from);
+                    if is_given { What::Steps { from, rate, steps } } else { What::Run { from, rate, steps } }
+                }
             }
         };
-        if matches!(what, What::Run { count: 0, .. }) {
-            return refuse("the window is shorter than a value", "make it longer, or give a rate");
-        }
         Ok(Wanted { schema, options, what })
     }
 
@@ -97,20 +130,22 @@ impl Wanted {
         if self.what != What::Texts && bytes > MOST_SAMPLE_BYTES {
             let e = Error::usage(format!("loader option tracks[{:?}]: too many values in a sample", self.schema.name));
             let e = e.expected(format!("at most {MOST_SAMPLE_BYTES} bytes")).found(format!("{bytes} bytes"));
-            return Err(e.help("make the window shorter or its rate lower"));
+            return Err(e.help("take fewer values, or a lower rate"));
         }
         Ok(bytes as usize)
     }
 
     /// The dimensions of the mask except the first, in a batch of samples of `length` frames.
     pub fn dimensions(&self, length: usize) -> Vec<usize> {
-        match self.what {
-            What::Texts => Vec::new(),
-            What::AtFrames => vec![length],
-            What::Steps { count, .. } | What::Run { count, .. } => match self.options.anchor {
-                TrackAnchor::Each => vec![length, count],
-                TrackAnchor::First | TrackAnchor::Last => vec![count],
-            },
+        let count = match &self.what {
+            What::Texts => return Vec::new(),
+            What::AtFrames => return vec![length],
+            What::Steps { steps, .. } | What::Run { steps, .. } => steps.count,
+            What::Times(times) => times.len(),
+        };
+        match self.options.anchor {
+            TrackAnchor::Each => vec![length, count],
+            TrackAnchor::First | TrackAnchor::Last => vec![count],
         }
     }
 
@@ -173,22 +208,19 @@ impl Wanted {
     /// The values of a sample, one for each place in the mask.
     fn picks(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<Option<Pick>>> {
         let whole = |at| Pick { at, toward: 0.0 };
-        match self.what {
+        match &self.what {
             What::Texts => Err(Error::internal("texts as numbers")),
             What::AtFrames if self.schema.timing == TrackTiming::Frames => {
                 let picks = drawn.frames.iter().map(|&t| Some(whole(t as usize))).chain(std::iter::repeat(None));
                 Ok(picks.take(drawn.length).collect())
             }
             What::AtFrames => self.at(track, drawn, drawn.times()?.into_iter()),
-            What::Steps { first, rate, count } => {
-                let (grid, anchors) = (Grid::of(rate), self.anchors(drawn)?);
-                let time = |(anchor, i): (Option<i64>, i64)| {
-                    i64::try_from(i128::from(anchor?) + i128::from(first) + grid.ns(i)).ok()
-                };
-                let steps = anchors.into_iter().flat_map(|anchor| (0..count as i64).map(move |i| (anchor, i)));
-                self.at(track, drawn, steps.map(time))
+            What::Times(offsets) => self.at_offsets(track, drawn, offsets.iter().map(|&ns| ns.into())),
+            &What::Steps { from, rate, steps } => {
+                let grid = Grid::of(rate);
+                self.at_offsets(track, drawn, steps.iter().map(move |i| i128::from(from) + grid.ns(i)))
             }
-            What::Run { first, rate, count } => {
+            &What::Run { from, rate, steps } => {
                 let (start, found) = track.rate().unwrap_or((0, rate));
                 if u64::from(found.0) * u64::from(rate.1) != u64::from(rate.0) * u64::from(found.1) {
                     let e = Error::usage("the track does not have the same rate in all clips")
@@ -196,16 +228,29 @@ impl Wanted {
                     let e = e.in_track(track.name()).expected(format!("{}/{} per second", rate.0, rate.1));
                     return Err(e.found(format!("{}/{} per second", found.0, found.1)).help("give the option rate"));
                 }
-                let mut picks = Vec::with_capacity(count);
+                let mut picks = Vec::with_capacity(steps.count);
                 for anchor in self.anchors(drawn)? {
-                    let from = |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(first) - i128::from(start));
-                    let from = anchor.map(from);
-                    let at = |i: usize| usize::try_from(from? + i as i128).ok().filter(|&at| at < track.len());
-                    picks.extend((0..count).map(|i| at(i).map(whole)));
+                    let nearest =
+                        |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(from) - i128::from(start));
+                    let nearest = anchor.map(nearest);
+                    let at = |i: i64| usize::try_from(nearest? + i128::from(i)).ok().filter(|&at| at < track.len());
+                    picks.extend(steps.iter().map(|i| at(i).map(whole)));
                 }
                 Ok(picks)
             }
         }
+    }
+
+    /// What stands for the times at these nanoseconds after each anchor.
+    fn at_offsets(
+        &self,
+        track: &TrackView<'_>,
+        drawn: &Drawn<'_>,
+        offsets: impl Iterator<Item = i128> + Clone,
+    ) -> Result<Vec<Option<Pick>>> {
+        let time = |(anchor, offset): (Option<i64>, i128)| i64::try_from(i128::from(anchor?) + offset).ok();
+        let anchors = self.anchors(drawn)?.into_iter();
+        self.at(track, drawn, anchors.flat_map(|anchor| offsets.clone().map(move |offset| (anchor, offset))).map(time))
     }
 
     /// The times from which windows count; `None` for frames that only pad the sample.
