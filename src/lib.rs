@@ -160,11 +160,11 @@ pub mod jpeg {
 #[cfg(feature = "pack")]
 pub mod pack {
     pub use vidrec_pack::{
-        Attributes, Estimate, Failure, FrameOptions, InParts, InputOptions, Interrupted, Job, ManifestColumns,
-        MaxFailures, OnError, PackOptions, PackPlan, PackReport, PackStage, PartOptions, PartState, PartStatus,
-        PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Resources, RunOptions, Segment,
-        SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, VideoLimits, Warning, WrittenPlan,
-        arguments, estimate, find_packed, pack, pack_in_parts, pack_plan, serve, write_plan,
+        Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, InParts, InputOptions, Job, LimitOptions,
+        ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PackStage, PartOptions, PartState, PartStatus,
+        PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions,
+        Segment, SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan,
+        arguments, estimate, find_packed, pack, pack_in_parts, pack_in_scratch, pack_plan, serve, write_plan,
     };
 }
 

@@ -22,8 +22,8 @@ pub fn raise(e: Error) -> PyErr {
 /// A hint of the library as what to pass or call.
 fn argument(hint: Hint) -> String {
     match hint {
-        Hint::Resume => "pass resume=True to resume it".into(),
-        Hint::Restart => "pass restart=True to start over".into(),
+        Hint::Resume => "pass if_exists='resume' to resume it".into(),
+        Hint::Restart => "pass if_exists='replace' to start over".into(),
         Hint::Overwrite => "pass overwrite=True to replace it".into(),
         Hint::Set(option @ ("only_publisher" | "outside")) => format!("pass {option}=True"),
         Hint::Set(option) => format!("set {}=…", name(option)),

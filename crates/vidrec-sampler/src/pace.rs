@@ -78,6 +78,8 @@ impl fmt::Display for Rate {
     }
 }
 
+vidrec_format::words::serde_by_text!(Rate);
+
 impl Pace {
     /// The words for the values. `RATE` is a [`Rate`], `K` a whole number from 1.
     pub const WORDS: &'static [&'static str] = &["fps:RATE", "every:K", "all", "keyframes"];

@@ -104,11 +104,11 @@ fn main() -> ExitCode {
 
 /// Runs the program with its name and arguments, and returns its exit status. Wrong usage ends the process at once.
 ///
-/// `start` and the arguments are the command that starts a further process of this program, as a worker.
+/// `start` is the command that starts a further process of this program, as a worker.
 pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     let run = vidrec::stoppable(interrupt::asked(), || match parsed(&args).command {
-        Command::Packing(command) => command.run(start, args.get(1..).unwrap_or_default()),
+        Command::Packing(command) => command.run(start),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Check(args) => check::run(&args),

@@ -4,7 +4,7 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
-use super::options::PlannedOptions;
+use crate::options::PackOptions;
 use crate::plan::{ManifestColumns, PassedOver};
 use crate::track::PlannedTrack;
 use vidrec_format::error::{Error, Result};
@@ -25,7 +25,8 @@ pub(super) struct PlanJson {
     pub ffmpeg: Option<String>,
     /// The options that determine the bytes, as `dataset.json` will have them.
     pub settings: JsonObject,
-    pub options: PlannedOptions,
+    /// All options that decide what a video becomes, or whether a part fails.
+    pub options: JsonObject,
     pub classes: Vec<String>,
     pub videos: u64,
     /// The name of the list of videos, if it is not `jobs.jsonl`.
@@ -88,6 +89,11 @@ impl PlanJson {
             return Err(Error::usage("the parts of the plan do not contain all of its videos"));
         }
         Ok(())
+    }
+
+    /// Returns the options, with the default resources.
+    pub fn options(&self) -> Result<PackOptions> {
+        PackOptions::from_map(self.options.0.clone())
     }
 
     /// Returns the name of the list of videos.

@@ -16,6 +16,9 @@ use vidrec_format::meta::Meta;
 /// which the digest of the inputs was computed in another way.
 const FORM: u32 = 2;
 
+/// Settings that say where inputs were found. The videos and classes themselves are compared.
+const PLACES: [&str; 4] = ["inputs", "root", "classes", "outside"];
+
 /// A difference between a run and the one to be resumed.
 pub(super) struct Difference {
     pub what: String,
@@ -87,6 +90,7 @@ impl RunFingerprint {
         let text = |value: Option<&Value>| value.map_or("not set".into(), Value::to_string);
         let (then, now) = (&self.settings.0, &now.settings.0);
         let keys = then.keys().chain(now.keys().filter(|key| !then.contains_key(*key)));
+        let keys = keys.filter(|key| !PLACES.contains(&key.as_str()));
         let settings = |key: &String| (format!("the setting \"{key}\""), text(then.get(key)), text(now.get(key)));
         first_difference(keys.map(settings))
     }
@@ -109,10 +113,7 @@ pub(super) fn refusal(dir: &Path, difference: Difference) -> Error {
         .file(dir)
         .expected(difference.then)
         .found(difference.now)
-        .help(match difference.what.as_str() {
-            r#"the setting "effort""# => "resume with the same effort; where the setting is absent, that is 0",
-            _ => "resume with the same inputs and options",
-        })
+        .help("resume with the same inputs and options")
         .hint(Hint::Restart)
 }
 
@@ -134,7 +135,7 @@ mod tests {
 
     fn fingerprint() -> RunFingerprint {
         let json = json!({
-            "form": FORM, "tool": "vidrec", "ffmpeg": null, "settings": {"quality": 90, "size": {"short_side": 8}},
+            "form": FORM, "tool": "vidrec", "ffmpeg": null, "settings": {"quality": 90, "size": 8},
             "classes": ["a"], "videos": 3, "inputs_sha256": "00", "mode": null, "overwrite": false,
         });
         serde_json::from_value(json).unwrap()
@@ -152,10 +153,7 @@ mod tests {
         };
         differs(|f| f.ffmpeg = Some("6".into()), "FFmpeg: none to 6");
         differs(|f| drop(f.settings.0.remove("quality")), "the setting \"quality\": 90 to not set");
-        differs(
-            |f| drop(f.settings.0.insert("size".into(), json!(1))),
-            "the setting \"size\": {\"short_side\":8} to 1",
-        );
+        differs(|f| drop(f.settings.0.insert("size".into(), json!("64x64"))), "the setting \"size\": 8 to \"64x64\"");
         differs(|f| f.classes.push("b".into()), "class 1: none to \"b\"");
         differs(|f| f.videos = 4, "the number of videos: 3 to 4");
         let ignored = RunFingerprint { overwrite: true, ..fingerprint() };
@@ -163,15 +161,10 @@ mod tests {
     }
 
     #[test]
-    fn a_pack_without_the_setting_is_not_resumed_with_effort() {
+    fn inputs_may_have_moved() {
         let mut now = fingerprint();
-        now.settings.0.insert("effort".into(), json!(1));
-        let e = refusal(Path::new("set"), fingerprint().difference(&now).unwrap());
-        assert_eq!(
-            e.to_string(),
-            "set: the pack cannot be resumed: the setting \"effort\" changed since it began: expected not set, \
-             found 1; resume with the same effort; where the setting is absent, that is 0; start the pack over"
-        );
+        now.settings.0.insert("inputs".into(), json!(["../videos"]));
+        assert!(fingerprint().difference(&now).is_none());
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use super::failure::{ClipFailure, PackStage};
-use super::options::{FrameOptions, Recipe};
+use super::frame_choice::FrameChoice;
+use super::options::{ClipRecipe, FrameOptions};
 use crate::plan::Job;
 use crate::track::PlannedTrack;
 use crate::video::{Stage, Timeline};
@@ -12,13 +13,13 @@ use vidrec_format::track::schema::TrackTiming;
 use vidrec_sampler::{Pace, Selection};
 
 /// Fails if frames of a folder of pictures would have to be chosen by time, but no picture rate was given.
-pub(super) fn needs_times(job: &Job, recipe: Recipe<'_>) -> Result<(), ClipFailure> {
+pub(super) fn needs_times(job: &Job, recipe: ClipRecipe<'_>) -> Result<(), ClipFailure> {
     let options = recipe.frames;
     let has_times = |track: &PlannedTrack| track.schema().timing != TrackTiming::Frames;
     let by_time = job.segment.is_some()
         || (job.tracks.is_some() && recipe.tracks.iter().any(has_times))
-        || matches!(options.pace, Some(Pace::Fps(_)));
-    if by_time && options.picture_rate.is_none() {
+        || matches!(options.frames, FrameChoice::At(Pace::Fps(_)));
+    if by_time && recipe.input.picture_fps.is_none() {
         let e = Error::usage("images have no times to choose by: give their frame rate");
         return Err(ClipFailure::of(PackStage::Video(Stage::Sample), &e));
     }
@@ -30,19 +31,19 @@ pub(super) fn needs_times(job: &Job, recipe: Recipe<'_>) -> Result<(), ClipFailu
 /// Sets `declined` if the video is too short and the options say to skip it.
 pub(super) fn select(
     job: &Job,
-    options: &FrameOptions,
+    ClipRecipe { input, frames: options, .. }: ClipRecipe<'_>,
     timeline: &Timeline,
     declined: &Cell<bool>,
 ) -> Result<Vec<Selection>> {
     let Some(segment) = job.segment else {
         return select_within(job, options, timeline, declined);
     };
-    let inside = segment.frames(timeline, options.segment_clock);
+    let inside = segment.frames(timeline, input.segments);
     if let Some(episode) = &job.episode {
-        episode.check(timeline, &inside, options.segment_clock)?;
+        episode.check(timeline, &inside, input.segments)?;
     }
     if inside.is_empty() {
-        let (first, last) = options.segment_clock.span(timeline).unwrap_or_default();
+        let (first, last) = input.segments.span(timeline).unwrap_or_default();
         let found = format!("{} frames from {first:.3} to {last:.3} s", timeline.pts.len());
         return Err(Error::usage(format!("no frame lies {segment}")).found(found));
     }
@@ -62,17 +63,28 @@ fn select_within(
     timeline: &Timeline,
     declined: &Cell<bool>,
 ) -> Result<Vec<Selection>> {
-    if let Some(pace) = options.pace {
-        let frames = pace.choose(&timeline.pts, &timeline.key, timeline.time_base, options.max_frames)?;
-        return Ok(vec![Selection { frames, short: false }]);
-    }
+    let count = match options.frames {
+        FrameChoice::Count(count) => count,
+        FrameChoice::At(pace) => return paced(pace, options, timeline),
+    };
     let n = timeline.frame_count();
     let draw = |draw| {
-        let FrameOptions { rule, short, count, seed, .. } = *options;
+        let FrameOptions { sample: rule, short, seed, .. } = *options;
         vidrec_sampler::select_draw(rule, short, n, count, seed, job.ordinal, draw)?.ok_or_else(|| {
             declined.set(true);
             Error::usage(format!("{n} frames decode, too few for {count} by rule \"{rule}\"; skipped as requested"))
         })
     };
     (0..options.draws).map(draw).collect()
+}
+
+/// Returns the frames of a video at a pace: all, or at most as many as the options say.
+fn paced(pace: Pace, options: &FrameOptions, timeline: &Timeline) -> Result<Vec<Selection>> {
+    let most = options.max_frames;
+    let thin = most.filter(|_| !options.cut);
+    let mut frames = pace.choose(&timeline.pts, &timeline.key, timeline.time_base, thin)?;
+    if let Some(most) = most {
+        frames.truncate(most as usize);
+    }
+    Ok(vec![Selection { frames, short: false }])
 }

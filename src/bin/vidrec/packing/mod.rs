@@ -8,6 +8,9 @@ mod publish;
 
 use std::ffi::OsString;
 
+use vidrec::JsonObject;
+use vidrec::pack::Recipe;
+
 use crate::outcome::Run;
 
 #[derive(clap::Subcommand)]
@@ -19,15 +22,20 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command. `start` and `args` are the command that starts a further process of this program, as a worker.
-    pub fn run(&self, start: Vec<OsString>, args: &[OsString]) -> Run {
+    /// Runs the command. `start` is the command that starts a further process of this program, as a worker.
+    pub fn run(&self, start: Vec<OsString>) -> Run {
         match self {
-            Command::Pack(parsed) => pack::run(parsed, start.into_iter().chain(args.iter().cloned()).collect()),
+            Command::Pack(args) => pack::run(args, start),
             Command::Plan(args) => plan::run(args),
             Command::Status(args) => plan_status::run(args),
             Command::Publish(args) => publish::run(args),
         }
     }
+}
+
+/// The recipe of a data set with these settings, as TOML.
+pub fn recipe_of(settings: &JsonObject) -> vidrec::Result<String> {
+    Recipe::of_settings(settings)?.to_toml()
 }
 
 /// The FFmpeg libraries that read videos.
