@@ -164,7 +164,7 @@ pub mod pack {
         ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PackStage, PartOptions, PartState, PartStatus,
         PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions,
         Segment, SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan,
-        arguments, estimate, find_packed, pack, pack_in_parts, pack_in_scratch, pack_plan, serve, write_plan,
+        arguments, estimate, find_packed, pack, pack_in_parts, pack_in_scratch, pack_plan, restart, serve, write_plan,
     };
 }
 

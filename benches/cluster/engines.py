@@ -7,7 +7,7 @@ VIDEOS is a folder of videos, of which each contestant gets COUNT links, and tak
 256 pixels. Contestants take turns; the table has medians of the rounds.
 
     pack     vidrec pack, one process with two threads
-    parts    vidrec pack --parts PARTS --jobs 2
+    parts    vidrec pack --parts PARTS
     ray      vidrec.ray.pack on a Ray cluster of two cores that is up, in PARTS tasks of one core
     ray-data ray.data.read_videos (decord) at 1 frame a second, JPEGs by Pillow, written as Parquet; the same cluster
     v2d      video2dataset with two processes: mp4 with a height of 256, in tar files. It stores videos, because it takes no
@@ -112,7 +112,7 @@ def timed(command):
 
 
 def flags():
-    return ["--outside", "--fps", OPTIONS["fps"], "--short-side", OPTIONS["short_side"]]
+    return ["--outside", "--fps", OPTIONS["fps"], "--size", OPTIONS["short_side"]]
 
 
 def pack(a, videos, out):

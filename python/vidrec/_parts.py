@@ -56,7 +56,7 @@ def plan(
 
 def pack_part(folder: str, part: int, options: Mapping[str, Any], storage: Mapping[str, Any]) -> PackReport:
     """Pack a part of the plan in ``folder``; its report."""
-    arguments = ["pack", "--plan", folder, "--part", str(part), *_flags(options)]
+    arguments = ["pack", folder, "--part", str(part), *_flags(options)]
     return PackReport.from_dict(_program.report(arguments, _secret(storage)))
 
 
@@ -91,7 +91,7 @@ def _flags(options: Mapping[str, Any]) -> List[str]:
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if name == "short_side" and value is None:
-            flags.append("--original")
+            flags.append("--size", "original")
         elif value is True:
             flags.append(flag)
         elif value is not None and value is not False:

@@ -19,7 +19,12 @@ fn folder() -> tempfile::TempDir {
 
 fn pack(dir: &Path, inputs: &[&str], more: &[&str]) -> Output {
     let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-    vidrec.current_dir(dir).arg("pack").args(inputs).args(["-n", "1", "-o", "set", "--force"]).args(more);
+    vidrec
+        .current_dir(dir)
+        .arg("pack")
+        .args(inputs)
+        .args(["-n", "1", "-o", "set", "--if-exists", "replace"])
+        .args(more);
     vidrec.output().unwrap()
 }
 

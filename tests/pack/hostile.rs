@@ -213,7 +213,7 @@ fn a_journal_of_somebody_else_removes_and_renames_nothing() {
         shard("../precious.rec"),
     ] {
         fs::write(out.join(".pack.journal"), journal(&[begin.clone(), last.clone()])).unwrap();
-        for how in ["--restart", "--resume", "--restart --force"] {
+        for how in ["--if-exists replace", "--if-exists resume"] {
             let run = bench.run(&format!("pack in -o out {how}"));
             let text = String::from_utf8_lossy(&run.stderr);
             assert_eq!(run.status.code(), Some(1), "{last}: {text}");

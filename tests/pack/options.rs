@@ -70,13 +70,13 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     let report = report(&videos, &out("report"), &["--json"]);
     assert_eq!(report["measured_frames"], 8, "of the first video: {report}");
     assert!(report["psnr"].as_f64().unwrap() > 30.0 && report["ssim"].as_f64().unwrap() > 0.9, "{report}");
-    let target = self::report(&videos, &out("measured"), &["--json", "--target-quality", "psnr:36", "--threads", "2"]);
+    let target = self::report(&videos, &out("measured"), &["--json", "--quality", "psnr:36", "--threads", "2"]);
     assert_eq!(target["measured_frames"], 24);
     assert!(target["psnr"].as_f64().unwrap() >= 36.0, "{target}");
     for (name, options) in [
         ("all", &["--decode-all"][..]),
-        ("slow", &["--threads", "1", "--io-threads", "0", "--memory", "1MiB"]),
-        ("fast", &["--threads", "3", "--io-threads", "4", "--memory", "8G"]),
+        ("slow", &["--threads", "1", "--memory", "1MiB"]),
+        ("fast", &["--threads", "3", "--memory", "8G"]),
     ] {
         let (set, other) = pack(&videos, &out(name), options);
         assert_eq!(jpegs(&set), reference, "{name}");
@@ -95,7 +95,7 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     // Test patterns have hardly anything that a real video has more of, so they gain little.
     assert!(small < large, "{small} {large}");
 
-    let (set, other) = pack(&videos, &out("optimize"), &["--effort", "0", "--optimize"]);
+    let (set, other) = pack(&videos, &out("optimize"), &["--effort", "0"]);
     assert_eq!(other["optimize"], true);
     for (small, plain) in jpegs(&set).iter().zip(&turbo) {
         assert!(small.len() < plain.len());
@@ -103,7 +103,7 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     }
 
     for (target, name) in [("psnr:34", "psnr"), ("ssim:0.9", "ssim")] {
-        let options = ["--target-quality", target];
+        let options = ["--quality", target];
         let (set, other) = pack(&videos, &out(name), &options);
         assert_eq!((&other["target_quality"], &other["quality"]), (&target.into(), &serde_json::Value::Null));
         let least: f64 = target[5..].parse().unwrap();
@@ -117,7 +117,7 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
         assert_eq!(jpegs(&again), jpegs(&set));
         // Test patterns are hard to encode, so a low target decides where their quality ends.
         let bytes = |frames: Vec<Vec<u8>>| frames.iter().map(Vec::len).sum::<usize>();
-        let (lower, _) = pack(&videos, &out(&format!("{name}-low")), &["--target-quality", "psnr:25"]);
+        let (lower, _) = pack(&videos, &out(&format!("{name}-low")), &["--quality", "psnr:25"]);
         assert!(bytes(jpegs(&lower)) < bytes(jpegs(&set)));
     }
 
@@ -125,7 +125,7 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
         set.clips().map(|c| c.unwrap()).map(|c| (c.width(), c.height())).collect()
     };
     assert_eq!(sizes(&plain), [(160, 96), (96, 128), (456, 256)]);
-    let (set, other) = pack(&videos, &out("large"), &["--enlarge", "--short-side", "128"]);
+    let (set, other) = pack(&videos, &out("large"), &["--size", "128:enlarge"]);
     assert_eq!(sizes(&set), [(214, 128), (128, 170), (228, 128)]);
     assert_eq!(other["size"], serde_json::json!({"short_side": 128, "enlarge": true}));
 }

@@ -37,7 +37,7 @@ mod work;
 
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
-pub use pack::{find_packed, pack, pack_in_scratch, pack_plan};
+pub use pack::{find_packed, pack, pack_in_scratch, pack_plan, restart};
 pub use parts::{
     InParts, PartOptions, PartState, PartStatus, PartsPlan, PlanStatus, PublishOptions, WrittenPlan, pack_in_parts,
     write_plan,

@@ -13,7 +13,7 @@ use super::track::PlannedTrack;
 use super::work::{Copies, Pool, Resources, Slowed, Sources, VideoStore, for_each, sound_schema};
 use crate::video;
 use vidrec_format::dataset_json::FILE_NAME;
-use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::limits;
 use vidrec_format::machine::Shortage;
@@ -106,7 +106,13 @@ pub fn pack_plan(
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
     let how = Pack { meta: meta(plan, options)?, probes: true, channels: None, copies: None };
-    pack_as(plan, out.as_ref(), how, options, progress)
+    pack_as(plan, out.as_ref(), how, options, progress).map_err(restart)
+}
+
+/// Returns the error with the hint of a pack where it has that of other commands, because a pack says in another way that
+/// a data set may be replaced.
+pub fn restart(e: Error) -> Error {
+    if e.hints().contains(&Hint::Overwrite) { e.without_hints(&[Hint::Overwrite]).hint(Hint::Restart) } else { e }
 }
 
 /// Packs the videos of a plan into a folder on this machine, from where the data set goes to object storage.

@@ -103,7 +103,7 @@ def test_the_program_is_installed(train, damaged):
 
 
 def test_processes_that_decode_are_the_same_python(videos, tmp_path):
-    packed = program("pack", videos, "-o", tmp_path / "set", "--frames", "2", "--short-side", "32")
+    packed = program("pack", videos, "-o", tmp_path / "set", "--frames", "2", "--size", "32")
     assert packed.returncode == 0, packed.stderr
     assert len(vidrec.open(tmp_path / "set")) == 12
 

@@ -11,7 +11,7 @@ use super::publish_options::PublishOptions;
 use super::removal::{discard, forget, remove_rest};
 use super::write::{WrittenPlan, write_plan_in};
 use crate::options::PackOptions;
-use crate::pack::{find_remote, fingerprint};
+use crate::pack::{find_remote, fingerprint, restart};
 use crate::plan::PackPlan;
 use crate::run::{Existing, IfExists, PackReport};
 use vidrec_dataset::writer;
@@ -41,12 +41,22 @@ pub fn pack_in_parts(
     options: &PackOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
-    let (began, parts, out) = (Instant::now(), parts.into(), out.as_ref());
+    pack_parts(plan, out.as_ref(), &parts.into(), options, progress).map_err(restart)
+}
+
+fn pack_parts(
+    plan: &PackPlan,
+    out: &Path,
+    parts: &InParts,
+    options: &PackOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<PackReport> {
+    let began = Instant::now();
     let place = Place::within(out, &options.input.storage)?;
     // Hold the lock, so that nobody else packs or publishes here meanwhile.
     let lock = lock(out, &place, options)?;
     let resumes = begin(&place, options)?;
-    let existing = find_existing(plan, out, &parts, options)?;
+    let existing = find_existing(plan, out, parts, options)?;
     if let Some(existing) = existing.as_ref().filter(|e| !retries(options) || !e.has_failures()) {
         // A call that was killed after it had published may not have removed the plan.
         if resumes {
@@ -62,10 +72,10 @@ pub fn pack_in_parts(
         ..PublishOptions::default()
     };
     check_output(out, lock.as_ref(), resumes, &publish, options)?;
-    plan_again(plan, &place, &parts, resumes, options)?;
+    plan_again(plan, &place, parts, resumes, options)?;
     let divided = PartsPlan::open_place(place)?;
     let copies = existing.as_ref().map(|existing| existing.copies(plan));
-    pack_all(&divided, copies.as_ref(), &parts, options, progress)?;
+    pack_all(&divided, copies.as_ref(), parts, options, progress)?;
     drop(lock);
     let mut report = divided.publish(&publish, &mut no_progress)?;
     let left = |e| {

@@ -69,7 +69,7 @@ impl ManifestColumns {
         let near = |column: &String| {
             let name = meant(column).filter(|name| is_missing(name))?;
             let choose = match name {
-                "path" | "label" => format!("; if so, choose it as the {name} column ({name}_column)"),
+                "path" | "label" => format!(" If so, set {name}_column"),
                 _ => String::new(),
             };
             let manifest = &self.manifest;
@@ -147,10 +147,11 @@ mod tests {
             ["caption", "class", "strat"].iter().for_each(|name| tally.add(ColumnUse::Attribute, name));
             tally.finish().notes()
         };
-        let of = |column: &str, name: &str| {
-            format!("l.csv: column \"{column}\" is only kept as an attribute; did you mean \"{name}\"?")
+        let of = |column: &str, name: &str, then: &str| {
+            format!("l.csv: column \"{column}\" is only kept as an attribute; did you mean \"{name}\"?{then}")
         };
-        assert_eq!(notes(None), [of("class", "label"), of("strat", "start")]);
-        assert_eq!(notes(Some("label")), [of("strat", "start")]);
+        let strat = of("strat", "start", "");
+        assert_eq!(notes(None), [of("class", "label", " If so, set label_column"), strat.clone()]);
+        assert_eq!(notes(Some("label")), [strat]);
     }
 }

@@ -231,7 +231,7 @@ impl Default for LimitOptions {
 }
 
 /// How much of the machine the work may use. The packed bytes are the same whatever these values are.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Resources {
     /// How many videos are decoded at a time. Default `None`: one for each core.
     pub threads: Option<usize>,
@@ -276,12 +276,6 @@ pub struct Resources {
     /// # Ok::<(), vidrec::Error>(())
     /// ```
     pub isolate: Option<Vec<OsString>>,
-}
-
-impl Default for Resources {
-    fn default() -> Self {
-        Resources { threads: None, memory: None, isolate: None }
-    }
 }
 
 impl Resources {

@@ -3,6 +3,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::super::labels::{Label, Tag};
+use super::super::segment::SegmentClock;
 use super::*;
 
 /// Makes a folder with some (empty) files and a manifest.

@@ -10,7 +10,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use vidrec::pack::{
-    IfExists, PackOptions, PackPlan, PackReport, Recipe, estimate, pack_in_parts, pack_in_scratch, pack_plan, serve,
+    IfExists, PackOptions, PackPlan, PackReport, Recipe, estimate, pack_in_parts, pack_in_scratch, pack_plan, restart,
+    serve,
 };
 
 use crate::outcome::{Outcome, Run};
@@ -120,7 +121,7 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
     columns::tell(&plan.manifests, &plan.notes);
     let out = args.output();
-    let report = write(args, &plan, out, recipe)?;
+    let report = write(args, &plan, out, recipe).map_err(restarted)?;
     report::tell(&report);
     output::print(args.json, &report, |r| report::render(r, out, args.run.if_exists))?;
     Ok(match (&report, report.is_clean()) {
@@ -128,6 +129,14 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
         (_, true) => Outcome::Done,
         (_, false) => Outcome::Problems,
     })
+}
+
+/// An error with what a pack calls the option that replaces a data set.
+fn restarted(e: Box<dyn std::error::Error>) -> Box<dyn std::error::Error> {
+    match e.downcast::<vidrec::Error>() {
+        Ok(e) => restart(*e).into(),
+        Err(other) => other,
+    }
 }
 
 /// What starts a process that decodes.
