@@ -343,7 +343,7 @@ fn specs_that_make_no_sense_are_refused_before_the_work() {
         (&["--track", "a=a,frames", "--track", "a=a,every-frame"], "two tracks have this name"),
         (&["--track", "a=n,frames"], "expected the name of a file or a list, found 3"),
         (&["--track", "a=a"], "needs one of rate=RATE"),
-        (&["--track", "a=a,frames,clock=segment", "--segments", "ignore"], "--segments", "ignore"),
+        (&["--track", "a=a,frames,clock=segment", "--segments", "ignore"], "--segments"),
     ] {
         let run = videos.pack("set", more);
         let said = String::from_utf8_lossy(&run.stderr).into_owned();
