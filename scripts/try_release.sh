@@ -64,7 +64,7 @@ venv/bin/python - "$((6 + av1))" "$vectors" <<'END'
 import sys
 import vidrec
 
-report = vidrec.pack("videos", "by-wheel", frames=4, short_side=64)
+report = vidrec.pack("videos", "by-wheel", frames=4, size=64)
 assert (report.clips, report.failed) == (int(sys.argv[1]), 0), report
 assert vidrec.verify("by-wheel", deep=True).ok
 assert vidrec.verify(sys.argv[2], deep=True).ok

@@ -29,7 +29,7 @@ import tempfile
 import time
 from pathlib import Path
 
-OPTIONS = {"fps": 1, "short_side": 256}
+FPS, SIZE = 1, 256
 ORDER = ["pack", "parts", "ray", "ray-data", "v2d"]
 
 V2D = """
@@ -112,7 +112,7 @@ def timed(command):
 
 
 def flags():
-    return ["--outside", "--fps", OPTIONS["fps"], "--size", OPTIONS["short_side"]]
+    return ["--outside", "--fps", FPS, "--size", SIZE]
 
 
 def pack(a, videos, out):
@@ -120,7 +120,7 @@ def pack(a, videos, out):
 
 
 def in_parts(a, videos, out):
-    return timed([a.program, "pack", videos, "-o", out, "--parts", a.parts, "--jobs", 2, "--threads", 2, *flags()])
+    return timed([a.program, "pack", videos, "-o", out, "--parts", a.parts, "--threads", 2, *flags()])
 
 
 def start_ray():
@@ -133,10 +133,11 @@ def start_ray():
 
 
 def by_ray(a, videos, out):
+    import vidrec
     import vidrec.ray
 
     began = time.monotonic()
-    vidrec.ray.pack(videos, out, parts=a.parts, num_cpus=1, **OPTIONS)
+    vidrec.ray.pack(videos, out, parts=a.parts, num_cpus=1, frames=vidrec.Fps(FPS), size=SIZE)
     return time.monotonic() - began
 
 
