@@ -225,9 +225,9 @@ fn an_existing_set_is_kept_unless_forced() {
     let again =
         vidrec().arg("pack").arg(videos.path()).args(["-n", "4", "-o"]).arg(videos.out("set")).output().unwrap();
     assert_eq!(again.status.code(), Some(1), "{}", show(&again));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("--force"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("--if-exists replace"));
     assert_eq!(fs::read(file(videos.out("set"), "shard-00000.rec")).unwrap(), before);
-    assert_eq!(videos.pack("set", &["-n", "4", "--force"])["frames"], 16);
+    assert_eq!(videos.pack("set", &["-n", "4", "--if-exists", "replace"])["frames"], 16);
     assert_eq!(report("inspect", &videos.out("set"), &[])["frames_per_clip"], 4);
 }
 
@@ -398,14 +398,14 @@ fn wrong_usage_is_status_2_and_missing_paths_status_1() {
     for args in [
         &["pack"][..],
         &["pack", "x"],
-        &["pack", "x", "-o", "y", "--size", "3"],
+        &["pack", "x", "-o", "y", "--size", "3x"],
         &["fly"],
         &["bench", "x", "--crop", "y"],
     ] {
         assert_eq!(vidrec().args(args).output().unwrap().status.code(), Some(2), "{args:?}");
     }
-    let both = ["pack", "x", "-o", "y", "--size", "original", "--size", "5"];
-    assert_eq!(vidrec().args(both).output().unwrap().status.code(), Some(2), "one frame size at a time");
+    let both = ["pack", "x", "-o", "y", "--all", "--fps", "5"];
+    assert_eq!(vidrec().args(both).output().unwrap().status.code(), Some(2), "one choice of frames at a time");
     for command in ["inspect", "verify", "bench"] {
         let run = vidrec().args([command, "no/such/set"]).output().unwrap();
         assert_eq!(run.status.code(), Some(1));

@@ -62,7 +62,11 @@ impl Row {
     /// The same over an output that is there already.
     pub fn forced(&self) -> String {
         let again = self.again();
-        if again.contains("--force") { again } else { again + " --force" }
+        match () {
+            () if again.contains("--force") || again.contains("replace") => again,
+            () if self.line.starts_with("pack ") => format!("{} --if-exists replace", self.line),
+            () => again + " --force",
+        }
     }
 }
 

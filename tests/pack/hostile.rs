@@ -42,7 +42,7 @@ impl Bench {
 
     /// The report of a pack into `out`, and its status.
     fn pack(&self, line: &str) -> (Value, Option<i32>) {
-        let run = self.run(&format!("pack {line} -o out --force"));
+        let run = self.run(&format!("pack {line} -o out --if-exists replace"));
         let said = String::from_utf8_lossy(&run.stderr).into_owned();
         (serde_json::from_slice(&run.stdout).unwrap_or_else(|e| panic!("{e}: {said}")), run.status.code())
     }
@@ -53,7 +53,7 @@ impl Bench {
     }
 
     fn refusal(&self, line: &str) -> String {
-        let run = self.run(&format!("pack {line} -o out --force"));
+        let run = self.run(&format!("pack {line} -o out --if-exists replace"));
         let text = String::from_utf8(run.stderr).unwrap();
         assert_eq!(run.status.code(), Some(1), "{text}");
         text

@@ -228,7 +228,7 @@ fn segments_are_on_the_clock_of_a_player() {
     let list = bench.write("first.csv", format!("path,start,end\n{all}"));
     for more in [&[][..], &["--no-isolate"]] {
         let set = bench.packed(&list, &[&["--all", "--segments", "first-frame"], more].concat());
-        assert_eq!(set.meta().unwrap().settings.get("segment_clock").unwrap(), Some("first-frame".to_string()));
+        assert_eq!(set.meta().unwrap().settings.get("segments").unwrap(), Some("first-frame".to_string()));
         set.clips().for_each(|clip| assert_eq!(indexes(&clip.unwrap()), [5, 6, 7]));
     }
     // What a player shows at 2.5 s in a file whose picture begins after 2 s.
@@ -333,8 +333,7 @@ fn frames_by_rate_step_and_key_mark() {
     );
 
     let settings = json!(Dataset::open(bench.path("set")).unwrap().meta().unwrap().settings);
-    assert_eq!((&settings["sample"], &settings["max_frames"]), (&"every:2".into(), &3.into()));
-    assert!(settings.get("frames").is_none());
+    assert_eq!((&settings["frames"], &settings["max_frames"]), (&"every:2".into(), &3.into()));
     for bad in [
         &["--fps", "0"][..],
         &["--all", "--keyframes"],

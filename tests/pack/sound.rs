@@ -133,7 +133,7 @@ fn all_channels_of_the_source_are_kept_as_they_are() {
         }
     }
     let settings = Dataset::open(videos.path("set")).unwrap().meta().unwrap().settings.to_string();
-    assert!(settings.contains(r#""channels":"source""#), "{settings}");
+    assert!(settings.contains(r#""audio":"16000:source""#), "{settings}");
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn tracks_of_every_timing_are_packed() {
     }
     let clip = set.clip(1).unwrap();
     assert!(clip.track("state").unwrap().is_some() && clip.track("action").unwrap().is_none());
-    let settings: Vec<String> = set.to_json().settings.get("tracks").unwrap().unwrap();
+    let settings: Vec<String> = set.to_json().settings.get("track").unwrap().unwrap();
     assert_eq!(settings[0], "action=actions,rate=20");
     let said =
         String::from_utf8(videos.pack("set", &[&specs[..], &["--if-exists", "replace"]].concat()).stderr).unwrap();

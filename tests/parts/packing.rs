@@ -62,7 +62,7 @@ fn attempts_of_one_part_at_once_do_no_harm() {
 fn the_part_is_that_of_the_scheduler_s_task() {
     let videos = Videos::make(6);
     videos.plan("plan", &[]);
-    let arguments = [&["pack", "--plan", "plan"], &OFTEN[..]].concat();
+    let arguments = [&["pack", "plan", "--part", "auto"], &OFTEN[..]].concat();
     let variables = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"];
     let bare = || {
         let mut command = videos.command(&arguments);

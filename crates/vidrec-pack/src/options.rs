@@ -41,6 +41,9 @@ pub struct PackOptions {
 /// Options that decide whether videos fail, but not the bytes of those that do not.
 const OF_FAILURES: [&str; 2] = ["timeout", "max_failures"];
 
+/// Options that say where inputs are, beside the inputs themselves.
+const PLACES: [&str; 3] = ["root", "classes", "outside"];
+
 /// The filter and the chroma sampling of all pictures.
 pub(crate) const FIXED: [(&str, &str); 2] = [("scaling", "bicubic"), ("chroma", "4:2:0")];
 
@@ -134,10 +137,18 @@ impl PackOptions {
         ClipRecipe { input, frames, pictures, limits, store, tracks, channels, measure: false }
     }
 
+    /// Returns what a data set of these inputs is packed from, as `dataset.json` stores it.
+    pub(super) fn packed_from(&self, inputs: &[String]) -> Result<JsonObject> {
+        let mut from = JsonObject(self.to_map()?);
+        from.0.retain(|name, _| PLACES.contains(&name.as_str()));
+        from.insert("inputs", inputs)?;
+        Ok(from)
+    }
+
     /// Returns everything that determines the bytes, as `dataset.json` stores it.
     pub(super) fn settings(&self) -> Result<JsonObject> {
         let mut settings = self.to_map()?;
-        OF_FAILURES.iter().for_each(|name| drop(settings.remove(*name)));
+        OF_FAILURES.iter().chain(&PLACES).for_each(|name| drop(settings.remove(*name)));
         settings.extend(FIXED.map(|(name, value)| (name.to_owned(), value.into())));
         Ok(JsonObject(settings))
     }
@@ -214,15 +225,16 @@ mod tests {
         });
         assert_eq!(PackOptions::default().settings().unwrap(), JsonObject::of(expected).unwrap());
         let expected = json!({
-            "root": "s3://bucket/videos", "split": "train", "classes": "classes.txt", "path_column": "clip",
-            "label_column": "class", "caption_column": "text", "segments": "first-frame", "outside": true,
-            "picture_fps": "30000/1001", "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
+            "split": "train", "path_column": "clip", "label_column": "class", "caption_column": "text",
+            "segments": "first-frame", "picture_fps": "30000/1001", "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
             "frames": "fps:2997/100", "sample": "uniform", "short": "skip", "draws": 1, "seed": u64::MAX, "max_frames": 5,
             "cut": true, "decode_all": true, "size": "64:enlarge", "quality": "ssim:0.975", "effort": 0,
             "reduce_depth": true, "max_pixels": 9, "max_duration": 1.5, "shards": "8589934592B",
             "scaling": "bicubic", "chroma": "4:2:0",
         });
         assert_eq!(other().settings().unwrap(), JsonObject::of(expected).unwrap());
+        let from = json!({"inputs": ["a"], "root": "s3://bucket/videos", "classes": "classes.txt", "outside": true});
+        assert_eq!(other().packed_from(&["a".into()]).unwrap(), JsonObject::of(from).unwrap());
     }
 
     #[test]

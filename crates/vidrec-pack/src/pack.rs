@@ -14,7 +14,6 @@ use super::work::{Copies, Pool, Resources, Slowed, Sources, VideoStore, for_each
 use crate::video;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::json_object::JsonObject;
 use vidrec_format::limits;
 use vidrec_format::machine::Shortage;
 use vidrec_format::meta::Meta;
@@ -257,20 +256,14 @@ pub(super) fn pack_as(
     Ok(report)
 }
 
-/// Returns the inputs and everything that determines the bytes.
-pub(super) fn settings(plan: &PackPlan, options: &PackOptions) -> Result<JsonObject> {
-    let mut settings = options.settings()?;
-    settings.insert("inputs", &plan.inputs)?;
-    Ok(settings)
-}
-
 /// Returns what the data set says about itself.
 fn meta(plan: &PackPlan, options: &PackOptions) -> Result<Meta> {
     Ok(Meta {
         classes: plan.classes.clone(),
         tool: TOOL.into(),
         ffmpeg: Some(video::ffmpeg_version()),
-        settings: settings(plan, options)?,
+        settings: options.settings()?,
+        packed_from: Some(options.packed_from(&plan.inputs)?),
         draws: Some(options.frames.draws).filter(|&draws| draws > 1),
         ..Meta::default()
     })

@@ -9,7 +9,10 @@ use super::flat;
 use super::options::{FIXED, PackOptions};
 use super::plan::InputOptions;
 use super::work::{FrameOptions, LimitOptions, PictureOptions};
-use vidrec_format::error::{Error, Result};
+use vidrec_dataset::writer::Sharding;
+use vidrec_dataset::{OpenOptions, Source};
+use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_store::disk::regular_file::{Links, read_regular};
 
@@ -95,7 +98,13 @@ impl Recipe {
         let known = PackOptions::names()?;
         let (options, rest) = map.into_iter().partition(|(name, _)| known.contains(name));
         flat::check_known(&rest, &names()?)?;
-        Ok(Recipe { inputs, parts, options: PackOptions::from_map(options)? })
+        let options = PackOptions::from_map(options)?;
+        if let (Some(_), Sharding::Count(_)) = (parts, options.limits.shards) {
+            let e =
+                Error::usage("each part of a pack has a shard of its own, so shards can have a size, but no number");
+            return Err(e.hint(Hint::OnlyOne("shards", "parts")));
+        }
+        Ok(Recipe { inputs, parts, options })
     }
 
     fn to_map(&self) -> Result<Map<String, Value>> {
@@ -114,13 +123,24 @@ impl Recipe {
         toml::to_string(&map).map_err(|e| Error::internal(format!("recipe: {e}")))
     }
 
-    /// Returns the recipe of a data set from the settings in its `dataset.json`.
+    /// Returns the recipe that made the data set at a location, which packs the same bytes again.
     ///
     /// # Errors
     ///
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage): the data set was not made by packing alone.
-    pub fn of_settings(settings: &JsonObject) -> Result<Self> {
-        let mut map = settings.0.clone();
+    /// [`Io`](vidrec_format::error::ErrorKind::Io): its `dataset.json` cannot be read.
+    pub fn of(location: &Path, options: &OpenOptions) -> Result<Self> {
+        let folder = match location.file_name() {
+            Some(name) if name == FILE_NAME => location.parent().unwrap_or(Path::new("")),
+            _ => location,
+        };
+        let listing = Source::of(folder, options)?.read(&folder.join(FILE_NAME))?;
+        DatasetJson::prove(&listing).and_then(|json| Self::of_json(&json)).map_err(|e| e.file(folder))
+    }
+
+    fn of_json(json: &DatasetJson) -> Result<Self> {
+        let mut map = json.settings.0.clone();
+        map.extend(json.packed_from.clone().unwrap_or_default().0);
         FIXED.iter().for_each(|(name, _)| drop(map.remove(*name)));
         if !map.contains_key("inputs") {
             return Err(Error::usage("the data set has no recipe").help("only `vidrec pack` makes data sets with one"));
@@ -179,6 +199,7 @@ fn read(file: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vidrec_format::meta::Meta;
 
     const TEXT: &str = "inputs = ['videos', 'list.csv']\nparts = 3\nframes = 'fps:29.97'\nmax_frames = 64\ncut = true\n\
         size = '320x240'\nquality = 'psnr:40'\nseed = '18446744073709551615'\ntimeout = 0.5\ntrack = ['a=b,rate=50']\n";
@@ -207,14 +228,16 @@ mod tests {
     #[test]
     fn the_recipe_of_a_data_set_has_its_inputs_and_options() {
         let recipe = Recipe { parts: None, ..Recipe::from_toml(TEXT).unwrap() };
-        let mut settings = recipe.options.settings().unwrap();
-        assert!(Recipe::of_settings(&settings).is_err(), "without inputs");
-        settings.insert("inputs", &recipe.inputs).unwrap();
-        let mut found = Recipe::of_settings(&settings).unwrap();
+        let settings = recipe.options.settings().unwrap();
+        let mut json = DatasetJson::new(&Meta { settings, ..Meta::default() }, Vec::new());
+        assert!(Recipe::of_json(&json).is_err(), "without inputs");
+        let inputs: Vec<String> = recipe.inputs.iter().map(|input| input.display().to_string()).collect();
+        json.packed_from = Some(recipe.options.packed_from(&inputs).unwrap());
+        let mut found = Recipe::of_json(&json).unwrap();
         found.options.limits.timeout = recipe.options.limits.timeout;
         assert_eq!(found, recipe);
-        settings.insert("retiled", 1).unwrap();
-        assert!(Recipe::of_settings(&settings).unwrap_err().to_string().contains("changed"));
+        json.settings.insert("retiled", 1).unwrap();
+        assert!(Recipe::of_json(&json).unwrap_err().to_string().contains("changed"));
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl NewSetArgs {
     }
 
     fn place(&self) -> Result<Output<'_>, Failure> {
-        Ok(Output { path: &self.output, storage: self.storage.storage()?, force: self.how.force })
+        let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
+        Ok(Output { path: &self.output, storage, force: self.how.force, only_publisher })
     }
 }
 

@@ -151,7 +151,8 @@ impl How {
         output: &Path,
         import: impl FnOnce(&Path, &ImportOptions) -> vidrec::Result<ImportReport>,
     ) -> Result<ImportReport, Box<dyn std::error::Error>> {
-        let to = Output { path: output, storage: self.storage.storage()?, force: self.force };
+        let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
+        let to = Output { path: output, storage, force: self.force, only_publisher };
         to.write(|out, overwrite| import(out, &self.options(overwrite)))
     }
 }

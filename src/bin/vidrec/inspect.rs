@@ -99,12 +99,12 @@ struct FrameReport {
 }
 
 pub fn run(args: &Args) -> Run {
-    let dataset = args.storage.open(&args.dataset)?;
     if args.recipe {
-        let text = packing::recipe_of(&dataset.to_json().settings).map_err(|e| e.file(&args.dataset))?;
-        output::print(false, &(), |()| text)?;
+        let text = packing::recipe_of(&args.dataset, args.storage.storage()?)?;
+        output::print(false, &(), |()| text.clone())?;
         return Ok(Outcome::Done);
     }
+    let dataset = args.storage.open(&args.dataset)?;
     if let Some(ordinal) = args.clip {
         let clip = dataset.clip(ordinal)?;
         output::print(args.json, &clip_report(&clip)?, render_clip)?;

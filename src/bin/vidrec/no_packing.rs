@@ -1,6 +1,7 @@
 //! What stands for `packing` in a build without FFmpeg: a command that explains why it cannot pack.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use crate::outcome::Run;
 
@@ -25,7 +26,7 @@ impl Command {
 }
 
 /// Recipes are written by packing.
-pub fn recipe_of(_: &vidrec::JsonObject) -> vidrec::Result<String> {
+pub fn recipe_of(_: &Path, _: vidrec::Storage) -> vidrec::Result<String> {
     Err(vidrec::Error::usage("this build of vidrec has no recipes: it was built without FFmpeg"))
 }
 

@@ -6,7 +6,7 @@ use vidrec::{PushOptions, PushReport};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
-use crate::storage::{RemoteStorageArgs, only_publisher};
+use crate::storage::RemoteStorageArgs;
 use crate::watch;
 
 /// Copy a data set from a local folder to object storage.
@@ -35,7 +35,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let storage = args.storage.storage()?;
-    let options = PushOptions { only_publisher: only_publisher(&storage), storage, overwrite: args.force };
+    let options = PushOptions { only_publisher: args.storage.only_publisher(), storage, overwrite: args.force };
     let report = vidrec::push(&args.dataset, &args.location, &options, &mut watch::of_bytes())?;
     output::print(args.json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.notes))

@@ -7,7 +7,6 @@ use vidrec::Storage;
 use vidrec::{PushReport, RemoteOutput};
 
 use crate::output;
-use crate::storage::only_publisher;
 use crate::watch;
 
 /// An output, and what becomes of one that is there.
@@ -16,6 +15,8 @@ pub struct Output<'a> {
     pub storage: Storage,
     /// Replace a data set that is already there.
     pub force: bool,
+    /// Nobody else publishes there.
+    pub only_publisher: bool,
 }
 
 impl Output<'_> {
@@ -46,7 +47,7 @@ impl Output<'_> {
         let mut options = RemoteOutput::default();
         options.storage = self.storage.clone();
         options.overwrite = self.force;
-        options.only_publisher = only_publisher(&self.storage);
+        options.only_publisher = self.only_publisher;
         options
     }
 }

@@ -34,13 +34,19 @@ impl RemoteStorageArgs {
         let mut options: BTreeMap<String, String> =
             self.storage.iter().map(|text| pair(text)).collect::<Result<_, _>>()?;
         let timeout = options.remove("timeout").map_or(Ok(TIMEOUT), |text| parse_timeout(&text))?;
+        options.retain(|name, value| !is_only_publisher(name, value));
         Ok(Storage { options, timeout, ..Storage::default() })
+    }
+
+    /// Whether nobody else publishes there.
+    pub fn only_publisher(&self) -> bool {
+        self.storage.iter().filter_map(|text| text.split_once('=')).any(|(name, value)| is_only_publisher(name, value))
     }
 }
 
-/// Whether nobody else publishes there: the store is told not to write on conditions.
-pub fn only_publisher(storage: &Storage) -> bool {
-    storage.options.get("conditional_put").is_some_and(|value| value == "disabled")
+/// Whether an option says that the store does not write on conditions, so that nobody else may publish there.
+fn is_only_publisher(name: &str, value: &str) -> bool {
+    name == "conditional_put" && value == "disabled"
 }
 
 /// How a remote data set is read, and an output written there. Local ones ignore it.
@@ -65,6 +71,11 @@ pub struct MemoryArgs {
 }
 
 impl StorageArgs {
+    /// Whether nobody else publishes there.
+    pub fn only_publisher(&self) -> bool {
+        self.options.only_publisher()
+    }
+
     /// What the library takes.
     pub fn storage(&self) -> Result<Storage, String> {
         Ok(Storage { cache: self.cache.clone(), cache_bytes: self.cache_bytes, ..self.options.storage()? })

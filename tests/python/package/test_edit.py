@@ -133,8 +133,8 @@ def test_data_sets_are_written(train, damaged, tmp_path):
         assert vidrec.verify(tmp_path / made).ok
     with pytest.raises(vidrec.FormatError, match="vidrec.verify lists what is damaged"):
         vidrec.reshard(damaged, tmp_path / "no", shards=1)
-    with pytest.raises(vidrec.UsageError, match="shards or shard_size"):
-        vidrec.reshard(train, tmp_path / "no", shards=1, shard_size=1)
+    with pytest.raises(vidrec.UsageError, match="shards"):
+        vidrec.reshard(train, tmp_path / "no", shards=0)
 
     def stop(done, total):
         raise vidrec.Interrupted("enough")

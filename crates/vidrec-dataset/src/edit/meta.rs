@@ -17,17 +17,12 @@ pub(super) fn joined(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
     for set in sets {
         metas.extend(set.shards()?.into_iter().map(|shard| &shard.index.meta));
     }
-    let (mut meta, note) = merged_meta(&metas);
-    meta.settings.0.remove(INPUTS);
-    Ok((meta, note))
+    Ok(merged_meta(&metas))
 }
 
 /// What the metas have in common, the differences under [`MERGED`], and a note on the differences.
 pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
-    let mut rows: Vec<Map<String, Value>> = metas.iter().flat_map(|m| rows(m)).collect();
-    if rows.windows(2).any(|two| two[0].get(INPUTS) != two[1].get(INPUTS)) {
-        rows.iter_mut().for_each(|row| drop(row.remove(INPUTS)));
-    }
+    let rows: Vec<Map<String, Value>> = metas.iter().flat_map(|m| rows(m)).collect();
     let Some(first) = rows.first() else { return (Meta::default(), None) };
     let common = |key: &String, value: &Value| rows.iter().all(|row| row.get(key) == Some(value));
     let same: Map<_, _> = first.iter().filter(|(k, v)| common(k, v)).map(|(k, v)| (k.clone(), v.clone())).collect();
@@ -55,9 +50,6 @@ pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     base.settings.0.insert(MERGED.into(), differing.clone().into());
     (base, Some(note))
 }
-
-/// The setting that names the inputs of a pack. A data set has it only as long as its recipe would make it again.
-pub(super) const INPUTS: &str = "inputs";
 
 /// Keys for the values of META that are not settings.
 const TOOL: &str = "tool";

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::copy::refuse_input;
-use super::meta::INPUTS;
 use super::options::EditOptions;
 use super::output_plan::OutputPlan;
 use super::report::EditReport;
@@ -80,9 +79,7 @@ pub(super) fn run(
 
 /// Each shard keeps its own settings.
 fn meta_of(plan: &OutputPlan<'_>, shard: &Shard) -> Meta {
-    let mut meta = Meta { classes: plan.meta.classes.clone(), ..shard.index.meta.clone() };
-    meta.settings.0.remove(INPUTS);
-    meta
+    Meta { classes: plan.meta.classes.clone(), ..shard.index.meta.clone() }
 }
 
 fn push(index: &mut IndexWriter, set: &Dataset, plan: &OutputPlan<'_>, ordinal: u64) -> Result<u64> {

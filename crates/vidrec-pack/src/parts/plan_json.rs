@@ -25,6 +25,8 @@ pub(super) struct PlanJson {
     pub ffmpeg: Option<String>,
     /// The options that determine the bytes, as `dataset.json` will have them.
     pub settings: JsonObject,
+    /// What the clips are packed from, as `dataset.json` will have it.
+    pub packed_from: JsonObject,
     /// All options that decide what a video becomes, or whether a part fails.
     pub options: JsonObject,
     pub classes: Vec<String>,
@@ -108,6 +110,7 @@ impl PlanJson {
             tool: self.tool.clone(),
             ffmpeg: self.ffmpeg.clone(),
             settings: self.settings.clone(),
+            packed_from: Some(self.packed_from.clone()),
             draws: Some(draws).filter(|&draws| draws > 1),
             ..Meta::default()
         }

@@ -13,7 +13,6 @@ use super::plan::PlannedJob;
 use super::plan_json::{FORM, PlanJson, PlannedPart};
 use crate::channels::channels;
 use crate::options::{PackOptions, TOOL};
-use crate::pack;
 use crate::plan::{Job, PackPlan};
 use crate::run::IfExists;
 use crate::video;
@@ -115,7 +114,8 @@ fn write_locked(
         form: FORM,
         tool: TOOL.into(),
         ffmpeg: Some(video::ffmpeg_version()),
-        settings: settings(plan, options, parts.len())?,
+        settings: settings(options, parts.len())?,
+        packed_from: options.packed_from(&plan.inputs)?,
         options: planned(options, plan.jobs.len() as u64)?,
         classes: plan.classes.clone(),
         videos: plan.jobs.len() as u64,
@@ -184,8 +184,8 @@ fn planned(options: &PackOptions, videos: u64) -> Result<JsonObject> {
     options.to_map().map(JsonObject)
 }
 
-fn settings(plan: &PackPlan, options: &PackOptions, parts: usize) -> Result<JsonObject> {
-    let mut settings = pack::settings(plan, options)?;
+fn settings(options: &PackOptions, parts: usize) -> Result<JsonObject> {
+    let mut settings = options.settings()?;
     settings.insert("parts", parts)?;
     Ok(settings)
 }

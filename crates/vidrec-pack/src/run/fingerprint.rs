@@ -16,9 +16,6 @@ use vidrec_format::meta::Meta;
 /// which the digest of the inputs was computed in another way.
 const FORM: u32 = 2;
 
-/// Settings that say where inputs were found. The videos and classes themselves are compared.
-const PLACES: [&str; 4] = ["inputs", "root", "classes", "outside"];
-
 /// A difference between a run and the one to be resumed.
 pub(super) struct Difference {
     pub what: String,
@@ -90,7 +87,6 @@ impl RunFingerprint {
         let text = |value: Option<&Value>| value.map_or("not set".into(), Value::to_string);
         let (then, now) = (&self.settings.0, &now.settings.0);
         let keys = then.keys().chain(now.keys().filter(|key| !then.contains_key(*key)));
-        let keys = keys.filter(|key| !PLACES.contains(&key.as_str()));
         let settings = |key: &String| (format!("the setting \"{key}\""), text(then.get(key)), text(now.get(key)));
         first_difference(keys.map(settings))
     }
@@ -158,13 +154,6 @@ mod tests {
         differs(|f| f.videos = 4, "the number of videos: 3 to 4");
         let ignored = RunFingerprint { overwrite: true, ..fingerprint() };
         assert!(then.difference(&ignored).is_none());
-    }
-
-    #[test]
-    fn inputs_may_have_moved() {
-        let mut now = fingerprint();
-        now.settings.0.insert("inputs".into(), json!(["../videos"]));
-        assert!(fingerprint().difference(&now).is_none());
     }
 
     #[test]

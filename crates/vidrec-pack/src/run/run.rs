@@ -202,11 +202,10 @@ impl<'a> PackRun<'a> {
             return Err(error());
         }
         // Do not replace a data set with one that has less.
-        let most = self.max_failures;
-        if most == Some(MaxFailures::Count(0)) || failure.stage == PackStage::Copy {
+        if failure.stage == PackStage::Copy {
             return Err(error());
         }
-        let most = most.map_or(u64::MAX, |m| m.count(self.plan.jobs.len() as u64));
+        let most = self.max_failures.map_or(u64::MAX, |m| m.count(self.plan.jobs.len() as u64));
         if self.report.failed >= most {
             return Err(Error::decode(format!("more than {most} videos could not be packed; the last: {}", error())));
         }

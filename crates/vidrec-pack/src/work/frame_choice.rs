@@ -105,7 +105,7 @@ mod flags {
 
     #[derive(Args)]
     #[group(multiple = false)]
-    struct Flags {
+    struct FrameFlags {
         /// Frames to take from each video. [default: 8]
         #[arg(short = 'n', long, value_name = "N", value_parser = number_of::<u32>("frames"))]
         frames: Option<u32>,
@@ -123,7 +123,7 @@ mod flags {
         keyframes: bool,
     }
 
-    impl Flags {
+    impl FrameFlags {
         fn choice(self) -> Option<FrameChoice> {
             let (fps, every) = (self.fps.map(Pace::Fps), self.every.map(Pace::Every));
             let pace = fps.or(every).or(self.all.then_some(Pace::All)).or(self.keyframes.then_some(Pace::KeyFrames));
@@ -133,11 +133,11 @@ mod flags {
 
     impl FromArgMatches for FrameChoice {
         fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-            Ok(Flags::from_arg_matches(matches)?.choice().unwrap_or_default())
+            Ok(FrameFlags::from_arg_matches(matches)?.choice().unwrap_or_default())
         }
 
         fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, Error> {
-            Ok(Flags::from_arg_matches_mut(matches)?.choice().unwrap_or_default())
+            Ok(FrameFlags::from_arg_matches_mut(matches)?.choice().unwrap_or_default())
         }
 
         fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -148,11 +148,11 @@ mod flags {
 
     impl Args for FrameChoice {
         fn augment_args(command: Command) -> Command {
-            Flags::augment_args(command)
+            FrameFlags::augment_args(command)
         }
 
         fn augment_args_for_update(command: Command) -> Command {
-            Flags::augment_args(command)
+            FrameFlags::augment_args(command)
         }
     }
 }

@@ -7,8 +7,9 @@ mod progress;
 mod publish;
 
 use std::ffi::OsString;
+use std::path::Path;
 
-use vidrec::JsonObject;
+use vidrec::Storage;
 use vidrec::pack::Recipe;
 
 use crate::outcome::Run;
@@ -33,9 +34,9 @@ impl Command {
     }
 }
 
-/// The recipe of a data set with these settings, as TOML.
-pub fn recipe_of(settings: &JsonObject) -> vidrec::Result<String> {
-    Recipe::of_settings(settings)?.to_toml()
+/// The recipe of a data set, as TOML.
+pub fn recipe_of(location: &Path, storage: Storage) -> vidrec::Result<String> {
+    Recipe::of(location, &storage.into())?.to_toml()
 }
 
 /// The FFmpeg libraries that read videos.

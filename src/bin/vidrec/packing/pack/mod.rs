@@ -117,6 +117,13 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
     if args.dry_run {
         return dry_run(args, &recipe);
     }
+    if vidrec::is_remote(args.output()) && args.run.if_exists == IfExists::RetryFailed {
+        return Err(
+            "--if-exists retry-failed needs the data set on this machine: `vidrec fetch` it, retry there, then \
+            `vidrec push --force`"
+                .into(),
+        );
+    }
     let plan = PackPlan::from_inputs(&recipe.inputs, &recipe.options.input)?;
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
     columns::tell(&plan.manifests, &plan.notes);
@@ -153,14 +160,8 @@ fn write(
     Recipe { parts, mut options, .. }: Recipe,
 ) -> Result<PackReport, Box<dyn std::error::Error>> {
     let (is_remote, force) = (vidrec::is_remote(out), options.run.if_exists == IfExists::Replace);
-    if is_remote && options.run.if_exists == IfExists::RetryFailed {
-        return Err(
-            "--if-exists retry-failed needs the data set on this machine: `vidrec fetch` it, retry there, then \
-            `vidrec push --force`"
-                .into(),
-        );
-    }
-    let parts = parts.map(|parts| parts::here(parts, &options.input.storage));
+    let only_publisher = args.storage.only_publisher();
+    let parts = parts.map(|parts| parts::here(parts, only_publisher));
     if let Some(parts) = parts.clone().filter(|_| is_remote) {
         // Each part is uploaded when it is packed.
         options.run.if_exists = options.run.if_exists.with_scratch();
@@ -172,7 +173,7 @@ fn write(
             return Ok(report);
         }
     }
-    let to = Output { path: out, storage: args.storage.storage()?, force };
+    let to = Output { path: out, storage: args.storage.storage()?, force, only_publisher };
     within_bar(|progress| {
         to.write(|out, _| match parts {
             Some(parts) => pack_in_parts(plan, out, parts, &options, progress),

@@ -13,17 +13,17 @@ use super::{report, worker_command};
 use crate::outcome::{Outcome, Run};
 use crate::output;
 use crate::packing::progress::with_bar;
-use crate::storage::only_publisher;
 
 /// Where schedulers say which task of an array a process is: Slurm, Kubernetes (indexed jobs), AWS Batch.
 const VARIABLES: [&str; 3] = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"];
 
 /// What the plan has instead.
-const FIXED: [&str; 8] = [
+const FIXED: [&str; 9] = [
     "output",
     "dry_run",
     "write_recipe",
     "FrameOptions",
+    "FrameFlags",
     "PictureOptions",
     "InputOptions",
     "LimitOptions",
@@ -78,9 +78,9 @@ impl Part {
 }
 
 /// How parts are packed on this machine.
-pub fn here(parts: u32, storage: &Storage) -> InParts {
+pub fn here(parts: u32, only_publisher: bool) -> InParts {
     let mut parts = InParts::from((parts, 1));
-    parts.only_publisher = only_publisher(storage);
+    parts.only_publisher = only_publisher;
     parts
 }
 

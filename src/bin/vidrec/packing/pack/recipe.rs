@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::output;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, FromArgMatches};
 use vidrec::pack::{FrameOptions, InputOptions, LimitOptions, PackOptions, PictureOptions, Recipe};
@@ -24,7 +25,16 @@ pub struct RecipeArgs {
 impl RecipeArgs {
     /// The recipe of these options, or the one that is the first input, with the options that were given in place of its
     /// own. Further inputs replace those of the recipe.
+    ///
+    /// Ends the process if they make no sense together.
     pub fn recipe(&self, inputs: &[PathBuf], parts: Option<u32>) -> vidrec::Result<Recipe> {
+        self.read(inputs, parts).map_err(|e| match e.kind() {
+            vidrec::ErrorKind::Usage => wrong_usage(&e).exit(),
+            _ => e,
+        })
+    }
+
+    fn read(&self, inputs: &[PathBuf], parts: Option<u32>) -> vidrec::Result<Recipe> {
         let RecipeArgs { given, frames, pictures, input, limits } = self;
         let options = PackOptions {
             frames: frames.clone(),
@@ -40,6 +50,12 @@ impl RecipeArgs {
         }
         Recipe::given(inputs, options)
     }
+}
+
+/// An error of the library as wrong usage of the command line.
+fn wrong_usage(e: &vidrec::Error) -> clap::Error {
+    let mut command = Command::new("vidrec pack").override_usage("vidrec pack [OPTIONS] <INPUT>... -o <OUTPUT>");
+    clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, e.worded(output::flags)).format(&mut command)
 }
 
 /// The options that the command line has. It has no option of its own.
