@@ -78,8 +78,10 @@ def test_the_schema_has_the_defaults_of_the_program(tmp_path):
     assert done.returncode == 0, done.stderr
     written = (tmp_path / "recipe.toml").read_text()
     schema = json.loads((ROOT / "docs/recipe.schema.json").read_text())["properties"]
-    defaults = {name: option.get("default") for name, option in schema.items() if option.get("default")}
-    lines = [f"{name} = {json.dumps(value)}" for name, value in sorted({**defaults, "inputs": ["videos"]}.items())]
+    defaults = {name: option["default"] for name, option in schema.items()}
+    # What is off or not there is not written.
+    set_ = {name: value for name, value in defaults.items() if isinstance(value, (int, str)) and value is not False}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in sorted({**set_, "inputs": ["videos"]}.items())]
     assert written.splitlines() == lines
     assert vidrec.recipe("videos") == vidrec.recipe(["videos"]) == written
 
@@ -129,16 +131,18 @@ def test_a_recipe_packs_what_its_options_pack(videos, tmp_path):
     assert expected and files(tmp_path / "recipe") == files(tmp_path / "program") == expected
     settings = vidrec.inspect(tmp_path / "recipe").settings
     assert (settings["frames"], settings["size"], settings["quality"]) == ("every:3", "64x48", "psnr:38")
-    # What is given replaces what it has.
-    vidrec.pack(recipe, tmp_path / "other", frames=2, max_frames=None, cut=None, size=32)
-    vidrec.pack(videos, tmp_path / "same", **{**options, "frames": 2, "max_frames": None, "cut": None, "size": 32})
-    assert vidrec.inspect(tmp_path / "other").settings["frames"] == 2
+    # What is given replaces what the recipe has.
+    changed = {**options, "frames": "all", "size": 32}
+    vidrec.pack(recipe, tmp_path / "changed", frames="all", size=32)
+    vidrec.pack(videos, tmp_path / "expected", **changed)
+    assert files(tmp_path / "changed") == files(tmp_path / "expected") != expected
+    plan = vidrec.plan(recipe, tmp_path / "plan", parts=2)
+    assert plan.parts == 2
 
 
 def test_a_data_set_gives_its_recipe(videos, tmp_path):
     vidrec.pack(videos, tmp_path / "set", frames=vidrec.Fps(6), max_frames=3, size=32)
-    with_inputs = ["inspect", tmp_path / "set", "--recipe"]
-    command = [Path(sys.executable).with_name("vidrec"), *with_inputs]
+    command = [Path(sys.executable).with_name("vidrec"), "inspect", tmp_path / "set", "--recipe"]
     (tmp_path / "again.toml").write_text(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     vidrec.pack(tmp_path / "again.toml", tmp_path / "again")
     assert files(tmp_path / "again") == files(tmp_path / "set")

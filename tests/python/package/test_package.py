@@ -193,7 +193,7 @@ def files(folder):
 
 
 def test_processes_that_decode_give_the_same_files(videos, tmp_path, capfd):
-    arguments = ["--frames", "3", "--size", "32x24", "-j", "2"]
+    arguments = ["--frames", "3", "--size", "32x24", "-j", "2", "--root", tmp_path]
     assert program("pack", videos, "-o", tmp_path / "here", *arguments, "--no-isolate").returncode == 0
     apart = program("pack", videos, "-o", tmp_path / "apart", *arguments)
     assert apart.returncode == 0, apart.stderr

@@ -158,7 +158,7 @@ def test_a_pack_writes_what_it_writes_to_a_folder(more, store, videos, tmp_path)
     assert store.files("train") == files(tmp_path / "train")
     # A caller that counts videos is told of nothing else.
     assert {total for _, total in told} == {12} and told[-1] == (12, 12)
-    with pytest.raises(vidrec.UsageError, match="overwrite=True"):
+    with pytest.raises(vidrec.UsageError, match="if_exists='replace'"):
         vidrec.pack(videos, location, frames=2, **more, **store.output())
     vidrec.pack(videos, location, frames=2, if_exists="replace", **more, **store.output())
     assert len(store.open("train")[0]) == 2
