@@ -180,7 +180,9 @@ pub mod report {
 
 /// Which frames of a video to take: pure functions from integers to integers.
 pub mod sampler {
-    pub use vidrec_sampler::{Pace, Rate, Rule, Selection, Short, centered, endpoints, select, select_draw, uniform};
+    pub use vidrec_sampler::{
+        Most, Pace, Rate, Rule, Selection, Short, centered, endpoints, select, select_draw, uniform,
+    };
 }
 
 /// The bytes of each structure on disk, for this project's own tests. They may change at any time.

@@ -56,7 +56,9 @@ impl Row {
 
     /// The command for another run, after one that was killed or failed.
     pub fn again(&self) -> String {
-        format!("{}{}", self.line, self.resume)
+        // A pack that replaces goes on with the same command.
+        let resume = if self.line.contains("--if-exists") { "" } else { self.resume };
+        format!("{}{resume}", self.line)
     }
 
     /// The same over an output that is there already.
@@ -64,10 +66,14 @@ impl Row {
         let again = self.again();
         match () {
             () if again.contains("--force") || again.contains("replace") => again,
-            () if self.line.starts_with("pack ") => format!("{} --if-exists replace", self.line),
-            () => again + " --force",
+            () => format!("{} {}", self.line, force(&self.line)),
         }
     }
+}
+
+/// How a command is told to replace what is there.
+fn force(line: &str) -> &'static str {
+    if line.starts_with("pack ") { "--if-exists replace" } else { "--force" }
 }
 
 const SET: &[Output] = &[Output::Set("out")];
@@ -139,7 +145,7 @@ pub fn table(inputs: &Inputs) -> Vec<Row> {
 /// The command where there is nothing, and with `--force` over what `before` makes.
 fn fresh_and_over(name: &str, line: &str, outputs: &'static [Output], before: Before) -> [Row; 2] {
     let fresh = Row { forces: true, ..Row::new(name, line, outputs, Box::new(|_, _| ())) };
-    let over = Row::new(&format!("{name}, over another"), &format!("{line} --force"), outputs, before);
+    let over = Row::new(&format!("{name}, over another"), &format!("{line} {}", force(line)), outputs, before);
     [fresh, Row { forces: true, ..over }]
 }
 

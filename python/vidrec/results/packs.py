@@ -105,6 +105,8 @@ class PackReport(Result):
     """Frames whose time in the file is not after that of the frame that the decoder returned before."""
     cut_off: int
     """Videos of which clearly less decodes than their containers claim."""
+    thinned: int
+    """Videos with more frames than ``max_frames``, of which only some were taken."""
     without_audio: int
     """Videos without sound, where it was asked for."""
     audio_errors: int

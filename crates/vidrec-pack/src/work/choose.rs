@@ -10,7 +10,7 @@ use crate::track::PlannedTrack;
 use crate::video::{Stage, Timeline};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackTiming;
-use vidrec_sampler::{Pace, Selection};
+use vidrec_sampler::{Most, Pace, Selection};
 
 /// Fails if frames of a folder of pictures would have to be chosen by time, but no picture rate was given.
 pub(super) fn needs_times(job: &Job, recipe: ClipRecipe<'_>) -> Result<(), ClipFailure> {
@@ -26,17 +26,25 @@ pub(super) fn needs_times(job: &Job, recipe: ClipRecipe<'_>) -> Result<(), ClipF
     Ok(())
 }
 
+/// What there is to say of the choice of frames.
+#[derive(Default)]
+pub(super) struct ChoiceNotes {
+    /// The video is too short, and the options say to skip it.
+    pub declined: Cell<bool>,
+    /// The video has more frames than a clip may have.
+    pub thinned: Cell<bool>,
+}
+
 /// Returns the frames of each draw, as ordinals of the whole video.
 ///
-/// Sets `declined` if the video is too short and the options say to skip it.
 pub(super) fn select(
     job: &Job,
     ClipRecipe { input, frames: options, .. }: ClipRecipe<'_>,
     timeline: &Timeline,
-    declined: &Cell<bool>,
+    notes: &ChoiceNotes,
 ) -> Result<Vec<Selection>> {
     let Some(segment) = job.segment else {
-        return select_within(job, options, timeline, declined);
+        return select_within(job, options, timeline, notes);
     };
     let inside = segment.frames(timeline, input.segments);
     if let Some(episode) = &job.episode {
@@ -50,7 +58,7 @@ pub(super) fn select(
     let pick = |i: &u32| (timeline.pts[*i as usize], timeline.key[*i as usize]);
     let (pts, key) = inside.iter().map(pick).unzip();
     let part = Timeline { pts, key, time_base: timeline.time_base, player_zero: timeline.player_zero };
-    let mut selections = select_within(job, options, &part, declined)?;
+    let mut selections = select_within(job, options, &part, notes)?;
     for frame in selections.iter_mut().flat_map(|s| &mut s.frames) {
         *frame = inside[*frame as usize];
     }
@@ -61,30 +69,29 @@ fn select_within(
     job: &Job,
     options: &FrameOptions,
     timeline: &Timeline,
-    declined: &Cell<bool>,
+    notes: &ChoiceNotes,
 ) -> Result<Vec<Selection>> {
     let count = match options.frames {
         FrameChoice::Count(count) => count,
-        FrameChoice::At(pace) => return paced(pace, options, timeline),
+        FrameChoice::At(pace) => return paced(pace, options, timeline, &notes.thinned),
     };
     let n = timeline.frame_count();
     let draw = |draw| {
         let FrameOptions { sample: rule, short, seed, .. } = *options;
         vidrec_sampler::select_draw(rule, short, n, count, seed, job.ordinal, draw)?.ok_or_else(|| {
-            declined.set(true);
+            notes.declined.set(true);
             Error::usage(format!("{n} frames decode, too few for {count} by rule \"{rule}\"; skipped as requested"))
         })
     };
     (0..options.draws).map(draw).collect()
 }
 
-/// Returns the frames of a video at a pace: all, or at most as many as the options say.
-fn paced(pace: Pace, options: &FrameOptions, timeline: &Timeline) -> Result<Vec<Selection>> {
-    let most = options.max_frames;
-    let thin = most.filter(|_| !options.cut);
-    let mut frames = pace.choose(&timeline.pts, &timeline.key, timeline.time_base, thin)?;
-    if let Some(most) = most {
-        frames.truncate(most as usize);
+/// Returns the frames of a video at a pace, at most as many as the options say. Sets `thinned` if there are more.
+fn paced(pace: Pace, options: &FrameOptions, timeline: &Timeline, thinned: &Cell<bool>) -> Result<Vec<Selection>> {
+    let choose = |most| pace.choose(&timeline.pts, &timeline.key, timeline.time_base, most);
+    let most = options.max_frames.map(|most| if options.cut { Most::First(most) } else { Most::Spread(most) });
+    if let Some(most) = options.max_frames {
+        thinned.set(choose(Some(Most::First(most.saturating_add(1))))?.len() > most as usize);
     }
-    Ok(vec![Selection { frames, short: false }])
+    Ok(vec![Selection { frames: choose(most)?, short: false }])
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::choose::{needs_times, select};
+use super::choose::{ChoiceNotes, needs_times, select};
 use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
 use super::memory::{self, HeldMemory};
@@ -63,12 +63,12 @@ fn sample_and_encode(
     let chosen: RefCell<Vec<Selection>> = RefCell::default();
     // A timeout beyond the range of the clock means no timeout.
     let deadline = Instant::now().checked_add(recipe.limits.timeout.0);
-    let declined = Cell::new(false);
+    let notes = ChoiceNotes::default();
     let tracks = TrackSource::new(job, recipe);
     let choose = |timeline: &Timeline| {
-        declined.set(false);
+        notes.declined.set(false);
         tracks.see(timeline);
-        let selections = select(job, recipe, timeline, &declined)?;
+        let selections = select(job, recipe, timeline, &notes)?;
         let mut wanted: Vec<u32> = selections.iter().flat_map(|s| s.frames.iter().copied()).collect();
         wanted.sort_unstable();
         *chosen.borrow_mut() = selections;
@@ -81,11 +81,12 @@ fn sample_and_encode(
         video::sample(&job.path, recipe, held, needed, &choose)
     };
     let mut source = source.map_err(|failure| {
-        let skipped = failure.stage == PackStage::Video(Stage::Sample) && declined.get();
+        let skipped = failure.stage == PackStage::Video(Stage::Sample) && notes.declined.get();
         if skipped { ClipFailure { stage: PackStage::Short, ..failure } } else { failure }
     })?;
     let (sound, facts) = sound::of_video(job, recipe, tracks.part(), deadline)?;
     source.facts.audio = facts;
+    source.facts.thinned = notes.thinned.get();
     let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
     let measured = Arc::new(source.pictures.iter().filter_map(|p| p.measured).collect());
     let quality = recipe.pictures.quality.target().and_then(|_| source.describe_quality());
