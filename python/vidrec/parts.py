@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from . import _isolated, _pack_options, _storage, _vidrec

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Sequence, Union, overload
 
 from . import _choice, _isolated, _pack_options, _storage, _vidrec
 from ._choice import Clips
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
         storage_options: Optional[Mapping[str, Any]]
         storage_timeout: float
         progress: Progress
-
 
 
 def inspect(
@@ -290,8 +288,8 @@ def pack(
     Parameters
     ----------
     inputs : path, or sequence of paths
-        Folders (the class is the name of the first folder level), videos, data sets of LeRobot, or manifests (``.csv``
-        or ``.tsv``). A recipe (``.toml``) has inputs and options; options that are given replace its own.
+        Folders (the class is the name of the first folder level), videos, data sets of LeRobot, or manifests (``.csv``,
+        ``.jsonl`` and so on). A recipe (``.toml``) has inputs and options; options that are given replace its own.
     output : path
         Folder to make the data set in, or a location such as ``"s3://bucket/train"``.
     dry_run : bool, default False

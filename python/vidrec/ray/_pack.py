@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         storage_options: Optional[Mapping[str, Any]]
         storage_timeout: float
 
+
 # Seconds between two looks at which tasks have ended.
 _LOOK = 1.0
 # The most parts whose errors a message has.
@@ -54,9 +55,9 @@ def pack(
     """Sample frames from videos and write them as a data set, on all nodes of a Ray cluster.
 
     All nodes must see the videos and the plan under the same paths, on a shared file system or in object storage, and have
-    the same version of vidrec. The work is divided into parts, one task each. The data set is byte for byte that of ``vidrec pack --parts N`` on one machine,
-    whatever happens on the way: a task that dies with its node is tried again, and resumes what it had done. If this
-    process dies, the same call continues; parts that are done stay done.
+    the same version of vidrec. The work is divided into parts, one task each. The data set is byte for byte that of
+    ``vidrec pack --parts N`` on one machine, whatever happens on the way: a task that dies with its node is tried again,
+    and resumes what it had done. If this process dies, the same call continues; parts that are done stay done.
 
     Parameters
     ----------

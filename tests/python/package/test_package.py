@@ -19,7 +19,7 @@ import vidrec
 from vidrec import _vidrec
 
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
-NAMES = ["errors", "dataset", "batch", "loader", "tools", "parts", "edit", "checks", "reports", "jpegs", "mixing", "tracks", "words"]
+NAMES = ["errors", "dataset", "batch", "loader", "tools", "packing", "parts", "edit", "checks", "reports", "jpegs", "mixing", "tracks", "words"]
 NAMES += ["results", "results._result", "torch", "grain"]
 MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES)]
 
