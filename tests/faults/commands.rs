@@ -66,7 +66,8 @@ impl Row {
         let again = self.again();
         match () {
             () if again.contains("--force") || again.contains("replace") => again,
-            () => format!("{} {}", self.line, force(&self.line)),
+            () if self.line.starts_with("pack ") => format!("{} --if-exists replace", self.line),
+            () => again + " --force",
         }
     }
 }

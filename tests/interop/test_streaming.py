@@ -8,7 +8,7 @@ import streaming  # noqa: E402
 
 
 def test_streaming_reads_every_sample(packed, tmp_path):
-    run("export", "mds", packed, "-o", tmp_path / "out", "--shards", "1")
+    run("export", "mds", packed, "-o", tmp_path / "out", "--shard-size", "1")
     dataset, expected = streaming.LocalDataset(str(tmp_path / "out")), clips(packed)
     assert len(dataset) == len(expected)
     for n, (source, label, name, attributes, jpegs) in enumerate(expected):

@@ -245,7 +245,7 @@ fn what_a_plan_fixes_cannot_be_given() {
     }
     videos.ends(2, &["pack", "plan", "--part", "0", "--parts", "3"]);
     videos.ends(2, &["pack", "in", "-o", "out", "--part", "3"]);
-    videos.ends(2, &["pack", "in", "-o", "out"]);
+    videos.ends(2, &["pack", "plan", "--part", "first"]);
     videos.fails(&["plan", "in", "-o", "other", "--parts", "2", "--shards", "3"], &["shards", "parts"]);
     assert_eq!(fs::read_dir(videos.path("plan/parts")).unwrap().count(), 0);
 }

@@ -74,7 +74,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         "export webdataset",
         &["vidrec export webdataset train -o tars", "vidrec export webdataset train -o tars --clips-per-shard 200"],
     ),
-    ("export mds", &["vidrec export mds train -o mds", "vidrec export mds train -o mds --shards 128"]),
+    ("export mds", &["vidrec export mds train -o mds", "vidrec export mds train -o mds --shard-size 128"]),
     (
         "export lerobot",
         &[
