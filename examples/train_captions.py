@@ -87,7 +87,7 @@ def data_set(args: argparse.Namespace, rank: int) -> vidrec.Dataset:
     if rank == 0 and not (folder / "dataset.json").exists():
         with tempfile.TemporaryDirectory() as videos:
             make_videos(Path(videos), args.clips)
-            vidrec.pack(Path(videos) / "list.jsonl", folder, fps=8, overwrite=True)
+            vidrec.pack(Path(videos) / "list.jsonl", folder, frames=vidrec.Fps(8), if_exists="replace")
     if dist.is_initialized():
         dist.barrier()
     return vidrec.open(folder)

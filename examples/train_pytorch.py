@@ -110,7 +110,7 @@ def data_set(args: argparse.Namespace, rank: int) -> vidrec.Dataset:
                 list_videos(inputs)
             else:
                 make_videos(inputs, args.clips)
-            vidrec.pack(inputs, folder / "set", frames=8, sample="clip", short_side=64, overwrite=True)
+            vidrec.pack(inputs, folder / "set", frames=8, sample="clip", size=64, if_exists="replace")
     if dist.is_initialized():
         dist.barrier()
     return vidrec.open(folder / "set")

@@ -69,7 +69,7 @@ fi
 
 say "1. Pack: 8 frames of each video, evenly spread, as JPEGs with a short side of 128 pixels.
    vidrec skips a video it cannot read and lists it; the exit status is then 3."
-try 3 -- $vidrec pack "$videos" -o demo-out/set --frames 8 --short-side 128 --force
+try 3 -- $vidrec pack "$videos" -o demo-out/set --frames 8 --size 128 --if-exists replace
 for list in demo-out/set/failures-*.jsonl; do [ ! -e "$list" ] || try -- cat "$list"; done
 
 say "2. Inspect: show what is in the data set, and what is known about one clip."

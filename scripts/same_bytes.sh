@@ -18,9 +18,9 @@ settings=(
   "fps: --fps 4 --max-frames 16"
   "random: --frames 3 --sample random --draws 2 --seed 5"
   "keyframes: --keyframes --max-frames 4"
-  "size: --frames 2 --short-side 96 --quality 75"
-  "original: --frames 2 --original --effort 0"
-  "shards: --frames 4 --short-side 64 --shard-size 1MB"
+  "size: --frames 2 --size 96 --quality 75"
+  "original: --frames 2 --size original --effort 0"
+  "shards: --frames 4 --size 64 --shards 1MB"
 )
 
 build() { # ROOT

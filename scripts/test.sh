@@ -197,8 +197,8 @@ frameworks_tests() {
   mkdir -p $folder/clips
   PYTHONPATH=tests/docs python3 -c "import pathlib, videos; videos.make_all(pathlib.Path('$folder/clips'))"
   cargo build --quiet --locked --bin vidrec --example train_loop
-  target/debug/vidrec pack $folder/clips/videos -o $folder/clips/train --short-side 64
-  target/debug/vidrec pack $folder/clips/more-videos -o $folder/clips/val --short-side 64
+  target/debug/vidrec pack $folder/clips/videos -o $folder/clips/train --size 64
+  target/debug/vidrec pack $folder/clips/more-videos -o $folder/clips/val --size 64
   for program in train_candle train_burn; do
     $folder/release/$program
     $folder/release/$program $folder/clips/train $folder/clips/val

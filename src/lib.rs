@@ -160,11 +160,11 @@ pub mod jpeg {
 #[cfg(feature = "pack")]
 pub mod pack {
     pub use vidrec_pack::{
-        Attributes, Estimate, Failure, FrameOptions, InParts, InputOptions, Interrupted, Job, ManifestColumns,
-        MaxFailures, OnError, PackOptions, PackPlan, PackReport, PackStage, PartOptions, PartState, PartStatus,
-        PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Resources, RunOptions, Segment,
-        SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, VideoLimits, Warning, WrittenPlan,
-        arguments, estimate, find_packed, pack, pack_in_parts, pack_plan, serve, write_plan,
+        Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, InParts, InputOptions, Job, LimitOptions,
+        ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PackStage, PartOptions, PartState, PartStatus,
+        PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions,
+        Segment, SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan,
+        arguments, estimate, find_packed, pack, pack_in_parts, pack_in_scratch, pack_plan, restart, serve, write_plan,
     };
 }
 
@@ -180,7 +180,9 @@ pub mod report {
 
 /// Which frames of a video to take: pure functions from integers to integers.
 pub mod sampler {
-    pub use vidrec_sampler::{Pace, Rate, Rule, Selection, Short, centered, endpoints, select, select_draw, uniform};
+    pub use vidrec_sampler::{
+        Most, Pace, Rate, Rule, Selection, Short, centered, endpoints, select, select_draw, uniform,
+    };
 }
 
 /// The bytes of each structure on disk, for this project's own tests. They may change at any time.

@@ -113,7 +113,7 @@ fn too_few_descriptors_cost_time_or_stop_the_run_and_never_cost_a_video() {
         (28, &["-j", "8"]),
     ] {
         let limit = format!("-n {files}");
-        let run = videos.pack(&limit, "out", &[more, &["--force", "--restart"]].concat());
+        let run = videos.pack(&limit, "out", &[more, &["--if-exists", "replace"]].concat());
         if run.status.code() == Some(0) {
             assert_eq!(videos.packed("out"), whole, "{limit} {more:?}");
             packed += 1;
@@ -121,7 +121,7 @@ fn too_few_descriptors_cost_time_or_stop_the_run_and_never_cost_a_video() {
             assert_eq!(run.status.code(), Some(1), "{limit} {more:?}: {}", show(&run));
             assert!(stderr(&run).contains("ulimit -n"), "{limit} {more:?}: {}", show(&run));
             stopped += 1;
-            let run = videos.pack("", "out", &["-j", "2", "--resume", "--force"]);
+            let run = videos.pack("", "out", &["-j", "2", "--if-exists", "replace"]);
             assert!(run.status.success(), "{}", show(&run));
             assert_eq!(videos.packed("out"), whole, "{limit} {more:?}");
         }
@@ -154,7 +154,7 @@ fn pictures_are_read_within_the_same_limits() {
         fs::create_dir_all(&folder).unwrap();
         (0..3).for_each(|t| fs::write(folder.join(format!("{t}.jpg")), common::jpeg((64, 48), t)).unwrap());
     }
-    let options = ["-j", "8", "-n", "3", "--pass-through", "--no-isolate"];
+    let options = ["-j", "8", "-n", "3", "--quality", "original", "--no-isolate"];
     assert!(videos.pack("", "whole", &options).status.success());
     let run = videos.pack("-n 10", "out", &options);
     assert!(run.status.success(), "{}", show(&run));
@@ -358,7 +358,7 @@ fn what_cannot_be_read_in_a_folder_is_a_failure_and_the_rest_is_packed() {
     // The same again, by one thread; and a stop where that was asked for.
     assert_eq!(videos.pack("", "again", &["-j", "1", "-n", "1"]).status.code(), Some(3));
     assert_eq!(videos.packed("again"), videos.packed("out"));
-    let run = videos.pack("", "stopped", &["-j", "1", "-n", "1", "--on-error", "stop"]);
+    let run = videos.pack("", "stopped", &["-j", "1", "-n", "1", "--max-failures", "0"]);
     assert_eq!(run.status.code(), Some(1), "{}", show(&run));
     assert!(stderr(&run).contains("00b.mp4"), "{}", show(&run));
     // What is named itself has to be there.

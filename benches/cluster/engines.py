@@ -7,7 +7,7 @@ VIDEOS is a folder of videos, of which each contestant gets COUNT links, and tak
 256 pixels. Contestants take turns; the table has medians of the rounds.
 
     pack     vidrec pack, one process with two threads
-    parts    vidrec pack --parts PARTS --jobs 2
+    parts    vidrec pack --parts PARTS
     ray      vidrec.ray.pack on a Ray cluster of two cores that is up, in PARTS tasks of one core
     ray-data ray.data.read_videos (decord) at 1 frame a second, JPEGs by Pillow, written as Parquet; the same cluster
     v2d      video2dataset with two processes: mp4 with a height of 256, in tar files. It stores videos, because it takes no
@@ -29,7 +29,7 @@ import tempfile
 import time
 from pathlib import Path
 
-OPTIONS = {"fps": 1, "short_side": 256}
+FPS, SIZE = 1, 256
 ORDER = ["pack", "parts", "ray", "ray-data", "v2d"]
 
 V2D = """
@@ -112,7 +112,7 @@ def timed(command):
 
 
 def flags():
-    return ["--outside", "--fps", OPTIONS["fps"], "--short-side", OPTIONS["short_side"]]
+    return ["--outside", "--fps", FPS, "--size", SIZE]
 
 
 def pack(a, videos, out):
@@ -120,7 +120,7 @@ def pack(a, videos, out):
 
 
 def in_parts(a, videos, out):
-    return timed([a.program, "pack", videos, "-o", out, "--parts", a.parts, "--jobs", 2, "--threads", 2, *flags()])
+    return timed([a.program, "pack", videos, "-o", out, "--parts", a.parts, "--threads", 2, *flags()])
 
 
 def start_ray():
@@ -133,10 +133,11 @@ def start_ray():
 
 
 def by_ray(a, videos, out):
+    import vidrec
     import vidrec.ray
 
     began = time.monotonic()
-    vidrec.ray.pack(videos, out, parts=a.parts, num_cpus=1, **OPTIONS)
+    vidrec.ray.pack(videos, out, parts=a.parts, num_cpus=1, frames=vidrec.Fps(FPS), size=SIZE)
     return time.monotonic() - began
 
 

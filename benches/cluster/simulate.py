@@ -35,7 +35,7 @@ def measured(videos, most, folder):
     ratios, starts = [], []
     for i in range(0, len(parts), -(-len(parts) // most)):
         began = time.monotonic()
-        report = json.loads(vidrec("pack", "--plan", plan, "--part", i, "--threads", 1, "--json"))
+        report = json.loads(vidrec("pack", plan, "--part", i, "--threads", 1, "--json"))
         starts.append(time.monotonic() - began - report["seconds"])
         ratios.append(report["seconds"] / parts[i]["cost"])
     sizes = [json.loads(line)["stamp"]["bytes"] for line in (plan / "jobs.jsonl").open()]

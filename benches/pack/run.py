@@ -74,7 +74,7 @@ class Videos:
 
     def pack(self):
         out = self.work / "packed"
-        command = [RELEASE / "vidrec", "pack", *self.inputs, "--output", out, "--force", "--json"]
+        command = [RELEASE / "vidrec", "pack", *self.inputs, "--output", out, "--if-exists", "replace", "--json"]
         report = json.loads(run([*command, "--threads", str(self.cores)], accept=(0, 3)))
         return {"frames": report["frames"], "bytes": report["bytes"], "failed": report["failures"]}
 

@@ -10,7 +10,7 @@ from workloads import CACHE
 
 HOME = CACHE / "captions"
 MANIFEST, PACKED, MDS, TAR = HOME / "clips.jsonl", HOME / "packed", HOME / "mds", HOME / "tar"
-SETTINGS = ["--fps", "8", "--max-frames", "64", "--short-side", "256"]
+SETTINGS = ["--fps", "8", "--max-frames", "64", "--size", "256"]
 CLIPS_A_SHARD = 64
 
 
@@ -23,7 +23,7 @@ def prepare(program, folders, clips_a_video):
         HOME.mkdir(parents=True)
         write_manifest(files(folders), clips_a_video)
         print("pack", file=sys.stderr, flush=True)
-        subprocess.run([program, "pack", MANIFEST, "-o", PACKED, *SETTINGS, "--on-error", "stop"], check=True)
+        subprocess.run([program, "pack", MANIFEST, "-o", PACKED, *SETTINGS, "--max-failures", "0"], check=True)
         stamp.write_text(made_for)
     return {store: why for store, write in ((MDS, write_mds), (TAR, write_tar)) if (why := attempt(store, write))}
 

@@ -210,7 +210,7 @@ def pack(videos):
 
 
 def pack_frames(videos, out):
-    settings = ["--frames", FRAMES, "--short-side", 256, "--quality", 90]
+    settings = ["--frames", FRAMES, "--size", 256, "--quality", 90]
     command("pack", [RELEASE / "vidrec", "pack", videos, "-o", out, *settings], timeout=None, fine=(0, 3))
 
 

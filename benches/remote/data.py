@@ -69,7 +69,7 @@ def merge(parts, out):
         merge([step] * whole + parts[:rest], out)
         shutil.rmtree(step)
     else:
-        run([VIDREC, "merge", *parts, "-o", out, "--shard-size", "1GiB"])
+        run([VIDREC, "merge", *parts, "-o", out, "--shards", "1GiB"])
 
 
 def prepare_peer(job, script, name):

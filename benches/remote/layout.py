@@ -11,7 +11,7 @@ PYTHON = CACHE / "remote/bin/python"
 VIDREC = Path(os.environ.get("VIDREC_BIN", TARGET / "release/vidrec"))
 
 BATCH = 16
-SETTINGS = ["--frames", "8", "--short-side", "256", "--quality", "90"]
+SETTINGS = ["--frames", "8", "--size", "256", "--quality", "90"]
 
 sys.path.append(str(REPOSITORY / "format-spec"))
 import reader  # noqa: E402, F401: the format's own reader, which needs nothing but Python

@@ -1,4 +1,4 @@
-// People search for options as they type them, such as --short-side. To lunr, a hyphen before a word means that pages with
+// People search for options as they type them, such as --max-frames. To lunr, a hyphen before a word means that pages with
 // that word are not wanted, so this takes it away.
 {
     const QUERY = 2

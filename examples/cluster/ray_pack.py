@@ -19,8 +19,9 @@ def main() -> None:
     parser.add_argument("--cpus", type=int, default=1, help="cores for each part")
     parser.add_argument("--fps", help="frames a second, instead of 8 of each video")
     given = parser.parse_args()
+    frames = 8 if given.fps is None else vidrec.Fps(given.fps)
     report = vidrec.ray.pack(
-        given.videos, given.output, parts=given.parts, num_cpus=given.cpus, fps=given.fps, progress=True
+        given.videos, given.output, parts=given.parts, num_cpus=given.cpus, frames=frames, progress=True
     )
     print(f"{report.clips} clips, {report.frames} frames; {report.failed} videos were skipped")
 

@@ -29,7 +29,7 @@ if [ -n "$parts" ]; then
   array=$(sbatch --parsable --job-name=vidrec-part --array="$parts" --cpus-per-task=4 --mem=8G --requeue \
     --output="$logs/%a-%A.log" "$@" <<PART
 #!/usr/bin/env bash
-vidrec pack --plan "$plan" --threads "\$SLURM_CPUS_PER_TASK"
+vidrec pack "$plan" --part auto --threads "\$SLURM_CPUS_PER_TASK"
 PART
 )
   after=(--dependency="afterany:$array")

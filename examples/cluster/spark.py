@@ -35,7 +35,7 @@ def main() -> None:
 
     def pack(parts: Iterable[int]) -> Iterator[Tuple[int, int, int]]:
         for part in parts:
-            report = vidrec("pack", "--plan", plan, "--part", str(part), "--threads", threads)
+            report = vidrec("pack", plan, "--part", str(part), "--threads", threads)
             yield part, report["clips"], report["failed"]
 
     todo = [part["part"] for part in vidrec("status", plan)["list"] if part["state"] != "done"]

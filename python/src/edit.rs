@@ -7,7 +7,7 @@ use vidrec::edit::{self, Change, EditOptions, EditReport, Key, Relabeling, Retil
 use vidrec::{ProgressFn, Sharding};
 
 use crate::dataset::Dataset;
-use crate::error::{raise, to_json, usage};
+use crate::error::{raise, refuse, to_json};
 use crate::output::{Output, Remote};
 use crate::selection::{Chosen, Parts};
 use crate::task::{self, Shows};
@@ -16,20 +16,14 @@ use crate::task::{self, Shows};
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct How {
-    shards: Option<u32>,
-    shard_size: Option<u64>,
+    shards: Option<String>,
     overwrite: bool,
     remote: Remote,
 }
 
-/// Into how many shards, or of which size.
-fn sharding(shards: Option<u32>, shard_size: Option<u64>) -> PyResult<Option<Sharding>> {
-    match (shards, shard_size) {
-        (Some(_), Some(_)) => Err(usage("pass shards or shard_size, not both".into())),
-        (Some(count), None) => Ok(Some(Sharding::Count(count))),
-        (None, Some(bytes)) => Ok(Some(Sharding::Bytes(bytes))),
-        (None, None) => Ok(None),
-    }
+/// How many shards, or how large they are.
+fn sharding(shards: Option<&str>) -> PyResult<Option<Sharding>> {
+    shards.map(str::parse).transpose().map_err(|e| refuse("shards", &e))
 }
 
 /// A data set, wherever it is to be. The report, as JSON.
@@ -40,7 +34,7 @@ fn write(
     progress: &Shows<'_>,
     edit: impl FnOnce(&Path, &EditOptions, &mut ProgressFn<'_>) -> vidrec::Result<EditReport> + Send,
 ) -> PyResult<String> {
-    let (shards, location) = (sharding(how.shards, how.shard_size)?, out.display().to_string());
+    let (shards, location) = (sharding(how.shards.as_deref())?, out.display().to_string());
     let output = Output::new(out, how.overwrite, how.remote)?;
     let (mut report, pushed) = task::run_and_upload(py, progress, |tell, upload| {
         output.write(upload, |folder, overwrite| edit(folder, &EditOptions { shards, overwrite }, tell))
@@ -75,7 +69,7 @@ pub fn split(
     how: How,
     progress: Shows<'_>,
 ) -> PyResult<String> {
-    let (set, by, shards) = (set.get().clone(), SplitBy::from(parts), sharding(how.shards, how.shard_size)?);
+    let (set, by, shards) = (set.get().clone(), SplitBy::from(parts), sharding(how.shards.as_deref())?);
     let output = Output::new(out, how.overwrite, how.remote)?;
     let (mut reports, pushed) = task::run_and_upload(py, &progress, |tell, upload| {
         output.write_parts(upload, |folder, overwrite| {
@@ -138,11 +132,10 @@ pub fn append(
     py: Python<'_>,
     path: PathBuf,
     more: PyRef<'_, Dataset>,
-    shards: Option<u32>,
-    shard_size: Option<u64>,
+    shards: Option<String>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let (more, options) = (more.get().clone(), EditOptions { shards: sharding(shards, shard_size)?, overwrite: false });
+    let (more, options) = (more.get().clone(), EditOptions { shards: sharding(shards.as_deref())?, overwrite: false });
     to_json(&task::run(py, progress.as_ref(), |tell| edit::append(path, &more, &options, tell))?)
 }
 

@@ -22,13 +22,13 @@ pub fn raise(e: Error) -> PyErr {
 /// A hint of the library as what to pass or call.
 fn argument(hint: Hint) -> String {
     match hint {
-        Hint::Resume => "pass resume=True to resume it".into(),
-        Hint::Restart => "pass restart=True to start over".into(),
+        Hint::Resume => "pass if_exists='resume' to resume it".into(),
+        Hint::Restart => "pass if_exists='replace' to start over".into(),
         Hint::Overwrite => "pass overwrite=True to replace it".into(),
         Hint::Set(option @ ("only_publisher" | "outside")) => format!("pass {option}=True"),
-        Hint::Set(option) => format!("set {}=…", name(option)),
-        Hint::Choose(option, word) => format!("pass {}={word:?}", name(option)),
-        Hint::Unset(option) => format!("omit {}", name(option)),
+        Hint::Set(option) => format!("set {}=…", option),
+        Hint::Choose(option, word) => format!("pass {}={word:?}", option),
+        Hint::Unset(option) => format!("omit {}", option),
         Hint::OnlyOne(one, other) => format!("give only one of {one} and {other}"),
         Hint::Together(option, others) => format!("give {option} together with one of {}", others.join(", ")),
         Hint::Pack => "make one with vidrec.pack".into(),
@@ -40,14 +40,6 @@ fn argument(hint: Hint) -> String {
         Hint::Part => "pack the part again with vidrec.pack_part".into(),
         Hint::Import => "import it into another folder with the program `vidrec import`".into(),
         other => other.to_string(),
-    }
-}
-
-/// The argument for an option of the library.
-fn name(option: &str) -> &str {
-    match option {
-        "picture_rate" => "picture_fps",
-        other => other,
     }
 }
 

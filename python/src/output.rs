@@ -56,7 +56,7 @@ impl Output {
         options: &vidrec::pack::PackOptions,
     ) -> vidrec::Result<Option<vidrec::pack::PackReport>> {
         match &self.remote {
-            Some(remote) if !self.overwrite && !options.run.overwrite => {
+            Some(remote) if !self.overwrite => {
                 vidrec::pack::find_packed(plan, &self.path, None, remote.scratch.as_deref(), options)
             }
             _ => Ok(None),

@@ -9,7 +9,8 @@
 (...)
 
 :func:`open` gives a :class:`Dataset` of :class:`Clip`, :func:`mix` a :class:`Mix` of several; :class:`Loader` gives
-:class:`Batch` after batch, with :class:`Jpegs` where frames are not decoded. :func:`pack` makes a data set from videos, or :func:`plan`, :func:`pack_part` and
+:class:`Batch` after batch, with :class:`Jpegs` where frames are not decoded. :func:`pack` makes a data set from videos, by
+options or by a :func:`recipe`, or :func:`plan`, :func:`pack_part` and
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
 :func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`retile`,
@@ -19,6 +20,7 @@ pictures of frames that a GPU decoded; ``vidrec.grain`` has what Grain takes.
 """
 
 from . import results, words
+from ._recipe import RecipeOptions
 from ._vidrec import __version__
 from .batch import Batch
 from .checks import check
@@ -40,10 +42,11 @@ from .errors import (
 from .jpegs import Jpegs
 from .loader import Loader
 from .mixing import Mix, mix
+from .packing import Every, Fps, Psnr, Ssim
 from .parts import pack_part, plan, plan_status, publish
 from .reports import report
 from .stored_track import Track
-from .tools import fetch, inspect, pack, push, verify
+from .tools import fetch, inspect, pack, push, recipe, verify
 from .tracks import TrackWindow, track
 
 __all__ = [
@@ -53,8 +56,10 @@ __all__ = [
     "Dataset",
     "DecodeError",
     "Error",
+    "Every",
     "FileError",
     "FormatError",
+    "Fps",
     "InternalError",
     "Interrupted",
     "Jpegs",
@@ -63,6 +68,9 @@ __all__ = [
     "LoaderWarning",
     "Mix",
     "PackWarning",
+    "Psnr",
+    "RecipeOptions",
+    "Ssim",
     "Track",
     "TrackWindow",
     "UsageError",
@@ -80,6 +88,7 @@ __all__ = [
     "plan_status",
     "publish",
     "push",
+    "recipe",
     "relabel",
     "report",
     "reshard",

@@ -1,20 +1,14 @@
-"""The arguments of a pack, in the form that the compiled module takes: as text, which the library reads."""
+"""The arguments of a pack, in the form that the compiled module takes."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional
+import json
+import os
+from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import _storage, _vidrec
 from ._storage import Path
 from .errors import UsageError
-
-#: The options of a pack that a plan fixes.
-VALUES = (
-    "frames sample stride short draws seed fps every max_frames short_side size quality target_quality effort split "
-    "segment_clock picture_fps shuffle_seed track audio audio_channels on_error max_failures timeout max_pixels max_duration "
-    "shard_size"
-).split()
-FLAGS = "all keyframes original enlarge optimize reduce_depth whole_files outside pass_through decode_all".split()
 
 
 def check_build() -> None:
@@ -26,55 +20,45 @@ def check_build() -> None:
         )
 
 
-def of_plan(parts: int, options: Mapping[str, Any]) -> Dict[str, Any]:
-    """What the caller of :func:`vidrec.plan` gave, by the names of :func:`vidrec.pack`."""
-    known = {*VALUES, *FLAGS, "root", "classes", "storage_options", "storage_timeout"}
-    for name in options:
-        if name not in known:
-            raise TypeError(f"plan() got an unexpected keyword argument {name!r}")
-    values = {name: options.get(name) for name in VALUES}
-    values["parts"] = parts
-    flags = {name: bool(options.get(name)) for name in FLAGS}
-    flags["original"] |= "short_side" in options and options["short_side"] is None
-    remote = storage(options.get("storage_options"), options.get("storage_timeout"))
-    return given(options.get("root"), options.get("classes"), remote, values, flags)
-
-
-def storage(
-    options: Optional[Mapping[str, Any]],
-    timeout: Optional[float],
+def given(
+    options: Mapping[str, Any],
+    *,
+    if_exists: str = "fail",
+    commit_every: Optional[float] = None,
+    threads: Optional[int] = None,
+    memory: Union[int, str, None] = None,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    storage_timeout: float = _storage.TIMEOUT,
     scratch: Optional[Path] = None,
     only_publisher: bool = False,
 ) -> Dict[str, Any]:
-    """Of the arguments that are about object storage: videos, plan and output."""
-    return _storage.for_output(options, _storage.TIMEOUT if timeout is None else timeout, scratch, only_publisher)
-
-
-def given(
-    root: Optional[Path],
-    classes: Optional[Path],
-    remote: Mapping[str, Any],
-    values: Mapping[str, Any],
-    flags: Mapping[str, bool],
-) -> Dict[str, Any]:
-    """What the caller gave: the values that are not None, and the flags that are on. ``remote``: see :func:`storage`."""
+    """Options of a recipe, and how this machine packs it."""
     return {
-        "root": root,
-        "classes": classes,
-        **remote,
-        "values": {name: text(name, value) for name, value in values.items() if value is not None},
-        "flags": [name for name, on in flags.items() if on],
+        "recipe": json.dumps({name: value_of(name, value) for name, value in options.items() if value is not None}),
+        "if_exists": if_exists,
+        "commit_every": commit_every,
+        "threads": threads,
+        "memory": None if memory is None else str(memory),
+        **_storage.for_output(storage_options, storage_timeout, scratch, only_publisher),
     }
 
 
-def text(name: str, value: Any) -> str:
-    """A value as the library reads it."""
+def value_of(name: str, value: Any) -> Any:
+    """An option's value as a recipe has it."""
     if name == "size" and isinstance(value, (tuple, list)) and len(value) == 2:
         height, width = value
         return f"{width}x{height}"
-    if name == "track" and not isinstance(value, str):
-        return "\n".join(value)
-    # 8.0 frames a second are 8, as the data set's settings say.
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
+    if name == "track" and isinstance(value, str):
+        return [value]
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return [value_of("", item) for item in value]
     return str(value)
+
+
+def listed(inputs: Any) -> List[Path]:
+    """One input, or several, as a list."""
+    return [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)

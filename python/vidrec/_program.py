@@ -23,10 +23,10 @@ class Died(Error):
     """The process died without a word: killed, out of memory, or crashed in a codec."""
 
 
-def report(arguments: Sequence[str], secret: Sequence[str] = ()) -> Dict[str, Any]:
+def report(arguments: Sequence[str], secret: Sequence[str] = (), scratch: Optional[str] = None) -> Dict[str, Any]:
     """Run ``vidrec`` with these arguments and ``--json``; what it reports.
 
-    ``secret`` are more arguments, which other users of the machine cannot see.
+    ``secret`` are more arguments, which other users of the machine cannot see. ``scratch`` is the folder for temporary files.
 
     If the caller stops waiting, for Ctrl-C or another exception, the program finishes the videos in hand and ends. If this
     process dies, the program dies, too.
@@ -40,7 +40,13 @@ def report(arguments: Sequence[str], secret: Sequence[str] = ()) -> Dict[str, An
     """
     command = [sys.executable, "-m", __name__, str(os.getpid()), arguments[0], "--json", *arguments[1:]]
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=None if scratch is None else {**os.environ, "TMPDIR": scratch},
     )
     told, said = _outputs(process, json.dumps(list(secret)))
     if process.returncode in (_DONE, _PROBLEMS):

@@ -120,7 +120,6 @@ class Samples:
 
 def main(start: Sequence[str], args: Sequence[str]) -> int: ...
 def loader_defaults() -> Dict[str, Any]: ...
-def pack_defaults() -> Dict[str, Any]: ...
 def is_remote(location: _Path) -> bool: ...
 def verify(path: _Path, deep: bool, storage: Dict[str, Any], progress: _Progress) -> str: ...
 def check(
@@ -170,8 +169,7 @@ def retile(
 def append(
     path: _Path,
     more: Dataset,
-    shards: Optional[int],
-    shard_size: Optional[int],
+    shards: Optional[str],
     progress: _Progress,
 ) -> str: ...
 def relabel(
@@ -187,19 +185,18 @@ def pack(
     out: _Path,
     options: Dict[str, Any],
     progress: _Shows,
-    isolate: Optional[Sequence[str]],
-    mxnet: bool,
+    worker: Optional[Sequence[str]],
 ) -> str: ...
+def recipe(inputs: Sequence[_Path], options: Dict[str, Any]) -> str: ...
 def write_plan(inputs: Sequence[_Path], out: _Path, options: Dict[str, Any]) -> str: ...
 def pack_part(
     plan: _Path,
     part: int,
     options: Dict[str, Any],
     worker: Optional[Sequence[str]],
-    no_isolate: bool,
+    isolate: bool,
     progress: _Progress,
 ) -> str: ...
-def serve_part(options: str) -> None: ...
 def plan_status(plan: _Path, storage: Dict[str, Any]) -> str: ...
 def publish(
     plan: _Path,
@@ -213,6 +210,6 @@ def estimate(
     out: _Path,
     options: Dict[str, Any],
     progress: _Progress,
-    isolate: Optional[Sequence[str]],
+    worker: Optional[Sequence[str]],
 ) -> str: ...
-def serve(options: Dict[str, Any]) -> None: ...
+def serve(options: str) -> None: ...

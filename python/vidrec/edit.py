@@ -22,8 +22,7 @@ def merge(
     paths: Sequence[Union[Dataset, Path]],
     output: Path,
     *,
-    shards: Optional[int] = None,
-    shard_size: Optional[int] = None,
+    shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
     only_publisher: bool = False,
@@ -43,10 +42,9 @@ def merge(
         The data sets, or their paths or locations, as :func:`vidrec.open` takes them.
     output : path
         Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
-    shards : int, optional
-        Write this many shards. Default: shards end where those of the input end.
-    shard_size : int, optional
-        Instead: begin a new shard before a record file grows beyond this many bytes.
+    shards : int or str, optional
+        How many shards to write, or how large each may be, such as ``"1GiB"``. Default: shards end where those of the input
+        end.
     overwrite : bool, default False
         Replace a data set that is already there.
     scratch : path, optional
@@ -77,7 +75,7 @@ def merge(
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
     sets = [opened(path, storage)._inner for path in paths]
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, shard_size, overwrite, remote)
+    how = _how(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         return _report(_vidrec.merge(sets, output, how, show))
 
@@ -93,8 +91,7 @@ def split(
     keep_sources: bool = True,
     lists: Optional[Mapping[str, Clips]] = None,
     attribute: Optional[str] = None,
-    shards: Optional[int] = None,
-    shard_size: Optional[int] = None,
+    shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
     only_publisher: bool = False,
@@ -125,7 +122,7 @@ def split(
         Clips by number or by source for each name of a part, as for :meth:`vidrec.Dataset.split_by`.
     attribute : str, optional
         Make a part for each value of this attribute.
-    shards, shard_size, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
+    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -153,7 +150,7 @@ def split(
         parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, shard_size, overwrite, remote)
+    how = _how(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         told = _vidrec.split(data, output, parts, how, show)
     return [EditReport.from_dict(report) for report in json.loads(told)]
@@ -169,8 +166,7 @@ def subset(
     where: Optional[Mapping[str, Any]] = None,
     sample: Optional[int] = None,
     seed: int = 0,
-    shards: Optional[int] = None,
-    shard_size: Optional[int] = None,
+    shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
     only_publisher: bool = False,
@@ -190,7 +186,7 @@ def subset(
         Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
     classes, clips, exclude, where, sample, seed
         As for :meth:`vidrec.Dataset.subset`, which writes nothing.
-    shards, shard_size, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
+    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -206,7 +202,7 @@ def subset(
     chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, shard_size, overwrite, remote)
+    how = _how(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         return _report(_vidrec.subset(data, output, chosen, how, show))
 
@@ -215,8 +211,7 @@ def reshard(
     path: Union[Dataset, Path],
     output: Path,
     *,
-    shards: Optional[int] = None,
-    shard_size: Optional[int] = None,
+    shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
     only_publisher: bool = False,
@@ -234,7 +229,7 @@ def reshard(
         The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
         Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
-    shards, shard_size, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
+    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -249,7 +244,7 @@ def reshard(
     """
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, shard_size, overwrite, remote)
+    how = _how(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         return _report(_vidrec.reshard(data, output, how, show))
 
@@ -260,8 +255,7 @@ def retile(
     *,
     quality: Optional[int] = None,
     threads: Optional[int] = None,
-    shards: Optional[int] = None,
-    shard_size: Optional[int] = None,
+    shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
     only_publisher: bool = False,
@@ -287,7 +281,7 @@ def retile(
         pixels stay the same, bit for bit.
     threads : int, optional
         Threads. Default: one for each core.
-    shards, shard_size, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
+    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -303,7 +297,7 @@ def retile(
     """
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, shard_size, overwrite, remote)
+    how = _how(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         return _report(_vidrec.retile(data, output, quality, threads, how, show))
 
@@ -312,8 +306,7 @@ def append(
     path: Path,
     more: Union[Dataset, Path],
     *,
-    shards: Optional[int] = None,
-    shard_size: Optional[int] = None,
+    shards: Union[int, str, None] = None,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -331,7 +324,7 @@ def append(
         Folder of the data set that grows, on this machine.
     more : Dataset or path
         The data set to add, or its path or location.
-    shards, shard_size, progress, storage_options, cache, cache_bytes, timeout
+    shards, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`, for what is added.
 
     Returns
@@ -350,7 +343,7 @@ def append(
     """
     data = opened(more, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     with Shown(progress, "clips") as show:
-        return _report(_vidrec.append(path, data, shards, shard_size, show))
+        return _report(_vidrec.append(path, data, None if shards is None else str(shards), show))
 
 
 def relabel(
@@ -360,8 +353,7 @@ def relabel(
     labels: Optional[Mapping[Union[int, str], Union[int, str]]] = None,
     attributes: Optional[Mapping[Union[int, str], Mapping[str, Any]]] = None,
     rename_classes: Optional[Mapping[str, str]] = None,
-    shards: Optional[int] = None,
-    shard_size: Optional[int] = None,
+    shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
     only_publisher: bool = False,
@@ -386,7 +378,7 @@ def relabel(
         Attributes to add or replace, by clip; the others stay.
     rename_classes : mapping, optional
         New names by old names; labels stay.
-    shards, shard_size, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
+    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -409,15 +401,15 @@ def relabel(
     renamed = list((rename_classes or {}).items())
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, shard_size, overwrite, remote)
+    how = _how(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         return _report(_vidrec.relabel(data, output, changes, renamed, how, show))
 
 
 def _how(
-    shards: Optional[int], shard_size: Optional[int], overwrite: bool, remote: Dict[str, Any]
+    shards: Union[int, str, None], overwrite: bool, remote: Dict[str, Any]
 ) -> Dict[str, Any]:
-    return {"shards": shards, "shard_size": shard_size, "overwrite": overwrite, "remote": remote}
+    return {"shards": None if shards is None else str(shards), "overwrite": overwrite, "remote": remote}
 
 
 def _report(told: str) -> EditReport:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
-from . import _isolated, _pack_options, _vidrec
+from . import _isolated, _pack_options, _storage, _vidrec
 from ._progress import Progress, Shown
 from ._storage import Path
 from .results import PackReport, PlanStatus, WrittenPlan
@@ -14,11 +13,17 @@ from .results import PackReport, PlanStatus, WrittenPlan
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._pack_arguments import PlanArguments
+    from ._recipe import RecipeOptions
 
 
 def plan(
-    inputs: Union[Path, Sequence[Path]], output: Path, *, parts: int, **options: Unpack[PlanArguments]
+    inputs: Union[Path, Sequence[Path]],
+    output: Path,
+    *,
+    parts: int,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    storage_timeout: float = _storage.TIMEOUT,
+    **options: Unpack[RecipeOptions],
 ) -> WrittenPlan:
     """Divide a pack into parts that any number of machines can pack.
 
@@ -38,10 +43,10 @@ def plan(
     parts : int
         The number of parts, of about the same cost by the sizes of the videos. There are never more than videos. A part
         is what a crash or a preemption can cost at most.
+    storage_options, storage_timeout
+        As for :func:`pack`. They are not kept in the plan: each machine has its own.
     **options
-        Those of :func:`pack` that determine what a video becomes, or whether a part fails, by the same names and with the
-        same defaults: ``frames``, ``size``, ``max_failures`` and so on. Resources are given for each part instead. Also
-        ``storage_options`` and ``storage_timeout``, which are not kept in the plan: each machine has its own.
+        As for :func:`pack`: ``frames``, ``size``, ``max_failures`` and so on.
 
     Returns
     -------
@@ -63,8 +68,10 @@ def plan(
     12
     """
     _pack_options.check_build()
-    paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    told = _vidrec.write_plan(paths, output, _pack_options.of_plan(parts, options))
+    given = _pack_options.given(
+        {"parts": parts, **options}, storage_options=storage_options, storage_timeout=storage_timeout
+    )
+    told = _vidrec.write_plan(_pack_options.listed(inputs), output, given)
     return WrittenPlan.from_dict(json.loads(told))
 
 
@@ -73,19 +80,18 @@ def pack_part(
     part: int,
     *,
     threads: Optional[int] = None,
-    io_threads: Optional[int] = None,
     memory: Union[int, str, None] = None,
     commit_every: Optional[float] = None,
-    no_isolate: bool = False,
+    isolate: bool = True,
     scratch: Optional[Path] = None,
     storage_options: Optional[Mapping[str, Any]] = None,
-    storage_timeout: Optional[float] = None,
+    storage_timeout: float = _storage.TIMEOUT,
     progress: Progress = False,
 ) -> PackReport:
     """Pack a part of a plan, or return the report of the attempt that has done so.
 
     An attempt that was interrupted or killed is resumed. Several attempts at once do no harm: all give the same bytes. If
-    an attempt with ``no_isolate`` died without a word, killed or in a codec that crashed, the next one decodes in processes
+    an attempt with ``isolate=False`` died without a word, killed or in a codec that crashed, the next one decodes in processes
     of its own all the same, so that the same crash costs one video.
 
     Parameters
@@ -94,7 +100,7 @@ def pack_part(
         The folder of the plan, or its location.
     part : int
         The number of the part, from 0.
-    threads, io_threads, memory, commit_every, no_isolate
+    threads, memory, commit_every, isolate
         As for :func:`pack`.
     scratch : path, optional
         For a plan in object storage: a folder of this machine to pack in, with room for the part. An attempt with the same
@@ -122,11 +128,17 @@ def pack_part(
     3
     """
     _pack_options.check_build()
-    values = {"threads": threads, "io_threads": io_threads, "memory": memory, "commit_every": commit_every}
-    remote = _pack_options.storage(storage_options, storage_timeout, scratch)
-    options = _pack_options.given(None, None, remote, values, {})
+    given = _pack_options.given(
+        {},
+        commit_every=commit_every,
+        threads=threads,
+        memory=memory,
+        storage_options=storage_options,
+        storage_timeout=storage_timeout,
+        scratch=scratch,
+    )
     with Shown(progress, "videos") as show:
-        told = _vidrec.pack_part(plan, part, options, _isolated.of_part(), no_isolate, show)
+        told = _vidrec.pack_part(plan, part, given, _isolated.command(), isolate, show)
     return PackReport.from_dict(json.loads(told))
 
 
@@ -134,7 +146,7 @@ def plan_status(
     plan: Path,
     *,
     storage_options: Optional[Mapping[str, Any]] = None,
-    storage_timeout: Optional[float] = None,
+    storage_timeout: float = _storage.TIMEOUT,
 ) -> PlanStatus:
     """Say how far the parts of a plan are.
 
@@ -159,7 +171,7 @@ def plan_status(
     [3, 7]
     """
     _pack_options.check_build()
-    storage = _pack_options.storage(storage_options, storage_timeout)["storage"]
+    storage = _storage.given(storage_options, timeout=storage_timeout)
     return PlanStatus.from_dict(json.loads(_vidrec.plan_status(plan, storage)))
 
 
@@ -172,7 +184,7 @@ def publish(
     overwrite: bool = False,
     only_publisher: bool = False,
     storage_options: Optional[Mapping[str, Any]] = None,
-    storage_timeout: Optional[float] = None,
+    storage_timeout: float = _storage.TIMEOUT,
     progress: Progress = False,
 ) -> PackReport:
     """Make a data set of the parts of a plan: check their receipts and files, then write ``dataset.json`` as the last file.
@@ -218,7 +230,7 @@ def publish(
     """
     _pack_options.check_build()
     how = (allow_missing, read_all, overwrite, only_publisher)
-    storage = _pack_options.storage(storage_options, storage_timeout)["storage"]
+    storage = _storage.given(storage_options, timeout=storage_timeout)
     with Shown(progress, "shards") as show:
         told = _vidrec.publish(plan, output, how, storage, show)
     return PackReport.from_dict(json.loads(told))

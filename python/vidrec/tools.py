@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Sequence, Union, overload
 
 from . import _choice, _isolated, _pack_options, _storage, _vidrec
 from ._choice import Clips
@@ -14,12 +13,25 @@ from ._storage import Path, Size
 from .dataset import Dataset, opened
 from .errors import PackWarning, UsageError
 from .results import DatasetInfo, FetchReport, PackEstimate, PackReport, PushReport, VerifyReport
-from .words import AudioChannels, OnError, Rule, SegmentClock, Short
+from .words import IfExists
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._pack_arguments import PackArguments
+    from ._recipe import RecipeOptions
+
+    class PackArguments(RecipeOptions, total=False):
+        if_exists: IfExists
+        parts: Optional[int]
+        threads: Optional[int]
+        memory: Union[int, str, None]
+        isolate: bool
+        commit_every: Optional[float]
+        scratch: Optional[Path]
+        only_publisher: bool
+        storage_options: Optional[Mapping[str, Any]]
+        storage_timeout: float
+        progress: Progress
 
 
 def inspect(
@@ -220,10 +232,6 @@ def push(
     return PushReport.from_dict(json.loads(told))
 
 
-# Not None, which means something for `short_side`.
-_DEFAULT: Any = object()
-
-
 @overload
 def pack(
     inputs: Union[Path, Sequence[Path]],
@@ -254,226 +262,72 @@ def pack(
     inputs: Union[Path, Sequence[Path]],
     output: Path,
     *,
-    frames: Optional[int] = None,
-    sample: Optional[Rule] = None,
-    stride: Optional[int] = None,
-    short: Optional[Short] = None,
-    draws: Optional[int] = None,
-    seed: Optional[int] = None,
-    fps: Union[str, float, None] = None,
-    every: Optional[int] = None,
-    all: bool = False,
-    keyframes: bool = False,
-    max_frames: Optional[int] = None,
-    short_side: Optional[int] = _DEFAULT,
-    size: Union[str, Tuple[int, int], None] = None,
-    original: bool = False,
-    enlarge: bool = False,
-    quality: Optional[int] = None,
-    target_quality: Optional[str] = None,
-    effort: Optional[int] = None,
-    optimize: bool = False,
-    reduce_depth: bool = False,
-    audio: Optional[int] = None,
-    audio_channels: Optional[AudioChannels] = None,
-    root: Optional[Path] = None,
-    storage_options: Optional[Mapping[str, Any]] = None,
-    storage_timeout: Optional[float] = None,
+    dry_run: bool = False,
+    if_exists: IfExists = "fail",
+    parts: Optional[int] = None,
+    threads: Optional[int] = None,
+    memory: Union[int, str, None] = None,
+    isolate: bool = True,
+    commit_every: Optional[float] = None,
     scratch: Optional[Path] = None,
     only_publisher: bool = False,
-    split: Optional[str] = None,
-    classes: Optional[Path] = None,
-    whole_files: bool = False,
-    outside: bool = False,
-    segment_clock: Optional[SegmentClock] = None,
-    pass_through: bool = False,
-    picture_fps: Union[str, float, None] = None,
-    track: Union[str, Sequence[str], None] = None,
-    shuffle_seed: Optional[int] = None,
-    resume: bool = False,
-    restart: bool = False,
-    retry_failed: bool = False,
-    commit_every: Optional[float] = None,
-    on_error: Optional[OnError] = None,
-    max_failures: Union[int, str, None] = None,
-    timeout: Optional[float] = None,
-    max_pixels: Optional[int] = None,
-    max_duration: Optional[float] = None,
-    no_isolate: bool = False,
-    shards: Optional[int] = None,
-    shard_size: Union[int, str, None] = None,
-    parts: Optional[int] = None,
-    jobs: Optional[int] = None,
-    decode_all: bool = False,
-    threads: Optional[int] = None,
-    io_threads: Optional[int] = None,
-    memory: Union[int, str, None] = None,
-    mxnet: bool = False,
-    overwrite: bool = False,
-    force: bool = False,
-    dry_run: bool = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    storage_timeout: float = _storage.TIMEOUT,
     progress: Progress = False,
+    **options: Unpack[RecipeOptions],
 ) -> Union[PackReport, PackEstimate]:
     """Sample frames from videos and write them as a data set.
 
-    The options are those of the program ``vidrec pack``, by the same names and with the same defaults;
-    ``vidrec pack --help`` explains some of them in more detail. The same inputs and options give the same bytes, whatever
-    ``threads``, ``io_threads``, ``memory`` and ``no_isolate`` are.
+    The options are those of the program ``vidrec pack``, by the same names and with the same defaults. The same inputs and
+    options give the same bytes, whatever ``threads``, ``memory`` and ``isolate`` are.
 
-    After a crash, a full disk, Ctrl-C or an exception from ``progress``, the same call with ``resume=True``
+    After a crash, a full disk, Ctrl-C or an exception from ``progress``, the same call with ``if_exists="resume"``
     continues the pack, and the result is byte for byte that of a pack that was not interrupted. At Ctrl-C vidrec
     finishes the videos in hand and then raises ``KeyboardInterrupt``.
 
     Parameters
     ----------
     inputs : path, or sequence of paths
-        Folders (the class is the name of the first folder level), videos, data sets of LeRobot, or manifests (``.csv``
-        or ``.tsv``).
+        Folders (the class is the name of the first folder level), videos, data sets of LeRobot, or manifests (``.csv``,
+        ``.jsonl`` and so on). A recipe (``.toml``) has inputs and options; options that are given replace its own.
     output : path
-        Folder to make the data set in, or a location such as ``"s3://bucket/train"``. What an interrupted pack to a location
-        left is resumed without ``resume``, unless ``restart``; ``retry_failed`` and ``mxnet`` need a folder.
-    frames : int, default 8
-        Frames of each video.
-    sample : str, default "uniform"
-        Which frames: ``"uniform"``, the centers of equal segments; ``"endpoints"``, first, last and evenly between;
-        ``"random"``, one at random in each segment; ``"clip"``, in a row from the middle; ``"random-clip"``, in a row
-        from anywhere.
-    stride : int, default 1
-        With ``sample="clip"`` or ``"random-clip"``: take every ``stride``-th frame.
-    short : str, default "repeat-last"
-        What to do with a video of too few frames: ``"repeat-last"``, ``"loop"``, ``"skip"`` or ``"error"``.
-    draws : int, default 1
-        With ``sample="random"`` or ``"random-clip"``: this many draws of each video, each a clip.
-    seed : int, default 0
-        For what is random in ``sample``.
-    fps : str or float, optional
-        Instead of ``frames``: this many frames a second, such as 8, 29.97 or ``"30000/1001"``. With this or one of the
-        next three, clips differ in length.
-    every : int, optional
-        Instead of ``frames``: the first frame, and every one that is a multiple of this after it.
-    all : bool, default False
-        Instead of ``frames``: all frames.
-    keyframes : bool, default False
-        Instead of ``frames``: the key frames.
-    max_frames : int, optional
-        With ``fps``, ``every``, ``all`` or ``keyframes``: at most this many frames, spread evenly.
-    short_side : int or None, default 256
-        Pixels of the shorter side, to which larger videos are scaled; None keeps their size, as ``original`` does.
-    size : str or (int, int), optional
-        Instead: exactly this size, as ``"WIDTHxHEIGHT"`` or (height, width).
-    original : bool, default False
-        Instead: the size at which each video is shown.
-    enlarge : bool, default False
-        With ``short_side``: enlarge smaller videos too.
-    quality : int, default 90
-        JPEG quality, 1 to 100.
-    target_quality : str, optional
-        Instead: each frame gets the lowest quality at which it is this near to what was decoded and scaled, such as
-        ``"psnr:40"`` (in dB) or ``"ssim:0.98"``, both of luma. Packing takes longer.
-    effort : int, default 1
-        Work that a JPEG is worth: 1 makes JPEGs about a fifth smaller at the same PSNR; 0 encodes with libjpeg-turbo, which
-        takes up to a tenth less time.
-    optimize : bool, default False
-        Huffman tables for each JPEG: smaller, the same pixels, slower.
-    reduce_depth : bool, default False
-        Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits. Otherwise
-        such a video fails.
-    audio : int, optional
-        Also pack the sound of the videos, as the track ``audio`` of 16-bit integers, at this many samples a second.
-    audio_channels : str, default "mono"
-        With ``audio``: ``"mono"``, into which all channels are mixed, ``"stereo"``, or ``"source"``: as many as the first
-        video with sound has, as they are; a video with another number then fails.
-    root : path, optional
-        Folder that the paths of manifests, and of the videos of a data set of LeRobot, are relative to, or a remote location
-        such as ``"s3://bucket/videos"``.
-        Default: the manifest's folder.
+        Folder to make the data set in, or a location such as ``"s3://bucket/train"``.
+    dry_run : bool, default False
+        Write nothing. Count the videos, list what is missing, and pack a few videos in memory to say how large the data
+        set will be and how long the pack will take.
+    if_exists : {"fail", "resume", "retry-failed", "replace"}, default "fail"
+        What to do if ``output`` has a data set or an interrupted pack: nothing; resume the pack of the same inputs and
+        options, or begin if there is none; pack again only what failed, and copy the rest; or replace the data set when the
+        new one is complete. What an interrupted pack to object storage left on this machine is always resumed.
+    parts : int, optional
+        Pack in this many parts of about the same cost, each with shards of its own: byte for byte what the machines of a
+        cluster give that pack the parts of a plan (:func:`plan`).
+    threads : int, optional
+        Videos that are decoded at a time. Default: one for each core.
+    memory : int or str, optional
+        Bytes that all videos in work may take together, such as ``"2GiB"``. A video that needs more is decoded alone.
+        Default: 480 MiB for each thread.
+    isolate : bool, default True
+        Each thread has a process that decodes for it and can do nothing else, so a hostile video reaches nothing, and a codec
+        that crashes or hangs costs one video. False: decode in this process.
+    commit_every : float, default 10
+        Write finished clips to the disk this often, in seconds; 0: after each video.
+    scratch : path, optional
+        With a remote output: make the data set in a folder in this one first, which needs room for all of it; with
+        ``parts``, for one part. Default: ``$TMPDIR``, or else ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``.
+    only_publisher : bool, default False
+        With a remote output: as for :func:`push`.
     storage_options : dict, optional
         For remote videos and a remote output: options of the storage, such as ``{"region": "eu-west-1"}``, by the names
         that pandas and polars use. They come before the environment and the files of each cloud's own tools.
     storage_timeout : float, default 60.0
         For them: seconds that a read or write may take, with all tries. Then the pack stops, and can be resumed.
-    scratch : path, optional
-        With a remote output: make the data set in a folder in this one first, which needs room for all of it; with
-        ``parts``, for the parts that are packed at a time. Default: ``$TMPDIR``, or else
-        ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``.
-    only_publisher : bool, default False
-        With a remote output: as for :func:`push`.
-    split : str, optional
-        Take only clips of this split of a manifest.
-    classes : path, optional
-        File with all class names in their order.
-    whole_files : bool, default False
-        Take whole files, whatever start and end a manifest gives.
-    outside : bool, default False
-        Take also what lies outside the input folders: what links in them lead to, and absolute paths, paths with ``..`` and
-        URLs of lists that were found in them. Set it if you trust whoever made the folders.
-    segment_clock : str, default "player"
-        What ``start`` and ``end`` of a manifest count from: ``"player"``, what a player shows, or ``"first-frame"``, the
-        first frame of the video.
-    pass_through : bool, default False
-        Store the JPEGs of folders of frames as they are.
-    picture_fps : str or float, optional
-        How many frames of such a folder make a second, such as 8, 29.97 or ``"30000/1001"``.
-    track : str or sequence of str, optional
-        Tracks beside the frames, each ``"NAME=COLUMN,WORDS"``: a column of a manifest that names a file for each video
-        (``.npy``, ``.npz``, ``.parquet``, ``.csv``, ``.tsv``, ``.json``) or holds a list, and words that say how the
-        values lie in time, such as ``"action=action_file,rate=50"``. ``docs/tracks.md`` has them all.
-    shuffle_seed : int, optional
-        Store the clips in a shuffled order.
-    resume : bool, default False
-        Resume an interrupted pack of the same inputs and options; begin if there is none.
-    restart : bool, default False
-        Discard an interrupted pack and start over.
-    retry_failed : bool, default False
-        Pack again only what failed when the data set in ``output`` was packed with the same inputs and options.
-    commit_every : float, default 10.0
-        Write finished clips to the disk this often, in seconds; 0: after each video.
-    on_error : str, default "skip"
-        What to do with a video that cannot be read: ``"skip"`` it and list it, or ``"stop"``, which raises.
-    max_failures : int or str, optional
-        Raise when more videos than this fail: a number, or a share of all such as ``"1.5%"``. What is done can be
-        resumed.
-    timeout : float, default 600.0
-        Longest time for one video, in seconds.
-    max_pixels : int, default 2**28
-        Most pixels that a picture of a video may have. A video with more fails.
-    max_duration : float, optional
-        Longest video, in seconds. A longer one fails.
-    no_isolate : bool, default False
-        Decode in this process. By default each thread has a process that decodes for it and can do nothing else, so a hostile
-        video reaches nothing, and a codec that crashes or hangs costs one video.
-    shards : int, optional
-        Spread the clips over this many shards with the same number of videos each, in order. Default: one shard.
-    shard_size : int or str, optional
-        Instead: begin another shard where the clips of a video would make a record file longer than this many bytes, such
-        as ``"1GiB"`` or ``"500MB"``.
-    parts : int, optional
-        Pack in this many parts of about the same cost, each with shards of its own: byte for byte what the machines of a
-        cluster give that pack the parts of a plan (:func:`plan`).
-    jobs : int, optional
-        With ``parts``: how many to pack at a time, among which ``threads`` are divided. Default: 1.
-    decode_all : bool, default False
-        Decode every frame of a video, not only what the chosen ones need: finds all damage.
-    threads : int, optional
-        Videos that are decoded at a time. Default: one for each core.
-    io_threads : int, default 1
-        Threads that read the next files ahead, for disks and networks; 0 for none.
-    memory : int or str, optional
-        Bytes that all videos in work may take together, such as ``"2GiB"``. A video that needs more is decoded alone.
-        Default: 480 MiB for each thread.
-    mxnet : bool, default False
-        Also write the folder ``mxnet`` in ``output``, with links to the record files and ``.idx`` and ``.lst`` files
-        beside them.
-    overwrite : bool, default False
-        Replace a data set that is already there.
-    force : bool, default False
-        The program's name for ``overwrite``.
-    dry_run : bool, default False
-        Write nothing. Count the videos, list what is missing, and pack a few videos in memory to say how large the data
-        set will be and how long the pack will take.
     progress : bool or callable, default False
         As for :func:`verify`, in videos. An exception from it leaves a pack that can be resumed. While a remote output is
         uploaded, True shows its bytes, and a callable gets the last number of videos again.
+    **options
+        Which frames, how they are stored, and how inputs are read: those of :class:`vidrec.RecipeOptions`, such as
+        ``frames=vidrec.Fps(8)``, ``size=128``, ``quality=vidrec.Psnr(40)`` and ``label_column="class"``.
 
     Returns
     -------
@@ -491,82 +345,52 @@ def pack(
     Raises
     ------
     UsageError
-        No videos were found, there is a data set or an interrupted pack already, an argument makes no sense or excludes
-        another one, or this build of vidrec cannot pack.
+        No videos were found, there is a data set or an interrupted pack already, an option is unknown, makes no sense or
+        excludes another one, or this build of vidrec cannot pack.
 
     Examples
     --------
-    >>> vidrec.pack("videos", "packed", fps=8, short_side=64).clips  # doctest: +SKIP
+    >>> vidrec.pack("videos", "packed", frames=vidrec.Fps(8), size=64).clips  # doctest: +SKIP
     12
     >>> vidrec.pack("videos", "packed", dry_run=True).bytes  # doctest: +SKIP
     512345
     """
     _pack_options.check_build()
-    options = _pack_options.given(
-        root,
-        classes,
-        _pack_options.storage(storage_options, storage_timeout, scratch, only_publisher),
-        {
-            "frames": frames,
-            "sample": sample,
-            "stride": stride,
-            "short": short,
-            "draws": draws,
-            "seed": seed,
-            "fps": fps,
-            "every": every,
-            "max_frames": max_frames,
-            "short_side": None if short_side is _DEFAULT else short_side,
-            "size": size,
-            "quality": quality,
-            "target_quality": target_quality,
-            "effort": effort,
-            "split": split,
-            "segment_clock": segment_clock,
-            "picture_fps": picture_fps,
-            "shuffle_seed": shuffle_seed,
-            "track": track,
-            "audio": audio,
-            "audio_channels": audio_channels,
-            "commit_every": commit_every,
-            "on_error": on_error,
-            "max_failures": max_failures,
-            "timeout": timeout,
-            "max_pixels": max_pixels,
-            "max_duration": max_duration,
-            "shards": shards,
-            "shard_size": shard_size,
-            "parts": parts,
-            "jobs": jobs,
-            "threads": threads,
-            "io_threads": io_threads,
-            "memory": memory,
-        },
-        {
-            "all": all,
-            "keyframes": keyframes,
-            "original": original or short_side is None,
-            "enlarge": enlarge,
-            "optimize": optimize,
-            "reduce_depth": reduce_depth,
-            "whole_files": whole_files,
-            "outside": outside,
-            "pass_through": pass_through,
-            "resume": resume,
-            "restart": restart,
-            "retry_failed": retry_failed,
-            "decode_all": decode_all,
-            "overwrite": overwrite or force,
-        },
+    given = _pack_options.given(
+        {"parts": parts, **options},
+        if_exists=if_exists,
+        commit_every=commit_every,
+        threads=threads,
+        memory=memory,
+        storage_options=storage_options,
+        storage_timeout=storage_timeout,
+        scratch=scratch,
+        only_publisher=only_publisher,
     )
-    paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    command = None if no_isolate else _isolated.command(options)
+    paths = _pack_options.listed(inputs)
+    worker = _isolated.command() if isolate else None
     with ShownTwice(progress, "videos") as show:
         report: Union[PackReport, PackEstimate]
         if dry_run:
-            report = PackEstimate.from_dict(json.loads(_vidrec.estimate(paths, output, options, show[0], command)))
+            report = PackEstimate.from_dict(json.loads(_vidrec.estimate(paths, output, given, show[0], worker)))
         else:
-            report = PackReport.from_dict(json.loads(_vidrec.pack(paths, output, options, show, command, mxnet)))
+            report = PackReport.from_dict(json.loads(_vidrec.pack(paths, output, given, show, worker)))
     for note in report.notes:
         warnings.warn(note, PackWarning, stacklevel=2)
     return report
+
+
+def recipe(inputs: Union[Path, Sequence[Path]], **options: Unpack[RecipeOptions]) -> str:
+    """The recipe of a pack, as the text of a ``.toml`` file that :func:`pack`, :func:`plan` and the program take.
+
+    Parameters
+    ----------
+    inputs, **options
+        As for :func:`pack`.
+
+    Examples
+    --------
+    >>> print(vidrec.recipe("videos", frames=vidrec.Every(5), size=64))  # doctest: +SKIP
+    """
+    _pack_options.check_build()
+    return _vidrec.recipe(_pack_options.listed(inputs), _pack_options.given(options))

@@ -12,16 +12,8 @@ A function that hands an option on can say so:
 from typing import Literal
 
 # Of packing.
-Rule = Literal["uniform", "endpoints", "random", "clip", "random-clip"]
-"""Which frames of a video are packed: ``sample`` of :func:`vidrec.pack`."""
-Short = Literal["repeat-last", "loop", "skip", "error"]
-"""What to do with a video of too few frames: ``short`` of :func:`vidrec.pack`."""
-AudioChannels = Literal["mono", "stereo", "source"]
-"""Channels of the sound that is packed: ``audio_channels`` of :func:`vidrec.pack`."""
-SegmentClock = Literal["player", "first-frame"]
-"""What the times of a manifest count from: ``segment_clock`` of :func:`vidrec.pack`."""
-OnError = Literal["skip", "stop"]
-"""What to do with a video that cannot be packed: ``on_error`` of :func:`vidrec.pack`."""
+IfExists = Literal["fail", "resume", "retry-failed", "replace"]
+"""What to do if the output exists: ``if_exists`` of :func:`vidrec.pack`."""
 Stage = Literal[
     "open",
     "stream",

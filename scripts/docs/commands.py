@@ -11,6 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # The same in each command, so that the page shows it folded.
 FOLDED = "Object storage"
+# Commands that `vidrec --help` does not list.
+HIDDEN = ["completions", "manual"]
 
 
 @dataclass
@@ -34,7 +36,13 @@ class Command:
 
     @property
     def subcommands(self):
-        return [option.name for option in self.groups.get("Commands", []) if option.name != "help"]
+        found = [option.name for options in self.groups.values() if of_commands(options) for option in options]
+        return found if self.words else found + HIDDEN
+
+
+def of_commands(options):
+    """Whether these are subcommands, which have names without marks. The program shows them in groups."""
+    return all(re.fullmatch(r"[a-z][a-z0-9-]*", option.name) for option in options)
 
 
 def program():
@@ -172,7 +180,8 @@ def section(command):
         lines += [f"<p>{inline(sentence(paragraph))}</p>", ""]
     lines += ["```text", command.usage, "```", ""]
     for heading, found in command.groups.items():
-        if heading == "Commands":
+        if found and of_commands(found):
+            lines += [] if heading == "Commands" else [f'<p class="options-heading">{html.escape(heading)}</p>']
             lines += [links(command, found), ""]
         elif found and heading.startswith(FOLDED):
             summary = f"<summary>{html.escape(heading)}</summary>"

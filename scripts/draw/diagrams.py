@@ -220,7 +220,7 @@ def commit():
         tinted(d, x + 1, 100, end - x - 2, 26, color, strength=0.16)
         d.text((x + end) / 2, 117, name, "middle", "small bold")
         d.text((x + end) / 2, 148, what, "middle", "small")
-    d.text((at - 6) / 2, 164, "or, with --resume, where the journal says", "middle", "small quiet")
+    d.text((at - 6) / 2, 164, "or, with --if-exists resume, where the journal says", "middle", "small quiet")
     return d
 
 

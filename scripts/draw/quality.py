@@ -73,7 +73,7 @@ def packed_scene(folder):
     (folder / "frames/scene").mkdir(parents=True)
     original.save(folder / "frames/scene/0.png")
     for quality in QUALITIES:
-        run("pack", folder / "frames", "-o", folder / str(quality), "--frames", 1, "--original", "--quality", quality, *PLAIN)
+        run("pack", folder / "frames", "-o", folder / str(quality), "--frames", 1, "--size", "original", "--quality", quality, *PLAIN)
     return original, {quality: next(jpegs(folder / str(quality))) for quality in QUALITIES}
 
 
@@ -117,7 +117,7 @@ def sizes(options):
     for side in options.sides:
         with tempfile.TemporaryDirectory() as folder:
             for quality in (*QUALITIES, 100):
-                run("pack", *options.videos, "-o", f"{folder}/{quality}", "--short-side", side, "--quality", quality, *PLAIN)
+                run("pack", *options.videos, "-o", f"{folder}/{quality}", "--size", side, "--quality", quality, *PLAIN)
             best = [pixels(jpeg) for jpeg in jpegs(f"{folder}/100")]
             for row in rows:
                 dataset = f"{folder}/{row['name']}"
@@ -132,7 +132,7 @@ def speed(options):
     """CPU milliseconds a frame of one thread, at each short side: medians of interleaved runs."""
     with tempfile.TemporaryDirectory() as folder:
         for side in SHORT_SIDES:
-            run("pack", *options.videos, "-o", f"{folder}/{side}", "--short-side", side, *PLAIN)
+            run("pack", *options.videos, "-o", f"{folder}/{side}", "--size", side, *PLAIN)
         cost = {(side, job): [] for side in SHORT_SIDES for job in JOBS}
         for _ in range(options.rounds):
             for (side, job), seen in cost.items():

@@ -55,7 +55,7 @@ fn a_set_goes_through_all_of_them() {
     assert_eq!((&merged["clips"], &merged["shards"], &merged["left_out"]), (&7.into(), &2.into(), &0.into()));
     shell.run("append parts/train parts/val", 0);
     assert_eq!(clips(&shell.at("parts/train")), clips(&shell.at("merged")));
-    shell.run("reshard set -o one --shard-size 1GiB", 0);
+    shell.run("reshard set -o one --shards 1GiB", 0);
     shell.run("subset set -o all", 0);
     assert_eq!(files(&shell.at("all")), files(&shell.at("set")));
     let some = shell.json("subset set -o some --class walk --class jump --where split=train --clips 0-3,5", 0);
@@ -123,8 +123,8 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("subset set -o out --clips 7", 1, "there is no clip 7"),
         ("subset set -o out --where split", 2, "expected NAME=VALUE"),
         ("subset set -o out --shards 0", 2, "--shards"),
-        ("subset set -o out --shard-size 1XB", 2, "expected a size such as 1GiB"),
-        ("reshard set -o out", 1, "--shards N or --shard-size SIZE"),
+        ("subset set -o out --shards 1XB", 2, "such as 16, or the size of a shard"),
+        ("reshard set -o out", 1, "give --shards"),
         ("reshard set -o set --shards 1", 1, "the output is an input"),
         ("reshard set -o set --shards 1 --force", 1, "the output is an input"),
         ("retile set -o set --force", 1, "the output is an input"),

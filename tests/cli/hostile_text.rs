@@ -177,13 +177,14 @@ fn what_a_server_says_is_shown_and_not_obeyed() {
             }
         });
         for words in [["inspect", &url], ["verify", &url]] {
-            let run = vidrec(temp.path(), &[&words[..], &["--timeout", "1"]].concat());
+            let run = vidrec(temp.path(), &[&words[..], &["--storage", "timeout=1"]].concat());
             is_harmless(&reply, &run);
             assert!(!run.status.success(), "{reply}");
         }
         // The same as of S3, which is read as XML.
         let s3 = url.trim_end_matches("/set");
-        let options = ["--storage", &format!("endpoint={s3}"), "--storage", "skip_signature=true", "--timeout", "1"];
+        let options =
+            ["--storage", &format!("endpoint={s3}"), "--storage", "skip_signature=true", "--storage", "timeout=1"];
         is_harmless(&reply, &vidrec(temp.path(), &[&["inspect", "s3://bucket/set"][..], &options].concat()));
     }
 }
@@ -205,7 +206,7 @@ fn names_of_videos_are_shown_and_not_obeyed() {
         "pack videos.csv -o packed3 -n 2",
         "pack videos.csv -o packed3 -n 2 --dry-run",
         "plan videos -o plan --parts 1 -n 2",
-        "pack --plan plan --part 0",
+        "pack plan --part 0",
         "status plan",
         "publish plan",
     ] {

@@ -169,7 +169,7 @@ fn rules_for_short_videos_hold() {
     };
     assert_eq!(indexes("last", &[]), [0, 1, 2, 3, 4, 4, 4, 4]);
     assert_eq!(indexes("loop", &["--short", "loop"]), [0, 1, 2, 3, 4, 0, 1, 2]);
-    assert_eq!(indexes("clip", &["-n", "2", "--sample", "clip", "--stride", "3"]), [0, 3]);
+    assert_eq!(indexes("clip", &["-n", "2", "--sample", "clip:3"]), [0, 3]);
     assert_eq!(indexes("ends", &["-n", "3", "--sample", "endpoints"]), [0, 2, 4]);
 
     let skipped = videos.pack("skip", &["--short", "skip"]);
@@ -191,9 +191,9 @@ fn sizes_are_as_asked_for() {
             .collect()
     };
     assert_eq!(sizes("default", &[]), [(320, 240), (64, 48), (342, 256), (180, 320)]);
-    assert_eq!(sizes("short", &["--short-side", "120"]), [(160, 120), (64, 48), (160, 120), (120, 214)]);
+    assert_eq!(sizes("short", &["--size", "120"]), [(160, 120), (64, 48), (160, 120), (120, 214)]);
     assert_eq!(sizes("exact", &["--size", "99x51"]), [(99, 51); 4]);
-    assert_eq!(sizes("original", &["--original"]), [(320, 240), (64, 48), (400, 300), (180, 320)]);
+    assert_eq!(sizes("original", &["--size", "original"]), [(320, 240), (64, 48), (400, 300), (180, 320)]);
     assert_eq!(report("verify", &videos.out("exact"), &["--deep"])["ok"], true);
 }
 
@@ -225,9 +225,9 @@ fn an_existing_set_is_kept_unless_forced() {
     let again =
         vidrec().arg("pack").arg(videos.path()).args(["-n", "4", "-o"]).arg(videos.out("set")).output().unwrap();
     assert_eq!(again.status.code(), Some(1), "{}", show(&again));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("--force"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("--if-exists replace"));
     assert_eq!(fs::read(file(videos.out("set"), "shard-00000.rec")).unwrap(), before);
-    assert_eq!(videos.pack("set", &["-n", "4", "--force"])["frames"], 16);
+    assert_eq!(videos.pack("set", &["-n", "4", "--if-exists", "replace"])["frames"], 16);
     assert_eq!(report("inspect", &videos.out("set"), &[])["frames_per_clip"], 4);
 }
 
@@ -235,7 +235,7 @@ fn an_existing_set_is_kept_unless_forced() {
 fn stopping_at_an_error_publishes_nothing() {
     let videos = Videos::make();
     let out = videos.out("set");
-    let run = vidrec().arg("pack").arg(videos.path()).args(["--on-error", "stop", "-o"]).arg(&out).output().unwrap();
+    let run = vidrec().arg("pack").arg(videos.path()).args(["--max-failures", "0", "-o"]).arg(&out).output().unwrap();
     assert_eq!(run.status.code(), Some(1), "{}", show(&run));
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(text.contains("broken.mp4") && text.contains("Invalid data found"), "{text}");
@@ -244,7 +244,7 @@ fn stopping_at_an_error_publishes_nothing() {
     let first = videos.path().join("bars");
     fs::rename(videos.path().join("test/broken.mp4"), first.join("a broken.mp4")).unwrap();
     let early = videos.out("early");
-    let run = vidrec().arg("pack").arg(&first).args(["--on-error", "stop", "-o"]).arg(&early).output().unwrap();
+    let run = vidrec().arg("pack").arg(&first).args(["--max-failures", "0", "-o"]).arg(&early).output().unwrap();
     assert_eq!(run.status.code(), Some(1), "{}", show(&run));
     assert_eq!(fs::read_dir(&early).unwrap().count(), 0, "nothing was done");
 }
@@ -398,14 +398,14 @@ fn wrong_usage_is_status_2_and_missing_paths_status_1() {
     for args in [
         &["pack"][..],
         &["pack", "x"],
-        &["pack", "x", "-o", "y", "--size", "3"],
+        &["pack", "x", "-o", "y", "--size", "3x"],
         &["fly"],
         &["bench", "x", "--crop", "y"],
     ] {
         assert_eq!(vidrec().args(args).output().unwrap().status.code(), Some(2), "{args:?}");
     }
-    let both = ["pack", "x", "-o", "y", "--original", "--short-side", "5"];
-    assert_eq!(vidrec().args(both).output().unwrap().status.code(), Some(2), "one frame size at a time");
+    let both = ["pack", "x", "-o", "y", "--all", "--fps", "5"];
+    assert_eq!(vidrec().args(both).output().unwrap().status.code(), Some(2), "one choice of frames at a time");
     for command in ["inspect", "verify", "bench"] {
         let run = vidrec().args([command, "no/such/set"]).output().unwrap();
         assert_eq!(run.status.code(), Some(1));

@@ -159,7 +159,7 @@ fn secrets_are_in_no_output() {
     for line in [
         "inspect U/set --storage hunter2",
         "inspect U/set --storage colour=hunter2",
-        "inspect s3://bucket/set --storage region=hunter2 --storage endpoint=http://127.0.0.1:1 --storage secret_access_key=hunter2 --storage access_key_id=hunter2 --timeout 0.2",
+        "inspect s3://bucket/set --storage region=hunter2 --storage endpoint=http://127.0.0.1:1 --storage secret_access_key=hunter2 --storage access_key_id=hunter2 --storage timeout=0.2",
         "inspect http://me:hunter2@127.0.0.1:1/set",
         "fetch http://127.0.0.1:1/set?sig=hunter2 -o copy",
     ] {

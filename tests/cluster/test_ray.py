@@ -71,7 +71,7 @@ def test_a_pack_is_that_of_one_machine(cluster, videos, expected, tmp_path):
 
 def test_a_plan_may_have_a_folder_of_its_own(cluster, videos, expected, tmp_path):
     out, plan = tmp_path / "set", tmp_path / "plan"
-    on_ray.pack(videos, out, parts=PARTS, plan=plan, memory=200 << 20, io_threads=0)
+    on_ray.pack(videos, out, parts=PARTS, plan=plan, memory=200 << 20)
     assert digests(out) == expected and not (out / "plan.json").exists()
     with pytest.raises(package.UsageError, match="overwrite"):
         on_ray.pack(videos, out, parts=PARTS, plan=plan)
@@ -145,7 +145,7 @@ def test_the_same_call_continues_when_the_driver_died(cluster, videos, expected,
 
 def test_errors_name_their_parts_and_keep_the_others(cluster, videos, tmp_path):
     with pytest.raises(package.Error, match=rf"1 of {PARTS} parts ended with errors") as error:
-        on_ray.pack(videos, tmp_path / "set", parts=PARTS, on_error="stop")
+        on_ray.pack(videos, tmp_path / "set", parts=PARTS, max_failures=0)
     broken = f"part {PARTS - 1}: "
     assert broken in str(error.value) and "right/broken.mp4" in str(error.value)
     states = [part["state"] for part in json.loads(vidrec("status", tmp_path / "set", "--json", status=3))["list"]]

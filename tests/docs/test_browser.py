@@ -76,7 +76,7 @@ def search(browser, site, query):
 @pytest.mark.parametrize("query, wanted", [
     ("resume", "resume.html"),
     ("vidrec.Loader", "reference/python.html#vidrec.Loader"),
-    ("vidrec pack --short-side", "reference/commands.html#pack"),
+    ("vidrec pack --max-frames", "reference/commands.html#pack"),
     ("LoaderOptions", "rust/vidrec/struct.LoaderOptions.html"),
     ("state_dict", "reference/python.html#vidrec.Loader.state_dict"),
 ])

@@ -56,33 +56,42 @@ impl Row {
 
     /// The command for another run, after one that was killed or failed.
     pub fn again(&self) -> String {
-        format!("{}{}", self.line, self.resume)
+        // A pack that replaces goes on with the same command.
+        let resume = if self.line.contains("--if-exists") { "" } else { self.resume };
+        format!("{}{resume}", self.line)
     }
 
     /// The same over an output that is there already.
     pub fn forced(&self) -> String {
         let again = self.again();
-        if again.contains("--force") { again } else { again + " --force" }
+        match () {
+            () if again.contains("--force") || again.contains("replace") => again,
+            () if self.line.starts_with("pack ") => format!("{} --if-exists replace", self.line),
+            () => again + " --force",
+        }
     }
+}
+
+/// How a command is told to replace what is there.
+fn force(line: &str) -> &'static str {
+    if line.starts_with("pack ") { "--if-exists replace" } else { "--force" }
 }
 
 const SET: &[Output] = &[Output::Set("out")];
 const PARTS: &[Output] = &[Output::Set("out/train"), Output::Set("out/val"), Output::Set("out/test")];
-const SET_AND_MXNET: &[Output] = &[Output::Set("out"), Output::Files("out/mxnet")];
 const IN_PLACE: &[Output] = &[Output::Set("set")];
 const BESIDE: &[Output] = &[Output::Set("records")];
 const FILES: &[Output] = &[Output::Files("out")];
 
 /// Commands that pack: all into an empty place, and over what `OLD_PACK` makes.
-const PACKS: [(&str, &str, &[Output]); 5] = [
+const PACKS: [(&str, &str, &[Output]); 4] = [
     ("pack", "pack {in}/good", SET),
     ("pack, some bad", "pack {in}/some-bad", SET),
     ("pack --shards 3", "pack {in}/some-bad --shards 3", SET),
     ("pack --parts 2", "pack {in}/some-bad --parts 2", SET),
-    ("pack --mxnet", "pack {in}/some-bad --mxnet", SET_AND_MXNET),
 ];
 const PACK_OPTIONS: &str = " -o out -n 2 -j 2 --commit-every 0";
-const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --force";
+const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --if-exists replace";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
 const MAKE_SETS: [(&str, &str); 13] = [
@@ -137,7 +146,7 @@ pub fn table(inputs: &Inputs) -> Vec<Row> {
 /// The command where there is nothing, and with `--force` over what `before` makes.
 fn fresh_and_over(name: &str, line: &str, outputs: &'static [Output], before: Before) -> [Row; 2] {
     let fresh = Row { forces: true, ..Row::new(name, line, outputs, Box::new(|_, _| ())) };
-    let over = Row::new(&format!("{name}, over another"), &format!("{line} --force"), outputs, before);
+    let over = Row::new(&format!("{name}, over another"), &format!("{line} {}", force(line)), outputs, before);
     [fresh, Row { forces: true, ..over }]
 }
 
@@ -148,13 +157,15 @@ fn packs() -> Vec<Row> {
         let over: Before = Box::new(move |inputs, folder| inputs.vidrec(folder, &old));
         rows.extend(fresh_and_over(name, &format!("{line}{PACK_OPTIONS}"), outputs, over));
     }
-    for (name, before) in [("pack --retry-failed", "packed-before"), ("pack --parts 2 --retry-failed", "parts-before")]
-    {
+    for (name, before) in [
+        ("pack --if-exists retry-failed", "packed-before"),
+        ("pack --parts 2 --if-exists retry-failed", "parts-before"),
+    ] {
         let line = name.replace("pack", &format!("pack {{in}}/mended{PACK_OPTIONS}"));
         let before: Before = Box::new(move |inputs, folder| copy(&inputs.at(before), &folder.join("out")));
         rows.push(Row::new(name, &line, SET, before));
     }
-    rows.into_iter().map(|row| Row { resume: " --resume", ..row }).collect()
+    rows.into_iter().map(|row| Row { resume: " --if-exists resume", ..row }).collect()
 }
 
 fn splits() -> [Row; 2] {

@@ -114,7 +114,8 @@ fn a_picture_that_is_too_large_is_refused_with_its_size() {
     assert!(words.iter().all(|word| said.contains(word)), "{said}");
 
     image::RgbImage::new(64, 48).save(folder.join("1.png")).unwrap();
-    let run = pack(&dir.path().join("in"), &dir.path().join("set"), &["--max-pixels", "1000", "--force"]);
+    let run =
+        pack(&dir.path().join("in"), &dir.path().join("set"), &["--max-pixels", "1000", "--if-exists", "replace"]);
     let said = String::from_utf8(run.stderr).unwrap();
     assert!(["stage limit", "64x48", "1000"].iter().all(|word| said.contains(word)), "{said}");
 }

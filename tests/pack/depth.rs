@@ -14,7 +14,7 @@ fn pack(dir: &Path, more: &[&str]) -> Output {
     let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
     vidrec
         .current_dir(dir)
-        .args(["pack", "in", "-n", "1", "-o", "set", "--json", "--force"])
+        .args(["pack", "in", "-n", "1", "-o", "set", "--json", "--if-exists", "replace"])
         .args(more)
         .output()
         .unwrap()

@@ -33,7 +33,12 @@ impl Videos {
 
     fn pack(&self, name: &str, more: &[&str]) -> Output {
         let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        vidrec.arg("pack").arg(self.path(name)).arg("-o").arg(self.path("set")).args(["--force", "-n", "4"]);
+        vidrec.arg("pack").arg(self.path(name)).arg("-o").arg(self.path("set")).args([
+            "--if-exists",
+            "replace",
+            "-n",
+            "4",
+        ]);
         vidrec.args(more).output().unwrap()
     }
 

@@ -42,7 +42,7 @@ impl Bench {
 
     /// The report of a pack into `out`, and its status.
     fn pack(&self, line: &str) -> (Value, Option<i32>) {
-        let run = self.run(&format!("pack {line} -o out --force"));
+        let run = self.run(&format!("pack {line} -o out --if-exists replace"));
         let said = String::from_utf8_lossy(&run.stderr).into_owned();
         (serde_json::from_slice(&run.stdout).unwrap_or_else(|e| panic!("{e}: {said}")), run.status.code())
     }
@@ -53,7 +53,7 @@ impl Bench {
     }
 
     fn refusal(&self, line: &str) -> String {
-        let run = self.run(&format!("pack {line} -o out --force"));
+        let run = self.run(&format!("pack {line} -o out --if-exists replace"));
         let text = String::from_utf8(run.stderr).unwrap();
         assert_eq!(run.status.code(), Some(1), "{text}");
         text
@@ -213,7 +213,7 @@ fn a_journal_of_somebody_else_removes_and_renames_nothing() {
         shard("../precious.rec"),
     ] {
         fs::write(out.join(".pack.journal"), journal(&[begin.clone(), last.clone()])).unwrap();
-        for how in ["--restart", "--resume", "--restart --force"] {
+        for how in ["--if-exists replace", "--if-exists resume"] {
             let run = bench.run(&format!("pack in -o out {how}"));
             let text = String::from_utf8_lossy(&run.stderr);
             assert_eq!(run.status.code(), Some(1), "{last}: {text}");

@@ -204,8 +204,8 @@ fn seams_of_episodes_are_exact_in_h264_and_in_parts() {
     check(&Dataset::open(robot.path("set")).unwrap());
     for arguments in [
         &["plan", "robot", "-o", "plan", "--all", "--parts", "2"][..],
-        &["pack", "--plan", "plan", "--part", "0"],
-        &["pack", "--plan", "plan", "--part", "1"],
+        &["pack", "plan", "--part", "0"],
+        &["pack", "plan", "--part", "1"],
         &["publish", "plan", "-o", "published"],
     ] {
         let run = robot.vidrec(arguments);
@@ -274,7 +274,7 @@ fn links_out_of_the_folder_fail_their_episodes_unless_asked_for() {
     let run = robot.pack(&[]);
     assert!(run.status.code() == Some(3) && said(&run).contains("leads out"), "{}", said(&run));
     assert_eq!(Dataset::open(robot.path("set")).unwrap().len(), 4);
-    let run = robot.pack(&["--force", "--outside"]);
+    let run = robot.pack(&["--if-exists", "replace", "--outside"]);
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
     assert_eq!(Dataset::open(robot.path("set")).unwrap().len(), 8);
 }
@@ -329,7 +329,7 @@ fn what_changed_since_is_refused_on_a_resume() {
     let data = robot.path("robot/data/chunk-000/file-000.parquet");
     let file = OpenOptions::new().append(true).open(data).unwrap();
     file.set_len(file.metadata().unwrap().len() + 1).unwrap();
-    let run = robot.vidrec(&["pack", "--plan", "plan", "--part", "0"]);
+    let run = robot.vidrec(&["pack", "plan", "--part", "0"]);
     assert!(run.status.code() != Some(0) && said(&run).contains("file-000.parquet"), "{}", said(&run));
 }
 

@@ -14,6 +14,7 @@ mod inputs;
 mod lerobot;
 mod memory;
 mod options;
+mod recipes;
 mod remote;
 mod resume;
 mod roots;

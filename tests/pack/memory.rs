@@ -56,7 +56,7 @@ fn the_pictures_of_a_long_video_are_not_in_memory_together() {
     if !make(&videos.join("long.mp4"), &args) {
         return skip("no ffmpeg program");
     }
-    let peak = peak_of_pack(&["--all", "--original"], &out, &videos);
+    let peak = peak_of_pack(&["--all", "--size", "original"], &out, &videos);
     assert_eq!(Dataset::open(&out).unwrap().frame_count(), FRAMES);
     let pictures = FRAMES * 640 * 360 * 3 / 2;
     assert!(peak < pictures / 2, "{} MiB, and the pictures have {} MiB", peak >> 20, pictures >> 20);

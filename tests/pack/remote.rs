@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use fault_proxy::{Fault, Origin, Rule, Server};
 
 use crate::common::ffmpeg_videos;
-use crate::common::rich::{clips, files};
+use crate::common::rich::{clips, files_from_anywhere as files};
 use crate::common::skip::has_ffmpeg;
 
 /// Videos of several containers, a broken one and an empty one, in the manifest `list.csv`; and a server of them.
@@ -66,7 +66,7 @@ impl Videos {
 
     /// Packs the manifest from a root to a folder.
     fn pack(&self, root: &str, out: &str, more: &[&str]) -> Output {
-        let common = ["pack", "list.csv", "--root", root, "-o", out, "--frames", "5", "--storage-timeout", "2"];
+        let common = ["pack", "list.csv", "--root", root, "-o", out, "--frames", "5", "--storage", "timeout=2"];
         self.run(&[&common[..], more].concat())
     }
 
@@ -90,7 +90,7 @@ impl Videos {
         assert!(words.iter().all(|word| text.contains(word)), "{what}: {text}");
         assert!(!self.path(what).join("dataset.json").exists(), "{what}");
         self.server.rules().clear();
-        self.same(what, &["--resume"]);
+        self.same(what, &["--if-exists", "resume"]);
     }
 }
 
@@ -132,7 +132,7 @@ fn faults_that_pass_change_nothing() {
 fn what_does_not_pass_stops_the_run_which_can_be_resumed() {
     let Some(videos) = Videos::plain() else { return };
     let third = |fault| Rule::new(fault).path("c.mkv");
-    let resumed = ["c.mkv", "--resume"];
+    let resumed = ["c.mkv", "--if-exists", "resume"];
     let with = |word: &'static str| [&resumed[..], &[word]].concat();
     videos.stops("down", third(Fault::Status(500)), &with("the server failed (HTTP 500)"));
     videos.stops("refused", third(Fault::Forbidden), &with("access was refused (HTTP 403)"));
@@ -182,7 +182,7 @@ fn parts_of_a_plan_read_remote_videos() {
     let counts = videos.server.counts();
     assert!(counts.requests > 0 && counts.body_bytes < 1000, "planning asks for sizes only: {counts:?}");
     for part in ["1", "0"] {
-        let packed = videos.run(&["pack", "--plan", "plan", "--part", part, "--storage", "connect_timeout=5 s"]);
+        let packed = videos.run(&["pack", "plan", "--part", part, "--storage", "connect_timeout=5 s"]);
         assert!(matches!(packed.status.code(), Some(0 | 3)), "{}", said(&packed));
     }
     let published = videos.run(&["publish", "plan", "-o", "whole"]);
@@ -231,8 +231,9 @@ fn remote_videos_have_their_sound_and_tracks() {
     let pack = |root: &str, out: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
         command.current_dir(temp.path()).args(["pack", "list.csv", "--root", root, "-o", out, "--frames", "4"]);
-        command.args(["--audio", "16000", "--track", "n=n,rate=10", "--track", "words=words,spans,partial"]);
-        let run = command.args(["--storage-timeout", "2"]).args(more).output().unwrap();
+        let audio = if more.contains(&"--audio") { &[][..] } else { &["--audio", "16000"] };
+        command.args(audio).args(more).args(["--track", "n=n,rate=10", "--track", "words=words,spans,partial"]);
+        let run = command.args(["--storage", "timeout=2"]).output().unwrap();
         assert_eq!(run.status.code(), Some(0), "{}", said(&run));
         files(&temp.path().join(out))
     };
@@ -241,7 +242,7 @@ fn remote_videos_have_their_sound_and_tracks() {
     let names = |i: u64| set.clip(i).unwrap().tracks().unwrap().names().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!([0, 1, 2].map(names), [vec!["n", "words", "audio"], vec!["n", "audio"], vec!["audio"]]);
     assert!(pack(&server.url(), "remote", &[]) == local);
-    assert!(pack(&server.url(), "source", &["--audio-channels", "source"]).len() == local.len());
+    assert!(pack(&server.url(), "source", &["--audio", "8000:source"]).len() == local.len());
     // What passes changes nothing, in the sound as in the pictures.
     server.rules().add(Rule::new(Fault::Reset { after: 5000 }).nth(3));
     assert!(pack(&server.url(), "faulty", &[]) == local);

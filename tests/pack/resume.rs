@@ -123,12 +123,12 @@ fn random(seed: &mut u64) -> u64 {
 fn killed_at_any_step_it_goes_on_to_the_same_bytes() {
     let Some(shim) = Shim::get() else { return };
     let videos = Videos::make(6);
-    for more in [&[][..], &["--shard-size", "20kB"], &["--shards", "3", "--force"]] {
+    for more in [&[][..], &["--shards", "20kB"], &["--shards", "3", "--if-exists", "replace"]] {
         videos.begin_again("whole");
         let whole = videos.pack_whole("whole", more);
         let begin = || {
             videos.begin_again("set");
-            if more.contains(&"--force") {
+            if more.contains(&"replace") {
                 videos.pack_whole("set", &["--seed", "1", "--sample", "random"]);
             }
         };
@@ -140,7 +140,9 @@ fn killed_at_any_step_it_goes_on_to_the_same_bytes() {
             let killed = run(more, Fault::Kill(step));
             assert!(killed.killed(), "step {step} {more:?}: {} {}", killed.status, killed.stderr);
             is_whole_or_refused(&videos.path("set"), &format!("step {step} {more:?}"));
-            let resume = [more, &["--resume"]].concat();
+            // A pack that replaces goes on with the same command.
+            let resume =
+                if more.contains(&"replace") { more.to_vec() } else { [more, &["--if-exists", "resume"]].concat() };
             if step % 2 == 1 {
                 run(&resume, Fault::Kill(step / 2));
             }
@@ -219,7 +221,7 @@ fn what_a_power_cut_leaves_is_good_enough() {
         videos.begin_again("set");
         fs::create_dir(videos.path("set")).unwrap();
         files.iter().for_each(|(name, bytes)| fs::write(videos.path("set").join(name), bytes).unwrap());
-        let run = videos.pack("set", &["--resume"]);
+        let run = videos.pack("set", &["--if-exists", "resume"]);
         assert_eq!(run.status.code(), Some(3), "{what}: {}", show(&run));
         same(&videos.files("set"), &whole, what);
     }
@@ -230,7 +232,7 @@ fn what_a_power_cut_leaves_is_good_enough() {
 fn on_a_full_disk_there_is_an_error_and_later_it_goes_on() {
     let Some(shim) = Shim::get() else { return };
     let videos = Videos::make(6);
-    let more = ["--shard-size", "20kB"];
+    let more = ["--shards", "20kB"];
     let whole = videos.pack_whole("whole", &more);
     let run = |fault| {
         videos.begin_again("set");
@@ -244,7 +246,7 @@ fn on_a_full_disk_there_is_an_error_and_later_it_goes_on() {
             let text = &full.stderr;
             assert!(text.contains("could not") && text.contains("No space left on device"), "step {step}: {text}");
         }
-        let run = videos.pack("set", &[&more[..], &["--resume"]].concat());
+        let run = videos.pack("set", &[&more[..], &["--if-exists", "resume"]].concat());
         assert_eq!(run.status.code(), Some(3), "step {step}: {}", show(&run));
         same(&videos.files("set"), &whole, &format!("step {step}"));
     }
@@ -267,13 +269,13 @@ fn on_a_small_file_system_it_stops_and_goes_on() {
         "{} 2> full.txt; echo $? >> full.txt; {} && {}; echo $? > resumed.txt; cp -r small/set set",
         line(&videos.command("small/set", &[])),
         "mount -o remount,size=64m small",
-        line(&videos.command("small/set", &["--resume"])),
+        line(&videos.command("small/set", &["--if-exists", "resume"])),
     );
     let run = shell.args(["sh", "-c", &script]).current_dir(videos.temp.path()).output().unwrap();
     assert!(run.status.success(), "{}", show(&run));
     let full = fs::read_to_string(videos.path("full.txt")).unwrap();
     assert!(full.ends_with("\n1\n"), "{full}");
-    assert!(full.contains("No space left on device") && full.contains("--resume"), "{full}");
+    assert!(full.contains("No space left on device") && full.contains("--if-exists resume"), "{full}");
     assert_eq!(fs::read_to_string(videos.path("resumed.txt")).unwrap(), "3\n", "{}", show(&run));
     same(&videos.files("set"), &whole, "after a full file system");
 }
@@ -293,7 +295,7 @@ fn killed_at_random_moments_it_goes_on_to_the_same_bytes() {
     while kills < wanted {
         videos.begin_again("set");
         loop {
-            let mut command = videos.command("set", &[&more[..], &["--resume"]].concat());
+            let mut command = videos.command("set", &[&more[..], &["--if-exists", "resume"]].concat());
             let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             let moment = bytes("set") + random(&mut seed) % (bytes("whole") / 2);
             until("the run ends or gets on", || child.try_wait().unwrap().is_some() || bytes("set") >= moment);
@@ -324,25 +326,25 @@ fn a_run_with_other_settings_or_inputs_is_refused_and_the_difference_is_named() 
         let changed = videos.files("set");
         same(&changed, &before, "a refused run changes nothing");
     };
-    refused(&[], &["interrupted pack", "of 7 videos", "--resume", "--restart"]);
-    refused(&["--force"], &["interrupted pack"]);
-    refused(&["--resume", "--quality", "80"], &["\"quality\"", "expected 90", "found 80"]);
-    refused(&["--resume", "--shards", "2"], &["\"shards\"", "expected not set", "found 2"]);
-    refused(&["--resume", "--retry-failed"], &["there is no data set here"]);
+    refused(&[], &["interrupted pack", "of 7 videos", "--if-exists resume", "--if-exists replace"]);
+
+    refused(&["--if-exists", "resume", "--quality", "80"], &["\"quality\"", "expected 90", "found 80"]);
+    refused(&["--if-exists", "resume", "--shards", "2"], &["\"shards\"", "expected 1", "found 2"]);
+    refused(&["--if-exists", "retry-failed"], &["there is no data set here"]);
     fs::copy(videos.path("0.mp4"), videos.path("in/odd/more.mp4")).unwrap();
-    refused(&["--resume"], &["number of videos", "expected 7", "found 8"]);
+    refused(&["--if-exists", "resume"], &["number of videos", "expected 7", "found 8"]);
     fs::rename(videos.path("in/odd/more.mp4"), videos.path("more.mp4")).unwrap();
     fs::rename(videos.path("in/odd/0005.mp4"), videos.path("in/odd/0006.mp4")).unwrap();
-    refused(&["--resume"], &["list of videos"]);
+    refused(&["--if-exists", "resume"], &["list of videos"]);
     fs::rename(videos.path("in/odd/0006.mp4"), videos.path("in/odd/0005.mp4")).unwrap();
     fs::rename(videos.path("in/even/0002.mp4"), videos.path("in/even/0003.mp4")).unwrap();
-    refused(&["--resume"], &["video 1 changed", "expected even/0002.mp4", "found even/0003.mp4"]);
+    refused(&["--if-exists", "resume"], &["video 1 changed", "expected even/0002.mp4", "found even/0003.mp4"]);
     fs::rename(videos.path("in/even/0003.mp4"), videos.path("in/even/0002.mp4")).unwrap();
     let first = videos.path("in/even/0000.mp4");
     let bytes = fs::read(&first).unwrap();
     fs::write(&first, &bytes[..bytes.len() - 1]).unwrap();
     let (was, is) = (format!("expected {} bytes", bytes.len()), format!("found {} bytes", bytes.len() - 1));
-    refused(&["--resume"], &["0000.mp4", &was, &is]);
+    refused(&["--if-exists", "resume"], &["0000.mp4", &was, &is]);
 
     // The writer of other tools does not throw it away either.
     let e = vidrec::Writer::create(videos.path("set"), vidrec::WriterOptions::default()).unwrap_err();
@@ -350,7 +352,7 @@ fn a_run_with_other_settings_or_inputs_is_refused_and_the_difference_is_named() 
 
     fs::write(&first, &bytes).unwrap();
     let whole = videos.pack_whole("whole", &[]);
-    same(&videos.pack_whole("set", &["--restart"]), &whole, "started over");
+    same(&videos.pack_whole("set", &["--if-exists", "replace"]), &whole, "started over");
 }
 
 /// Journals of earlier versions name no form.
@@ -366,28 +368,31 @@ fn the_journal_of_an_earlier_version_is_refused_until_the_pack_is_started_over()
     let text = entry.to_string();
     let older = format!("{:08x} {text}\n{rest}", crc32fast::hash(text.as_bytes()));
     fs::write(videos.path("set").join(JOURNAL), older).unwrap();
-    let run = videos.pack("set", &["--resume"]);
+    let run = videos.pack("set", &["--if-exists", "resume"]);
     assert_eq!(run.status.code(), Some(1), "{}", show(&run));
-    let words = ["the form of the journal", "expected 1", "found 2", "--restart"];
+    let words = ["the form of the journal", "expected 1", "found 2", "--if-exists", "replace"];
     assert!(words.iter().all(|word| stderr(&run).contains(word)), "{}", show(&run));
     let whole = videos.pack_whole("whole", &[]);
-    same(&videos.pack_whole("set", &["--restart"]), &whole, "started over");
+    same(&videos.pack_whole("set", &["--if-exists", "replace"]), &whole, "started over");
 }
 
 #[test]
 fn resume_begins_where_there_is_nothing_and_is_done_where_all_is_done() {
     let videos = Videos::make(4);
-    let whole = videos.pack_whole("set", &["--resume"]);
-    let run = videos.pack("set", &["--resume", "--json"]);
+    let whole = videos.pack_whole("set", &["--if-exists", "resume"]);
+    let run = videos.pack("set", &["--if-exists", "resume", "--json"]);
     assert_eq!(run.status.code(), Some(3), "{}", show(&run));
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&report["clips"], &report["failed"], &report["resumed_at"]), (&4.into(), &1.into(), &5.into()));
     same(&videos.files("set"), &whole, "nothing is written");
-    let text = String::from_utf8(videos.pack("set", &["--resume"]).stdout).unwrap();
-    assert!(text.starts_with("nothing to do: ") && text.contains("1 video skipped; --retry-failed"), "{text}");
-    let run = videos.pack("set", &["--resume", "--quality", "80"]);
+    let text = String::from_utf8(videos.pack("set", &["--if-exists", "resume"]).stdout).unwrap();
+    assert!(
+        text.starts_with("nothing to do: ") && text.contains("1 video skipped; --if-exists retry-failed"),
+        "{text}"
+    );
+    let run = videos.pack("set", &["--if-exists", "resume", "--quality", "80"]);
     assert_eq!(run.status.code(), Some(1), "{}", show(&run));
-    assert!(stderr(&run).contains("\"quality\"") && stderr(&run).contains("--force"), "{}", show(&run));
+    assert!(stderr(&run).contains("\"quality\"") && stderr(&run).contains("--if-exists replace"), "{}", show(&run));
 }
 
 /// Starts a run whose decoder fails as `fault` says, and waits until something of it is on the disk.
@@ -422,10 +427,10 @@ fn at_a_signal_it_ends_in_order_and_says_how_to_go_on() {
         std::io::Write::write_all(&mut open, b".").unwrap();
         let run = child.wait_with_output().unwrap();
         assert_eq!(run.status.code(), Some(130), "{}", show(&run));
-        let words = ["of 151 videos are safely on disk", "--resume"];
+        let words = ["of 151 videos are safely on disk", "--if-exists", "resume"];
         assert!(words.iter().all(|word| stderr(&run).contains(word)), "{}", show(&run));
         assert!(!videos.files("set").contains_key(".vidrec.lock"));
-        let run = videos.pack("set", &["--resume"]);
+        let run = videos.pack("set", &["--if-exists", "resume"]);
         assert_eq!(run.status.code(), Some(3), "{}", show(&run));
         assert!(String::from_utf8_lossy(&run.stdout).contains("done before the interruption"), "{}", show(&run));
         same(&videos.files("set"), &whole, signal);
@@ -440,7 +445,7 @@ fn a_second_pack_into_the_folder_is_refused() {
     }
     let videos = Videos::make(20);
     let mut first = start(&videos, "set", &[], "hang:odd/0019.mp4");
-    for more in [&[][..], &["--resume"], &["--restart"], &["--force"]] {
+    for more in [&[][..], &["--if-exists", "resume"], &["--if-exists", "replace"]] {
         let run = videos.pack("set", more);
         assert_eq!(run.status.code(), Some(1), "{}", show(&run));
         assert!(stderr(&run).contains("another process"), "{}", show(&run));
@@ -449,21 +454,21 @@ fn a_second_pack_into_the_folder_is_refused() {
     let inspect =
         || stderr(&Command::new(env!("CARGO_BIN_EXE_vidrec")).arg("inspect").arg(videos.path("set")).output().unwrap());
     let said = inspect();
-    assert!(said.contains("a pack that is running") && !said.contains("--resume"), "{said}");
+    assert!(said.contains("a pack that is running") && !said.contains("--if-exists resume"), "{said}");
     first.kill().unwrap();
     first.wait().unwrap();
     let said = inspect();
-    assert!(said.contains("an interrupted pack") && said.contains("--resume"), "{said}");
-    let run = videos.pack("set", &["--resume"]);
+    assert!(said.contains("an interrupted pack") && said.contains("--if-exists resume"), "{said}");
+    let run = videos.pack("set", &["--if-exists", "resume"]);
     assert_eq!(run.status.code(), Some(3), "a lock of a dead process holds nobody up: {}", show(&run));
     // The data set is whole while another one is packed in its place.
-    let mut next = start(&videos, "set", &["--force", "-n", "2"], "hang:odd/0019.mp4");
+    let mut next = start(&videos, "set", &["--if-exists", "replace", "-n", "2"], "hang:odd/0019.mp4");
     let run = Command::new(env!("CARGO_BIN_EXE_vidrec")).arg("inspect").arg(videos.path("set")).output().unwrap();
     next.kill().unwrap();
     next.wait().unwrap();
     let said = show(&run);
     assert!(run.status.success() && said.contains("a pack into this folder is running"), "{said}");
-    assert!(!said.contains("--resume") && !said.contains("interrupted"), "{said}");
+    assert!(!said.contains("--if-exists resume") && !said.contains("interrupted"), "{said}");
 }
 
 #[test]
@@ -481,7 +486,7 @@ fn shards_are_balanced_or_bounded_and_in_order() {
     videos.pack_whole("one", &[]);
     videos.pack_whole("three", &["--shards", "3"]);
     videos.pack_whole("many", &["--shards", "100"]);
-    videos.pack_whole("small", &["--shard-size", "25kB"]);
+    videos.pack_whole("small", &["--shards", "25kB"]);
     // Eleven videos, 4 + 4 + 3, of which the sixth is broken.
     assert_eq!(shards("three").iter().map(|s| s.0).collect::<Vec<_>>(), [4, 3, 3]);
     assert_eq!(shards("many").len(), 10, "none is empty");
@@ -505,16 +510,20 @@ fn too_many_failures_stop_the_run_and_more_may_be_allowed_later() {
         videos.begin_again("set");
         let run = videos.pack("set", &["--max-failures", limit]);
         assert_eq!(run.status.code(), Some(1), "{}", show(&run));
-        assert!(stderr(&run).contains("could not be packed") && stderr(&run).contains("--resume"), "{}", show(&run));
-        let run = videos.pack("set", &["--resume", "--max-failures", limit]);
+        assert!(
+            stderr(&run).contains("could not be packed") && stderr(&run).contains("--if-exists resume"),
+            "{}",
+            show(&run)
+        );
+        let run = videos.pack("set", &["--if-exists", "resume", "--max-failures", limit]);
         assert_eq!(run.status.code(), Some(1), "still too many: {}", show(&run));
-        same(&videos.pack_whole("set", &["--resume"]), &whole, limit);
+        same(&videos.pack_whole("set", &["--if-exists", "resume"]), &whole, limit);
     }
     videos.begin_again("set");
-    let run = videos.pack("set", &["--on-error", "stop"]);
+    let run = videos.pack("set", &["--max-failures", "0"]);
     assert_eq!(run.status.code(), Some(1), "{}", show(&run));
-    assert!(stderr(&run).contains("broken.mp4") && stderr(&run).contains("--resume"), "{}", show(&run));
-    same(&videos.pack_whole("set", &["--resume"]), &whole, "after a stop");
+    assert!(stderr(&run).contains("broken.mp4") && stderr(&run).contains("--if-exists resume"), "{}", show(&run));
+    same(&videos.pack_whole("set", &["--if-exists", "resume"]), &whole, "after a stop");
 }
 
 #[test]
@@ -533,7 +542,7 @@ fn what_failed_is_retried_as_if_it_had_not() {
         fs::write(&broken, &list).unwrap();
         videos.begin_again("set");
         let with_failure = videos.pack_whole("set", &more);
-        let retry = [&more[..], &["--retry-failed"]].concat();
+        let retry = [&more[..], &["--if-exists", "retry-failed"]].concat();
         same(&videos.pack_whole("set", &retry), &with_failure, "it failed again");
         // A clip that is kept need not decode any more.
         fs::copy(videos.path("1.mp4"), &broken).unwrap();
@@ -548,7 +557,7 @@ fn what_failed_is_retried_as_if_it_had_not() {
         let text = String::from_utf8_lossy(&run.stdout);
         assert!(run.status.code() == Some(0) && text.contains("nothing to retry"), "{}", show(&run));
         assert!(!text.contains("videos/s"), "{text}");
-        let run = videos.pack("set", &[&more[..], &["--resume"]].concat());
+        let run = videos.pack("set", &[&more[..], &["--if-exists", "resume"]].concat());
         let text = String::from_utf8(run.stdout).unwrap();
         assert_eq!(run.status.code(), Some(0), "{text}");
         assert!(text.starts_with("nothing to do: the pack of ") && !text.contains("videos/s"), "{text}");
@@ -562,12 +571,12 @@ fn what_failed_is_retried_as_if_it_had_not() {
 fn a_video_over_its_limits_fails_alone() {
     let videos = Videos::make(2);
     for (limit, word) in [("--max-duration=0.5", "too long"), ("--max-pixels=3000", "64x48")] {
-        let run = videos.pack("set", &[limit, "--json", "--force"]);
+        let run = videos.pack("set", &[limit, "--json", "--if-exists", "replace"]);
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         assert_eq!((run.status.code(), &report["failed"]), (Some(1), &3.into()), "{limit}: {}", show(&run));
         assert!(report["failures"][0]["error"].as_str().unwrap().contains(word), "{report}");
     }
-    let run = videos.pack("set", &["--max-duration=1.5", "--max-pixels=4096", "--force"]);
+    let run = videos.pack("set", &["--max-duration=1.5", "--max-pixels=4096", "--if-exists", "replace"]);
     assert_eq!(run.status.code(), Some(3), "{}", show(&run));
 }
 
@@ -604,7 +613,7 @@ fn a_codec_that_crashes_or_hangs_costs_one_video() {
     for (fault, stage, word) in [("abort", "crash", "SIGABRT"), ("hang", "timeout", "killed")] {
         // Long enough for the other videos on a busy machine.
         let timeout = if fault == "hang" { "10" } else { "600" };
-        let mut command = videos.command("set", &["--force", "--json", "--timeout", timeout]);
+        let mut command = videos.command("set", &["--if-exists", "replace", "--json", "--timeout", timeout]);
         let run = command.env("VIDREC_DECODER_FAULT", format!("{fault}:odd/0003.mp4")).output().unwrap();
         assert_eq!(run.status.code(), Some(3), "{}", show(&run));
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
@@ -613,7 +622,7 @@ fn a_codec_that_crashes_or_hangs_costs_one_video() {
         assert_eq!((&failure["source"], &failure["stage"]), (&"odd/0003.mp4".into(), &stage.into()));
         assert!(cfg!(not(unix)) || failure["error"].as_str().unwrap().contains(word), "{failure}");
         // The codec is repaired.
-        same(&videos.pack_whole("set", &["--retry-failed"]), &whole, fault);
+        same(&videos.pack_whole("set", &["--if-exists", "retry-failed"]), &whole, fault);
     }
 }
 
@@ -640,5 +649,5 @@ fn isolated_processes_end_with_the_run() {
     let lives =
         |id: &String| fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|c| c.contains("isolated-worker"));
     until("the processes end", || !workers.iter().any(lives));
-    same(&videos.pack_whole("set", &["--resume"]), &whole, "resumed");
+    same(&videos.pack_whole("set", &["--if-exists", "resume"]), &whole, "resumed");
 }

@@ -31,7 +31,7 @@ impl Videos {
     fn pack(&self, inputs: &[&str], more: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
         command.current_dir(self.temp.path()).arg("pack").args(inputs);
-        command.args(["-o", "set", "-n", "4", "--force", "--json"]).args(more).output().unwrap()
+        command.args(["-o", "set", "-n", "4", "--if-exists", "replace", "--json"]).args(more).output().unwrap()
     }
 
     /// Packs, with this status, and proves the data set.
@@ -81,8 +81,8 @@ fn sound_is_what_ffmpeg_makes_of_it() {
     {
         videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a {codec} -ar 48000"), file);
         for (rate, channels, words) in [(16_000, 1, "mono"), (48_000, 2, "stereo"), (44_100, 1, "mono")] {
-            let more = ["--audio", &rate.to_string(), "--audio-channels", words];
-            let (set, report) = videos.packed(0, &[file], &more);
+            let audio = format!("{rate}:{words}");
+            let (set, report) = videos.packed(0, &[file], &["--audio", &audio]);
             assert_eq!((&report["without_audio"], &report["audio_errors"]), (&json!(0), &json!(0)));
             let (found, _) = sound(&set, 0);
             let wanted = videos.reference(file, rate, channels);
@@ -120,7 +120,7 @@ fn all_channels_of_the_source_are_kept_as_they_are() {
     for count in [1, 2, 6, 8] {
         let file = format!("{count}.mkv");
         for more in [&["-j", "2"][..], &["--no-isolate"]] {
-            let more = [&["--audio", "16000", "--audio-channels", "source"], more].concat();
+            let more = [&["--audio", "16000:source"], more].concat();
             let (set, _) = videos.packed(0, &[&file], &more);
             let found = channels(&set, 0);
             // Nothing is mixed or resampled, so nothing changes.
@@ -133,7 +133,7 @@ fn all_channels_of_the_source_are_kept_as_they_are() {
         }
     }
     let settings = Dataset::open(videos.path("set")).unwrap().meta().unwrap().settings.to_string();
-    assert!(settings.contains(r#""channels":"source""#), "{settings}");
+    assert!(settings.contains(r#""audio":"16000:source""#), "{settings}");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn the_first_video_with_sound_decides_how_many_channels_there_are() {
     videos.ffmpeg("-i two.mkv -c:v copy -c:a pcm_s16le -ac 1", "one.mkv");
     videos.ffmpeg("-i two.mkv -an -c copy", "mute.mkv");
     fs::write(videos.path("torn.mkv"), &fs::read(videos.path("one.mkv")).unwrap()[..200]).unwrap();
-    let source = ["--audio", "8000", "--audio-channels", "source"];
+    let source = ["--audio", "8000:source"];
     let inputs = ["torn.mkv", "mute.mkv", "two.mkv", "one.mkv"];
     let (set, report) = videos.packed(3, &inputs, &source);
     assert_eq!((&report["clips"], &report["failed"], &report["without_audio"]), (&json!(2), &json!(2), &json!(1)));
@@ -159,15 +159,15 @@ fn the_first_video_with_sound_decides_how_many_channels_there_are() {
         assert!(run.status.code().is_some_and(|code| code != 1), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));
     };
     run(&[&["plan"], &inputs[..], &["-o", "plan", "-n", "4", "--parts", "2"], &source].concat());
-    run(&["pack", "--plan", "plan", "--part", "0"]);
-    run(&["pack", "--plan", "plan", "--part", "1"]);
+    run(&["pack", "plan", "--part", "0"]);
+    run(&["pack", "plan", "--part", "1"]);
     run(&["publish", "plan", "-o", "whole"]);
     let whole = Dataset::open(videos.path("whole")).unwrap();
     assert_eq!((whole.len(), channels(&whole, 1)), (2, channels(&set, 1)));
     let again = videos.pack(&["mute.mkv"], &source);
     let text = String::from_utf8_lossy(&again.stderr);
     assert!(again.status.code() == Some(1) && text.contains("none of the first 1 videos has sound"), "{text}");
-    assert!(text.contains("--audio-channels mono"), "{text}");
+    assert!(text.contains("16000:stereo") && text.contains("--audio"), "{text}");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn sound_and_its_channels_are_refused_where_they_make_no_sense() {
     videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac"), "a.mp4");
     fs::write(videos.path("list.jsonl"), "{\"path\": \"a.mp4\", \"x\": [1, 2]}\n").unwrap();
     for (more, part) in [
-        (&["--audio-channels", "stereo"][..], "--audio"),
+        (&["--audio", "stereo"][..], "--audio"),
         (&["--audio", "10"], "1000 to 384000"),
         (&["--audio", "8000", "--track", "audio=x,frames"], "--track"),
     ] {

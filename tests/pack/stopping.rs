@@ -163,7 +163,7 @@ fn is_stopped_and_goes_on(threads: usize, more: &[&str]) {
             let run = work.stop(&pack, signal, videos);
             assert_eq!(run.status.code(), Some(130), "{what}: {}", show(&run));
             assert!(!work.path("out/.vidrec.lock").exists(), "{what}");
-            work.done(&[&pack[..], &["--resume"]].concat());
+            work.done(&[&pack[..], &["--if-exists", "resume"]].concat());
             assert!(work.files("out") == whole, "{what}: other bytes");
         }
     }
@@ -193,7 +193,7 @@ fn in_parts() {
 #[test]
 fn as_a_part_of_a_plan() {
     let Some(work) = Work::new() else { return };
-    let part = ["pack", "--plan", "plan", "--part", "0", "--commit-every", "0", "-j", "2"];
+    let part = ["pack", "plan", "--part", "0", "--commit-every", "0", "-j", "2"];
     for videos in numbers(2) {
         for signal in ["INT", "TERM"] {
             work.lay_out(videos);

@@ -162,9 +162,10 @@ fn tracks_of_every_timing_are_packed() {
     }
     let clip = set.clip(1).unwrap();
     assert!(clip.track("state").unwrap().is_some() && clip.track("action").unwrap().is_none());
-    let settings: Vec<String> = set.to_json().settings.get("tracks").unwrap().unwrap();
+    let settings: Vec<String> = set.to_json().settings.get("track").unwrap().unwrap();
     assert_eq!(settings[0], "action=actions,rate=20");
-    let said = String::from_utf8(videos.pack("set", &[&specs[..], &["--force"]].concat()).stderr).unwrap();
+    let said =
+        String::from_utf8(videos.pack("set", &[&specs[..], &["--if-exists", "replace"]].concat()).stderr).unwrap();
     assert!(said.contains(r#"tracks from "actions""#) && said.contains(r#"attributes "fps""#), "{said}");
     let report = Command::new("python3").arg("format-spec/verify.py").arg(videos.path("set")).output().unwrap();
     assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stdout));
@@ -286,7 +287,7 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
     ] {
         let first = json!({"path": "0.mp4", "a": "good.npy", "t": t});
         videos.list([first, json!({"path": "1.mp4", "a": cell, "t": times})]);
-        let run = videos.pack("set", &["--force", "--track", spec]);
+        let run = videos.pack("set", &["--if-exists", "replace", "--track", spec]);
         let said = String::from_utf8_lossy(&run.stderr).into_owned();
         if parts.is_empty() {
             assert_eq!(run.status.code(), Some(0), "{spec} {cell}: {said}");
@@ -300,7 +301,7 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
         for part in parts.iter().chain(&["track \"a\"", "line 2 of in/list.jsonl"]) {
             assert!(error.contains(part), "{spec} {cell}: {error:?} lacks {part:?}");
         }
-        let stopped = videos.pack("stop", &["--track", spec, "--on-error", "stop"]);
+        let stopped = videos.pack("stop", &["--track", spec, "--max-failures", "0"]);
         assert_eq!(stopped.status.code(), Some(1), "{spec} {cell}");
         assert!(String::from_utf8_lossy(&stopped.stderr).contains("track \"a\""), "{spec}");
         if videos.path("stop").exists() {
@@ -324,7 +325,7 @@ fn captions_beyond_the_video_fail_it() {
         (json!([[0, 1, 5]]), "expected utf-8 [], found f64 []"),
     ] {
         videos.list([row(0, json!([[0, 1, "fine"]])), row(1, words)]);
-        let run = videos.pack("set", &["--force", "--json", "--track", "words=words,spans"]);
+        let run = videos.pack("set", &["--if-exists", "replace", "--json", "--track", "words=words,spans"]);
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         let error = report["failures"][0]["error"].as_str().unwrap();
         assert!(error.contains(part) && report["clips"] == 1, "{error}");
@@ -342,7 +343,7 @@ fn specs_that_make_no_sense_are_refused_before_the_work() {
         (&["--track", "a=a,frames", "--track", "a=a,every-frame"], "two tracks have this name"),
         (&["--track", "a=n,frames"], "expected the name of a file or a list, found 3"),
         (&["--track", "a=a"], "needs one of rate=RATE"),
-        (&["--track", "a=a,frames,clock=segment", "--whole-files"], "--whole-files"),
+        (&["--track", "a=a,frames,clock=segment", "--segments", "ignore"], "--segments"),
     ] {
         let run = videos.pack("set", more);
         let said = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -364,7 +365,7 @@ fn the_bytes_are_the_same_however_they_are_packed() {
         assert!(videos.files(out) == videos.files("one"), "{out} differs");
     }
     videos.whole("parts", &with(&["--parts", "3"]));
-    videos.whole("jobs", &with(&["--parts", "3", "--jobs", "2", "-j", "2"]));
+    videos.whole("jobs", &with(&["--parts", "3", "-j", "2"]));
     let sets = |name: &str| {
         let files = videos.files(name).into_iter();
         files.filter(|(name, _)| name.starts_with("shard-") || name == "dataset.json").collect::<BTreeMap<_, _>>()
@@ -407,7 +408,7 @@ fn killed_at_any_step_it_goes_on_to_the_same_tracks() {
         for step in (0..steps).step_by(if std::env::var_os("VIDREC_SOAK").is_some() { 1 } else { 5 }) {
             let killed = run(Fault::Kill(step));
             assert!(killed.killed(), "step {step}: {} {}", killed.status, killed.stderr);
-            let resumed = videos.pack("set", &[&often[..], &["--resume"]].concat());
+            let resumed = videos.pack("set", &[&often[..], &["--if-exists", "resume"]].concat());
             assert_eq!(resumed.status.code(), Some(0), "step {step}: {}", String::from_utf8_lossy(&resumed.stderr));
             let found = videos.files("set");
             let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
@@ -428,7 +429,7 @@ fn a_file_of_values_that_changed_is_not_resumed() {
     let killed = shim.run(videos.command("set", &often), videos.temp.path(), Fault::Kill(steps / 2));
     assert!(killed.killed());
     videos.write("action0.npy", npy("<f4", "21, 2", &f32s([0.0; 42])));
-    let resumed = videos.pack("set", &[&often[..], &["--resume"]].concat());
+    let resumed = videos.pack("set", &[&often[..], &["--if-exists", "resume"]].concat());
     let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
     assert!(resumed.status.code() == Some(1) && said.contains("action0.npy"), "{said}");
 }
@@ -447,7 +448,7 @@ fn what_failed_for_its_tracks_is_retried_with_them() {
     assert_eq!((set.len(), set.tracks().unwrap().len()), (2, 5));
     fs::write(&state, bytes).unwrap();
     // The clips that were there keep their tracks, and the new one comes with its own.
-    videos.whole("set", &[&specs[..], &["--retry-failed"]].concat());
+    videos.whole("set", &[&specs[..], &["--if-exists", "retry-failed"]].concat());
     assert!(videos.files("set") == videos.files("whole"), "the bytes of a run in which nothing failed");
 }
 
@@ -532,11 +533,7 @@ fn times_follow_a_clock_that_begins_elsewhere() {
 fn an_export_without_room_names_the_tracks_that_it_leaves_out() {
     let videos = Videos::make(2);
     videos.list([json!({"path": "0.mp4", "w": [[0, 1, "x"]]}), json!({"path": "1.mp4"})]);
-    let run = videos.pack("set", &["--track", "caption=w,spans", "--mxnet", "--json"]);
-    let note = "tracks are not in the folder mxnet, because the format has no room for them: caption";
-    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
-    assert!(report["notes"].as_array().unwrap().contains(&json!(note)), "{report}");
-    assert!(String::from_utf8_lossy(&run.stderr).contains(&format!("vidrec: {note}\n")));
+    videos.pack("set", &["--track", "caption=w,spans"]);
     let export = |format: &str, out: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
         let run = command.current_dir(videos.temp.path()).args(["export", format, "set", "-o", out, "--json"]).output();

@@ -30,7 +30,7 @@ fn receipts_of_another_plan_are_refused() {
     fs::copy(&other, &own).unwrap();
     refused(&videos, &[], &["another plan", "00002.json"]);
     videos.fails(&["status", "plan"], &["another plan"]);
-    videos.fails(&["pack", "--plan", "plan", "--part", "2"], &["another plan"]);
+    videos.fails(&["pack", "plan", "--part", "2"], &["another plan"]);
     fs::copy(videos.path("plan/parts/00001.json"), &own).unwrap();
     refused(&videos, &[], &["another plan or part", "part 1"]);
     fs::write(&own, &receipt[..receipt.len() / 2]).unwrap();
@@ -134,7 +134,7 @@ fn a_plan_that_is_not_whole_is_no_plan() {
     videos.plan("plan", &[]);
     let (path, jobs) = (videos.path("plan/plan.json"), videos.path("plan/jobs.jsonl"));
     let plan = fs::read(&path).unwrap();
-    let commands: [&[&str]; 3] = [&["pack", "--plan", "plan", "--part", "0"], &["status", "plan"], &PUBLISH];
+    let commands: [&[&str]; 3] = [&["pack", "plan", "--part", "0"], &["status", "plan"], &PUBLISH];
     let all = |words: &[&str]| commands.iter().for_each(|command| videos.fails(command, words));
     fs::remove_file(&path).unwrap();
     all(&["there is no plan here", "vidrec plan"]);
@@ -150,12 +150,12 @@ fn a_plan_that_is_not_whole_is_no_plan() {
 
     let lines = fs::read(&jobs).unwrap();
     fs::write(&jobs, &lines[..lines.len() - 10]).unwrap();
-    videos.fails(&["pack", "--plan", "plan", "--part", "3"], &["jobs.jsonl", "shorter than the plan says"]);
+    videos.fails(&["pack", "plan", "--part", "3"], &["jobs.jsonl", "shorter than the plan says"]);
     let changed = String::from_utf8(lines.clone()).unwrap().replacen("even", "evil", 1);
     fs::write(&jobs, changed).unwrap();
-    videos.fails(&["pack", "--plan", "plan", "--part", "0"], &["jobs.jsonl", "not the one that was planned"]);
+    videos.fails(&["pack", "plan", "--part", "0"], &["jobs.jsonl", "not the one that was planned"]);
     fs::write(&jobs, lines).unwrap();
-    videos.fails(&["pack", "--plan", "plan", "--part", "4"], &["no part 4", "0 to 3"]);
+    videos.fails(&["pack", "plan", "--part", "4"], &["no part 4", "0 to 3"]);
     videos.edit("plan/plan.json", |plan| plan["parts"][2]["first"] = 1.into());
     all(&["do not follow one another"]);
 }
@@ -167,7 +167,7 @@ fn changed_videos_and_other_versions_are_refused() {
     let video = videos.path("in/even/0000.mp4");
     let (bytes, meta) = (fs::read(&video).unwrap(), fs::metadata(&video).unwrap());
     fs::write(&video, [&bytes[..], b"more"].concat()).unwrap();
-    let pack = ["pack", "--plan", "plan", "--part", "0"];
+    let pack = ["pack", "plan", "--part", "0"];
     videos.fails(&pack, &["0000.mp4", "not the one that was planned", &bytes.len().to_string()]);
     fs::remove_file(&video).unwrap();
     videos.fails(&pack, &["0000.mp4", "not the one that was planned", "no file"]);
@@ -237,21 +237,15 @@ fn two_attempts_that_made_different_bytes_are_an_error() {
 fn what_a_plan_fixes_cannot_be_given() {
     let videos = Videos::make(4);
     videos.plan("plan", &[]);
-    for more in [
-        &["-n", "4"][..],
-        &["in"],
-        &["-o", "out"],
-        &["--quality", "80"],
-        &["--resume"],
-        &["--max-failures", "3"],
-        &["--force"],
-    ] {
-        let run = videos.ends(2, &[&["pack", "--plan", "plan", "--part", "0"], more].concat());
-        assert!(stderr(&run).contains("--plan") && !stderr(&run).contains("vidrec: "), "{more:?}: {}", show(&run));
+    for more in
+        [&["-n", "4"][..], &["-o", "out"], &["--quality", "80"], &["--if-exists", "resume"], &["--max-failures", "3"]]
+    {
+        let run = videos.ends(2, &[&["pack", "plan", "--part", "0"], more].concat());
+        assert!(stderr(&run).contains("--part") && !stderr(&run).contains("vidrec: "), "{more:?}: {}", show(&run));
     }
-    videos.ends(2, &["pack", "--plan", "plan", "--parts", "3"]);
+    videos.ends(2, &["pack", "plan", "--part", "0", "--parts", "3"]);
     videos.ends(2, &["pack", "in", "-o", "out", "--part", "3"]);
-    videos.ends(2, &["pack", "in", "-o", "out", "--jobs", "3"]);
+    videos.ends(2, &["pack", "plan", "--part", "first"]);
     videos.fails(&["plan", "in", "-o", "other", "--parts", "2", "--shards", "3"], &["shards", "parts"]);
     assert_eq!(fs::read_dir(videos.path("plan/parts")).unwrap().count(), 0);
 }

@@ -64,7 +64,7 @@ impl Store {
     }
 
     fn part(&self, machine: &str, part: u32) -> Command {
-        let mut command = self.command(machine, &["pack", "--plan", "s3://b/plan", "--part", &part.to_string()]);
+        let mut command = self.command(machine, &["pack", "s3://b/plan", "--part", &part.to_string()]);
         command.args(OFTEN);
         command
     }
@@ -175,7 +175,7 @@ fn many_receipts_are_asked_for_at_a_time() {
 fn a_pack_in_parts_is_uploaded_part_by_part() {
     let store = Store::make(12);
     let whole = store.videos.whole("whole", &[]);
-    let pack = ["pack", "in", "-o", "s3://b/set", "--parts", "4", "--jobs", "2", "-n", "4"];
+    let pack = ["pack", "in", "-o", "s3://b/set", "--parts", "4", "-n", "4"];
     store.ends(3, &pack);
     assert_eq!(store.files("set"), whole);
     let left = fs::read_dir(store.file("set/.parts"))
@@ -184,9 +184,9 @@ fn a_pack_in_parts_is_uploaded_part_by_part() {
     assert_eq!(fs::read_dir(store.videos.path("tmp")).unwrap().count(), 0);
     let run = store.ends(3, &pack);
     assert!(stdout(&run).contains("is finished, with 12 clips"), "{}", show(&run));
-    store.fails(&[&pack[..], &["--seed", "7"]].concat(), &["there is another data set here", "--force"]);
-    store.ends(3, &[&pack[..], &["--force", "--seed", "7"]].concat());
-    store.ends(3, &[&pack[..], &["--force"]].concat());
+    store.fails(&[&pack[..], &["--seed", "7"]].concat(), &["there is another data set here", "--if-exists replace"]);
+    store.ends(3, &[&pack[..], &["--if-exists", "replace", "--seed", "7"]].concat());
+    store.ends(3, &[&pack[..], &["--if-exists", "replace"]].concat());
     assert_eq!(store.files("set"), whole, "nothing of the replaced data set is left");
 }
 
@@ -204,7 +204,7 @@ fn a_pack_in_parts_that_is_killed_resumes() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    let run = store.command("tmp", &[&pack[..], &["--force"]].concat()).output().unwrap();
+    let run = store.command("tmp", &[&pack[..], &["--if-exists", "replace"]].concat()).output().unwrap();
     assert_eq!(run.status.code(), Some(3), "{}", show(&run));
     assert_eq!(store.files("set"), whole);
 }
@@ -292,13 +292,13 @@ fn a_store_without_conditions_is_for_one_publisher() {
     let store = Store::of(Videos::make(8), Origin::writable_without_conditions);
     let whole = store.videos.whole("whole", &[]);
     store.packed();
-    store.fails(&["publish", "s3://b/plan"], &["conditional writes", "--only-publisher"]);
+    store.fails(&["publish", "s3://b/plan"], &["conditional writes", "conditional_put=disabled"]);
     store.has_no_set("plan");
-    store.ends(3, &["publish", "s3://b/plan", "--only-publisher"]);
+    store.ends(3, &["publish", "s3://b/plan", "--storage", "conditional_put=disabled"]);
     assert_eq!(store.files("plan"), whole);
     let pack = ["pack", "in", "-o", "s3://b/set", "--parts", "4", "-n", "4"];
-    store.fails(&pack, &["conditional writes", "--only-publisher"]);
-    store.ends(3, &[&pack[..], &["--only-publisher"]].concat());
+    store.fails(&pack, &["conditional writes", "conditional_put=disabled"]);
+    store.ends(3, &[&pack[..], &["--storage", "conditional_put=disabled"]].concat());
     assert_eq!(store.files("set"), whole);
 }
 
@@ -378,7 +378,6 @@ fn plans_are_published_where_they_are() {
     store.fails(&["publish", "s3://b/plan", "-o", "s3://other/out"], &["same bucket", "vidrec fetch"]);
     store.videos.packed("plan");
     store.fails(&["publish", "plan", "-o", "s3://b/out"], &["in a folder", "vidrec push"]);
-    store.fails(&["pack", "--plan", "plan", "--part", "0", "--scratch", "x"], &[]);
     store.fails(&["plan", "in", "-o", "http://127.0.0.1:1/plan", "--parts", "2"], &["read-only"]);
 }
 
@@ -438,11 +437,11 @@ fn remote_videos_that_change_are_refused_and_their_sizes_make_the_parts() {
     assert!(stdout(&run).contains("1 video could not be examined"), "{}", show(&run));
     let parts = store.videos.json("store/b/plan/plan.json")["parts"].clone();
     assert_eq!((&parts[0]["videos"], &parts[1]["videos"]), (&1.into(), &8.into()), "{parts}");
-    store.ends(0, &["pack", "--plan", "s3://b/plan", "--part", "1"]);
+    store.ends(0, &["pack", "s3://b/plan", "--part", "1"]);
     let video = store.file("in/0000.mp4");
     let bytes = fs::read(&video).unwrap();
     fs::write(&video, &bytes).unwrap();
-    let pack = ["pack", "--plan", "s3://b/plan", "--part", "0"];
+    let pack = ["pack", "s3://b/plan", "--part", "0"];
     store.fails(&pack, &["s3://b/in/0000.mp4", "not the one that was planned", "version"]);
     fs::write(&video, &bytes[..bytes.len() - 1]).unwrap();
     store.fails(&pack, &["s3://b/in/0000.mp4", "not the one that was planned", &bytes.len().to_string()]);

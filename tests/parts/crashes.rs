@@ -56,7 +56,7 @@ fn an_attempt_that_ended_with_an_error_did_not_crash() {
         return;
     }
     let videos = Videos::make(8);
-    videos.plan("plan", &["--on-error", "stop"]);
+    videos.plan("plan", &["--max-failures", "0"]);
     let part = part_of(&videos, "even/broken.mp4");
     let first = videos.part("plan", part).arg("--no-isolate").output().unwrap();
     assert_eq!(first.status.code(), Some(1), "{}", show(&first));

@@ -69,15 +69,15 @@ fn killed_attempts_are_continued_to_the_same_bytes() {
 fn one_machine_that_is_killed_resumes_to_the_same_bytes() {
     let videos = Videos::make(20);
     let whole = videos.whole("whole", &[]);
-    let pack = ["pack", "in", "-o", "set", "--parts", "4", "--jobs", "2", "-n", "4"];
+    let pack = ["pack", "in", "-o", "set", "--parts", "4", "-n", "4"];
     let pack = [&pack, &OFTEN[..]].concat();
     let time = time(&mut videos.command(&pack));
     let mut seed = 0x9e37_79b9_7f4a_7c15;
     for moment in 0..moments() {
         videos.remove("set");
         kill(&mut videos.command(&pack), time, &mut seed);
-        kill(videos.command(&pack).arg("--resume"), time, &mut seed);
-        videos.ends(3, &[&pack[..], &["--resume"]].concat());
+        kill(videos.command(&pack).args(["--if-exists", "resume"]), time, &mut seed);
+        videos.ends(3, &[&pack[..], &["--if-exists", "resume"]].concat());
         assert_eq!(videos.files("set"), whole, "moment {moment}");
         assert!(!videos.path("set/.parts").exists());
     }
@@ -90,7 +90,7 @@ fn a_retry_in_parts_that_is_killed_resumes_to_the_same_bytes() {
     fs::copy(videos.path("1.mp4"), videos.path("in/even/broken.mp4")).unwrap();
     let pack = |out: &'static str| [&["pack", "in", "-o", out, "--parts", "4", "-n", "4"], &OFTEN[..]].concat();
     videos.ends(0, &pack("whole"));
-    let retry = [&pack("set")[..], &["--retry-failed"]].concat();
+    let retry = [&pack("set")[..], &["--if-exists", "retry-failed"]].concat();
     let fresh = || {
         videos.remove("set");
         fs::create_dir(videos.path("set")).unwrap();
@@ -106,11 +106,13 @@ fn a_retry_in_parts_that_is_killed_resumes_to_the_same_bytes() {
         kill(&mut videos.command(&retry), time, &mut seed);
         if videos.path("set/.parts/plan.json").exists() {
             interrupted += 1;
-            videos.fails(&retry, &["interrupted pack in parts", "--resume"]);
             // It would lose what was retried.
-            videos.fails(&[&pack("set")[..], &["--resume"]].concat(), &["failed videos", "--retry-failed"]);
+            videos.fails(
+                &[&pack("set")[..], &["--if-exists", "resume"]].concat(),
+                &["failed videos", "--if-exists retry-failed"],
+            );
         }
-        videos.ends(0, &[&retry[..], &["--resume"]].concat());
+        videos.ends(0, &retry);
         assert_eq!(videos.files("set"), videos.files("whole"), "moment {moment}");
         assert!(!videos.path("set/.parts").exists());
     }

@@ -10,8 +10,7 @@ fn parts_in_any_order_give_the_bytes_of_one_machine() {
     let videos = Videos::make(20);
     let whole = videos.whole("whole", &[]);
     assert_eq!(whole.len(), 2 * PARTS as usize + 2, "two files a part, dataset.json and the failures: {whole:?}");
-    assert_eq!(videos.whole("jobs", &["--jobs", "3"]), whole);
-    assert_eq!(videos.whole("together", &["--jobs", "2", "--no-isolate"]), whole);
+    assert_eq!(videos.whole("together", &["--no-isolate"]), whole);
     for (plan, order) in [("backward", [3, 2, 1, 0]), ("mixed", [2, 0, 3, 1])] {
         videos.plan(plan, &[]);
         for part in order {
@@ -28,7 +27,7 @@ fn parts_in_any_order_give_the_bytes_of_one_machine() {
 #[test]
 fn what_goes_by_places_is_that_of_one_machine() {
     let videos = Videos::make(12);
-    let more = ["--sample", "random", "--draws", "2", "--seed", "7", "--shuffle-seed", "3", "--shard-size", "20kB"];
+    let more = ["--sample", "random", "--draws", "2", "--seed", "7", "--shuffle-seed", "3", "--shards", "20kB"];
     let whole = videos.whole("whole", &more);
     assert!(whole.keys().any(|name| name.starts_with("shard-00000.1-")), "{whole:?}");
     videos.plan("plan", &more);
@@ -63,7 +62,7 @@ fn attempts_of_one_part_at_once_do_no_harm() {
 fn the_part_is_that_of_the_scheduler_s_task() {
     let videos = Videos::make(6);
     videos.plan("plan", &[]);
-    let arguments = [&["pack", "--plan", "plan"], &OFTEN[..]].concat();
+    let arguments = [&["pack", "plan", "--part", "auto"], &OFTEN[..]].concat();
     let variables = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"];
     let bare = || {
         let mut command = videos.command(&arguments);
@@ -87,14 +86,14 @@ fn one_machine_keeps_what_is_there_and_resumes() {
     let videos = Videos::make(8);
     let whole = videos.whole("whole", &[]);
     let pack = |more: &[&'static str]| [&["pack", "in", "-o", "whole", "--parts", "4", "-n", "4"][..], more].concat();
-    videos.fails(&pack(&[]), &["already a data set", "--force"]);
-    let again = videos.ends(3, &pack(&["--resume"]));
+    videos.fails(&pack(&[]), &["already a data set", "--if-exists replace"]);
+    let again = videos.ends(3, &pack(&["--if-exists", "resume"]));
     assert!(stdout(&again).starts_with("nothing to do"), "{}", show(&again));
-    videos.fails(&pack(&["--resume", "--quality", "80"]), &["\"quality\"", "--force"]);
-    videos.ends(2, &pack(&["--shards", "3", "--force"]));
+    videos.fails(&pack(&["--if-exists", "resume", "--quality", "80"]), &["\"quality\"", "--if-exists replace"]);
+    videos.ends(2, &pack(&["--shards", "3", "--if-exists", "replace"]));
     assert_eq!(videos.files("whole"), whole);
     assert!(!videos.path("whole/.parts").exists());
-    videos.ends(3, &pack(&["--force"]));
+    videos.ends(3, &pack(&["--if-exists", "replace"]));
     assert_eq!(videos.files("whole"), whole);
 }
 
@@ -107,12 +106,12 @@ fn one_machine_retries_what_failed() {
     videos.packed("plan");
     assert_eq!(videos.published("plan", "cluster"), failing);
     let retry = |out: &'static str| {
-        [&["pack", "in", "-o", out, "--parts", "4", "-n", "4", "--retry-failed"], &OFTEN[..]].concat()
+        [&["pack", "in", "-o", out, "--parts", "4", "-n", "4", "--if-exists", "retry-failed"], &OFTEN[..]].concat()
     };
     videos.fails(&retry("new"), &["there is no data set here"]);
     videos.ends(3, &retry("set"));
     assert_eq!(videos.files("set"), failing, "it failed again");
-    videos.fails(&[&retry("set")[..], &["--quality", "70"]].concat(), &["\"quality\"", "--force"]);
+    videos.fails(&[&retry("set")[..], &["--quality", "70"]].concat(), &["\"quality\"", "--if-exists replace"]);
     fs::copy(videos.path("1.mp4"), &broken).unwrap();
     videos.ends(0, &[&["pack", "in", "-o", "whole", "--parts", "4", "-n", "4"], &OFTEN[..]].concat());
     // A clip that is kept need not decode any more. The sizes of files decide where parts begin.
@@ -133,7 +132,7 @@ fn what_a_killed_removal_of_a_plan_left_is_removed() {
     let videos = Videos::make(8);
     let whole = videos.whole("whole", &[]);
     videos.packed("plan");
-    for more in [&[][..], &["--resume"]] {
+    for more in [&[][..], &["--if-exists", "resume"]] {
         videos.remove("set");
         fs::create_dir_all(videos.path("set/.parts")).unwrap();
         fs::rename(videos.path("plan/parts"), videos.path("set/.parts/parts")).unwrap();

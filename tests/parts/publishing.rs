@@ -29,7 +29,7 @@ fn a_plan_is_published_where_it_is_and_elsewhere_as_often_as_asked() {
     assert_eq!(videos.files("out"), whole);
     videos.packed("other");
     videos.fails(&["publish", "plan", "-o", "other", "--force"], &["a plan and its parts"]);
-    videos.fails(&["pack", "in", "-o", "other", "--force"], &["a plan and its parts"]);
+    videos.fails(&["pack", "in", "-o", "other", "--if-exists", "replace"], &["a plan and its parts"]);
     // The data set does not need the plan.
     videos.remove("plan");
     is_whole(&videos.path("out"));

@@ -35,7 +35,7 @@ fn parts_are_done_running_failed_or_missing() {
         job["job"]["source"].as_str().unwrap().to_owned()
     };
     fs::write(videos.path("in").join(first_of(1)), b"another").unwrap();
-    videos.fails(&["pack", "--plan", "plan", "--part", "1"], &["not the one that was planned", &first_of(1)]);
+    videos.fails(&["pack", "plan", "--part", "1"], &["not the one that was planned", &first_of(1)]);
     let hangs = format!("hang:{}", first_of(2));
     let mut running = videos.part("plan", 2).env("VIDREC_DECODER_FAULT", hangs).spawn().unwrap();
     until("the attempt says that it runs", || videos.path("plan/parts/00002.note").exists());
@@ -96,7 +96,7 @@ fn an_attempt_that_is_stopped_is_missing_and_resumes() {
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(130), "{said}");
     assert!(said.contains("are safely on disk") && said.contains("run the same command again"), "{said}");
-    assert!(!said.contains("--resume"), "{said}");
+    assert!(!said.contains("--if-exists resume"), "{said}");
     assert_eq!(status(&videos).0, [0, 0, 0, 4]);
     assert!(stdout(&videos.pack_part("plan", 0)).contains("before an earlier attempt ended"));
     videos.pack_all("plan");

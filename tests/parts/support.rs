@@ -83,7 +83,7 @@ impl Videos {
 
     /// `vidrec pack` of a part.
     pub fn part(&self, plan: &str, part: u32) -> Command {
-        let mut command = self.command(&["pack", "--plan", plan, "--part", &part.to_string()]);
+        let mut command = self.command(&["pack", plan, "--part", &part.to_string()]);
         command.args(OFTEN);
         command
     }

@@ -51,7 +51,7 @@ class Packed:
 
     def __init__(self, videos, out):
         self.videos, self.path = videos, out
-        self.report = json.loads(run("vidrec", "pack", videos, "-o", out, "-n", "5", "--short-side", "180", "--json"))
+        self.report = json.loads(run("vidrec", "pack", videos, "-o", out, "-n", "5", "--size", "180", "--json"))
         (self.record_file,) = out.glob("shard-00000-*.rec")
 
     def inspect(self, *arguments):

@@ -15,7 +15,7 @@ def make(folder):
         video.parent.mkdir(parents=True, exist_ok=True)
         year = f"creation_time={2011 + 4 * i}-05-06T07:08:09Z"
         subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", source, "-t", "1", "-metadata", year, video], check=True)
-    run("vidrec", "pack", folder / "videos", "-o", folder / "set", "-n", "6", "--short-side", "120")
+    run("vidrec", "pack", folder / "videos", "-o", folder / "set", "-n", "6", "--size", "120")
     told = json.loads(run("vidrec", "report", folder / "set", "-o", folder / "page.html", "--json"))
     assert told["shown"]["clips"] == len(LAVFI)
     return folder

@@ -33,7 +33,7 @@ def data_set(tmp_path_factory):
         command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", *arguments, "-pix_fmt", "yuv420p", path]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     out = folder / "set"
-    pack = [built("vidrec"), "pack", folder / "videos", "-o", out, "-n", "8", "--short-side", "160", "--shards", "2"]
+    pack = [built("vidrec"), "pack", folder / "videos", "-o", out, "-n", "8", "--size", "160", "--shards", "2"]
     done = subprocess.run(pack, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return out

@@ -32,11 +32,10 @@ def test_a_pushed_data_set_is_read_back_byte_for_byte(writable, data_set, tmp_pa
 
 def test_an_edit_replaces_a_data_set_only_if_told(writable, data_set, tmp_path):
     location = writable.location("written/edited")
-    edit = ["reshard", data_set, "--shards", "3", "-o", location, "--scratch", tmp_path]
+    edit = ["reshard", data_set, "--shards", "3", "-o", location]
     done(writable, *edit)
     again = vidrec(*edit, environment=writable.environment)
     assert again.returncode == 1 and "--force" in again.stderr, again.stderr
-    done(writable, "subset", data_set, "--clips", "1", "-o", location, "--force", "--scratch", tmp_path)
+    done(writable, "subset", data_set, "--clips", "1", "-o", location, "--force")
     assert json.loads(done(writable, "inspect", location, "--json"))["clips"] == 1
     assert "1 clip" in done(writable, "verify", location)
-    assert not list(tmp_path.iterdir())

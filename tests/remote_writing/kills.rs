@@ -27,7 +27,7 @@ pub fn make_videos(store: &Store, count: u32) {
 fn a_killed_pack_is_continued_by_the_same_command() {
     let store = Store::new();
     make_videos(&store, 30);
-    for more in ["", " --parts 3 --jobs 2"] {
+    for more in ["", " --parts 3"] {
         let pack = |out: &str| format!("pack in -o {out} {OFTEN}{more}");
         let local = format!("local{}", more.len());
         store.clear();
@@ -86,7 +86,7 @@ fn other_settings_do_not_continue_what_is_in_the_scratch_folder() {
     store.server.rules().clear();
     let said = store.ends(1, &pack("-n 3"));
     assert!(said.contains("packed differently") && said.contains("remove that folder"), "{said}");
-    store.ends(0, &pack("-n 3 --restart"));
+    store.ends(0, &pack("-n 3 --if-exists replace"));
     store.ends(0, "pack in -o local -n 3");
     same("restarted", &store.objects("train"), &store.files("local"));
     store.has_no_scratch("restarted");

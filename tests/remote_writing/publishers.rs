@@ -110,13 +110,13 @@ fn a_store_without_conditions_is_refused_unless_nobody_else_publishes() {
     says("no conditions", &e, &["does not support conditional writes", "set the option only_publisher"]);
     assert!(store.objects("train").is_empty(), "not even the probe");
     let said = store.ends(1, "push set s3://bucket/train");
-    assert!(said.contains("--only-publisher"), "{said}");
+    assert!(said.contains("conditional_put=disabled"), "{said}");
     let said = store.ends(1, "reshard set --shards 3 -o s3://bucket/train");
-    assert!(said.contains("--only-publisher"), "{said}");
-    store.ends(0, "push set s3://bucket/train --only-publisher");
+    assert!(said.contains("conditional_put=disabled"), "{said}");
+    store.ends(0, "push set s3://bucket/train --storage conditional_put=disabled");
     same("only publisher", &store.objects("train"), &store.files("set"));
     store.ends(0, "reshard set --shards 3 -o local");
-    store.ends(0, "reshard set --shards 3 -o s3://bucket/train --only-publisher --force");
+    store.ends(0, "reshard set --shards 3 -o s3://bucket/train --storage conditional_put=disabled --force");
     same("replaced", &store.objects("train"), &store.files("local"));
 }
 

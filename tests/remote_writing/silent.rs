@@ -61,7 +61,7 @@ fn each_command_ends_soon_after_a_signal_while_a_server_is_silent() {
             }
             if line.contains("bucket/plan") {
                 store.ends(0, "plan in -o s3://bucket/plan --parts 2 -n 2");
-                (0..2).for_each(|part| drop(store.ends(0, &format!("pack --plan s3://bucket/plan --part {part}"))));
+                (0..2).for_each(|part| drop(store.ends(0, &format!("pack s3://bucket/plan --part {part}"))));
             }
             store.server.reset_counts();
         };

@@ -128,7 +128,7 @@ impl Way for Jpegli {
 fn ways(quality: u8) -> Outcome<Vec<(&'static str, Box<dyn Way>)>> {
     Ok(vec![
         ("--effort 0", Vidrec::new(quality, 0, false)?),
-        ("--effort 0 --optimize", Vidrec::new(quality, 0, true)?),
+        ("tables of each frame", Vidrec::new(quality, 0, true)?),
         ("mozjpeg", Mozjpeg::new(quality)?),
         ("jpegli", Box::new(Jpegli(quality))),
         ("--effort 1", Vidrec::new(quality, 1, false)?),

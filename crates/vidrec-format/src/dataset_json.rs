@@ -41,6 +41,10 @@ pub struct DatasetJson {
     /// The options that determine the bytes.
     #[serde(default)]
     pub settings: JsonObject,
+    /// What the data set was packed from, as the caller named it: `inputs`, and if they were given `root`, `classes` and
+    /// `outside`. Absent if the data set was not made by packing alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packed_from: Option<JsonObject>,
     /// The number of consecutive clips that are draws of one video; 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,
@@ -134,6 +138,7 @@ impl DatasetJson {
             tool: meta.tool.clone(),
             ffmpeg: meta.ffmpeg.clone(),
             settings: meta.settings.clone(),
+            packed_from: meta.packed_from.clone(),
             draws: meta.draws,
             failures: None,
         }
@@ -142,6 +147,7 @@ impl DatasetJson {
     /// The same data set with more shards.
     #[doc(hidden)]
     pub fn with_more(mut self, shards: Vec<ShardJson>) -> Self {
+        self.packed_from = None;
         for shard in &shards {
             self.clips += shard.clips;
             self.frames += shard.frames;

@@ -23,6 +23,10 @@ pub struct Meta {
     /// The options that determine the bytes: sampling rule, size, quality, seed.
     #[serde(default)]
     pub settings: JsonObject,
+    /// What the clips were packed from, which [`DatasetJson::packed_from`](super::dataset_json::DatasetJson::packed_from)
+    /// describes. It is not in the section, because the bytes of a shard do not depend on where its videos were.
+    #[serde(skip)]
+    pub packed_from: Option<JsonObject>,
     /// The number of consecutive clips that are draws of one video; 1 if absent. Each clip of such a group has its
     /// number, counted from 0, in the attribute `draw`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,6 +76,7 @@ mod tests {
             ffmpeg: Some("f".into()),
             settings: JsonObject::of(json!({"frames": 8, "deep": [{"x": null}]})).unwrap(),
             draws: Some(3),
+            packed_from: None,
             records: FOREIGN_RECORDS.into(),
         };
         let mut value = serde_json::to_value(&meta).unwrap();

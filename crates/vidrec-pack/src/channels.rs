@@ -14,7 +14,7 @@ const FIRST_VIDEOS: usize = 100;
 /// It is that of the first video that has sound and can be packed. That video is packed only to find out, so a
 /// file that crashes a decoder crashes it in a process where decoders may crash.
 pub(super) fn channels(plan: &PackPlan, options: &PackOptions, pool: Option<&Pool<'_>>) -> Result<Option<u32>> {
-    if options.audio.is_none_or(|audio| audio.channels.count().is_some()) {
+    if options.input.audio.is_none_or(|audio| audio.channels.count().is_some()) {
         return Ok(None);
     }
     video::init();
@@ -36,5 +36,5 @@ pub(super) fn channels(plan: &PackPlan, options: &PackOptions, pool: Option<&Poo
         "none of the first {} videos has sound, so the number of channels to store is unknown",
         jobs.len()
     ));
-    Err(e.hint(Hint::Choose("audio_channels", "mono")).hint(Hint::Choose("audio_channels", "stereo")))
+    Err(e.help("store sound of one channel, such as 16000, or of two, such as 16000:stereo").hint(Hint::Set("audio")))
 }

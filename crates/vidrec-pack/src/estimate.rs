@@ -12,7 +12,7 @@ use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use super::pool::pool;
 use super::run::Failure;
 use super::work::{
-    ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Pool, Recipe, Resources, VideoStore, for_each,
+    ClipFailure, ClipRecipe, Event, Flow, Gate, MemoryBound, PackedClip, Pool, Resources, VideoStore, for_each,
     pack_somewhere,
 };
 use crate::video;
@@ -173,7 +173,7 @@ fn has_labels(job: &Job) -> bool {
 
 /// Returns the time spent measuring quality, which a run will not need.
 fn measuring(clips: &[PackedClip], options: &PackOptions) -> Duration {
-    let all = clips.first().filter(|_| options.pictures.target.is_none()).map(|clip| &clip.measured);
+    let all = clips.first().filter(|_| options.pictures.quality.target().is_none()).map(|clip| &clip.measured);
     all.map_or(Duration::ZERO, |all| all.iter().map(|measured| measured.took).sum())
 }
 
@@ -223,7 +223,7 @@ impl Probe {
             (i == 0 || started.elapsed() < limit).then(|| {
                 let mut held = memory.hold();
                 let packed = gate.pack(|alone| {
-                    let recipe = Recipe { measure, ..options.recipe(&store, (&plan.tracks, channels)) };
+                    let recipe = ClipRecipe { measure, ..options.recipe(&store, (&plan.tracks, channels)) };
                     pack_somewhere(pool, chosen[i], recipe, &mut held, alone)
                 });
                 let measuring = packed.as_ref().map_or(Duration::ZERO, |clips| measuring(clips, options));

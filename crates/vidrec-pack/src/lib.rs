@@ -19,6 +19,7 @@ pub mod video;
 pub mod arguments;
 mod channels;
 mod estimate;
+mod flat;
 #[doc(hidden)]
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
@@ -27,24 +28,26 @@ mod pack;
 mod parts;
 mod plan;
 mod pool;
+mod recipe;
 mod run;
+mod schema;
 mod serve;
 mod track;
 mod work;
 
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
-pub use pack::find_packed;
-pub use pack::{pack, pack_plan};
+pub use pack::{find_packed, pack, pack_in_scratch, pack_plan, restart};
 pub use parts::{
     InParts, PartOptions, PartState, PartStatus, PartsPlan, PlanStatus, PublishOptions, WrittenPlan, pack_in_parts,
     write_plan,
 };
 pub use plan::{Attributes, InputOptions, Job, ManifestColumns, PackPlan, PassedOver, Segment, SegmentClock};
-pub use run::{Failure, Interrupted, MaxFailures, OnError, PackReport, RunOptions, Warning};
+pub use recipe::Recipe;
+pub use run::{Failure, IfExists, PackReport, RunOptions, Warning};
 pub use serve::serve;
 pub use track::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
-pub use work::{FrameOptions, PackStage, PictureOptions, Resources, VideoLimits};
+pub use work::{FrameChoice, FrameOptions, LimitOptions, MaxFailures, PackStage, PictureOptions, Quality, Resources};
 
 pub use vidrec_dataset::writer::Sharding;
 

@@ -1,32 +1,26 @@
 //! All options of a pack, and which of them determine the bytes.
 
-use serde::Serialize;
-use serde_json::Value;
-
-use super::plan::{InputOptions, SegmentClock};
+use super::flat;
+use super::plan::InputOptions;
 use super::run::RunOptions;
-use super::track::{PlannedTrack, TrackSpec};
-use super::work::{FrameOptions, PictureOptions, Recipe, Resources, SOUND, VideoLimits, VideoStore};
-use crate::video::{AudioOptions, Decode, FrameSize};
-use vidrec_dataset::writer::Sharding;
-use vidrec_format::error::{Error, Hint, Result};
+use super::track::PlannedTrack;
+use super::work::{ClipRecipe, FrameOptions, LimitOptions, PictureOptions, Resources, VideoStore};
+use serde_json::{Map, Value};
+use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::limits;
-use vidrec_jpeg::QualityTarget;
-use vidrec_sampler::Short;
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] the pack uses.
 ///
 /// ```
 /// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_dataset::writer::Sharding; }
-/// use vidrec::pack::{FrameOptions, PackOptions, PictureOptions};
+/// use vidrec::pack::{FrameChoice, FrameOptions, PackOptions, PictureOptions, Quality};
 ///
 /// let options = PackOptions {
-///     frames: FrameOptions { count: 16, ..FrameOptions::default() },
-///     pictures: PictureOptions { quality: 85, ..PictureOptions::default() },
+///     frames: FrameOptions { frames: FrameChoice::Count(16), ..FrameOptions::default() },
+///     pictures: PictureOptions { quality: Quality::Level(85), ..PictureOptions::default() },
 ///     ..PackOptions::default()
 /// };
-/// assert_eq!(options.run.sharding, vidrec::Sharding::One);
+/// assert_eq!(options.limits.shards, vidrec::Sharding::One);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PackOptions {
@@ -36,170 +30,101 @@ pub struct PackOptions {
     pub frames: FrameOptions,
     /// How frames are stored.
     pub pictures: PictureOptions,
-    /// Whether and how the sound of videos becomes the track `audio`. Default: it does not.
-    pub audio: Option<AudioOptions>,
-    /// The limits of what one video may use.
-    pub limits: VideoLimits,
+    /// What a video may take, how many may fail, and where shards end.
+    pub limits: LimitOptions,
     /// How much of the machine the work may use.
     pub resources: Resources,
-    /// What a run writes, and what it does when something goes wrong.
+    /// What a run does with an output that exists, and how often it commits.
     pub run: RunOptions,
 }
 
-/// The options that determine the bytes, as `dataset.json` stores them. Options that change nothing are absent.
-#[derive(Serialize)]
-struct Settings {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    frames: Option<u32>,
-    sample: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    short: Option<Short>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_frames: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    draws: Option<u32>,
-    seed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    picture_fps: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    segment_clock: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decode: Option<String>,
-    #[serde(flatten)]
-    pictures: PictureSettings,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shuffle_seed: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shards: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shard_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_pixels: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_duration: Option<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tracks: Vec<TrackSpec>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    audio: Option<AudioSetting>,
-}
+/// Options that decide whether videos fail, but not the bytes of those that do not.
+const OF_FAILURES: [&str; 2] = ["timeout", "max_failures"];
 
-/// How sound is stored.
-#[derive(Serialize)]
-struct AudioSetting {
-    rate: u32,
-    channels: String,
-}
+/// Options that say where inputs are, beside the inputs themselves.
+const PLACES: [&str; 3] = ["root", "classes", "outside"];
 
-/// The options that determine the bytes of an image.
-#[derive(Serialize)]
-struct PictureSettings {
-    size: SizeSetting,
-    scaling: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    quality: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target_quality: Option<String>,
-    chroma: &'static str,
-    #[serde(skip_serializing_if = "is_zero")]
-    effort: u8,
-    #[serde(skip_serializing_if = "is_off")]
-    optimize: bool,
-    #[serde(skip_serializing_if = "is_off")]
-    pass_through: bool,
-    #[serde(skip_serializing_if = "is_off")]
-    reduce_depth: bool,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum SizeSetting {
-    Word(&'static str),
-    ShortSide {
-        short_side: u32,
-        #[serde(skip_serializing_if = "is_off")]
-        enlarge: bool,
-    },
-    Exact {
-        width: u32,
-        height: u32,
-    },
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_off(value: &bool) -> bool {
-    !value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(value: &u8) -> bool {
-    *value == 0
-}
-
-impl PictureSettings {
-    fn of(options: &PictureOptions) -> Self {
-        PictureSettings {
-            size: match options.size {
-                FrameSize::ShortSide(short_side) => SizeSetting::ShortSide { short_side, enlarge: false },
-                FrameSize::ShortSideAlways(short_side) => SizeSetting::ShortSide { short_side, enlarge: true },
-                FrameSize::Exact { width, height } => SizeSetting::Exact { width, height },
-                FrameSize::Original => SizeSetting::Word("original"),
-            },
-            scaling: "bicubic",
-            quality: options.target.is_none().then_some(options.quality),
-            target_quality: options.target.map(|target| target.to_string()),
-            chroma: "4:2:0",
-            effort: options.effort,
-            optimize: options.optimize,
-            pass_through: options.pass_through,
-            reduce_depth: options.reduce_depth,
-        }
-    }
-}
-
-impl Settings {
-    fn of(options: &PackOptions) -> Self {
-        let frames = &options.frames;
-        let FrameOptions { count, rule, short, pace, .. } = *frames;
-        let (shards, shard_bytes) = match options.run.sharding {
-            Sharding::One => (None, None),
-            Sharding::Count(n) => (Some(n), None),
-            Sharding::Bytes(n) => (None, Some(n)),
-        };
-        Settings {
-            frames: pace.is_none().then_some(count),
-            sample: pace.map_or_else(|| rule.to_string(), |pace| pace.to_string()),
-            short: pace.is_none().then_some(short),
-            max_frames: frames.max_frames.filter(|_| pace.is_some()),
-            draws: Some(frames.draws).filter(|&draws| draws > 1),
-            seed: frames.seed,
-            picture_fps: frames.picture_rate.map(|rate| rate.to_string()),
-            segment_clock: Some(frames.segment_clock)
-                .filter(|clock| *clock != SegmentClock::default())
-                .map(|clock| clock.to_string()),
-            decode: Some(frames.decode).filter(|decode| *decode != Decode::default()).map(|decode| decode.to_string()),
-            pictures: PictureSettings::of(&options.pictures),
-            shuffle_seed: options.input.shuffle_seed,
-            shards,
-            shard_bytes,
-            max_pixels: Some(options.limits.max_pixels).filter(|&most| most != limits::MAX_PIXELS),
-            max_duration: options.limits.max_duration.map(|most| most.as_secs_f64()),
-            tracks: options.input.tracks.clone(),
-            audio: options.audio.map(|audio| AudioSetting { rate: audio.rate, channels: audio.channels.to_string() }),
-        }
-    }
-}
+/// The filter and the chroma sampling of all pictures.
+pub(crate) const FIXED: [(&str, &str); 2] = [("scaling", "bicubic"), ("chroma", "4:2:0")];
 
 impl PackOptions {
     pub(super) fn check(&self) -> Result<()> {
+        self.input.check()?;
         self.frames.check()?;
-        self.run.sharding.check()?;
-        if self.audio.is_some() && self.input.tracks.iter().any(|track| track.name == SOUND) {
-            return Err(
-                Error::usage(format!("two tracks have the name \"{SOUND}\"")).hint(Hint::OnlyOne("audio", "track"))
-            );
-        }
-        self.pictures.target.map_or(Ok(()), QualityTarget::check)?;
-        vidrec_jpeg::Encoder::new(self.pictures.quality)?.set_effort(self.pictures.effort)
+        self.limits.shards.check()?;
+        self.pictures.check()
+    }
+
+    /// Reads options from JSON, or from what else serde made of TOML: an object with an entry for each option that is
+    /// not the default.
+    ///
+    /// ```
+    /// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_format::error::Error; }
+    /// use vidrec::pack::{FrameChoice, PackOptions};
+    ///
+    /// let options = PackOptions::from_json(r#"{"frames": "every:5", "size": "320x240", "quality": "psnr:40"}"#)?;
+    /// assert_eq!(options.frames.frames.to_string(), "every:5");
+    /// let e = PackOptions::from_json(r#"{"qualty": 90}"#).unwrap_err();
+    /// assert_eq!(e.to_string(), "unknown option: found qualty; did you mean quality?");
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): an option is unknown, has a wrong value, or makes no sense
+    /// together with another.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let options = serde_json::from_str(text).map_err(|e| Error::usage("the options are not an object").found(e))?;
+        Self::from_map(options)
+    }
+
+    pub(crate) fn from_map(mut options: Map<String, Value>) -> Result<Self> {
+        let read = PackOptions {
+            input: flat::take(&mut options)?,
+            frames: flat::take(&mut options)?,
+            pictures: flat::take(&mut options)?,
+            limits: flat::take(&mut options)?,
+            ..PackOptions::default()
+        };
+        flat::check_known(&options, &Self::names()?)?;
+        read.check().map(|()| read)
+    }
+
+    /// Returns the options as an object that [`from_json`](Self::from_json) reads. Resources and what concerns the run are not
+    /// in it, nor is what no caller set.
+    ///
+    /// # Errors
+    ///
+    /// [`Internal`](vidrec_format::error::ErrorKind::Internal): a path is not UTF-8.
+    pub fn to_object(&self) -> Result<JsonObject> {
+        self.to_map().map(JsonObject)
+    }
+
+    /// The same as text.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_object`](Self::to_object).
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string(&self.to_map()?).map_err(|e| Error::internal(format!("options: {e}")))
+    }
+
+    pub(crate) fn to_map(&self) -> Result<Map<String, Value>> {
+        let groups =
+            [flat::map(&self.input)?, flat::map(&self.frames)?, flat::map(&self.pictures)?, flat::map(&self.limits)?];
+        Ok(groups.into_iter().flatten().filter(|(_, value)| flat::is_set(value)).collect())
+    }
+
+    /// The names of all options.
+    pub(crate) fn names() -> Result<Vec<String>> {
+        let options = Self::default();
+        let groups = [
+            flat::map(&options.input)?,
+            flat::map(&options.frames)?,
+            flat::map(&options.pictures)?,
+            flat::map(&options.limits)?,
+        ];
+        Ok(groups.into_iter().flatten().map(|(name, _)| name).collect())
     }
 
     /// Returns the options that decide what a video becomes.
@@ -207,25 +132,25 @@ impl PackOptions {
         &'a self,
         store: &'a VideoStore,
         (tracks, channels): (&'a [PlannedTrack], Option<u32>),
-    ) -> Recipe<'a> {
-        Recipe {
-            frames: &self.frames,
-            pictures: &self.pictures,
-            limits: &self.limits,
-            store,
-            tracks,
-            audio: self.audio,
-            channels,
-            measure: false,
-        }
+    ) -> ClipRecipe<'a> {
+        let PackOptions { input, frames, pictures, limits, .. } = self;
+        ClipRecipe { input, frames, pictures, limits, store, tracks, channels, measure: false }
     }
 
-    /// Returns everything that determines the bytes, as it is stored.
+    /// Returns what a data set of these inputs is packed from, as `dataset.json` stores it.
+    pub(super) fn packed_from(&self, inputs: &[String]) -> Result<JsonObject> {
+        let mut from = JsonObject(self.to_map()?);
+        from.0.retain(|name, _| PLACES.contains(&name.as_str()));
+        from.insert("inputs", inputs)?;
+        Ok(from)
+    }
+
+    /// Returns everything that determines the bytes, as `dataset.json` stores it.
     pub(super) fn settings(&self) -> Result<JsonObject> {
-        match serde_json::to_value(Settings::of(self)) {
-            Ok(Value::Object(settings)) => Ok(JsonObject(settings)),
-            other => Err(Error::internal(format!("settings: {other:?}"))),
-        }
+        let mut settings = self.to_map()?;
+        OF_FAILURES.iter().chain(&PLACES).for_each(|name| drop(settings.remove(*name)));
+        settings.extend(FIXED.map(|(name, value)| (name.to_owned(), value.into())));
+        Ok(JsonObject(settings))
     }
 }
 
@@ -234,78 +159,108 @@ pub(super) const TOOL: &str = concat!("vidrec ", env!("CARGO_PKG_VERSION"));
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
 
-    use super::super::plan::InputOptions;
     use super::*;
-    use crate::video::AudioChannels;
-    use vidrec_sampler::{Pace, Rule};
+    use crate::arguments::Seconds;
+    use crate::plan::SegmentClock;
+    use crate::video::{AudioChannels, AudioOptions, FrameSize};
+    use crate::work::{FrameChoice, MaxFailures, Quality};
+    use vidrec_dataset::writer::Sharding;
+    use vidrec_jpeg::QualityTarget;
+    use vidrec_sampler::{Pace, Rule, Short};
 
-    #[test]
-    fn settings_that_change_nothing_are_absent() {
-        let settings = PackOptions::default().settings().unwrap();
-        let expected = json!({
-            "frames": 8, "sample": "uniform", "short": "repeat-last", "seed": 0,
-            "size": {"short_side": 256}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0", "effort": 1,
-        });
-        assert_eq!(settings, JsonObject::of(expected).unwrap());
-    }
-
-    #[test]
-    fn settings_name_all_that_determines_the_bytes() {
-        let options = PackOptions {
+    fn other() -> PackOptions {
+        PackOptions {
             input: InputOptions {
-                shuffle_seed: Some(3),
-                tracks: vec!["a=b,frames".parse().unwrap()],
+                root: Some("s3://bucket/videos".into()),
+                split: Some("train".into()),
+                classes: Some("classes.txt".into()),
+                path_column: Some("clip".into()),
+                label_column: Some("class".into()),
+                caption_column: Some("text".into()),
+                segments: SegmentClock::FirstFrame,
+                outside: true,
+                picture_fps: Some("30000/1001".parse().unwrap()),
+                track: vec!["a=b,rate=50,nan".parse().unwrap()],
+                audio: Some(AudioOptions { rate: 16_000, channels: AudioChannels::Stereo }),
+                shuffle_seed: Some(u64::MAX),
                 ..InputOptions::default()
             },
             frames: FrameOptions {
-                rule: Rule::RandomClip { stride: 2 },
-                draws: 4,
-                picture_rate: Some("30000/1001".parse().unwrap()),
-                segment_clock: SegmentClock::FirstFrame,
-                decode: Decode::All,
-                ..FrameOptions::default()
+                frames: FrameChoice::At(Pace::Fps("29.97".parse().unwrap())),
+                sample: Rule::Uniform,
+                short: Short::Skip,
+                draws: 1,
+                seed: u64::MAX,
+                max_frames: Some(5),
+                cut: true,
+                decode_all: true,
             },
             pictures: PictureOptions {
                 size: FrameSize::ShortSideAlways(64),
-                effort: 1,
-                optimize: true,
-                pass_through: true,
+                quality: Quality::Least(QualityTarget::Ssim(0.975)),
+                effort: 0,
                 reduce_depth: true,
-                ..PictureOptions::default()
             },
-            limits: VideoLimits {
+            limits: LimitOptions {
+                max_failures: Some(MaxFailures::Percent(1.5)),
+                timeout: Seconds(Duration::from_nanos(1_234_567_891)),
                 max_pixels: 9,
-                max_duration: Some(std::time::Duration::from_millis(1500)),
-                ..VideoLimits::default()
+                max_duration: Some(Seconds(Duration::from_millis(1500))),
+                shards: Sharding::Bytes(1 << 33),
             },
-            run: RunOptions { sharding: Sharding::Count(2), ..RunOptions::default() },
-            resources: Resources::default(),
-            audio: Some(AudioOptions { rate: 16_000, channels: AudioChannels::Stereo }),
-        };
-        let expected = json!({
-            "frames": 8, "sample": "random-clip:2", "short": "repeat-last", "seed": 0, "draws": 4,
-            "picture_fps": "30000/1001", "segment_clock": "first-frame", "decode": "all", "shuffle_seed": 3,
-            "size": {"short_side": 64, "enlarge": true}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0",
-            "effort": 1, "optimize": true, "pass_through": true, "reduce_depth": true, "shards": 2, "max_pixels": 9, "max_duration": 1.5,
-            "tracks": ["a=b,frames"], "audio": {"rate": 16_000, "channels": "stereo"},
-        });
-        assert_eq!(options.settings().unwrap(), JsonObject::of(expected).unwrap());
-        let by_pace = PackOptions {
-            frames: FrameOptions { pace: Some(Pace::Every(3)), max_frames: Some(5), ..FrameOptions::default() },
-            pictures: PictureOptions {
-                size: FrameSize::Original,
-                target: Some(QualityTarget::Psnr(40.0)),
-                ..PictureOptions::default()
-            },
-            run: RunOptions { sharding: Sharding::Bytes(7), ..RunOptions::default() },
             ..PackOptions::default()
-        };
+        }
+    }
+
+    #[test]
+    fn the_stored_settings_stay_the_same() {
         let expected = json!({
-            "sample": "every:3", "max_frames": 5, "seed": 0, "size": "original", "scaling": "bicubic", "target_quality": "psnr:40",
-            "chroma": "4:2:0", "effort": 1, "shard_bytes": 7,
+            "segments": "player", "frames": 8, "sample": "uniform", "short": "repeat-last", "draws": 1, "seed": 0,
+            "size": 256, "quality": 90, "effort": 1, "max_pixels": 268_435_456, "shards": 1,
+            "scaling": "bicubic", "chroma": "4:2:0",
         });
-        assert_eq!(by_pace.settings().unwrap(), JsonObject::of(expected).unwrap());
+        assert_eq!(PackOptions::default().settings().unwrap(), JsonObject::of(expected).unwrap());
+        let expected = json!({
+            "split": "train", "path_column": "clip", "label_column": "class", "caption_column": "text",
+            "segments": "first-frame", "picture_fps": "30000/1001", "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
+            "frames": "fps:2997/100", "sample": "uniform", "short": "skip", "draws": 1, "seed": u64::MAX, "max_frames": 5,
+            "cut": true, "decode_all": true, "size": "64:enlarge", "quality": "ssim:0.975", "effort": 0,
+            "reduce_depth": true, "max_pixels": 9, "max_duration": 1.5, "shards": "8589934592B",
+            "scaling": "bicubic", "chroma": "4:2:0",
+        });
+        assert_eq!(other().settings().unwrap(), JsonObject::of(expected).unwrap());
+        let from = json!({"inputs": ["a"], "root": "s3://bucket/videos", "classes": "classes.txt", "outside": true});
+        assert_eq!(other().packed_from(&["a".into()]).unwrap(), JsonObject::of(from).unwrap());
+    }
+
+    #[test]
+    fn options_read_back_as_themselves() {
+        for options in [PackOptions::default(), other()] {
+            assert_eq!(PackOptions::from_json(&options.to_json().unwrap()).unwrap(), options);
+        }
+    }
+
+    #[test]
+    fn wrong_options_are_named() {
+        for (text, error) in [
+            ("[]", "the options are not an object"),
+            (r#"{"qualty": 90}"#, "did you mean quality?"),
+            (r#"{"xyzzy": 90}"#, "found xyzzy"),
+            (r#"{"quality": 0}"#, "option quality: not a quality"),
+            (r#"{"seed": -1}"#, "option seed: "),
+            (r#"{"timeout": 0}"#, "option timeout: "),
+            (r#"{"frames": true}"#, "option frames: "),
+            (r#"{"storage": {}}"#, "unknown option"),
+            (r#"{"frames": "all", "sample": "random"}"#, "fixed number of frames"),
+            (r#"{"max_frames": 9}"#, "max_frames"),
+            (r#"{"quality": "original", "size": 64}"#, "keep their size"),
+        ] {
+            let e = PackOptions::from_json(text).unwrap_err().to_string();
+            assert!(e.contains(error), "{text}: {e}");
+        }
     }
 }

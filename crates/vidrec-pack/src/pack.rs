@@ -8,12 +8,12 @@ use super::estimate::check_space;
 use super::options::{PackOptions, TOOL};
 use super::plan::PackPlan;
 use super::pool::pool;
-use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
+use super::run::{self, Beginning, Existing, IfExists, PackReport, PackRun, RunFingerprint};
 use super::track::PlannedTrack;
 use super::work::{Copies, Pool, Resources, Slowed, Sources, VideoStore, for_each, sound_schema};
 use crate::video;
 use vidrec_format::dataset_json::FILE_NAME;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::limits;
 use vidrec_format::machine::Shortage;
 use vidrec_format::meta::Meta;
@@ -39,15 +39,15 @@ use vidrec_transfer::upload;
 /// # Errors
 ///
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): there are no videos, a manifest has a bad line, or a data
-/// set exists already. [`Decode`](vidrec_format::error::ErrorKind::Decode): a video failed and `on_error` is
-/// [`OnError::Stop`](super::OnError::Stop). [`Io`](vidrec_format::error::ErrorKind::Io): the output cannot be
+/// set exists already. [`Decode`](vidrec_format::error::ErrorKind::Decode): more videos
+/// failed than [`LimitOptions::max_failures`](super::LimitOptions::max_failures). [`Io`](vidrec_format::error::ErrorKind::Io): the output cannot be
 /// written. [`Interrupted`](vidrec_format::error::ErrorKind::Interrupted): `progress` broke.
 /// [`Resources`](vidrec_format::error::ErrorKind::Resources): the machine does not have enough memory, file
 /// descriptors or processes to pack even one video at a time. If it only has too little for [`Resources::threads`]
 /// videos at a time, fewer are packed at once ([`PackReport::shortage`]), and no video is skipped because of it.
 ///
 /// On an error no data set is published, but the work that is already on disk is kept. A call with the same inputs
-/// and options and [`Interrupted::Resume`](super::Interrupted::Resume) resumes the run. The result is byte for
+/// and options and [`IfExists::Resume`](super::IfExists::Resume) resumes the run. The result is byte for
 /// byte that of a run that was not interrupted.
 ///
 /// ```no_run
@@ -56,9 +56,9 @@ use vidrec_transfer::upload;
 /// #     pub use vidrec_format::error::Error;
 /// #     pub use vidrec_format::progress::no_progress;
 /// # }
-/// use vidrec::pack::{FrameOptions, PackOptions, pack};
+/// use vidrec::pack::{PackOptions, pack};
 ///
-/// let options = PackOptions { frames: FrameOptions { count: 16, ..FrameOptions::default() }, ..PackOptions::default() };
+/// let options = PackOptions::from_json(r#"{"frames": 16, "quality": 85}"#)?;
 /// let report = pack(&["videos"], "train", &options, &mut vidrec::no_progress)?;
 /// println!("{} clips, {} videos skipped", report.clips, report.failed);
 /// # Ok::<(), vidrec::Error>(())
@@ -105,7 +105,37 @@ pub fn pack_plan(
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
     let how = Pack { meta: meta(plan, options)?, probes: true, channels: None, copies: None };
-    pack_as(plan, out.as_ref(), how, options, progress)
+    pack_as(plan, out.as_ref(), how, options, progress).map_err(restart)
+}
+
+/// Returns the error with the hint of a pack where it has that of other commands, because a pack says in another way that
+/// a data set may be replaced.
+pub fn restart(e: Error) -> Error {
+    if e.hints().contains(&Hint::Overwrite) { e.without_hints(&[Hint::Overwrite]).hint(Hint::Restart) } else { e }
+}
+
+/// Packs the videos of a plan into a folder on this machine, from where the data set goes to object storage.
+///
+/// What an earlier call left there is resumed, or its report returned. If it is another pack, and `options` say to replace
+/// what exists, it is discarded.
+///
+/// # Errors
+///
+/// As [`pack_plan`].
+pub fn pack_in_scratch(
+    plan: &PackPlan,
+    folder: &Path,
+    options: &PackOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<PackReport> {
+    let mut resumed = options.clone();
+    resumed.run.if_exists = IfExists::Resume;
+    match pack_plan(plan, folder, &resumed, progress) {
+        Err(e) if e.kind() == ErrorKind::Usage && options.run.if_exists == IfExists::Replace => {
+            pack_plan(plan, folder, options, progress)
+        }
+        packed => packed,
+    }
 }
 
 /// Returns the report of a finished pack of the same videos, with the same options, at `location` in object
@@ -182,13 +212,15 @@ pub(super) fn pack_as(
     options.check()?;
     video::init();
     let meta = how.meta;
-    let mode = options.run.retry_failed.then_some("retry what failed");
-    let fingerprint = RunFingerprint::new(plan, &meta, mode, options.run.overwrite)?;
+    let if_exists = options.run.if_exists;
+    let retries = if_exists == IfExists::RetryFailed;
+    let mode = retries.then_some("retry what failed");
+    let fingerprint = RunFingerprint::new(plan, &meta, mode, if_exists == IfExists::Replace)?;
     let lock = FolderLock::take(out)?;
     publication::recover(out)?;
     let interrupted = run::find(out)?;
-    let existing = Existing::find(out, plan, &options.run, &fingerprint, interrupted.as_ref())?;
-    if let Some(existing) = existing.as_ref().filter(|e| !options.run.retry_failed || !e.has_failures()) {
+    let existing = Existing::find(out, plan, if_exists, &fingerprint, interrupted.as_ref())?;
+    if let Some(existing) = existing.as_ref().filter(|e| !retries || !e.has_failures()) {
         return existing.report(plan);
     }
     let pool = pool(plan, options)?;
@@ -199,15 +231,15 @@ pub(super) fn pack_as(
     if how.probes && interrupted.is_none() && existing.is_none() {
         check_space(plan, out, (options, channels, pool.as_ref()), progress)?;
     }
-    let mut done = match run::start(out, lock, interrupted, plan, meta, &fingerprint, &options.run)? {
+    let mut done = match run::start(out, lock, interrupted, plan, meta, &fingerprint, if_exists)? {
         Beginning::At(done) => *done,
         Beginning::Published(report) => return Ok(*report),
     };
     // Each shard numbers its tracks in the same way, whatever tracks its clips have.
-    let audio = options.audio.as_ref().map(|audio| sound_schema(audio, channels));
+    let audio = options.input.audio.as_ref().map(|audio| sound_schema(audio, channels));
     let tracks: Vec<TrackSchema> = plan.tracks.iter().map(PlannedTrack::schema).chain(audio).collect();
     done.0.join_tracks(tracks.iter())?;
-    let run = PackRun::new(out, plan, &options.run, done, progress);
+    let run = PackRun::new(out, plan, options, done, progress);
     let copies = how.copies.or_else(|| existing.as_ref().map(|existing| existing.copies(plan)));
     let threads = options.resources.threads_for(plan.jobs.len());
     let store = VideoStore::new(&options.input.storage);
@@ -231,6 +263,7 @@ fn meta(plan: &PackPlan, options: &PackOptions) -> Result<Meta> {
         tool: TOOL.into(),
         ffmpeg: Some(video::ffmpeg_version()),
         settings: options.settings()?,
+        packed_from: Some(options.packed_from(&plan.inputs)?),
         draws: Some(options.frames.draws).filter(|&draws| draws > 1),
         ..Meta::default()
     })

@@ -8,6 +8,6 @@ use vidrec_format::error::Result;
 
 /// Starts the processes.
 pub(super) fn pool<'a>(plan: &'a PackPlan, options: &'a PackOptions) -> Result<Option<Pool<'a>>> {
-    let start = |command: &'a Vec<_>| Pool::start(command, hello(options)?, options.limits.timeout, &plan.tracks);
+    let start = |command: &'a Vec<_>| Pool::start(command, hello(options)?, options.limits.timeout.0, &plan.tracks);
     options.resources.isolate.as_ref().map(start).transpose()
 }

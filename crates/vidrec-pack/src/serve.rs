@@ -6,7 +6,7 @@ use std::thread;
 
 use super::options::{PackOptions, TOOL};
 use super::work::wire::{self, Given, Greeting, Hello, Order, Request};
-use super::work::{Gift, Line, MemoryBound, Recipe, VideoStore, confine, pack_one};
+use super::work::{ClipRecipe, Gift, Line, MemoryBound, VideoStore, confine, pack_one};
 use crate::video;
 use vidrec_format::error::{Error, Result};
 
@@ -139,7 +139,7 @@ fn answer(
     for request in queue {
         let store = VideoStore::of_run(&line, request.folder);
         let recipe = options.recipe(&store, (&request.tracks, request.channels));
-        let recipe = Recipe { measure: request.measure, ..recipe };
+        let recipe = ClipRecipe { measure: request.measure, ..recipe };
         let packed = pack_one(&request.job, recipe, &mut memory.hold(), request.alone);
         line.say(|mut out| wire::send_reply(&mut out, packed))?;
     }

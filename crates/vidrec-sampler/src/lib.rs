@@ -36,7 +36,7 @@ mod short;
 pub use formulas::{centered, endpoints, uniform};
 #[doc(hidden)]
 pub use formulas::{random, run, span};
-pub use pace::{Pace, Rate};
+pub use pace::{Most, Pace, Rate};
 pub use rule::Rule;
 pub use select::{Selection, select, select_draw};
 pub use short::Short;

@@ -106,6 +106,26 @@ impl fmt::Display for Rate {
     }
 }
 
+vidrec_format::words::serde_by_text!(Rate);
+
+/// What happens to a video that has more frames at a [`Pace`] than a clip may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Most {
+    /// It takes the centers of this many equal segments, so the clip still reaches from start to end.
+    Spread(u32),
+    /// It takes this many frames from the start, so the clip keeps its pace.
+    First(u32),
+}
+
+impl Most {
+    /// The most frames of a clip.
+    pub fn frames(self) -> u32 {
+        match self {
+            Most::Spread(frames) | Most::First(frames) => frames,
+        }
+    }
+}
+
 impl Pace {
     /// The words for the values. `RATE` is a [`Rate`], `K` a whole number from 1.
     pub const WORDS: &'static [&'static str] = &["fps:RATE", "every:K", "all", "keyframes"];
@@ -140,18 +160,18 @@ impl FromStr for Pace {
 impl Pace {
     /// Chooses from the frames with these ascending times, in units of `time_base` seconds, and these key marks.
     ///
-    /// If there are more than `max` frames, it takes the centers of `max` equal segments, so the clip still
-    /// reaches from start to end.
+    /// `most` limits the number of frames.
     ///
     /// ```
     /// # mod vidrec { pub use vidrec_sampler as sampler; pub use vidrec_format::error::Error; }
-    /// use vidrec::sampler::Pace;
+    /// use vidrec::sampler::{Most, Pace};
     ///
     /// let (pts, key) = ([0, 40, 80, 120, 400], [true, false, false, false, true]);
-    /// let choose = |pace, max| Pace::choose(pace, &pts, &key, (1, 1000), max);
+    /// let choose = |pace, most| Pace::choose(pace, &pts, &key, (1, 1000), most);
     /// assert_eq!(choose("fps:10".parse()?, None)?, [0, 2, 3, 3, 4]);
     /// assert_eq!(choose(Pace::Every(2), None)?, [0, 2, 4]);
-    /// assert_eq!(choose(Pace::All, Some(2))?, [1, 3]);
+    /// assert_eq!(choose(Pace::All, Some(Most::Spread(2)))?, [1, 3]);
+    /// assert_eq!(choose(Pace::All, Some(Most::First(2)))?, [0, 1]);
     /// assert_eq!(choose(Pace::KeyFrames, None)?, [0, 4]);
     /// # Ok::<(), vidrec::Error>(())
     /// ```
@@ -159,31 +179,35 @@ impl Pace {
     /// # Errors
     ///
     /// There are no frames, there is no key frame, or there would be more than [`limits::MAX_FRAMES_PER_CLIP`]
-    /// frames and no `max`.
-    pub fn choose(self, pts: &[i64], key: &[bool], time_base: (u32, u32), max: Option<u32>) -> Result<Vec<u32>> {
+    /// frames and no `most`.
+    pub fn choose(self, pts: &[i64], key: &[bool], time_base: (u32, u32), most: Option<Most>) -> Result<Vec<u32>> {
         let n = u32::try_from(pts.len()).map_err(|_| Error::limit("there are too many frames"))?;
-        if n == 0 || max == Some(0) {
+        if n == 0 || most.is_some_and(|most| most.frames() == 0) {
             return Err(Error::usage("there are no frames to choose from"));
         }
         match self {
-            Pace::Fps(rate) => at_rate(rate, pts, time_base, max),
-            Pace::Every(k) => thin((0..n).step_by(k.max(1) as usize).collect(), max),
-            Pace::All => thin((0..n).collect(), max),
+            Pace::Fps(rate) => at_rate(rate, pts, time_base, most),
+            Pace::Every(k) => thin((0..n).step_by(k.max(1) as usize).collect(), most),
+            Pace::All => thin((0..n).collect(), most),
             Pace::KeyFrames => {
                 let keys: Vec<u32> = (0..n).zip(key).filter(|&(_, &key)| key).map(|(i, _)| i).collect();
                 if keys.is_empty() {
                     return Err(Error::usage("no frame is marked as a key frame"));
                 }
-                thin(keys, max)
+                thin(keys, most)
             }
         }
     }
 }
 
-fn thin(frames: Vec<u32>, max: Option<u32>) -> Result<Vec<u32>> {
+fn thin(mut frames: Vec<u32>, most: Option<Most>) -> Result<Vec<u32>> {
     let n = frames.len() as u32;
-    match max {
-        Some(max) if n > max => Ok(uniform(n, max).into_iter().map(|i| frames[i as usize]).collect()),
+    match most {
+        Some(Most::Spread(most)) if n > most => Ok(uniform(n, most).into_iter().map(|i| frames[i as usize]).collect()),
+        Some(Most::First(most)) => {
+            frames.truncate(most as usize);
+            Ok(frames)
+        }
         _ => check_count(n.into()).map(|()| frames),
     }
 }
@@ -200,7 +224,7 @@ fn check_count(count: u128) -> Result<()> {
 
 /// For each tick of the grid, the last frame that is not after it. Time that goes backward counts as standing
 /// still.
-fn at_rate(rate: Rate, pts: &[i64], time_base: (u32, u32), max: Option<u32>) -> Result<Vec<u32>> {
+fn at_rate(rate: Rate, pts: &[i64], time_base: (u32, u32), most: Option<Most>) -> Result<Vec<u32>> {
     // Frame i is at `elapsed[i] * scale`, tick k at `k * tick`. Both are below 2^64 * 2^32 * 2^20, so 128 bits
     // hold them.
     let scale = u128::from(time_base.0) * u128::from(rate.num);
@@ -214,8 +238,9 @@ fn at_rate(rate: Rate, pts: &[i64], time_base: (u32, u32), max: Option<u32>) -> 
         })
         .collect();
     let ticks = u128::from(latest) * scale / tick + 1;
-    let ticks: Vec<u128> = match max {
-        Some(max) if ticks > u128::from(max) => {
+    let ticks: Vec<u128> = match most {
+        Some(Most::First(most)) => (0..ticks.min(most.into())).collect(),
+        Some(Most::Spread(max)) if ticks > u128::from(max) => {
             // No file has more than 2^64 ticks. The bound keeps the product below 2^128.
             let (ticks, max) = (ticks.min(1 << 64), u128::from(max));
             (0..max).map(|i| (2 * i + 1) * ticks / (2 * max)).collect()
@@ -272,8 +297,11 @@ mod tests {
         let pts = [i64::MIN, i64::MAX, 0, i64::MIN];
         let pace = Pace::Fps(rate("1000000"));
         assert!(pace.choose(&pts, &[], (u32::MAX, 1), None).unwrap_err().to_string().contains("set a maximum"));
-        assert_eq!(pace.choose(&pts, &[], (u32::MAX, 1), Some(4)).unwrap().len(), 4);
-        assert_eq!(pace.choose(&pts, &[], (1, u32::MAX), Some(u32::from(u16::MAX))).unwrap().len(), 65_535);
+        assert_eq!(pace.choose(&pts, &[], (u32::MAX, 1), Some(Most::Spread(4))).unwrap().len(), 4);
+        assert_eq!(
+            pace.choose(&pts, &[], (1, u32::MAX), Some(Most::First(u32::from(u16::MAX)))).unwrap().len(),
+            65_535
+        );
         assert!(Pace::All.choose(&[], &[], (1, 1), None).is_err());
         assert!(Pace::KeyFrames.choose(&[0, 1], &[false, false], (1, 1), None).is_err());
     }
@@ -302,7 +330,7 @@ mod tests {
         fn thinning_keeps_the_order_and_the_number(n in 1usize..500, k in 1u32..20, max in 1u32..50) {
             let pts: Vec<i64> = (0..n as i64).collect();
             let all = Pace::Every(k).choose(&pts, &[], (1, 25), None)?;
-            let some = Pace::Every(k).choose(&pts, &[], (1, 25), Some(max))?;
+            let some = Pace::Every(k).choose(&pts, &[], (1, 25), Some(Most::Spread(max)))?;
             prop_assert_eq!(some.len(), all.len().min(max as usize));
             prop_assert!(some.windows(2).all(|w| w[0] < w[1]) && some.iter().all(|f| all.contains(f)));
         }

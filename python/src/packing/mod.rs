@@ -1,7 +1,7 @@
 //! Videos to a data set: in a build with FFmpeg.
 
+mod options;
 mod pack;
-mod pack_options;
 mod parts;
 
 use pyo3::prelude::*;
@@ -11,10 +11,9 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pack::pack, module)?)?;
     module.add_function(wrap_pyfunction!(pack::serve, module)?)?;
     module.add_function(wrap_pyfunction!(pack::estimate, module)?)?;
-    module.add_function(wrap_pyfunction!(pack_options::pack_defaults, module)?)?;
+    module.add_function(wrap_pyfunction!(pack::recipe, module)?)?;
     module.add_function(wrap_pyfunction!(parts::write_plan, module)?)?;
     module.add_function(wrap_pyfunction!(parts::pack_part, module)?)?;
-    module.add_function(wrap_pyfunction!(parts::serve_part, module)?)?;
     module.add_function(wrap_pyfunction!(parts::plan_status, module)?)?;
     module.add_function(wrap_pyfunction!(parts::publish, module)?)
 }

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use serde::Serialize;
-use vidrec::Progress;
-use vidrec::pack::{InParts, Interrupted, PackOptions, PackPlan, PackReport};
+use vidrec::pack::{IfExists, InParts, PackOptions, PackPlan, PackReport, Recipe};
 
-use super::pack_options::Options;
+use super::options::Options;
 use crate::error::{raise, to_json, usage};
 use crate::output::Output;
 use crate::task::{self, Shows};
@@ -29,8 +28,8 @@ impl<'a> Told<'a> {
 }
 
 /// The report, as JSON. `progress` is called with the videos done and their number. An exception from there or of a signal
-/// handler stops the pack, which can then be resumed. `isolate`: what starts a process that calls [`serve`] with the same
-/// options, to decode there. `mxnet`: export the data set into its folder `mxnet` as well.
+/// handler stops the pack, which can then be resumed. `worker`: what starts a process that calls [`serve`], with one more
+/// argument.
 #[pyfunction]
 pub fn pack(
     py: Python<'_>,
@@ -38,90 +37,76 @@ pub fn pack(
     out: PathBuf,
     options: Options,
     progress: Shows<'_>,
-    isolate: Option<Vec<OsString>>,
-    mxnet: bool,
+    worker: Option<Vec<OsString>>,
 ) -> PyResult<String> {
-    let (parts, remote) = (options.parts()?, options.remote());
-    let mut options = options.to_pack_options()?;
-    options.resources.isolate = isolate;
+    let (mut recipe, remote) = (options.recipe(&inputs)?, options.remote());
+    isolate(&mut recipe, worker)?;
+    let parts = recipe.parts.map(|parts| options.in_parts(parts));
     if !vidrec::is_remote(&out) {
         remote.check_local()?;
-        return pack_here(py, &inputs, &out, (parts, options), &progress, mxnet);
+        return pack_here(py, &recipe, &out, parts, &progress);
     }
-    check_remote(options.run.retry_failed, mxnet)?;
-    // In the scratch folder, or in the plan that is there.
-    options.run.interrupted = match options.run.interrupted {
-        Interrupted::Restart => Interrupted::Restart,
-        _ => Interrupted::Resume,
-    };
-    match parts {
+    let if_exists = recipe.options.run.if_exists;
+    if if_exists == IfExists::RetryFailed {
+        return Err(usage(
+            "if_exists='retry-failed' needs the data set on this machine: vidrec.fetch it, retry there, then vidrec.push it \
+             with overwrite=True"
+                .into(),
+        ));
+    }
+    if parts.is_some() {
         // Each part is uploaded when it is packed.
-        Some(parts) => pack_here(py, &inputs, &out, (Some(parts), options), &progress, false),
-        None => pack_there(py, &inputs, Output::new(out, options.run.overwrite, remote)?, options, &progress),
+        recipe.options.run.if_exists = if_exists.with_scratch();
+        return pack_here(py, &recipe, &out, parts, &progress);
     }
+    pack_there(py, &recipe, Output::new(out, if_exists == IfExists::Replace, remote)?, &progress)
+}
+
+/// Lets processes decode that `worker` starts.
+fn isolate(recipe: &mut Recipe, worker: Option<Vec<OsString>>) -> PyResult<()> {
+    if let Some(mut worker) = worker {
+        // Options of the storage may be secret, and are not among these. The run opens remote videos itself.
+        worker.push(recipe.options.to_json().map_err(raise)?.into());
+        recipe.options.resources.isolate = Some(worker);
+    }
+    Ok(())
 }
 
 /// Packs in a folder, or in parts that are uploaded one by one.
 fn pack_here(
     py: Python<'_>,
-    inputs: &[PathBuf],
+    Recipe { inputs, options, .. }: &Recipe,
     out: &Path,
-    (parts, options): (Option<InParts>, PackOptions),
+    parts: Option<InParts>,
     progress: &Shows<'_>,
-    mxnet: bool,
 ) -> PyResult<String> {
     let report = task::run(py, progress.0.as_ref(), |tell| {
-        let mut latest = Progress::default();
-        let mut note = |how_far: &Progress| {
-            latest = *how_far;
-            tell(how_far)
-        };
         let plan = PackPlan::from_inputs(inputs, &options.input)?;
-        let mut report = match parts {
-            Some(parts) => vidrec::pack::pack_in_parts(&plan, out, parts, &options, &mut note)?,
-            None => vidrec::pack::pack_plan(&plan, out, &options, &mut note)?,
-        };
-        if mxnet && report.clips > 0 {
-            // The items of an export are clips. The caller counts videos, of which all are done.
-            let exported = vidrec::interop::mxnet::export_within(out, &mut |_| tell(&latest))?;
-            report.notes.extend(exported.left_out_note("the folder mxnet"));
+        match parts {
+            Some(parts) => vidrec::pack::pack_in_parts(&plan, out, parts, options, tell),
+            None => vidrec::pack::pack_plan(&plan, out, options, tell),
         }
-        Ok(report)
     })?;
     to_json(&Told::new(&report))
 }
 
-/// Packs in a scratch folder, and uploads the data set. What an interrupted call left there is resumed, and a data set there
-/// is only replaced by one that starts over.
+/// Packs in a scratch folder, and uploads the data set. What an interrupted call left there is resumed.
 fn pack_there(
     py: Python<'_>,
-    inputs: &[PathBuf],
+    Recipe { inputs, options, .. }: &Recipe,
     output: Output,
-    mut options: PackOptions,
     progress: &Shows<'_>,
 ) -> PyResult<String> {
-    options.run.overwrite = options.run.interrupted == Interrupted::Restart;
     let (mut report, pushed) = task::run_and_upload(py, progress, |tell, upload| {
         let plan = PackPlan::from_inputs(inputs, &options.input)?;
-        if let Some(report) = output.find_packed(&plan, &options)? {
+        if let Some(report) = output.find_packed(&plan, options)? {
             return Ok((report, None));
         }
-        output.write(upload, |folder, _| vidrec::pack::pack_plan(&plan, folder, &options, tell))
+        let packed = output.write(upload, |folder, _| vidrec::pack::pack_in_scratch(&plan, folder, options, tell));
+        packed.map_err(vidrec::pack::restart)
     })?;
     report.notes.extend(pushed.into_iter().flat_map(|pushed| pushed.notes));
     to_json(&Told::new(&report))
-}
-
-/// Refuses what only works in a folder of this machine.
-fn check_remote(retry_failed: bool, mxnet: bool) -> PyResult<()> {
-    let (option, then) = match (retry_failed, mxnet) {
-        (true, _) => {
-            ("retry_failed needs the data set", "vidrec.fetch it, retry there, then vidrec.push it with overwrite=True")
-        }
-        (_, true) => ("mxnet needs an output", "vidrec.push it afterwards"),
-        _ => return Ok(()),
-    };
-    Err(usage(format!("{option} on this machine: {then}")))
 }
 
 /// What [`pack`] would give, as JSON. `progress` is called with the videos looked at and their number.
@@ -132,18 +117,25 @@ pub fn estimate(
     out: PathBuf,
     options: Options,
     progress: Option<Bound<'_, PyAny>>,
-    isolate: Option<Vec<OsString>>,
+    worker: Option<Vec<OsString>>,
 ) -> PyResult<String> {
-    let (remote, mut options) = (options.remote(), options.to_pack_options()?);
-    options.resources.isolate = isolate;
+    let (mut recipe, remote) = (options.recipe(&inputs)?, options.remote());
+    isolate(&mut recipe, worker)?;
     // An output in object storage is made on this machine first.
     let out = if vidrec::is_remote(&out) { remote.scratch_folder() } else { out };
-    to_json(&task::run(py, progress.as_ref(), |tell| vidrec::pack::estimate(&inputs, out, &options, tell))?)
+    let Recipe { inputs, options, .. } = &recipe;
+    to_json(&task::run(py, progress.as_ref(), |tell| vidrec::pack::estimate(inputs, out, options, tell))?)
 }
 
-/// Decodes for the run that started this process, until the run ends. Then the caller should end the process.
+/// The recipe of these inputs and options, as TOML.
 #[pyfunction]
-pub fn serve(py: Python<'_>, options: Options) -> PyResult<()> {
-    let options = options.to_pack_options()?;
-    py.detach(|| vidrec::pack::serve(&options)).map_err(raise)
+pub fn recipe(inputs: Vec<PathBuf>, options: Options) -> PyResult<String> {
+    options.recipe(&inputs)?.to_toml().map_err(raise)
+}
+
+/// Decodes for the run that started this process with these options, until the run ends. Then the caller should end the
+/// process.
+#[pyfunction]
+pub fn serve(py: Python<'_>, options: &str) -> PyResult<()> {
+    py.detach(|| PackOptions::from_json(options).and_then(|options| vidrec::pack::serve(&options))).map_err(raise)
 }

@@ -4,29 +4,28 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use vidrec::pack::{PackPlan, PartOptions, PartsPlan, PublishOptions, Resources};
+use vidrec::pack::{PackPlan, PartOptions, PartsPlan, PublishOptions, Recipe, Resources};
 
 use super::pack::Told;
-use super::pack_options::Options;
-use crate::error::{raise, to_json};
+use super::options::Options;
+use crate::error::to_json;
 use crate::storage::Storage;
 use crate::task;
 
 /// Divides a pack into parts. What was written, as JSON.
 #[pyfunction]
 pub fn write_plan(py: Python<'_>, inputs: Vec<PathBuf>, out: PathBuf, options: Options) -> PyResult<String> {
-    let parts = options.parts()?.map_or(1, |parts| parts.parts);
-    let options = options.to_pack_options()?;
+    let Recipe { inputs, parts, options } = options.recipe(&inputs)?;
     let written = task::run(py, None, |_| {
         let plan = PackPlan::from_inputs(&inputs, &options.input)?;
-        vidrec::pack::write_plan(&plan, &out, parts, &options)
+        vidrec::pack::write_plan(&plan, &out, parts.unwrap_or(1), &options)
     })?;
     to_json(&written)
 }
 
 /// Packs a part of a plan. The report, as JSON. `options` are resources and how often to commit; the plan has all others.
-/// `worker` starts a process that calls [`serve_part`] with one more argument, and decodes unless `no_isolate`, or if an
-/// attempt before this one died.
+/// `worker` starts a process that calls [`serve`](super::pack::serve) with one more argument. It decodes unless `isolate` is
+/// false, and if an attempt before this one died.
 #[pyfunction]
 pub fn pack_part(
     py: Python<'_>,
@@ -34,29 +33,23 @@ pub fn pack_part(
     part: u32,
     options: Options,
     worker: Option<Vec<OsString>>,
-    no_isolate: bool,
+    isolate: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let (scratch, given) = (options.remote().scratch, options.to_pack_options()?);
+    let (given, resources, run) = (options.remote(), options.resources()?, options.run()?);
     let mut options = PartOptions::default();
-    (options.commit_every, options.storage, options.scratch) = (given.run.commit_every, given.input.storage, scratch);
+    (options.commit_every, options.scratch) = (run.commit_every, given.scratch);
+    options.storage = given.storage.into_storage()?;
     let report = task::run(py, progress.as_ref(), |tell| {
         let plan = PartsPlan::open_at(&plan, &options.storage)?;
         // It may not be able to read the plan: secrets are in no command line.
-        let worker = worker.map(|command| command.into_iter().chain([plan.options_text().into()]).collect::<Vec<_>>());
-        options.resources = Resources { isolate: worker.clone().filter(|_| !no_isolate), ..given.resources };
+        let of_plan = plan.options(&resources)?.to_json()?;
+        let worker = worker.map(|command| command.into_iter().chain([of_plan.into()]).collect::<Vec<OsString>>());
+        options.resources = Resources { isolate: worker.clone().filter(|_| isolate), ..resources };
         options.worker = worker;
         plan.pack(part, &options, tell)
     })?;
     to_json(&Told::new(&report))
-}
-
-/// Decodes for the attempt that started this process with these options, until it ends. Then the caller should end the
-/// process.
-#[pyfunction]
-pub fn serve_part(py: Python<'_>, options: &str) -> PyResult<()> {
-    let serve = || vidrec::pack::serve(&PartsPlan::options_from(options, &Resources::default())?);
-    py.detach(serve).map_err(raise)
 }
 
 /// How far a plan is, as JSON.

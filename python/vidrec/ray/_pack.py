@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequen
 
 import ray  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-from .. import _pack_options, _parts, _storage, _vidrec
+from .. import _parts, _storage, _vidrec
 from .._program import Died
 from .._progress import Progress, Shown
 from .._storage import Path
@@ -20,7 +20,15 @@ from ..results import PackReport
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from .._pack_arguments import RayArguments
+    from .._recipe import RecipeOptions
+
+    class RayArguments(RecipeOptions, total=False):
+        isolate: bool
+        commit_every: Optional[float]
+        scratch: Optional[Path]
+        storage_options: Optional[Mapping[str, Any]]
+        storage_timeout: float
+
 
 # Seconds between two looks at which tasks have ended.
 _LOOK = 1.0
@@ -47,9 +55,9 @@ def pack(
     """Sample frames from videos and write them as a data set, on all nodes of a Ray cluster.
 
     All nodes must see the videos and the plan under the same paths, on a shared file system or in object storage, and have
-    the same version of vidrec. The work is divided into parts, one task each. The data set is byte for byte that of ``vidrec pack --parts N`` on one machine,
-    whatever happens on the way: a task that dies with its node is tried again, and resumes what it had done. If this
-    process dies, the same call continues; parts that are done stay done.
+    the same version of vidrec. The work is divided into parts, one task each. The data set is byte for byte that of
+    ``vidrec pack --parts N`` on one machine, whatever happens on the way: a task that dies with its node is tried again,
+    and resumes what it had done. If this process dies, the same call continues; parts that are done stay done.
 
     Parameters
     ----------
@@ -75,8 +83,8 @@ def pack(
     progress : bool or callable, default False
         As for :func:`vidrec.verify`, in videos of the parts that are done.
     **options
-        All options of :func:`vidrec.pack` that determine the bytes, such as ``fps`` or ``short_side``, and ``io_threads``,
-        ``commit_every``, ``no_isolate``, ``storage_options``, ``storage_timeout`` and ``scratch``. Each task packs in a folder
+        All options of :func:`vidrec.pack` that determine the bytes, such as ``frames`` or ``size``, and ``commit_every``,
+        ``isolate``, ``storage_options``, ``storage_timeout`` and ``scratch``. Each task packs in a folder
         of its own in ``scratch``, on its node. Ray hands ``storage_options`` to the tasks; no command line has them.
 
     Returns
@@ -92,7 +100,7 @@ def pack(
 
     Examples
     --------
-    >>> vidrec.ray.pack("/shared/videos", "/shared/train", parts=500, fps=8, progress=True).clips  # doctest: +SKIP
+    >>> vidrec.ray.pack("/shared/videos", "/shared/train", parts=500, frames=vidrec.Fps(8), progress=True).clips  # doctest: +SKIP
     1200000
     """
     if num_cpus < 1:
@@ -135,8 +143,8 @@ def _has_data_set(out: str, storage: Mapping[str, Any]) -> bool:
     """Whether there is a data set already."""
     if not _vidrec.is_remote(out):
         return os.path.exists(os.path.join(out, "dataset.json"))
-    given = _pack_options.storage(storage.get("storage_options"), storage.get("storage_timeout"))
-    return _answers(lambda: opened(out, given["storage"]))
+    given = _storage.given(storage.get("storage_options"), timeout=storage.get("storage_timeout") or _storage.TIMEOUT)
+    return _answers(lambda: opened(out, given))
 
 
 def _answers(look: Callable[[], object]) -> bool:

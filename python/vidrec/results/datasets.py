@@ -65,6 +65,8 @@ class DatasetInfo(Result):
     """The program that wrote the data set."""
     settings: Dict[str, Any]
     """The options that determined the bytes, by name."""
+    packed_from: Optional[Dict[str, Any]] = None
+    """``inputs``, and if they were given ``root``, ``classes`` and ``outside``; None if more than a pack made the data set."""
     ffmpeg: Optional[str] = None
     """Versions of FFmpeg's libraries; None if no video was decoded."""
     draws: Optional[int] = None

@@ -105,6 +105,8 @@ class PackReport(Result):
     """Frames whose time in the file is not after that of the frame that the decoder returned before."""
     cut_off: int
     """Videos of which clearly less decodes than their containers claim."""
+    thinned: int
+    """Videos with more frames than ``max_frames``, of which only some were taken."""
     without_audio: int
     """Videos without sound, where it was asked for."""
     audio_errors: int
@@ -112,7 +114,7 @@ class PackReport(Result):
     audio_gaps: int
     """Gaps in the sound of videos that were filled with silence, and videos in which an overlap was cut."""
     measured_frames: int
-    """Frames that this run compared with what was encoded: those of one video in 32, or with ``target_quality`` all."""
+    """Frames that this run compared with what was encoded: those of one video in 32, or all if ``quality`` is a target."""
     bytes: int
     """Bytes of record and index files together."""
     seconds: float
@@ -134,9 +136,9 @@ class PackReport(Result):
     resumed_at: Optional[int] = None
     """Of a resumed pack: videos that were done already."""
     least_quality: Optional[int] = None
-    """With ``target_quality``, the lowest quality that a frame has."""
+    """If ``quality`` is a target, the lowest quality that a frame has."""
     most_quality: Optional[int] = None
-    """With ``target_quality``, the highest quality that a frame has."""
+    """If ``quality`` is a target, the highest quality that a frame has."""
     psnr: Optional[float] = None
     """Mean PSNR of the luma of the ``measured_frames`` in dB."""
     ssim: Optional[float] = None

@@ -7,18 +7,16 @@ use vidrec::edit::{EditOptions, EditReport, RetileReport};
 
 use crate::outcome::{Failure, Outcome, Run};
 use crate::output::{self, bytes, count, printable};
-use crate::remote_output::{Output, RemoteArgs};
+use crate::remote_output::Output;
 use crate::storage::StorageArgs;
 
 /// How an output is written.
 #[derive(clap::Args)]
 pub struct OutputArgs {
-    /// Write this many shards, with the same number of clips each. [default: shards end where those of the input end]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub shards: Option<u32>,
-    /// Begin a new shard before a record file grows beyond this size, such as 1GiB or 500MB.
-    #[arg(long, value_name = "SIZE", value_parser = vidrec::parse_bytes, conflicts_with = "shards")]
-    pub shard_size: Option<u64>,
+    /// How many shards to write, with the same number of clips each; or the size at which another shard begins, such as 1GiB
+    /// or 500MB. [default: shards end where those of the input end]
+    #[arg(long, value_name = "N|SIZE")]
+    pub shards: Option<Sharding>,
     /// Replace a data set that is already there.
     #[arg(long)]
     pub force: bool,
@@ -30,12 +28,7 @@ pub struct OutputArgs {
 impl OutputArgs {
     /// What the library takes, but for `overwrite`, which depends on where the output is.
     pub fn options(&self, overwrite: bool) -> EditOptions {
-        let shards = match (self.shards, self.shard_size) {
-            (Some(count), _) => Some(Sharding::Count(count)),
-            (None, Some(bytes)) => Some(Sharding::Bytes(bytes)),
-            (None, None) => None,
-        };
-        EditOptions { shards, overwrite }
+        EditOptions { shards: self.shards, overwrite }
     }
 }
 
@@ -49,14 +42,12 @@ pub struct NewSetArgs {
     pub how: OutputArgs,
     #[command(flatten)]
     pub storage: StorageArgs,
-    #[command(flatten)]
-    remote: RemoteArgs,
 }
 
 impl NewSetArgs {
     /// Makes a data set, and tells what was written.
     pub fn write(&self, write: impl FnOnce(&Path, &EditOptions) -> vidrec::Result<EditReport>) -> Run {
-        let report = self.remote.write(self.place()?, |out, overwrite| write(out, &self.how.options(overwrite)))?;
+        let report = self.place()?.write(|out, overwrite| write(out, &self.how.options(overwrite)))?;
         let report = at(report, &self.output);
         output::print(self.how.json, &report, render)?;
         Ok(outcome(&[report]))
@@ -67,8 +58,7 @@ impl NewSetArgs {
         &self,
         write: impl FnOnce(&Path, &EditOptions) -> vidrec::Result<Vec<EditReport>>,
     ) -> Result<Vec<EditReport>, Failure> {
-        let reports =
-            self.remote.write_parts(self.place()?, |out, overwrite| write(out, &self.how.options(overwrite)))?;
+        let reports = self.place()?.write_parts(|out, overwrite| write(out, &self.how.options(overwrite)))?;
         let moved = |report: EditReport| {
             let name = Path::new(&report.output).file_name().unwrap_or_default().to_owned();
             at(report, &self.output.join(name))
@@ -77,7 +67,8 @@ impl NewSetArgs {
     }
 
     fn place(&self) -> Result<Output<'_>, Failure> {
-        Ok(Output { path: &self.output, storage: self.storage.storage()?, force: self.how.force })
+        let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
+        Ok(Output { path: &self.output, storage, force: self.how.force, only_publisher })
     }
 }
 

@@ -8,8 +8,8 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         "pack",
         &[
             "vidrec pack videos -o train",
-            "vidrec pack list.csv -o train --frames 16 --sample random --short-side 320 --quality 95",
-            "vidrec pack s3://bucket/videos -o s3://bucket/train --fps 2 --resume",
+            "vidrec pack list.csv -o train --frames 16 --sample random --size 320 --quality 95",
+            "vidrec pack s3://bucket/videos -o s3://bucket/train --fps 2 --if-exists resume",
         ],
     ),
     (
@@ -120,10 +120,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec subset train -o small --sample 1000 --seed 1",
         ],
     ),
-    (
-        "reshard",
-        &["vidrec reshard train -o resharded --shard-size 1GB", "vidrec reshard train -o resharded --shards 16"],
-    ),
+    ("reshard", &["vidrec reshard train -o resharded --shards 1GB", "vidrec reshard train -o resharded --shards 16"]),
     ("retile", &["vidrec retile train -o smaller", "vidrec retile train -o small --quality 85"]),
     ("append", &["vidrec append train more", "vidrec append train monday tuesday"]),
     (

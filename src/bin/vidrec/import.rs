@@ -8,8 +8,8 @@ use vidrec::interop::mxnet::Ids;
 use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, webdataset};
 
 use crate::output::{bytes, count, printable};
-use crate::remote_output::{Output, RemoteArgs};
-use crate::storage::OutputStorageArgs;
+use crate::remote_output::Output;
+use crate::storage::RemoteStorageArgs;
 use crate::words::words;
 use crate::{Outcome, Run, output, watch};
 
@@ -122,9 +122,7 @@ struct How {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    storage: OutputStorageArgs,
-    #[command(flatten)]
-    remote: RemoteArgs,
+    storage: RemoteStorageArgs,
 }
 
 /// The time from one frame to the next, in seconds.
@@ -153,8 +151,9 @@ impl How {
         output: &Path,
         import: impl FnOnce(&Path, &ImportOptions) -> vidrec::Result<ImportReport>,
     ) -> Result<ImportReport, Box<dyn std::error::Error>> {
-        let to = Output { path: output, storage: self.storage.storage()?, force: self.force };
-        self.remote.write(to, |out, overwrite| import(out, &self.options(overwrite)))
+        let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
+        let to = Output { path: output, storage, force: self.force, only_publisher };
+        to.write(|out, overwrite| import(out, &self.options(overwrite)))
     }
 }
 

@@ -9,6 +9,7 @@ use vidrec::{ClassStats, Clip, Dataset, JsonObject, Result, TrackSchema, TrackVi
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped, printable};
+use crate::packing;
 use crate::storage::StorageArgs;
 
 /// Say what is in a data set, or all about one clip.
@@ -25,6 +26,9 @@ pub struct Args {
     /// Count the clips of each class.
     #[arg(long, conflicts_with = "clip")]
     classes: bool,
+    /// Print the recipe that made the data set: `vidrec pack` packs the same bytes with it.
+    #[arg(long, conflicts_with_all = ["clip", "classes", "json"])]
+    recipe: bool,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -95,6 +99,11 @@ struct FrameReport {
 }
 
 pub fn run(args: &Args) -> Run {
+    if args.recipe {
+        let text = packing::recipe_of(&args.dataset, args.storage.storage()?)?;
+        output::print(false, &(), |()| text.clone())?;
+        return Ok(Outcome::Done);
+    }
     let dataset = args.storage.open(&args.dataset)?;
     if let Some(ordinal) = args.clip {
         let clip = dataset.clip(ordinal)?;

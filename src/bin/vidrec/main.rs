@@ -14,6 +14,7 @@ mod examples;
 mod export;
 mod extract;
 mod fetch;
+mod groups;
 mod import;
 mod inspect;
 mod interrupt;
@@ -91,7 +92,9 @@ enum Command {
     Relabel(relabel::Args),
     Repair(repair::Args),
     Cache(cache::Args),
+    #[command(hide = true)]
     Completions(completions::Args),
+    #[command(hide = true)]
     Manual(manual::Args),
 }
 
@@ -104,11 +107,11 @@ fn main() -> ExitCode {
 
 /// Runs the program with its name and arguments, and returns its exit status. Wrong usage ends the process at once.
 ///
-/// `start` and the arguments are the command that starts a further process of this program, as a worker.
+/// `start` is the command that starts a further process of this program, as a worker.
 pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     let run = vidrec::stoppable(interrupt::asked(), || match parsed(&args).command {
-        Command::Packing(command) => command.run(start, args.get(1..).unwrap_or_default()),
+        Command::Packing(command) => command.run(start),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Check(args) => check::run(&args),
@@ -155,7 +158,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
 
 /// The program as the command line describes it.
 fn command() -> clap::Command {
-    examples::added_to(Cli::command())
+    groups::added_to(examples::added_to(Cli::command()))
 }
 
 fn parsed(args: &[OsString]) -> Cli {
@@ -170,7 +173,7 @@ mod tests {
     /// The paths of the subcommands of a command that do something themselves.
     fn paths(command: &clap::Command, path: &str) -> Vec<String> {
         let name = |inner: &clap::Command| format!("{path} {}", inner.get_name()).trim_start().to_owned();
-        let shown = command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help");
+        let shown = command.get_subcommands().filter(|inner| inner.get_name() != "help");
         let below =
             |inner| if clap::Command::has_subcommands(inner) { paths(inner, &name(inner)) } else { vec![name(inner)] };
         shown.flat_map(below).collect()

@@ -1,6 +1,7 @@
 //! What stands for `packing` in a build without FFmpeg: a command that explains why it cannot pack.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use crate::outcome::Run;
 
@@ -17,11 +18,16 @@ pub enum Command {
 
 impl Command {
     /// Returns the reason why this build cannot pack.
-    pub fn run(&self, _: Vec<OsString>, _: &[OsString]) -> Run {
+    pub fn run(&self, _: Vec<OsString>) -> Run {
         Err("this build of vidrec cannot pack: it was built without FFmpeg\n\
              help: use a released wheel or program, or build one from a checkout with `cargo install --path .`"
             .into())
     }
+}
+
+/// Recipes are written by packing.
+pub fn recipe_of(_: &Path, _: vidrec::Storage) -> vidrec::Result<String> {
+    Err(vidrec::Error::usage("this build of vidrec has no recipes: it was built without FFmpeg"))
 }
 
 /// The FFmpeg libraries that read videos.

@@ -39,9 +39,13 @@ pub fn tell(what: impl Display) {
 /// A hint of the library in terms of flags and commands.
 pub fn flags(hint: Hint) -> String {
     match hint {
-        Hint::Resume => "run the pack again with --resume".into(),
-        Hint::Restart => "start the pack over with --restart".into(),
+        Hint::Resume => "run the pack again with --if-exists resume".into(),
+        Hint::Restart => "start the pack over with --if-exists replace".into(),
         Hint::Overwrite => "replace it with --force".into(),
+        Hint::Set("only_publisher") => "set --storage conditional_put=disabled".into(),
+        Hint::Set("scratch") => "set TMPDIR".into(),
+        Hint::Unset("scratch") => "unset TMPDIR".into(),
+        Hint::Set("timeout") => "set --storage timeout=SECONDS".into(),
         Hint::Set(option) => format!("set --{}", flag(option)),
         Hint::Choose(option, word) => format!("set --{} {word}", flag(option)),
         Hint::Unset(option) => format!("omit --{}", flag(option)),
@@ -75,10 +79,7 @@ pub fn tell_next(hints: &[Hint]) {
 
 /// The flag for an option of the library.
 fn flag(option: &str) -> String {
-    match option {
-        "picture_rate" => "picture-fps".into(),
-        other => other.replace('_', "-"),
-    }
+    option.replace('_', "-")
 }
 
 /// Whether the user stopped the program.

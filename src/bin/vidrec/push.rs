@@ -6,8 +6,7 @@ use vidrec::{PushOptions, PushReport};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
-use crate::remote_output::PublisherArgs;
-use crate::storage::OutputStorageArgs;
+use crate::storage::RemoteStorageArgs;
 use crate::watch;
 
 /// Copy a data set from a local folder to object storage.
@@ -31,17 +30,12 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    publisher: PublisherArgs,
-    #[command(flatten)]
-    storage: OutputStorageArgs,
+    storage: RemoteStorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let options = PushOptions {
-        storage: args.storage.storage()?,
-        overwrite: args.force,
-        only_publisher: args.publisher.only_publisher,
-    };
+    let storage = args.storage.storage()?;
+    let options = PushOptions { only_publisher: args.storage.only_publisher(), storage, overwrite: args.force };
     let report = vidrec::push(&args.dataset, &args.location, &options, &mut watch::of_bytes())?;
     output::print(args.json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.notes))

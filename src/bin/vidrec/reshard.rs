@@ -21,7 +21,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     if args.new.how.options(false).shards.is_none() {
-        return Err("give --shards N or --shard-size SIZE".into());
+        return Err("give --shards, a number or a size".into());
     }
     let set = args.new.storage.open(&args.dataset)?;
     args.new.write(|out, options| edit::reshard(&set, out, options, &mut watch::of("clips")))

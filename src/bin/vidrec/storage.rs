@@ -9,74 +9,57 @@ use vidrec::{Dataset, OpenOptions, Storage};
 /// Heading of these options.
 pub const HEADING: &str = "Object storage (s3://, gs://, az://) and web servers (https://)";
 
-/// What the storage is told.
+/// How long a read or write may take, with all tries, if `timeout` does not say.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How a remote location is read and written.
 #[derive(clap::Args)]
-struct OptionArgs {
+pub struct RemoteStorageArgs {
     /// An option of the storage, such as region=eu-west-1. May be given several times.
     ///
-    /// The names are those of object_store, as in pandas and polars: region, endpoint, skip_signature and so on. An option
-    /// comes before the environment and the files of each cloud's own tools. Secrets belong there, because other users of
-    /// this machine can see a command line.
-    #[arg(long, value_name = "KEY=VALUE", help_heading = HEADING)]
+    /// timeout=30: seconds that a read or write may take, with all tries; 60 if not given. conditional_put=disabled: for
+    /// stores that do not write objects on conditions (If-None-Match), by which vidrec keeps publishers apart; nobody else
+    /// may then publish at the same location at the same time.
+    ///
+    /// All other names are those of object_store, as in pandas and polars: region, endpoint, skip_signature and so on. An
+    /// option comes before the environment and the files of each cloud's own tools. Secrets belong there, because other
+    /// users of this machine can see a command line.
+    #[arg(long, value_name = "KEY=VALUE", help_heading = HEADING, hide_short_help = true)]
     storage: Vec<String>,
 }
 
-impl OptionArgs {
-    fn read(&self) -> Result<BTreeMap<String, String>, String> {
-        self.storage.iter().map(|text| pair(text)).collect()
+impl RemoteStorageArgs {
+    /// What the library takes.
+    pub fn storage(&self) -> Result<Storage, String> {
+        let mut options: BTreeMap<String, String> =
+            self.storage.iter().map(|text| pair(text)).collect::<Result<_, _>>()?;
+        let timeout = options.remove("timeout").map_or(Ok(TIMEOUT), |text| parse_timeout(&text))?;
+        options.retain(|name, value| !is_only_publisher(name, value));
+        Ok(Storage { options, timeout, ..Storage::default() })
     }
+
+    /// Whether nobody else publishes there.
+    pub fn only_publisher(&self) -> bool {
+        self.storage.iter().filter_map(|text| text.split_once('=')).any(|(name, value)| is_only_publisher(name, value))
+    }
+}
+
+/// Whether an option says that the store does not write on conditions, so that nobody else may publish there.
+fn is_only_publisher(name: &str, value: &str) -> bool {
+    name == "conditional_put" && value == "disabled"
 }
 
 /// How a remote data set is read, and an output written there. Local ones ignore it.
 #[derive(clap::Args)]
 pub struct StorageArgs {
     #[command(flatten)]
-    options: OptionArgs,
+    options: RemoteStorageArgs,
     /// Keep what is read in this folder on local disk, for later runs and other processes. [default: keep nothing]
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     cache: Option<PathBuf>,
     /// The most bytes that the cache may hold, such as 200GB. [default: what is free on its disk, less a tenth of the disk]
     #[arg(long, value_name = "SIZE", requires = "cache", help_heading = HEADING, value_parser = vidrec::parse_bytes)]
     cache_bytes: Option<u64>,
-    /// How long a read or write may take, with all tries.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = HEADING, value_parser = parse_timeout)]
-    timeout: f64,
-}
-
-/// How a remote location is written to, or asked about, by a command that reads no data set.
-#[derive(clap::Args)]
-pub struct OutputStorageArgs {
-    #[command(flatten)]
-    options: OptionArgs,
-    /// How long a request may take, with all tries.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = HEADING, value_parser = parse_timeout)]
-    timeout: f64,
-}
-
-impl OutputStorageArgs {
-    /// What the library takes.
-    pub fn storage(&self) -> Result<Storage, String> {
-        let timeout = Duration::from_secs_f64(self.timeout);
-        Ok(Storage { options: self.options.read()?, timeout, ..Storage::default() })
-    }
-}
-
-/// How remote videos are read, and an output written there.
-#[derive(clap::Args)]
-pub struct VideoStorageArgs {
-    #[command(flatten)]
-    options: OptionArgs,
-    /// How long a read may take, with all tries. Then the run stops, and can be resumed.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = HEADING, value_parser = parse_timeout)]
-    storage_timeout: f64,
-}
-
-impl VideoStorageArgs {
-    /// What the library takes.
-    pub fn storage(&self) -> Result<Storage, String> {
-        let options = self.options.read()?;
-        Ok(Storage { options, timeout: Duration::from_secs_f64(self.storage_timeout), ..Storage::default() })
-    }
 }
 
 /// The memory for records of a loader. Local data sets ignore it.
@@ -88,15 +71,14 @@ pub struct MemoryArgs {
 }
 
 impl StorageArgs {
+    /// Whether nobody else publishes there.
+    pub fn only_publisher(&self) -> bool {
+        self.options.only_publisher()
+    }
+
     /// What the library takes.
     pub fn storage(&self) -> Result<Storage, String> {
-        Ok(Storage {
-            options: self.options.read()?,
-            cache: self.cache.clone(),
-            cache_bytes: self.cache_bytes,
-            timeout: Duration::from_secs_f64(self.timeout),
-            ..Storage::default()
-        })
+        Ok(Storage { cache: self.cache.clone(), cache_bytes: self.cache_bytes, ..self.options.storage()? })
     }
 
     /// The same for a command that has a loader.
@@ -120,9 +102,10 @@ fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn parse_timeout(text: &str) -> Result<f64, String> {
+fn parse_timeout(text: &str) -> Result<Duration, String> {
     let is_time = |seconds: &f64| *seconds > 0.0 && *seconds <= 1e6;
-    text.parse().ok().filter(is_time).ok_or_else(|| "expected seconds, more than 0 and at most a million".into())
+    let seconds = text.parse().ok().filter(is_time).map(Duration::from_secs_f64);
+    seconds.ok_or_else(|| format!("--storage timeout={text}: expected seconds, more than 0 and at most a million"))
 }
 
 /// The path of an output that is no data set.
@@ -145,6 +128,6 @@ mod tests {
             assert!(pair(wrong).is_err_and(|e| !e.contains("hunter2")));
         }
         assert!(parse_timeout("0").is_err() && parse_timeout("-1").is_err() && parse_timeout("nan").is_err());
-        assert_eq!(parse_timeout("0.5"), Ok(0.5));
+        assert_eq!(parse_timeout("0.5"), Ok(Duration::from_millis(500)));
     }
 }

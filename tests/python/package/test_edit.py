@@ -133,8 +133,8 @@ def test_data_sets_are_written(train, damaged, tmp_path):
         assert vidrec.verify(tmp_path / made).ok
     with pytest.raises(vidrec.FormatError, match="vidrec.verify lists what is damaged"):
         vidrec.reshard(damaged, tmp_path / "no", shards=1)
-    with pytest.raises(vidrec.UsageError, match="shards or shard_size"):
-        vidrec.reshard(train, tmp_path / "no", shards=1, shard_size=1)
+    with pytest.raises(vidrec.UsageError, match="shards"):
+        vidrec.reshard(train, tmp_path / "no", shards=0)
 
     def stop(done, total):
         raise vidrec.Interrupted("enough")
@@ -170,6 +170,6 @@ def test_ctrl_c_stops_a_pack_that_can_be_resumed(videos, tmp_path):
     assert not (tmp_path / "set/dataset.json").exists()
     with pytest.raises(vidrec.UsageError, match="interrupted pack"):
         vidrec.pack(tmp_path / "many", tmp_path / "set", frames=2, size=(24, 32))
-    options = ["--frames", "2", "--size", "32x24", "--resume", "--json"]
+    options = ["--frames", "2", "--size", "32x24", "--if-exists", "resume", "--json"]
     report = json.loads(program("pack", tmp_path / "many", "-o", tmp_path / "set", *options).stdout)
     assert report["clips"] == 600 and 0 < report["resumed_at"] < 600

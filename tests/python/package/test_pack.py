@@ -14,11 +14,14 @@ import pytest
 import vidrec
 from vidrec import _progress
 
-# What makes no sense in Python: the report is a dict, and a part of a plan has a function of its own.
-PROGRAM_ONLY = {"json", "help", "plan", "part", "storage"}
-# `overwrite` is what every function of the package calls the program's --force, which pack takes too.
-# Its --storage, given several times, is the dict that it is for every function.
-PYTHON_ONLY = {"inputs", "overwrite", "progress", "storage_options"}
+ROOT = Path(__file__).parents[3]
+# What makes no sense in Python: the report is a dataclass, a part of a plan and the recipe have functions of their own, and
+# the rules for frames are values of `frames`.
+PROGRAM_ONLY = {"json", "help", "output", "part", "write_recipe", "storage", "no_isolate", "fps", "every", "all", "keyframes"}
+# What the program takes in other forms: TMPDIR, --no-isolate, and --storage KEY=VALUE several times. It always shows progress.
+PYTHON_ONLY = {
+    "isolate", "scratch", "storage_options", "storage_timeout", "only_publisher", "progress", "commit_every"
+}  # fmt: skip
 
 
 def program(*arguments):
@@ -30,8 +33,10 @@ def files(folder):
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def signature():
-    return inspect.signature(vidrec.pack).parameters
+def arguments():
+    """All that the function takes by name."""
+    own = {name for name, it in inspect.signature(vidrec.pack).parameters.items() if it.kind is it.KEYWORD_ONLY}
+    return own | set(vidrec.RecipeOptions.__annotations__)
 
 
 def flags():
@@ -43,60 +48,67 @@ def flags():
 
 def as_flags(options):
     """Arguments of the function as those of the program."""
-    arguments = []
+    flags = []
     for name, value in options.items():
-        arguments.append("--" + name.replace("_", "-"))
-        if value is not True:
-            arguments.append(str(value))
-    return arguments
+        if name == "frames" and not isinstance(value, int):
+            name, _, value = str(value).partition(":")
+        elif name == "isolate":
+            name, value = "no-isolate", True
+        flags.append("--" + name.replace("_", "-"))
+        if value is not True and value != "":
+            flags.append("x".join(map(str, value[::-1])) if isinstance(value, tuple) else str(value))
+    return flags
+
+
+def named(options):
+    return "-".join(f"{name}-{value}".replace("True", "") for name, value in options.items())
 
 
 def test_the_program_and_the_function_have_the_same_options():
-    assert flags() - PROGRAM_ONLY == set(signature()) - PYTHON_ONLY
+    assert flags() - PROGRAM_ONLY == arguments() - PYTHON_ONLY
 
 
-def test_the_function_is_documented_with_the_librarys_defaults():
-    library = vidrec._vidrec.pack_defaults()
-    found = dict(re.findall(r"^ {4}(\w+) : .*, default (.+)$", vidrec.pack.__doc__, re.M))
-    assert set(library) <= set(found)
-    for name, default in found.items():
-        expected = eval(default, {"__builtins__": {}})  # such as 2**28
-        assert library.get(name, False) == expected, name
-        # None stands for the library's default.
-        assert signature()[name].default in ((False,) if expected is False else (None, vidrec.tools._DEFAULT)), name
+def test_the_options_of_python_are_those_of_the_schema():
+    subprocess.run([sys.executable, ROOT / "scripts/python_options.py"], check=True)
 
 
-def test_the_program_has_the_librarys_defaults():
-    shown = re.sub(r"\s+", " ", program("--help").stdout)
-    for name, default in vidrec._vidrec.pack_defaults().items():
-        if default is not False:
-            text = {"max_pixels": "2^28"}.get(name, str(default).removesuffix(".0") if name != "sample" else default)
-            flag = "--" + name.replace("_", "-") + " <"
-            after = shown[shown.index(flag) :]
-            assert re.search(r"\[default: ([^\]]+)\]", after).group(1) == text, name
+def test_the_schema_has_the_defaults_of_the_program(tmp_path):
+    """Those that a recipe is written with."""
+    done = program("videos", "--write-recipe", tmp_path / "recipe.toml")
+    assert done.returncode == 0, done.stderr
+    written = (tmp_path / "recipe.toml").read_text()
+    schema = json.loads((ROOT / "docs/recipe.schema.json").read_text())["properties"]
+    defaults = {name: option["default"] for name, option in schema.items()}
+    # What is off or not there is not written.
+    set_ = {name: value for name, value in defaults.items() if isinstance(value, (int, str)) and value is not False}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in sorted({**set_, "inputs": ["videos"]}.items())]
+    assert written.splitlines() == lines
+    assert vidrec.recipe("videos") == vidrec.recipe(["videos"]) == written
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"fps": 6, "max_frames": 3},
-        {"fps": "30000/1001", "max_frames": 4},
-        {"every": 5},
-        {"all": True},
-        {"keyframes": True},
-        {"frames": 3, "sample": "clip", "stride": 2},
-        {"frames": 2, "sample": "random-clip", "stride": 3, "draws": 2, "seed": 5},
+        {"frames": vidrec.Fps(6), "max_frames": 3},
+        {"frames": vidrec.Fps("30000/1001"), "max_frames": 4},
+        {"frames": vidrec.Every(5)},
+        {"frames": "all"},
+        {"frames": "all", "max_frames": 3, "cut": True},
+        {"frames": "keyframes"},
+        {"frames": 3, "sample": "clip:2"},
+        {"frames": 2, "sample": "random-clip:3", "draws": 2, "seed": 5},
         {"frames": 15, "short": "loop", "decode_all": True, "shuffle_seed": 3},
-        {"size": "32x24", "quality": 50, "optimize": True},
+        {"size": (24, 32), "quality": 50},
         {"quality": 80, "effort": 0},
-        {"target_quality": "psnr:36", "effort": 0},
-        {"original": True, "timeout": 30.5, "commit_every": 0.5, "max_failures": "50%", "on_error": "stop"},
-        {"short_side": 90, "enlarge": True, "max_pixels": 10**6, "max_duration": 5.5},
-        {"picture_fps": 29.97, "segment_clock": "first-frame", "whole_files": True, "pass_through": True},
-        {"shard_size": "40kB", "memory": "64MiB", "threads": 2, "io_threads": 0},
-        {"shards": 3, "no_isolate": True, "mxnet": True},
+        {"quality": vidrec.Psnr(36), "effort": 0},
+        {"quality": vidrec.Ssim(0.9)},
+        {"size": "original", "timeout": 30.5, "commit_every": 0.5, "max_failures": "50%"},
+        {"size": "90:enlarge", "max_pixels": 10**6, "max_duration": 5.5},
+        {"picture_fps": 29.97, "segments": "first-frame", "quality": "original"},
+        {"shards": "40kB", "memory": "64MiB", "threads": 2},
+        {"shards": 3, "isolate": False},
     ],
-    ids=lambda options: "-".join(options),
+    ids=named,
 )
 def test_each_option_does_what_it_does_in_the_program(options, videos, tmp_path):
     plain = program(videos, "-o", tmp_path / "plain")
@@ -105,8 +117,35 @@ def test_each_option_does_what_it_does_in_the_program(options, videos, tmp_path)
     report = vidrec.pack(videos, tmp_path / "function", **options)
     assert report.failed == 0 and not report.unchanged
     assert files(tmp_path / "function") == files(tmp_path / "program")
-    if not set(options) & {"original"}:  # at their size, these videos are as they are by default
-        assert files(tmp_path / "function") != files(tmp_path / "plain")
+    assert files(tmp_path / "function") != files(tmp_path / "plain")
+
+
+def test_a_recipe_packs_what_its_options_pack(videos, tmp_path):
+    options = {"frames": vidrec.Every(3), "size": (48, 64), "quality": vidrec.Psnr(38), "max_frames": 3, "cut": True}
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(vidrec.recipe(videos, **options))
+    vidrec.pack(videos, tmp_path / "options", **options)
+    vidrec.pack(recipe, tmp_path / "recipe")
+    assert program(recipe, "-o", tmp_path / "program").returncode == 0
+    expected = files(tmp_path / "options")
+    assert expected and files(tmp_path / "recipe") == files(tmp_path / "program") == expected
+    settings = vidrec.inspect(tmp_path / "recipe").settings
+    assert (settings["frames"], settings["size"], settings["quality"]) == ("every:3", "64x48", "psnr:38")
+    # What is given replaces what the recipe has.
+    changed = {**options, "frames": "all", "size": 32}
+    vidrec.pack(recipe, tmp_path / "changed", frames="all", size=32)
+    vidrec.pack(videos, tmp_path / "expected", **changed)
+    assert files(tmp_path / "changed") == files(tmp_path / "expected") != expected
+    plan = vidrec.plan(recipe, tmp_path / "plan", parts=2)
+    assert plan.parts == 2
+
+
+def test_a_data_set_gives_its_recipe(videos, tmp_path):
+    vidrec.pack(videos, tmp_path / "set", frames=vidrec.Fps(6), max_frames=3, size=32)
+    command = [Path(sys.executable).with_name("vidrec"), "inspect", tmp_path / "set", "--recipe"]
+    (tmp_path / "again.toml").write_text(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    vidrec.pack(tmp_path / "again.toml", tmp_path / "again")
+    assert files(tmp_path / "again") == files(tmp_path / "set")
 
 
 def test_inputs_are_read_with_the_same_options(videos, tmp_path):
@@ -125,92 +164,85 @@ def test_inputs_are_read_with_the_same_options(videos, tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
-        {"fps": 6, "frames": 8},
-        {"every": 2, "sample": "uniform"},
-        {"all": True, "keyframes": True},
-        {"fps": 6, "every": 2},
-        {"keyframes": True, "stride": 2},
-        {"all": True, "draws": 2},
+        {"frames": vidrec.Every(2), "sample": "clip"},
+        {"frames": "all", "draws": 2},
         {"max_frames": 3},
         {"max_frames": 3, "frames": 8},
-        {"stride": 2},
-        {"sample": "random", "stride": 2},
-        {"sample": "clip:3", "stride": 2},
-        {"short_side": 64, "size": "32x24"},
-        {"short_side": 64, "original": True},
-        {"size": "32x24", "original": True},
-        {"size": "32x24", "enlarge": True},
-        {"original": True, "enlarge": True},
-        {"resume": True, "restart": True},
-        {"shards": 2, "shard_size": "1GB"},
+        {"draws": 2},
+        {"sample": "clip", "draws": 2},
+        {"shards": 2, "parts": 3},
     ],
-    ids=lambda options: "-".join(options),
+    ids=named,
 )
 def test_what_goes_not_together_is_refused_in_the_same_words(options, videos, tmp_path):
     refused = program(videos, "-o", tmp_path / "out", *as_flags(options))
     assert refused.returncode == 2, refused.stderr
     with pytest.raises(vidrec.UsageError) as e:
         vidrec.pack(videos, tmp_path / "out", **options)
-    first = refused.stderr.splitlines()[0]
-    named = re.sub(r"--([a-z-]+)", lambda flag: flag[1].replace("-", "_"), first)
-    assert named == f"error: {e.value}"
+    # The program may go on to say which of its options are meant.
+    words = str(e.value).split("; ")[0]
+    assert refused.stderr.splitlines()[0].startswith(f"error: {words}"), (refused.stderr, e.value)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("frames", [0, -1, 2**20 + 1, 1.5]),
-        ("stride", [0, 2**32]),
-        ("every", [0]),
+        ("frames", [0, -1, 2**20 + 1]),
+        ("sample", ["best", "clip:0", "random:2"]),
+        ("short", ["best"]),
+        ("segments", ["best"]),
         ("draws", [0, 10_001]),
         ("max_frames", [0]),
         ("seed", [-1, 2**64]),
         ("shuffle_seed", [-1]),
-        ("fps", [0, "x", "1/0"]),
         ("picture_fps", [0, "-1"]),
-        ("short_side", [0, 65_501]),
-        ("size", ["0x5", "32", "original"]),
-        ("quality", [0, 101, 300, "high"]),
-        ("threads", [0, 1025]),
-        ("io_threads", [-1, 65]),
-        ("memory", [0, "2 apples", "1.5GiB"]),
-        ("shards", [0]),
-        ("shard_size", [0, "x"]),
+        ("size", [0, 65_501, "0x5", "32x", "32:smaller"]),
+        ("quality", [0, 101, 300, "high", "psnr:5", "ssim:2"]),
+        ("effort", [2]),
+        ("audio", [1, "16000:five"]),
+        ("memory", ["2 apples", "1.5GiB"]),
+        ("shards", [0, "x"]),
         ("max_pixels", [0]),
         ("max_duration", [0, -1, "nan"]),
         ("timeout", [0, -1]),
-        ("commit_every", [-1, "x"]),
         ("max_failures", [-1, "101%"]),
+        ("track", ["x"]),
     ],
 )
-def test_values_are_refused_in_the_same_words(name, values, videos, tmp_path):
-    more = {"all": True} if name == "max_frames" else {}
+def test_values_are_refused_by_name(name, values, videos, tmp_path):
+    more = {"frames": "all"} if name == "max_frames" else {}
     for value in values:
         flag = f"--{name.replace('_', '-')}={value}"
-        refused = program(videos, "-o", tmp_path / "out", flag, *as_flags(more))
-        assert refused.returncode == 2, refused.stderr
-        with pytest.raises(vidrec.UsageError) as e:
+        assert program(videos, "-o", tmp_path / "out", flag, *as_flags(more)).returncode == 2, value
+        with pytest.raises(vidrec.UsageError, match=name):
             vidrec.pack(videos, tmp_path / "out", **{name: value}, **more)
-        argument, words = str(e.value).split(": ", 1)
-        assert argument == name and refused.stderr.splitlines()[0].endswith(": " + words), (refused.stderr, words)
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["sample", "short", "segment_clock", "on_error"])
-def test_unknown_words_are_refused_with_the_known_ones(name, videos, tmp_path):
-    refused = program(videos, "-o", tmp_path / "out", f"--{name.replace('_', '-')}", "best")
-    assert refused.returncode == 2
-    with pytest.raises(vidrec.UsageError) as e:
-        vidrec.pack(videos, tmp_path / "out", **{name: "best"})
-    known = re.search(r"possible values: (.*)\]", refused.stderr)[1].split(", ")
-    found = re.search(r"expected one of (.*), found best", str(e.value))[1].split(", ")
-    assert str(e.value).startswith(name) and [word.split("[")[0] for word in found] == known
+@pytest.mark.parametrize(
+    ("option", "nearest"), [("qualty", "quality"), ("frame", "frames"), ("label_colum", "label_column"), ("sizes", "size")]
+)
+def test_an_unknown_option_names_the_nearest(option, nearest, videos, tmp_path):
+    for call in (
+        lambda: vidrec.pack(videos, tmp_path / "out", **{option: 9}),
+        lambda: vidrec.plan(videos, tmp_path / "out", parts=2, **{option: 9}),
+        lambda: vidrec.recipe(videos, **{option: 9}),
+    ):
+        with pytest.raises(vidrec.UsageError, match=f"found {option}; did you mean {nearest}\\?"):
+            call()
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("how", ["best", "", "overwrite"])
+def test_what_to_do_with_an_output_is_one_of_few_words(how, videos, tmp_path):
+    with pytest.raises(vidrec.UsageError, match="if_exists.*fail, resume, retry-failed, replace"):
+        vidrec.pack(videos, tmp_path / "out", if_exists=how)
 
 
 def test_a_dry_run_gives_the_estimate_and_writes_nothing(videos, tmp_path):
     calls = []
-    options = {"fps": 6, "max_frames": 3}
+    options = {"frames": vidrec.Fps(6), "max_frames": 3}
     out = tmp_path / "out"
     estimate = vidrec.pack(videos, out, dry_run=True, progress=lambda *call: calls.append(call), **options)
     assert not out.exists() and calls[-1] == (12, 12)
@@ -224,29 +256,18 @@ def test_a_dry_run_gives_the_estimate_and_writes_nothing(videos, tmp_path):
 
 
 def test_what_is_done_already_is_told(videos, tmp_path):
-    out, options = tmp_path / "out", {"frames": 2, "short_side": 32}
+    out, options = tmp_path / "out", {"frames": 2, "size": 32}
     assert vidrec.pack(videos, out, **options).unchanged is False
-    assert vidrec.pack(videos, out, resume=True, **options).unchanged is True
-    assert vidrec.pack(videos, out, retry_failed=True, **options).unchanged is True
-    assert vidrec.pack(videos, out, force=True, **options).unchanged is False
+    assert vidrec.pack(videos, out, if_exists="resume", **options).unchanged is True
+    assert vidrec.pack(videos, out, if_exists="retry-failed", **options).unchanged is True
+    assert vidrec.pack(videos, out, if_exists="replace", **options).unchanged is False
 
 
-@pytest.mark.parametrize("options", [{"retry_failed": True}, {"draws": 2}], ids=lambda options: "-".join(options))
-def test_what_the_library_refuses_is_refused_in_its_words(options, videos, tmp_path):
-    refused = program(videos, "-o", tmp_path / "out", *as_flags(options))
+def test_what_the_library_refuses_is_refused_in_its_words(videos, tmp_path):
+    refused = program(videos, "-o", tmp_path / "out", "--if-exists", "retry-failed")
     with pytest.raises(vidrec.UsageError) as e:
-        vidrec.pack(videos, tmp_path / "out", **options)
+        vidrec.pack(videos, tmp_path / "out", if_exists="retry-failed")
     assert refused.stderr == f"vidrec: {e.value}\n"
-
-
-def test_an_export_for_mxnet_is_replaced(videos, tmp_path):
-    out, options = tmp_path / "out", {"frames": 2, "mxnet": True}
-    calls = []
-    for shards in (1, 2):
-        vidrec.pack(videos, out, shards=shards, overwrite=True, progress=lambda *call: calls.append(call), **options)
-        assert len(list((out / "mxnet").glob("*.rec"))) == shards
-    # An export counts clips; what the caller gets are videos.
-    assert calls[-1] == (12, 12) and calls.count((0, 12)) <= 2
 
 
 class Screen:
@@ -296,7 +317,7 @@ def test_the_bar_is_closed_when_the_pack_fails(screens, videos, tmp_path):
     shutil.copy(videos / "left/0.mp4", broken / "0.mp4")
     (broken / "1.mp4").write_bytes(b"no video")
     with pytest.raises(vidrec.DecodeError):
-        vidrec.pack(broken.parent, tmp_path / "out", on_error="stop", progress=True)
+        vidrec.pack(broken.parent, tmp_path / "out", max_failures=0, progress=True)
     assert all(bar.closed for bar in screens)
 
 

@@ -19,7 +19,7 @@ import vidrec
 from vidrec import _vidrec
 
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
-NAMES = ["errors", "dataset", "batch", "loader", "tools", "parts", "edit", "checks", "reports", "jpegs", "mixing", "tracks", "words"]
+NAMES = ["errors", "dataset", "batch", "loader", "tools", "packing", "parts", "edit", "checks", "reports", "jpegs", "mixing", "tracks", "words"]
 NAMES += ["results", "results._result", "torch", "grain"]
 MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES)]
 
@@ -39,7 +39,7 @@ def of_module(value):
 def test_the_stub_is_that_of_the_module():
     stub = {node.name: node for node in ast.parse(STUB.read_text()).body if hasattr(node, "name")}
     public = {name for name, value in vars(_vidrec).items() if not name.startswith("__") and callable(value)}
-    only_with_pack = {"pack", "serve", "estimate", "pack_defaults"}
+    only_with_pack = {"pack", "serve", "estimate", "recipe"}
     assert set(stub) - only_with_pack == public - only_with_pack
     for name in public:
         node, value = stub[name], getattr(_vidrec, name)
@@ -103,7 +103,7 @@ def test_the_program_is_installed(train, damaged):
 
 
 def test_processes_that_decode_are_the_same_python(videos, tmp_path):
-    packed = program("pack", videos, "-o", tmp_path / "set", "--frames", "2", "--short-side", "32")
+    packed = program("pack", videos, "-o", tmp_path / "set", "--frames", "2", "--size", "32")
     assert packed.returncode == 0, packed.stderr
     assert len(vidrec.open(tmp_path / "set")) == 12
 
@@ -153,14 +153,14 @@ def progress(done, total):
 
 for n in range(1, 9):
     inputs, out = sys.argv[2 : 2 + n], f"{sys.argv[1]}/{n}"
-    options = {"frames": 2, "short_side": 32, "threads": 2}
+    options = {"frames": 2, "size": 32, "threads": 2}
     try:
         vidrec.pack(inputs, out, progress=progress, **options)
     except Enough:
         pass
     else:
         sys.exit("no exception")
-    assert vidrec.pack(inputs, out, resume=True, **options).clips == n
+    assert vidrec.pack(inputs, out, if_exists="resume", **options).clips == n
 """
     inputs = sorted(path for path in videos.rglob("*") if path.is_file())[:8]
     assert len(inputs) == 8
@@ -184,7 +184,7 @@ def test_pack_says_what_it_left_out(videos, tmp_path):
     with pytest.raises(vidrec.UsageError):
         vidrec.pack(source.parent, tmp_path / "other", sample="best")
     with pytest.raises(vidrec.DecodeError):
-        vidrec.pack(source.parent, tmp_path / "other", on_error="stop")
+        vidrec.pack(source.parent, tmp_path / "other", max_failures=0)
     assert not (tmp_path / "other" / "dataset.json").exists()
 
 
@@ -193,7 +193,7 @@ def files(folder):
 
 
 def test_processes_that_decode_give_the_same_files(videos, tmp_path, capfd):
-    arguments = ["--frames", "3", "--size", "32x24", "-j", "2"]
+    arguments = ["--frames", "3", "--size", "32x24", "-j", "2", "--root", tmp_path]
     assert program("pack", videos, "-o", tmp_path / "here", *arguments, "--no-isolate").returncode == 0
     apart = program("pack", videos, "-o", tmp_path / "apart", *arguments)
     assert apart.returncode == 0, apart.stderr
@@ -204,13 +204,13 @@ def test_processes_that_decode_give_the_same_files(videos, tmp_path, capfd):
     (tmp_path / "json.py").write_text("raise SystemExit")
     with contextlib.chdir(tmp_path) if hasattr(contextlib, "chdir") else contextlib.nullcontext():
         vidrec.pack(videos, tmp_path / "function", frames=3, size=(24, 32), root=tmp_path, threads=2)
-    vidrec.pack(videos, tmp_path / "together", frames=3, size=(24, 32), root=tmp_path, threads=2, no_isolate=True)
+    vidrec.pack(videos, tmp_path / "together", frames=3, size=(24, 32), root=tmp_path, threads=2, isolate=False)
     assert capfd.readouterr().err == ""
     assert files(tmp_path / "function") == files(tmp_path / "together") == expected
 
 
 def test_an_interrupted_pack_is_resumed_to_the_same_files(videos, tmp_path):
-    options = {"frames": 3, "short_side": 32, "threads": 1, "io_threads": 0, "memory": 1 << 20, "commit_every": 0}
+    options = {"frames": 3, "size": 32, "threads": 1, "memory": 1 << 20, "commit_every": 0}
     whole, part = tmp_path / "whole", tmp_path / "part"
     assert vidrec.pack(videos, whole, **options).clips == 12
 
@@ -228,18 +228,16 @@ def test_an_interrupted_pack_is_resumed_to_the_same_files(videos, tmp_path):
         with pytest.raises(vidrec.UsageError, match="interrupted pack"):
             vidrec.pack(videos, part, **options)
         with pytest.raises(vidrec.UsageError, match="quality"):
-            vidrec.pack(videos, part, resume=True, quality=50, **options)
-        report = vidrec.pack(videos, part, resume=True, **options)
+            vidrec.pack(videos, part, if_exists="resume", quality=50, **options)
+        report = vidrec.pack(videos, part, if_exists="resume", **options)
         assert report.clips == 12 and 0 < report.resumed_at <= 12
     expected = files(whole)
     assert files(part) == expected
-    assert vidrec.pack(videos, part, resume=True, **options).resumed_at == 12
-    assert vidrec.pack(videos, part, retry_failed=True, **options).clips == 12
+    assert vidrec.pack(videos, part, if_exists="resume", **options).resumed_at == 12
+    assert vidrec.pack(videos, part, if_exists="retry-failed", **options).clips == 12
     assert files(part) == expected
-    vidrec.pack(videos, part, restart=True, overwrite=True, **options)
+    vidrec.pack(videos, part, if_exists="replace", **options)
     assert files(part) == expected
-    with pytest.raises(vidrec.UsageError, match="resume and restart"):
-        vidrec.pack(videos, part, resume=True, restart=True)
 
 
 def test_shards_are_counted_or_bounded(videos, tmp_path):
@@ -253,15 +251,13 @@ def test_shards_are_counted_or_bounded(videos, tmp_path):
     one = vidrec.pack(videos, tmp_path / "one", **options)
     (record,) = (tmp_path / "one").glob("shard-*.rec")
     most = record.stat().st_size // 2
-    vidrec.pack(videos, tmp_path / "bounded", shard_size=most, **options)
+    vidrec.pack(videos, tmp_path / "bounded", shards=f"{most}B", **options)
     records = list((tmp_path / "bounded").glob("shard-*.rec"))
     assert len(records) > 1 and all(record.stat().st_size <= most for record in records)
     sources = [clip.source for clip in vidrec.open(tmp_path / "one")]
     assert [clip.source for clip in vidrec.open(tmp_path / "bounded")] == sources and one.clips == 12
     with pytest.raises(vidrec.UsageError, match="shards"):
         vidrec.pack(videos, tmp_path / "none", shards=0)
-    with pytest.raises(vidrec.UsageError, match="only one"):
-        vidrec.pack(videos, tmp_path / "none", shards=2, shard_size=1000)
 
 
 def test_too_many_failures_stop_the_pack(videos, tmp_path):
@@ -272,8 +268,8 @@ def test_too_many_failures_stop_the_pack(videos, tmp_path):
         (source / name).write_bytes(b"no video")
     for most in (1, "50%"):
         with pytest.raises(vidrec.DecodeError, match="more than 1 video"):
-            vidrec.pack(source.parent, tmp_path / "out", max_failures=most, restart=True)
-    report = vidrec.pack(source.parent, tmp_path / "out", max_failures="70%", restart=True)
+            vidrec.pack(source.parent, tmp_path / "out", max_failures=most, if_exists="replace")
+    report = vidrec.pack(source.parent, tmp_path / "out", max_failures="70%", if_exists="replace")
     assert (report.clips, report.failed) == (1, 2)
 
 

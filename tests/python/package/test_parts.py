@@ -12,8 +12,8 @@ def files(folder):
 
 
 def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
-    options = {"frames": 3, "short_side": None, "quality": 80, "root": tmp_path}
-    whole = vidrec.pack(videos, tmp_path / "whole", parts=3, jobs=2, threads=2, **options)
+    options = {"frames": 3, "size": None, "quality": 80, "root": tmp_path}
+    whole = vidrec.pack(videos, tmp_path / "whole", parts=3, threads=2, **options)
     assert whole.clips > 0 and len(list((tmp_path / "whole").glob("*.rec"))) == 3
     plan = tmp_path / "plan"
     planned = vidrec.plan(videos, plan, parts=3, **options)
@@ -23,7 +23,7 @@ def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
         vidrec.publish(plan)
     seen = []
     for part in (2, 0, 1):
-        packed = vidrec.pack_part(plan, part, threads=2, no_isolate=part == 0, progress=lambda done, total: seen.append(total))
+        packed = vidrec.pack_part(plan, part, threads=2, isolate=part != 0, progress=lambda done, total: seen.append(total))
         assert not packed.unchanged and packed.failed == 0
         assert vidrec.pack_part(str(plan), part).unchanged
     assert seen and None not in seen
@@ -40,7 +40,7 @@ def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
 
 
 def test_what_makes_no_sense_is_refused(videos, tmp_path):
-    with pytest.raises(TypeError, match="threads"):
+    with pytest.raises(vidrec.UsageError, match="threads"):
         vidrec.plan(videos, tmp_path / "plan", parts=2, threads=2)
     with pytest.raises(vidrec.UsageError):
         vidrec.plan(videos, tmp_path / "plan", parts=0)

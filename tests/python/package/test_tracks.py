@@ -1,5 +1,4 @@
 """Tracks in batches, against a plain model in NumPy: windows, draws, strides, threads, and runs that resume."""
-import inspect
 import json
 import pickle
 import subprocess
@@ -8,9 +7,6 @@ import numpy as np
 import pytest
 
 import vidrec
-
-if "track" not in inspect.signature(vidrec.pack).parameters:
-    pytest.skip("this vidrec packs no tracks", allow_module_level=True)
 
 RATE, SECONDS, CLIPS = 12, 2, 5
 HOWS = ("nearest", "linear", "previous")

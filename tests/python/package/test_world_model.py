@@ -1,6 +1,5 @@
 """The example of a world model: windows of two cameras with their actions and sound, and a loss that falls."""
 import importlib.util
-import inspect
 import json
 import subprocess
 import sys
@@ -12,8 +11,6 @@ import pytest
 import vidrec
 
 pytest.importorskip("torch")
-if "track" not in inspect.signature(vidrec.pack).parameters:
-    pytest.skip("this vidrec packs no tracks", allow_module_level=True)
 EXAMPLE = Path(__file__).parents[3] / "examples/world_model.py"
 
 

@@ -147,7 +147,7 @@ def test_an_edit_of_a_remote_data_set_stays_there(store, train):
     assert [clip.source for clip in store.open("few")] == ["left/3.mp4", "left/4.mp4"]
 
 
-@pytest.mark.parametrize("more", [{}, {"parts": 3, "jobs": 2, "threads": 2}], ids=["whole", "parts"])
+@pytest.mark.parametrize("more", [{}, {"parts": 3, "threads": 2}], ids=["whole", "parts"])
 def test_a_pack_writes_what_it_writes_to_a_folder(more, store, videos, tmp_path):
     told, location = [], store.location("train")
     here = vidrec.pack(videos, tmp_path / "train", frames=3, **more)
@@ -158,9 +158,9 @@ def test_a_pack_writes_what_it_writes_to_a_folder(more, store, videos, tmp_path)
     assert store.files("train") == files(tmp_path / "train")
     # A caller that counts videos is told of nothing else.
     assert {total for _, total in told} == {12} and told[-1] == (12, 12)
-    with pytest.raises(vidrec.UsageError, match="overwrite=True"):
+    with pytest.raises(vidrec.UsageError, match="if_exists='replace'"):
         vidrec.pack(videos, location, frames=2, **more, **store.output())
-    vidrec.pack(videos, location, frames=2, force=True, **more, **store.output())
+    vidrec.pack(videos, location, frames=2, if_exists="replace", **more, **store.output())
     assert len(store.open("train")[0]) == 2
 
 
@@ -241,7 +241,7 @@ def test_parts_of_a_plan_in_a_bucket_give_the_files_of_one_pack(store, videos, t
         vidrec.publish(plan, **there)
     for part in (2, 0, 1):
         # The processes that decode cannot read the plan, and need not.
-        packed = vidrec.pack_part(plan, part, no_isolate=part == 0, scratch=store.scratch, **there)
+        packed = vidrec.pack_part(plan, part, isolate=part != 0, scratch=store.scratch, **there)
         assert (packed.failed, packed.unchanged) == (0, False)
         assert vidrec.pack_part(plan, part, scratch=store.scratch, **there).unchanged
     assert vidrec.plan_status(plan, **there).done == 3
@@ -275,11 +275,11 @@ def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_pa
     monkeypatch.setattr(
         vidrec._program.subprocess, "Popen", lambda command, **more: commands.append(command) or start(command, **more)
     )
-    given = {"frames": 3, "scratch": store.scratch, "threads": 1, "storage_options": store.options, "no_isolate": True}
+    given = {"frames": 3, "scratch": store.scratch, "threads": 1, "storage_options": store.options, "isolate": False}
     of_plan, of_part, of_storage = _parts.divided(given)
     assert (of_plan, set(of_part), set(of_storage)) == (
         {"frames": 3},
-        {"scratch", "threads", "no_isolate"},
+        {"scratch", "threads", "isolate"},
         {"storage_options"},
     )
     plan = store.location("train")
@@ -307,8 +307,7 @@ def test_what_makes_no_sense_is_refused(store, train, videos, tmp_path):
         (lambda: vidrec.split(train, tmp_path / "out", ratios=[0.5, 0.5], scratch=tmp_path), "^scratch needs an out"),
         (lambda: vidrec.pack(videos, tmp_path / "out", scratch=tmp_path), "^scratch needs an output"),
         (lambda: vidrec.pack(videos, tmp_path / "out", parts=2, only_publisher=True), "^only_publisher needs"),
-        (lambda: vidrec.pack(videos, store.location("out"), retry_failed=True, **there), "vidrec.fetch it, retry there"),
-        (lambda: vidrec.pack(videos, store.location("out"), mxnet=True, **there), "vidrec.push it afterwards"),
+        (lambda: vidrec.pack(videos, store.location("out"), if_exists="retry-failed", **there), "vidrec.fetch it, retry there"),
         (lambda: vidrec.plan(videos, store.location("plan"), parts=2, storage_options={"colour": "x"}), "colour"),
         (lambda: vidrec.reshard(train, store.location("out"), storage_options={"colour": SECRET}), "colour"),
     ]:

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use vidrec_format::byte_size::parse_bytes;
 use vidrec_format::error::{Error, Result};
 
 /// How the clips of a data set are spread over its shards, always in order. All draws of a video are in one shard.
 ///
-/// In text (`FromStr`, `Display`): `one`, `count:N` or `bytes:N`.
+/// In text (`FromStr`, `Display`, serde): the number of shards, such as `16`, or the most bytes of each, such as `1GiB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sharding {
     /// One shard with all clips. The default.
@@ -31,9 +32,6 @@ pub struct OpenShard {
 }
 
 impl Sharding {
-    /// The text forms of the values. `N` is a whole number from 1.
-    pub const WORDS: &'static [&'static str] = &["one", "count:N", "bytes:N"];
-
     /// # Errors
     ///
     /// The number of shards or of bytes is 0.
@@ -64,9 +62,9 @@ impl Sharding {
 impl fmt::Display for Sharding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Sharding::One => f.write_str("one"),
-            Sharding::Count(n) => write!(f, "count:{n}"),
-            Sharding::Bytes(n) => write!(f, "bytes:{n}"),
+            Sharding::One => f.write_str("1"),
+            Sharding::Count(n) => write!(f, "{n}"),
+            Sharding::Bytes(n) => write!(f, "{n}B"),
         }
     }
 }
@@ -74,17 +72,21 @@ impl fmt::Display for Sharding {
 impl FromStr for Sharding {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<Self> {
-        let sharding = match word.split_once(':') {
-            None if word == "one" => Some(Sharding::One),
-            Some(("count", n)) => n.parse().ok().map(Sharding::Count),
-            Some(("bytes", n)) => n.parse().ok().map(Sharding::Bytes),
-            _ => None,
+    fn from_str(text: &str) -> Result<Self> {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        let sharding = match text.parse() {
+            Ok(1) => Some(Sharding::One),
+            Ok(0) => None,
+            Ok(n) => Some(Sharding::Count(n)),
+            Err(_) if is_number => None,
+            Err(_) => parse_bytes(text).ok().map(Sharding::Bytes),
         };
-        let sharding = sharding.filter(|sharding| sharding.check().is_ok());
-        sharding.ok_or_else(|| vidrec_format::words::unknown("shards", word, Self::WORDS))
+        let expected = "a number of shards such as 16, or the size of a shard such as 1GiB";
+        sharding.ok_or_else(|| Error::usage("not a number or size of shards").expected(expected).found(text))
     }
 }
+
+vidrec_format::words::serde_by_text!(Sharding);
 
 #[cfg(test)]
 mod tests {
@@ -130,8 +132,9 @@ mod tests {
         for sharding in [Sharding::One, Sharding::Count(3), Sharding::Bytes(1 << 40)] {
             assert_eq!(sharding.to_string().parse::<Sharding>().unwrap(), sharding);
         }
-        for word in ["", "two", "count:", "count:0", "bytes:0", "count:-1", "one:1", "3"] {
-            assert!(word.parse::<Sharding>().unwrap_err().to_string().contains("count:N"), "{word}");
+        assert_eq!("1GiB".parse::<Sharding>().unwrap(), Sharding::Bytes(1 << 30));
+        for text in ["", "two", "0", "0B", "-1", "1.5GiB", "4294967296"] {
+            assert!(text.parse::<Sharding>().unwrap_err().to_string().contains("such as 16"), "{text}");
         }
     }
 }

@@ -1,13 +1,12 @@
-//! Options as programs and bindings receive them: by name, as text, and only those that were given.
-//!
-//! The command line and Python use the same names for options, and several options may become one field of
-//! [`PackOptions`](super::PackOptions). This module reads them, says which ones exclude each other, and combines
-//! them. So every caller refuses the same options with the same words.
+//! Options as text: which numbers and words each takes.
 
-mod choices;
 mod numbers;
-mod together;
+#[cfg(feature = "clap")]
+mod words;
 
-pub use choices::{exact_size, frame_size, interrupted, pace, sharding};
+#[cfg(feature = "clap")]
+pub use numbers::number_of;
+pub(crate) use numbers::{MAX_DRAWS, whole, whole_or_none};
 pub use numbers::{Seconds, number};
-pub use together::check_together;
+#[cfg(feature = "clap")]
+pub(crate) use words::words;

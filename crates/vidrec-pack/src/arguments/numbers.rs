@@ -5,14 +5,18 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::work::MAX_DRAWS;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
+use vidrec_format::words::AsText;
 use vidrec_jpeg::Encoder;
 
-/// More threads than any machine decodes with, and more than reading ahead can use.
+/// The most draws of one video: more than anybody trains epochs on it.
+pub(crate) const MAX_DRAWS: u32 = 10_000;
+/// More threads than any machine decodes with.
 const MAX_THREADS: u64 = 1024;
-const MAX_IO_THREADS: u64 = 64;
 /// The most parts that numbers of five digits can name.
 const MAX_PARTS: u64 = 100_000;
 
@@ -20,16 +24,11 @@ const MAX_PARTS: u64 = 100_000;
 fn range(option: &str) -> RangeInclusive<u64> {
     match option {
         "frames" | "max_frames" => 1..=limits::MAX_FRAMES_PER_CLIP.into(),
-        "stride" | "every" | "shards" => 1..=u32::MAX.into(),
+        "every" => 1..=u32::MAX.into(),
         "parts" => 1..=MAX_PARTS,
-        "jobs" => 1..=MAX_THREADS,
         "draws" => 1..=MAX_DRAWS.into(),
-        "short_side" => 1..=limits::MAX_SIDE.into(),
-        "audio" => 1000..=384_000,
-        "quality" => 1..=100,
         "effort" => 0..=Encoder::MAX_EFFORT.into(),
         "threads" => 1..=MAX_THREADS,
-        "io_threads" => 0..=MAX_IO_THREADS,
         "max_pixels" => 1..=u64::MAX,
         _ => 0..=u64::MAX,
     }
@@ -41,9 +40,9 @@ fn range(option: &str) -> RangeInclusive<u64> {
 /// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_format::error::Error; }
 /// use vidrec::pack::arguments::number;
 ///
-/// assert_eq!(number::<u8>("quality", "90")?, 90);
-/// let e = number::<u8>("quality", "300").unwrap_err();
-/// assert_eq!(e.to_string(), "expected a whole number from 1 to 100, found 300");
+/// assert_eq!(number::<u32>("draws", "4")?, 4);
+/// let e = number::<u32>("draws", "0").unwrap_err();
+/// assert_eq!(e.to_string(), "expected a whole number from 1 to 10000, found 0");
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 ///
@@ -58,6 +57,25 @@ pub fn number<T: TryFrom<u64>>(option: &str, text: &str) -> Result<T> {
         let most = if *range.end() == u64::MAX { "2^64 - 1".into() } else { range.end().to_string() };
         Error::usage(format!("expected a whole number from {} to {most}, found {text}", range.start()))
     })
+}
+
+/// Reads numbers for the option of this name on a command line.
+#[cfg(feature = "clap")]
+pub fn number_of<T: TryFrom<u64>>(option: &'static str) -> impl Fn(&str) -> Result<T> + Clone {
+    move |text| number(option, text)
+}
+
+/// Reads a whole number that may be written as text, because TOML has none above 2^63.
+pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
+    let text = deserializer.deserialize_any(AsText)?;
+    number("", &text).map_err(D::Error::custom)
+}
+
+/// The same for an option that may be absent.
+pub(crate) fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<u64>, D::Error> {
+    #[derive(Deserialize)]
+    struct Whole(#[serde(deserialize_with = "whole")] u64);
+    Ok(Option::<Whole>::deserialize(deserializer)?.map(|Whole(number)| number))
 }
 
 /// A length of time. As text, it is a number of seconds such as `10` or `0.5`.
@@ -85,6 +103,21 @@ impl FromStr for Seconds {
     }
 }
 
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0.subsec_nanos() {
+            0 => serializer.serialize_u64(self.0.as_secs()),
+            _ => serializer.serialize_f64(self.0.as_secs_f64()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Seconds::above_zero(&deserializer.deserialize_any(AsText)?).map_err(D::Error::custom)
+    }
+}
+
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0.as_secs_f64())
@@ -97,15 +130,14 @@ mod tests {
 
     #[test]
     fn numbers_outside_of_the_range_are_refused() {
-        for (option, good) in [("threads", "1024"), ("io_threads", "0"), ("seed", "18446744073709551615")] {
+        for (option, good) in [("threads", "1024"), ("seed", "18446744073709551615")] {
             assert_eq!(number::<u64>(option, good).unwrap().to_string(), good);
         }
         for (option, bad) in [
             ("threads", "0"),
             ("threads", "1025"),
-            ("io_threads", "65"),
             ("every", "0"),
-            ("stride", "4294967296"),
+            ("every", "4294967296"),
             ("max_pixels", "0"),
             ("seed", "-1"),
             ("seed", "18446744073709551616"),
@@ -116,6 +148,16 @@ mod tests {
             assert!(e.starts_with("expected a whole number from ") && e.ends_with(&format!("found {bad}")), "{e}");
         }
         assert!(number::<u8>("seed", "256").is_err(), "a number that does not fit the type");
+    }
+
+    #[test]
+    fn whole_numbers_are_read_from_text_as_well() {
+        #[derive(Deserialize)]
+        struct Both(#[serde(deserialize_with = "whole")] u64, #[serde(deserialize_with = "whole_or_none")] Option<u64>);
+        let Both(one, other) = serde_json::from_str("[\"18446744073709551615\", 3]").unwrap();
+        assert_eq!((one, other), (u64::MAX, Some(3)));
+        assert!(serde_json::from_str::<Both>("[1, null]").unwrap().1.is_none());
+        assert!(serde_json::from_str::<Both>("[1.5, null]").is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Packing in parts. Any number of machines carry out a plan, in any order, with any number of attempts.
 //!
 //! ```text
-//! write.rs         inputs to a plan: cost.rs divides it; plan_json.rs, options.rs: the contents of plan.json
+//! write.rs         inputs to a plan: cost.rs divides it; plan_json.rs: the contents of plan.json
 //! plan.rs          an existing plan, and the jobs of a part
 //! part.rs          packs a part in a working folder (attempt.rs); writes its files, then its receipt (receipt.rs)
 //! status.rs        which parts are done, running, failed or missing
@@ -29,7 +29,6 @@ mod note;
 mod object_stamp;
 mod one_machine;
 mod one_machine_options;
-mod options;
 mod pack_all;
 mod part;
 mod place;

@@ -9,13 +9,13 @@ use super::place::{PLAN, Place};
 use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
 use super::removal::{discard, forget, remove_rest};
-use super::write::write_plan_in;
+use super::write::{WrittenPlan, write_plan_in};
 use crate::options::PackOptions;
-use crate::pack::{find_remote, fingerprint};
+use crate::pack::{find_remote, fingerprint, restart};
 use crate::plan::PackPlan;
-use crate::run::{Existing, Interrupted, PackReport};
+use crate::run::{Existing, IfExists, PackReport};
 use vidrec_dataset::writer;
-use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::progress::{ProgressFn, no_progress};
 use vidrec_store::disk::regular_file::refuse_link;
 use vidrec_store::disk::{FolderLock, publication};
@@ -41,20 +41,30 @@ pub fn pack_in_parts(
     options: &PackOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
-    let (began, parts, out) = (Instant::now(), parts.into(), out.as_ref());
+    pack_parts(plan, out.as_ref(), &parts.into(), options, progress).map_err(restart)
+}
+
+fn pack_parts(
+    plan: &PackPlan,
+    out: &Path,
+    parts: &InParts,
+    options: &PackOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<PackReport> {
+    let began = Instant::now();
     let place = Place::within(out, &options.input.storage)?;
     // Hold the lock, so that nobody else packs or publishes here meanwhile.
     let lock = lock(out, &place, options)?;
     let resumes = begin(&place, options)?;
-    let existing = find_existing(plan, out, &parts, options)?;
-    if let Some(existing) = existing.as_ref().filter(|e| !options.run.retry_failed || !e.has_failures()) {
+    let existing = find_existing(plan, out, parts, options)?;
+    if let Some(existing) = existing.as_ref().filter(|e| !retries(options) || !e.has_failures()) {
         // A call that was killed after it had published may not have removed the plan.
         if resumes {
             forget_finished(&place, options)?;
         }
         return existing.report(plan);
     }
-    let overwrite = options.run.overwrite || options.run.retry_failed;
+    let overwrite = options.run.if_exists.replaces();
     let publish = PublishOptions {
         out: Some(out.to_owned()),
         overwrite,
@@ -62,11 +72,10 @@ pub fn pack_in_parts(
         ..PublishOptions::default()
     };
     check_output(out, lock.as_ref(), resumes, &publish, options)?;
-    write_plan_in(plan, &place, parts.scratch.as_deref(), parts.parts, options)
-        .map_err(|e| if resumes { e.hint(Hint::Restart) } else { e })?;
+    plan_again(plan, &place, parts, resumes, options)?;
     let divided = PartsPlan::open_place(place)?;
     let copies = existing.as_ref().map(|existing| existing.copies(plan));
-    pack_all(&divided, copies.as_ref(), &parts, options, progress)?;
+    pack_all(&divided, copies.as_ref(), parts, options, progress)?;
     drop(lock);
     let mut report = divided.publish(&publish, &mut no_progress)?;
     let left = |e| {
@@ -80,10 +89,32 @@ pub fn pack_in_parts(
     Ok(report)
 }
 
+fn retries(options: &PackOptions) -> bool {
+    options.run.if_exists == IfExists::RetryFailed
+}
+
+/// Writes the plan. If there is another one, of an interrupted pack, it is discarded where the options say so.
+fn plan_again(
+    plan: &PackPlan,
+    place: &Place,
+    parts: &InParts,
+    resumes: bool,
+    options: &PackOptions,
+) -> Result<WrittenPlan> {
+    let write = || write_plan_in(plan, place, parts.scratch.as_deref(), parts.parts, options);
+    match write() {
+        Err(e) if resumes && e.kind() == ErrorKind::Usage => match options.run.if_exists {
+            IfExists::Replace => discard(place).and_then(|()| write()),
+            _ => Err(e.hint(Hint::Restart)),
+        },
+        written => written,
+    }
+}
+
 /// Locks the folder of the data set, and completes what an interrupted command has nearly published there.
 fn lock(out: &Path, place: &Place, options: &PackOptions) -> Result<Option<FolderLock>> {
     let Place::Folder(parts) = place else {
-        return match options.run.retry_failed {
+        return match retries(options) {
             true => Err(Error::usage("the failed videos of a data set in object storage cannot be retried there")
                 .file(out)
                 .help("fetch it, retry there, then push it")),
@@ -102,19 +133,16 @@ fn begin(place: &Place, options: &PackOptions) -> Result<bool> {
         return remove_rest(place).map(|()| false);
     }
     let is_there = || Error::usage("this folder has an interrupted pack in parts").file(place.path(PLAN));
-    if options.run.interrupted.resumes(is_there)? {
-        return Ok(true);
-    }
-    discard(place).map(|()| false)
+    options.run.if_exists.resumes(is_there).map(|()| true)
 }
 
 /// Finds the data set that this call would make, or whose failed videos it retries.
 fn find_existing(plan: &PackPlan, out: &Path, parts: &InParts, options: &PackOptions) -> Result<Option<Existing>> {
     if !vidrec_store::location::is_remote(out) {
         let fingerprint = fingerprint(plan, Some(parts.parts), options)?;
-        return Existing::find(out, plan, &options.run, &fingerprint, None);
+        return Existing::find(out, plan, options.run.if_exists, &fingerprint, None);
     }
-    if options.run.overwrite || options.run.interrupted == Interrupted::Restart {
+    if options.run.if_exists == IfExists::Replace {
         return Ok(None);
     }
     find_remote(plan, out, Some(parts.parts), parts.scratch.as_deref(), options)
@@ -123,9 +151,9 @@ fn find_existing(plan: &PackPlan, out: &Path, parts: &InParts, options: &PackOpt
 /// Removes a plan beside a data set that is finished. A plan that retries failed videos has work that is not in
 /// that data set.
 fn forget_finished(place: &Place, options: &PackOptions) -> Result<()> {
-    if PartsPlan::open_place(place.clone())?.json.retries && !options.run.retry_failed {
+    if PartsPlan::open_place(place.clone())?.json.retries && !retries(options) {
         let e = Error::usage("this folder has an interrupted pack of failed videos").file(place.path(PLAN));
-        return Err(e.hint(Hint::Set("retry_failed")));
+        return Err(e.hint(Hint::Choose("if_exists", "retry-failed")));
     }
     forget(place)
 }

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use super::attempt::Attempt;
 use super::note::Notes;
-use super::options::PlannedOptions;
 use super::plan::PartsPlan;
 use super::receipt::Receipt;
 use crate::options::PackOptions;
 use crate::pack::{Pack, pack_as};
 use crate::plan::PackPlan;
-use crate::run::{Interrupted, PackReport, RunOptions};
+use crate::run::{IfExists, PackReport, RunOptions};
 use crate::work::{Copies, Resources};
 use vidrec_dataset::listing;
 use vidrec_format::dataset_json::{FILE_NAME, ShardJson};
@@ -141,31 +140,13 @@ impl PartsPlan {
         packed
     }
 
-    /// Returns the options that the parts are packed with, as text. With [`options_from`](Self::options_from), a
-    /// process that decodes can read them without the plan.
-    pub fn options_text(&self) -> String {
-        // Words and numbers can always be written as text.
-        serde_json::to_string(&self.json.options).unwrap_or_default()
-    }
-
-    /// Reads the options that [`options_text`](Self::options_text) returned.
-    ///
-    /// # Errors
-    ///
-    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): the text is not from this version.
-    pub fn options_from(text: &str, resources: &Resources) -> Result<PackOptions> {
-        let options: PlannedOptions = serde_json::from_str(text)
-            .map_err(|e| Error::usage("this version of vidrec did not write these options of a plan").found(e))?;
-        options.to_options(resources)
-    }
-
     /// Returns the options that the parts are packed with, with these resources.
     ///
     /// # Errors
     ///
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage): an option of the plan is unknown.
     pub fn options(&self, resources: &Resources) -> Result<PackOptions> {
-        self.json.options.to_options(resources)
+        Ok(PackOptions { resources: resources.clone(), ..self.json.options()? })
     }
 
     fn work(
@@ -181,13 +162,13 @@ impl PartsPlan {
         }
         let mut pack_options = self.options(&resources)?;
         pack_options.input.storage.clone_from(&options.storage);
-        pack_options.run.interrupted = Interrupted::Resume;
+        pack_options.run.if_exists = IfExists::Resume;
         pack_options.run.commit_every = options.commit_every;
         let jobs = self.jobs(part, &options.storage)?;
         let classes = self.json.classes.clone();
         let (passed_over, manifests, notes) = (Vec::new(), Vec::new(), Vec::new());
         let tracks = self.json.tracks.clone();
-        let plan = PackPlan { jobs, classes, passed_over, manifests, notes, tracks };
+        let plan = PackPlan { inputs: Vec::new(), jobs, classes, passed_over, manifests, notes, tracks };
         let set = attempt.set();
         let meta = self.json.meta(pack_options.frames.draws);
         let first = self.part(part)?.first;

@@ -4,7 +4,7 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
-use super::options::PlannedOptions;
+use crate::options::PackOptions;
 use crate::plan::{ManifestColumns, PassedOver};
 use crate::track::PlannedTrack;
 use vidrec_format::error::{Error, Result};
@@ -25,7 +25,10 @@ pub(super) struct PlanJson {
     pub ffmpeg: Option<String>,
     /// The options that determine the bytes, as `dataset.json` will have them.
     pub settings: JsonObject,
-    pub options: PlannedOptions,
+    /// What the clips are packed from, as `dataset.json` will have it.
+    pub packed_from: JsonObject,
+    /// All options that decide what a video becomes, or whether a part fails.
+    pub options: JsonObject,
     pub classes: Vec<String>,
     pub videos: u64,
     /// The name of the list of videos, if it is not `jobs.jsonl`.
@@ -90,6 +93,11 @@ impl PlanJson {
         Ok(())
     }
 
+    /// Returns the options, with the default resources.
+    pub fn options(&self) -> Result<PackOptions> {
+        PackOptions::from_map(self.options.0.clone())
+    }
+
     /// Returns the name of the list of videos.
     pub fn jobs(&self) -> &str {
         self.jobs.as_deref().unwrap_or(names::PLANNED_JOBS)
@@ -102,6 +110,7 @@ impl PlanJson {
             tool: self.tool.clone(),
             ffmpeg: self.ffmpeg.clone(),
             settings: self.settings.clone(),
+            packed_from: Some(self.packed_from.clone()),
             draws: Some(draws).filter(|&draws| draws > 1),
             ..Meta::default()
         }

@@ -82,7 +82,7 @@ impl PartsPlan {
         if sum(|s| s.clips).and(sum(|s| s.frames)).and(sum(|s| s.bytes)).is_none() {
             return Err(Error::limit("the receipts list more than a data set can hold").file(self.place.location()));
         }
-        Ok(DatasetJson::new(&self.json.meta(self.options(&Default::default())?.frames.draws), shards))
+        Ok(DatasetJson::new(&self.json.meta(self.json.options()?.frames.draws), shards))
     }
 
     fn publish_in_folder(
@@ -122,8 +122,15 @@ impl PartsPlan {
         let (jobs, classes) = (Vec::new(), self.json.classes.clone());
         let (passed_over, manifests) = (self.json.passed_over.clone(), self.json.manifests.clone());
         let notes = self.json.notes.clone();
-        let mut report =
-            PackReport::new(&PackPlan { jobs, classes, passed_over, manifests, notes, tracks: Vec::new() });
+        let mut report = PackReport::new(&PackPlan {
+            inputs: Vec::new(),
+            jobs,
+            classes,
+            passed_over,
+            manifests,
+            notes,
+            tracks: Vec::new(),
+        });
         for (part, receipt) in (0..).zip(receipts) {
             match receipt {
                 Some(receipt) => report.add(&receipt.report),
@@ -149,7 +156,8 @@ impl PartsPlan {
     fn check_failures(&self, report: &PackReport) -> Result<()> {
         let as_asked = [PackStage::Short.to_string(), MISSING.to_owned()];
         let failed = report.failures.iter().filter(|failure| !as_asked.contains(&failure.stage)).count() as u64;
-        match self.json.options.max_failures() {
+        let most = self.json.options()?.limits.max_failures.map(|most| most.count(self.json.videos));
+        match most {
             Some(most) if failed > most => {
                 let e =
                     Error::decode(format!("more than {most} videos could not be packed")).file(self.place.location());

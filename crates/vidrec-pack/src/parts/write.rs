@@ -8,15 +8,15 @@ use sha2::{Digest, Sha256};
 
 use super::cost;
 use super::object_stamp::{self, ObjectStamp};
-use super::options::PlannedOptions;
 use super::place::Place;
 use super::plan::PlannedJob;
 use super::plan_json::{FORM, PlanJson, PlannedPart};
 use crate::channels::channels;
 use crate::options::{PackOptions, TOOL};
 use crate::plan::{Job, PackPlan};
+use crate::run::IfExists;
 use crate::video;
-use crate::work::{Stamp, track_stamps};
+use crate::work::{MaxFailures, Stamp, track_stamps};
 use vidrec_dataset::writer::Sharding;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
@@ -115,12 +115,13 @@ fn write_locked(
         tool: TOOL.into(),
         ffmpeg: Some(video::ffmpeg_version()),
         settings: settings(options, parts.len())?,
-        options: PlannedOptions::of(options, plan.jobs.len() as u64),
+        packed_from: options.packed_from(&plan.inputs)?,
+        options: planned(options, plan.jobs.len() as u64)?,
         classes: plan.classes.clone(),
         videos: plan.jobs.len() as u64,
         jobs: place.name_of(&mut jobs)?,
         parts,
-        retries: options.run.retry_failed,
+        retries: options.run.if_exists == IfExists::RetryFailed,
         passed_over: plan.passed_over.clone(),
         manifests: plan.manifests.clone(),
         notes: plan.notes.clone(),
@@ -167,13 +168,20 @@ fn check(parts: u32, options: &PackOptions) -> Result<()> {
     if parts == 0 {
         return Err(Error::usage("a plan needs at least one part"));
     }
-    if let Sharding::Count(_) = options.run.sharding {
+    if let Sharding::Count(_) = options.limits.shards {
         return Err(Error::usage(
             "a plan cannot have a fixed number of shards, because its parts are packed separately",
         )
         .help("each part has its own shard; choose the number of parts"));
     }
     Ok(())
+}
+
+/// The options that decide what a video becomes, or whether a part fails. A share of failures is one of all videos.
+fn planned(options: &PackOptions, videos: u64) -> Result<JsonObject> {
+    let mut options = options.clone();
+    options.limits.max_failures = options.limits.max_failures.map(|most| MaxFailures::Count(most.count(videos)));
+    options.to_map().map(JsonObject)
 }
 
 fn settings(options: &PackOptions, parts: usize) -> Result<JsonObject> {

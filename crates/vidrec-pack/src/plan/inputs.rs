@@ -10,6 +10,7 @@ use super::manifest_columns::ManifestColumns;
 use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally};
 use super::roots::Roots;
+use super::segment::SegmentClock;
 use super::{folders, lerobot, manifest, notes, video_folder};
 use crate::track;
 use crate::track::{PlannedTrack, TrackClock, TrackSpec};
@@ -22,6 +23,8 @@ use vidrec_store::location::is_remote;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PackPlan {
+    /// The inputs, as they were named. Queries of URLs are left out, because they may be secret.
+    pub(crate) inputs: Vec<String>,
     /// The videos.
     pub jobs: Vec<Job>,
     /// Class names by label. Empty if labels are plain integers or absent.
@@ -70,13 +73,22 @@ impl PackPlan {
         };
         let jobs = (0..).zip(found).map(|(ordinal, f)| f.into_job(ordinal, &classes)).collect::<Result<Vec<_>>>()?;
         // Plan the tracks before any shuffling, and from all videos of the plan.
-        let mut tracks = track::plan(&options.tracks, jobs.iter().filter_map(|job| job.tracks.as_deref()))?;
+        let mut tracks = track::plan(&options.track, jobs.iter().filter_map(|job| job.tracks.as_deref()))?;
         tracks.extend(episodes.tracks.unwrap_or_default());
         let jobs = match options.shuffle_seed {
             Some(seed) => shuffled(jobs, seed),
             None => jobs,
         };
-        Ok(PackPlan { jobs, classes: classes.names, passed_over: passed_over.into_list(), manifests, notes, tracks })
+        let inputs = inputs.iter().map(|input| named(input.as_ref())).collect();
+        Ok(PackPlan {
+            inputs,
+            jobs,
+            classes: classes.names,
+            passed_over: passed_over.into_list(),
+            manifests,
+            notes,
+            tracks,
+        })
     }
 
     /// Returns the videos that are missing on this machine. Each of them would fail. Remote videos are not looked
@@ -86,18 +98,27 @@ impl PackPlan {
     }
 }
 
+/// Returns an input as it was named, without what may be secret.
+fn named(input: &Path) -> String {
+    let name = source_name::of_path(input);
+    match name.split_once('?') {
+        Some((location, _)) if is_remote(input) => location.to_owned(),
+        _ => name,
+    }
+}
+
 /// Refuses tracks that no manifest can provide.
 fn check_tracks(options: &InputOptions) -> Result<()> {
-    for (i, TrackSpec { name, column, clock, .. }) in options.tracks.iter().enumerate() {
+    for (i, TrackSpec { name, column, clock, .. }) in options.track.iter().enumerate() {
         let wrong = |what: String| Error::usage(format!("track {name:?}: {what}"));
-        if options.tracks[..i].iter().any(|other| other.name == *name) {
+        if options.track[..i].iter().any(|other| other.name == *name) {
             return Err(wrong("two tracks have this name".into()));
         }
         if manifest::is_known_column(column) {
             return Err(wrong(format!("column {column:?} has another meaning")));
         }
-        if *clock == TrackClock::Segment && options.whole_files {
-            return Err(wrong("clock=segment has no meaning for whole files".into()).hint(Hint::Unset("whole_files")));
+        if *clock == TrackClock::Segment && options.segments == SegmentClock::Ignore {
+            return Err(wrong("clock=segment has no meaning for whole files".into()).hint(Hint::Unset("segments")));
         }
     }
     Ok(())
@@ -179,7 +200,7 @@ impl Gathered {
     /// Adds the episodes of a LeRobot data set. Returns false if the folder is not one.
     fn add_episodes(&mut self, path: &Path, options: &InputOptions) -> Result<bool> {
         let Some(found) = lerobot::read(path, self.episodes.count, options)? else { return Ok(false) };
-        if let Some(track) = found.tracks.iter().find(|t| options.tracks.iter().any(|other| other.name == t.name())) {
+        if let Some(track) = found.tracks.iter().find(|t| options.track.iter().any(|other| other.name == t.name())) {
             return Err(Error::usage(format!("track {:?}: two tracks have this name", track.name())).file(path));
         }
         if let Some(known) = &self.episodes.tracks

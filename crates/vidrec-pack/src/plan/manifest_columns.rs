@@ -68,7 +68,14 @@ impl ManifestColumns {
         let is_missing = |name: &str| taken.iter().any(|(known, columns)| *known == name && columns.is_empty());
         let near = |column: &String| {
             let name = meant(column).filter(|name| is_missing(name))?;
-            Some(format!("{}: column {column:?} is only kept as an attribute; did you mean \"{name}\"?", self.manifest))
+            let choose = match name {
+                "path" | "label" => format!(" If so, set {name}_column"),
+                _ => String::new(),
+            };
+            let manifest = &self.manifest;
+            Some(format!(
+                "{manifest}: column {column:?} is only kept as an attribute; did you mean \"{name}\"?{choose}"
+            ))
         };
         self.attributes.iter().filter_map(near).collect()
     }
@@ -96,6 +103,19 @@ impl ColumnTally {
     /// Adds column `number`, from 1, of a manifest without a header line.
     pub fn add_number(&mut self, column: ColumnUse, number: usize) {
         self.add(column, &format!("column {number}"));
+    }
+
+    /// Whether a column of this name was added.
+    pub fn has(&self, name: &str) -> bool {
+        self.seen.contains(name)
+    }
+
+    /// The names of the first columns, in quotes.
+    pub fn names(&self) -> Vec<String> {
+        const SHOWN: usize = 20;
+        let c = &self.columns;
+        let all = [&c.path, &c.label, &c.start, &c.end, &c.split, &c.tracks, &c.attributes];
+        all.into_iter().flatten().take(SHOWN).map(|name| format!("{name:?}")).collect()
     }
 
     pub fn finish(self) -> ManifestColumns {
@@ -127,10 +147,11 @@ mod tests {
             ["caption", "class", "strat"].iter().for_each(|name| tally.add(ColumnUse::Attribute, name));
             tally.finish().notes()
         };
-        let of = |column: &str, name: &str| {
-            format!("l.csv: column \"{column}\" is only kept as an attribute; did you mean \"{name}\"?")
+        let of = |column: &str, name: &str, then: &str| {
+            format!("l.csv: column \"{column}\" is only kept as an attribute; did you mean \"{name}\"?{then}")
         };
-        assert_eq!(notes(None), [of("class", "label"), of("strat", "start")]);
-        assert_eq!(notes(Some("label")), [of("strat", "start")]);
+        let strat = of("strat", "start", "");
+        assert_eq!(notes(None), [of("class", "label", " If so, set label_column"), strat.clone()]);
+        assert_eq!(notes(Some("label")), [strat]);
     }
 }

@@ -2,34 +2,90 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::segment::SegmentClock;
+use crate::arguments;
+use crate::schema::{self, NumberOrText};
 use crate::track::TrackSpec;
+use crate::video::AudioOptions;
+use vidrec_format::error::{Error, Hint, Result};
+use vidrec_sampler::Rate;
 use vidrec_store::storage::Storage;
 
 /// How inputs are read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Inputs"))]
+#[serde(default, deny_unknown_fields)]
 pub struct InputOptions {
-    /// The folder that the paths in manifests, and those of the videos of a LeRobot data set, are relative to. It
-    /// may be a remote location such as `s3://bucket/videos`. Default: the folder of the manifest or of the data
-    /// set.
+    /// The folder that the paths of a manifest or of the videos of a LeRobot data set are relative to, or a remote location,
+    /// such as s3://bucket/videos. [default: the folder of the manifest or of the data set]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "DIR", hide_short_help = true))]
     pub root: Option<PathBuf>,
-    /// Take only the clips of this split, as the manifest column `split` names it. Default: all.
+    /// Take only this split, as a manifest's column "split" names it. [default: all]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", hide_short_help = true))]
     pub split: Option<String>,
-    /// A file with all class names in their order: one name on each line, `NUMBER NAME` on each line, or JSON.
-    /// Default: the names that occur, sorted.
+    /// A file with all class names in the order of their labels: one a line, or NUMBER NAME, or JSON. [default: those that
+    /// occur, sorted]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", hide_short_help = true))]
     pub classes: Option<PathBuf>,
-    /// Take whole files, and ignore the start and end in a manifest. Off by default.
-    pub whole_files: bool,
-    /// Shuffle the clips with this seed. Default: the order of the inputs.
-    pub shuffle_seed: Option<u64>,
-    /// The columns of manifests that become tracks. Default: none.
-    pub tracks: Vec<TrackSpec>,
-    /// Also take files outside the folders that are named as inputs. Off by default.
-    ///
-    /// Such files are the targets of links in these folders, and the absolute paths, paths with `..` and remote
-    /// locations in manifests that were found there. A folder from somewhere else may hold links and manifests
-    /// that lead to any file of this machine, and to any server with your credentials. A manifest or a
-    /// [`root`](Self::root) that you name yourself may always lead anywhere.
+    /// The column of a manifest that has the paths. [default: path, or another of the names that docs/sources.md lists]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", hide_short_help = true))]
+    pub path_column: Option<String>,
+    /// The column of a manifest that has the labels, such as class. [default: label, labels]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN"))]
+    pub label_column: Option<String>,
+    /// The column of a manifest that is kept as the attribute caption. [default: caption]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", hide_short_help = true))]
+    pub caption_column: Option<String>,
+    /// What start and end of a manifest count from: what a player shows, which in MPEG transport and program streams and
+    /// Ogg is the time since the first packet of sound or picture, and elsewhere the container's own time (player); or the
+    /// time since the first frame of the video (first-frame). Or take whole files, whatever start and end there are
+    /// (ignore).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, hide_short_help = true, value_parser = arguments::words::<SegmentClock>(SegmentClock::WORDS)))]
+    #[schemars(schema_with = "schema::segments")]
+    pub segments: SegmentClock,
+    /// Take also what lies outside the input folders: what links in them lead to, and absolute paths, paths with .. and URLs
+    /// of lists that were found in them. Set it if you trust whoever made the folders, because such a list can name any file
+    /// of this machine, and any server with your credentials. What you name yourself, a list or the root, may always lead
+    /// anywhere.
+    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true))]
     pub outside: bool,
+    /// How many frames of a folder of frames make a second. [default: unknown, and nothing can be chosen by time]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RATE", hide_short_help = true))]
+    #[schemars(with = "Option<NumberOrText>")]
+    pub picture_fps: Option<Rate>,
+    /// Pack a track beside the frames, NAME=COLUMN,WORDS: a column of a manifest that names a file for each video (.npy,
+    /// .npz, .parquet, .csv, .tsv, .json) or holds a list. The words say how its values lie in time: rate=50 a second;
+    /// times=T, the array or column that has them; spans, each with a start and an end; frames, one for each frame of the
+    /// video, of which those of the packed frames are stored; every-frame, all of them. Also values=A+B, type=f32, unit=us,
+    /// clock=segment, tolerance=0.5, partial, nan: see docs/tracks.md. Can be given several times.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TRACK", hide_short_help = true))]
+    #[schemars(with = "Vec<String>")]
+    pub track: Vec<TrackSpec>,
+    /// Also pack the sound of the videos, as the track "audio" of whole numbers of 16 bits, at this many samples a second,
+    /// in step with the frames: gaps are filled with silence, overlaps cut. A clip of a segment has the segment's sound, any
+    /// other the whole video's. A video without sound has no such track. 16000 mixes all channels into one; 16000:stereo
+    /// stores two; 16000:source as many as the first video with sound has, and a video with another number fails.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RATE", hide_short_help = true))]
+    #[schemars(with = "Option<NumberOrText>")]
+    pub audio: Option<AudioOptions>,
+    /// Store the clips in an order shuffled with this seed. [default: the order of the inputs]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SEED", hide_short_help = true, value_parser = arguments::number_of::<u64>("shuffle_seed")))]
+    #[serde(deserialize_with = "arguments::whole_or_none")]
+    pub shuffle_seed: Option<u64>,
     /// The options and the timeout for reading remote videos. Default: [`Storage::default`]. A cache is not used.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[serde(skip)]
     pub storage: Storage,
+}
+
+impl InputOptions {
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.audio.is_some() && self.track.iter().any(|track| track.name == "audio") {
+            return Err(Error::usage("two tracks have the name \"audio\"").hint(Hint::OnlyOne("audio", "track")));
+        }
+        Ok(())
+    }
 }

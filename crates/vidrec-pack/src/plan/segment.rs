@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::track::{Span, Window};
 use crate::video::{Moment, Timeline};
 use vidrec_format::words::words;
@@ -12,7 +14,7 @@ use vidrec_format::words::words;
 ///
 /// Times are compared in whole microseconds, with both sides rounded to the nearest. So a time that was written
 /// with fewer digits than the exact time of a frame still means that frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Segment {
     /// The start in microseconds.
     pub start_us: u64,
@@ -22,8 +24,9 @@ pub struct Segment {
 
 /// The clock of the times of segments.
 ///
-/// The text form (`FromStr`, `Display`) is `player` or `first-frame`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The text form (`FromStr`, `Display`, serde) is `player`, `first-frame` or `ignore`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum SegmentClock {
     /// The time that a player shows, because annotations are made in players.
@@ -38,15 +41,18 @@ pub enum SegmentClock {
     Player,
     /// The time since the video's first frame.
     FirstFrame,
+    /// None: whole files are taken, whatever start and end a manifest gives.
+    Ignore,
 }
 
-words!(SegmentClock, "segment clock", { "player" => Player, "first-frame" => FirstFrame });
+words!(SegmentClock, "segments", { "player" => Player, "first-frame" => FirstFrame, "ignore" => Ignore });
 
 impl SegmentClock {
     /// Returns the moment at which the clock shows 0.
     fn zero(self, timeline: &Timeline) -> Moment {
         match self {
-            SegmentClock::Player => timeline.player_zero,
+            // Whole files have no segments. Their tracks count from where a player does.
+            SegmentClock::Player | SegmentClock::Ignore => timeline.player_zero,
             SegmentClock::FirstFrame => {
                 Moment { pts: timeline.pts.first().copied().unwrap_or(0), time_base: timeline.time_base }
             }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::fingerprint::{Difference, RunFingerprint};
 use super::journal::JournalSummary;
-use super::options::{Interrupted, RunOptions};
+use super::options::IfExists;
 use super::outcome::{Failure, Outcome, Stored, Troubles};
 use super::report::PackReport;
 use crate::plan::{Job, PackPlan};
@@ -47,7 +47,7 @@ impl Existing {
     pub fn find(
         out: &Path,
         plan: &PackPlan,
-        options: &RunOptions,
+        if_exists: IfExists,
         fingerprint: &RunFingerprint,
         interrupted: Option<&JournalSummary>,
     ) -> Result<Option<Self>> {
@@ -55,16 +55,16 @@ impl Existing {
         if interrupted.is_some_and(|run| run.complete.is_some()) {
             return Ok(None);
         }
-        if options.retry_failed {
-            let none = || {
-                Error::usage("there is no data set here to retry the failed videos of")
-                    .file(out)
-                    .help("pack it first, with the same inputs and options")
-            };
-            return Self::open(out, plan, fingerprint)?.ok_or_else(none).map(Some);
+        let none = || {
+            Error::usage("there is no data set here to retry the failed videos of")
+                .file(out)
+                .help("pack it first, with the same inputs and options")
+        };
+        match if_exists {
+            IfExists::RetryFailed => Self::open(out, plan, fingerprint)?.ok_or_else(none).map(Some),
+            IfExists::Resume if interrupted.is_none() => Self::open(out, plan, fingerprint),
+            _ => Ok(None),
         }
-        let resumes = options.interrupted == Interrupted::Resume && interrupted.is_none() && !options.overwrite;
-        if resumes { Self::open(out, plan, fingerprint) } else { Ok(None) }
     }
 
     /// Opens the data set in `out`. Returns `None` if there is none.

@@ -109,10 +109,7 @@ pub(super) fn refusal(dir: &Path, difference: Difference) -> Error {
         .file(dir)
         .expected(difference.then)
         .found(difference.now)
-        .help(match difference.what.as_str() {
-            r#"the setting "effort""# => "resume with the same effort; where the setting is absent, that is 0",
-            _ => "resume with the same inputs and options",
-        })
+        .help("resume with the same inputs and options")
         .hint(Hint::Restart)
 }
 
@@ -134,7 +131,7 @@ mod tests {
 
     fn fingerprint() -> RunFingerprint {
         let json = json!({
-            "form": FORM, "tool": "vidrec", "ffmpeg": null, "settings": {"quality": 90, "size": {"short_side": 8}},
+            "form": FORM, "tool": "vidrec", "ffmpeg": null, "settings": {"quality": 90, "size": 8},
             "classes": ["a"], "videos": 3, "inputs_sha256": "00", "mode": null, "overwrite": false,
         });
         serde_json::from_value(json).unwrap()
@@ -152,26 +149,11 @@ mod tests {
         };
         differs(|f| f.ffmpeg = Some("6".into()), "FFmpeg: none to 6");
         differs(|f| drop(f.settings.0.remove("quality")), "the setting \"quality\": 90 to not set");
-        differs(
-            |f| drop(f.settings.0.insert("size".into(), json!(1))),
-            "the setting \"size\": {\"short_side\":8} to 1",
-        );
+        differs(|f| drop(f.settings.0.insert("size".into(), json!("64x64"))), "the setting \"size\": 8 to \"64x64\"");
         differs(|f| f.classes.push("b".into()), "class 1: none to \"b\"");
         differs(|f| f.videos = 4, "the number of videos: 3 to 4");
         let ignored = RunFingerprint { overwrite: true, ..fingerprint() };
         assert!(then.difference(&ignored).is_none());
-    }
-
-    #[test]
-    fn a_pack_without_the_setting_is_not_resumed_with_effort() {
-        let mut now = fingerprint();
-        now.settings.0.insert("effort".into(), json!(1));
-        let e = refusal(Path::new("set"), fingerprint().difference(&now).unwrap());
-        assert_eq!(
-            e.to_string(),
-            "set: the pack cannot be resumed: the setting \"effort\" changed since it began: expected not set, \
-             found 1; resume with the same effort; where the setting is absent, that is 0; start the pack over"
-        );
     }
 
     #[test]

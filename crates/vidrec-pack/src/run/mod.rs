@@ -19,7 +19,7 @@ mod run;
 
 pub(super) use existing::Existing;
 pub(super) use fingerprint::RunFingerprint;
-pub use options::{Interrupted, MaxFailures, OnError, RunOptions};
+pub use options::{IfExists, RunOptions};
 pub use outcome::Failure;
 pub use report::{PackReport, Warning};
 pub(super) use resume::{Beginning, find, start};

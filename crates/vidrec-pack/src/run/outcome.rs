@@ -87,6 +87,8 @@ pub(crate) struct Troubles {
     #[serde(default)]
     pub unordered_times: u64,
     pub cut_off: bool,
+    #[serde(default)]
+    pub thinned: bool,
     /// Whether the video has no sound although sound was asked for.
     #[serde(default)]
     pub without_audio: bool,
@@ -116,6 +118,7 @@ impl Troubles {
             guessed_times: u64::from(facts.guessed_times),
             unordered_times: u64::from(facts.unordered_times),
             cut_off: facts.is_cut_off(),
+            thinned: facts.thinned,
             without_audio: facts.audio.as_ref().is_some_and(|audio| audio.codec.is_empty()),
             audio_errors: facts.audio.as_ref().map_or(0, AudioFacts::errors),
             audio_gaps: facts.audio.as_ref().map_or(0, |audio| audio.gaps + u64::from(audio.cut_samples > 0)),

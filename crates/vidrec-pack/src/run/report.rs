@@ -47,6 +47,10 @@ pub struct PackReport {
     pub unordered_times: u64,
     /// The number of videos that decode to clearly less than their containers claim.
     pub cut_off: u64,
+    /// The number of videos with more frames than [`FrameOptions::max_frames`](crate::FrameOptions::max_frames), whose
+    /// clips have only some of them.
+    #[serde(default)]
+    pub thinned: u64,
     /// The number of videos without sound, if sound was asked for.
     #[serde(default)]
     pub without_audio: u64,
@@ -170,6 +174,7 @@ impl PackReport {
                 self.guessed_times += troubles.guessed_times;
                 self.unordered_times += troubles.unordered_times;
                 self.cut_off += u64::from(troubles.cut_off);
+                self.thinned += u64::from(troubles.thinned);
                 self.without_audio += u64::from(troubles.without_audio);
                 self.audio_errors += troubles.audio_errors;
                 self.audio_gaps += troubles.audio_gaps;
@@ -233,6 +238,7 @@ impl PackReport {
         self.guessed_times = self.guessed_times.saturating_add(next.guessed_times);
         self.unordered_times = self.unordered_times.saturating_add(next.unordered_times);
         self.cut_off = self.cut_off.saturating_add(next.cut_off);
+        self.thinned = self.thinned.saturating_add(next.thinned);
         self.without_audio = self.without_audio.saturating_add(next.without_audio);
         self.audio_errors = self.audio_errors.saturating_add(next.audio_errors);
         self.audio_gaps = self.audio_gaps.saturating_add(next.audio_gaps);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::fingerprint::{Difference, RunFingerprint, refusal};
 use super::journal::{Journal, JournalEntry, JournalLines, JournalSummary};
-use super::options::RunOptions;
+use super::options::IfExists;
 use super::outcome::{Done, Outcome};
 use super::report::PackReport;
 use super::run::carry_out;
@@ -36,25 +36,35 @@ pub(crate) fn start(
     plan: &PackPlan,
     meta: Meta,
     fingerprint: &RunFingerprint,
-    options: &RunOptions,
+    if_exists: IfExists,
 ) -> Result<Beginning> {
-    let mut writer_options = WriterOptions { meta, overwrite: options.overwrite || options.retry_failed };
-    let resumes = |found: &JournalSummary| options.interrupted.resumes(|| is_there(out, found));
-    match (found.as_ref().map(resumes).transpose()?, found) {
-        (Some(true), Some(found)) => {
+    let mut writer_options = WriterOptions { meta, overwrite: if_exists.replaces() };
+    if let Some(found) = &found {
+        if_exists.resumes(|| is_there(out, found))?;
+    }
+    let discards = |found: &JournalSummary| if_exists == IfExists::Replace && is_other(out, plan, found, fingerprint);
+    match found {
+        Some(found) if !discards(&found) => {
             if let Some(difference) = found.fingerprint.difference(fingerprint) {
                 return Err(refusal(out, other_video(out, plan, found.end)?.unwrap_or(difference)));
             }
             writer_options.overwrite |= found.fingerprint.overwrite;
             resume(out, plan, writer_options, lock, found)
         }
-        (_, found) => {
+        found => {
             // Some of its files may have their names already.
             let complete = found.and_then(|f| f.complete);
             writer_options.overwrite |= complete.map_or(Ok(false), |c| c.intent.settle(out))?;
             begin(out, plan, writer_options, lock, fingerprint)
         }
     }
+}
+
+/// Whether an interrupted run is another one, or its inputs have changed.
+fn is_other(out: &Path, plan: &PackPlan, found: &JournalSummary, fingerprint: &RunFingerprint) -> bool {
+    let check = |_, job: &Job, done: &Done| check_input(out, job, done);
+    found.fingerprint.difference(fingerprint).is_some()
+        || replay(out, plan, found.end, &mut PackReport::new(plan), check).is_err()
 }
 
 fn is_there(out: &Path, found: &JournalSummary) -> Error {

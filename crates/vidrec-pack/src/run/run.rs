@@ -1,15 +1,15 @@
 //! The writing side of a run. Clips go to the writer in order, and notes on finished work go to the journal.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::journal::{Completion, Journal, JournalEntry};
-use super::options::{OnError, RunOptions};
 use super::outcome::{Done, Failure, Outcome, Stored, Troubles};
 use super::report::PackReport;
+use crate::options::PackOptions;
 use crate::plan::PackPlan;
-use crate::work::{ClipFailure, Event, Flow, PackStage, PackedClip, PackedVideo};
-use vidrec_dataset::writer::{EncodedTrack, FrameData, OpenShard, Writer, describe_failures};
+use crate::work::{ClipFailure, Event, Flow, LimitOptions, MaxFailures, PackStage, PackedClip, PackedVideo};
+use vidrec_dataset::writer::{EncodedTrack, FrameData, OpenShard, Sharding, Writer, describe_failures};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_format::record_header;
@@ -24,7 +24,9 @@ const COMMIT_BYTES: u64 = 1 << 30;
 /// The state of a run. Everything in `report` is also in `writer`.
 pub(crate) struct PackRun<'a> {
     plan: &'a PackPlan,
-    options: &'a RunOptions,
+    commit_every: Duration,
+    shards: Sharding,
+    max_failures: Option<MaxFailures>,
     writer: Writer,
     journal: Journal,
     report: PackReport,
@@ -54,13 +56,26 @@ impl<'a> PackRun<'a> {
     pub fn new(
         out: &Path,
         plan: &'a PackPlan,
-        options: &'a RunOptions,
+        options: &PackOptions,
         (writer, journal, report): (Writer, Journal, PackReport),
         progress: &'a mut ProgressFn<'a>,
     ) -> Self {
         let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
         let space = Watch::new(out);
-        PackRun { plan, options, writer, journal, report, progress, space, last_commit, stopped: None }
+        let PackOptions { limits: LimitOptions { shards, max_failures, .. }, run, .. } = options;
+        PackRun {
+            plan,
+            commit_every: run.commit_every,
+            shards: *shards,
+            max_failures: *max_failures,
+            writer,
+            journal,
+            report,
+            progress,
+            space,
+            last_commit,
+            stopped: None,
+        }
     }
 
     /// Returns the place of the next video in the plan.
@@ -123,7 +138,7 @@ impl<'a> PackRun<'a> {
         self.report.push(job, &done.outcome);
         self.journal.note(done).map_err(RunStop::Broken)?;
         self.space.check(self.writer.bytes()).map_err(RunStop::Orderly)?;
-        let due = self.last_commit.at.elapsed() >= self.options.commit_every
+        let due = self.last_commit.at.elapsed() >= self.commit_every
             || self.writer.bytes() - self.last_commit.bytes >= COMMIT_BYTES;
         if due { self.commit().map_err(RunStop::Broken) } else { Ok(()) }
     }
@@ -152,7 +167,7 @@ impl<'a> PackRun<'a> {
         let clip = |clip: &PackedClip| clip.frames.iter().map(|f| record(&clip.jpegs[f.jpeg])).sum::<u64>();
         let bytes = clips.iter().map(clip).sum();
         let open = OpenShard { last: self.report.last_clip_job, bytes: self.writer.shard_bytes() };
-        self.options.sharding.ends_before(ordinal as u64, self.plan.jobs.len() as u64, open, bytes)
+        self.shards.ends_before(ordinal as u64, self.plan.jobs.len() as u64, open, bytes)
     }
 
     fn next_shard(&mut self) -> Result<()> {
@@ -187,10 +202,10 @@ impl<'a> PackRun<'a> {
             return Err(error());
         }
         // Do not replace a data set with one that has less.
-        if self.options.on_error == OnError::Stop || failure.stage == PackStage::Copy {
+        if failure.stage == PackStage::Copy {
             return Err(error());
         }
-        let most = self.options.max_failures.map_or(u64::MAX, |m| m.count(self.plan.jobs.len() as u64));
+        let most = self.max_failures.map_or(u64::MAX, |m| m.count(self.plan.jobs.len() as u64));
         if self.report.failed >= most {
             return Err(Error::decode(format!("more than {most} videos could not be packed; the last: {}", error())));
         }

@@ -79,6 +79,9 @@ pub struct VideoFacts {
     /// The number of frames that were not decoded because no wanted frame needs them. They are counted by their
     /// packets, and damage in them stays unknown. Always 0 with [`Decode::All`](super::Decode::All).
     pub undecoded_frames: u32,
+    /// Whether it has more frames than its clip may have, so that the clip has only some of them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub thinned: bool,
     /// The facts about its sound, if sound was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<AudioFacts>,

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::choose::{needs_times, select};
+use super::choose::{ChoiceNotes, needs_times, select};
 use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
 use super::memory::{self, HeldMemory};
-use super::options::Recipe;
+use super::options::ClipRecipe;
 use super::packed::{PackedClip, PackedFrame, held_bytes, repeated_frames};
 use super::tracks::TrackSource;
 use super::{fault, pictures, sound, video};
@@ -31,7 +31,7 @@ const ONE_MEASURED_OF: u64 = 32;
 /// that no other video is being packed.
 pub(crate) fn pack_one(
     job: &Job,
-    recipe: Recipe<'_>,
+    recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
     alone: bool,
 ) -> Result<Vec<PackedClip>, ClipFailure> {
@@ -50,7 +50,7 @@ pub(crate) fn pack_one(
 
 fn sample_and_encode(
     job: &Job,
-    recipe: Recipe<'_>,
+    recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
     needed: &Cell<u64>,
 ) -> Result<Vec<PackedClip>, ClipFailure> {
@@ -58,17 +58,17 @@ fn sample_and_encode(
         return Err(ClipFailure::new(PackStage::Video(Stage::Open), fault));
     }
     fault::decoder(&job.source, recipe.store)?;
-    let recipe = Recipe { measure: recipe.measure || job.ordinal.is_multiple_of(ONE_MEASURED_OF), ..recipe };
+    let recipe = ClipRecipe { measure: recipe.measure || job.ordinal.is_multiple_of(ONE_MEASURED_OF), ..recipe };
     // The last choice counts: the first one may rest on an estimate of the number of frames.
     let chosen: RefCell<Vec<Selection>> = RefCell::default();
     // A timeout beyond the range of the clock means no timeout.
-    let deadline = Instant::now().checked_add(recipe.limits.timeout);
-    let declined = Cell::new(false);
+    let deadline = Instant::now().checked_add(recipe.limits.timeout.0);
+    let notes = ChoiceNotes::default();
     let tracks = TrackSource::new(job, recipe);
     let choose = |timeline: &Timeline| {
-        declined.set(false);
+        notes.declined.set(false);
         tracks.see(timeline);
-        let selections = select(job, recipe.frames, timeline, &declined)?;
+        let selections = select(job, recipe, timeline, &notes)?;
         let mut wanted: Vec<u32> = selections.iter().flat_map(|s| s.frames.iter().copied()).collect();
         wanted.sort_unstable();
         *chosen.borrow_mut() = selections;
@@ -81,14 +81,15 @@ fn sample_and_encode(
         video::sample(&job.path, recipe, held, needed, &choose)
     };
     let mut source = source.map_err(|failure| {
-        let skipped = failure.stage == PackStage::Video(Stage::Sample) && declined.get();
+        let skipped = failure.stage == PackStage::Video(Stage::Sample) && notes.declined.get();
         if skipped { ClipFailure { stage: PackStage::Short, ..failure } } else { failure }
     })?;
     let (sound, facts) = sound::of_video(job, recipe, tracks.part(), deadline)?;
     source.facts.audio = facts;
+    source.facts.thinned = notes.thinned.get();
     let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
     let measured = Arc::new(source.pictures.iter().filter_map(|p| p.measured).collect());
-    let quality = recipe.pictures.target.and_then(|_| source.describe_quality());
+    let quality = recipe.pictures.quality.target().and_then(|_| source.describe_quality());
     let draws = recipe.frames.draws > 1;
     let clip = |(draw, selection): (u32, &Selection)| {
         let clip = assemble(job, &source, &jpegs, selection, draws.then_some(draw))?;

@@ -2,7 +2,7 @@
 
 use super::encoded_source::EncodedPicture;
 use super::failure::{ClipFailure, PackStage};
-use super::options::Recipe;
+use super::options::ClipRecipe;
 use crate::video::SampledFrame;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::planes::Planes;
@@ -22,12 +22,11 @@ pub(super) enum FrameEncoder {
 
 impl FrameEncoder {
     /// Creates the encoder that the options ask for.
-    pub fn new(recipe: Recipe<'_>) -> Result<Self> {
+    pub fn new(recipe: ClipRecipe<'_>) -> Result<Self> {
         let options = recipe.pictures;
-        let mut encoder = Encoder::new(options.quality)?;
-        encoder.optimize_tables(options.optimize)?;
+        let mut encoder = Encoder::new(options.quality.level())?;
         encoder.set_effort(options.effort)?;
-        Ok(match options.target {
+        Ok(match options.quality.target() {
             None if !recipe.measure => FrameEncoder::Plain(encoder),
             None => FrameEncoder::Measured(MeasuredEncoder::new(encoder)?),
             Some(target) => FrameEncoder::Target { encoder: MeasuredEncoder::new(encoder)?, target, quality: None },

@@ -3,78 +3,90 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::frame_choice::FrameChoice;
+use super::max_failures::MaxFailures;
+use super::quality::Quality;
 use super::video_store::VideoStore;
-use crate::plan::SegmentClock;
+use crate::arguments::{self, MAX_DRAWS, Seconds};
+use crate::plan::InputOptions;
+use crate::schema::{self, NumberOrText};
 use crate::track::PlannedTrack;
-use crate::video::{AudioOptions, Decode, FrameSize};
-use vidrec_format::error::{Error, Result};
+use crate::video::{Decode, FrameSize};
+use vidrec_dataset::writer::Sharding;
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::{limits, threads};
 use vidrec_jpeg::QualityTarget;
-use vidrec_sampler::{Pace, Rate, Rule, Short};
-
-/// The most draws of one video: more than anybody trains epochs on it.
-pub(crate) const MAX_DRAWS: u32 = 10_000;
+use vidrec_sampler::{Rule, Short};
 
 /// The videos held in memory for each thread: decoded but not yet written.
 const IN_FLIGHT_PER_THREAD: usize = 3;
 
 /// Which frames of a video become a clip.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Frames"))]
+#[serde(default, deny_unknown_fields)]
 pub struct FrameOptions {
-    /// Frames in a clip. Default 8.
-    pub count: u32,
-    /// The rule that chooses the frames. Default [`Rule::Uniform`]: the centers of equal segments.
-    pub rule: Rule,
-    /// What to do with a video of fewer frames than `count`. Default [`Short::RepeatLast`].
+    /// Frames to take from each video: a number, "fps:RATE", "every:K", "all" or "keyframes".
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[schemars(with = "NumberOrText")]
+    pub frames: FrameChoice,
+    /// Which frames, if their number is fixed: the centers of equal segments (uniform); first, last and evenly between
+    /// (endpoints); one at random in each of equal segments (random); frames in a row from the middle (clip) or from
+    /// anywhere (random-clip). clip:4 and random-clip:4 take every fourth frame.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "RULE", hide_short_help = true))]
+    #[schemars(with = "String")]
+    pub sample: Rule,
+    /// What to do with a video of too few frames.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "HOW", hide_short_help = true, value_parser = arguments::words::<Short>(Short::WORDS)))]
+    #[schemars(schema_with = "schema::short")]
     pub short: Short,
-    /// Seed of the random rules. Default 0.
-    pub seed: u64,
-    /// Independent draws of each video by a random `rule`. Each draw is a clip, stored next to the other draws of
-    /// its video. Default 1.
+    /// Store this many draws of each video by a random rule, as clips side by side. An epoch then takes one of them.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = 1, value_name = "K", hide_short_help = true, value_parser = arguments::number_of::<u32>("draws")))]
+    #[schemars(range(min = 1, max = 10_000))]
     pub draws: u32,
-    /// Take as many frames as the video has at this pace, instead of `count` by `rule`.
-    ///
-    /// In a segment, the pace starts at its first frame. Clips then differ in length. Default `None`.
-    pub pace: Option<Pace>,
-    /// With `pace`: take at most this many frames, spread evenly from the first to the last. Default `None`.
+    /// The seed of random rules.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = 0, value_name = "N", hide_short_help = true, value_parser = arguments::number_of::<u64>("seed")))]
+    #[serde(deserialize_with = "arguments::whole")]
+    pub seed: u64,
+    /// If the number of frames is not fixed: take at most this many, spread evenly from the first to the last.
+    /// [default: no limit]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", hide_short_help = true, value_parser = arguments::number_of::<u32>("max_frames")))]
     pub max_frames: Option<u32>,
-    /// How many images of a folder make a second. Default `None`: image `i` counts as shown at second `i`, and no
-    /// frame can be chosen by time.
-    pub picture_rate: Option<Rate>,
-    /// The clock of the segments in manifests. Default: a player's.
-    pub segment_clock: SegmentClock,
-    /// How much of each video is decoded. Default: what the chosen frames need.
-    pub decode: Decode,
+    /// Where a video has more than the most frames, keep the first of them and their pace, instead of spreading them.
+    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true))]
+    pub cut: bool,
+    /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same. Damage
+    /// anywhere in a video is found, as far as FFmpeg notices it (mostly in H.264, AV1, MPEG and FFV1; HEVC, VP8 and VP9
+    /// have to be in a Matroska file with checksums), and damaged frames do not count.
+    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true))]
+    pub decode_all: bool,
 }
 
 impl Default for FrameOptions {
     fn default() -> Self {
         FrameOptions {
-            count: 8,
-            rule: Rule::Uniform,
+            frames: FrameChoice::default(),
+            sample: Rule::Uniform,
             short: Short::RepeatLast,
-            seed: 0,
             draws: 1,
-            pace: None,
+            seed: 0,
             max_frames: None,
-            picture_rate: None,
-            segment_clock: SegmentClock::Player,
-            decode: Decode::Needed,
+            cut: false,
+            decode_all: false,
         }
     }
 }
 
 impl FrameOptions {
     pub(crate) fn check(&self) -> Result<()> {
-        let frames = 1..=limits::MAX_FRAMES_PER_CLIP;
-        if !frames.contains(&self.count) {
-            return Err(Error::usage("the number of frames in a clip is out of range")
-                .expected(range(frames))
-                .found(self.count));
-        }
-        if self.rule.stride() == 0 || self.pace == Some(Pace::Every(0)) {
+        self.frames.check()?;
+        if self.sample.stride() == 0 {
             return Err(Error::usage("the step from frame to frame must be at least 1"));
         }
+        let frames = 1..=limits::MAX_FRAMES_PER_CLIP;
         if let Some(most) = self.max_frames.filter(|most| !frames.contains(most)) {
             return Err(Error::usage("the maximum number of frames in a clip is out of range")
                 .expected(range(frames))
@@ -85,11 +97,43 @@ impl FrameOptions {
                 .expected(range(1..=MAX_DRAWS))
                 .found(self.draws));
         }
-        if self.draws > 1 && (self.pace.is_some() || !self.rule.is_random()) {
+        match self.frames.pace() {
+            None => self.check_fixed(),
+            Some(_) => self.check_paced(),
+        }
+    }
+
+    fn check_fixed(&self) -> Result<()> {
+        if self.max_frames.is_some() {
+            return Err(Error::usage("the number of frames is fixed, so it has no maximum")
+                .hint(Hint::Together("max_frames", FrameChoice::PACES)));
+        }
+        self.check_draws(self.sample.is_random())
+    }
+
+    fn check_paced(&self) -> Result<()> {
+        if self.sample != Rule::default() {
+            return Err(Error::usage(format!("the rule {} chooses a fixed number of frames", self.sample))
+                .found(format!("frames {}", self.frames))
+                .hint(Hint::Unset("sample")));
+        }
+        if self.cut && self.max_frames.is_none() {
+            return Err(Error::usage("frames can only be cut at a maximum").hint(Hint::Set("max_frames")));
+        }
+        self.check_draws(false)
+    }
+
+    fn check_draws(&self, are_random: bool) -> Result<()> {
+        if self.draws > 1 && !are_random {
             return Err(Error::usage("several draws of a video would all be the same")
                 .help("choose a random rule: random or random-clip"));
         }
         Ok(())
+    }
+
+    /// Which parts of a video are decoded.
+    pub(crate) fn decode(&self) -> Decode {
+        if self.decode_all { Decode::All } else { Decode::Needed }
     }
 }
 
@@ -98,70 +142,99 @@ fn range(range: std::ops::RangeInclusive<u32>) -> String {
 }
 
 /// How frames are stored.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Pictures"))]
+#[serde(default, deny_unknown_fields)]
 pub struct PictureOptions {
-    /// Size of the stored frames. Default: short side 256, never enlarged.
+    /// Size of the stored frames: the shorter side, such as 256; or 320x240; or original.
+    ///
+    /// If a number of pixels of the shorter side is given, smaller videos stay as they are; 256:enlarge enlarges them, too.
+    /// 320x240 is exactly this width and height, whatever the shape of the video.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = PictureOptions::default().size))]
+    #[schemars(with = "NumberOrText")]
     pub size: FrameSize,
-    /// JPEG quality, 1 to 100. Default 90.
-    pub quality: u8,
-    /// Instead of `quality`, gives each frame the lowest quality at which its luma is this close to the scaled
-    /// original.
+    /// JPEG quality, 1 to 100; or a target such as psnr:40 or ssim:0.98; or original.
     ///
-    /// A frame that misses the target even at quality 100 is stored at quality 100. Default `None`.
-    pub target: Option<QualityTarget>,
-    /// How much work to spend on a JPEG. Default 1.
-    ///
-    /// 0 is libjpeg-turbo. 1 makes files smaller at the same PSNR and takes longer.
+    /// With a target, each frame has the lowest quality at which it is this near to what was decoded and scaled, both of
+    /// luma, PSNR in dB; packing takes longer. original keeps the JPEGs of folders of frames byte for byte, at their own
+    /// size.
+    #[cfg_attr(feature = "clap", arg(short, long, value_name = "QUALITY", default_value_t))]
+    #[schemars(with = "NumberOrText")]
+    pub quality: Quality,
+    /// Work that a JPEG is worth: 1 makes JPEGs about a fifth smaller at the same PSNR; 0 encodes with libjpeg-turbo, which
+    /// takes up to a tenth less time.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LEVEL", hide_short_help = true, default_value_t = PictureOptions::default().effort, value_parser = arguments::number_of::<u8>("effort")))]
+    #[schemars(range(max = 1))]
     pub effort: u8,
-    /// Gives each JPEG its own Huffman tables. Off by default.
-    ///
-    /// Files are then smaller and take longer to pack and load. With `effort` 0 the pixels stay the same.
-    pub optimize: bool,
-    /// Store the JPEGs of image folders unchanged, without decoding and scaling. Off by default.
-    pub pass_through: bool,
-    /// Store images of more than 12 bits a channel, such as depth maps, with the upper 8 of their bits. Off by
-    /// default: such a video fails.
+    /// Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits. Without it,
+    /// such a video fails.
+    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true))]
     pub reduce_depth: bool,
 }
 
 impl Default for PictureOptions {
     fn default() -> Self {
-        PictureOptions {
-            size: FrameSize::ShortSide(256),
-            quality: 90,
-            target: None,
-            effort: 1,
-            optimize: false,
-            pass_through: false,
-            reduce_depth: false,
+        PictureOptions { size: FrameSize::ShortSide(256), quality: Quality::default(), effort: 1, reduce_depth: false }
+    }
+}
+
+impl PictureOptions {
+    pub(crate) fn check(&self) -> Result<()> {
+        self.quality.target().map_or(Ok(()), QualityTarget::check)?;
+        let keeps_size = [PictureOptions::default().size, FrameSize::Original].contains(&self.size);
+        if self.quality == Quality::Original && !keeps_size {
+            return Err(Error::usage("JPEGs that are kept byte for byte keep their size").hint(Hint::Unset("size")));
+        }
+        vidrec_jpeg::Encoder::new(self.quality.level())?.set_effort(self.effort)
+    }
+}
+
+/// The limits of a pack: what a video may take, how many videos may fail, and where shards end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Limits"))]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitOptions {
+    /// How many videos may fail before the pack stops: a number, or a share of all such as 1%. What is done can be resumed.
+    /// [default: any number]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|P%", hide_short_help = true))]
+    #[schemars(with = "Option<NumberOrText>")]
+    pub max_failures: Option<MaxFailures>,
+    /// The longest time for one video, in seconds; one that takes longer fails.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = LimitOptions::default().timeout, value_name = "SECONDS", hide_short_help = true, value_parser = Seconds::above_zero))]
+    #[schemars(with = "f64")]
+    pub timeout: Seconds,
+    /// The most pixels that a picture of a video may have, width times height; a video with more fails.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = LimitOptions::default().max_pixels, value_name = "N", hide_short_help = true, value_parser = arguments::number_of::<u64>("max_pixels")))]
+    #[schemars(range(min = 1))]
+    pub max_pixels: u64,
+    /// The longest video, in seconds by the times of its frames; a longer one fails. [default: no limit]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = Seconds::above_zero))]
+    #[schemars(with = "Option<f64>")]
+    pub max_duration: Option<Seconds>,
+    /// How many shards to spread the clips over, with the same number of videos each, in order; or the size at which another
+    /// shard begins, such as 1GiB or 500MB.
+    #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "N|SIZE", hide_short_help = true))]
+    #[schemars(with = "NumberOrText")]
+    pub shards: Sharding,
+}
+
+impl Default for LimitOptions {
+    fn default() -> Self {
+        LimitOptions {
+            max_failures: None,
+            timeout: Seconds(Duration::from_secs(600)),
+            max_pixels: limits::MAX_PIXELS,
+            max_duration: None,
+            shards: Sharding::One,
         }
     }
 }
 
-/// The limits of a video. A video that exceeds one fails.
-#[derive(Debug, Clone, PartialEq)]
-pub struct VideoLimits {
-    /// The longest wall-clock time for one video. Default 10 minutes.
-    pub timeout: Duration,
-    /// The most pixels that a decoded image may have. Default: [`limits::MAX_PIXELS`].
-    pub max_pixels: u64,
-    /// The longest video, by the times of its frames. Default: no limit.
-    pub max_duration: Option<Duration>,
-}
-
-impl Default for VideoLimits {
-    fn default() -> Self {
-        VideoLimits { timeout: Duration::from_secs(600), max_pixels: limits::MAX_PIXELS, max_duration: None }
-    }
-}
-
 /// How much of the machine the work may use. The packed bytes are the same whatever these values are.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Resources {
     /// How many videos are decoded at a time. Default `None`: one for each core.
     pub threads: Option<usize>,
-    /// How many threads, separate from decoding, read the next files into the system's cache; 0: none. Default 1.
-    pub io_threads: usize,
     /// How many bytes all videos in progress may use together. Default `None`: 480 MiB for each of `threads`.
     ///
     /// For each video being decoded, this counts an upper bound for three things: the compressed data that is
@@ -205,12 +278,6 @@ pub struct Resources {
     pub isolate: Option<Vec<OsString>>,
 }
 
-impl Default for Resources {
-    fn default() -> Self {
-        Resources { threads: None, io_threads: 1, memory: None, isolate: None }
-    }
-}
-
 impl Resources {
     /// Returns how many of `videos` are decoded at a time.
     pub(crate) fn threads_for(&self, videos: usize) -> usize {
@@ -229,13 +296,13 @@ impl Resources {
 
 /// Everything that decides what a video becomes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Recipe<'a> {
+pub(crate) struct ClipRecipe<'a> {
+    pub input: &'a InputOptions,
     pub frames: &'a FrameOptions,
     pub pictures: &'a PictureOptions,
-    pub limits: &'a VideoLimits,
+    pub limits: &'a LimitOptions,
     pub store: &'a VideoStore,
     pub tracks: &'a [PlannedTrack],
-    pub audio: Option<AudioOptions>,
     /// The number of channels of all sound, if the first video decides it; `None` until it has.
     pub channels: Option<u32>,
     /// Whether each JPEG is compared with its picture.

@@ -13,9 +13,11 @@ use image::metadata::Orientation;
 use super::encode::FrameEncoder;
 use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
-use super::options::{FrameOptions, Recipe};
+use super::options::ClipRecipe;
+use super::quality::Quality;
 use super::video_store::VideoStore;
 use crate::plan;
+use crate::plan::InputOptions;
 use crate::video::{FrameSize, Moment, Stage, Timeline, Video, VideoFacts, VideoOptions};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
@@ -24,19 +26,19 @@ use vidrec_jpeg::{Decoder, RgbPicture};
 /// Reads the images that `choose` selects.
 pub(super) fn sample(
     folder: &Path,
-    recipe: Recipe<'_>,
+    recipe: ClipRecipe<'_>,
     choose: &dyn Fn(&Timeline) -> Result<Vec<u32>>,
 ) -> Result<EncodedSource, ClipFailure> {
     let paths = recipe.store.pictures(folder)?;
     if paths.is_empty() {
         return Err(failure(Stage::Stream, &Error::usage("the folder has no JPEG or PNG files")));
     }
-    let timeline = timeline(paths.len(), recipe.frames);
+    let timeline = timeline(paths.len(), recipe.input);
     let mut wanted = choose(&timeline).map_err(|e| failure(Stage::Sample, &e))?;
     wanted.dedup();
     let mut reader = PictureReader {
         recipe,
-        deadline: Instant::now().checked_add(recipe.limits.timeout),
+        deadline: Instant::now().checked_add(recipe.limits.timeout.0),
         size: recipe.pictures.size,
         encoder: FrameEncoder::new(recipe).map_err(|e| failure(Stage::Scale, &e))?,
         source: EncodedSource {
@@ -54,13 +56,13 @@ pub(super) fn sample(
 
 /// Returns the times of the images: image `i` is shown at `i` times the given frame duration, or at `i` seconds
 /// without one.
-fn timeline(count: usize, options: &FrameOptions) -> Timeline {
-    let time_base = options.picture_rate.map_or((1, 1), |rate| rate.frame_seconds());
+fn timeline(count: usize, options: &InputOptions) -> Timeline {
+    let time_base = options.picture_fps.map_or((1, 1), |rate| rate.frame_seconds());
     Timeline { pts: (0..count as i64).collect(), key: vec![true; count], time_base, player_zero: Moment::ZERO }
 }
 
 struct PictureReader<'a> {
-    recipe: Recipe<'a>,
+    recipe: ClipRecipe<'a>,
     deadline: Option<Instant>,
     /// The size of the next images: that of the first one.
     size: FrameSize,
@@ -75,7 +77,7 @@ impl PictureReader<'_> {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             ClipFailure { message: format!("{name}: {}", failure.message), ..failure }
         };
-        let (jpeg, size, measured) = if self.recipe.pictures.pass_through && plan::is_jpeg(path) {
+        let (jpeg, size, measured) = if self.recipe.pictures.quality == Quality::Original && plan::is_jpeg(path) {
             let taken = untouched(path, self.recipe.store).map_err(|e| named(Stage::Decode, &e.without_file()))?;
             let (coded_width, coded_height) = taken.1;
             let codec = "mjpeg".into();
@@ -83,7 +85,7 @@ impl PictureReader<'_> {
             (taken.0, taken.1, None)
         } else {
             let left = self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now()));
-            let decode = self.recipe.frames.decode;
+            let decode = self.recipe.frames.decode();
             let max_pixels = self.recipe.limits.max_pixels;
             let reduce_depth = self.recipe.pictures.reduce_depth;
             let size = self.size;

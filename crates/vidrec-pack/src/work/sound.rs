@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::failure::{ClipFailure, PackStage};
-use super::options::Recipe;
+use super::options::ClipRecipe;
 use super::packed::PackedClip;
 use crate::plan::Job;
 use crate::video::{AudioFacts, AudioOptions, Sound, Stage, read_audio};
@@ -43,11 +43,11 @@ fn track(options: &AudioOptions, sound: Sound) -> Track {
 /// `part` is in nanoseconds on the clock of the video's pts.
 pub(super) fn of_video(
     job: &Job,
-    recipe: Recipe<'_>,
+    recipe: ClipRecipe<'_>,
     part: (i64, i64),
     deadline: Option<Instant>,
 ) -> Result<(Option<EncodedTrack>, Option<AudioFacts>), ClipFailure> {
-    let Some(options) = recipe.audio else { return Ok((None, None)) };
+    let Some(options) = recipe.input.audio else { return Ok((None, None)) };
     if recipe.store.is_folder(&job.path) {
         return Ok((None, Some(AudioFacts::default())));
     }

@@ -8,7 +8,7 @@ use super::fault;
 use super::gate::{Gate, Slowed};
 use super::isolate::{Errand, Pool};
 use super::memory::{HeldMemory, MemoryBound};
-use super::options::{Recipe, Resources};
+use super::options::{ClipRecipe, Resources};
 use super::packed::{PackedClip, held_bytes};
 use super::read_ahead::ReadAhead;
 use super::stamp::{Stamp, track_stamps};
@@ -16,6 +16,8 @@ use crate::plan::Job;
 
 /// How many bytes of the next files are read ahead.
 const READ_AHEAD: u64 = 256 << 20;
+/// How many threads read ahead.
+const READERS: usize = 1;
 
 /// The result of packing a video.
 pub(crate) struct PackedVideo<'m> {
@@ -31,7 +33,7 @@ pub(crate) struct PackedVideo<'m> {
 /// What the workers of a run share.
 pub(crate) struct Sources<'a> {
     jobs: &'a [Job],
-    recipe: Recipe<'a>,
+    recipe: ClipRecipe<'a>,
     /// In a run that retries failed videos: the clips of the others.
     copies: Option<Copies<'a>>,
     /// The decoding processes, if this process does not decode.
@@ -46,14 +48,14 @@ impl<'a> Sources<'a> {
     /// Creates the sources for this many `threads`.
     pub fn new(
         jobs: &'a [Job],
-        recipe: Recipe<'a>,
+        recipe: ClipRecipe<'a>,
         resources: &Resources,
         copies: Option<Copies<'a>>,
         pool: Option<&'a Pool<'a>>,
         threads: usize,
     ) -> Self {
         let paths = jobs.iter().map(|job| job.path.clone()).collect();
-        let ahead = ReadAhead::new(paths, resources.io_threads, READ_AHEAD);
+        let ahead = ReadAhead::new(paths, READERS, READ_AHEAD);
         let (memory, gate) = (MemoryBound::of(resources), Gate::new(threads));
         Sources { jobs, recipe, copies, pool, memory, ahead, gate, threads }
     }
@@ -100,12 +102,12 @@ impl<'a> Sources<'a> {
 pub(crate) fn pack_somewhere(
     pool: Option<&Pool<'_>>,
     job: &Job,
-    recipe: Recipe<'_>,
+    recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
     alone: bool,
 ) -> Result<Vec<PackedClip>, ClipFailure> {
     fault::wait(&job.source);
     let Some(pool) = pool else { return clip::pack_one(job, recipe, held, alone) };
-    let Recipe { store, channels, measure, .. } = recipe;
+    let ClipRecipe { store, channels, measure, .. } = recipe;
     pool.pack(&Errand { job, store, memory: held.memory(), channels, measure, alone })
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use super::failure::{ClipFailure, PackStage};
-use super::options::Recipe;
+use super::options::ClipRecipe;
 use crate::plan::Job;
 use crate::track::Window;
 use crate::video::Timeline;
@@ -13,20 +13,20 @@ use vidrec_dataset::writer::EncodedTrack;
 /// Makes the tracks of a video.
 pub(super) struct TrackSource<'a> {
     job: &'a Job,
-    recipe: Recipe<'a>,
+    recipe: ClipRecipe<'a>,
     /// The window of the video when its timeline was last seen.
     window: RefCell<Option<Window>>,
 }
 
 impl<'a> TrackSource<'a> {
-    pub fn new(job: &'a Job, recipe: Recipe<'a>) -> Self {
+    pub fn new(job: &'a Job, recipe: ClipRecipe<'a>) -> Self {
         TrackSource { job, recipe, window: RefCell::default() }
     }
 
     /// Records the frames of the video, as far as they are known now.
     pub fn see(&self, timeline: &Timeline) {
-        if self.job.tracks.is_some() || self.recipe.audio.is_some() {
-            *self.window.borrow_mut() = Some(self.recipe.frames.segment_clock.window(timeline, self.job.segment));
+        if self.job.tracks.is_some() || self.recipe.input.audio.is_some() {
+            *self.window.borrow_mut() = Some(self.recipe.input.segments.window(timeline, self.job.segment));
         }
     }
 

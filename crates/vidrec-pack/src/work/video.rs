@@ -7,7 +7,8 @@ use super::encode::{ENCODER_BYTES_PER_PIXEL, FrameEncoder, encode, not_encoded};
 use super::encoded_source::EncodedSource;
 use super::failure::ClipFailure;
 use super::memory::{self, HeldMemory};
-use super::options::Recipe;
+use super::options::ClipRecipe;
+use crate::arguments::Seconds;
 use crate::video::{Choose, SampledFrame, SampledVideo, Video, VideoOptions};
 
 /// Samples a video and encodes each frame as soon as it is decoded, so only one uncompressed image is in memory.
@@ -15,17 +16,17 @@ use crate::video::{Choose, SampledFrame, SampledVideo, Video, VideoOptions};
 /// Counts the JPEGs in `held`. Sets `needed` to the most memory that decoding takes.
 pub(super) fn sample(
     path: &Path,
-    recipe: Recipe<'_>,
+    recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
     needed: &Cell<u64>,
     choose: Choose<'_>,
 ) -> Result<EncodedSource, ClipFailure> {
     let video_options = VideoOptions {
         size: recipe.pictures.size,
-        decode: recipe.frames.decode,
-        timeout: recipe.limits.timeout,
+        decode: recipe.frames.decode(),
+        timeout: recipe.limits.timeout.0,
         max_pixels: recipe.limits.max_pixels,
-        max_duration: recipe.limits.max_duration,
+        max_duration: recipe.limits.max_duration.map(|Seconds(most)| most),
         reduce_depth: recipe.pictures.reduce_depth,
         ..VideoOptions::default()
     };

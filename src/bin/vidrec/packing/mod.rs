@@ -7,6 +7,10 @@ mod progress;
 mod publish;
 
 use std::ffi::OsString;
+use std::path::Path;
+
+use vidrec::Storage;
+use vidrec::pack::Recipe;
 
 use crate::outcome::Run;
 
@@ -19,15 +23,20 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command. `start` and `args` are the command that starts a further process of this program, as a worker.
-    pub fn run(&self, start: Vec<OsString>, args: &[OsString]) -> Run {
+    /// Runs the command. `start` is the command that starts a further process of this program, as a worker.
+    pub fn run(&self, start: Vec<OsString>) -> Run {
         match self {
-            Command::Pack(parsed) => pack::run(parsed, start.into_iter().chain(args.iter().cloned()).collect()),
+            Command::Pack(args) => pack::run(args, start),
             Command::Plan(args) => plan::run(args),
             Command::Status(args) => plan_status::run(args),
             Command::Publish(args) => publish::run(args),
         }
     }
+}
+
+/// The recipe of a data set, as TOML.
+pub fn recipe_of(location: &Path, storage: Storage) -> vidrec::Result<String> {
+    Recipe::of(location, &storage.into())?.to_toml()
 }
 
 /// The FFmpeg libraries that read videos.

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use vidrec::pack::{PackPlan, Resources, RunOptions, WrittenPlan, write_plan};
+use vidrec::pack::arguments::number_of;
+use vidrec::pack::{PackPlan, WrittenPlan, write_plan};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
-use crate::packing::pack::number::number;
 use crate::packing::pack::recipe::RecipeArgs;
 use crate::packing::pack::{columns, report};
-use crate::storage::VideoStorageArgs;
+use crate::storage::RemoteStorageArgs;
 
 /// Divide a pack into parts that any number of machines can pack.
 ///
 /// The plan fixes everything that determines the bytes: order, labels, classes, options, size and time of each video,
-/// the versions of vidrec and FFmpeg, and where parts begin. Then run `vidrec pack --plan PLAN --part I` for each part, in
+/// the versions of vidrec and FFmpeg, and where parts begin. Then run `vidrec pack PLAN --part I` for each part, in
 /// any order, as often as it takes, on any machine that sees the videos and the plan under the same paths.
 ///
 /// `vidrec status PLAN` says how far it is. `vidrec publish PLAN` makes the data set.
@@ -28,25 +28,26 @@ pub struct Args {
     output: PathBuf,
     /// The number of parts, of about the same cost by the sizes of the videos. A part is what a crash or a preemption
     /// can cost at most.
-    #[arg(long, value_name = "N", value_parser = number::<u32>("parts"))]
-    parts: u32,
+    #[arg(long, value_name = "N", value_parser = number_of::<u32>("parts"))]
+    parts: Option<u32>,
     #[command(flatten)]
     recipe: RecipeArgs,
     #[command(flatten)]
-    storage: VideoStorageArgs,
+    storage: RemoteStorageArgs,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Run {
-    let mut options = args.recipe.options(Resources::default(), RunOptions::default());
-    options.input.storage = args.storage.storage()?;
-    let plan = PackPlan::from_inputs(&args.input, &options.input)?;
+    let mut recipe = args.recipe.recipe(&args.input, args.parts)?;
+    let parts = recipe.parts.ok_or("give --parts, the number of parts")?;
+    recipe.options.input.storage = args.storage.storage()?;
+    let plan = PackPlan::from_inputs(&recipe.inputs, &recipe.options.input)?;
     // Where standard error is closed there is nobody to tell.
     columns::tell(&plan.manifests, &plan.notes);
     report::tell_ignored(&plan.passed_over);
-    let written = write_plan(&plan, &args.output, args.parts, &options)?;
+    let written = write_plan(&plan, &args.output, parts, &recipe.options)?;
     output::print(args.json, &written, |w| render(w, args))?;
     Ok(Outcome::Done)
 }
@@ -66,6 +67,6 @@ fn render(w: &WrittenPlan, args: &Args) -> String {
         text +=
             &format!("  {} could not be examined, and will be skipped if still missing\n", count(w.missing, "video"));
     }
-    text += &format!("next: vidrec pack --plan {out} --part 0  … to {}, then vidrec publish {out}\n", w.parts - 1);
+    text += &format!("next: vidrec pack {out} --part 0  … to {}, then vidrec publish {out}\n", w.parts - 1);
     text
 }

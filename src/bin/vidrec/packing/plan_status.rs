@@ -7,7 +7,7 @@ use vidrec::pack::{PartState, PartsPlan, PlanStatus};
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, count, printable};
 use crate::packing::pack::report::duration;
-use crate::storage::OutputStorageArgs;
+use crate::storage::RemoteStorageArgs;
 
 /// The most parts that are named.
 const SHOWN: usize = 20;
@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "missing")]
     json: bool,
     #[command(flatten)]
-    storage: OutputStorageArgs,
+    storage: RemoteStorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {

@@ -8,8 +8,7 @@ use crate::outcome::{Outcome, Run};
 use crate::output;
 use crate::packing::pack::report;
 use crate::packing::progress::with_bar;
-use crate::remote_output::PublisherArgs;
-use crate::storage::OutputStorageArgs;
+use crate::storage::RemoteStorageArgs;
 
 /// Make a data set of the parts of a plan.
 ///
@@ -35,9 +34,7 @@ pub struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    publisher: PublisherArgs,
-    #[command(flatten)]
-    storage: OutputStorageArgs,
+    storage: RemoteStorageArgs,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -48,7 +45,7 @@ pub fn run(args: &Args) -> Run {
     let mut options = PublishOptions::default();
     options.out.clone_from(&args.output);
     (options.allow_missing, options.overwrite) = (args.allow_missing, args.force);
-    (options.read_all, options.only_publisher) = (args.read_all, args.publisher.only_publisher);
+    (options.read_all, options.only_publisher) = (args.read_all, args.storage.only_publisher());
     let published = with_bar(|progress| plan.publish(&options, progress))?;
     report::tell(&published);
     let out = args.output.as_ref().unwrap_or(&args.plan);

@@ -11,6 +11,7 @@ use super::super::labels::Label;
 use super::super::manifest_columns::{ColumnTally, ColumnUse, ManifestColumns};
 use super::super::options::InputOptions;
 use super::super::places;
+use super::super::segment::SegmentClock;
 use super::episodes::{self, Episode, PicturePlace};
 use super::info::{FeatureKind, Info};
 use super::rows::DataRows;
@@ -47,9 +48,9 @@ pub(crate) struct EpisodesFound {
 /// The data set is of another version, is damaged, or has no videos.
 pub(crate) fn read(folder: &Path, first: u64, options: &InputOptions) -> Result<Option<EpisodesFound>> {
     let Some(info) = Info::read(folder)? else { return Ok(None) };
-    if options.whole_files {
+    if options.segments == SegmentClock::Ignore {
         let e = Error::usage("a video file of a LeRobot data set may hold several episodes").file(folder);
-        return Err(e.hint(Hint::Unset("whole_files")));
+        return Err(e.hint(Hint::Unset("segments")));
     }
     let set = EpisodeSet::new(folder, first, options, info)?;
     let mut rows = DataRows::default();

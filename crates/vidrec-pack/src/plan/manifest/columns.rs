@@ -6,6 +6,7 @@ use super::super::attributes::Attributes;
 use super::super::labels::{Label, Tag, whole_number};
 use super::super::manifest_columns::ColumnUse;
 use super::super::near_names::meant;
+use super::super::options::InputOptions;
 use super::super::segment::{Segment, microseconds};
 use super::row::ManifestRow;
 use crate::track::TrackSpec;
@@ -35,6 +36,8 @@ pub(super) enum ColumnRole {
     Split,
     /// A value that is kept with the clip.
     Attribute,
+    /// A value that is kept with the clip as its caption.
+    Caption,
     /// Values of a track, or their times.
     Track,
     /// A column without a name, such as row numbers that a program has written.
@@ -56,11 +59,18 @@ impl ColumnRole {
         }
     }
 
-    /// Returns the meaning of a column where these tracks are packed.
-    pub fn among(specs: &[TrackSpec], name: &str) -> Self {
+    /// Returns the meaning of a column under these options.
+    pub fn among(options: &InputOptions, name: &str) -> Self {
+        let is = |chosen: &Option<String>| chosen.as_deref() == Some(name);
         let is_named = |spec: &TrackSpec| spec.columns().any(|column| column == name);
         match ColumnRole::of(name) {
-            ColumnRole::Attribute if specs.iter().any(is_named) => ColumnRole::Track,
+            _ if is(&options.path_column) => ColumnRole::Path,
+            ColumnRole::Labels if is(&options.label_column) => ColumnRole::Labels,
+            _ if is(&options.label_column) => ColumnRole::Label,
+            _ if is(&options.caption_column) => ColumnRole::Caption,
+            ColumnRole::Path if options.path_column.is_some() => ColumnRole::Attribute,
+            ColumnRole::Label | ColumnRole::Labels if options.label_column.is_some() => ColumnRole::Attribute,
+            ColumnRole::Attribute if options.track.iter().any(is_named) => ColumnRole::Track,
             role => role,
         }
     }
@@ -73,7 +83,7 @@ impl ColumnRole {
             ColumnRole::Start => Some(ColumnUse::Start),
             ColumnRole::End => Some(ColumnUse::End),
             ColumnRole::Split => Some(ColumnUse::Split),
-            ColumnRole::Attribute => Some(ColumnUse::Attribute),
+            ColumnRole::Attribute | ColumnRole::Caption => Some(ColumnUse::Attribute),
             ColumnRole::Track => Some(ColumnUse::Track),
             ColumnRole::Nothing => None,
         }
@@ -117,6 +127,10 @@ impl Cells {
                 self.attributes.insert(name.to_owned(), value);
                 Ok(())
             }
+            ColumnRole::Caption => match self.attributes.insert("caption".into(), value) {
+                Some(_) => Err("another column already gives the caption".into()),
+                None => Ok(()),
+            },
             ColumnRole::Track => {
                 self.tracks.insert(name.to_owned(), value);
                 Ok(())

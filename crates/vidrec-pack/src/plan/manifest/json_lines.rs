@@ -17,7 +17,7 @@ pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<V
         })?;
         let mut cells = Cells::default();
         for (name, value) in object {
-            let role = ColumnRole::among(&context.options.tracks, &name);
+            let role = ColumnRole::among(context.options, &name);
             role.in_report().into_iter().for_each(|column| columns.add(column, &name));
             cells.set(role, &name, value).map_err(|what| context.bad(line, &name, what))?;
         }

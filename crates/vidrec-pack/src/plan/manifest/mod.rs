@@ -33,7 +33,7 @@ use super::manifest_columns::{ColumnTally, ManifestColumns};
 use super::options::InputOptions;
 use found_list::FoundList;
 use row::{Context, ManifestRow};
-use vidrec_format::error::Result;
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
 
 /// The contents of a manifest.
@@ -102,12 +102,31 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
             rows
         }
     };
+    if matches!(format, ManifestFormat::Table(_) | ManifestFormat::JsonLines) {
+        check_chosen(file, options, &columns)?;
+    }
     number_all(rows.iter_mut().map(|row| &mut row.label)).map_err(|(i, what)| {
         let ManifestRow { line, path, .. } = &rows[i];
         context.bad(*line, "label", format!("{path}: {what}"))
     })?;
     let videos = rows.into_iter().map(|row| context.found(row)).collect::<Result<_>>()?;
     Ok(Some(Manifest { videos, columns: columns.finish(), root: context.root, classes }))
+}
+
+/// Refuses a column that an option names and that the manifest does not have.
+fn check_chosen(file: &Path, options: &InputOptions, columns: &ColumnTally) -> Result<()> {
+    let chosen = [
+        ("path_column", &options.path_column),
+        ("label_column", &options.label_column),
+        ("caption_column", &options.caption_column),
+    ];
+    for (option, column) in chosen {
+        if let Some(column) = column.as_deref().filter(|column| !columns.has(column)) {
+            let e = Error::usage(format!("the manifest has no column {column:?}")).file(file);
+            return Err(e.expected(format!("one of {}", columns.names().join(", "))).hint(Hint::Unset(option)));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::super::found::FoundVideo;
 use super::super::labels::Label;
 use super::super::options::InputOptions;
 use super::super::places;
-use super::super::segment::Segment;
+use super::super::segment::{Segment, SegmentClock};
 use super::found_list::FoundList;
 use super::tracks;
 use vidrec_format::error::{Error, Result};
@@ -83,11 +83,11 @@ impl Context<'_> {
     ///
     /// A cell cannot be a track.
     pub fn found(&self, row: ManifestRow) -> Result<FoundVideo> {
-        let specs = &self.options.tracks;
+        let specs = &self.options.track;
         let found = tracks::of((self.file, &self.root), specs, row.line, &row.tracks);
         let tracks = found.map_err(|(column, what)| self.bad(row.line, &column, what))?;
         let ManifestRow { path, label, segment, split, attributes, .. } = row;
-        let segment = segment.filter(|_| !self.options.whole_files);
+        let segment = segment.filter(|_| self.options.segments != SegmentClock::Ignore);
         let path = source_name::to_path(&path);
         let found = FoundVideo {
             source: places::source(&path),

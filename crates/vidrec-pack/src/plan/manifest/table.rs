@@ -23,11 +23,11 @@ pub(super) fn read(context: &Context<'_>, delimiter: u8, columns: &mut ColumnTal
             .expected(format!("at most {}", limits::MAX_COLUMNS))
             .found(header.len()));
     }
-    if kinetics::is_header(&header) {
+    if kinetics::is_header(&header) && context.options.path_column.is_none() {
         let list = kinetics::List::new(context, &header, columns)?;
         return rows(context, reader, |record| list.row(record));
     }
-    let roles: Vec<ColumnRole> = header.iter().map(|name| ColumnRole::among(&context.options.tracks, name)).collect();
+    let roles: Vec<ColumnRole> = header.iter().map(|name| ColumnRole::among(context.options, name)).collect();
     if !roles.contains(&ColumnRole::Path) {
         return if list::is_row(context, &context.text()?) {
             list::read(context, columns)

@@ -3,6 +3,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::super::labels::{Label, Tag};
+use super::super::segment::SegmentClock;
 use super::*;
 
 /// Makes a folder with some (empty) files and a manifest.
@@ -82,7 +83,8 @@ fn tables_have_times_splits_and_attributes() {
     assert_eq!(Value::Object(rows[0].attributes.to_map()), attributes);
     assert_eq!((rows[0].split.as_deref(), rows[1].split.as_deref()), (Some("train"), None));
     let dir = folder(&[], ("l.csv", text));
-    let options = InputOptions { whole_files: true, root: Some("/data".into()), ..InputOptions::default() };
+    let options =
+        InputOptions { segments: SegmentClock::Ignore, root: Some("/data".into()), ..InputOptions::default() };
     let whole = read_in(dir.path(), "l.csv", &options).unwrap().videos;
     assert_eq!((times(&whole[0]), whole[0].path.as_path()), (None, Path::new("/data/a.mp4")));
 }

@@ -1,10 +1,20 @@
 //! The options for stored sound.
 
-use vidrec_format::words::words;
+use std::fmt;
+use std::str::FromStr;
+
+use vidrec_format::error::{Error, Result};
+use vidrec_format::words::{serde_by_text, words};
+
+/// The sample rates that FFmpeg resamples to in practice.
+const RATES: std::ops::RangeInclusive<u32> = 1000..=384_000;
 
 /// How sound is stored: resampled, as whole numbers of 16 bits.
 ///
 /// Most data sets of speech and sound have 16 bits, and 16 bits take half the bytes of 32-bit floats.
+///
+/// In text (`FromStr`, `Display`, serde): the rate, such as `16000`, or the rate and the channels, such as
+/// `48000:stereo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AudioOptions {
     /// The stored sample rate, in samples per second.
@@ -12,6 +22,36 @@ pub struct AudioOptions {
     /// Which channels to store. Default: one.
     pub channels: AudioChannels,
 }
+
+impl fmt::Display for AudioOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.channels {
+            AudioChannels::Mono => write!(f, "{}", self.rate),
+            channels => write!(f, "{}:{channels}", self.rate),
+        }
+    }
+}
+
+impl FromStr for AudioOptions {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (rate, channels) = text.split_once(':').map_or((text, None), |(rate, channels)| (rate, Some(channels)));
+        let channels = channels.map_or(Ok(AudioChannels::Mono), str::parse)?;
+        let rate = rate.parse().ok().filter(|rate| RATES.contains(rate)).ok_or_else(|| {
+            Error::usage("not a sample rate")
+                .expected(format!(
+                    "a whole number from {} to {}, such as 16000 or 48000:stereo",
+                    RATES.start(),
+                    RATES.end()
+                ))
+                .found(text)
+        })?;
+        Ok(AudioOptions { rate, channels })
+    }
+}
+
+serde_by_text!(AudioOptions);
 
 /// The channels of stored sound: the same for all clips.
 ///
@@ -37,6 +77,21 @@ impl AudioChannels {
             AudioChannels::Mono => Some(1),
             AudioChannels::Stereo => Some(2),
             AudioChannels::Source => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_reads_back_as_itself() {
+        for text in ["16000", "48000:stereo", "44100:source"] {
+            assert_eq!(text.parse::<AudioOptions>().unwrap().to_string(), text);
+        }
+        for text in ["", "0", "16000:", "16000:quadro", "stereo", "1e4", "384001"] {
+            assert!(text.parse::<AudioOptions>().is_err(), "{text}");
         }
     }
 }

@@ -1,43 +1,37 @@
 //! `vidrec pack`: videos in, a data set out.
 
 pub mod columns;
-mod frames;
-mod heading;
-mod inputs;
-mod limits;
-pub mod number;
 mod parts;
-mod pictures;
 pub mod recipe;
 pub mod report;
-mod safety;
-mod together;
+mod run_args;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use vidrec::pack::{PackOptions, PackPlan, PackReport, Resources, estimate, pack_in_parts, pack_plan, serve};
+use vidrec::pack::{
+    IfExists, PackOptions, PackPlan, PackReport, Recipe, estimate, pack_in_parts, pack_in_scratch, pack_plan, restart,
+    serve,
+};
 
-use self::heading::RUN;
-use self::number::number;
 use crate::outcome::{Outcome, Run};
 use crate::output;
 use crate::packing::progress::{with_bar, within_bar};
-use crate::remote_output::{Output, RemoteArgs};
-use crate::storage::VideoStorageArgs;
+use crate::remote_output::{Output, scratch_folder};
+use crate::storage::{RemoteStorageArgs, local};
 
 /// Sample frames from videos and write them as a data set.
 ///
 /// vidrec skips a video it cannot read and lists it in OUTPUT/failures-*.jsonl; the exit status is then 3.
 ///
 /// vidrec writes finished clips to the disk every few seconds. After a crash, a full disk or Ctrl-C, the same command with
-/// --resume continues the run, and the result is byte for byte that of a run that was not interrupted. At Ctrl-C (or
-/// SIGTERM) vidrec finishes the videos in hand; a second one stops it at once. The exit status is then 130.
+/// --if-exists resume continues the run, and the result is byte for byte that of a run that was not interrupted. At Ctrl-C
+/// (or SIGTERM) vidrec finishes the videos in hand; a second one stops it at once. The exit status is then 130.
 #[derive(clap::Args)]
+#[command(
+    override_usage = "vidrec pack [OPTIONS] <INPUT>... -o <OUTPUT>\n       vidrec pack [OPTIONS] <PLAN> --part <I>"
+)]
 pub struct Args {
-    // First: it looks at all that was given.
-    #[command(flatten)]
-    recipe: recipe::RecipeArgs,
     /// Folders, video files, or manifests.
     ///
     /// A folder: the class is the name of the first folder level; a folder that holds JPEG or PNG files and nothing
@@ -53,67 +47,43 @@ pub struct Args {
     ///
     /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
     /// Something-Something.
-    #[arg(required_unless_present = "plan")]
+    ///
+    /// .toml: a recipe, which has inputs and options; options that are given replace its own.
+    ///
+    /// With --part: the plan, a folder or a location in object storage.
+    #[arg(required_unless_present_any = ["isolated_worker"])]
     input: Vec<PathBuf>,
     /// The folder to make the data set in, or a location such as s3://bucket/train.
-    #[arg(short, long, required_unless_present = "plan")]
+    #[arg(short, long, required_unless_present_any = ["part", "isolated_worker", "write_recipe"])]
     output: Option<PathBuf>,
+    /// Write nothing, and say how large it would be and how long it would take.
+    ///
+    /// Counts videos, lists what is missing, and packs a few videos in memory.
+    #[arg(long)]
+    dry_run: bool,
+    /// Write inputs and options into a file that `vidrec pack` takes as its input, and pack nothing without -o.
+    #[arg(long, value_name = "FILE", hide_short_help = true, value_parser = local)]
+    write_recipe: Option<PathBuf>,
+    /// Print the report as JSON.
+    #[arg(long, hide_short_help = true)]
+    json: bool,
     #[command(flatten)]
-    safety: safety::SafetyArgs,
+    recipe: recipe::RecipeArgs,
     #[command(flatten)]
-    storage: VideoStorageArgs,
-    #[command(flatten)]
-    remote: RemoteArgs,
+    run: run_args::RunArgs,
     #[command(flatten)]
     parts: parts::PartArgs,
-    /// Videos to decode at a time. [default: one for each core]
-    #[arg(short = 'j', long, value_name = "N", help_heading = RUN, value_parser = number::<usize>("threads"))]
-    threads: Option<usize>,
-    /// Threads that read the next files ahead, for disks and networks; 0 for none.
-    #[arg(long, default_value_t = Resources::default().io_threads, value_name = "N", help_heading = RUN, value_parser = number::<usize>("io_threads"))]
-    io_threads: usize,
-    /// Memory for all videos that are decoded at a time and for JPEGs that wait to be written, such as 2GiB. A video that
-    /// needs more is decoded alone. [default: 480MiB for each thread]
-    #[arg(long, value_name = "BYTES", help_heading = RUN, value_parser = vidrec::parse_bytes)]
-    memory: Option<u64>,
-    /// Also write OUTPUT/mxnet, with links to the record files and .idx and .lst files beside them, as `vidrec export mxnet`
-    /// does.
-    #[arg(long, help_heading = RUN)]
-    mxnet: bool,
-    /// Replace a data set that is already in OUTPUT.
-    #[arg(long, help_heading = RUN)]
-    force: bool,
-    /// Write nothing: count, list what is missing, and pack a few videos in memory to say how large it will be and how
-    /// long it will take.
-    #[arg(long, help_heading = RUN)]
-    dry_run: bool,
-    /// Print the report as JSON.
-    #[arg(long, help_heading = RUN)]
-    json: bool,
+    #[command(flatten)]
+    storage: RemoteStorageArgs,
 }
 
 impl Args {
-    fn options(&self) -> Result<PackOptions, String> {
-        let mut options = self.recipe.options(self.resources(), self.safety.run(self.force));
-        options.input.storage = self.storage.storage()?;
-        Ok(options)
-    }
-
-    fn resources(&self) -> Resources {
-        Resources { threads: self.threads, io_threads: self.io_threads, memory: self.memory, isolate: None }
-    }
-
-    /// Refuses what only works in a folder of this machine.
-    fn check_remote(&self) -> Result<(), String> {
-        match (self.safety.retry_failed, self.mxnet) {
-            (true, _) => {
-                Err("--retry-failed needs the data set on this machine: `vidrec fetch` it, retry there, then \
-                `vidrec push --force`"
-                    .into())
-            }
-            (_, true) => Err("--mxnet needs an output on this machine: `vidrec push` it afterwards".into()),
-            _ => Ok(()),
-        }
+    /// Inputs and options, for this machine.
+    fn recipe(&self) -> Result<Recipe, Box<dyn std::error::Error>> {
+        let mut recipe = self.recipe.recipe(&self.input, self.parts.parts)?;
+        (recipe.options.resources, recipe.options.run) = (self.run.resources(), self.run.run());
+        recipe.options.input.storage = self.storage.storage()?;
+        Ok(recipe)
     }
 
     /// The folder of the data set, which clap requires where there is no plan.
@@ -122,39 +92,45 @@ impl Args {
     }
 }
 
-/// `command_line` is the command that starts this once more.
-pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
-    if let Some(plan) = &args.parts.plan {
-        let storage = args.storage.storage()?;
-        let how = (&args.safety, args.resources(), storage, args.remote.scratch());
-        return parts::run(&args.parts, plan, how, args.json, command_line);
-    }
-    let mut options = args.options()?;
-    if args.safety.isolated_worker {
-        serve(&options)?;
+/// `start` is the command that starts this program once more.
+pub fn run(args: &Args, start: Vec<OsString>) -> Run {
+    if let Some(options) = &args.run.isolated_worker {
+        serve(&PackOptions::from_json(options)?)?;
         return Ok(Outcome::Done);
     }
-    options.resources.isolate = (!args.safety.no_isolate).then(|| safety::worker_command(command_line));
+    if let Some(part) = args.parts.part {
+        let [plan] = &*args.input else { return Err("--part takes one INPUT, a plan".into()) };
+        return parts::run(plan, part, (&args.run, args.storage.storage()?), args.json, start);
+    }
+    let mut recipe = args.recipe()?;
+    if let Some(file) = &args.write_recipe {
+        let text = recipe.to_toml()?;
+        vidrec::write_whole(file, |out| out.write_all(text.as_bytes()))?;
+        output::tell(format_args!("wrote the recipe {}", file.display()));
+        if args.output.is_none() {
+            return Ok(Outcome::Done);
+        }
+    }
+    if !args.run.no_isolate {
+        recipe.options.resources.isolate = Some(worker_command(start, &recipe.options)?);
+    }
     if args.dry_run {
-        return dry_run(args, &options);
+        return dry_run(args, &recipe);
     }
-    if vidrec::is_remote(args.output()) {
-        args.check_remote()?;
+    if vidrec::is_remote(args.output()) && args.run.if_exists == IfExists::RetryFailed {
+        return Err(
+            "--if-exists retry-failed needs the data set on this machine: `vidrec fetch` it, retry there, then \
+            `vidrec push --force`"
+                .into(),
+        );
     }
-    let plan = PackPlan::from_inputs(&args.input, &options.input)?;
+    let plan = PackPlan::from_inputs(&recipe.inputs, &recipe.options.input)?;
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
     columns::tell(&plan.manifests, &plan.notes);
     let out = args.output();
-    let mut report = write(args, &plan, out, options)?;
-    if args.mxnet && report.clips > 0 {
-        let exported = with_bar(|progress| vidrec::interop::mxnet::export_within(out, progress))?;
-        if let Some(note) = exported.left_out_note("the folder mxnet") {
-            output::tell(&note);
-            report.notes.push(note);
-        }
-    }
+    let report = write(args, &plan, out, recipe).map_err(restarted)?;
     report::tell(&report);
-    output::print(args.json, &report, |r| report::render(r, out, args.safety.retry_failed))?;
+    output::print(args.json, &report, |r| report::render(r, out, args.run.if_exists))?;
     Ok(match (&report, report.is_clean()) {
         (r, _) if r.clips == 0 => Outcome::Nothing,
         (_, true) => Outcome::Done,
@@ -162,45 +138,59 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     })
 }
 
+/// An error with what a pack calls the option that replaces a data set.
+fn restarted(e: Box<dyn std::error::Error>) -> Box<dyn std::error::Error> {
+    match e.downcast::<vidrec::Error>() {
+        Ok(e) => restart(*e).into(),
+        Err(other) => other,
+    }
+}
+
+/// What starts a process that decodes.
+fn worker_command(mut start: Vec<OsString>, options: &PackOptions) -> vidrec::Result<Vec<OsString>> {
+    start.extend(["pack".into(), "--isolated-worker".into(), options.to_json()?.into()]);
+    Ok(start)
+}
+
 /// Makes the data set, wherever it is to be.
 fn write(
     args: &Args,
     plan: &PackPlan,
     out: &Path,
-    mut options: PackOptions,
+    Recipe { parts, mut options, .. }: Recipe,
 ) -> Result<PackReport, Box<dyn std::error::Error>> {
-    if vidrec::is_remote(out) {
-        args.safety.in_scratch(&mut options.run);
-    }
-    if let Some(parts) = args.parts.here(&args.remote).filter(|_| vidrec::is_remote(out)) {
+    let (is_remote, force) = (vidrec::is_remote(out), options.run.if_exists == IfExists::Replace);
+    let only_publisher = args.storage.only_publisher();
+    let parts = parts.map(|parts| parts::here(parts, only_publisher));
+    if let Some(parts) = parts.clone().filter(|_| is_remote) {
         // Each part is uploaded when it is packed.
-        options.run.overwrite = args.force;
+        options.run.if_exists = options.run.if_exists.with_scratch();
         return with_bar(|progress| pack_in_parts(plan, out, parts, &options, progress));
     }
-    if vidrec::is_remote(out) && !args.force && !options.run.overwrite {
-        let scratch = args.remote.scratch();
-        let found = with_bar(|_| vidrec::pack::find_packed(plan, out, None, scratch, &options))?;
+    if is_remote && !force {
+        let found = with_bar(|_| vidrec::pack::find_packed(plan, out, None, None, &options))?;
         if let Some(report) = found {
             return Ok(report);
         }
     }
-    let to = Output { path: out, storage: args.storage.storage()?, force: args.force };
+    let to = Output { path: out, storage: args.storage.storage()?, force, only_publisher };
     within_bar(|progress| {
-        args.remote.write(to, |out, _| match args.parts.here(&args.remote) {
+        to.write(|out, _| match parts {
             Some(parts) => pack_in_parts(plan, out, parts, &options, progress),
+            None if is_remote => pack_in_scratch(plan, out, &options, progress),
             None => pack_plan(plan, out, &options, progress),
         })
     })
 }
 
-fn dry_run(args: &Args, options: &PackOptions) -> Run {
+fn dry_run(args: &Args, recipe: &Recipe) -> Run {
     // An output in object storage is made on this machine first.
-    let scratch = args.remote.scratch_folder();
+    let scratch = scratch_folder();
     let out = match vidrec::is_remote(args.output()) {
         true => &scratch,
         false => args.output(),
     };
-    let e = with_bar(|progress| estimate(&args.input, out, options, progress))?;
+    let e = with_bar(|progress| estimate(&recipe.inputs, out, &recipe.options, progress))?;
     columns::tell(&e.manifests, &e.notes);
     report::tell_ignored(&e.passed_over);
     output::print(args.json, &e, report::render_estimate)?;

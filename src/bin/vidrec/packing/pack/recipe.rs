@@ -1,62 +1,92 @@
-//! The options that determine the bytes, of `vidrec pack` and `vidrec plan`.
+//! The options that determine the bytes, of `vidrec pack` and `vidrec plan`: from flags, or from a recipe and flags.
 
-use vidrec::pack::{FrameOptions, InputOptions, PackOptions, Resources, RunOptions};
-use vidrec::video::{AudioChannels, AudioOptions, Decode};
+use std::path::PathBuf;
 
-use super::heading::RUN;
-use super::number::number;
-use super::{frames, inputs, limits, pictures, together};
-use crate::words::words;
+use crate::output;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, FromArgMatches};
+use vidrec::pack::{FrameOptions, InputOptions, LimitOptions, PackOptions, PictureOptions, Recipe};
 
 #[derive(clap::Args)]
 pub struct RecipeArgs {
+    // First, because reading an option takes it out of the matches.
     #[command(flatten)]
-    _together: together::Together,
+    given: Given,
     #[command(flatten)]
-    inputs: inputs::InputArgs,
+    frames: FrameOptions,
     #[command(flatten)]
-    frames: frames::FrameArgs,
+    pictures: PictureOptions,
     #[command(flatten)]
-    limits: limits::LimitArgs,
+    input: InputOptions,
     #[command(flatten)]
-    pictures: pictures::PictureArgs,
-    /// Also pack the sound of the videos, as the track "audio" of whole numbers of 16 bits, at RATE samples a second, in
-    /// step with the frames: gaps are filled with silence, overlaps cut. A clip of a segment has the segment's sound, any
-    /// other the whole video's. A video without sound has no such track.
-    #[arg(long, value_name = "RATE", help_heading = "Sound", value_parser = number::<u32>("audio"))]
-    audio: Option<u32>,
-    /// With --audio: one channel, into which all are mixed, two, or as many as the first video with sound has, as they are; a
-    /// video with another number then fails.
-    #[arg(long, value_name = "CHANNELS", help_heading = "Sound", default_value_t, value_parser = words::<AudioChannels>(AudioChannels::WORDS))]
-    audio_channels: AudioChannels,
-    /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same. Damage
-    /// anywhere in a video is found, as far as FFmpeg notices it (mostly in H.264, AV1, MPEG and FFV1; HEVC, VP8 and VP9
-    /// have to be in a Matroska file with checksums), and damaged frames do not count.
-    #[arg(long, help_heading = RUN)]
-    decode_all: bool,
+    limits: LimitOptions,
 }
 
 impl RecipeArgs {
-    /// All options, with these in the places of others. Ends the process if they make no sense together.
-    pub fn options(&self, resources: Resources, run: RunOptions) -> PackOptions {
-        self.make_options(resources, run).unwrap_or_else(|e| together::usage(&e).exit())
-    }
-
-    pub fn inputs(&self) -> InputOptions {
-        self.inputs.options()
-    }
-
-    fn make_options(&self, resources: Resources, run: RunOptions) -> vidrec::Result<PackOptions> {
-        let decode = if self.decode_all { Decode::All } else { Decode::Needed };
-        let frames = self.inputs.apply(FrameOptions { decode, ..FrameOptions::default() });
-        Ok(PackOptions {
-            input: self.inputs(),
-            frames: self.frames.apply(frames)?,
-            pictures: self.pictures.options(self.inputs.pass_through),
-            audio: self.audio.map(|rate| AudioOptions { rate, channels: self.audio_channels }),
-            limits: self.limits.limits(),
-            resources,
-            run: self.limits.apply(run),
+    /// The recipe of these options, or the one that is the first input, with the options that were given in place of its
+    /// own. Further inputs replace those of the recipe.
+    ///
+    /// Ends the process if they make no sense together.
+    pub fn recipe(&self, inputs: &[PathBuf], parts: Option<u32>) -> vidrec::Result<Recipe> {
+        self.read(inputs, parts).map_err(|e| match e.kind() {
+            vidrec::ErrorKind::Usage => wrong_usage(&e).exit(),
+            _ => e,
         })
+    }
+
+    fn read(&self, inputs: &[PathBuf], parts: Option<u32>) -> vidrec::Result<Recipe> {
+        let RecipeArgs { given, frames, pictures, input, limits } = self;
+        let options = PackOptions {
+            frames: frames.clone(),
+            pictures: pictures.clone(),
+            input: input.clone(),
+            limits: limits.clone(),
+            ..PackOptions::default()
+        };
+        let mut options = options.to_object()?;
+        options.0.retain(|name, _| given.has(name));
+        if let Some(parts) = parts {
+            options.insert("parts", parts)?;
+        }
+        Recipe::given(inputs, options)
+    }
+}
+
+/// An error of the library as wrong usage of the command line.
+fn wrong_usage(e: &vidrec::Error) -> clap::Error {
+    let mut command = Command::new("vidrec pack").override_usage("vidrec pack [OPTIONS] <INPUT>... -o <OUTPUT>");
+    clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, e.worded(output::flags)).format(&mut command)
+}
+
+/// The options that the command line has. It has no option of its own.
+struct Given(Vec<String>);
+
+impl Given {
+    /// Whether there is one for this option of a recipe.
+    fn has(&self, name: &str) -> bool {
+        let choices: &[&str] = if name == "frames" { &["frames", "fps", "every", "all", "keyframes"] } else { &[name] };
+        self.0.iter().any(|id| choices.contains(&id.as_str()))
+    }
+}
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_given = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        Ok(Given(matches.ids().filter(is_given).map(ToString::to_string).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for Given {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
     }
 }

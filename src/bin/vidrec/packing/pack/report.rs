@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use vidrec::pack::{Estimate, PackReport, PassedOver};
+use vidrec::pack::{Estimate, IfExists, PackReport, PassedOver};
 
 use crate::output::{self, bytes, count, printable};
 
@@ -94,15 +94,15 @@ fn nothing_to_do(r: &PackReport, output: &Path, retried: bool) -> String {
     }
     let mut text = format!("nothing to do: the pack of {out} is finished, with {clips}\n");
     if r.failed > 0 {
-        text += &format!("  {} skipped; --retry-failed tries them again\n", count(r.failed, "video"));
+        text += &format!("  {} skipped; --if-exists retry-failed tries them again\n", count(r.failed, "video"));
     }
     text
 }
 
-pub fn render(r: &PackReport, output: &Path, retried: bool) -> String {
+pub fn render(r: &PackReport, output: &Path, if_exists: IfExists) -> String {
     let out = output.display();
     if r.is_unchanged() {
-        return nothing_to_do(r, output, retried);
+        return nothing_to_do(r, output, if_exists == IfExists::RetryFailed);
     }
     if r.clips == 0 {
         let skipped = count(r.failed, "video");
@@ -148,6 +148,7 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
     };
     line(r.resumed_at.unwrap_or(0), "video", "of them done before the interruption");
     line(r.short, "video", "with fewer frames than requested");
+    line(r.thinned, "video", "with more frames than --max-frames, of which only some were taken");
     line(r.warnings.len() as u64, "video", "packed despite faults");
     let list = format!("skipped, see {out}/{}", r.failures_file.as_deref().unwrap_or_default());
     line(r.failed, "video", &list);

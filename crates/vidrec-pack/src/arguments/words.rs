@@ -1,0 +1,15 @@
+//! Options of the command line that are chosen by a word.
+
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use vidrec_format::error::Error;
+
+/// Takes the words of an option. `--help` and completions list them.
+pub(crate) fn words<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(words).try_map(|word| word.parse())
+}

@@ -1,0 +1,263 @@
+//! A file with everything that determines a data set: inputs and options.
+
+use std::path::{Path, PathBuf};
+
+use schemars::{JsonSchema, Schema, schema_for};
+use serde_json::{Map, Value};
+
+use super::flat;
+use super::options::{FIXED, PackOptions};
+use super::plan::InputOptions;
+use super::work::{FrameOptions, LimitOptions, PictureOptions};
+use vidrec_dataset::writer::Sharding;
+use vidrec_dataset::{OpenOptions, Source};
+use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
+use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::json_object::JsonObject;
+use vidrec_store::disk::regular_file::{Links, read_regular};
+
+/// The longest recipe, which is far above those that people write.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Everything that determines a data set: inputs and options, as a TOML file or as the command line gives them.
+///
+/// ```
+/// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_format::error::Error; }
+/// use vidrec::pack::Recipe;
+///
+/// let recipe = Recipe::from_toml("inputs = ['videos']\nframes = 16\nquality = 'psnr:40'\n")?;
+/// assert_eq!(recipe.options.frames.frames.to_string(), "16");
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recipe {
+    /// Folders, video files and manifests. Relative paths are relative to the current folder.
+    pub inputs: Vec<PathBuf>,
+    /// The number of parts that the pack is divided into, each with shards of its own. Default: it is not divided.
+    pub parts: Option<u32>,
+    /// All options.
+    pub options: PackOptions,
+}
+
+/// What a recipe has besides options.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(default)]
+struct Head {
+    /// Folders, video files and manifests. Relative paths are relative to the current folder.
+    inputs: Vec<PathBuf>,
+    /// The number of parts that the pack is divided into, each with shards of its own.
+    #[schemars(range(min = 1))]
+    parts: Option<u32>,
+}
+
+impl Recipe {
+    /// Whether a file is a recipe, by its ending.
+    pub fn is_recipe(file: &Path) -> bool {
+        file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
+    }
+
+    /// Returns the recipe of `inputs` and `given` options, which are an object as [`PackOptions::from_json`] reads it, and
+    /// may have `parts`.
+    ///
+    /// If the first input is a recipe, that is read. Given options then replace its own, and further inputs its inputs.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](vidrec_format::error::ErrorKind::Io): a recipe cannot be read.
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): it is not TOML, an option is unknown, has a wrong value, or makes
+    /// no sense together with another.
+    pub fn given(inputs: &[PathBuf], given: JsonObject) -> Result<Self> {
+        match inputs.split_first() {
+            Some((file, others)) if Self::is_recipe(file) => {
+                let recipe = Self::over(&read(file)?, given.0).map_err(|e| e.file(file))?;
+                Ok(if others.is_empty() { recipe } else { Recipe { inputs: others.to_vec(), ..recipe } })
+            }
+            _ => Ok(Recipe { inputs: inputs.to_vec(), ..Self::from_map(given.0)? }),
+        }
+    }
+
+    /// Reads the text of a recipe.
+    ///
+    /// # Errors
+    ///
+    /// As [`given`](Self::given).
+    pub fn from_toml(text: &str) -> Result<Self> {
+        Self::over(text, Map::new())
+    }
+
+    /// Reads a recipe in which `given` replaces what has the same name. `text` is TOML.
+    fn over(text: &str, given: Map<String, Value>) -> Result<Self> {
+        let mut map: Map<String, Value> =
+            toml::from_str(text).map_err(|e| Error::usage("the recipe is not valid TOML").found(e))?;
+        map.extend(given);
+        Self::from_map(map)
+    }
+
+    fn from_map(mut map: Map<String, Value>) -> Result<Self> {
+        let Head { inputs, parts } = flat::take(&mut map)?;
+        let known = PackOptions::names()?;
+        let (options, rest) = map.into_iter().partition(|(name, _)| known.contains(name));
+        flat::check_known(&rest, &names()?)?;
+        let options = PackOptions::from_map(options)?;
+        if let (Some(_), Sharding::Count(_)) = (parts, options.limits.shards) {
+            let e =
+                Error::usage("each part of a pack has a shard of its own, so shards can have a size, but no number");
+            return Err(e.hint(Hint::OnlyOne("shards", "parts")));
+        }
+        Ok(Recipe { inputs, parts, options })
+    }
+
+    fn to_map(&self) -> Result<Map<String, Value>> {
+        let head = flat::map(&Head { inputs: self.inputs.clone(), parts: self.parts })?;
+        Ok(head.into_iter().filter(|(_, value)| flat::is_set(value)).chain(self.options.to_map()?).collect())
+    }
+
+    /// Returns the recipe as TOML that [`from_toml`](Self::from_toml) reads.
+    ///
+    /// # Errors
+    ///
+    /// [`Internal`](vidrec_format::error::ErrorKind::Internal): a path is not UTF-8.
+    pub fn to_toml(&self) -> Result<String> {
+        let mut map = self.to_map()?;
+        map.values_mut().for_each(fit_toml);
+        toml::to_string(&map).map_err(|e| Error::internal(format!("recipe: {e}")))
+    }
+
+    /// Returns the recipe that made the data set at a location, which packs the same bytes again.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): the data set was not made by packing alone.
+    /// [`Io`](vidrec_format::error::ErrorKind::Io): its `dataset.json` cannot be read.
+    pub fn of(location: &Path, options: &OpenOptions) -> Result<Self> {
+        let folder = match location.file_name() {
+            Some(name) if name == FILE_NAME => location.parent().unwrap_or(Path::new("")),
+            _ => location,
+        };
+        let listing = Source::of(folder, options)?.read(&folder.join(FILE_NAME))?;
+        DatasetJson::prove(&listing).and_then(|json| Self::of_json(&json)).map_err(|e| e.file(folder))
+    }
+
+    fn of_json(json: &DatasetJson) -> Result<Self> {
+        let mut map = json.settings.0.clone();
+        map.extend(json.packed_from.clone().unwrap_or_default().0);
+        FIXED.iter().for_each(|(name, _)| drop(map.remove(*name)));
+        if !map.contains_key("inputs") {
+            return Err(Error::usage("the data set has no recipe").help("only `vidrec pack` makes data sets with one"));
+        }
+        let known = names()?;
+        if let Some(name) = map.keys().find(|name| !known.contains(name)) {
+            return Err(Error::usage("the data set was changed after it was packed, so it has no recipe").found(name));
+        }
+        Self::from_map(map)
+    }
+
+    /// Returns the JSON Schema of recipes, for editors.
+    pub fn json_schema() -> Value {
+        let mut schema = schema_for!(Head);
+        for group in [
+            schema_for!(InputOptions),
+            schema_for!(FrameOptions),
+            schema_for!(PictureOptions),
+            schema_for!(LimitOptions),
+        ] {
+            join(&mut schema, &group);
+        }
+        let mut schema = schema.to_value();
+        schema["title"] = "vidrec recipe".into();
+        schema["description"] = "Inputs and options of `vidrec pack`.".into();
+        schema["additionalProperties"] = false.into();
+        schema
+    }
+}
+
+/// The names of all that a recipe may have.
+fn names() -> Result<Vec<String>> {
+    Ok(flat::map(&Head::default())?.into_iter().map(|(name, _)| name).chain(PackOptions::names()?).collect())
+}
+
+/// Adds the properties of a group.
+fn join(schema: &mut Schema, group: &Schema) {
+    let properties = group.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    if let Some(all) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        all.extend(properties);
+    }
+}
+
+/// TOML has no numbers above 2^63 - 1: they are read as text, too.
+fn fit_toml(value: &mut Value) {
+    if value.as_u64().is_some_and(|number| i64::try_from(number).is_err()) {
+        *value = value.to_string().into();
+    }
+}
+
+fn read(file: &Path) -> Result<String> {
+    let bytes = read_regular(file, MAX_BYTES, Links::Follow)?;
+    String::from_utf8(bytes).map_err(|e| Error::usage("the recipe is not UTF-8").file(file).found(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vidrec_format::meta::Meta;
+
+    const TEXT: &str = "inputs = ['videos', 'list.csv']\nparts = 3\nframes = 'fps:29.97'\nmax_frames = 64\ncut = true\n\
+        size = '320x240'\nquality = 'psnr:40'\nseed = '18446744073709551615'\ntimeout = 0.5\ntrack = ['a=b,rate=50']\n";
+
+    #[test]
+    fn a_recipe_reads_back_as_itself() {
+        let recipe = Recipe::from_toml(TEXT).unwrap();
+        assert_eq!(recipe.options.frames.seed, u64::MAX);
+        assert_eq!(Recipe::from_toml(&recipe.to_toml().unwrap()).unwrap(), recipe);
+    }
+
+    #[test]
+    fn what_is_given_replaces_what_the_recipe_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("recipe.toml");
+        std::fs::write(&file, TEXT).unwrap();
+        let given = |text: &str| JsonObject(serde_json::from_str(text).unwrap());
+        let recipe = Recipe::given(&[file.clone()], given(r#"{"quality": 70, "parts": 2}"#)).unwrap();
+        assert_eq!(recipe.options.pictures.quality.to_string(), "70");
+        assert_eq!((recipe.parts, recipe.inputs.len()), (Some(2), 2));
+        let other = Recipe::given(&[file, "other".into()], given("{}")).unwrap();
+        assert_eq!(other.inputs, [PathBuf::from("other")]);
+        assert_eq!(other.options, Recipe::from_toml(TEXT).unwrap().options);
+    }
+
+    #[test]
+    fn the_recipe_of_a_data_set_has_its_inputs_and_options() {
+        let recipe = Recipe { parts: None, ..Recipe::from_toml(TEXT).unwrap() };
+        let settings = recipe.options.settings().unwrap();
+        let mut json = DatasetJson::new(&Meta { settings, ..Meta::default() }, Vec::new());
+        assert!(Recipe::of_json(&json).is_err(), "without inputs");
+        let inputs: Vec<String> = recipe.inputs.iter().map(|input| input.display().to_string()).collect();
+        json.packed_from = Some(recipe.options.packed_from(&inputs).unwrap());
+        let mut found = Recipe::of_json(&json).unwrap();
+        found.options.limits.timeout = recipe.options.limits.timeout;
+        assert_eq!(found, recipe);
+        json.settings.insert("retiled", 1).unwrap();
+        assert!(Recipe::of_json(&json).unwrap_err().to_string().contains("changed"));
+    }
+
+    #[test]
+    fn unknown_keys_name_the_nearest() {
+        for (text, near) in [("qualty = 9", "quality"), ("input = ['a']", "inputs"), ("xyz = 9", "the options are")] {
+            let e = Recipe::from_toml(text).unwrap_err().to_string();
+            assert!(e.contains(near), "{e}");
+        }
+        assert!(Recipe::from_toml("frames =").unwrap_err().to_string().contains("not valid TOML"));
+    }
+
+    /// Editors complete recipes by it, and the Python package has its arguments from it.
+    #[test]
+    fn the_schema_of_the_documentation_is_this_one() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/recipe.schema.json");
+        let schema = serde_json::to_string_pretty(&Recipe::json_schema()).unwrap() + "\n";
+        if std::env::var_os("VIDREC_UPDATE").is_some() {
+            std::fs::write(&file, &schema).unwrap();
+        }
+        let written = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(written == schema, "VIDREC_UPDATE=1 cargo test -p vidrec-pack schema_of writes {}", file.display());
+    }
+}

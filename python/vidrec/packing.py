@@ -1,0 +1,84 @@
+"""Values of options of a pack: how many frames of a video, and how well they are stored.
+
+Examples
+--------
+>>> str(vidrec.Fps(29.97)), str(vidrec.Psnr(40))
+('fps:29.97', 'psnr:40')
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Tuple, Union
+
+
+@dataclass(frozen=True)
+class Fps:
+    """As many frames a second of presentation time: ``frames`` of :func:`vidrec.pack`.
+
+    Parameters
+    ----------
+    rate : float, int or str
+        Such as 8, 29.97 or ``"30000/1001"``.
+    """
+
+    rate: Union[float, str]
+
+    def __str__(self) -> str:
+        return f"fps:{_number(self.rate)}"
+
+
+@dataclass(frozen=True)
+class Every:
+    """The first frame, and every one that is a multiple of ``step`` after it: ``frames`` of :func:`vidrec.pack`."""
+
+    step: int
+
+    def __str__(self) -> str:
+        return f"every:{self.step}"
+
+
+@dataclass(frozen=True)
+class Psnr:
+    """The lowest JPEG quality at which the luma of a frame has this PSNR: ``quality`` of :func:`vidrec.pack`.
+
+    Parameters
+    ----------
+    decibels : float
+        From 20 to 60.
+    """
+
+    decibels: float
+
+    def __str__(self) -> str:
+        return f"psnr:{_number(self.decibels)}"
+
+
+@dataclass(frozen=True)
+class Ssim:
+    """The lowest JPEG quality at which the luma of a frame has this SSIM: ``quality`` of :func:`vidrec.pack`.
+
+    Parameters
+    ----------
+    similarity : float
+        From 0.5 to 0.999.
+    """
+
+    similarity: float
+
+    def __str__(self) -> str:
+        return f"ssim:{_number(self.similarity)}"
+
+
+def _number(value: Union[float, str]) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+#: A number of frames, or those at a pace.
+FrameChoice = Union[int, Literal["all", "keyframes"], Fps, Every, str]
+#: Pixels of the shorter side, (height, width), ``"original"``, or ``"256:enlarge"``.
+FrameSize = Union[int, Tuple[int, int], str]
+#: JPEG quality, a target, or ``"original"``.
+Quality = Union[int, Psnr, Ssim, Literal["original"], str]
+
+__all__ = ["Every", "Fps", "FrameChoice", "FrameSize", "Psnr", "Quality", "Ssim"]
