@@ -1,20 +1,70 @@
-"""Which values of tracks come with batches."""
+"""Which values of tracks come with batches: the option ``tracks`` of :class:`vidrec.Loader`."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Tuple, Union
+import math
+from dataclasses import dataclass
+from typing import Optional, Sequence, Tuple, Union
 
+from ._values import Value, number
 from .words import Missing, TrackAnchor, TrackHow
 
 
-class TrackWindow(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class TrackWindow(Value):
     """What batches have of a track: :func:`track` makes it."""
+
+    _positional = 0
 
     window: Optional[Tuple[float, float]] = None
     rate: Union[float, str, None] = None
+    steps: Union[int, range, None] = None
+    times: Optional[Sequence[float]] = None
     how: TrackHow = "nearest"
     anchor: TrackAnchor = "first"
     missing: Missing = "error"
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("window", "steps", "times") if getattr(self, name) is not None]
+        if len(given) > 1:
+            self._refuse(given[1], f"nothing beside {given[0]}")
+        if self.window is not None:
+            self._check_window()
+        if self.rate is not None and self.window is None:
+            self._refuse("rate", "a window that it is the rate of")
+        self._rate("rate")
+        if self.steps is not None:
+            self._check_steps()
+        if self.times is not None:
+            self._check_times()
+        self._word("how", TrackHow)
+        self._word("anchor", TrackAnchor)
+        self._word("missing", Missing)
+
+    def _name(self) -> str:
+        return "track"
+
+    def _check_window(self) -> None:
+        pair = tuple(self.window) if isinstance(self.window, (tuple, list)) else ()
+        ends = [number(x, -math.inf, math.inf) for x in pair]
+        if len(ends) != 2 or None in ends or not -math.inf < pair[0] <= pair[1] < math.inf:
+            self._refuse("window", "start and end in seconds, start first")
+        self._keep("window", pair)
+
+    def _check_steps(self) -> None:
+        if isinstance(self.steps, range):
+            if self.steps.step != 1 or not len(self.steps):
+                self._refuse("steps", "one or more steps in a row")
+        else:
+            self._whole("steps", 1)
+
+    def _check_times(self) -> None:
+        times = self.times
+        given = tuple(times) if times is not None and hasattr(times, "__iter__") and not isinstance(times, str) else ()
+        found = tuple(number(x, -math.inf, math.inf) for x in given)
+        if not found or any(x is None or math.isinf(x) for x in found):
+            self._refuse("times", "one or more times in seconds")
+        self._keep("times", found)
 
 
 def track(
@@ -22,6 +72,8 @@ def track(
     rate: Union[float, str, None] = None,
     how: TrackHow = "nearest",
     *,
+    steps: Union[int, range, None] = None,
+    times: Optional[Sequence[float]] = None,
     anchor: TrackAnchor = "first",
     missing: Missing = "error",
 ) -> TrackWindow:
@@ -29,7 +81,7 @@ def track(
 
     Without arguments, there is one value for each frame of the sample: shape (B, T, ...). Of a track of timing ``frames``
     it is that of the frame, of others the one at the time of the frame. Texts are those whose span overlaps the time from
-    the first to the last frame.
+    the first to the last frame. ``window``, ``steps`` and ``times`` choose other values; give at most one of them.
 
     Parameters
     ----------
@@ -42,8 +94,13 @@ def track(
     how : {"nearest", "linear", "previous"}, default "nearest"
         What stands for a time between two values: the nearest one; what lies between them in proportion (whole numbers
         become float32); or the latest one at or before that time.
+    steps : int or range, optional
+        Stored values in a row, counted from the one at the time of the frame that ``anchor`` names: ``steps=50`` are that
+        one and the 49 after it, ``steps=range(-2, 48)`` begin two before it. Shape (B, W, ...).
+    times : sequence of float, optional
+        Times in seconds, from that of the frame: ``times=[-0.1, 0, 0.1]``. Shape (B, W, ...).
     anchor : {"first", "last", "each"}, default "first"
-        From which frame of the sample the window counts; with ``"each"`` every frame has a window: (B, T, W, ...).
+        From which frame of the sample the values count; with ``"each"`` every frame has its own: (B, T, W, ...).
     missing : {"error", "mask"}, default "error"
         What happens where a clip does not have the track: an error names it, or its values are 0 and the mask is False.
 
@@ -54,10 +111,9 @@ def track(
     Examples
     --------
     >>> vidrec.track(window=(-0.5, 0.5), rate=10, how="linear")
-    TrackWindow(window=(-0.5, 0.5), rate=10, how='linear', anchor='first', missing='error')
+    track(window=(-0.5, 0.5), rate=10, how='linear')
     """
-    return TrackWindow(window, rate, how, anchor, missing)
+    return TrackWindow(window=window, rate=rate, steps=steps, times=times, how=how, anchor=anchor, missing=missing)
 
 
 __all__ = ["TrackWindow", "track"]
-

@@ -20,6 +20,7 @@ from vidrec import _vidrec
 
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
 NAMES = ["errors", "dataset", "batch", "loader", "tools", "parts", "edit", "checks", "reports", "jpegs", "mixing", "tracks", "words"]
+NAMES += ["frames", "crops", "colors", "orders", "batching", "cameras", "memory"]
 NAMES += ["results", "results._result", "torch", "grain"]
 MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES)]
 
@@ -289,7 +290,7 @@ def test_without_torch_batches_are_arrays(train):
 import sys
 sys.modules["torch"] = None  # as if it were not installed
 import numpy, vidrec
-batch = next(iter(vidrec.Loader(sys.argv[1], 4, size=32)))
+batch = next(iter(vidrec.Loader(sys.argv[1], 4, crop=32)))
 assert type(batch.frames) is type(batch.labels) is numpy.ndarray and batch.mask.all()
 """
     subprocess.run([sys.executable, "-c", code, train], check=True)

@@ -146,7 +146,7 @@ def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_pat
     plan = vidrec.plan(videos, tmp_path / "plan", parts=2, **options)
     part = vidrec.pack_part(tmp_path / "plan", 1)
     status = vidrec.plan_status(tmp_path / "plan")
-    mix = vidrec.Loader(vidrec.mix({"a": (train, 1)}), 4, size=32)
+    mix = vidrec.Loader(vidrec.mix({"a": (train, 1)}), 4, crop=32)
     batch = next(iter(mix))
     found = [
         *(packed, listed, plan, part, status, batch.params, mix.stats()),
