@@ -65,7 +65,7 @@ def pinned_allocator() -> Optional[Callable[[Sequence[int], str], Any]]:
     try:
         import torch
     except ImportError:
-        raise UsageError("pin_memory needs torch") from None
+        raise UsageError("loader option pin_memory: it needs torch") from None
     accelerator = getattr(torch, "accelerator", None)
     if not (accelerator.is_available() if accelerator is not None else torch.cuda.is_available()):
         warnings.warn("pin_memory: no accelerator was found, so memory is not pinned", stacklevel=4)

@@ -48,7 +48,7 @@ PYRIGHT = {
 WRONG = """
 import vidrec
 
-vidrec.Loader("train", crop="centre")
+vidrec.Loader("train", crop="center")
 vidrec.pack("videos", "train").klips
 vidrec.pack("videos", "train", dry_run=True).failures
 for batch in vidrec.Loader("train"):

@@ -29,7 +29,7 @@ def test_it_learns_from_both_cameras_and_the_right_actions_and_sound(tmp_path):
     dataset = vidrec.open(tmp_path / "data/train")
     seen = 0
     for batch in example.loader(tmp_path / "data/train"):
-        assert batch.frames.shape == (8, 2, 6, 1, 16, 16) and bool(batch.camera_mask.all())
+        assert batch.frames.shape == (len(batch), 2, 6, 1, 16, 16) and bool(batch.camera_mask.all())
         for i, clip in enumerate(batch.clips.tolist()):
             attributes = dataset[clip].attributes
             assert attributes["camera"] == "front"
