@@ -291,7 +291,8 @@ class Loader(Generic[B]):
         """
         mapped: Loader[Any] = copy.copy(self)
         mapped._functions = (*self._functions, function)
-        mapped._under_way = None
+        # It has no loop yet.
+        mapped._place = mapped._under_way = None
         return mapped
 
     def _ready(self) -> _vidrec.Engine:
@@ -462,11 +463,11 @@ class Loader(Generic[B]):
 
 
 class _Made(Generic[B]):
-    """What the compiled module gives, as arrays or tensors in the shape that was asked for."""
+    """What the compiled module gives, as arrays or tensors in the shape that was asked for, of a loader that is ready."""
 
     def __init__(self, loader: Loader[B], torch: Any) -> None:
         self._channels_last_3d, self._torch, self._functions = loader._channels_last_3d, torch, loader._functions
-        self._world_size = (loader._ranks or distributed())[1]
+        self._world_size: int = loader._made_for[2]
         self._cameras = len(loader._options["cameras"])
         self._names = loader.dataset.names if isinstance(loader.dataset, Mix) else []
         self._options, self._shape = loader._options, loader._shown
@@ -562,7 +563,7 @@ class _Iterator(Generic[B]):
 
     def __init__(self, loader: Loader[B], epoch: Optional[int] = None, first: int = 0, step: int = 1) -> None:
         self._loader, self._number, self._step = loader, first, step
-        self._made = _Made(loader, _torch(loader._output))
+        self._torch = _torch(loader._output)
         self._last: Any = None
         # Tensors that are being filled, in order.
         self._given: Deque[Any] = deque()
@@ -584,6 +585,7 @@ class _Iterator(Generic[B]):
         self._epoch = self._wanted_epoch = loader._next_epoch if self._wanted_epoch is None else self._wanted_epoch
         loader._next_epoch, loader._place, loader._under_way = self._epoch + 1, (self._epoch, 0), self._token
         self._engine = engine = loader._ready()
+        self._made = _Made(loader, self._torch)
         self._into: Optional[_vidrec.BatchesInto] = None
         self._batches: Union[_vidrec.Batches, _vidrec.JpegBatches]
         if self._are_jpegs:
