@@ -273,22 +273,26 @@ def to_json(options: Options) -> str:
     del told["output"], told["pin_memory"]
     for name in ("frames", "crop", "order", "batching"):
         told[name] = _tagged(told[name])
-    return json.dumps({name: _plain(value) for name, value in told.items()})
+    return json.dumps({name: _plain(value) for name, value in told.items() if value is not None})
 
 
 def _tagged(value: Any) -> Any:
+    """A value under its name."""
+    if value is None:
+        return None
     if isinstance(value, tuple):
         return {"Given": list(value)}
-    if value is None or not fields(value):
-        return None if value is None else type(value).__name__
-    return {type(value).__name__: _plain(value)}
+    # `vidrec.Clip` is a clip of a data set.
+    name = "Clip" if isinstance(value, Run) else type(value).__name__
+    return {name: _plain(value)} if fields(value) else name
 
 
 def _plain(value: Any) -> Any:
     """Values, mappings and sequences as JSON has them."""
     if isinstance(value, Value):
         named: Any = value
-        return {field.name: _of_field(field.name, getattr(value, field.name)) for field in fields(named)}
+        told = {field.name: _of_field(field.name, getattr(value, field.name)) for field in fields(named)}
+        return {name: each for name, each in told.items() if each is not None}
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items()}
     return list(value) if isinstance(value, tuple) else value

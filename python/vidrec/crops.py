@@ -138,7 +138,7 @@ class RandomResizedCrop(_Sized):
 
 
 @dataclass(frozen=True, repr=False)
-class MultiScaleCrop(_Resized):
+class MultiScaleCrop(_Sized):
     """A part whose sides are 1, 7/8, 3/4 or 0.66 of the frame's shorter side, resized to the picture (TSN).
 
     Parameters
@@ -147,8 +147,8 @@ class MultiScaleCrop(_Resized):
         Side of the pictures, or height and width.
     fixed : bool, default False
         Whether the part is at one of 13 fixed places, rather than at any.
-    resize, reducing_gap
-        As :class:`CenterCrop` takes them.
+    reducing_gap : float, default 1.125
+        As :class:`CenterCrop` takes it.
 
     Examples
     --------
@@ -158,11 +158,10 @@ class MultiScaleCrop(_Resized):
 
     size: Size
     fixed: bool = False
-    resize: Resize = None
     reducing_gap: float = 1.125
 
     def __post_init__(self) -> None:
-        self._check_resized()
+        self._check_sized()
         self._keep("fixed", bool(self.fixed))
 
 

@@ -250,11 +250,9 @@ class Loader(Generic[B]):
         self._place: Optional[Tuple[int, int]] = None
         # Of which loop.
         self._under_way: Optional[object] = None
-        # Where another run stopped, for as long as this one is in the same epoch.
+        # Where another run stopped, or the epoch after that: this one keeps its order.
         self._resumed: Optional[str] = None
-        # The homes of that run, once its epoch is done.
-        self._homes: Optional[int] = None
-        # The engine, and what it is for: process, rank, world size, state, homes.
+        # The engine, and what it is for: process, rank, world size, state.
         self._engine: Optional[_vidrec.Engine] = None
         self._made_for: Any = None
         engine = self._ready()
@@ -298,11 +296,9 @@ class Loader(Generic[B]):
     def _ready(self) -> _vidrec.Engine:
         """The engine for this process and its place among others."""
         rank, world_size = self._ranks or distributed()
-        wanted = (os.getpid(), rank, world_size, self._resumed, self._homes)
+        wanted = (os.getpid(), rank, world_size, self._resumed)
         if self._engine is None or self._made_for != wanted:
             options = dict(self._options, rank=rank, world_size=world_size)
-            if options["homes"] is None:
-                options["homes"] = self._homes
             self._engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
             self._made_for = wanted
         return self._engine
@@ -374,7 +370,7 @@ class Loader(Generic[B]):
         Returns
         -------
         dict
-            A few numbers and strings, to be saved with the model.
+            The place in the epoch, and the options that say what is in the batches: to be saved with the model.
         """
         epoch, batches = self._place or (self._next_epoch, 0)
         state: Dict[str, Any] = json.loads(self._ready().state(epoch, batches))
@@ -386,20 +382,21 @@ class Loader(Generic[B]):
         Parameters
         ----------
         state : dict
-            From :meth:`state_dict` of a loader of the same data set, seed and order. Batch size, rank and world size may
-            be others. With :class:`Homes` without ``homes``, the number of homes stays that of the state.
+            From :meth:`state_dict` of a loader of the same data set, seed and options. Batch size, rank, threads, prefetch and
+            caches may be others. An order that was chosen for the run, by ``shuffle`` or :class:`Homes` without ``homes``,
+            stays that of the state.
 
         Raises
         ------
         UsageError
-            It is of another data set, seed, or length of epoch.
+            It is of another data set, seed or length of epoch, or of a run with other options: the error names them.
         """
-        before = self._resumed, self._homes, self._next_epoch, self._place
-        self._resumed, self._homes = json.dumps(state), None
+        before = self._resumed, self._next_epoch, self._place
+        self._resumed = json.dumps(state)
         try:
             self._next_epoch, self._place = self._ready().first_epoch(), None
         except Error:
-            self._resumed, self._homes, self._next_epoch, self._place = before
+            self._resumed, self._next_epoch, self._place = before
             raise
 
     def batch(self, epoch: int, number: int) -> B:
@@ -690,7 +687,7 @@ class _Iterator(Generic[B]):
             loader._place = None
             # What is left of the state's epoch is done: from here on all epochs are whole.
             if loader._resumed is not None:
-                loader._homes, loader._resumed = json.loads(loader._resumed).get("homes"), None
+                loader._resumed = self._engine.state(self._epoch + 1, 0)
         self._last = None
         self._given.clear()
 

@@ -30,8 +30,8 @@ class TrackWindow(Value):
             self._refuse(given[1], f"nothing beside {given[0]}")
         if self.window is not None:
             self._check_window()
-        if self.rate is not None and self.window is None:
-            self._refuse("rate", "a window that it is the rate of")
+        if self.rate is not None and self.window is None and self.steps is None:
+            self._refuse("rate", "a window or steps that it is the rate of")
         self._rate("rate")
         if self.steps is not None:
             self._check_steps()
@@ -53,7 +53,7 @@ class TrackWindow(Value):
 
     def _check_steps(self) -> None:
         if isinstance(self.steps, range):
-            if self.steps.step != 1 or not len(self.steps):
+            if self.steps.step != 1 or not self.steps:
                 self._refuse("steps", "one or more steps in a row")
         else:
             self._whole("steps", 1)
@@ -89,16 +89,16 @@ def track(
         Start and end in seconds, from the time of the frame that ``anchor`` names; the end is part of it. Values come in
         steps of ``1 / rate``: shape (B, W, ...). Texts are those whose span overlaps the window.
     rate : float, int or str, optional
-        Values per second of the window, such as 10 or ``"30000/1001"``. Without it, the values of a track of timing
-        ``rate`` (sound) are those that are stored, as many as last from start to end; other tracks need one.
+        Values per second of the window or of the steps, such as 10 or ``"30000/1001"``. Without it, the values of a track of
+        timing ``rate`` (sound) are those that are stored; other tracks need one.
     how : {"nearest", "linear", "previous"}, default "nearest"
         What stands for a time between two values: the nearest one; what lies between them in proportion (whole numbers
         become float32); or the latest one at or before that time.
     steps : int or range, optional
-        Stored values in a row, counted from the one at the time of the frame that ``anchor`` names: ``steps=50`` are that
-        one and the 49 after it, ``steps=range(-2, 48)`` begin two before it. Shape (B, W, ...).
+        Instead: a number of values, ``1 / rate`` apart, the first at the time of that frame. ``range(-2, 48)`` begins two
+        of them earlier. A policy that predicts the next 50 actions takes ``steps=50, rate=25``. Shape (B, W, ...).
     times : sequence of float, optional
-        Times in seconds, from that of the frame: ``times=[-0.1, 0, 0.1]``. Shape (B, W, ...).
+        Instead: times in seconds, from that of the frame, such as ``[-0.1, 0, 0.1]``. Shape (B, W, ...).
     anchor : {"first", "last", "each"}, default "first"
         From which frame of the sample the values count; with ``"each"`` every frame has its own: (B, T, W, ...).
     missing : {"error", "mask"}, default "error"
@@ -112,6 +112,8 @@ def track(
     --------
     >>> vidrec.track(window=(-0.5, 0.5), rate=10, how="linear")
     track(window=(-0.5, 0.5), rate=10, how='linear')
+    >>> vidrec.track(steps=50, rate=25)
+    track(rate=25, steps=50)
     """
     return TrackWindow(window=window, rate=rate, steps=steps, times=times, how=how, anchor=anchor, missing=missing)
 

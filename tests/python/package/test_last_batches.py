@@ -30,7 +30,7 @@ def test_the_last_batch_is_smaller(ds):
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
-@pytest.mark.parametrize(("world", "batch_size"), [(2, 2), (2, 5), (3, 4), (5, 2), (5, 1), (7, 3), (12, 1)])
+@pytest.mark.parametrize(("world", "batch_size"), [(2, 2), (2, 5), (3, 4), (5, 2), (7, 3), (12, 1)])
 def test_ranks_have_as_many_batches_and_each_clip_comes_once(ds, world, batch_size, shuffle):
     for epoch in range(2):
         ranks = [make(ds, batch_size, rank=(rank, world), shuffle=shuffle) for rank in range(world)]
@@ -42,6 +42,14 @@ def test_ranks_have_as_many_batches_and_each_clip_comes_once(ds, world, batch_si
         assert sorted(clip for step in steps for batch in step for clip in batch.clips.tolist()) == list(range(12))
         for step in steps:
             assert {batch.clips_on_all_ranks for batch in step} == {sum(map(len, step))}
+
+
+def test_clips_that_ranks_cannot_share_are_named(ds):
+    with pytest.warns(vidrec.LoaderWarning, match="2 of 12 samples are in no batch of an epoch"):
+        loader = make(ds, 1, rank=(0, 5))
+    assert len(loader) == 2
+    with pytest.raises(vidrec.UsageError, match="fewer samples than ranks"):
+        make(ds, 1, rank=(0, 13))
 
 
 def test_a_run_goes_on_with_other_ranks_and_batches(ds):

@@ -202,8 +202,10 @@ def test_what_makes_no_sense_is_refused_by_name(varied, options, words):
 
 def test_a_state_of_another_order_is_refused(varied):
     state = loader(varied, 1, frames=4, shuffle=True).state_dict()
-    with pytest.raises(vidrec.UsageError, match="a different order.*shuffled.*sequential"):
+    with pytest.raises(vidrec.UsageError, match="other options: order.*Shuffled.*Sequential"):
         loader(varied, 1, frames=4).load_state_dict(state)
+    with pytest.raises(vidrec.UsageError, match="other options: flip, frames"):
+        loader(varied, 1, frames=5, flip=0.5, shuffle=True).load_state_dict(state)
 
 
 def test_a_batch_beyond_memory_is_an_error_that_says_how_large_it_is(varied):

@@ -80,7 +80,7 @@ WRITTEN = [
     (DecodedCache("200GB", dir="/mnt/planes"), "DecodedCache(size='200GB', dir='/mnt/planes')"),
     (track(), "track()"),
     (track((-0.5, 0.5), 10, "linear", anchor="each"), "track(window=(-0.5, 0.5), rate=10, how='linear', anchor='each')"),
-    (track(steps=range(-2, 48)), "track(steps=range(-2, 48))"),
+    (track(steps=range(-2, 48), rate=10), "track(rate=10, steps=range(-2, 48))"),
     (track(times=[-0.1, 0, 0.1], missing="mask"), "track(times=(-0.1, 0, 0.1), missing='mask')"),
 ]
 
@@ -153,7 +153,7 @@ def test_values_of_other_fields_or_classes_differ():
         (lambda: track(window=(float("nan"), 0), rate=5), "track.window: expected start and end in seconds"),
         (lambda: track(window=(0, 1, 2), rate=5), "track.window: expected start and end in seconds"),
         (lambda: track(window=(0, 1), rate=0), "track.rate: expected a rate such as"),
-        (lambda: track(rate=5), "track.rate: expected a window that it is the rate of, found 5"),
+        (lambda: track(rate=5), "track.rate: expected a window or steps that it is the rate of, found 5"),
         (lambda: track(how="next"), "track.how: expected 'nearest', 'linear' or 'previous', found 'next'"),
         (lambda: track(anchor="middle"), "track.anchor: expected 'first', 'last' or 'each', found 'middle'"),
         (lambda: track(steps=0), "track.steps: expected a whole number from 1, found 0"),
@@ -237,6 +237,15 @@ OLD = [
         dict(tracks={"state": track(window=(-1, 1), rate=29.97, how="linear")}),
         dict(tracks=[("state", (-1, 1), "29.97", "linear", "first", "error")]),
     ),
+    (
+        dict(tracks={"state": track(steps=range(-2, 3), rate=10), "sound": track(times=[0, 0.5], anchor="each")}),
+        dict(
+            tracks=[
+                ("state", None, "10", "nearest", "first", "error", [-2, 3], None),
+                ("sound", None, None, "nearest", "each", "error", None, (0, 0.5)),
+            ]
+        ),
+    ),
     (dict(on_bad_frame="substitute"), dict(on_bad_frame="substitute")),
     (dict(threads=3), dict(threads=3)),
     (dict(prefetch=2), dict(prefetch=2)),
@@ -259,10 +268,10 @@ def test_a_mix_shuffles_by_itself():
 def test_options_are_json():
     told = json.loads(_options.to_json(_options.Options(frames=8)))
     assert told["frames"] == {"Uniform": {"count": 8, "short": "repeat", "draws": "rotate"}}
-    assert told["crop"] == {"CenterCrop": {"size": [224, 224], "resize": None, "reducing_gap": 1.125}}
-    assert (told["batch_size"], told["last"], told["order"], told["normalize"], told["rank"]) == (16, "keep", None, None, None)
+    assert told["crop"] == {"CenterCrop": {"size": [224, 224], "reducing_gap": 1.125}}
+    assert (told["batch_size"], told["last"], told["shuffle"]) == (16, "keep", False)
     assert told["prefetch"] == {"batches": 4, "bytes": "1GiB", "readahead": 4}
-    assert not {"output", "pin_memory"} & set(told)
+    assert not {"output", "pin_memory", "order", "normalize", "rank", "tracks"} & set(told), "what is not given is not told"
     more = dict(
         frames=Run(8, fps=12.5),
         crop=Cover(sizes=[(48, 64), (64, 48)], reducing_gap=float("inf")),
@@ -274,7 +283,7 @@ def test_options_are_json():
         tracks={"state": track(steps=5), "action": track(steps=range(-2, 3))},
     )
     told = json.loads(_options.to_json(_options.Options(**more)))
-    assert told["frames"]["Run"]["fps"] == "12.5" and told["order"] == {"Given": [3, 0]} and told["rank"] == [1, 2]
+    assert told["frames"]["Clip"]["fps"] == "12.5" and told["order"] == {"Given": [3, 0]} and told["rank"] == [1, 2]
     assert told["crop"]["Cover"]["sizes"] == [[48, 64], [64, 48]] and told["crop"]["Cover"]["reducing_gap"] > 1e300
     assert told["normalize"] == {"mean": [0.45] * 3, "std": [0.225] * 3}
     assert told["batching"] == {"TokenBudget": {"tokens": 64, "patch": [2, 16, 16], "buckets": []}}
