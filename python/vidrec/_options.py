@@ -14,7 +14,7 @@ from . import _memory, _vidrec
 from ._values import U32, U64, Value, number, pair, parse_bytes, whole, wholes, word
 from .batching import Batching, Buckets, FrameBudget, TokenBudget
 from .cameras import Cameras
-from .colors import ColorJitter, Normalize
+from .colors import ColorJitter, Normalize, channels
 from .crops import CenterCrop, Cover, Crop, MultiScaleCrop, RandomCrop, RandomResizedCrop, ThreeCrop
 from .errors import UsageError
 from .frames import AllFrames, Frames, Random, Run, Uniform, Views, Windows
@@ -119,7 +119,7 @@ class Options:
         keep("tracks", _tracks(self.tracks))
         keep("threads", None if self.threads is None else _whole("threads", self.threads, 1))
         keep("prefetch", _one("prefetch", self.prefetch, (Prefetch,), Prefetch))
-        keep("decoded_cache", _one("decoded_cache", self.decoded_cache, (DecodedCache,), DecodedCache))
+        keep("decoded_cache", _one("decoded_cache", self.decoded_cache, (DecodedCache,), DecodedCache, is_text=True))
         words = {"channels": Channels, "layout": Layout, "last": LastBatch, "on_bad_frame": OnBadFrame}
         for name, known in words.items():
             word(name, getattr(self, name), known)
@@ -196,15 +196,15 @@ def _probability(option: str, value: Any) -> float:
     return float(found)
 
 
-def _one(option: str, value: Any, kinds: Tuple[Any, ...], short: Any = None) -> Any:
-    """A value of one of these classes; ``short`` makes one of what may be written instead."""
+def _one(option: str, value: Any, kinds: Tuple[Any, ...], short: Any = None, is_text: bool = False) -> Any:
+    """A value of one of these classes; ``short`` makes one of the number, or text, that may be written instead."""
     if value is None or isinstance(value, kinds):
         return value
     known = [f"vidrec.{kind.__name__}(...)" for kind in kinds]
     listed = " or ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known)
-    scalar = short is not None and not isinstance(value, (bool, Value, dict))
-    if not scalar or isinstance(value, str) and short is not DecodedCache:
-        raise _refuse(option, f"a number or {listed}" if short is not None else listed, value)
+    others = (bool, Value, dict) if is_text else (bool, Value, dict, str)
+    if short is None or isinstance(value, others):
+        raise _refuse(option, listed if short is None else f"a number or {listed}", value)
     try:
         return short(value)
     except UsageError as e:
@@ -308,7 +308,7 @@ def _of_field(name: str, value: Any) -> Any:
     if name in ("size", "resize") and not isinstance(value, str):
         return list(pair(value))
     if name in ("mean", "std"):
-        return list(value if isinstance(value, tuple) else (value,) * 3)
+        return list(channels(value))
     if name in ("fps", "rate"):
         return rate(value)
     if isinstance(value, range):

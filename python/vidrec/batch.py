@@ -15,6 +15,7 @@ from typing import (
     Sequence,
     Tuple,
     Union,
+    cast,
     overload,
 )
 
@@ -363,7 +364,7 @@ class Batch(Generic[A]):
         batch._jpegs = None if self._jpegs is None else self._jpegs.pin_memory()
         return batch
 
-    def _with(self, frames: Optional[A], each: Callable[[Any], Any]) -> Batch[A]:
+    def _with(self, frames: Any, each: Callable[[Any], Any]) -> Batch[A]:
         """The same with other frames, and with what ``each`` makes of every other tensor."""
         batch = copy.copy(self)
         batch._frames = frames
@@ -379,10 +380,10 @@ class Batch(Generic[A]):
         return batch
 
     def __copy__(self) -> Batch[A]:
-        batch: Batch[A] = Batch.__new__(Batch)
+        batch: Any = Batch.__new__(Batch)
         for name in Batch.__slots__:
             setattr(batch, name, getattr(self, name))
-        return batch
+        return cast("Batch[A]", batch)
 
 
 def _shape(values: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Sequence, Tuple, Union
+from typing import Any, Sequence, Tuple, Union
 
 from ._values import Value, number
 
@@ -77,8 +77,13 @@ class Normalize(Value):
     @property
     def _of_channels(self) -> Tuple[Tuple[float, ...], Tuple[float, ...]]:
         """Three means and three standard deviations."""
-        mean, std = (value if isinstance(value, tuple) else (value,) * 3 for value in (self.mean, self.std))
+        mean, std = (channels(value) for value in (self.mean, self.std))
         return mean, std
+
+
+def channels(value: Any) -> Tuple[float, ...]:
+    """One number for each channel."""
+    return value if isinstance(value, tuple) else (value,) * 3
 
 
 IMAGENET = Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))

@@ -287,11 +287,11 @@ class Loader(Generic[B]):
         >>> sources
         ['left/0.mp4', 'left/1.mp4', 'left/2.mp4', 'left/3.mp4']
         """
-        mapped: Loader[Any] = copy.copy(self)
+        mapped: Any = copy.copy(self)
         mapped._functions = (*self._functions, function)
         # It has no loop yet.
         mapped._place = mapped._under_way = None
-        return mapped
+        return cast("Loader[C]", mapped)
 
     def _ready(self) -> _vidrec.Engine:
         """The engine for this process and its place among others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence, Tuple, Union
 
 from ._values import Value, number
 from .words import Missing, TrackAnchor, TrackHow
@@ -45,9 +45,10 @@ class TrackWindow(Value):
         return "track"
 
     def _check_window(self) -> None:
-        pair = tuple(self.window) if isinstance(self.window, (tuple, list)) else ()
-        ends = [number(x, -math.inf, math.inf) for x in pair]
-        if len(ends) != 2 or None in ends or not -math.inf < pair[0] <= pair[1] < math.inf:
+        given: Any = self.window
+        pair = tuple(given) if isinstance(given, (tuple, list)) and len(given) == 2 else (None, None)
+        start, end = (number(x, -math.inf, math.inf) for x in pair)
+        if start is None or end is None or not -math.inf < start <= end < math.inf:
             self._refuse("window", "start and end in seconds, start first")
         self._keep("window", pair)
 
