@@ -174,20 +174,20 @@ class Loader(Generic[B]):
 
     @overload
     def __init__(
-        self: Loader[Batch[NDArray[Any]]],
-        dataset: Union[Dataset, Mix, Path],
-        batch_size: int = 16,
-        *,
-        output: Union[Literal["numpy"], Arrays],
-        **options: Unpack[_options.LoaderKeywords],
-    ) -> None: ...
-    @overload
-    def __init__(
         self: Loader[Batch[torch.Tensor]],
         dataset: Union[Dataset, Mix, Path],
         batch_size: int = 16,
         *,
         output: Union[Literal["torch", "jpeg"], Tensors, None] = None,
+        **options: Unpack[_options.LoaderKeywords],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Loader[Batch[NDArray[Any]]],
+        dataset: Union[Dataset, Mix, Path],
+        batch_size: int = 16,
+        *,
+        output: Union[Literal["numpy"], Arrays],
         **options: Unpack[_options.LoaderKeywords],
     ) -> None: ...
     @overload
