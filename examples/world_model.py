@@ -66,13 +66,13 @@ def make(folder: Path) -> Path:
 
 def loader(path: Path) -> vidrec.Loader:
     """Windows of six frames, one from every second frame on, with actions and sound from their first frame to their last."""
-    seconds = (WINDOW - 1) / RATE
+    steps = 2 * (WINDOW - 1)
     return vidrec.Loader(
         path, 8, frames=vidrec.Windows(WINDOW, hop=2), crop=16, channels="gray", dtype="float32", shuffle=True,
         cameras=vidrec.Cameras(["front", "wrist"]), output="torch",
         tracks={
-            "action": vidrec.track(window=(0, seconds), rate=2 * RATE, how="previous"),
-            "audio": vidrec.track(window=(0, seconds)),
+            "action": vidrec.track(steps=steps + 1, rate=2 * RATE, how="previous"),
+            "audio": vidrec.track(steps=steps * SOUND_STEP),
         },
     )  # fmt: skip
 

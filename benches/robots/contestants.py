@@ -26,7 +26,7 @@ def windows_vidrec(home, shuffle):
     """(B, V, T, C, H, W), f32 from 0 to 1, and (B, T, 14)."""
     import vidrec
 
-    action = vidrec.track(window=(0, (WINDOW - 1) / RATE), rate=RATE)
+    action = vidrec.track(steps=WINDOW, rate=RATE)
     loader = vidrec.Loader(
         home / "windows-vidrec", BATCH["windows"], frames=vidrec.Windows(WINDOW), crop=SIDE, dtype="float32",
         cameras=vidrec.Cameras(CAMERAS), tracks={"action": action}, shuffle=shuffle, threads=WORKERS, output="torch",

@@ -14,7 +14,7 @@ from . import _memory, _vidrec
 from ._values import U32, U64, Value, number, pair, parse_bytes, whole, wholes, word
 from .batching import Batching, Buckets, FrameBudget, TokenBudget
 from .cameras import Cameras
-from .colors import ColorJitter, Normalize, channels
+from .colors import Channels3, ColorJitter, Normalize, channels
 from .crops import CenterCrop, Cover, Crop, MultiScaleCrop, RandomCrop, RandomResizedCrop, ThreeCrop
 from .errors import UsageError
 from .frames import AllFrames, Frames, Random, Run, Uniform, Views, Windows
@@ -153,6 +153,16 @@ class Options:
     def memory(self) -> Optional[List[Any]]:
         """The tensors or arrays that batches are decoded into; None if the loader's own."""
         return None if self.output is None or isinstance(self.output, str) else _memory.listed(self.output)
+
+    def ahead(self) -> Tuple[int, int]:
+        """Batches that are made ahead, and the bytes that they may take."""
+        prefetch: Any = self.prefetch
+        most = parse_bytes(prefetch.bytes) if isinstance(prefetch.bytes, str) else prefetch.bytes
+        return prefetch.batches, most or 1
+
+    def means(self) -> Tuple[Channels3, Channels3]:
+        """Mean and standard deviation of each channel."""
+        return (self.normalize or Normalize(0.0, 1.0)).of_channels()
 
     def __str__(self) -> str:
         """The options that differ from the defaults, as they are written."""
@@ -318,13 +328,12 @@ def _of_field(name: str, value: Any) -> Any:
     return _plain(value)
 
 
-def native(options: Options, is_mix: bool) -> Dict[str, Any]:
-    """The options as the compiled module takes them; rank and world size come later."""
+def native(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) -> Dict[str, Any]:
+    """The options as the compiled module takes them."""
     told: Any = options
     last_3d = told.layout == "channels_last_3d"
-    color, normalize, prefetch, cache = told.color or ColorJitter(), told.normalize, told.prefetch, told.decoded_cache
-    mean, std = ((0.0,) * 3, (1.0,) * 3) if normalize is None else normalize._of_channels
-    ahead = parse_bytes(prefetch.bytes) if isinstance(prefetch.bytes, str) else prefetch.bytes
+    color, cache = told.color or ColorJitter(), told.decoded_cache
+    (mean, std), (batches, most) = options.means(), options.ahead()
     return {
         "batch_size": told.batch_size,
         **_native_frames(told.frames),
@@ -342,14 +351,16 @@ def native(options: Options, is_mix: bool) -> Dict[str, Any]:
         "mean": mean,
         "std": std,
         "seed": told.seed,
+        "rank": rank,
+        "world_size": world_size,
         "last": told.last,
         "allow_empty": False,
         "threads": told.threads,
         "check_crc": True,
         "on_bad_frame": told.on_bad_frame,
-        "prefetch": prefetch.batches,
-        "prefetch_bytes": ahead,
-        "readahead": prefetch.readahead,
+        "prefetch": batches,
+        "prefetch_bytes": most,
+        "readahead": told.prefetch.readahead,
         "decoded_cache": None if cache is None else str(cache.size),
         "decoded_cache_dir": None if cache is None else cache.dir,
     }
@@ -434,5 +445,7 @@ def _native_order(order: Any, mixed: bool) -> Dict[str, Any]:
 
 def _native_track(name: str, track: TrackWindow) -> Tuple[Any, ...]:
     found = (name, track.window, rate(track.rate), track.how, track.anchor, track.missing)
-    steps, times = _of_field("steps", track.steps), track.times
-    return found if steps is None and times is None else (*found, steps, times)
+    if track.steps is None and track.times is None:
+        return found
+    steps = track.steps if track.steps is None or isinstance(track.steps, range) else range(track.steps)
+    return (*found, None if steps is None else (steps.start, steps.stop), track.times)

@@ -7,6 +7,8 @@ from typing import Any, Sequence, Tuple, Union
 
 from ._values import Value, number
 
+Channels3 = Tuple[float, float, float]
+
 
 @dataclass(frozen=True, repr=False)
 class ColorJitter(Value):
@@ -74,15 +76,13 @@ class Normalize(Value):
             self._refuse(field, what)
         self._keep(field, found[0] if len(found) == 1 else found)
 
-    @property
-    def _of_channels(self) -> Tuple[Tuple[float, ...], Tuple[float, ...]]:
-        """Three means and three standard deviations."""
-        mean, std = (channels(value) for value in (self.mean, self.std))
-        return mean, std
+    def of_channels(self) -> Tuple[Channels3, Channels3]:
+        """Three means, and three standard deviations."""
+        return channels(self.mean), channels(self.std)
 
 
-def channels(value: Any) -> Tuple[float, ...]:
-    """One number for each channel."""
+def channels(value: Any) -> Channels3:
+    """One number for each of three channels."""
     return value if isinstance(value, tuple) else (value,) * 3
 
 

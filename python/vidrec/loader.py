@@ -236,9 +236,8 @@ class Loader(Generic[B]):
         """The data set, or the mix."""
         self.batch_size = asked.batch_size
         """Clips in a batch."""
-        # As the compiled module takes them.
-        self._options = _options.native(asked, isinstance(self.dataset, Mix))
         self._ranks = asked.rank
+        self._cameras = 0 if asked.cameras is None else len(asked.cameras.names)
         self._channels_last_3d = asked.layout == "channels_last_3d"
         self._out = asked.memory()
         self._output: Optional[str] = None if self._out is not None else cast(Optional[str], asked.output)
@@ -298,7 +297,7 @@ class Loader(Generic[B]):
         rank, world_size = self._ranks or distributed()
         wanted = (os.getpid(), rank, world_size, self._resumed)
         if self._engine is None or self._made_for != wanted:
-            options = dict(self._options, rank=rank, world_size=world_size)
+            options = _options.native(self._asked, isinstance(self.dataset, Mix), rank, world_size)
             self._engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
             self._made_for = wanted
         return self._engine
@@ -344,7 +343,7 @@ class Loader(Generic[B]):
     def _shown(self, stored: Sequence[int]) -> Tuple[int, ...]:
         """A shape as it is stored, in the form that was asked for."""
         shape = [stored[i] for i in (0, 4, 1, 2, 3)] if self._channels_last_3d else stored
-        cameras = len(self._options["cameras"])
+        cameras = self._cameras
         return (shape[0] // cameras, cameras, *shape[1:]) if cameras else tuple(shape)
 
     @property
@@ -435,7 +434,7 @@ class Loader(Generic[B]):
 
     def _told(self) -> Dict[str, Any]:
         """What a line of a monitor says of it."""
-        return {"epoch": self.epoch, **self.stats().to_dict(), "prefetch": self._options["prefetch"]}
+        return {"epoch": self.epoch, **self.stats().to_dict(), "prefetch": self._asked.ahead()[0]}
 
     def stats(self) -> LoaderStats:
         """Counters since the loader was made or resumed.
@@ -444,7 +443,7 @@ class Loader(Generic[B]):
         -------
         vidrec.results.LoaderStats
             Counts of ``batches``, ``frames``, ``bytes``, ``tiles_decoded``, ``tiles_skipped``, ``substituted_clips``;
-            ``short_clips``, and ``skipped_clips`` of them;
+            ``short_clips``, and ``skipped_clips`` of them; ``samples_left_out``;
             batches that are ``ready`` now, and ``mean_ready`` when one was asked for; and ``consumer_wait_seconds`` and
             ``producer_wait_seconds``. A consumer that waits much is starved. For a remote data set also ``remote``, as
             :meth:`vidrec.Dataset.remote_stats` gives it. With ``decoded_cache`` also what that did. For a mix also ``sources``: for each one ``samples`` that all
@@ -465,18 +464,18 @@ class _Made(Generic[B]):
     def __init__(self, loader: Loader[B], torch: Any) -> None:
         self._channels_last_3d, self._torch, self._functions = loader._channels_last_3d, torch, loader._functions
         self._world_size: int = loader._made_for[2]
-        self._cameras = len(loader._options["cameras"])
+        self._cameras = loader._cameras
         self._names = loader.dataset.names if isinstance(loader.dataset, Mix) else []
-        self._options, self._shape = loader._options, loader._shown
+        self._asked, self._shape = loader._asked, loader._shown
 
     def jpegs(self, inner: _vidrec.Batch) -> Optional[_jpegs.Jpegs]:
         """JPEGs without a copy, if the batch is of these."""
         stored = inner.jpegs
         if stored is None:
             return None
-        options, layout = self._options, "BCTHW" if self._channels_last_3d else self._options["layout"]
-        form = (options["channels"], options["dtype"], layout, self._channels_last_3d, self._cameras)
-        recipe = _jpegs.Recipe(self._shape(inner.shape), *form, options["mean"], options["std"])
+        asked, last_3d = self._asked, self._channels_last_3d
+        form = (asked.channels, str(asked.dtype), "BCTHW" if last_3d else asked.layout, last_3d, self._cameras)
+        recipe = _jpegs.Recipe(self._shape(inner.shape), *form, *asked.means())
         samples: Any = inner.samples
         data = np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples)
         return _jpegs.of(data, stored, self._known, recipe)
@@ -569,7 +568,7 @@ class _Iterator(Generic[B]):
         self._allocate = _memory.pinned_allocator() if loader._pin_memory else None
         self._are_jpegs = loader._output == "jpeg"
         if loader._out is not None:
-            _memory.check_apart(loader._out, loader.shape, loader._options["dtype"], loader._channels_last_3d)
+            _memory.check_apart(loader._out, loader.shape, str(loader._asked.dtype), loader._channels_last_3d)
         self._process = os.getpid()
         # A batch is taken and numbered under it. A signal's handler may ask for a batch while one is waited for.
         self._lock = threading.RLock()
@@ -600,8 +599,8 @@ class _Iterator(Generic[B]):
             for tensor in loader._out:
                 self._provide(tensor)
         else:
-            options = loader._options
-            depth = min(options["prefetch"], options["prefetch_bytes"] // max(1, self._engine.batch_bytes()))
+            batches, most = loader._asked.ahead()
+            depth = min(batches, most // max(1, self._engine.batch_bytes()))
             for _ in range(max(1, depth)):
                 self._provide_pinned()
 
@@ -664,14 +663,14 @@ class _Iterator(Generic[B]):
 
     def _provide(self, tensor: Any) -> None:
         loader = self._loader
-        address, length = _memory.region(tensor, loader.shape, loader._options["dtype"], loader._channels_last_3d)
+        address, length = _memory.region(tensor, loader.shape, str(loader._asked.dtype), loader._channels_last_3d)
         assert self._into is not None
         self._given.append(tensor)
         self._into.provide(address, length, tensor)
 
     def _provide_pinned(self) -> None:
         assert self._into is not None and self._allocate is not None
-        tensor = self._allocate(self._engine.shape(), self._loader._options["dtype"])
+        tensor = self._allocate(self._engine.shape(), str(self._loader._asked.dtype))
         self._given.append(tensor)
         self._into.provide(tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor)
 

@@ -135,7 +135,7 @@ def normalize(
     shape = [frames.shape[place] if axis == place else 1 for axis in range(5)]
     if shape[place] not in (1, 3):
         raise UsageError(f"normalize: expected 1 or 3 channels, found {shape[place]} in layout {layout}")
-    means, stds = (each[: shape[place]] for each in (by or Normalize(0.0, 1.0))._of_channels)
+    means, stds = (each[: shape[place]] for each in (by or Normalize(0.0, 1.0)).of_channels())
     factor = torch.tensor([1.0 / (255.0 * s) for s in stds], dtype=torch.float32, device=frames.device).view(shape)
     offset = torch.tensor([-m / s for m, s in zip(means, stds)], dtype=torch.float32, device=frames.device).view(shape)
     # Not addcmul, which takes no operands of different types on every device and in every version.

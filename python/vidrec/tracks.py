@@ -12,7 +12,13 @@ from .words import Missing, TrackAnchor, TrackHow
 
 @dataclass(frozen=True, repr=False)
 class TrackWindow(Value):
-    """What batches have of a track: :func:`track` makes it."""
+    """What batches have of a track: :func:`track` makes it.
+
+    Attributes
+    ----------
+    window, rate, steps, times, how, anchor, missing
+        As :func:`track` takes them.
+    """
 
     _positional = 0
 
@@ -91,7 +97,7 @@ def track(
         steps of ``1 / rate``: shape (B, W, ...). Texts are those whose span overlaps the window.
     rate : float, int or str, optional
         Values per second of the window or of the steps, such as 10 or ``"30000/1001"``. Without it, the values of a track of
-        timing ``rate`` (sound) are those that are stored; other tracks need one.
+        timing ``rate`` (sound) are those that are stored, both ends included; other tracks need one.
     how : {"nearest", "linear", "previous"}, default "nearest"
         What stands for a time between two values: the nearest one; what lies between them in proportion (whole numbers
         become float32); or the latest one at or before that time.

@@ -172,9 +172,9 @@ def test_a_function_makes_what_the_loop_gets(varied):
         return batch.fields["nothing"]
 
     batches = iter(plain.map(fails))
-    with pytest.raises(vidrec.MapError, match=r"batch 0 of epoch 0 \(clips 0, 1\): KeyError"):
+    with pytest.raises(vidrec.MapError, match=r"batch 0 of epoch 1 \(clips 0, 1\): KeyError"):
         next(batches)
-    with pytest.raises(vidrec.MapError, match=r"batch 1 of epoch 0 \(clips 2, 3\)"):
+    with pytest.raises(vidrec.MapError, match=r"batch 1 of epoch 1 \(clips 2, 3\)"):
         next(batches)
     with pytest.raises(StopIteration):
         next(batches)
@@ -211,7 +211,7 @@ def test_a_state_of_another_order_is_refused(varied):
 def test_a_batch_beyond_memory_is_an_error_that_says_how_large_it_is(varied):
     code = f"""
 import resource, vidrec
-loader = vidrec.Loader({str(varied)!r}, 1000, frames=vidrec.Uniform(16, short="pad"), crop=512, dtype="float32", output="numpy")
+loader = vidrec.Loader({str(varied)!r}, 1000, frames=vidrec.Uniform(16, short="pad"), crop=512, dtype="float32", last="pad", output="numpy")
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 try:
     next(iter(loader))

@@ -241,7 +241,7 @@ OLD = [
         dict(tracks={"state": track(steps=range(-2, 3), rate=10), "sound": track(times=[0, 0.5], anchor="each")}),
         dict(
             tracks=[
-                ("state", None, "10", "nearest", "first", "error", [-2, 3], None),
+                ("state", None, "10", "nearest", "first", "error", (-2, 3), None),
                 ("sound", None, None, "nearest", "each", "error", None, (0, 0.5)),
             ]
         ),
@@ -303,7 +303,7 @@ def test_a_loader_prints_how_it_was_made(train, monkeypatch):
 
     long = vidrec.Loader(vidrec.open("train"), 4, crop=64, order=list(range(12)) * 100, output=np.empty((4, 8, 3, 64, 64), np.uint8))
     told = repr(long.map(pair))
-    assert told.startswith("vidrec.Loader(<vidrec.Dataset 'train': 12 clips>, batch_size=4, crop=CenterCrop(size=64), order=(0, 1,")
+    assert told.startswith(f"vidrec.Loader(<vidrec.Dataset {str(train)!r}: 12 clips>, batch_size=4, crop=CenterCrop(size=64), order=(0, 1,")
     assert told.endswith("..., output=[...]).map(test_a_loader_prints_how_it_was_made.<locals>.pair)") and len(told) < 500
 
 

@@ -77,8 +77,10 @@ def test_examples_in_the_documentation_run(name, train, monkeypatch):
 def test_everything_public_is_documented(name):
     value = getattr(vidrec, name)
     assert name == "__version__" or value.__doc__
+    fields = getattr(value, "__dataclass_fields__", ())
+    assert all(field in value.__doc__ for field in fields)
     for member, function in vars(value).items() if inspect.isclass(value) else ():
-        if not member.startswith("_") and not inspect.isdatadescriptor(function) or isinstance(function, property):
+        if member not in fields and not member.startswith("_") and not inspect.isdatadescriptor(function) or isinstance(function, property):
             assert inspect.getdoc(function), f"{name}.{member}"
     if callable(value) and not inspect.isclass(value) or value is vidrec.Loader:
         for parameter in inspect.signature(value).parameters:

@@ -112,11 +112,11 @@ def test_each_frame_has_its_value(robot, how, frames):
 def test_sound_and_captions_are_of_the_drawn_time(robot):
     tracks = {"sound": vidrec.track(window=(0, 0.25)), "caption": vidrec.track(), "grip": vidrec.track(missing="mask")}
     for batch in loader(robot, tracks, frames=vidrec.Run(4)):
-        assert batch.tracks["sound"].shape == (2, 250) and batch.tracks["sound"].dtype == np.int16
+        assert batch.tracks["sound"].shape == (2, 251) and batch.tracks["sound"].dtype == np.int16
         assert batch.tracks["grip"].dtype == np.uint8
         for i, clip in enumerate(batch.clips):
             begin, end = batch.times[i][0], batch.times[i][-1]
-            at = round(begin * 1000) + np.arange(250)
+            at = round(begin * 1000) + np.arange(251)
             np.testing.assert_array_equal(batch.track_masks["sound"][i], at < 2000)
             np.testing.assert_array_equal(batch.tracks["sound"][i], np.where(at < 2000, at + clip, 0))
             words = [(0, 0.5, f"reach {clip}"), (0.5, 1.2, f"grasp {clip}"), (1.2, 1.95, "lift")]
@@ -166,7 +166,7 @@ def test_torch_gets_tensors(robot):
     [
         ({"speed": vidrec.track()}, 'no track "speed"'),
         ({"caption": vidrec.track(how="linear")}, 'tracks["caption"]: a track of texts'),
-        ({"state": vidrec.track(window=(0, 1))}, "needs a rate"),
+        ({"state": vidrec.track(window=(0, 1))}, "need a rate"),
         ({"state": (0, 1)}, "loader option tracks['state']: expected vidrec.track(...), found (0, 1)"),
         (["state"], "loader option tracks: expected a dict of names and vidrec.track(...), found ['state']"),
     ],
