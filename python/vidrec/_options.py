@@ -21,7 +21,7 @@ from .frames import AllFrames, Frames, Random, Run, Uniform, Views, Windows
 from .memory import DecodedCache, Prefetch
 from .orders import Blocks, Homes, Order, Shuffled, Weighted
 from .tracks import TrackWindow
-from .words import Channels, Dtype, LastBatch, Layout, OnBadFrame, Output
+from .words import Channels, Dtype, Last, Layout, OnBadFrame, Output
 
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found, unused-ignore]
@@ -67,7 +67,7 @@ class LoaderKeywords(SampleKeywords, total=False):
     shuffle: bool
     order: OrderGiven
     rank: Optional[Tuple[int, int]]
-    last: LastBatch
+    last: Last
     batching: Optional[Batching]
     pin_memory: bool
 
@@ -89,7 +89,7 @@ class Options:
     order: OrderGiven = None
     seed: int = 0
     rank: Optional[Tuple[int, int]] = None
-    last: LastBatch = "keep"
+    last: Last = "keep"
     batching: Optional[Batching] = None
     cameras: Optional[Cameras] = None
     fields: Sequence[str] = ()
@@ -105,7 +105,7 @@ class Options:
         keep = self._keep
         keep("batch_size", _whole("batch_size", self.batch_size, 1))
         keep("frames", _one("frames", self.frames, _FRAMES, Uniform))
-        keep("crop", _one("crop", self.crop, _CROPS, CenterCrop))
+        keep("crop", _one("crop", self.crop, _CROPS, CenterCrop, is_optional=False))
         keep("flip", _probability("flip", self.flip))
         keep("color", _one("color", self.color, (ColorJitter,)))
         keep("dtype", dtype(self.dtype))
@@ -118,9 +118,9 @@ class Options:
         keep("fields", _names("fields", self.fields))
         keep("tracks", _tracks(self.tracks))
         keep("threads", None if self.threads is None else _whole("threads", self.threads, 1))
-        keep("prefetch", _one("prefetch", self.prefetch, (Prefetch,), Prefetch))
+        keep("prefetch", _one("prefetch", self.prefetch, (Prefetch,), Prefetch, is_optional=False))
         keep("decoded_cache", _one("decoded_cache", self.decoded_cache, (DecodedCache,), DecodedCache, is_text=True))
-        words = {"channels": Channels, "layout": Layout, "last": LastBatch, "on_bad_frame": OnBadFrame}
+        words = {"channels": Channels, "layout": Layout, "last": Last, "on_bad_frame": OnBadFrame}
         for name, known in words.items():
             word(name, getattr(self, name), known)
         self._check_together()
@@ -206,14 +206,22 @@ def _probability(option: str, value: Any) -> float:
     return float(found)
 
 
-def _one(option: str, value: Any, kinds: Tuple[Any, ...], short: Any = None, is_text: bool = False) -> Any:
+def _one(
+    option: str,
+    value: Any,
+    kinds: Tuple[Any, ...],
+    short: Any = None,
+    *,
+    is_text: bool = False,
+    is_optional: bool = True,
+) -> Any:
     """A value of one of these classes; ``short`` makes one of the number, or text, that may be written instead."""
-    if value is None or isinstance(value, kinds):
+    if isinstance(value, kinds) or value is None and is_optional:
         return value
     known = [f"vidrec.{kind.__name__}(...)" for kind in kinds]
     listed = " or ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known)
     others = (bool, Value, dict) if is_text else (bool, Value, dict, str)
-    if short is None or isinstance(value, others):
+    if short is None or value is None or isinstance(value, others):
         raise _refuse(option, listed if short is None else f"a number or {listed}", value)
     try:
         return short(value)
@@ -276,11 +284,14 @@ def rate(value: Any) -> Optional[str]:
     return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def to_json(options: Options) -> str:
-    """The options as JSON. A value of one of several classes is under the name of its class."""
+def to_json(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) -> str:
+    """The options as the library reads them. A value of one of several classes is under the name of its class."""
     told = {field.name: getattr(options, field.name) for field in fields(options)}
     # These are Python's alone.
     del told["output"], told["pin_memory"]
+    layout = "BTHWC" if options.layout == "channels_last_3d" else options.layout
+    # The sources of a mix have orders of their own.
+    told.update(rank=[rank, world_size], layout=layout, shuffle=options.shuffle and not is_mix)
     for name in ("frames", "crop", "order", "batching"):
         told[name] = _tagged(told[name])
     return json.dumps({name: _plain(value) for name, value in told.items() if value is not None})

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Optional, Union
 
 from ._values import Value
-from .words import Draws, RunAt, ShortClips
+from .words import Draws, Start, ShortClips
 
 Rate = Union[float, str, None]
 
@@ -126,13 +126,13 @@ class Run(_Paced):
     count: int
     fps: Rate = None
     stride: int = 1
-    at: RunAt = "random"
+    at: Start = "random"
     short: ShortClips = "repeat"
     draws: Draws = "rotate"
 
     def __post_init__(self) -> None:
         self._check_paced()
-        self._word("at", RunAt)
+        self._word("at", Start)
 
 
 @dataclass(frozen=True, repr=False)

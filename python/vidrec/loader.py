@@ -55,7 +55,7 @@ from .mixing import Mix
 from .monitor import Monitor
 from .results import LoaderStats
 from .tracks import TrackWindow
-from .words import Channels, LastBatch, Layout, OnBadFrame, Output
+from .words import Channels, Last, Layout, OnBadFrame, Output
 
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found, unused-ignore]
@@ -216,7 +216,7 @@ class Loader(Generic[B]):
         order: OrderGiven = None,
         seed: int = 0,
         rank: Optional[Tuple[int, int]] = None,
-        last: LastBatch = "keep",
+        last: Last = "keep",
         batching: Optional[Batching] = None,
         cameras: Optional[Cameras] = None,
         fields: Sequence[str] = (),

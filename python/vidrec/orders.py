@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._values import Value
+from .errors import UsageError
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +105,7 @@ class Weighted(Value):
     Parameters
     ----------
     weights : sequence of float
-        One for each sample, 0 or more.
+        One for each sample, 0 or more, at least one of them positive.
 
     Examples
     --------
@@ -121,6 +122,12 @@ class Weighted(Value):
             self._refuse("weights", "a number for each sample")
         if found.ndim != 1:
             self._refuse("weights", "a number for each sample")
+        wrong = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
+        if wrong.size:
+            at = wrong[0]
+            raise UsageError(f"Weighted.weights: weight of sample {at}: expected a number from 0, found {found[at]}")
+        if not found.any():
+            raise UsageError("Weighted.weights: no sample has a positive weight")
         # As a tuple, which compares.
         self._keep("weights", tuple(found.tolist()))
 

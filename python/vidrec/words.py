@@ -68,7 +68,7 @@ FindingKind = Literal[
 # Of loading.
 ShortClips = Literal["repeat", "pad", "skip", "error"]
 """What happens to a clip with too few frames: ``short`` of :class:`vidrec.Uniform` and others."""
-RunAt = Literal["random", "center"]
+Start = Literal["random", "center"]
 """Where a run of frames begins: ``at`` of :class:`vidrec.Run`."""
 Missing = Literal["error", "mask"]
 """What happens where a clip lacks a track, or an episode a camera."""
@@ -82,7 +82,7 @@ Layout = Literal["BTCHW", "BCTHW", "BTHWC", "channels_last_3d"]
 """Order of dimensions and of memory: ``layout`` of :class:`vidrec.Loader`."""
 Draws = Literal["rotate", "all"]
 """Which draws of a video an epoch has: ``draws`` of :class:`vidrec.Uniform` and others."""
-LastBatch = Literal["keep", "drop", "wrap", "pad"]
+Last = Literal["keep", "drop", "wrap", "pad"]
 """What happens to clips that do not fill a batch: ``last`` of :class:`vidrec.Loader`."""
 OnBadFrame = Literal["error", "substitute"]
 """What happens to a clip that cannot be read: ``on_bad_frame`` of :class:`vidrec.Loader`."""

@@ -137,6 +137,9 @@ def test_values_of_other_fields_or_classes_differ():
         (lambda: Homes(exchange=1.5), "Homes.exchange: expected a number from 0 to 1, found 1.5"),
         (lambda: Homes(exchange=float("nan")), "Homes.exchange: expected a number from 0 to 1, found nan"),
         (lambda: Weighted("heavy"), "Weighted.weights: expected a number for each sample, found 'heavy'"),
+        (lambda: Weighted([1, -1]), "Weighted.weights: weight of sample 1: expected a number from 0, found -1.0"),
+        (lambda: Weighted([1, float("nan")]), "Weighted.weights: weight of sample 1: expected a number from 0, found nan"),
+        (lambda: Weighted([0, 0]), "Weighted.weights: no sample has a positive weight"),
         (lambda: Weighted([[1, 2]]), "Weighted.weights: expected a number for each sample"),
         (lambda: Buckets([20, 10]), "Buckets.lengths: expected lengths, ascending, of 1 or more, found (20, 10)"),
         (lambda: Buckets([]), "Buckets.lengths: expected lengths, ascending"),
@@ -266,29 +269,32 @@ def test_a_mix_shuffles_by_itself():
 
 
 def test_options_are_json():
-    told = json.loads(_options.to_json(_options.Options(frames=8)))
+    told = json.loads(_options.to_json(_options.Options(frames=8), False))
     assert told["frames"] == {"Uniform": {"count": 8, "short": "repeat", "draws": "rotate"}}
     assert told["crop"] == {"CenterCrop": {"size": [224, 224], "reducing_gap": 1.125}}
     assert (told["batch_size"], told["last"], told["shuffle"]) == (16, "keep", False)
     assert told["prefetch"] == {"batches": 4, "bytes": "1GiB", "readahead": 4}
-    assert not {"output", "pin_memory", "order", "normalize", "rank", "tracks"} & set(told), "what is not given is not told"
+    assert not {"output", "pin_memory", "order", "normalize", "tracks"} & set(told), "what is not given is not told"
+    assert told["rank"] == [0, 1]
     more = dict(
         frames=Run(8, fps=12.5),
         crop=Cover(sizes=[(48, 64), (64, 48)], reducing_gap=float("inf")),
         dtype="float32",
         normalize=KINETICS,
+        layout="channels_last_3d",
         order=[3, 0],
-        rank=(1, 2),
         batching=TokenBudget(64, patch=(2, 16, 16)),
         tracks={"state": track(steps=5), "action": track(steps=range(-2, 3))},
     )
-    told = json.loads(_options.to_json(_options.Options(**more)))
+    told = json.loads(_options.to_json(_options.Options(**more), False, 1, 2))
     assert told["frames"]["Clip"]["fps"] == "12.5" and told["order"] == {"Given": [3, 0]} and told["rank"] == [1, 2]
+    assert told["layout"] == "BTHWC"
     assert told["crop"]["Cover"]["sizes"] == [[48, 64], [64, 48]] and told["crop"]["Cover"]["reducing_gap"] > 1e300
     assert told["normalize"] == {"mean": [0.45] * 3, "std": [0.225] * 3}
     assert told["batching"] == {"TokenBudget": {"tokens": 64, "patch": [2, 16, 16], "buckets": []}}
     assert told["tracks"]["state"]["steps"] == [0, 5] and told["tracks"]["action"]["steps"] == [-2, 3]
-    assert json.loads(_options.to_json(_options.Options(order=Shuffled())))["order"] == "Shuffled"
+    assert json.loads(_options.to_json(_options.Options(order=Shuffled()), False))["order"] == "Shuffled"
+    assert json.loads(_options.to_json(_options.Options(shuffle=True), True))["shuffle"] is False
 
 
 def test_a_loader_prints_how_it_was_made(train, monkeypatch):
