@@ -326,8 +326,6 @@ def _of_field(name: str, value: Any) -> Any:
     if name == "reducing_gap":
         # JSON has no infinity.
         return min(float(value), sys.float_info.max)
-    if name in ("size", "resize") and not isinstance(value, str):
-        return list(pair(value))
     if name in ("mean", "std"):
         return list(channels(value))
     if name in ("fps", "rate"):

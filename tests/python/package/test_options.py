@@ -271,7 +271,7 @@ def test_a_mix_shuffles_by_itself():
 def test_options_are_json():
     told = json.loads(_options.to_json(_options.Options(frames=8), False))
     assert told["frames"] == {"Uniform": {"count": 8, "short": "repeat", "draws": "rotate"}}
-    assert told["crop"] == {"CenterCrop": {"size": [224, 224], "reducing_gap": 1.125}}
+    assert told["crop"] == {"CenterCrop": {"size": 224, "reducing_gap": 1.125}}
     assert (told["batch_size"], told["last"], told["shuffle"]) == (16, "keep", False)
     assert told["prefetch"] == {"batches": 4, "bytes": "1GiB", "readahead": 4}
     assert not {"output", "pin_memory", "order", "normalize", "tracks"} & set(told), "what is not given is not told"
@@ -282,13 +282,14 @@ def test_options_are_json():
         dtype="float32",
         normalize=KINETICS,
         layout="channels_last_3d",
+        decoded_cache=DecodedCache(8_000_000),
         order=[3, 0],
         batching=TokenBudget(64, patch=(2, 16, 16)),
         tracks={"state": track(steps=5), "action": track(steps=range(-2, 3))},
     )
     told = json.loads(_options.to_json(_options.Options(**more), False, 1, 2))
     assert told["frames"]["Clip"]["fps"] == "12.5" and told["order"] == {"Given": [3, 0]} and told["rank"] == [1, 2]
-    assert told["layout"] == "BTHWC"
+    assert told["layout"] == "BTHWC" and told["decoded_cache"] == {"size": 8_000_000}
     assert told["crop"]["Cover"]["sizes"] == [[48, 64], [64, 48]] and told["crop"]["Cover"]["reducing_gap"] > 1e300
     assert told["normalize"] == {"mean": [0.45] * 3, "std": [0.225] * 3}
     assert told["batching"] == {"TokenBudget": {"tokens": 64, "patch": [2, 16, 16], "buckets": []}}
