@@ -1,4 +1,4 @@
-"""A loader's options: checked, printed as they are written, and in the form that the compiled module takes."""
+"""A loader's options: checked, printed as they are written, and as the JSON that the compiled module takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _memory, _vidrec
-from ._values import U32, U64, Value, number, pair, parse_bytes, whole, wholes, word
+from ._values import U32, U64, Value, number, parse_bytes, whole, wholes, word
 from .batching import Batching, Buckets, FrameBudget, TokenBudget
 from .cameras import Cameras
 from .colors import Channels3, ColorJitter, Normalize, channels
@@ -335,126 +335,3 @@ def _of_field(name: str, value: Any) -> Any:
     if name == "steps":
         return [0, value]
     return _plain(value)
-
-
-def native(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) -> Dict[str, Any]:
-    """The options as the compiled module takes them."""
-    told: Any = options
-    last_3d = told.layout == "channels_last_3d"
-    color, cache = told.color or ColorJitter(), told.decoded_cache
-    (mean, std), (batches, most) = options.means(), options.ahead()
-    return {
-        "batch_size": told.batch_size,
-        **_native_frames(told.frames),
-        **_native_crop(told.crop),
-        **_native_batching(told.batching),
-        **_native_cameras(told.cameras),
-        **_native_order(told.order, told.shuffle and not is_mix),
-        "fields": list(told.fields),
-        "tracks": [_native_track(name, window) for name, window in (told.tracks or {}).items()],
-        "flip": told.flip,
-        "color": (color.brightness, color.contrast, color.saturation, color.grayscale),
-        "channels": told.channels,
-        "dtype": told.dtype,
-        "layout": "BTHWC" if last_3d else told.layout,
-        "mean": mean,
-        "std": std,
-        "seed": told.seed,
-        "rank": rank,
-        "world_size": world_size,
-        "last": told.last,
-        "allow_empty": False,
-        "threads": told.threads,
-        "check_crc": True,
-        "on_bad_frame": told.on_bad_frame,
-        "prefetch": batches,
-        "prefetch_bytes": most,
-        "readahead": told.prefetch.readahead,
-        "decoded_cache": None if cache is None else str(cache.size),
-        "decoded_cache_dir": None if cache is None else cache.dir,
-    }
-
-
-_TEMPORAL = {Uniform: "uniform", Random: "random-segments", Windows: "dense", Views: "views"}
-
-
-def _native_frames(frames: Any) -> Dict[str, Any]:
-    found: Dict[str, Any] = {"frames": None, "any_length": False, "max_frames": None, "fps": None, "temporal": "uniform"}
-    found.update(short="repeat", draws="rotate", stride=1, views=10, hop=1)
-    if frames is None:
-        return found
-    found.update({name: value for name, value in vars(frames).items() if name in found})
-    found["fps"] = rate(found["fps"])
-    if isinstance(frames, AllFrames):
-        found.update(any_length=True, max_frames=frames.max)
-    else:
-        found["frames"] = frames.count
-    if isinstance(frames, Run):
-        found["temporal"] = "clip" if frames.at == "random" else "clip-center"
-    else:
-        found["temporal"] = _TEMPORAL.get(type(frames), "uniform")
-    return found
-
-
-def _native_crop(crop: Any) -> Dict[str, Any]:
-    found: Dict[str, Any] = {"scale": (0.08, 1.0), "ratio": (3 / 4, 4 / 3), "sizes": [], "size": (224, 224)}
-    found["resize_short"] = None if getattr(crop, "resize", None) is None else pair(crop.resize)
-    if isinstance(crop, Cover) and crop.sizes is not None:
-        found["sizes"] = [(width, height) for height, width in crop.sizes]
-    else:
-        found["size"] = pair(crop.size)[::-1]
-    if isinstance(crop, RandomResizedCrop):
-        found.update(scale=crop.scale, ratio=crop.ratio)
-    words = {CenterCrop: "center", RandomCrop: "random", RandomResizedCrop: "random-resized", ThreeCrop: "three"}
-    if isinstance(crop, MultiScaleCrop):
-        found["crop"] = "multi-scale-fixed" if crop.fixed else "multi-scale"
-    elif isinstance(crop, Cover):
-        found["crop"] = "cover-random" if crop.random else "cover"
-    else:
-        found["crop"] = words[type(crop)]
-    return {**found, "reducing_gap": float(crop.reducing_gap)}
-
-
-def _native_batching(batching: Any) -> Dict[str, Any]:
-    found: Dict[str, Any] = {"buckets": [], "batch_frames": None, "batch_tokens": None, "patch": [1, 1, 1]}
-    if isinstance(batching, Buckets):
-        found["buckets"] = list(batching.lengths)
-    elif batching is not None:
-        found["buckets"] = list(batching.buckets)
-    if isinstance(batching, FrameBudget):
-        found["batch_frames"] = batching.frames
-    if isinstance(batching, TokenBudget):
-        found.update(batch_tokens=batching.tokens, patch=list(batching.patch))
-    return found
-
-
-def _native_cameras(cameras: Optional[Cameras]) -> Dict[str, Any]:
-    cameras = cameras or Cameras([""])
-    return {
-        "cameras": [name for name in cameras.names if name],
-        "camera_attribute": cameras.camera_attribute,
-        "episode_attribute": cameras.episode_attribute,
-        "missing_cameras": cameras.missing,
-        "cameras_crop": cameras.crop,
-    }
-
-
-def _native_order(order: Any, mixed: bool) -> Dict[str, Any]:
-    # Which one mixes, the data set decides: a remote one is read in blocks. The sources of a mix decide without a word.
-    found: Dict[str, Any] = {"order": "mixed" if mixed else "sequential", "block": None, "window": None, "homes": None}
-    found.update(exchange=1.0, given=None, weights=None)
-    if isinstance(order, tuple):
-        return {**found, "given": list(order)}
-    if isinstance(order, Weighted):
-        return {**found, "weights": [*order.weights]}
-    if order is not None:
-        found.update(vars(order), order=type(order).__name__.lower())
-    return found
-
-
-def _native_track(name: str, track: TrackWindow) -> Tuple[Any, ...]:
-    found = (name, track.window, rate(track.rate), track.how, track.anchor, track.missing)
-    if track.steps is None and track.times is None:
-        return found
-    steps = track.steps if track.steps is None or isinstance(track.steps, range) else range(track.steps)
-    return (*found, None if steps is None else (steps.start, steps.stop), track.times)

@@ -167,11 +167,6 @@ def size(value: Any) -> Any:
     return wholes(value, 1, 2) if alone is None else alone
 
 
-def pair(value: Any) -> Tuple[int, int]:
-    """A number as two, or two as they are."""
-    return value if isinstance(value, tuple) else (value, value)
-
-
 # As the library reads them.
 _UNITS = {"": 1, "b": 1}
 _UNITS.update({unit: 1 << 10 * power for power, letter in enumerate("kmgt", 1) for unit in (letter, f"{letter}ib")})

@@ -297,7 +297,7 @@ class Loader(Generic[B]):
         rank, world_size = self._ranks or distributed()
         wanted = (os.getpid(), rank, world_size, self._resumed)
         if self._engine is None or self._made_for != wanted:
-            options = _options.native(self._asked, isinstance(self.dataset, Mix), rank, world_size)
+            options = _options.to_json(self._asked, isinstance(self.dataset, Mix), rank, world_size)
             self._engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
             self._made_for = wanted
         return self._engine

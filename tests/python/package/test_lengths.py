@@ -188,7 +188,7 @@ def test_a_function_makes_what_the_loop_gets(varied):
         (dict(frames=AllFrames(), batching=Buckets([8])), "clip 1.*longer than the last bucket"),
         (dict(frames=AllFrames(), batching=FrameBudget(19, buckets=[20])), "one clip of 20 frames"),
         (dict(frames=AllFrames(), batching=FrameBudget(19)), "buckets"),
-        (dict(frames=AllFrames(), batching=Buckets([20]), order=vidrec.Weighted([1] * 4)), "weights"),
+        (dict(frames=AllFrames(), batching=Buckets([20]), order=vidrec.Weighted([1] * 4)), "weight"),
         (dict(frames=AllFrames(), fields=["nothing"]), "no clip has the attribute"),
         (dict(frames=AllFrames(), fields="caption"), "names in a list"),
         (dict(frames=AllFrames(fps="x")), "frame rate"),

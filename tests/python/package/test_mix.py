@@ -152,7 +152,7 @@ def test_what_makes_no_sense_is_refused_by_name(sources, ds):
     for order in ([1, 2], vidrec.Weighted([1.0] * 13), vidrec.Homes()):
         with pytest.raises(vidrec.UsageError, match="order"):
             make(mixed(sources), order=order)
-    with pytest.raises(vidrec.UsageError, match="sizes"):
+    with pytest.raises(vidrec.UsageError, match="buckets would change the order"):
         make(mixed(sources), crop=vidrec.Cover(sizes=[(32, 32), (32, 48)]))
 
 
