@@ -91,7 +91,7 @@ def test_fields_are_those_of_the_library(name, rust):
 
 def test_words_are_those_of_the_library(rust):
     lists = {kind: re.findall(r'"([^"]+)"(?: \| "\w+")* =>', body) for kind, body in re.findall(
-        r"^words!\((\w+), \"[\w ]+\", \{(.*?)\}\);", rust, re.M | re.S)}
+        r"^words!\((\w+), \"[\w: ]+\", \{(.*?)\}\);", rust, re.M | re.S)}
     lists.update((kind, re.findall(r'"([^"]+)"', body)) for kind, body in re.findall(
         r"^impl (\w+) \{\n(?:(?!^\}).*\n)*?    pub const WORDS: &'static \[&'static str\] =\s+&\[(.*?)\];", rust, re.M))
     (stages,) = re.findall(r"for PackStage \{(.*?)^\}", rust, re.M | re.S)
