@@ -36,12 +36,10 @@ def program():
 loader = vidrec.Loader(
     args.dataset,
     args.batch,
-    size=args.size,
-    crop="random-resized",
+    crop=vidrec.RandomResizedCrop(args.size),
     flip=0.5,
     dtype="float32",
-    mean=[0.485, 0.456, 0.406],
-    std=[0.229, 0.224, 0.225],
+    normalize=vidrec.IMAGENET,
     # One long epoch: the program's epochs follow without a pause too.
     order=list(range(len(vidrec.open(args.dataset)))) * 1000,
     last="wrap",

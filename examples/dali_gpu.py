@@ -18,7 +18,7 @@ from nvidia.dali import fn, pipeline_def, types
 
 import vidrec
 
-MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def inputs(loader: vidrec.Loader, taken: List[vidrec.Batch]) -> Iterator[Tuple[Any, ...]]:
@@ -92,13 +92,13 @@ def main() -> None:
 
     options: Dict[str, Any] = dict(
         batch_size=args.batch_size,
-        size=args.size,
-        crop="random-resized",
+        crop=vidrec.RandomResizedCrop(args.size),
         flip=0.5,
         dtype="float32",
-        mean=MEAN,
-        std=STD,
+        normalize=vidrec.Normalize(MEAN, STD),
         shuffle=True,
+        # A pipeline of DALI takes batches of one size.
+        last="pad",
         threads=args.threads,
     )
     loader = vidrec.Loader(args.data, output="jpeg", **options)

@@ -53,7 +53,7 @@ def train(rank: int, args: argparse.Namespace, rendezvous: Path) -> None:
         window=20,
         schedule=[(60, {"sports": 0.4, "hands": 0.3, "falls": 0.3})],
     )
-    loader = vidrec.Loader(mix, args.batch_size, size=32, crop="random-resized", flip=0.5, threads=1, seed=7)
+    loader = vidrec.Loader(mix, args.batch_size, crop=vidrec.RandomResizedCrop(32), flip=0.5, threads=1, seed=7)
     if args.state and args.state.exists():
         loader.load_state_dict(json.loads(args.state.read_text()))
     # All processes read the state before one of them writes it.
@@ -64,10 +64,7 @@ def train(rank: int, args: argparse.Namespace, rendezvous: Path) -> None:
             # Here a model would learn from batch.frames and batch.labels.
             mine = [
                 (name, int(clip), int(label), int(frames.sum()))
-                for name, clip, label, frames, counts in zip(
-                    batch.source_names, batch.clips, batch.labels, batch.frames, batch.mask
-                )
-                if counts
+                for name, clip, label, frames in zip(batch.source_names, batch.clips, batch.labels, batch.frames)
             ]
             everybody: List[Any] = [None] * args.ranks
             dist.all_gather_object(everybody, mine)

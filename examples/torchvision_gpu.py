@@ -10,7 +10,7 @@ are to each other.
 """
 import argparse
 import time
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, List
 
 import torch
 from torchvision.io import ImageReadMode, decode_jpeg
@@ -28,18 +28,9 @@ def decoded(jpegs: vidrec.Jpegs, device: torch.device) -> List[torch.Tensor]:
     return [decode_jpeg(jpeg, mode=ImageReadMode.RGB) for jpeg in jpegs]
 
 
-def batches(loader: vidrec.Loader, device: torch.device) -> Iterator[vidrec.Batch]:
-    """The batches of an epoch, on the device: what a training loop would take."""
-    for batch in loader:
-        if batch.frames is None:
-            yield vidrec.torch.finish(batch, decoded(batch.jpegs, device))
-        else:
-            yield batch.to(device, non_blocking=True)
-
-
 def rate(loader: vidrec.Loader, device: torch.device) -> float:
     """Frames a second, without the first batch, before which threads begin."""
-    iterator, frames = batches(loader, device), 0
+    iterator, frames = iter(loader), 0
     next(iterator)
     started = time.perf_counter()
     for batch in iterator:
@@ -61,25 +52,26 @@ def main() -> None:
 
     options: Dict[str, Any] = dict(
         batch_size=args.batch_size,
-        size=args.size,
-        crop="random-resized",
+        crop=vidrec.RandomResizedCrop(args.size),
         flip=0.5,
         dtype="float32",
-        mean=[0.485, 0.456, 0.406],
-        std=[0.229, 0.224, 0.225],
+        normalize=vidrec.IMAGENET,
         shuffle=True,
         threads=args.threads,
         pin_memory=device.type == "cuda",
     )
-    loader = vidrec.Loader(args.data, output="jpeg", **options)
-    by_itself = vidrec.Loader(args.data, **options)
+    # What a training loop would take: frames on the device.
+    loader = vidrec.Loader(args.data, output="jpeg", **options).map(
+        lambda batch: vidrec.torch.finish(batch, decoded(batch.jpegs, device))
+    )
+    by_itself = vidrec.Loader(args.data, **options).map(lambda batch: batch.to(device, non_blocking=True))
 
     # The same clips, crops and flips come in the same order, so pictures can be compared.
     total, count = 0.0, 0
-    for found, expected in zip(batches(loader, device), batches(by_itself, device)):
+    for found, expected in zip(loader, by_itself):
         assert found.clips.tolist() == expected.clips.tolist()
         assert found.frames.shape == expected.frames.shape
-        levels = torch.tensor(options["std"], device=device)[:, None, None] * 255
+        levels = torch.tensor(vidrec.IMAGENET.std, device=device)[:, None, None] * 255
         total += float((((found.frames - expected.frames) * levels) ** 2).sum())
         count += found.frames.numel()
     psnr = 10 * torch.log10(torch.tensor(255.0**2 * count / max(total, 1e-9))).item()

@@ -72,12 +72,11 @@ class Matcher(nn.Module):
         return scores
 
 
-def loss_of(scores: torch.Tensor, captions: List[str], counts: torch.Tensor) -> torch.Tensor:
-    """Each clip is to be nearest to the captions that say the same as its own; clips that only fill up do not count."""
-    same = torch.tensor([[a == b for b in captions] for a in captions], device=scores.device) & counts
-    losses = scores.masked_fill(~counts, -1e4).logsumexp(1) - scores.masked_fill(~same, -1e4).logsumexp(1)
-    loss: torch.Tensor = (losses * counts).sum() / counts.sum().clamp(min=1)
-    return loss
+def losses_of(scores: torch.Tensor, captions: List[str]) -> torch.Tensor:
+    """Each clip is to be nearest to the captions that say the same as its own."""
+    same = torch.tensor([[a == b for b in captions] for a in captions], device=scores.device)
+    losses: torch.Tensor = scores.logsumexp(1) - scores.masked_fill(~same, -1e4).logsumexp(1)
+    return losses
 
 
 def data_set(args: argparse.Namespace, rank: int) -> vidrec.Dataset:
@@ -113,16 +112,12 @@ def main() -> None:
 
     loader = vidrec.Loader(
         data_set(args, rank),
-        frames="all",
-        max_frames=BUCKETS[-1],
-        buckets=BUCKETS,
-        batch_frames=args.batch_frames,
+        frames=vidrec.AllFrames(max=BUCKETS[-1]),
+        batching=vidrec.FrameBudget(args.batch_frames, buckets=BUCKETS),
         fields=["caption", "id"],
-        size=args.size,
-        crop="cover",
+        crop=vidrec.Cover(args.size),
         dtype="float32",
-        mean=0.5,
-        std=0.25,
+        normalize=vidrec.Normalize(0.5, 0.25),
         shuffle=True,
     )
     model = Matcher().to(device)
@@ -142,16 +137,15 @@ def main() -> None:
         for batch in loader:
             captions, batch = batch.fields["caption"], batch.to(device, non_blocking=True)
             scores = parallel(batch.frames, batch.frame_mask, captions)
-            loss = loss_of(scores, captions, batch.mask)
+            loss = batch.mean(losses_of(scores, captions))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             steps += 1
-            nearest = scores.masked_fill(~batch.mask, -1e4).argmax(1).tolist()
-            hits = [captions[i] == captions[j] for i, j in enumerate(nearest) if batch.mask[i]]
+            hits = [captions[i] == captions[j] for i, j in enumerate(scores.argmax(1).tolist())]
             right, seen = right + sum(hits), seen + len(hits)
             if log:
-                ids = batch.fields["id"][batch.mask].tolist()
+                ids = batch.fields["id"].tolist()
                 line = {"epoch": epoch, "loss": loss.item(), "ids": ids, "shape": list(batch.frames.shape)}
                 print(json.dumps(line), file=log, flush=True)
             if args.checkpoint and rank == 0 and steps % args.save_every == 0:

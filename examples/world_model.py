@@ -4,7 +4,7 @@ pictures.
     python examples/world_model.py --data DIR [--epochs N]
 
 It makes its own data: episodes in which a square moves as its actions say, the louder the faster, seen by two cameras.
-Each sample is a window of an episode; windows overlap (``temporal="dense"``), and each comes with the actions and the
+Each sample is a window of an episode; windows overlap (``Windows``), and each comes with the actions and the
 sound of exactly its time.
 """
 
@@ -66,13 +66,13 @@ def make(folder: Path) -> Path:
 
 def loader(path: Path) -> vidrec.Loader:
     """Windows of six frames, one from every second frame on, with actions and sound from their first frame to their last."""
-    seconds = (WINDOW - 1) / RATE
+    steps = 2 * (WINDOW - 1)
     return vidrec.Loader(
-        path, 8, frames=WINDOW, temporal="dense", hop=2, size=16, channels="gray", dtype="float32", shuffle=True,
-        cameras=["front", "wrist"], output="torch",
+        path, 8, frames=vidrec.Windows(WINDOW, hop=2), crop=16, channels="gray", dtype="float32", shuffle=True,
+        cameras=vidrec.Cameras(["front", "wrist"]), output="torch",
         tracks={
-            "action": vidrec.track(window=(0, seconds), rate=2 * RATE, how="previous"),
-            "audio": vidrec.track(window=(0, seconds)),
+            "action": vidrec.track(steps=steps + 1, rate=2 * RATE, how="previous"),
+            "audio": vidrec.track(steps=steps * SOUND_STEP),
         },
     )  # fmt: skip
 
@@ -97,7 +97,7 @@ def main() -> None:
             action = torch.where(batch.track_masks["action"][..., None], batch.tracks["action"], 0.0)
             loudness = batch.tracks["audio"].float().abs().unflatten(1, (steps, SOUND_STEP)).mean(2) / 1e4
             predicted = model(torch.cat([first, action.flatten(1), loudness], 1))
-            loss = ((predicted - last) ** 2).mean(1)[batch.mask].mean()
+            loss = ((predicted - last) ** 2).mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

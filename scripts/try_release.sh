@@ -68,7 +68,7 @@ report = vidrec.pack("videos", "by-wheel", frames=4, size=64)
 assert (report.clips, report.failed) == (int(sys.argv[1]), 0), report
 assert vidrec.verify("by-wheel", deep=True).ok
 assert vidrec.verify(sys.argv[2], deep=True).ok
-(batch,) = vidrec.Loader("by-wheel", batch_size=int(sys.argv[1]), frames=4, size=56)
+(batch,) = vidrec.Loader("by-wheel", batch_size=int(sys.argv[1]), frames=4, crop=56)
 assert batch.frames.shape == (int(sys.argv[1]), 4, 3, 56, 56) and batch.frames.max() > 200
 END
 program/vidrec pack videos -o by-program --frames 4 --size 64 > /dev/null

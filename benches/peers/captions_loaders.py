@@ -42,20 +42,18 @@ class Sample(NamedTuple):
     write: Callable[[np.ndarray], Any]  # decodes it into its place in the batch
 
 
-def vidrec(workers, buckets=()):
-    from vidrec import Loader
+def vidrec(workers, batching=None):
+    from vidrec import AllFrames, Cover, Loader
 
-    def collate(batch):
-        real = int(batch.mask.sum())
-        captions, ids = batch.fields["caption"][:real], batch.fields["id"][:real]
-        return Batch(batch.frames, batch.frame_mask & batch.mask[:, None], captions, ids)
-
-    options = {"frames": "all", "fields": ["caption", "id"], "size": SIZE, "crop": "cover", "shuffle": True}
-    return Loader(store.PACKED, BATCH, threads=workers, buckets=buckets, collate=collate, **options)
+    options = {"frames": AllFrames(), "fields": ["caption", "id"], "crop": Cover(SIZE), "shuffle": True}
+    loader = Loader(store.PACKED, BATCH, threads=workers, batching=batching, **options)
+    return loader.map(lambda batch: Batch(batch.frames, batch.frame_mask, batch.fields["caption"], batch.fields["id"]))
 
 
 def vidrec_buckets(workers):
-    return vidrec(workers, BUCKETS)
+    from vidrec import Buckets
+
+    return vidrec(workers, Buckets(BUCKETS))
 
 
 def streaming(workers):

@@ -9,18 +9,9 @@ from workloads import MEAN, STD
 def loader(task):
     options = {"cache": str(task.cache), "cache_bytes": task.cache_bytes} if task.cache else {}
     clips = vidrec.open(f"{task.server}/{task.path}", **options)
-    return Frames(vidrec.Loader(clips, peer.BATCH, size=peer.WORKLOAD.size, crop="random-resized", flip=0.5,
-                                dtype="float32", mean=MEAN, std=STD, shuffle=True, threads=max(1, task.workers)))
-
-
-class Frames:
-    """The frames that count: the last batch of an epoch may be padded."""
-
-    def __init__(self, loader):
-        self.loader = loader
-
-    def __iter__(self):
-        return (batch.frames[: int(batch.mask.sum())] for batch in self.loader)
+    batches = vidrec.Loader(clips, peer.BATCH, crop=vidrec.RandomResizedCrop(peer.WORKLOAD.size), flip=0.5, dtype="float32",
+                            normalize=vidrec.Normalize(MEAN, STD), shuffle=True, threads=max(1, task.workers))
+    return batches.map(lambda batch: batch.frames)
 
 
 if __name__ == "__main__":

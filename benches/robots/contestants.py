@@ -26,10 +26,10 @@ def windows_vidrec(home, shuffle):
     """(B, V, T, C, H, W), f32 from 0 to 1, and (B, T, 14)."""
     import vidrec
 
-    action = vidrec.track(window=(0, (WINDOW - 1) / RATE), rate=RATE)
+    action = vidrec.track(steps=WINDOW, rate=RATE)
     loader = vidrec.Loader(
-        home / "windows-vidrec", BATCH["windows"], frames=WINDOW, temporal="dense", size=SIDE, dtype="float32",
-        cameras=list(CAMERAS), tracks={"action": action}, shuffle=shuffle, threads=WORKERS, output="torch",
+        home / "windows-vidrec", BATCH["windows"], frames=vidrec.Windows(WINDOW), crop=SIDE, dtype="float32",
+        cameras=vidrec.Cameras(CAMERAS), tracks={"action": action}, shuffle=shuffle, threads=WORKERS, output="torch",
     )  # fmt: skip
     return (batch.frames for _ in iter(int, 1) for batch in loader if batch.tracks["action"].shape[1] == WINDOW)
 
@@ -57,7 +57,7 @@ def mix_vidrec(home, shuffle):
 
     sets = {name: (home / "mix-vidrec" / name, share) for name, share in SHARES.items()}
     source = vidrec.mix(sets, window=BATCH["mix"] * 10) if shuffle else home / "mix-vidrec/a"
-    loader = vidrec.Loader(source, BATCH["mix"], frames=FRAMES, size=CROP, threads=WORKERS, output="torch")
+    loader = vidrec.Loader(source, BATCH["mix"], frames=FRAMES, crop=CROP, threads=WORKERS, output="torch")
     return (batch.frames for _ in iter(int, 1) for batch in loader)
 
 

@@ -2,15 +2,17 @@
 
 >>> import vidrec
 >>> ds = vidrec.open("train")
->>> loader = vidrec.Loader(ds, batch_size=4, size=64, crop="random-resized", flip=0.5, shuffle=True)
+>>> loader = vidrec.Loader(ds, batch_size=4, crop=vidrec.RandomResizedCrop(64), flip=0.5, shuffle=True)
 >>> for batch in loader:
 ...     batch.frames, batch.labels  # torch tensors if torch is installed, else NumPy arrays
 ...     break
 (...)
 
 :func:`open` gives a :class:`Dataset` of :class:`Clip`, :func:`mix` a :class:`Mix` of several; :class:`Loader` gives
-:class:`Batch` after batch, with :class:`Jpegs` where frames are not decoded. :func:`pack` makes a data set from videos, by
-options or by a :func:`recipe`, or :func:`plan`, :func:`pack_part` and
+:class:`Batch` after batch, with :class:`Jpegs` where frames are not decoded. Its options take numbers and words, and values
+that say more: which frames (:class:`Uniform`, :class:`Run`, ...), which part of them (:class:`CenterCrop`,
+:class:`RandomResizedCrop`, ...), in which order (:class:`Blocks`, ...). :func:`pack` makes a data set from
+videos, by options or by a :func:`recipe`, or :func:`plan`, :func:`pack_part` and
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
 :func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`retile`,
@@ -23,11 +25,14 @@ from . import results, words
 from ._recipe import RecipeOptions
 from ._vidrec import __version__
 from .batch import Batch
+from .batching import Buckets, FrameBudget, TokenBudget
+from .cameras import Cameras
 from .checks import check
+from .colors import IMAGENET, KINETICS, ColorJitter, Normalize
+from .crops import CenterCrop, Cover, MultiScaleCrop, RandomCrop, RandomResizedCrop, ThreeCrop
 from .dataset import Clip, Dataset, open
 from .edit import append, merge, relabel, reshard, retile, split, subset
 from .errors import (
-    CollateError,
     DecodeError,
     Error,
     FileError,
@@ -36,12 +41,16 @@ from .errors import (
     Interrupted,
     LimitError,
     LoaderWarning,
+    MapError,
     PackWarning,
     UsageError,
 )
+from .frames import AllFrames, Random, Run, Uniform, Views, Windows
 from .jpegs import Jpegs
 from .loader import Loader
+from .memory import DecodedCache, Prefetch
 from .mixing import Mix, mix
+from .orders import Blocks, Homes, Shuffled, Weighted
 from .packing import Every, Fps, Psnr, Ssim
 from .parts import pack_part, plan, plan_status, publish
 from .reports import report
@@ -50,30 +59,56 @@ from .tools import fetch, inspect, pack, push, recipe, verify
 from .tracks import TrackWindow, track
 
 __all__ = [
+    "AllFrames",
     "Batch",
+    "Blocks",
+    "Buckets",
+    "Cameras",
+    "CenterCrop",
     "Clip",
-    "CollateError",
+    "ColorJitter",
+    "Cover",
     "Dataset",
     "DecodeError",
+    "DecodedCache",
     "Error",
     "Every",
     "FileError",
     "FormatError",
     "Fps",
+    "FrameBudget",
+    "Homes",
+    "IMAGENET",
     "InternalError",
     "Interrupted",
     "Jpegs",
+    "KINETICS",
     "LimitError",
     "Loader",
     "LoaderWarning",
+    "MapError",
     "Mix",
+    "MultiScaleCrop",
+    "Normalize",
     "PackWarning",
+    "Prefetch",
     "Psnr",
+    "Random",
+    "RandomCrop",
+    "RandomResizedCrop",
     "RecipeOptions",
+    "Run",
+    "Shuffled",
     "Ssim",
+    "ThreeCrop",
+    "TokenBudget",
     "Track",
     "TrackWindow",
+    "Uniform",
     "UsageError",
+    "Views",
+    "Weighted",
+    "Windows",
     "__version__",
     "append",
     "check",

@@ -1,4 +1,4 @@
-"""Memory of others that a loader fills: pinned tensors, and the tensors and arrays of ``out=``."""
+"""Memory of others that a loader fills: pinned tensors, and the tensors and arrays of ``output=``."""
 
 from __future__ import annotations
 
@@ -22,20 +22,18 @@ def region(value: Any, shape: Sequence[int], dtype: str, channels_last_3d: bool)
         stored = value.permute(0, 2, 3, 4, 1) if channels_last_3d and value.ndim == 5 else value
         plain = value.device.type == "cpu" and stored.is_contiguous()
         address, length = value.data_ptr(), value.numel() * value.element_size()
-    elif isinstance(value, np.ndarray):
+    else:
         found, kind = value.shape, value.dtype.name
         # NumPy has no bfloat16.
         dtype = "uint16" if dtype == "bfloat16" else dtype
         stored = value.transpose(0, 2, 3, 4, 1) if channels_last_3d and value.ndim == 5 else value
         plain = value.flags.writeable and stored.flags.c_contiguous
         address, length = value.ctypes.data, value.nbytes
-    else:
-        raise UsageError(f"out takes torch tensors and NumPy arrays, not {type(value).__name__}")
     if found != tuple(shape) or kind != dtype:
-        raise UsageError(f"out: expected {dtype} of shape {tuple(shape)}, found {kind} of shape {tuple(found)}")
+        raise UsageError(f"loader option output: expected {dtype} of shape {tuple(shape)}, found {kind} of shape {tuple(found)}")
     if not plain:
         how = "channels_last_3d" if channels_last_3d else "contiguous"
-        raise UsageError(f"out: expected writable CPU memory, {how}")
+        raise UsageError(f"loader option output: expected writable CPU memory, {how}")
     return address, length
 
 
@@ -44,16 +42,16 @@ def check_apart(tensors: Sequence[Any], shape: Sequence[int], dtype: str, channe
     regions = sorted(region(tensor, shape, dtype, channels_last_3d) for tensor in tensors)
     for (address, length), (following, _) in zip(regions, regions[1:]):
         if following < address + length:
-            raise UsageError("out: the tensors share memory")
+            raise UsageError("loader option output: the tensors share memory")
 
 
-def listed(out: Any) -> Optional[List[Any]]:
-    """One tensor as a list of it."""
-    if out is None:
-        return None
-    tensors = list(out) if isinstance(out, (list, tuple)) else [out]
-    if not tensors:
-        raise UsageError("out: expected a tensor, or several in a list")
+def listed(given: Any) -> List[Any]:
+    """One tensor or array as a list of it."""
+    tensors = list(given) if isinstance(given, (list, tuple)) else [given]
+    if not tensors or not all(is_tensor(each) or isinstance(each, np.ndarray) for each in tensors):
+        raise UsageError(
+            f"loader option output: expected 'torch', 'numpy', 'jpeg', or tensors or arrays to fill, found {given!r:.100}"
+        )
     return tensors
 
 
@@ -67,7 +65,7 @@ def pinned_allocator() -> Optional[Callable[[Sequence[int], str], Any]]:
     try:
         import torch
     except ImportError:
-        raise UsageError("pin_memory needs torch") from None
+        raise UsageError("loader option pin_memory: it needs torch") from None
     accelerator = getattr(torch, "accelerator", None)
     if not (accelerator.is_available() if accelerator is not None else torch.cuda.is_available()):
         warnings.warn("pin_memory: no accelerator was found, so memory is not pinned", stacklevel=4)

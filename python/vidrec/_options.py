@@ -1,154 +1,337 @@
-"""A loader's arguments, in the form that the compiled module takes."""
+"""A loader's options: checked, printed as they are written, and as the JSON that the compiled module takes."""
 
 from __future__ import annotations
 
-import operator
-import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+import json
+import sys
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, TypedDict, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _vidrec
+from . import _memory, _vidrec
+from ._values import U32, U64, Value, number, parse_bytes, whole, wholes, word
+from .batching import Batching, Buckets, FrameBudget, TokenBudget
+from .cameras import Cameras
+from .colors import Channels3, ColorJitter, Normalize, channels
+from .crops import CenterCrop, Cover, Crop, MultiScaleCrop, RandomCrop, RandomResizedCrop, ThreeCrop
 from .errors import UsageError
+from .frames import AllFrames, Frames, Random, Run, Uniform, Views, Windows
+from .memory import DecodedCache, Prefetch
+from .orders import Blocks, Homes, Order, Shuffled, Weighted
 from .tracks import TrackWindow
+from .words import Channels, Dtype, Last, Layout, OnBadFrame, Output
+
+if TYPE_CHECKING:
+    import torch  # type: ignore[import-not-found, unused-ignore]
+
+    DtypeGiven = Union[Dtype, torch.dtype, np.dtype[Any], Type[np.generic]]
+    Arrays = Union[NDArray[Any], Sequence[NDArray[Any]]]
+    Tensors = Union[torch.Tensor, Sequence[torch.Tensor]]
+    OutputGiven = Union[Output, Arrays, Tensors, None]
+else:
+    DtypeGiven = Arrays = Tensors = OutputGiven = Any
+
+FramesGiven = Union[int, Frames, None]
+CropGiven = Union[int, Tuple[int, int], Crop]
+OrderGiven = Union[Order, Sequence[int], NDArray[Any], None]
+PrefetchGiven = Union[int, Prefetch]
+CacheGiven = Union[int, str, DecodedCache, None]
 
 
-def pair(name: str, value: Any, number: Any = operator.index) -> Tuple[Any, Any]:
-    """One number as two, or two as they are."""
-    if isinstance(value, (tuple, list)):
-        if len(value) != 2:
-            raise UsageError(f"loader option {name}: expected a number or two, found {value!r}")
-        return number(value[0]), number(value[1])
-    return number(value), number(value)
+class SampleKeywords(TypedDict, total=False):
+    """Options that are about single samples."""
+
+    frames: FramesGiven
+    crop: CropGiven
+    flip: float
+    color: Optional[ColorJitter]
+    channels: Channels
+    dtype: DtypeGiven
+    normalize: Optional[Normalize]
+    layout: Layout
+    seed: int
+    cameras: Optional[Cameras]
+    fields: Sequence[str]
+    tracks: Optional[Mapping[str, TrackWindow]]
+    on_bad_frame: OnBadFrame
+    threads: Optional[int]
+    prefetch: PrefetchGiven
+    decoded_cache: CacheGiven
 
 
-def frames(value: Any, most: Optional[int]) -> Dict[str, Any]:
-    """A number of frames, all of them whatever their number, or those that every clip has."""
-    found: Dict[str, Any] = {"frames": None, "any_length": False, "max_frames": most}
-    if isinstance(value, str):
-        if value != "all":
-            raise UsageError(f"loader option frames: expected a number or 'all', found {value!r}")
-        found["any_length"] = True
-    elif value is not None:
-        found["frames"] = operator.index(value)
-    if most is not None and not found["any_length"]:
-        raise UsageError("loader option max_frames: it needs frames='all'")
+class LoaderKeywords(SampleKeywords, total=False):
+    """Options of a loader beside ``output``."""
+
+    shuffle: bool
+    order: OrderGiven
+    rank: Optional[Tuple[int, int]]
+    last: Last
+    batching: Optional[Batching]
+    pin_memory: bool
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a loader is asked for. Each option is in one form: a number of frames is :class:`Uniform`, and so on."""
+
+    batch_size: int = 16
+    frames: FramesGiven = None
+    crop: CropGiven = 224
+    flip: float = 0.0
+    color: Optional[ColorJitter] = None
+    channels: Channels = "rgb"
+    dtype: DtypeGiven = "uint8"
+    normalize: Optional[Normalize] = None
+    layout: Layout = "BTCHW"
+    shuffle: bool = False
+    order: OrderGiven = None
+    seed: int = 0
+    rank: Optional[Tuple[int, int]] = None
+    last: Last = "keep"
+    batching: Optional[Batching] = None
+    cameras: Optional[Cameras] = None
+    fields: Sequence[str] = ()
+    tracks: Optional[Mapping[str, TrackWindow]] = None
+    on_bad_frame: OnBadFrame = "error"
+    output: OutputGiven = None
+    pin_memory: bool = False
+    threads: Optional[int] = None
+    prefetch: PrefetchGiven = 4
+    decoded_cache: CacheGiven = None
+
+    def __post_init__(self) -> None:
+        keep = self._keep
+        keep("batch_size", _whole("batch_size", self.batch_size, 1))
+        keep("frames", _one("frames", self.frames, _FRAMES, Uniform))
+        keep("crop", _one("crop", self.crop, _CROPS, CenterCrop, is_optional=False))
+        keep("flip", _probability("flip", self.flip))
+        keep("color", _one("color", self.color, (ColorJitter,)))
+        keep("dtype", dtype(self.dtype))
+        keep("normalize", _one("normalize", self.normalize, (Normalize,)))
+        keep("order", _order(self.order))
+        keep("seed", _whole("seed", self.seed, 0, U64))
+        keep("rank", _rank(self.rank))
+        keep("batching", _one("batching", self.batching, (Buckets, FrameBudget, TokenBudget)))
+        keep("cameras", _one("cameras", self.cameras, (Cameras,)))
+        keep("fields", _names("fields", self.fields))
+        keep("tracks", _tracks(self.tracks))
+        keep("threads", None if self.threads is None else _whole("threads", self.threads, 1))
+        keep("prefetch", _one("prefetch", self.prefetch, (Prefetch,), Prefetch, is_optional=False))
+        keep("decoded_cache", _one("decoded_cache", self.decoded_cache, (DecodedCache,), DecodedCache, is_text=True))
+        words = {"channels": Channels, "layout": Layout, "last": Last, "on_bad_frame": OnBadFrame}
+        for name, known in words.items():
+            word(name, getattr(self, name), known)
+        self._check_together()
+
+    def _keep(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_together(self) -> None:
+        """Refuse what does not go together."""
+        if self.shuffle and self.order is not None:
+            raise UsageError("give only one of the loader options shuffle and order")
+        if self.normalize is not None and self.dtype == "uint8":
+            raise UsageError(
+                "loader option normalize: dtype 'uint8' is not normalized; give dtype='float32', or normalize on the device"
+                " with vidrec.torch.normalize"
+            )
+        own = self.memory() is not None
+        output = None if own else self.output
+        if output is not None:
+            word("output", output, Output)
+        if output == "jpeg" and self.decoded_cache is not None:
+            raise UsageError("loader option decoded_cache: output='jpeg' decodes nothing; choose one of them")
+        if self.pin_memory and own:
+            raise UsageError("loader option pin_memory: it cannot be combined with memory of your own; pin that yourself")
+        if self.pin_memory and output == "numpy":
+            raise UsageError("loader option pin_memory: it needs output='torch'")
+        if self.cameras is not None and own:
+            raise UsageError("loader option output: memory of your own cannot be combined with cameras")
+
+    def memory(self) -> Optional[List[Any]]:
+        """The tensors or arrays that batches are decoded into; None if the loader's own."""
+        return None if self.output is None or isinstance(self.output, str) else _memory.listed(self.output)
+
+    def ahead(self) -> Tuple[int, int]:
+        """Batches that are made ahead, and the bytes that they may take."""
+        prefetch: Any = self.prefetch
+        most = parse_bytes(prefetch.bytes) if isinstance(prefetch.bytes, str) else prefetch.bytes
+        return prefetch.batches, most or 1
+
+    def means(self) -> Tuple[Channels3, Channels3]:
+        """Mean and standard deviation of each channel."""
+        return (self.normalize or Normalize(0.0, 1.0)).of_channels()
+
+    def __str__(self) -> str:
+        """The options that differ from the defaults, as they are written."""
+        written = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            default = getattr(_DEFAULTS, field.name)
+            if field.name == "batch_size" or not (type(value) is type(default) and value == default):
+                written.append(f"{field.name}={_brief(field.name, value)}")
+        return ", ".join(written)
+
+
+def _brief(name: str, value: Any) -> str:
+    """A value as it is written, cut where it is long."""
+    if name == "output" and not isinstance(value, str):
+        return "[...]"
+    text = repr(value)
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+_FRAMES = (Uniform, Random, Run, Windows, Views, AllFrames)
+_CROPS = (CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover)
+_ORDERS = (Shuffled, Blocks, Homes, Weighted)
+
+
+def _refuse(option: str, expected: str, found: Any) -> UsageError:
+    return UsageError(f"loader option {option}: expected {expected}, found {found!r}")
+
+
+def _whole(option: str, value: Any, least: int, most: int = U32) -> int:
+    found = whole(value, least, most)
+    if found is None:
+        raise _refuse(option, f"a whole number from {least} to {most}", value)
     return found
 
 
-def rate(value: Any) -> str:
-    """Frames per second as text: 8, 29.97 or 30000/1001."""
-    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+def _probability(option: str, value: Any) -> float:
+    found = number(value, 0.0, 1.0)
+    if found is None:
+        raise _refuse(option, "a probability from 0 to 1", value)
+    return float(found)
 
 
-def budget(batch_frames: Optional[int], batch_tokens: Optional[int], patch: Any) -> Dict[str, Any]:
-    """What a batch may hold."""
-    if batch_frames is not None and batch_tokens is not None:
-        raise UsageError("give only one of the loader options batch_frames and batch_tokens")
-    if (batch_tokens is None) != (patch is None):
-        raise UsageError("give both of the loader options batch_tokens and patch, or neither")
-    sides = [operator.index(side) for side in patch or (1, 1, 1)]
-    if len(sides) != 3:
-        raise UsageError(f"loader option patch: expected frames, rows and columns, found {patch!r}")
-    return {"batch_frames": batch_frames, "batch_tokens": batch_tokens, "patch": sides}
+def _one(
+    option: str,
+    value: Any,
+    kinds: Tuple[Any, ...],
+    short: Any = None,
+    *,
+    is_text: bool = False,
+    is_optional: bool = True,
+) -> Any:
+    """A value of one of these classes; ``short`` makes one of the number, or text, that may be written instead."""
+    if isinstance(value, kinds) or value is None and is_optional:
+        return value
+    known = [f"vidrec.{kind.__name__}(...)" for kind in kinds]
+    listed = " or ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known)
+    others = (bool, Value, dict) if is_text else (bool, Value, dict, str)
+    if short is None or value is None or isinstance(value, others):
+        raise _refuse(option, listed if short is None else f"a number or {listed}", value)
+    try:
+        return short(value)
+    except UsageError as e:
+        # What is written as a number is refused by the name of the option.
+        expected = str(e).split(": expected ", 1)[-1].rsplit(", found ", 1)[0]
+        raise _refuse(option, f"{expected}, or {listed}", value) from None
 
 
-def names(option: str, value: Any) -> List[str]:
+def _order(value: Any) -> Any:
+    if value is None or isinstance(value, _ORDERS):
+        return value
+    samples = wholes(value, 0, most=U64)
+    if samples is None:
+        kinds = ", ".join(f"vidrec.{kind.__name__}(...)" for kind in _ORDERS)
+        raise _refuse("order", f"{kinds} or the numbers of samples", value)
+    return samples
+
+
+def _rank(value: Any) -> Optional[Tuple[int, int]]:
+    found = None if value is None else wholes(value, 0, 2)
+    if value is not None and (found is None or found[0] >= found[1]):
+        raise _refuse("rank", "(rank, world_size), such as (0, 8)", value)
+    return None if found is None else (found[0], found[1])
+
+
+def _names(option: str, value: Any) -> Tuple[str, ...]:
     """Names in a list; one alone is a mistake."""
     if isinstance(value, str) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f"loader option {option}: expected names in a list, found {value!r}")
-    return list(value)
+        raise _refuse(option, "names in a list", value)
+    return tuple(value)
 
 
-def tracks(value: Any) -> List[Tuple[Any, ...]]:
-    """What batches have of each track, by its name."""
+def _tracks(value: Any) -> Optional[Dict[str, TrackWindow]]:
     if value is None:
-        return []
+        return None
     if not isinstance(value, Mapping):
-        raise UsageError(f"loader option tracks: expected a dict of names and vidrec.track(...), found {value!r}")
-    found = []
+        raise _refuse("tracks", "a dict of names and vidrec.track(...)", value)
     for name, window in value.items():
-        option = f"loader option tracks[{name!r}]"
         if not isinstance(name, str) or not isinstance(window, TrackWindow):
-            raise UsageError(f"{option}: expected vidrec.track(...), found {window!r}")
-        span = None if window.window is None else tuple(float(x) for x in window.window)
-        if span is not None and len(span) != 2:
-            raise UsageError(f"{option}: expected a window of start and end in seconds, found {window.window!r}")
-        pace = None if window.rate is None else rate(window.rate)
-        found.append((name, span, pace, window.how, window.anchor, window.missing))
-    return found
-
-
-def decoded_cache(size: Union[int, str, None], folder: Any) -> Dict[str, Any]:
-    """How much memory decoded frames may take, and where it is."""
-    if folder is not None and size is None:
-        raise UsageError("loader option decoded_cache_dir: it needs decoded_cache; give that as well")
-    # Another process may have another working folder.
-    found = None if folder is None else os.path.abspath(os.fspath(folder))
-    return {"decoded_cache": None if size is None else str(size), "decoded_cache_dir": found}
-
-
-def channels(name: str, value: Any) -> Tuple[float, float, float]:
-    """One number for all channels, or one for each."""
-    values = [float(x) for x in (value if isinstance(value, (tuple, list, np.ndarray)) else [value])]
-    if len(values) == 1:
-        values *= 3
-    if len(values) != 3:
-        raise UsageError(f"loader option {name}: expected a number or one for each channel, found {value!r}")
-    return (values[0], values[1], values[2])
+            raise _refuse(f"tracks[{name!r}]", "vidrec.track(...)", window)
+    return dict(value)
 
 
 def dtype(value: Any) -> str:
     """The name of a type given by name, or as torch's or NumPy's."""
     name = str(value).replace("torch.", "") if not isinstance(value, type) else np.dtype(value).name
     if name not in _vidrec.DTYPES:
-        raise UsageError(f"loader option dtype: expected one of {', '.join(_vidrec.DTYPES)}, found {value!r}")
+        raise _refuse("dtype", f"one of {', '.join(_vidrec.DTYPES)}", value)
     return name
 
 
-def color(value: Any) -> Tuple[float, float, float, float]:
-    """Strengths of brightness, contrast, saturation, and the probability of gray."""
-    names = ("brightness", "contrast", "saturation", "grayscale")
+_DEFAULTS = Options()
+
+
+def rate(value: Any) -> Optional[str]:
+    """Frames per second as text: 8, 29.97 or 30000/1001."""
     if value is None:
-        value = {}
-    if isinstance(value, (int, float)):
-        value = dict.fromkeys(names[:3], value)
-    if not isinstance(value, dict) or not set(value) <= set(names):
-        raise UsageError(f"loader option color: expected a number or a dict of {', '.join(names)}, found {value!r}")
-    b, c, s, g = (float(value.get(name, 0.0)) for name in names)
-    return (b, c, s, g)
+        return None
+    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def order(
-    value: Any,
-    shuffle: bool,
-    weights: Union[Sequence[float], NDArray[Any], None],
-    homes: Optional[int],
-    exchange: float,
-    is_mix: bool = False,
-) -> Dict[str, Any]:
-    """The order: a word, ("blocks", block, window), the same of homes, or the samples themselves; or weights."""
-    # Which one mixes, the data set decides: a remote one is read in blocks. The sources of a mix decide without a word.
-    found: Dict[str, Any] = {"order": "mixed" if shuffle and not is_mix else "sequential"}
-    found.update(block=None, window=None, given=None, weights=None)
-    found.update(homes=None if homes is None else operator.index(homes), exchange=float(exchange))
-    if sum((shuffle, value is not None, weights is not None)) > 1:
-        raise UsageError("give only one of the loader options shuffle, order and weights")
-    if weights is not None:
-        found["weights"] = np.asarray(weights, np.float64).tolist()
-    elif isinstance(value, str):
-        found["order"] = value
-    elif isinstance(value, tuple) and value and value[0] in ("blocks", "homes"):
-        if len(value) != 3:
-            raise UsageError(f"loader option order: expected ({value[0]!r}, block, window), found {value!r}")
-        found["order"], found["block"], found["window"] = value
-    elif value is not None:
-        samples = np.asarray(value)
-        if samples.ndim != 1 or (samples.size and (samples.dtype.kind not in "iu" or samples.min() < 0)):
-            raise UsageError("loader option order: expected a word, ('blocks', block, window) or numbers of samples")
-        found["given"] = [int(sample) for sample in samples]
-    for name, is_set in (("homes", homes is not None), ("exchange", exchange != 1.0)):
-        if is_set and found["order"] != "homes":
-            raise UsageError(f"loader option {name}: it needs order='homes'")
-    return found
+def to_json(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) -> str:
+    """The options as the library reads them. A value of one of several classes is under the name of its class."""
+    told = {field.name: getattr(options, field.name) for field in fields(options)}
+    # These are Python's alone.
+    del told["output"], told["pin_memory"]
+    layout = "BTHWC" if options.layout == "channels_last_3d" else options.layout
+    # The sources of a mix have orders of their own.
+    told.update(rank=[rank, world_size], layout=layout, shuffle=options.shuffle and not is_mix)
+    for name in ("frames", "crop", "order", "batching"):
+        told[name] = _tagged(told[name])
+    return json.dumps({name: _plain(value) for name, value in told.items() if value is not None})
+
+
+def _tagged(value: Any) -> Any:
+    """A value under its name."""
+    if value is None:
+        return None
+    if isinstance(value, tuple):
+        return {"Given": list(value)}
+    # `vidrec.Clip` is a clip of a data set.
+    name = "Clip" if isinstance(value, Run) else type(value).__name__
+    return {name: _plain(value)} if fields(value) else name
+
+
+def _plain(value: Any) -> Any:
+    """Values, mappings and sequences as JSON has them."""
+    if isinstance(value, Value):
+        named: Any = value
+        told = {field.name: _of_field(field.name, getattr(value, field.name)) for field in fields(named)}
+        return {name: each for name, each in told.items() if each is not None}
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _of_field(name: str, value: Any) -> Any:
+    """A field that has one form there and may be written in several."""
+    if value is None:
+        return None
+    if name == "reducing_gap":
+        # JSON has no infinity.
+        return min(float(value), sys.float_info.max)
+    if name in ("mean", "std"):
+        return list(channels(value))
+    if name in ("fps", "rate"):
+        return rate(value)
+    if isinstance(value, range):
+        return [value.start, value.stop]
+    if name == "steps":
+        return [0, value]
+    return _plain(value)

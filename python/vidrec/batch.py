@@ -3,32 +3,65 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Generic,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+    cast,
+    overload,
+)
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import _display, _pictures, _vidrec
 from .errors import UsageError
 from .jpegs import Jpegs
 from .results import DrawnSample
 
-# torch's or NumPy's, which is known only where the code runs.
-Array = Any
+if TYPE_CHECKING:
+    import torch  # type: ignore[import-not-found, unused-ignore]
+    from typing_extensions import TypeVar
+
+    # Tensors or arrays, as the loader's ``output`` says.
+    A = TypeVar("A", default=torch.Tensor)
+else:
+    from typing import TypeVar
+
+    A = TypeVar("A")
+
+
+class Share(NamedTuple):
+    """What part of a step of all ranks a batch is."""
+
+    clips_on_all_ranks: int
+    world_size: int
+    all_real: bool
+
 
 # Clips that a page shows without being asked for more.
 _CLIPS_SHOWN = 4
 
 
-class Batch:
+class Batch(Generic[A]):
     """Clips that are trained on together.
 
     It does not change while you hold it, or any array or tensor made from it without a copy; its memory is reused only
-    when all of those are gone. (With ``out=``, the memory is yours, and is filled again when you ask for the next
+    when all of those are gone. (With memory of your own as ``output``, that is filled again when you ask for the next
     batch.)
+
+    For type checkers, it is ``Batch[torch.Tensor]`` or ``Batch[numpy.ndarray]``, as the loader's ``output`` says.
 
     Attributes
     ----------
-    frames : torch.Tensor or numpy.ndarray
-        Pictures, in the shape of the loader's ``layout`` and of its ``dtype``. With ``cameras``, they are the second
-        dimension. None with ``output="jpeg"``, until :func:`vidrec.torch.finish` has made them.
     labels : torch.Tensor or numpy.ndarray
         Label of each clip, -1 for none: int64 of shape (B,).
     clips : torch.Tensor or numpy.ndarray
@@ -37,7 +70,8 @@ class Batch:
     source_ids : torch.Tensor, numpy.ndarray or None
         Number of the source of each clip in a mix: int64 of shape (B,). None without a mix.
     mask : torch.Tensor or numpy.ndarray
-        False for a clip that only fills the last batch and should not count: bool of shape (B,).
+        False for a clip that only fills the batch and should not count: bool of shape (B,). Only with ``last="pad"`` are
+        there such clips.
     frame_mask : torch.Tensor or numpy.ndarray
         False for a frame that pads its clip (zeros), or stands in for one that a short clip does not have: bool of
         shape (B, T).
@@ -63,18 +97,34 @@ class Batch:
         Which batch it is, counted from 0.
     """
 
+    labels: A
+    clips: A
+    mask: A
+    frame_mask: A
+    times: A
+    fields: Dict[str, Any]
+    tracks: Dict[str, Any]
+    track_masks: Dict[str, A]
+    track_times: Dict[str, List[List[Tuple[float, float]]]]
+    # None unless asked for, which whoever asked knows.
+    source_ids: Any
+    camera_mask: Any
+    epoch: int
+    number: int
+
     __slots__ = (
+        "_frames",
         "_inner",
         "_jpegs",
         "_names",
         "_params",
+        "_share",
         "_sources",
         "camera_mask",
         "clips",
         "epoch",
         "fields",
         "frame_mask",
-        "frames",
         "labels",
         "mask",
         "number",
@@ -87,27 +137,29 @@ class Batch:
 
     def __init__(
         self,
-        frames: Array,
-        labels: Array,
-        clips: Array,
-        mask: Array,
+        frames: Optional[A],
+        labels: A,
+        clips: A,
+        mask: A,
         params: Union[_vidrec.Batch, List[DrawnSample]],
+        share: Share,
+        frame_mask: A,
+        times: A,
         epoch: int = 0,
         number: int = 0,
-        frame_mask: Array = None,
-        times: Array = None,
         fields: Optional[Dict[str, Any]] = None,
         sources: Optional[List[str]] = None,
-        source_ids: Array = None,
+        source_ids: Any = None,
         names: Sequence[str] = (),
         tracks: Optional[Dict[str, Any]] = None,
-        track_masks: Optional[Dict[str, Array]] = None,
-        camera_mask: Array = None,
+        track_masks: Optional[Dict[str, A]] = None,
+        camera_mask: Any = None,
         track_times: Optional[Dict[str, List[List[Tuple[float, float]]]]] = None,
         jpegs: Optional[Jpegs] = None,
     ) -> None:
-        self.frames, self.labels, self.clips, self.mask = frames, labels, clips, mask
+        self._frames, self.labels, self.clips, self.mask = frames, labels, clips, mask
         self.frame_mask, self.times, self.fields = frame_mask, times, fields or {}
+        self._share = share
         self._sources = sources
         self.source_ids, self._names = source_ids, names
         self.tracks, self.track_masks = tracks or {}, track_masks or {}
@@ -120,6 +172,80 @@ class Batch:
             self._params = params
         else:
             self._inner = params
+
+    @property
+    def frames(self) -> A:
+        """Pictures: a tensor or an array in the shape of the loader's ``layout`` and of its ``dtype``.
+
+        With ``cameras``, they are the second dimension. With ``output="jpeg"`` an error, until :func:`vidrec.torch.finish`
+        has made them.
+        """
+        if self._frames is None:
+            raise UsageError("the batch has JPEGs instead of frames: vidrec.torch.finish makes frames of what they decode to")
+        return self._frames
+
+    @frames.setter
+    def frames(self, frames: A) -> None:
+        self._frames = frames
+
+    @property
+    def clips_on_all_ranks(self) -> int:
+        """How many clips of this step count, on all ranks together: those whose ``mask`` is True."""
+        return self._share.clips_on_all_ranks
+
+    @overload
+    def mean(self, losses: torch.Tensor) -> torch.Tensor: ...
+    @overload
+    def mean(self, losses: NDArray[Any]) -> np.floating[Any]: ...
+
+    def mean(self, losses: Any) -> Any:
+        """The mean loss of the clips that count, so that the mean over ranks is the mean over the clips of all ranks.
+
+        It is the sum over this rank's clips whose ``mask`` is True, times the number of ranks, divided by
+        :attr:`clips_on_all_ranks`. On one rank it is the mean. ``DistributedDataParallel`` takes the mean of all ranks'
+        gradients: then every clip counts the same, also in a last batch of which ranks have different numbers of clips.
+
+        Parameters
+        ----------
+        losses : torch.Tensor or numpy.ndarray
+            A loss for each clip: shape (B,), such as ``cross_entropy(..., reduction="none")`` gives.
+
+        Returns
+        -------
+        torch.Tensor or numpy.floating
+            A scalar.
+
+        Raises
+        ------
+        UsageError
+            ``losses`` does not have one value for each clip.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> loader = vidrec.Loader("train", batch_size=8, crop=64, last="pad", output="numpy")
+        >>> first, last = loader
+        >>> last.mask.tolist()
+        [True, True, True, True, False, False, False, False]
+        >>> float(last.mean(np.array([1.0, 2.0, 3.0, 4.0, 50.0, 50.0, 50.0, 50.0])))
+        2.5
+        """
+        if tuple(losses.shape) != (len(self),):
+            raise UsageError(
+                f"Batch.mean: expected a loss for each clip, of shape ({len(self)},), found shape {tuple(losses.shape)};"
+                ' functions of torch give that with reduction="none"'
+            )
+        counted = losses if self._share.all_real else self._counted(losses)
+        return counted.sum() * (self._share.world_size / max(1, self._share.clips_on_all_ranks))
+
+    def _counted(self, losses: Any) -> Any:
+        """The losses with zeros for the clips that do not count, whatever theirs are."""
+        if isinstance(losses, np.ndarray):
+            return np.where(np.asarray(self.mask), losses, np.zeros((), losses.dtype))
+        import torch
+
+        mask: Any = self.mask
+        return torch.where(torch.as_tensor(mask, device=losses.device), losses, torch.zeros_like(losses))
 
     @property
     def params(self) -> List[DrawnSample]:
@@ -155,16 +281,18 @@ class Batch:
         return [] if self.source_ids is None else [self._names[int(source)] for source in self.source_ids]
 
     def __len__(self) -> int:
-        return len(self.labels)
+        labels: Any = self.labels
+        return len(labels)
 
     def __repr__(self) -> str:
         return f"<vidrec.Batch {self.number} of epoch {self.epoch}: {self._described()}>"
 
     def _described(self) -> str:
         """What its frames are."""
-        if self.frames is None:
+        frames: Any = self._frames
+        if frames is None:
             return repr(self._jpegs)
-        return f"{str(self.frames.dtype).replace('torch.', '')} {tuple(self.frames.shape)}"
+        return f"{str(frames.dtype).replace('torch.', '')} {tuple(frames.shape)}"
 
     def _repr_html_(self) -> str:
         return self._page(_CLIPS_SHOWN, _display.HEIGHT)
@@ -185,30 +313,33 @@ class Batch:
 
     def _page(self, clips: int, height: int) -> str:
         """A table, and the first clips as they will be trained on."""
-        rows = [("frames", self._described()), ("labels", _display.some([str(int(label)) for label in self.labels], 16))]
+        labels: Any = self.labels
+        rows = [("frames", self._described()), ("labels", _display.some([str(int(label)) for label in labels], 16))]
         rows += [(f"track {name}", _shape(values)) for name, values in self.tracks.items()]
         rows += [(f"field {name}", _shape(values)) for name, values in self.fields.items()]
         strips = self._strips(clips, height)
         if strips is None:
-            rows.append(("pictures", "frames are not decoded" if self.frames is None else "the shape has no 3 colors"))
+            rows.append(("pictures", "frames are not decoded" if self._frames is None else "the shape has no 3 colors"))
         return _display.page(repr(self), rows, (_display.figure(strip, name) for name, strip in strips or ()))
 
     def _strips(self, clips: int, height: int) -> Optional[List[Tuple[str, _pictures.Picture]]]:
         """A name and a strip for each of the first clips; None if they are JPEGs, or no side of the shape is 3 colors."""
-        frames = None if self.frames is None else _pictures.in_colors(self.frames[:clips])
+        stored: Any = self._frames
+        frames = None if stored is None else _pictures.in_colors(stored[:clips])
         if frames is None:
             return None
         shown = _pictures.reduced(frames[:, _pictures.evenly(frames.shape[1], _display.FRAMES)], height)
-        labels = [int(label) for label in self.labels[:clips]]
+        first: Any = self.labels
+        labels = [int(label) for label in first[:clips]]
         return [(f"{label} · {source}", _pictures.strip(row)) for label, source, row in zip(labels, self.sources, shown)]
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        known = (self.params, self.epoch, self.number, self.frame_mask, self.times, self.fields, self.sources)
+        known = (self.params, self._share, self.frame_mask, self.times, self.epoch, self.number, self.fields, self.sources)
         more = (self.source_ids, self._names, self.tracks, self.track_masks, self.camera_mask, self.track_times)
         more = (*more, self._jpegs)
-        return Batch, (self.frames, self.labels, self.clips, self.mask, *known, *more)
+        return Batch, (self._frames, self.labels, self.clips, self.mask, *known, *more)
 
-    def to(self, *args: Any, **kwargs: Any) -> Batch:
+    def to(self, *args: Any, **kwargs: Any) -> Batch[A]:
         """The batch with each tensor's ``to(...)``, for torch: ``batch.to("cuda", non_blocking=True)``.
 
         A dtype is for ``frames`` alone. Lists among fields and tracks stay as they are, and so do :attr:`jpegs`, which decoders
@@ -216,25 +347,27 @@ class Batch:
         """
         import torch
 
+        stored: Any = self._frames
+        labels: Any = self.labels
         # Without frames, a tensor without values tells the device.
-        frames = (torch.empty((0,) * 5) if self.frames is None else self.frames).to(*args, **kwargs)
+        frames = (torch.empty((0,) * 5) if stored is None else stored).to(*args, **kwargs)
         rest = {k: v for k, v in kwargs.items() if k in ("non_blocking", "copy")}
-        made = None if self.frames is None else frames
-        if frames.device == self.labels.device and not any(isinstance(a, (str, torch.device)) for a in args):
+        made = None if stored is None else frames
+        if frames.device == labels.device and not any(isinstance(a, (str, torch.device)) for a in args):
             return self._with(made, lambda tensor: tensor)
         return self._with(made, lambda tensor: tensor.to(frames.device, **rest))
 
-    def pin_memory(self) -> Batch:
+    def pin_memory(self) -> Batch[A]:
         """The batch in pinned memory, copied where it is not; for torch. ``DataLoader(pin_memory=True)`` calls it."""
-        frames = None if self.frames is None else self.frames.pin_memory()
-        batch = self._with(frames, lambda tensor: tensor.pin_memory())
+        stored: Any = self._frames
+        batch = self._with(None if stored is None else stored.pin_memory(), lambda tensor: tensor.pin_memory())
         batch._jpegs = None if self._jpegs is None else self._jpegs.pin_memory()
         return batch
 
-    def _with(self, frames: Array, each: Callable[[Array], Array]) -> Batch:
+    def _with(self, frames: Any, each: Callable[[Any], Any]) -> Batch[A]:
         """The same with other frames, and with what ``each`` makes of every other tensor."""
         batch = copy.copy(self)
-        batch.frames = frames
+        batch._frames = frames
         for name in ("labels", "clips", "mask", "frame_mask", "times"):
             setattr(batch, name, each(getattr(self, name)))
         if self.source_ids is not None:
@@ -246,11 +379,11 @@ class Batch:
             setattr(batch, name, {name: v if isinstance(v, list) else each(v) for name, v in values.items()})
         return batch
 
-    def __copy__(self) -> Batch:
-        batch = Batch.__new__(Batch)
+    def __copy__(self) -> Batch[A]:
+        batch: Any = Batch.__new__(Batch)
         for name in Batch.__slots__:
             setattr(batch, name, getattr(self, name))
-        return batch
+        return cast("Batch[A]", batch)
 
 
 def _shape(values: Any) -> str:

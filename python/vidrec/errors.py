@@ -90,8 +90,8 @@ class InternalError(Error):
     """A fault of vidrec itself. Please report it."""
 
 
-class CollateError(UsageError):
-    """The function given as ``collate`` failed; the message names the batch and its clips, and the cause is its error."""
+class MapError(UsageError):
+    """A function given to ``Loader.map`` failed; the message names the batch and its clips, and the cause is its error."""
 
 
 class PackWarning(UserWarning):

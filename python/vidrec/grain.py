@@ -6,12 +6,17 @@ that are Grain's. It does not import Grain, and suits whatever asks for samples 
 
 from __future__ import annotations
 
-from typing import Any, Dict, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, Dict, SupportsIndex, Union
 
 from . import _samples
 from ._storage import Path
 from .dataset import Dataset
 from .mixing import Mix
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import SampleKeywords
 
 
 class Source:
@@ -19,7 +24,7 @@ class Source:
 
     A sample is a dict of ``frames`` and ``label``. With the option ``fields`` or ``tracks`` it has a dict of them under
     that name; tracks have their mask beside them as ``NAME_mask``, and the times of texts as ``NAME_times``. With
-    ``frames="all"``, samples differ in length.
+    :class:`vidrec.AllFrames`, samples differ in length.
 
     Parameters
     ----------
@@ -30,14 +35,14 @@ class Source:
     Examples
     --------
     >>> from vidrec.grain import Source
-    >>> source = Source("train", size=64, dtype="float32")
+    >>> source = Source("train", crop=64, dtype="float32")
     >>> sample = source[7]
     >>> sample["frames"].shape, sample["label"]
     ((8, 3, 64, 64), 1)
     """
 
-    def __init__(self, dataset: Union[Dataset, Mix, Path], **options: Any) -> None:
-        self._loader = _samples.loader_of(dataset, "numpy", options)
+    def __init__(self, dataset: Union[Dataset, Mix, Path], **options: Unpack[SampleKeywords]) -> None:
+        self._loader = _samples.loader_of(dataset, "numpy", {**options})
 
     def __len__(self) -> int:
         return self._loader._ready().batches_in(0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
-import operator
 import os
 import sys
 import threading
@@ -23,9 +23,9 @@ from typing import (
     Optional,
     Sequence,
     Tuple,
-    Type,
     Union,
     cast,
+    overload,
 )
 
 import numpy as np
@@ -33,50 +33,50 @@ from numpy.typing import NDArray
 
 from . import _display, _memory, _options, _vidrec
 from . import jpegs as _jpegs
+from ._options import (
+    Arrays,
+    CacheGiven,
+    CropGiven,
+    DtypeGiven,
+    FramesGiven,
+    OrderGiven,
+    OutputGiven,
+    PrefetchGiven,
+    Tensors,
+)
 from ._storage import Path
-from .batch import Batch
+from .batch import Batch, Share
+from .batching import Batching
+from .cameras import Cameras
+from .colors import ColorJitter, Normalize
 from .dataset import Dataset, open
-from .errors import CollateError, Error, LoaderWarning, UsageError
+from .errors import Error, LoaderWarning, MapError, UsageError
 from .mixing import Mix
 from .monitor import Monitor
 from .results import LoaderStats
 from .tracks import TrackWindow
-from .words import (
-    CamerasCrop,
-    Channels,
-    Crop,
-    Draws,
-    Dtype,
-    LastBatch,
-    Layout,
-    Missing,
-    OnBadFrame,
-    Order,
-    Output,
-    ShortClips,
-    Temporal,
-)
+from .words import Channels, Last, Layout, OnBadFrame, Output
 
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found, unused-ignore]
-    from typing_extensions import TypeVar
+    from typing_extensions import TypeVar, Unpack
 
-    # What a loop gets: batches, unless collate makes something else of them.
-    B = TypeVar("B", default=Batch)
+    # What a loop gets: batches, unless a function makes something else of them.
+    B = TypeVar("B", default=Batch[torch.Tensor])
+    # What a function makes of them.
+    C = TypeVar("C")
 else:
     from typing import TypeVar
 
     B = TypeVar("B")
-
-# An order by its word, in blocks, or as numbers of samples.
-OrderGiven = Union[Order, Tuple[Literal["blocks", "homes"], int, int], Sequence[int], NDArray[np.integer[Any]]]
+    C = TypeVar("C")
 
 
 class Loader(Generic[B]):
     """Gives the batches of a data set, epoch after epoch, decoded ahead by threads of its own.
 
     A batch is a pure function of data set, options, epoch and number, for any number of threads. Each ``for`` loop is
-    the next epoch, unless :meth:`set_epoch` says which.
+    the next epoch, unless :meth:`set_epoch` says which. Printed, a loader is how it was made.
 
     Parameters
     ----------
@@ -84,149 +84,60 @@ class Loader(Generic[B]):
         What to load.
     batch_size : int, default 16
         Clips in a batch, of this rank.
-    frames : int or "all", optional
-        Frames to take from each clip. ``"all"`` takes all of them, whatever their number: each batch is as long as its
-        longest clip on any rank, or as its bucket, and :attr:`Batch.frame_mask` is False where a clip is padded. If not
-        given, all are taken, and every clip must have the same number.
-    max_frames : int, optional
-        Most frames of a clip, with ``frames="all"``; a longer one is sampled down.
-    short : {"repeat", "pad", "skip", "error"}, default "repeat"
-        What happens to a clip with fewer frames than a sample needs: frames come more than once; zeros fill it up; the
-        clip is in no epoch; or the loader is not made. ``frame_mask`` is False for repeated and padded frames.
-        :meth:`stats` counts these clips, and a warning names them once.
-    fps : float, int or str, optional
-        Frames per second of presentation time, whatever rate is stored: ``temporal`` then chooses among the frames that
-        are on the screen at each tick. A rate above the stored one is an error.
-    temporal : str, default "uniform"
-        How they are chosen: ``"uniform"``, spread evenly; ``"random-segments"``, one at random in each of as many
-        segments (TSN); ``"clip"`` and ``"clip-center"``, a run at random or in the middle; ``"views"``, ``views`` runs
-        of each clip, and ``"dense"``, every run: each is a sample of its own.
-    stride : int, default 1
-        Frames from one to the next in a run.
-    views : int, default 10
-        Runs of each clip with ``temporal="views"``.
-    hop : int, default 1
-        Frames from the start of one run to that of the next with ``temporal="dense"``.
-    buckets : sequence of int, default ()
-        Lengths, ascending, with ``frames="all"``: a clip goes to the first that holds it and is padded to that length.
-        All clips of a batch come from one bucket; all ranks have the same number of batches, and the same shapes at the
-        same time.
-    sizes : sequence of (int, int), default ()
-        Heights and widths, instead of ``size``: a clip goes to the one that is nearest in shape. With ``crop="cover"``
-        nothing is distorted.
-    batch_frames : int, optional
-        Frames that a batch may hold, instead of ``batch_size``; each bucket has as many clips as fit.
-    batch_tokens, patch : int and (int, int, int), optional
-        The same in tokens, where each ``patch`` of frames, rows and columns is one.
-    fields : sequence of str, default ()
-        Attributes that come with each batch as :attr:`Batch.fields`; ``"video.codec"`` is ``codec`` in ``video``. All
-        clips are looked at once for their types.
-    tracks : dict, optional
-        Tracks that come with each batch as :attr:`Batch.tracks`: by name, what :func:`vidrec.track` says of each. A
-        remote data set's track files are all opened once.
-    cameras : sequence of str, default ()
-        Cameras whose clips of the same episode are one sample: frames are (B, V, T, C, H, W), V of them in this order.
-        They are drawn among those of the first; of the others come those whose times are nearest. Everything else that a
-        batch has is of the first.
-    camera_attribute, episode_attribute : str
-        The attributes of clips that name their camera and their episode. Default ``"camera"`` and ``"episode"``.
-    missing_cameras : {"error", "mask"}, default "error"
-        What happens to an episode without one of the cameras: an error names both, or the pictures are zeros and
-        :attr:`Batch.camera_mask` is False.
-    cameras_crop : {"same", "own"}, default "same"
-        Whether crop, flip and colors are drawn for all cameras together, or for each.
-    collate : callable, optional
-        Called with each batch; what it returns is what the loop gets.
-    allow_empty : bool, default False
-        Whether an epoch may have no batch; otherwise that is an error.
-    size : int or (int, int), default 224
-        Height and width of the pictures.
-    resize_short : int or (int, int), optional
-        Length to which the shorter side is resized first, or a range from which it is drawn for each clip.
-    crop : str, default "center"
-        Part of the frame, drawn once a clip: ``"center"``, ``"random"``, ``"random-resized"`` (as torchvision's),
-        ``"multi-scale"`` and ``"multi-scale-fixed"`` (TSN), ``"cover"`` and ``"cover-random"`` (the largest part in the
-        shape of the picture, in the middle or at random), ``"three"`` (left, middle and right, each a sample).
-    scale, ratio : (float, float)
-        Area as a fraction of the frame's, and width over height, for ``"random-resized"``. Default 0.08 to 1, and 3/4
-        to 4/3.
-    flip : float, default 0
+    frames : int, Uniform, Random, Run, Windows, Views or AllFrames, optional
+        Which frames of each clip. A number is :class:`Uniform`. Default: all, and every clip must have the same number.
+    crop : int, (int, int), CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop or Cover, default 224
+        Which part of a frame becomes the picture, and how large that is. A side, or height and width, is :class:`CenterCrop`.
+    flip : float, default 0.0
         Probability that a clip is mirrored.
-    color : float or dict, optional
-        How much colors vary from clip to clip: strength of ``brightness``, ``contrast`` and ``saturation``, and
-        probability of ``grayscale``.
+    color : ColorJitter, optional
+        How much colors vary from clip to clip.
     channels : {"rgb", "gray", "ycbcr"}, default "rgb"
         What the channels are.
     dtype : {"uint8", "float16", "bfloat16", "float32"} or a dtype of torch or NumPy, default "uint8"
-        Type of a sample. The float types are ``(x / 255 - mean) / std``.
-    mean, std : float or sequence of float
-        For each channel, as fractions of full: divide levels by 255. Default 0 and 1.
-    layout : {"BTCHW", "BCTHW", "BTHWC"}, default "BTCHW"
-        Order of dimensions.
-    channels_last_3d : bool, default False
-        With ``layout="BCTHW"``: lay the samples out in memory as ``torch.channels_last_3d``.
-    reducing_gap : float, optional
-        How much larger than the picture a frame is decoded at least, where that is faster. Default 1.125; infinity turns
-        it off.
+        Type of a sample. The float types are ``x / 255``, unless ``normalize`` says otherwise.
+    normalize : Normalize, optional
+        Mean and standard deviation of the float types, such as :data:`vidrec.IMAGENET`.
+    layout : {"BTCHW", "BCTHW", "BTHWC", "channels_last_3d"}, default "BTCHW"
+        Order of dimensions. The last is BCTHW, in memory as ``torch.channels_last_3d``.
     shuffle : bool, default False
-        A new order in each epoch. A mix is always shuffled. For a local data set an exact shuffle, ``order="shuffled"``. For a remote one blocks of
-        8 MiB, of which 64 are mixed at a time, and each rank has its own: ``order="homes"``. A warning says how well
-        that mixes.
-    order : str, tuple or sequence of int, optional
-        Instead: ``"sequential"``, ``"shuffled"``, ``("blocks", block, window)`` for disks that are slow at random,
-        ``"homes"`` or ``("homes", block, window)`` for clusters whose nodes keep what they read, or the samples
-        themselves in the order in which they are to come.
-    weights : sequence of float, optional
-        Instead: a weight for each sample, by which they are drawn, with replacement.
-    homes : int, optional
-        With ``order="homes"``: among how many homes the blocks are shared. Default: one for each rank; a run that resumes
-        keeps the number of the run that stopped. Give the number of nodes if the ranks of a node share a cache: rank ``r``
-        then reads home ``r * homes // world_size``, if ``homes`` divides ``world_size``.
-    exchange : float, default 1.0
-        With ``order="homes"``: the fraction of the blocks that may change homes for an epoch after the first, from 0 to 1.
-        With 1, all are dealt again; with 0.1, nine tenths of what a home reads are what it read in the first epoch.
-    draws : {"rotate", "all"}, default "rotate"
-        If several draws of each video were packed: one per epoch, in turn; or all, each a sample of its own.
+        A new order in each epoch: :class:`Shuffled` for a local data set; for a remote one :class:`Homes` in blocks of 8 MiB,
+        of which 64 are mixed at a time, and a warning says how well that mixes. A mix is always shuffled.
+    order : Shuffled, Blocks, Homes, Weighted or sequence of int, optional
+        Instead: this order, or the numbers of the samples in the order in which they are to come. Default: the data set's.
     seed : int, default 0
         Seed of everything random.
-    rank, world_size : int, optional
+    rank : (int, int), optional
         Number of this process among those that train together, and how many there are. Default: those of
-        ``torch.distributed`` if it is initialized, else 0 and 1.
-    last : {"pad", "drop", "wrap"}, default "pad"
-        What happens to clips that do not fill a batch on every rank. ``"pad"``: the batch is filled with other clips
-        whose ``mask`` is False; ``"drop"``: this epoch skips them; ``"wrap"``: the batch is filled from the start of the
-        epoch.
-    threads : int, optional
-        Threads that decode. Default: as many as there are cores, up to 8.
-    check_crc : bool, default True
-        Whether every frame's checksum is compared.
+        ``torch.distributed`` if it is initialized, else (0, 1).
+    last : {"keep", "drop", "wrap", "pad"}, default "keep"
+        What happens to clips that do not fill a batch on every rank. ``"keep"``: the last batches are smaller, and all ranks
+        have the same number of them; ``"drop"``: this epoch skips these clips; ``"wrap"``: clips from the start of the epoch
+        fill the batch; ``"pad"``: other clips fill it, whose ``mask`` is False.
+    batching : Buckets, FrameBudget or TokenBudget, optional
+        How clips of different lengths share batches.
+    cameras : Cameras, optional
+        Cameras whose clips of the same episode are one sample.
+    fields : sequence of str, default ()
+        Attributes that come as :attr:`Batch.fields`; ``"video.codec"`` is ``codec`` in ``video``. All clips are looked at once.
+    tracks : dict, optional
+        Tracks that come as :attr:`Batch.tracks`: by name, what :func:`vidrec.track` says of each.
     on_bad_frame : {"error", "substitute"}, default "error"
         What happens to a clip that cannot be read: its batch raises an exception (the next batch still comes), or
         another clip replaces it, which :attr:`Batch.params` and :meth:`stats` say.
-    prefetch : int, default 4
-        Batches that are made ahead.
-    prefetch_bytes : int, default 1 GiB
-        Limit for the memory of those batches; one batch is always made. Between epochs the loader keeps this memory and
-        that of one more batch.
-    readahead : int, default 4
-        Batches after those whose pages the system is asked to read.
-    decoded_cache : int or str, optional
-        Keep decoded frames in memory that all processes of the machine share, at most this much, such as ``"200GB"``, so
-        that frames are decoded once and not once an epoch. A frame takes 1.5 bytes a pixel. The batches are the same.
-        Linux only. Default: frames are decoded each time.
-    decoded_cache_dir : path, optional
-        The folder in memory for that. Default: ``/dev/shm``.
+    output : {"torch", "numpy", "jpeg"}, tensor, array or a list of them, optional
+        Whether batches hold tensors or arrays. Default: torch if it is installed. With ``"jpeg"`` frames are not decoded:
+        batches have :attr:`Batch.jpegs`, for a decoder on a GPU, and :func:`vidrec.torch.finish` makes the frames. Batches
+        are decoded into tensors or arrays of your own in turn; each is filled again when you ask for the next batch.
     pin_memory : bool, default False
         Decode straight into torch's pinned memory, for copies with ``non_blocking=True``. If torch finds no accelerator,
         it warns, and memory is not pinned.
-    out : tensor or list of tensors, optional
-        Your own memory, torch's or NumPy's, into which batches are decoded in turn. A batch's memory is filled again
-        when you ask for the next batch; all but one are filled ahead.
-    output : {"torch", "numpy", "jpeg"}, optional
-        Whether batches hold tensors or arrays. Default: torch if it is installed. With ``"jpeg"`` frames are not decoded:
-        batches have :attr:`Batch.jpegs` instead of ``frames``, for a decoder on a GPU, and :func:`vidrec.torch.finish`
-        makes of decoded frames what ``size``, ``crop``, ``dtype`` and all others ask for. ``pin_memory`` then copies the
-        JPEGs once.
+    threads : int, optional
+        Threads that decode. Default: as many as there are cores, up to 8.
+    prefetch : int or Prefetch, default 4
+        Batches that are made ahead.
+    decoded_cache : int, str or DecodedCache, optional
+        Keep decoded frames in memory that all processes of the machine share, at most this much, such as ``"200GB"``.
 
     Raises
     ------
@@ -235,7 +146,9 @@ class Loader(Generic[B]):
 
     Examples
     --------
-    >>> loader = vidrec.Loader("train", batch_size=4, size=64, dtype="float32", mean=0.45, std=0.225, shuffle=True)
+    >>> from vidrec import IMAGENET, RandomResizedCrop
+    >>> train = dict(batch_size=4, crop=RandomResizedCrop(64), dtype="float32", normalize=IMAGENET, shuffle=True)
+    >>> loader = vidrec.Loader("train", **train)
     >>> len(loader)
     3
     >>> for epoch in range(2):
@@ -248,190 +161,159 @@ class Loader(Generic[B]):
     >>> batches = iter(loader)
     >>> batch = next(batches)
     >>> state = loader.state_dict()
-    >>> resumed = vidrec.Loader("train", batch_size=4, size=64, dtype="float32", mean=0.45, std=0.225, shuffle=True)
+    >>> resumed = vidrec.Loader("train", **train)
     >>> resumed.load_state_dict(state)
     >>> bool((next(iter(resumed)).frames == next(batches).frames).all())
     True
+
+    It says how it was made:
+
+    >>> vidrec.Loader("train", 8, frames=4, crop=64)
+    vidrec.Loader('train', batch_size=8, frames=Uniform(count=4), crop=CenterCrop(size=64))
     """
 
+    @overload
+    def __init__(
+        self: Loader[Batch[torch.Tensor]],
+        dataset: Union[Dataset, Mix, Path],
+        batch_size: int = 16,
+        *,
+        output: Union[Literal["torch", "jpeg"], Tensors, None] = None,
+        **options: Unpack[_options.LoaderKeywords],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Loader[Batch[NDArray[Any]]],
+        dataset: Union[Dataset, Mix, Path],
+        batch_size: int = 16,
+        *,
+        output: Union[Literal["numpy"], Arrays],
+        **options: Unpack[_options.LoaderKeywords],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Loader[Batch[Any]],
+        dataset: Union[Dataset, Mix, Path],
+        batch_size: int = 16,
+        *,
+        output: Optional[Output],
+        **options: Unpack[_options.LoaderKeywords],
+    ) -> None: ...
     def __init__(
         self,
         dataset: Union[Dataset, Mix, Path],
         batch_size: int = 16,
         *,
-        frames: Union[int, Literal["all"], None] = None,
-        max_frames: Optional[int] = None,
-        short: ShortClips = "repeat",
-        fps: Union[float, str, None] = None,
-        temporal: Temporal = "uniform",
-        stride: int = 1,
-        views: int = 10,
-        hop: int = 1,
-        buckets: Sequence[int] = (),
-        sizes: Sequence[Tuple[int, int]] = (),
-        batch_frames: Optional[int] = None,
-        batch_tokens: Optional[int] = None,
-        patch: Optional[Tuple[int, int, int]] = None,
+        frames: FramesGiven = None,
+        crop: CropGiven = 224,
+        flip: float = 0.0,
+        color: Optional[ColorJitter] = None,
+        channels: Channels = "rgb",
+        dtype: DtypeGiven = "uint8",
+        normalize: Optional[Normalize] = None,
+        layout: Layout = "BTCHW",
+        shuffle: bool = False,
+        order: OrderGiven = None,
+        seed: int = 0,
+        rank: Optional[Tuple[int, int]] = None,
+        last: Last = "keep",
+        batching: Optional[Batching] = None,
+        cameras: Optional[Cameras] = None,
         fields: Sequence[str] = (),
         tracks: Optional[Mapping[str, TrackWindow]] = None,
-        cameras: Sequence[str] = (),
-        camera_attribute: str = "camera",
-        episode_attribute: str = "episode",
-        missing_cameras: Missing = "error",
-        cameras_crop: CamerasCrop = "same",
-        collate: Optional[Callable[[Batch], B]] = None,
-        allow_empty: bool = False,
-        size: Union[int, Tuple[int, int]] = 224,
-        resize_short: Union[int, Tuple[int, int], None] = None,
-        crop: Crop = "center",
-        scale: Tuple[float, float] = (0.08, 1.0),
-        ratio: Tuple[float, float] = (3 / 4, 4 / 3),
-        flip: float = 0.0,
-        color: Union[float, Dict[str, float], None] = None,
-        channels: Channels = "rgb",
-        dtype: Union[Dtype, torch.dtype, np.dtype[Any], Type[np.generic]] = "uint8",
-        mean: Union[float, Sequence[float], NDArray[Any]] = 0.0,
-        std: Union[float, Sequence[float], NDArray[Any]] = 1.0,
-        layout: Layout = "BTCHW",
-        channels_last_3d: bool = False,
-        reducing_gap: Optional[float] = None,
-        shuffle: bool = False,
-        order: Optional[OrderGiven] = None,
-        weights: Union[Sequence[float], NDArray[Any], None] = None,
-        homes: Optional[int] = None,
-        exchange: float = 1.0,
-        draws: Draws = "rotate",
-        seed: int = 0,
-        rank: Optional[int] = None,
-        world_size: Optional[int] = None,
-        last: LastBatch = "pad",
-        threads: Optional[int] = None,
-        check_crc: bool = True,
         on_bad_frame: OnBadFrame = "error",
-        prefetch: int = 4,
-        prefetch_bytes: int = 1 << 30,
-        readahead: int = 4,
-        decoded_cache: Union[int, str, None] = None,
-        decoded_cache_dir: Optional[Path] = None,
+        output: OutputGiven = None,
         pin_memory: bool = False,
-        out: Any = None,
-        output: Optional[Output] = None,
+        threads: Optional[int] = None,
+        prefetch: PrefetchGiven = 4,
+        decoded_cache: CacheGiven = None,
     ) -> None:
-        if not isinstance(dataset, (Dataset, Mix)):
-            dataset = open(dataset)
-        if channels_last_3d and layout != "BCTHW":
-            raise UsageError('loader option channels_last_3d: expected layout="BCTHW"')
-        if (rank is None) != (world_size is None):
-            raise UsageError("give both of the loader options rank and world_size, or neither")
-        if output not in (None, "torch", "numpy", "jpeg"):
-            raise UsageError(f"loader option output: expected 'torch', 'numpy' or 'jpeg', found {output!r}")
-        if output == "jpeg" and decoded_cache is not None:
-            raise UsageError("loader option decoded_cache: output='jpeg' decodes nothing; choose one of them")
-        if output == "jpeg" and out is not None:
-            raise UsageError("loader option out: batches of JPEGs differ in size; pin_memory has them in pinned memory")
-        if pin_memory and out is not None:
-            raise UsageError("loader option pin_memory: it cannot be combined with out; pin the memory of out yourself")
-        if pin_memory and output == "numpy":
-            raise UsageError("loader option pin_memory: it needs output='torch'")
-        if cameras and out is not None:
-            raise UsageError("loader option out: it cannot be combined with cameras")
-        self.dataset = dataset
+        # How it is written, before there is anything else in this function.
+        given = {name: value for name, value in locals().items() if name not in ("self", "dataset")}
+        self._asked = asked = _options.Options(**given)
+        self._written = repr(dataset if isinstance(dataset, (Dataset, Mix)) else os.fspath(dataset))
+        self.dataset = dataset if isinstance(dataset, (Dataset, Mix)) else open(dataset)
         """The data set, or the mix."""
-        self.batch_size = batch_size
+        self.batch_size = asked.batch_size
         """Clips in a batch."""
-        height, width = _options.pair("size", size)
-        self._options: Dict[str, Any] = {
-            "batch_size": batch_size,
-            **_options.frames(frames, max_frames),
-            "short": short,
-            "fps": None if fps is None else _options.rate(fps),
-            "temporal": temporal,
-            "stride": stride,
-            "views": views,
-            "hop": hop,
-            "buckets": [operator.index(length) for length in buckets],
-            "sizes": [_options.pair("sizes", size)[::-1] for size in sizes],
-            **_options.budget(batch_frames, batch_tokens, patch),
-            "fields": _options.names("fields", fields),
-            "tracks": _options.tracks(tracks),
-            "cameras": _options.names("cameras", cameras),
-            "camera_attribute": camera_attribute,
-            "episode_attribute": episode_attribute,
-            "missing_cameras": missing_cameras,
-            "cameras_crop": cameras_crop,
-            "allow_empty": allow_empty,
-            "size": (width, height),
-            "resize_short": None if resize_short is None else _options.pair("resize_short", resize_short),
-            "crop": crop,
-            "scale": _options.pair("scale", scale, float),
-            "ratio": _options.pair("ratio", ratio, float),
-            "flip": flip,
-            "color": _options.color(color),
-            "channels": channels,
-            "dtype": _options.dtype(dtype),
-            "layout": "BTHWC" if channels_last_3d else layout,
-            "mean": _options.channels("mean", mean),
-            "std": _options.channels("std", std),
-            "reducing_gap": reducing_gap,
-            **_options.order(order, shuffle, weights, homes, exchange, isinstance(dataset, Mix)),
-            "draws": draws,
-            "seed": seed,
-            "last": last,
-            "threads": threads,
-            "check_crc": check_crc,
-            "on_bad_frame": on_bad_frame,
-            "prefetch": prefetch,
-            "prefetch_bytes": prefetch_bytes,
-            "readahead": readahead,
-            **_options.decoded_cache(decoded_cache, decoded_cache_dir),
-        }
-        self._ranks = None if rank is None else (rank, world_size)
-        self._channels_last_3d, self._output = channels_last_3d, output
-        self._pin_memory, self._out = pin_memory, _memory.listed(out)
-        self._collate = collate
+        self._ranks = asked.rank
+        self._cameras = 0 if asked.cameras is None else len(asked.cameras.names)
+        self._channels_last_3d = asked.layout == "channels_last_3d"
+        self._out = asked.memory()
+        self._output: Optional[str] = None if self._out is not None else cast(Optional[str], asked.output)
+        self._pin_memory = asked.pin_memory
+        # What is made of a batch, one after another.
+        self._functions: Tuple[Callable[[Any], Any], ...] = ()
         self._next_epoch = 0
         # The epoch of the running loop, and its batches so far.
         self._place: Optional[Tuple[int, int]] = None
         # Of which loop.
         self._under_way: Optional[object] = None
-        # Where another run stopped, for as long as this one is in the same epoch.
+        # Where another run stopped, or the epoch after that: this one keeps its order.
         self._resumed: Optional[str] = None
-        # The homes of that run, once its epoch is done.
-        self._homes: Optional[int] = None
-        # The engine, and what it is for: process, rank, world size, state, homes.
+        # The engine, and what it is for: process, rank, world size, state.
         self._engine: Optional[_vidrec.Engine] = None
         self._made_for: Any = None
         engine = self._ready()
-        if out is not None and engine.shapes_differ():
-            raise UsageError("loader option out: batches differ in shape")
+        if self._out is not None and engine.shapes_differ():
+            raise UsageError("loader option output: batches differ in shape, so memory of your own cannot hold them")
         for text in engine.warnings():
             warnings.warn(text, LoaderWarning, stacklevel=2)
+
+    def map(self, function: Callable[[B], C]) -> Loader[C]:
+        """A loader that gives ``function(batch)`` for each batch of this one.
+
+        The two share threads and options, and each has its own loops and its own place in an epoch.
+
+        Parameters
+        ----------
+        function : callable
+            Called with each batch, in the thread that asks for it; what it returns is what the loop gets.
+
+        Returns
+        -------
+        Loader
+
+        Raises
+        ------
+        MapError
+            In the loop, where the function fails: it names the batch and its clips. The next batch still comes.
+
+        Examples
+        --------
+        >>> pairs = vidrec.Loader("train", batch_size=4, crop=64).map(lambda batch: (batch.frames, batch.sources))
+        >>> frames, sources = next(iter(pairs))
+        >>> sources
+        ['left/0.mp4', 'left/1.mp4', 'left/2.mp4', 'left/3.mp4']
+        """
+        mapped: Any = copy.copy(self)
+        mapped._functions = (*self._functions, function)
+        # It has no loop yet.
+        mapped._place = mapped._under_way = None
+        return cast("Loader[C]", mapped)
 
     def _ready(self) -> _vidrec.Engine:
         """The engine for this process and its place among others."""
         rank, world_size = self._ranks or distributed()
-        wanted = (os.getpid(), rank, world_size, self._resumed, self._homes)
+        wanted = (os.getpid(), rank, world_size, self._resumed)
         if self._engine is None or self._made_for != wanted:
-            options = dict(self._options, rank=rank, world_size=world_size)
-            if options["homes"] is None:
-                options["homes"] = self._homes
-            try:
-                self._engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
-            except TypeError as e:
-                if not isinstance(e.__cause__, OverflowError):
-                    raise
-                name = str(e).rsplit(".", 1)[-1]
-                raise UsageError(f"loader option {name}: {options.get(name)} is out of range") from None
+            options = _options.to_json(self._asked, isinstance(self.dataset, Mix), rank, world_size)
+            self._engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
             self._made_for = wanted
         return self._engine
 
     def __getstate__(self) -> Dict[str, Any]:
         if self._out is not None:
-            raise TypeError("a loader with out= cannot be sent to another process, which does not share that memory")
+            raise TypeError("a loader with memory of your own as output cannot be sent to another process")
         # A worker that was spawned has no process group of its own, and belongs to the rank of its parent. Without one here
         # either, whoever gets the loader may have one, and asks then.
         ranks = self._ranks or (distributed() if _process_group() else None)
         return dict(self.__dict__, _engine=None, _made_for=None, _under_way=None, _ranks=ranks)
+
+    def __copy__(self) -> Loader[B]:
+        other: Loader[B] = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
 
     def __len__(self) -> int:
         """Batches of a whole epoch on this rank; a loop that resumes in the middle of one has fewer."""
@@ -441,11 +323,12 @@ class Loader(Generic[B]):
         return _Iterator(self)
 
     def __repr__(self) -> str:
-        return f"<vidrec.Loader of {self.dataset!r}: {len(self)} batches of {self.shape}>"
+        maps = "".join(f".map({getattr(each, '__qualname__', repr(each))})" for each in self._functions)
+        return f"vidrec.Loader({self._written}, {self._asked}){maps}"
 
     def _repr_html_(self) -> str:
         rows = [("data set", repr(self.dataset)), ("batches", f"{len(self):,}"), ("shape", self.shape)]
-        return _display.page("vidrec.Loader", [*rows, ("next epoch", self.epoch)])
+        return _display.page("vidrec.Loader", [*rows, ("options", self._asked), ("next epoch", self.epoch)])
 
     @property
     def epoch(self) -> int:
@@ -460,7 +343,7 @@ class Loader(Generic[B]):
     def _shown(self, stored: Sequence[int]) -> Tuple[int, ...]:
         """A shape as it is stored, in the form that was asked for."""
         shape = [stored[i] for i in (0, 4, 1, 2, 3)] if self._channels_last_3d else stored
-        cameras = len(self._options["cameras"])
+        cameras = self._cameras
         return (shape[0] // cameras, cameras, *shape[1:]) if cameras else tuple(shape)
 
     @property
@@ -486,7 +369,7 @@ class Loader(Generic[B]):
         Returns
         -------
         dict
-            A few numbers and strings, to be saved with the model.
+            The place in the epoch, and the options that say what is in the batches: to be saved with the model.
         """
         epoch, batches = self._place or (self._next_epoch, 0)
         state: Dict[str, Any] = json.loads(self._ready().state(epoch, batches))
@@ -498,20 +381,21 @@ class Loader(Generic[B]):
         Parameters
         ----------
         state : dict
-            From :meth:`state_dict` of a loader of the same data set, seed and order. Batch size, rank and world size may
-            be others. With ``order="homes"`` and without ``homes``, the number of homes stays that of the state.
+            From :meth:`state_dict` of a loader of the same data set, seed and options. Batch size, rank, threads, prefetch and
+            caches may be others. An order that was chosen for the run, by ``shuffle`` or :class:`Homes` without ``homes``,
+            stays that of the state.
 
         Raises
         ------
         UsageError
-            It is of another data set, seed, or length of epoch.
+            It is of another data set, seed or length of epoch, or of a run with other options: the error names them.
         """
-        before = self._resumed, self._homes, self._next_epoch, self._place
-        self._resumed, self._homes = json.dumps(state), None
+        before = self._resumed, self._next_epoch, self._place
+        self._resumed = json.dumps(state)
         try:
             self._next_epoch, self._place = self._ready().first_epoch(), None
         except Error:
-            self._resumed, self._homes, self._next_epoch, self._place = before
+            self._resumed, self._next_epoch, self._place = before
             raise
 
     def batch(self, epoch: int, number: int) -> B:
@@ -525,7 +409,7 @@ class Loader(Generic[B]):
         engine = self._ready()
         made = _Made(self, _torch(self._output))
         inner = engine.batch_jpegs(epoch, number) if self._output == "jpeg" else engine.batch(epoch, number)
-        return made.collated(made.batch(inner, epoch, number))
+        return made.mapped(made.batch(inner, epoch, number))
 
     def monitor(self, path: Path, *, every: float = 1.0) -> Monitor:
         """Write what the loader does to a file or named pipe, for another process to read.
@@ -550,7 +434,7 @@ class Loader(Generic[B]):
 
     def _told(self) -> Dict[str, Any]:
         """What a line of a monitor says of it."""
-        return {"epoch": self.epoch, **self.stats().to_dict(), "prefetch": self._options["prefetch"]}
+        return {"epoch": self.epoch, **self.stats().to_dict(), "prefetch": self._asked.ahead()[0]}
 
     def stats(self) -> LoaderStats:
         """Counters since the loader was made or resumed.
@@ -559,7 +443,7 @@ class Loader(Generic[B]):
         -------
         vidrec.results.LoaderStats
             Counts of ``batches``, ``frames``, ``bytes``, ``tiles_decoded``, ``tiles_skipped``, ``substituted_clips``;
-            ``short_clips``, and ``skipped_clips`` of them;
+            ``short_clips``, and ``skipped_clips`` of them; ``samples_left_out``;
             batches that are ``ready`` now, and ``mean_ready`` when one was asked for; and ``consumer_wait_seconds`` and
             ``producer_wait_seconds``. A consumer that waits much is starved. For a remote data set also ``remote``, as
             :meth:`vidrec.Dataset.remote_stats` gives it. With ``decoded_cache`` also what that did. For a mix also ``sources``: for each one ``samples`` that all
@@ -575,22 +459,23 @@ class Loader(Generic[B]):
 
 
 class _Made(Generic[B]):
-    """What the compiled module gives, as arrays or tensors in the shape that was asked for."""
+    """What the compiled module gives, as arrays or tensors in the shape that was asked for, of a loader that is ready."""
 
     def __init__(self, loader: Loader[B], torch: Any) -> None:
-        self._channels_last_3d, self._torch, self._collate = loader._channels_last_3d, torch, loader._collate
-        self._cameras = len(loader._options["cameras"])
+        self._channels_last_3d, self._torch, self._functions = loader._channels_last_3d, torch, loader._functions
+        self._world_size: int = loader._made_for[2]
+        self._cameras = loader._cameras
         self._names = loader.dataset.names if isinstance(loader.dataset, Mix) else []
-        self._options, self._shape = loader._options, loader._shown
+        self._asked, self._shape = loader._asked, loader._shown
 
     def jpegs(self, inner: _vidrec.Batch) -> Optional[_jpegs.Jpegs]:
         """JPEGs without a copy, if the batch is of these."""
         stored = inner.jpegs
         if stored is None:
             return None
-        options, layout = self._options, "BCTHW" if self._channels_last_3d else self._options["layout"]
-        form = (options["channels"], options["dtype"], layout, self._channels_last_3d, self._cameras)
-        recipe = _jpegs.Recipe(self._shape(inner.shape), *form, options["mean"], options["std"])
+        asked, last_3d = self._asked, self._channels_last_3d
+        form = (asked.channels, str(asked.dtype), "BCTHW" if last_3d else asked.layout, last_3d, self._cameras)
+        recipe = _jpegs.Recipe(self._shape(inner.shape), *form, *asked.means())
         samples: Any = inner.samples
         data = np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples)
         return _jpegs.of(data, stored, self._known, recipe)
@@ -606,7 +491,7 @@ class _Made(Generic[B]):
         axes = (0, 4, 1, 2, 3)
         return stored.transpose(axes) if isinstance(stored, np.ndarray) else stored.permute(axes)
 
-    def batch(self, inner: _vidrec.Batch, epoch: int, number: int, frames: Any = None) -> Batch:
+    def batch(self, inner: _vidrec.Batch, epoch: int, number: int, frames: Any = None) -> Batch[Any]:
         """A batch; ``frames`` where they are not among the samples."""
         labels, clips = self._known(inner.labels, np.int64), self._known(inner.clips, np.int64)
         mask = self._known(inner.mask, np.bool_)
@@ -623,8 +508,13 @@ class _Made(Generic[B]):
             camera_mask = self._known(inner.camera_mask, np.bool_).reshape(per_frame)
         source_ids = self._known(inner.source_ids, np.int64) if self._names else None
         tracks, track_masks, track_times = self._tracks(inner)
-        known = (epoch, number, frame_mask, times, fields, None, source_ids, self._names)
+        known = (self._share(inner), frame_mask, times, epoch, number, fields, None, source_ids, self._names)
         return Batch(frames, labels, clips, mask, inner, *known, tracks, track_masks, camera_mask, track_times, jpegs)
+
+    def _share(self, inner: _vidrec.Batch) -> Share:
+        """What part of the step of all ranks it is."""
+        mask = inner.mask
+        return Share(inner.clips_on_all_ranks, self._world_size, all_real=b"\0" not in mask)
 
     def _field(self, kind: str, values: Any) -> Any:
         if kind == "json":
@@ -645,17 +535,17 @@ class _Made(Generic[B]):
         array = np.frombuffer(memory, dtype)
         return array if self._torch is None else self._torch.from_numpy(array)
 
-    def collated(self, batch: Batch) -> B:
+    def mapped(self, batch: Batch[Any]) -> B:
         """What the loop gets of a batch."""
-        if self._collate is None:
-            # Then it is what loops get.
-            return cast(B, batch)
+        made: Any = batch
         try:
-            return self._collate(batch)
+            for function in self._functions:
+                made = function(made)
         except Exception as e:
             clips = ", ".join(str(int(clip)) for clip in batch.clips)
             place = f"batch {batch.number} of epoch {batch.epoch} (clips {clips})"
-            raise CollateError(f"collate failed for {place}: {type(e).__name__}: {e}") from e
+            raise MapError(f"map failed for {place}: {type(e).__name__}: {e}") from e
+        return cast(B, made)
 
     def _known(self, values: bytes, dtype: Any) -> Any:
         return self._array(bytearray(values), dtype)
@@ -669,7 +559,7 @@ class _Iterator(Generic[B]):
 
     def __init__(self, loader: Loader[B], epoch: Optional[int] = None, first: int = 0, step: int = 1) -> None:
         self._loader, self._number, self._step = loader, first, step
-        self._made = _Made(loader, _torch(loader._output))
+        self._torch = _torch(loader._output)
         self._last: Any = None
         # Tensors that are being filled, in order.
         self._given: Deque[Any] = deque()
@@ -678,7 +568,7 @@ class _Iterator(Generic[B]):
         self._allocate = _memory.pinned_allocator() if loader._pin_memory else None
         self._are_jpegs = loader._output == "jpeg"
         if loader._out is not None:
-            _memory.check_apart(loader._out, loader.shape, loader._options["dtype"], loader._channels_last_3d)
+            _memory.check_apart(loader._out, loader.shape, str(loader._asked.dtype), loader._channels_last_3d)
         self._process = os.getpid()
         # A batch is taken and numbered under it. A signal's handler may ask for a batch while one is waited for.
         self._lock = threading.RLock()
@@ -691,6 +581,7 @@ class _Iterator(Generic[B]):
         self._epoch = self._wanted_epoch = loader._next_epoch if self._wanted_epoch is None else self._wanted_epoch
         loader._next_epoch, loader._place, loader._under_way = self._epoch + 1, (self._epoch, 0), self._token
         self._engine = engine = loader._ready()
+        self._made = _Made(loader, self._torch)
         self._into: Optional[_vidrec.BatchesInto] = None
         self._batches: Union[_vidrec.Batches, _vidrec.JpegBatches]
         if self._are_jpegs:
@@ -708,8 +599,8 @@ class _Iterator(Generic[B]):
             for tensor in loader._out:
                 self._provide(tensor)
         else:
-            options = loader._options
-            depth = min(options["prefetch"], options["prefetch_bytes"] // max(1, self._engine.batch_bytes()))
+            batches, most = loader._asked.ahead()
+            depth = min(batches, most // max(1, self._engine.batch_bytes()))
             for _ in range(max(1, depth)):
                 self._provide_pinned()
 
@@ -743,7 +634,7 @@ class _Iterator(Generic[B]):
         if batch._jpegs is not None and self._allocate is not None:
             batch._jpegs = batch._jpegs._in(self._allocate)
         self._advance()
-        return self._made.collated(batch)
+        return self._made.mapped(batch)
 
     def _next_into(self, into: _vidrec.BatchesInto) -> Tuple[Any, Optional[_vidrec.Batch]]:
         if self._allocate is not None:
@@ -766,18 +657,20 @@ class _Iterator(Generic[B]):
             shape = found[1].shape
             stored = self._last if list(self._last.shape) == shape else self._last.view(-1)[: math.prod(shape)].view(shape)
             return self._made.shown(stored), found[1]
-        return self._last, found[1]
+        # A last batch that is smaller is at the start of your memory.
+        clips = found[1].shape[0]
+        return self._last if clips == len(self._last) else self._last[:clips], found[1]
 
     def _provide(self, tensor: Any) -> None:
         loader = self._loader
-        address, length = _memory.region(tensor, loader.shape, loader._options["dtype"], loader._channels_last_3d)
+        address, length = _memory.region(tensor, loader.shape, str(loader._asked.dtype), loader._channels_last_3d)
         assert self._into is not None
         self._given.append(tensor)
         self._into.provide(address, length, tensor)
 
     def _provide_pinned(self) -> None:
         assert self._into is not None and self._allocate is not None
-        tensor = self._allocate(self._engine.shape(), self._loader._options["dtype"])
+        tensor = self._allocate(self._engine.shape(), str(self._loader._asked.dtype))
         self._given.append(tensor)
         self._into.provide(tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor)
 
@@ -793,7 +686,7 @@ class _Iterator(Generic[B]):
             loader._place = None
             # What is left of the state's epoch is done: from here on all epochs are whole.
             if loader._resumed is not None:
-                loader._homes, loader._resumed = json.loads(loader._resumed).get("homes"), None
+                loader._resumed = self._engine.state(self._epoch + 1, 0)
         self._last = None
         self._given.clear()
 

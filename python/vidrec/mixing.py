@@ -59,7 +59,7 @@ def mix(
     --------
     >>> train = vidrec.open("train")
     >>> both = vidrec.mix({"left": (train[:6], 0.7), "right": (train[6:], 0.3)}, samples_per_epoch=20, window=10)
-    >>> loader = vidrec.Loader(both, batch_size=10, size=64)
+    >>> loader = vidrec.Loader(both, batch_size=10, crop=64)
     >>> for batch in loader:
     ...     assert batch.source_names.count("left") == 7
     >>> loader.stats().sources["right"].samples

@@ -7,19 +7,25 @@ insists, or that does more for each clip in Python than threads can bear. :func:
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import torch
 import torch.utils.data
 
-from . import _finish, _options, _samples
+from . import _finish, _samples
 from ._storage import Path
 from .batch import Batch
+from .colors import Normalize
 from .dataset import Dataset
 from .errors import UsageError
 from .loader import Loader, _Iterator
 from .mixing import Mix
 from .words import Layout
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import SampleKeywords
 
 
 def _shared(number: int) -> torch.Tensor:
@@ -29,7 +35,7 @@ def _shared(number: int) -> torch.Tensor:
     return value
 
 
-def finish(batch: Batch, decoded: Sequence[torch.Tensor]) -> Batch:
+def finish(batch: Batch[torch.Tensor], decoded: Sequence[torch.Tensor]) -> Batch[torch.Tensor]:
     """Make the pictures of a batch of JPEGs that were decoded elsewhere.
 
     They are cropped, resized, mirrored, colored and normalized on the device of the decoded frames, as the loader would have
@@ -58,7 +64,8 @@ def finish(batch: Batch, decoded: Sequence[torch.Tensor]) -> Batch:
     >>> import io, numpy as np, torch
     >>> from PIL import Image
     >>> import vidrec.torch
-    >>> loader = vidrec.Loader("train", batch_size=4, size=64, crop="random-resized", dtype="float32", output="jpeg")
+    >>> crop = vidrec.RandomResizedCrop(64)
+    >>> loader = vidrec.Loader("train", batch_size=4, crop=crop, dtype="float32", output="jpeg")
     >>> batch = next(iter(loader))
     >>> decoded = [torch.tensor(np.array(Image.open(io.BytesIO(jpeg)))).permute(2, 0, 1) for jpeg in batch.jpegs.arrays()]
     >>> batch = vidrec.torch.finish(batch, decoded)
@@ -73,9 +80,8 @@ def finish(batch: Batch, decoded: Sequence[torch.Tensor]) -> Batch:
 
 def normalize(
     frames: torch.Tensor,
+    by: Optional[Normalize] = None,
     *,
-    mean: Any = 0.0,
-    std: Any = 1.0,
     dtype: torch.dtype = torch.float32,
     layout: Layout = "BTCHW",
     memory_format: torch.memory_format = torch.preserve_format,
@@ -93,11 +99,11 @@ def normalize(
     ----------
     frames : torch.Tensor
         uint8, such as :attr:`vidrec.Batch.frames`.
-    mean, std : float or sequence of float
-        As :class:`vidrec.Loader` takes them.
+    by : Normalize, optional
+        Mean and standard deviation, such as :data:`vidrec.IMAGENET`. Default: ``level / 255``.
     dtype : torch.dtype, optional
         ``torch.float16``, ``torch.bfloat16`` or ``torch.float32``, the default.
-    layout : {"BTCHW", "BCTHW", "BTHWC"}, optional
+    layout : {"BTCHW", "BCTHW", "BTHWC", "channels_last_3d"}, optional
         That of ``frames``, and of what comes out.
     memory_format : torch.memory_format, optional
         ``torch.channels_last_3d`` for a ``layout`` of BCTHW. Default: the one that ``frames`` has.
@@ -114,8 +120,8 @@ def normalize(
     Examples
     --------
     >>> import vidrec.torch
-    >>> batch = next(iter(vidrec.Loader("train", batch_size=4, size=64)))
-    >>> vidrec.torch.normalize(batch.frames, mean=0.5, std=0.25).dtype
+    >>> batch = next(iter(vidrec.Loader("train", batch_size=4, crop=64)))
+    >>> vidrec.torch.normalize(batch.frames, vidrec.KINETICS).dtype
     torch.float32
     """
     if frames.dtype != torch.uint8 or frames.ndim != 5:
@@ -123,14 +129,13 @@ def normalize(
         raise UsageError(f"normalize: expected frames of uint8 and five dimensions, found {found}")
     if dtype not in (torch.float16, torch.bfloat16, torch.float32):
         raise UsageError(f"normalize: expected a dtype of float16, bfloat16 or float32, found {dtype}")
-    if layout not in ("BTCHW", "BCTHW", "BTHWC"):
-        raise UsageError(f"normalize: expected a layout of BTCHW, BCTHW or BTHWC, found {layout!r}")
-    place = layout.index("C")
+    if layout not in ("BTCHW", "BCTHW", "BTHWC", "channels_last_3d"):
+        raise UsageError(f"normalize: expected a layout of BTCHW, BCTHW, BTHWC or channels_last_3d, found {layout!r}")
+    place = 1 if layout == "channels_last_3d" else layout.index("C")
     shape = [frames.shape[place] if axis == place else 1 for axis in range(5)]
-    means, stds = (_options.channels(name, value)[: shape[place]] for name, value in (("mean", mean), ("std", std)))
-    if len(means) != shape[place] or 0.0 in stds:
-        found = f"{shape[place]} channels in {layout}, std {std!r}"
-        raise UsageError(f"normalize: expected 1 or 3 channels and a std that is not 0, found {found}")
+    if shape[place] not in (1, 3):
+        raise UsageError(f"normalize: expected 1 or 3 channels, found {shape[place]} in layout {layout}")
+    means, stds = (each[: shape[place]] for each in (by or Normalize(0.0, 1.0)).of_channels())
     factor = torch.tensor([1.0 / (255.0 * s) for s in stds], dtype=torch.float32, device=frames.device).view(shape)
     offset = torch.tensor([-m / s for m, s in zip(means, stds)], dtype=torch.float32, device=frames.device).view(shape)
     # Not addcmul, which takes no operands of different types on every device and in every version.
@@ -152,14 +157,14 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-ar
     --------
     >>> import torch.utils.data
     >>> from vidrec.torch import IterableDataset
-    >>> batches = IterableDataset(vidrec.Loader("train", batch_size=4, size=64, shuffle=True, threads=1))
+    >>> batches = IterableDataset(vidrec.Loader("train", batch_size=4, crop=64, shuffle=True, threads=1))
     >>> for epoch in range(2):
     ...     batches.set_epoch(epoch)
     ...     for batch in torch.utils.data.DataLoader(batches, batch_size=None, num_workers=2):
     ...         assert batch.frames.shape == (4, 8, 3, 64, 64)
     """
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: Loader[Any]) -> None:
         super().__init__()
         self.loader = loader
         self._epoch: torch.Tensor = _shared(loader.epoch)
@@ -173,24 +178,24 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-ar
     def __len__(self) -> int:
         return self.loader._ready().batches_in(int(self._epoch))
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Any]:
         worker: Any = torch.utils.data.get_worker_info()  # type: ignore[no-untyped-call, unused-ignore]
         first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
         return _Part(self.loader, int(self._epoch), first, step)
 
 
-class _Part(Iterator[Batch]):
+class _Part(Iterator[Any]):
     """One worker's batches, with the state that ``torchdata.StatefulDataLoader`` keeps for each worker."""
 
-    def __init__(self, loader: Loader, epoch: int, first: int, step: int) -> None:
+    def __init__(self, loader: Loader[Any], epoch: int, first: int, step: int) -> None:
         self._loader, self._epoch, self._first, self._step, self._taken = loader, epoch, first, step, 0
         self._batches: Any = None
 
-    def __next__(self) -> Batch:
+    def __next__(self) -> Any:
         if self._batches is None:
             first = self._first + self._taken * self._step
             self._batches = _Iterator(self._loader, self._epoch, first, self._step)
-        batch: Batch = next(self._batches)
+        batch = next(self._batches)
         self._taken += 1
         return batch
 
@@ -212,20 +217,20 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     **options
         As :class:`vidrec.Loader` takes them, except those for batches and their order. With ``fields`` or
         ``tracks``, a sample has a dict of them as a third part, with the mask of track ``NAME`` as ``NAME_mask`` and the
-        times of its texts as ``NAME_times``. With ``frames="all"``, samples differ in length.
+        times of its texts as ``NAME_times``. With :class:`vidrec.AllFrames`, samples differ in length.
 
     Examples
     --------
     >>> from vidrec.torch import MapDataset
-    >>> samples = MapDataset("train", size=64, crop="random-resized", dtype="float32")
+    >>> samples = MapDataset("train", crop=vidrec.RandomResizedCrop(64), dtype="float32")
     >>> frames, label = samples[7]
     >>> frames.shape, label
     (torch.Size([8, 3, 64, 64]), 1)
     """
 
-    def __init__(self, dataset: Union[Dataset, Mix, Path], **options: Any) -> None:
+    def __init__(self, dataset: Union[Dataset, Mix, Path], **options: Unpack[SampleKeywords]) -> None:
         super().__init__()
-        self._loader = _samples.loader_of(dataset, "torch", options)
+        self._loader = _samples.loader_of(dataset, "torch", {**options})
         self._epoch: torch.Tensor = _shared(0)
 
     def set_epoch(self, epoch: int) -> None:

@@ -1,20 +1,77 @@
-"""Which values of tracks come with batches."""
+"""Which values of tracks come with batches: the option ``tracks`` of :class:`vidrec.Loader`."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Tuple, Union
+import math
+from dataclasses import dataclass
+from typing import Any, Optional, Sequence, Tuple, Union
 
+from ._values import Value, number
 from .words import Missing, TrackAnchor, TrackHow
 
 
-class TrackWindow(NamedTuple):
-    """What batches have of a track: :func:`track` makes it."""
+@dataclass(frozen=True, repr=False)
+class TrackWindow(Value):
+    """What batches have of a track: :func:`track` makes it.
+
+    Attributes
+    ----------
+    window, rate, steps, times, how, anchor, missing
+        As :func:`track` takes them.
+    """
+
+    _positional = 0
 
     window: Optional[Tuple[float, float]] = None
     rate: Union[float, str, None] = None
+    steps: Union[int, range, None] = None
+    times: Optional[Sequence[float]] = None
     how: TrackHow = "nearest"
     anchor: TrackAnchor = "first"
     missing: Missing = "error"
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("window", "steps", "times") if getattr(self, name) is not None]
+        if len(given) > 1:
+            self._refuse(given[1], f"nothing beside {given[0]}")
+        if self.window is not None:
+            self._check_window()
+        if self.rate is not None and self.window is None and self.steps is None:
+            self._refuse("rate", "a window or steps that it is the rate of")
+        self._rate("rate")
+        if self.steps is not None:
+            self._check_steps()
+        if self.times is not None:
+            self._check_times()
+        self._word("how", TrackHow)
+        self._word("anchor", TrackAnchor)
+        self._word("missing", Missing)
+
+    def _name(self) -> str:
+        return "track"
+
+    def _check_window(self) -> None:
+        given: Any = self.window
+        pair = tuple(given) if isinstance(given, (tuple, list)) and len(given) == 2 else (None, None)
+        start, end = (number(x, -math.inf, math.inf) for x in pair)
+        if start is None or end is None or not -math.inf < start <= end < math.inf:
+            self._refuse("window", "start and end in seconds, start first")
+        self._keep("window", pair)
+
+    def _check_steps(self) -> None:
+        if isinstance(self.steps, range):
+            if self.steps.step != 1 or not self.steps:
+                self._refuse("steps", "one or more steps in a row")
+        else:
+            self._whole("steps", 1)
+
+    def _check_times(self) -> None:
+        times = self.times
+        given = tuple(times) if times is not None and hasattr(times, "__iter__") and not isinstance(times, str) else ()
+        found = tuple(number(x, -math.inf, math.inf) for x in given)
+        if not found or any(x is None or math.isinf(x) for x in found):
+            self._refuse("times", "one or more times in seconds")
+        self._keep("times", found)
 
 
 def track(
@@ -22,6 +79,8 @@ def track(
     rate: Union[float, str, None] = None,
     how: TrackHow = "nearest",
     *,
+    steps: Union[int, range, None] = None,
+    times: Optional[Sequence[float]] = None,
     anchor: TrackAnchor = "first",
     missing: Missing = "error",
 ) -> TrackWindow:
@@ -29,7 +88,7 @@ def track(
 
     Without arguments, there is one value for each frame of the sample: shape (B, T, ...). Of a track of timing ``frames``
     it is that of the frame, of others the one at the time of the frame. Texts are those whose span overlaps the time from
-    the first to the last frame.
+    the first to the last frame. ``window``, ``steps`` and ``times`` choose other values; give at most one of them.
 
     Parameters
     ----------
@@ -37,13 +96,18 @@ def track(
         Start and end in seconds, from the time of the frame that ``anchor`` names; the end is part of it. Values come in
         steps of ``1 / rate``: shape (B, W, ...). Texts are those whose span overlaps the window.
     rate : float, int or str, optional
-        Values per second of the window, such as 10 or ``"30000/1001"``. Without it, the values of a track of timing
-        ``rate`` (sound) are those that are stored, as many as last from start to end; other tracks need one.
+        Values per second of the window or of the steps, such as 10 or ``"30000/1001"``. Without it, the values of a track of
+        timing ``rate`` (sound) are those that are stored, both ends included; other tracks need one.
     how : {"nearest", "linear", "previous"}, default "nearest"
         What stands for a time between two values: the nearest one; what lies between them in proportion (whole numbers
         become float32); or the latest one at or before that time.
+    steps : int or range, optional
+        Instead: a number of values, ``1 / rate`` apart, the first at the time of that frame. ``range(-2, 48)`` begins two
+        of them earlier. A policy that predicts the next 50 actions takes ``steps=50, rate=25``. Shape (B, W, ...).
+    times : sequence of float, optional
+        Instead: times in seconds, from that of the frame, such as ``[-0.1, 0, 0.1]``. Shape (B, W, ...).
     anchor : {"first", "last", "each"}, default "first"
-        From which frame of the sample the window counts; with ``"each"`` every frame has a window: (B, T, W, ...).
+        From which frame of the sample the values count; with ``"each"`` every frame has its own: (B, T, W, ...).
     missing : {"error", "mask"}, default "error"
         What happens where a clip does not have the track: an error names it, or its values are 0 and the mask is False.
 
@@ -54,10 +118,11 @@ def track(
     Examples
     --------
     >>> vidrec.track(window=(-0.5, 0.5), rate=10, how="linear")
-    TrackWindow(window=(-0.5, 0.5), rate=10, how='linear', anchor='first', missing='error')
+    track(window=(-0.5, 0.5), rate=10, how='linear')
+    >>> vidrec.track(steps=50, rate=25)
+    track(rate=25, steps=50)
     """
-    return TrackWindow(window, rate, how, anchor, missing)
+    return TrackWindow(window=window, rate=rate, steps=steps, times=times, how=how, anchor=anchor, missing=missing)
 
 
 __all__ = ["TrackWindow", "track"]
-

@@ -4,9 +4,9 @@ Examples
 --------
 A function that hands an option on can say so:
 
->>> from vidrec.words import Crop
->>> def loader(crop: Crop = "center") -> vidrec.Loader:
-...     return vidrec.Loader("train", crop=crop)
+>>> from vidrec.words import Layout
+>>> def loader(layout: Layout = "BTCHW") -> vidrec.Loader:
+...     return vidrec.Loader("train", layout=layout)
 """
 
 from typing import Literal
@@ -59,28 +59,22 @@ FindingKind = Literal[
 
 # Of loading.
 ShortClips = Literal["repeat", "pad", "skip", "error"]
-"""What happens to a clip with too few frames: ``short`` of :class:`vidrec.Loader`."""
-Temporal = Literal["uniform", "random-segments", "clip", "clip-center", "views", "dense"]
-"""How frames of a clip are chosen: ``temporal`` of :class:`vidrec.Loader`."""
-Crop = Literal[
-    "center", "random", "random-resized", "multi-scale", "multi-scale-fixed", "cover", "cover-random", "three"
-]
-"""Part of the frame: ``crop`` of :class:`vidrec.Loader`."""
+"""What happens to a clip with too few frames: ``short`` of :class:`vidrec.Uniform` and others."""
+Start = Literal["random", "center"]
+"""Where a run of frames begins: ``at`` of :class:`vidrec.Run`."""
 Missing = Literal["error", "mask"]
 """What happens where a clip lacks a track, or an episode a camera."""
 CamerasCrop = Literal["same", "own"]
-"""Whether cameras share what is drawn: ``cameras_crop`` of :class:`vidrec.Loader`."""
+"""Whether cameras share what is drawn: ``crop`` of :class:`vidrec.Cameras`."""
 Channels = Literal["rgb", "gray", "ycbcr"]
 """What the channels of pictures are: ``channels`` of :class:`vidrec.Loader`."""
 Dtype = Literal["uint8", "float16", "bfloat16", "float32"]
 """Type of a sample: ``dtype`` of :class:`vidrec.Loader`."""
-Layout = Literal["BTCHW", "BCTHW", "BTHWC"]
-"""Order of dimensions: ``layout`` of :class:`vidrec.Loader`."""
-Order = Literal["sequential", "shuffled", "blocks", "homes"]
-"""Order of samples: ``order`` of :class:`vidrec.Loader`."""
+Layout = Literal["BTCHW", "BCTHW", "BTHWC", "channels_last_3d"]
+"""Order of dimensions and of memory: ``layout`` of :class:`vidrec.Loader`."""
 Draws = Literal["rotate", "all"]
-"""Which draws of a video an epoch has: ``draws`` of :class:`vidrec.Loader`."""
-LastBatch = Literal["drop", "pad", "wrap"]
+"""Which draws of a video an epoch has: ``draws`` of :class:`vidrec.Uniform` and others."""
+Last = Literal["keep", "drop", "wrap", "pad"]
 """What happens to clips that do not fill a batch: ``last`` of :class:`vidrec.Loader`."""
 OnBadFrame = Literal["error", "substitute"]
 """What happens to a clip that cannot be read: ``on_bad_frame`` of :class:`vidrec.Loader`."""

@@ -57,8 +57,8 @@ def test_batches_equal_local_ones(stored, shuffle, monkeypatch):
     for name, value in stored.environment.items():
         monkeypatch.setenv(name, value)
     # One order for both; data sets on servers may default to another.
-    options = {"batch_size": 2, "frames": 4, "size": 56, "crop": "random-resized", "flip": 0.5, "order": "shuffled" if shuffle else "sequential",
-               "seed": 7}
+    options = {"batch_size": 2, "frames": 4, "crop": package.RandomResizedCrop(56), "flip": 0.5, "seed": 7,
+               "order": package.Shuffled() if shuffle else None}
     far, near = (package.Loader(str(path), **options) for path in (stored.location, stored.local))
     for _ in range(2):
         batches = 0

@@ -51,7 +51,7 @@ def test_batches_equal_local_ones(serve, authority, monkeypatch):
     stored = serve(authority.sign("good"))
     for name, value in {**stored.environment, "SSL_CERT_FILE": str(authority.path)}.items():
         monkeypatch.setenv(name, value)
-    options = {"batch_size": 2, "frames": 4, "size": 56, "order": "shuffled"}
+    options = {"batch_size": 2, "frames": 4, "crop": 56, "order": package.Shuffled()}
     far, near = (package.Loader(str(path), **options) for path in (stored.location, stored.local))
     batches = list(zip(far, near))
     assert len(batches) == len(near) > 1

@@ -73,6 +73,8 @@ class LoaderStats(Result):
     """Clips of the data set with fewer frames than a sample needs."""
     skipped_clips: int
     """Those of them that are in no epoch."""
+    samples_left_out: int
+    """Samples that are in no batch of an epoch, because fewer of them remain than there are ranks."""
     ready: int
     """Batches that are ready now."""
     mean_ready: float

@@ -21,8 +21,8 @@ def memory():
 
 
 def make(ds, memory=None, **options):
-    cache = {} if memory is None else {"decoded_cache": "8MB", "decoded_cache_dir": memory}
-    return vidrec.Loader(ds, 4, **{"size": 48, "output": "numpy", "crop": "random-resized", "shuffle": True, **cache, **options})
+    cache = {} if memory is None else {"decoded_cache": vidrec.DecodedCache("8MB", dir=memory)}
+    return vidrec.Loader(ds, 4, **{"crop": vidrec.RandomResizedCrop(48), "output": "numpy", "shuffle": True, **cache, **options})
 
 
 def frames(loader, epochs=range(2)):
@@ -66,13 +66,8 @@ def test_a_forked_process_shares_it_and_the_parent_goes_on(ds, memory):
 
 
 def test_options_that_make_no_sense_are_named(ds, memory):
-    for options, word in [
-        ({"decoded_cache": "lots"}, "decoded_cache"),
-        ({"decoded_cache": 0}, "decoded_cache"),
-        ({"decoded_cache": 100}, "decoded_cache"),
-        ({"decoded_cache": "9999TB"}, "decoded_cache"),
-        ({"decoded_cache_dir": memory}, "decoded_cache"),
-        ({"decoded_cache": "8MB", "decoded_cache_dir": "/proc"}, "decoded_cache_dir"),
-    ]:
-        with pytest.raises(vidrec.UsageError, match=word):
-            make(ds, **options)
+    for cache in ["lots", 0, 100, "9999TB", True, vidrec.DecodedCache("8MB", dir="/proc")]:
+        with pytest.raises(vidrec.UsageError, match="decoded_cache"):
+            make(ds, decoded_cache=cache)
+    with pytest.raises(vidrec.UsageError, match="DecodedCache.size: expected a size such as '1GiB', '500MB' or 1000000, found 'lots'"):
+        vidrec.DecodedCache("lots", dir=memory)

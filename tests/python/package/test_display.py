@@ -76,14 +76,15 @@ def test_a_damaged_clip_is_said_in_its_place(damaged):
 @pytest.mark.parametrize("layout", ["BTCHW", "BCTHW", "BTHWC"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float16"])
 def test_a_batch_shows_what_is_trained_on(ds, layout, dtype):
-    mean = {} if dtype == "uint8" else {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.2, 0.2)}
-    loader = vidrec.Loader(ds, batch_size=5, frames=4, size=(32, 40), layout=layout, dtype=dtype, output="numpy", **mean)
+    normalize = None if dtype == "uint8" else vidrec.Normalize((0.5, 0.4, 0.3), 0.2)
+    options = dict(layout=layout, dtype=dtype, normalize=normalize, output="numpy")
+    loader = vidrec.Loader(ds, batch_size=5, frames=4, crop=(32, 40), **options)
     batch = next(iter(loader))
     page = Page(batch._repr_html_())
     assert dtype in page.text and batch.sources[0] in page.text
     assert [picture.shape for picture in page.pictures] == [(32, 4 * 40 + 3 * 2, 3)] * 4
     if dtype == "uint8":
-        plain = vidrec.Loader(ds, batch_size=5, frames=4, size=(32, 40), layout="BTHWC", output="numpy")
+        plain = vidrec.Loader(ds, batch_size=5, frames=4, crop=(32, 40), layout="BTHWC", output="numpy")
         assert np.array_equal(page.pictures[2][:, -40:], next(iter(plain)).frames[2, 3])
     table = Page(loader._repr_html_())
     assert "32" in table.text and not table.pictures
@@ -95,7 +96,7 @@ def test_show_writes_letters_in_a_terminal(ds, capsys, monkeypatch):
     name, *lines = capsys.readouterr().out.splitlines()
     assert name == "0 · left · left/0.mp4"
     assert all(line.count("▀") <= 100 and line.endswith("\x1b[0m") for line in lines) and len(lines) > 10
-    next(iter(vidrec.Loader(ds, batch_size=3, frames=2, size=32))).show(clips=2)
+    next(iter(vidrec.Loader(ds, batch_size=3, frames=2, crop=32))).show(clips=2)
     out = capsys.readouterr().out
     assert len(re.findall(r"^[01] · (left|right)/", out, re.MULTILINE)) == 2
 

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 
 def make(ds, **options):
-    return vidrec.Loader(ds, 2, **{"frames": 2, "size": 16, "dtype": "float32", "shuffle": True, "threads": 1, **options})
+    return vidrec.Loader(ds, 2, **{"frames": 2, "crop": 16, "dtype": "float32", "shuffle": True, "threads": 1, **options})
 
 
 def model():
@@ -163,7 +163,7 @@ class TestStatefulDataLoader:
 
         def begin():
             torch.manual_seed(1)
-            return stateful(MapDataset(ds, frames=2, size=16, crop="random"), batch_size=5, shuffle=True)
+            return stateful(MapDataset(ds, frames=2, crop=vidrec.RandomCrop(16)), batch_size=5, shuffle=True)
 
         def sums(batches):
             return [frames.flatten(1).sum(1).tolist() for frames, _ in batches]

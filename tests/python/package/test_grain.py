@@ -8,7 +8,7 @@ import pytest
 import vidrec
 from vidrec.grain import Source
 
-OPTIONS = dict(size=32, crop="random-resized", flip=0.5, seed=3)
+OPTIONS = dict(crop=vidrec.RandomResizedCrop(32), flip=0.5, seed=3)
 
 
 def whole(ds, epoch):
@@ -34,10 +34,12 @@ def test_there_are_no_other_samples(ds):
         Source(ds, **OPTIONS)[12]
     with pytest.raises(vidrec.UsageError, match="not for single samples: batch_size, shuffle"):
         Source(ds, shuffle=True, batch_size=2)
+    with pytest.raises(vidrec.UsageError, match="Cover.sizes: single samples"):
+        Source(ds, crop=vidrec.Cover(sizes=[(32, 48), (48, 32)]))
 
 
 def test_fields_come_beside_the_frames(ds):
-    sample = Source(ds, size=32, fields=["video.codec", "video.frames"])[3]
+    sample = Source(ds, crop=32, fields=["video.codec", "video.frames"])[3]
     assert sample["fields"] == {"video.codec": "h264", "video.frames": 12}
 
 

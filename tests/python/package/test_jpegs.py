@@ -11,11 +11,11 @@ import vidrec
 
 
 def make(ds, batch_size=4, **options):
-    return vidrec.Loader(ds, batch_size, **{"size": 64, "threads": 2, "output": "jpeg", **options})
+    return vidrec.Loader(ds, batch_size, **{"crop": 64, "threads": 2, "output": "jpeg", **options})
 
 
 def plain(ds, batch_size=4, **options):
-    return vidrec.Loader(ds, batch_size, **{"size": 64, "threads": 2, "output": "numpy", **options})
+    return vidrec.Loader(ds, batch_size, **{"crop": 64, "threads": 2, "output": "numpy", **options})
 
 
 def psnr(a, b):
@@ -42,7 +42,8 @@ def test_a_batch_has_the_stored_jpegs_without_a_copy(ds):
     loader = make(ds, shuffle=True, flip=0.5)
     for batch, expected in zip(loader, plain(ds, shuffle=True, flip=0.5)):
         jpegs = batch.jpegs
-        assert batch.frames is None
+        with pytest.raises(vidrec.UsageError, match="the batch has JPEGs instead of frames"):
+            batch.frames
         assert batch.clips.tolist() == expected.clips.tolist() and batch.labels.tolist() == expected.labels.tolist()
         assert batch.params == expected.params and batch.times.tolist() == expected.times.tolist()
         stored = [ds[clip].jpeg(t) for clip, drawn in zip(batch.clips.tolist(), batch.params) for t in drawn.frames]
@@ -70,21 +71,21 @@ def test_the_shapes_and_types_are_those_of_the_documentation(ds):
 
 
 CROPS = [
-    dict(crop="center"),
-    dict(crop="center", resize_short=70),
-    dict(crop="random", resize_short=(66, 90), flip=1.0),
-    dict(crop="random-resized", flip=0.5),
-    dict(crop="multi-scale"),
-    dict(crop="cover-random", size=(40, 64)),
-    dict(crop="three", size=(72, 48)),
-    dict(crop="random-resized", flip=0.5, color=dict(brightness=0.3, contrast=0.3, saturation=0.3, grayscale=0.3)),
+    dict(crop=vidrec.CenterCrop(64)),
+    dict(crop=vidrec.CenterCrop(64, resize=70)),
+    dict(crop=vidrec.RandomCrop(64, resize=(66, 90)), flip=1.0),
+    dict(crop=vidrec.RandomResizedCrop(64), flip=0.5),
+    dict(crop=vidrec.MultiScaleCrop(64)),
+    dict(crop=vidrec.Cover((40, 64), random=True)),
+    dict(crop=vidrec.ThreeCrop((72, 48))),
+    dict(crop=vidrec.RandomResizedCrop(64), flip=0.5, color=vidrec.ColorJitter(brightness=0.3, contrast=0.3, saturation=0.3, grayscale=0.3)),
 ]
 
 
-@pytest.mark.parametrize("options", CROPS, ids=lambda options: options["crop"])
+@pytest.mark.parametrize("options", CROPS, ids=lambda options: repr(options["crop"]))
 def test_pictures_made_by_others_are_those_of_the_loader(ds, options):
     """Pillow rounds to levels between its two passes and before colors; the loader does not."""
-    size = options.get("size", (64, 64))
+    size = options["crop"].size
     size = (size, size) if isinstance(size, int) else size
     for batch, expected in zip(make(ds, **options), plain(ds, **options)):
         found = pictures(batch.jpegs, size).reshape(expected.frames.shape)
@@ -92,7 +93,7 @@ def test_pictures_made_by_others_are_those_of_the_loader(ds, options):
 
 
 def test_padding_has_no_jpegs(ds):
-    options = dict(frames=10, short="pad", batch_size=2)
+    options = dict(frames=vidrec.Uniform(10, short="pad"), batch_size=2)
     batch = make(ds, **options).batch(0, 0)
     assert batch.jpegs.places.tolist() == [*range(8), *range(10, 18)]
     assert batch.jpegs.shape == (2, 10, 3, 64, 64) == tuple(plain(ds, **options).batch(0, 0).frames.shape)
@@ -103,7 +104,7 @@ def test_a_loader_and_its_batches_can_be_sent(ds):
     batch = next(iter(loader))
     sent, other = pickle.loads(pickle.dumps(batch)), pickle.loads(pickle.dumps(loader))
     for found in (sent, other.batch(0, 0)):
-        assert found.frames is None and found.labels.tolist() == batch.labels.tolist()
+        assert found._frames is None and found.labels.tolist() == batch.labels.tolist()
         assert [bytes(jpeg) for jpeg in found.jpegs.arrays()] == [bytes(jpeg) for jpeg in batch.jpegs.arrays()]
         assert found.jpegs.windows.tolist() == batch.jpegs.windows.tolist() and found.jpegs.shape == batch.jpegs.shape
 
@@ -138,8 +139,6 @@ def test_what_does_not_go_together_is_refused(ds):
         make(ds, output="jpg")
     with pytest.raises(vidrec.UsageError, match="decoded_cache: output='jpeg' decodes nothing"):
         vidrec.Loader(ds, batch_size=2, output="jpeg", decoded_cache="1GB")
-    with pytest.raises(vidrec.UsageError, match="out: batches of JPEGs differ in size"):
-        make(ds, out=np.zeros((4, 8, 3, 64, 64), np.uint8))
 
 
 def test_a_held_batch_keeps_its_memory(ds):
@@ -186,7 +185,7 @@ class TestTorch:
 
         return vidrec.torch.finish(batch, self.decode(batch.jpegs))
 
-    @pytest.mark.parametrize("options", CROPS, ids=lambda options: options["crop"])
+    @pytest.mark.parametrize("options", CROPS, ids=lambda options: repr(options["crop"]))
     def test_it_makes_the_pictures_of_the_loader(self, ds, options):
         for batch, expected in zip(make(ds, **options), plain(ds, **options)):
             found = self.finished(batch)
@@ -200,9 +199,8 @@ class TestTorch:
     @pytest.mark.parametrize("layout", ["BTCHW", "BCTHW", "BTHWC", "channels_last_3d"])
     @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32"])
     def test_layout_and_dtype_are_those_of_the_loader(self, ds, torch, layout, dtype):
-        last_3d = layout == "channels_last_3d"
-        layout = "BCTHW" if last_3d else layout
-        options = dict(size=(48, 64), layout=layout, dtype=dtype, channels_last_3d=last_3d, mean=[0.4, 0.5, 0.6], std=0.3)
+        normalize = None if dtype == "uint8" else vidrec.Normalize([0.4, 0.5, 0.6], 0.3)
+        options = dict(crop=(48, 64), layout=layout, dtype=dtype, normalize=normalize)
         found = self.finished(make(ds, **options).batch(0, 0)).frames
         expected = make(ds, **options, output="torch").batch(0, 0).frames
         assert (found.dtype, found.shape, found.stride()) == (expected.dtype, expected.shape, expected.stride())
@@ -210,20 +208,20 @@ class TestTorch:
         assert psnr(found.float() * scale, expected.float() * scale) > 50
 
     @pytest.mark.parametrize("channels", ["gray", "ycbcr"])
-    @pytest.mark.parametrize("color", [None, 0.4])
+    @pytest.mark.parametrize("color", [None, vidrec.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.4)])
     def test_channels_are_those_of_the_loader(self, ds, channels, color):
-        options = dict(channels=channels, color=color, crop="random-resized")
+        options = dict(channels=channels, color=color, crop=vidrec.RandomResizedCrop(64))
         found = self.finished(make(ds, **options).batch(0, 0)).frames
         expected = plain(ds, **options).batch(0, 0).frames
         assert found.shape == expected.shape and psnr(found, expected) > 48
 
     def test_padding_is_zero(self, ds):
-        options = dict(frames=10, short="pad", batch_size=2, dtype="float32", mean=0.5)
+        options = dict(frames=vidrec.Uniform(10, short="pad"), batch_size=2, dtype="float32", normalize=vidrec.Normalize(0.5, 1))
         found, expected = self.finished(make(ds, **options).batch(0, 0)).frames, plain(ds, **options).batch(0, 0).frames
         assert not found[:, 8:].any() and psnr(found * 255, expected * 255) > 50
 
     def test_sizes_and_frames_of_a_batch_may_differ(self, torch, ds):
-        batch = make(ds, size=32, batch_size=1).batch(0, 0)
+        batch = make(ds, crop=32, batch_size=1).batch(0, 0)
         jpegs = batch.jpegs
         # As if the second frame were larger, and a part of it the picture.
         jpegs.sizes[1], jpegs.bounds[1] = torch.tensor([200, 100]), torch.tensor([50, 0, 150, 100])
@@ -233,18 +231,19 @@ class TestTorch:
         import vidrec.torch
 
         found = vidrec.torch.finish(batch, decoded).frames
-        expected = plain(ds, size=32, batch_size=1).batch(0, 0).frames
+        expected = plain(ds, crop=32, batch_size=1).batch(0, 0).frames
         assert (found[0, 1] == 7).all()
         assert np.array_equal(np.delete(found.numpy(), 1, 1), np.delete(expected, 1, 1))
 
     def test_a_training_loop_in_16_bits_changes_nothing(self, ds, torch):
-        batch = make(ds, crop="random-resized").batch(0, 0)
+        batch = make(ds, crop=vidrec.RandomResizedCrop(64)).batch(0, 0)
         expected = self.finished(batch).frames
         with torch.autocast("cpu", dtype=torch.bfloat16):
             assert torch.equal(self.finished(batch).frames, expected)
 
     def test_the_defaults_of_a_program_change_nothing(self, ds, torch):
-        batch = make(ds, crop="random-resized", color=0.3, channels="ycbcr", dtype="float32").batch(0, 0)
+        color = vidrec.ColorJitter(brightness=0.3, contrast=0.3, saturation=0.3)
+        batch = make(ds, crop=vidrec.RandomResizedCrop(64), color=color, channels="ycbcr", dtype="float32").batch(0, 0)
         expected = self.finished(batch).frames
         torch.set_default_dtype(torch.float64)
         try:
@@ -286,7 +285,7 @@ class TestTorch:
     def test_to_moves_all_but_the_jpegs(self, ds):
         batch = make(ds).batch(0, 0)
         there = batch.to("meta")
-        assert there.labels.device.type == "meta" and there.frames is None
+        assert there.labels.device.type == "meta" and there._frames is None
         assert there.jpegs.data.device.type == "cpu"
         assert batch.to(batch.labels.dtype).labels is batch.labels
 

@@ -6,11 +6,13 @@ import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import vidrec
+from vidrec import AllFrames, Buckets, FrameBudget
 
 LENGTHS = [5, 20, 10, 15]
 
@@ -34,7 +36,7 @@ def varied(tmp_path_factory):
 def loader(path, *args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return vidrec.Loader(path, *args, **{"size": 32, "output": "numpy", **options})
+        return vidrec.Loader(path, *args, **{"crop": 32, "output": "numpy", **options})
 
 
 def test_the_set_is_as_it_should_be(varied):
@@ -44,7 +46,7 @@ def test_the_set_is_as_it_should_be(varied):
 def test_clips_of_any_length_come_with_masks_and_times(varied):
     ds = vidrec.open(varied)
     found = []
-    for batch in loader(ds, 2, frames="all"):
+    for batch in loader(ds, 2, frames=AllFrames()):
         longest = max(LENGTHS[clip] for clip in batch.clips)
         assert batch.frames.shape == (2, longest, 3, 32, 32) and batch.frame_mask.shape == batch.times.shape == (2, longest)
         for i, clip in enumerate(batch.clips):
@@ -62,7 +64,7 @@ def test_attributes_and_sources_come_with_the_batch(varied, output):
     if output == "torch":
         pytest.importorskip("torch")
     fields = ["caption", "score", "number", "video.codec"]
-    batch = next(iter(loader(varied, 4, frames="all", fields=fields, output=output)))
+    batch = next(iter(loader(varied, 4, frames=AllFrames(), fields=fields, output=output)))
     assert batch.fields["caption"] == [f"caption {i}" for i in range(4)]
     assert batch.fields["video.codec"] == ["h264"] * 4
     assert batch.sources == [f"{i}.mp4" for i in range(4)]
@@ -77,7 +79,7 @@ def test_attributes_and_sources_come_with_the_batch(varied, output):
 
 def test_batches_move_with_their_fields(varied):
     torch = pytest.importorskip("torch")
-    batch = next(iter(loader(varied, 4, frames="all", fields=["caption", "score"], output="torch")))
+    batch = next(iter(loader(varied, 4, frames=AllFrames(), fields=["caption", "score"], output="torch")))
     moved = batch.to("meta")
     tensors = [moved.frames, moved.labels, moved.frame_mask, moved.times, moved.fields["score"]]
     assert {t.device.type for t in tensors} == {"meta"} and moved.fields["caption"] is batch.fields["caption"]
@@ -86,9 +88,9 @@ def test_batches_move_with_their_fields(varied):
 
 
 def test_buckets_make_uniform_batches_on_every_rank(varied):
-    options = dict(frames="all", buckets=[10, 20], batch_size=1, shuffle=True)
+    options = dict(frames=AllFrames(), batching=vidrec.Buckets([10, 20]), batch_size=1, shuffle=True)
     for epoch in range(3):
-        ranks = [loader(varied, rank=rank, world_size=2, **options) for rank in range(2)]
+        ranks = [loader(varied, rank=(rank, 2), **options) for rank in range(2)]
         steps = [[r.batch(epoch, k) for r in ranks] for k in range(len(ranks[0]))]
         assert [a.frames.shape[1] for a, b in steps] == [b.frames.shape[1] for a, b in steps]
         clips = [clip for step in steps for b in step for clip in b.clips[b.mask].tolist()]
@@ -98,22 +100,23 @@ def test_buckets_make_uniform_batches_on_every_rank(varied):
 
 def test_sizes_keep_shapes(varied):
     shapes = {}
-    for batch in loader(varied, 2, frames=4, sizes=[(48, 36), (36, 48)], crop="cover"):
+    for batch in loader(varied, 2, frames=4, crop=vidrec.Cover(sizes=[(48, 36), (36, 48)])):
         shapes.update({int(clip): batch.frames.shape[-2:] for clip in batch.clips})
         assert [p.window[:2] for p in batch.params] == [(0, 0)] * 2, "the whole frame"
     assert shapes == {0: (48, 36), 1: (36, 48), 2: (48, 36), 3: (36, 48)}
 
 
 def test_a_budget_takes_as_many_clips_as_fit(varied):
-    frames = loader(varied, frames="all", buckets=[10, 20], batch_frames=40)
+    frames = loader(varied, frames=AllFrames(), batching=vidrec.FrameBudget(40, buckets=[10, 20]), last="pad")
     assert {(b.frames.shape[0], b.frames.shape[1]) for b in frames} == {(4, 10), (2, 20)}
     # A token is a patch of 2 frames and 16x16 pixels: 5 * 4 = 20 for 10 frames of 32x32, 40 for 20.
-    tokens = loader(varied, frames="all", buckets=[10, 20], batch_tokens=80, patch=(2, 16, 16))
+    budget = vidrec.TokenBudget(80, patch=(2, 16, 16), buckets=[10, 20])
+    tokens = loader(varied, frames=AllFrames(), batching=budget, last="pad")
     assert {(b.frames.shape[0], b.frames.shape[1]) for b in tokens} == {(4, 10), (2, 20)}
 
 
 def test_a_run_with_buckets_resumes_exactly(varied):
-    make = lambda: loader(varied, frames="all", buckets=[10, 20], batch_size=1, shuffle=True)  # noqa: E731
+    make = lambda: loader(varied, frames=AllFrames(), batching=vidrec.Buckets([10, 20]), batch_size=1, shuffle=True)  # noqa: E731
     whole = [b.clips.tolist() for b in make()]
     for stop in range(len(whole)):
         run = make()
@@ -126,24 +129,27 @@ def test_a_run_with_buckets_resumes_exactly(varied):
 
 
 def test_frames_come_at_a_rate(varied):
-    batch = loader(varied, 1, frames="all", fps=5).batch(0, 1)
+    batch = loader(varied, 1, frames=AllFrames(fps=5)).batch(0, 1)
     assert batch.params[0].frames == tuple(range(0, 20, 2))
     np.testing.assert_allclose(np.diff(batch.times[0]), 0.2, atol=1e-6)
     with pytest.raises(vidrec.UsageError, match="clip 0.*fps.*at most 10"):
-        loader(varied, 1, frames="all", fps=12.5)
+        loader(varied, 1, frames=AllFrames(fps=12.5))
 
 
 def test_windows_hop(varied):
-    firsts = [b.params[0].frames[0] for b in loader(varied, 1, frames=5, temporal="dense", hop=5) if b.clips[0] == 1]
+    firsts = [b.params[0].frames[0] for b in loader(varied, 1, frames=vidrec.Windows(5, hop=5)) if b.clips[0] == 1]
     assert firsts == [0, 5, 10, 15]
 
 
-@pytest.mark.parametrize("temporal", ["uniform", "random-segments", "clip", "clip-center", "dense"])
-def test_short_clips_are_never_silent(varied, temporal):
-    options = dict(batch_size=1, frames=10, temporal=temporal, hop=100, size=32, output="numpy")
+CHOICES = [vidrec.Uniform(10), vidrec.Random(10), vidrec.Run(10), vidrec.Run(10, at="center"), vidrec.Windows(10, hop=100)]
+
+
+@pytest.mark.parametrize("frames", CHOICES, ids=repr)
+def test_short_clips_are_never_silent(varied, frames):
+    options = dict(batch_size=1, crop=32, output="numpy")
     for short, word in [("repeat", "repeat frames"), ("pad", "are padded"), ("skip", "are skipped")]:
         with pytest.warns(vidrec.LoaderWarning, match=f"1 of 4 clips have fewer frames than a sample and {word}"):
-            made = vidrec.Loader(varied, short=short, **options)
+            made = vidrec.Loader(varied, frames=replace(frames, short=short), **options)
         stats = made.stats()
         assert (stats.short_clips, stats.skipped_clips, len(made)) == (1, short == "skip", 4 - (short == "skip"))
         if short != "skip":
@@ -151,21 +157,24 @@ def test_short_clips_are_never_silent(varied, temporal):
             assert batch.clips.tolist() == [0] and batch.frame_mask.sum() == 5
             assert (batch.frames[0, 5:] == 0).all() == (short == "pad")
     with pytest.raises(vidrec.UsageError, match="clip 0.*10 frames or more.*5 frames"):
-        vidrec.Loader(varied, short="error", **options)
+        vidrec.Loader(varied, frames=replace(frames, short="error"), **options)
 
 
-def test_collate_makes_what_the_loop_gets(varied):
-    made = loader(varied, 2, frames="all", collate=lambda batch: (batch.frames.shape[1], batch.sources))
+def test_a_function_makes_what_the_loop_gets(varied):
+    plain = loader(varied, 2, frames=AllFrames())
+    made = plain.map(lambda batch: (batch.frames.shape[1], batch.sources))
     assert list(made) == [(20, ["0.mp4", "1.mp4"]), (15, ["2.mp4", "3.mp4"])]
     assert made.batch(0, 1) == (15, ["2.mp4", "3.mp4"])
+    assert made.epoch == 1 and plain.epoch == 0, "each has its own loops"
+    assert list(made.map(lambda pair: pair[0])) == [20, 15] and len(next(iter(plain))) == 2
 
     def fails(batch):
         return batch.fields["nothing"]
 
-    batches = iter(loader(varied, 2, frames="all", collate=fails))
-    with pytest.raises(vidrec.CollateError, match=r"batch 0 of epoch 0 \(clips 0, 1\): KeyError"):
+    batches = iter(plain.map(fails))
+    with pytest.raises(vidrec.MapError, match=r"batch 0 of epoch 1 \(clips 0, 1\): KeyError"):
         next(batches)
-    with pytest.raises(vidrec.CollateError, match=r"batch 1 of epoch 0 \(clips 2, 3\)"):
+    with pytest.raises(vidrec.MapError, match=r"batch 1 of epoch 1 \(clips 2, 3\)"):
         next(batches)
     with pytest.raises(StopIteration):
         next(batches)
@@ -175,23 +184,14 @@ def test_collate_makes_what_the_loop_gets(varied):
     "options, words",
     [
         (dict(frames="some"), "frames"),
-        (dict(frames=4, max_frames=8), "max_frames"),
-        (dict(frames=4, buckets=[4]), "buckets"),
-        (dict(frames="all", buckets=[8]), "clip 1.*longer than the last bucket"),
-        (dict(frames="all", buckets=[20, 10]), "ascending"),
-        (dict(frames="all", buckets=[20], batch_frames=19), "one clip of 20 frames"),
-        (dict(frames="all", batch_frames=19), "buckets"),
-        (dict(frames="all", buckets=[20], batch_frames=20, batch_tokens=3), "only one"),
-        (dict(frames="all", buckets=[20], batch_tokens=3), "patch"),
-        (dict(frames="all", buckets=[20], weights=[1] * 4), "weights"),
-        (dict(frames=4, temporal="dense", hop=0), "hop"),
-        (dict(frames="all", temporal="dense"), "no run length"),
-        (dict(frames="all", fields=["nothing"]), "no clip has the attribute"),
-        (dict(frames="all", fields="caption"), "names in a list"),
-        (dict(frames=4, short="maybe"), "short"),
-        (dict(frames=4, fps="x"), "frame rate"),
-        (dict(frames=4, dtype="float32", mean=[123, 117, 104]), "mean.*fractions of full"),
-        (dict(frames=4, dtype="float32", std=58.0), "std.*fractions of full"),
+        (dict(frames=4, batching=Buckets([4])), "buckets"),
+        (dict(frames=AllFrames(), batching=Buckets([8])), "clip 1.*longer than the last bucket"),
+        (dict(frames=AllFrames(), batching=FrameBudget(19, buckets=[20])), "one clip of 20 frames"),
+        (dict(frames=AllFrames(), batching=FrameBudget(19)), "buckets"),
+        (dict(frames=AllFrames(), batching=Buckets([20]), order=vidrec.Weighted([1] * 4)), "weight"),
+        (dict(frames=AllFrames(), fields=["nothing"]), "no clip has the attribute"),
+        (dict(frames=AllFrames(), fields="caption"), "names in a list"),
+        (dict(frames=AllFrames(fps="x")), "frame rate"),
         (dict(frames=4, batch_size=1000, last="drop"), "there is no batch"),
     ],
 )
@@ -200,25 +200,18 @@ def test_what_makes_no_sense_is_refused_by_name(varied, options, words):
         loader(varied, **options)
 
 
-def test_no_batches_are_allowed_if_asked_for(varied):
-    assert list(loader(varied, 1000, frames=4, last="drop", allow_empty=True)) == []
-
-
-def test_a_normalization_of_bytes_is_a_warning(varied):
-    with pytest.warns(vidrec.LoaderWarning, match="mean and std have no effect"):
-        vidrec.Loader(varied, 1, frames=4, size=32, mean=0.45)
-
-
 def test_a_state_of_another_order_is_refused(varied):
     state = loader(varied, 1, frames=4, shuffle=True).state_dict()
-    with pytest.raises(vidrec.UsageError, match="a different order.*shuffled.*sequential"):
+    with pytest.raises(vidrec.UsageError, match="other options: order.*Shuffled.*Sequential"):
         loader(varied, 1, frames=4).load_state_dict(state)
+    with pytest.raises(vidrec.UsageError, match="other options: flip, frames"):
+        loader(varied, 1, frames=5, flip=0.5, shuffle=True).load_state_dict(state)
 
 
 def test_a_batch_beyond_memory_is_an_error_that_says_how_large_it_is(varied):
     code = f"""
 import resource, vidrec
-loader = vidrec.Loader({str(varied)!r}, 1000, frames=16, size=512, dtype="float32", short="pad", output="numpy")
+loader = vidrec.Loader({str(varied)!r}, 1000, frames=vidrec.Uniform(16, short="pad"), crop=512, dtype="float32", last="pad", output="numpy")
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 try:
     next(iter(loader))
@@ -232,15 +225,15 @@ except vidrec.Error as e:
 
 
 def test_memory_of_ones_own_needs_one_shape(varied):
-    with pytest.raises(vidrec.UsageError, match="out: batches differ in shape"):
-        loader(varied, 2, frames="all", out=np.empty((2, 20, 3, 32, 32), np.uint8))
+    with pytest.raises(vidrec.UsageError, match="output: batches differ in shape"):
+        loader(varied, 2, frames=AllFrames(), output=np.empty((2, 20, 3, 32, 32), np.uint8))
 
 
 def test_single_samples_have_their_own_length_and_fields(varied):
     pytest.importorskip("torch")
     from vidrec.torch import MapDataset
 
-    samples = MapDataset(varied, frames="all", size=32, fields=["caption", "score"])
+    samples = MapDataset(varied, frames=AllFrames(), crop=32, fields=["caption", "score"])
     frames, label, fields = samples[1]
     assert (frames.shape[0], label, fields) == (20, 1, {"caption": "caption 1", "score": 0.5})
     assert [samples[i][0].shape[0] for i in range(4)] == LENGTHS

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import vidrec
 
 
 def make(ds, batch_size=4, **options):
-    return vidrec.Loader(ds, batch_size, **{"size": 64, "output": "numpy", **options})
+    return vidrec.Loader(ds, batch_size, **{"crop": 64, "output": "numpy", **options})
 
 
 def clips(batches):
@@ -23,7 +24,7 @@ def clips(batches):
 
 
 def test_a_batch_is_the_crop_of_its_clips(ds):
-    for batch in make(ds, batch_size=5):
+    for batch in make(ds, batch_size=5, last="pad"):
         for i, clip in enumerate(batch.clips):
             expected = ds[int(clip)].frames()[:, 4:68, 16:80].transpose(0, 3, 1, 2)
             assert np.array_equal(batch.frames[i], expected)
@@ -35,17 +36,18 @@ def test_a_batch_is_the_crop_of_its_clips(ds):
 
 @pytest.mark.parametrize("layout, axes", [("BTCHW", (0, 1, 2, 3, 4)), ("BCTHW", (0, 2, 1, 3, 4)), ("BTHWC", (0, 1, 3, 4, 2))])
 def test_layouts_are_the_same_samples(ds, layout, axes):
-    plain = make(ds, size=(48, 64)).batch(0, 1)
-    other = make(ds, size=(48, 64), layout=layout)
+    plain = make(ds, crop=(48, 64)).batch(0, 1)
+    other = make(ds, crop=(48, 64), layout=layout)
     assert np.array_equal(other.batch(0, 1).frames, plain.frames.transpose(axes))
     assert other.shape == other.batch(0, 1).frames.shape
 
 
 def test_types_are_normalized(ds):
-    options = dict(mean=[0.1, 0.2, 0.3], std=[0.5, 1.0, 2.0])
+    options = dict(normalize=vidrec.Normalize([0.1, 0.2, 0.3], np.array([0.5, 1.0, 2.0])))
     plain = make(ds).batch(0, 0).frames.astype(np.float64)
-    mean, std = (np.array(options[name]).reshape(3, 1, 1) for name in ("mean", "std"))
+    mean, std = (np.array(values).reshape(3, 1, 1) for values in ([0.1, 0.2, 0.3], [0.5, 1.0, 2.0]))
     expected = (plain / 255 - mean) / std
+    assert np.allclose(make(ds, dtype="float32").batch(0, 0).frames, plain / 255, atol=1e-6)
     assert np.allclose(make(ds, dtype="float32", **options).batch(0, 0).frames, expected, atol=1e-6)
     assert np.allclose(make(ds, dtype=np.float16, **options).batch(0, 0).frames, expected, atol=2e-3)
     bits = make(ds, dtype="bfloat16", **options).batch(0, 0).frames
@@ -54,7 +56,7 @@ def test_types_are_normalized(ds):
 
 
 def test_channels_last_3d_is_a_view(ds):
-    batch = make(ds, layout="BCTHW", channels_last_3d=True).batch(0, 0)
+    batch = make(ds, layout="channels_last_3d").batch(0, 0)
     assert batch.frames.shape == (4, 3, 8, 64, 64) and batch.frames.transpose(0, 2, 3, 4, 1).flags.c_contiguous
     assert np.array_equal(batch.frames, make(ds, layout="BCTHW").batch(0, 0).frames)
 
@@ -82,7 +84,7 @@ def test_a_held_batch_stays_as_it_is_while_memory_of_dropped_ones_is_used_again(
 
 def test_memory_is_used_again_within_an_epoch_and_never_while_held(ds):
     order = list(range(12)) * 10
-    loader = make(ds, size=32, batch_size=2, prefetch=2, order=order)
+    loader = make(ds, crop=32, batch_size=2, prefetch=2, order=order)
     addresses = [batch.frames.ctypes.data for batch in loader]
     assert len(addresses) == 60 and len(set(addresses)) <= 5
     held = list(loader)
@@ -105,9 +107,9 @@ def test_batches_are_pickled_whole(ds):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_out_is_filled_in_turn_and_not_before_the_next_is_asked_for(ds, count):
+def test_memory_of_ones_own_is_filled_in_turn_and_not_before_the_next_is_asked_for(ds, count):
     out = [np.zeros((4, 8, 3, 64, 64), np.uint8) for _ in range(count)]
-    loader = make(ds, out=out, shuffle=True)
+    loader = make(ds, output=out, shuffle=True)
     expected = make(ds, shuffle=True)
     for epoch in range(3):
         for batch in loader:
@@ -116,7 +118,7 @@ def test_out_is_filled_in_turn_and_not_before_the_next_is_asked_for(ds, count):
     assert loader.state_dict()["epoch"] == 3
 
 
-def test_out_must_fit(ds):
+def test_memory_of_ones_own_must_fit(ds):
     good = np.zeros((4, 8, 3, 64, 64), np.uint8)
     readonly = good.copy()
     readonly.flags.writeable = False
@@ -124,13 +126,13 @@ def test_out_must_fit(ds):
     overlapping = [whole[at : at + good.size].reshape(good.shape) for at in (0, 64)]
     for bad in ([good, good], overlapping):
         with pytest.raises(vidrec.UsageError, match="share memory"):
-            iter(make(ds, out=bad))
+            iter(make(ds, output=bad))
     for bad in (good[:2], good.astype(np.float32), np.zeros((8, 8, 3, 64, 64), np.uint8)[::2], readonly, [], 7, [good, 7]):
-        with pytest.raises(vidrec.UsageError, match="out"):
-            iter(make(ds, out=bad))
-    with pytest.raises(TypeError, match="out"):
-        pickle.dumps(make(ds, out=good))
-    last = make(ds, out=np.zeros((4, 8, 64, 64, 3), np.uint8).transpose(0, 4, 1, 2, 3), layout="BCTHW", channels_last_3d=True)
+        with pytest.raises(vidrec.UsageError, match="loader option output"):
+            iter(make(ds, output=bad))
+    with pytest.raises(TypeError, match="output"):
+        pickle.dumps(make(ds, output=good))
+    last = make(ds, output=np.zeros((4, 8, 64, 64, 3), np.uint8).transpose(0, 4, 1, 2, 3), layout="channels_last_3d")
     assert np.array_equal(next(iter(last)).frames, make(ds, layout="BCTHW").batch(0, 0).frames)
 
 
@@ -147,10 +149,12 @@ def test_each_loop_is_the_next_epoch_and_set_epoch_says_which(ds):
 
 
 def test_orders(ds):
-    assert clips(make(ds, order="sequential"))[0] == [0, 1, 2, 3]
+    assert clips(make(ds))[0] == [0, 1, 2, 3]
+    assert clips(make(ds, order=vidrec.Shuffled())) == clips(make(ds, shuffle=True))
+    assert clips(make(ds, order=np.array([3, 3, 0, 1]))) == [[3, 3, 0, 1]]
     assert clips(make(ds, order=[3, 3, 0], last="drop", batch_size=3)) == [[3, 3, 0]]
-    assert sorted(sum(clips(make(ds, order=("blocks", 3, 2))), [])) == list(range(12))
-    drawn = sum(clips(make(ds, weights=[1] * 6 + [0] * 6)), [])
+    assert sorted(sum(clips(make(ds, order=vidrec.Blocks(3, window=2))), [])) == list(range(12))
+    drawn = sum(clips(make(ds, order=vidrec.Weighted([1] * 6 + [0] * 6))), [])
     assert len(drawn) == 12 and max(drawn) < 6
     part = ds.select([7, 2, 9])
     batch = next(iter(make(part, batch_size=3, shuffle=True)))
@@ -160,7 +164,7 @@ def test_orders(ds):
 
 def test_ranks_share_an_epoch(ds):
     for world in (2, 5):
-        loaders = [make(ds, batch_size=2, shuffle=True, rank=rank, world_size=world) for rank in range(world)]
+        loaders = [make(ds, batch_size=2, shuffle=True, rank=(rank, world)) for rank in range(world)]
         assert len({len(loader) for loader in loaders}) == 1
         counted = [batch.clips[batch.mask].tolist() for loader in loaders for batch in loader]
         assert sorted(sum(counted, [])) == list(range(12))
@@ -187,7 +191,7 @@ def test_a_run_goes_on_exactly_with_other_ranks_and_batches(ds):
 
     found = []
     for rank in range(2):
-        other = make(ds, batch_size=3, shuffle=True, seed=5, rank=rank, world_size=2)
+        other = make(ds, batch_size=3, shuffle=True, seed=5, rank=(rank, 2))
         other.load_state_dict(state)
         found += [batch.clips[batch.mask].tolist() for batch in other]
         # Saved and loaded again in the middle of what was resumed.
@@ -206,13 +210,13 @@ def counted(loader):
 
 def test_ranks_have_homes(ds):
     def ranks(world=2, **options):
-        return [make(ds, batch_size=2, rank=rank, world_size=world, **options) for rank in range(world)]
+        return [make(ds, batch_size=2, rank=(rank, world), **options) for rank in range(world)]
 
-    own = [set(counted(loader)) for loader in ranks(order=("homes", 2, 2), exchange=0.0)]
+    own = [set(counted(loader)) for loader in ranks(order=vidrec.Homes(block=2, window=2, exchange=0.0))]
     assert [len(clips) for clips in own] == [6, 6] and own[0] | own[1] == set(range(12))
     foreign = []
     for epoch in range(8):
-        loaders = ranks(order=("homes", 2, 2), exchange=0.34)
+        loaders = ranks(order=vidrec.Homes(block=2, window=2, exchange=0.34))
         for loader in loaders:
             loader.set_epoch(epoch)
         read = [set(counted(loader)) for loader in loaders]
@@ -221,32 +225,34 @@ def test_ranks_have_homes(ds):
     assert foreign[0] == 0, "the first epoch reads what each home owns"
     assert set(foreign) == {0, 2}, "a third of six blocks is two, which change places or not"
     # Ranks that share a node.
-    nodes = [set(counted(loader)) for loader in ranks(4, order=("homes", 2, 2), homes=2, exchange=0.0)]
+    nodes = [set(counted(loader)) for loader in ranks(4, order=vidrec.Homes(block=2, window=2, homes=2, exchange=0.0))]
     assert nodes[0] | nodes[1] == own[0] and nodes[2] | nodes[3] == own[1]
-    assert sorted(counted(make(ds, order="homes"))) == list(range(12))
+    assert sorted(counted(make(ds, order=vidrec.Homes()))) == list(range(12))
 
 
 def test_a_run_keeps_its_homes_on_another_number_of_ranks(ds):
-    options = dict(order=("homes", 2, 2), exchange=0.34, seed=5)
-    before = [make(ds, batch_size=1, rank=rank, world_size=2, **options) for rank in range(2)]
+    homes = vidrec.Homes(block=2, window=2, exchange=0.34)
+    options = dict(order=homes, seed=5, last="pad")
+    before = [make(ds, batch_size=1, rank=(rank, 2), **options) for rank in range(2)]
     seen = [int(next(batches).clips[0]) for batches in [iter(loader) for loader in before]]
     state = json.loads(json.dumps(before[0].state_dict()))
-    assert state["homes"] == 2 and state == before[1].state_dict()
+    homes_of = lambda state: state["options"]["order"]["Homes"]["homes"]  # noqa: E731
+    assert homes_of(state) == 2 and state == before[1].state_dict()
 
-    after = [make(ds, batch_size=1, rank=rank, world_size=3, **options) for rank in range(3)]
+    after = [make(ds, batch_size=1, rank=(rank, 3), **options) for rank in range(3)]
     for loader in after:
         loader.load_state_dict(state)
     seen += sum(map(counted, after), [])
     assert sorted(seen) == list(range(12))
     # The rest of the epoch is over, and later ones have the same homes.
-    assert [loader.state_dict()["homes"] for loader in after] == [2] * 3
+    assert [homes_of(loader.state_dict()) for loader in after] == [2] * 3
     assert sorted(sum(map(counted, pickle.loads(pickle.dumps(after))), [])) == list(range(12))
-    alone = make(ds, batch_size=3, homes=2, **options)
+    alone = make(ds, batch_size=3, order=replace(homes, homes=2), seed=5, last="pad")
     alone.set_epoch(1)
     together = [sum(batches, []) for batches in zip(*map(clips, after))]
     assert [sorted(batch) for batch in together] == [sorted(batch) for batch in clips(alone)]
-    with pytest.raises(vidrec.UsageError, match="a different order"):
-        make(ds, homes=3, **options).load_state_dict(state)
+    with pytest.raises(vidrec.UsageError, match="other options: order"):
+        make(ds, order=replace(homes, homes=3), seed=5, last="pad").load_state_dict(state)
 
 
 def test_an_epoch_begins_with_its_first_batch(ds):
@@ -260,11 +266,11 @@ def test_an_epoch_begins_with_its_first_batch(ds):
     assert next(unused).epoch == 0
 
 
-@pytest.mark.parametrize("out", [None, 8])
-def test_threads_may_share_a_loop(ds, out):
+@pytest.mark.parametrize("own", [None, 8])
+def test_threads_may_share_a_loop(ds, own):
     order = [i % 12 for i in range(400)]
-    memory = out and [np.zeros((1, 1, 3, 16, 16), np.uint8) for _ in range(out)]
-    loader = make(ds, batch_size=1, frames=1, size=16, order=order, out=memory)
+    memory = {"output": [np.zeros((1, 1, 3, 16, 16), np.uint8) for _ in range(own)]} if own else {}
+    loader = make(ds, batch_size=1, frames=1, crop=16, order=order, **memory)
     batches, found = iter(loader), []
 
     def take():
@@ -317,8 +323,8 @@ def make_at(ds, epoch, options):
 
 
 def test_a_bad_frame_is_an_error_in_its_place_and_the_next_batch_comes(damaged):
-    for out in (None, [np.zeros((4, 8, 3, 64, 64), np.uint8) for _ in range(2)]):
-        batches = iter(make(vidrec.open(damaged), out=out))
+    for output in ("numpy", [np.zeros((4, 8, 3, 64, 64), np.uint8) for _ in range(2)]):
+        batches = iter(make(vidrec.open(damaged), output=output))
         assert next(batches).clips.tolist() == [0, 1, 2, 3]
         with pytest.raises(vidrec.FormatError) as caught:
             next(batches)
@@ -339,33 +345,34 @@ def test_a_bad_frame_is_an_error_in_its_place_and_the_next_batch_comes(damaged):
         (dict(batch_size=0), "batch_size"),
         (dict(batch_size=-1), "batch_size"),
         (dict(batch_size=1 << 40), "batch_size"),
-        (dict(size=0), "size"),
-        (dict(size=(1, 2, 3)), "size"),
-        (dict(crop="middle"), "crop"),
+        (dict(frames="all"), "frames: expected a number or vidrec.Uniform"),
+        (dict(frames=0), "frames: expected a whole number from 1"),
+        (dict(crop=0), "crop: expected a side"),
+        (dict(crop=None), "crop: expected a number or vidrec.CenterCrop"),
+        (dict(prefetch=None), "prefetch: expected a number or vidrec.Prefetch"),
+        (dict(crop=(1, 2, 3)), "crop: expected a side"),
+        (dict(crop="middle"), "crop: expected a number or vidrec.CenterCrop"),
         (dict(dtype="int8"), "dtype"),
         (dict(layout="TBCHW"), "layout"),
+        (dict(channels="cmyk"), "channels"),
         (dict(flip=2.0), "flip"),
-        (dict(mean=[1, 2]), "mean"),
-        (dict(color="red"), "color"),
-        (dict(shuffle=True, weights=[1]), "weights"),
-        (dict(weights=[1] * 11 + [-1]), "weight of sample 11"),
-        (dict(weights=[1] * 11 + [float("nan")]), "weight of sample 11"),
-        (dict(weights=[0] * 12), "no sample has a positive weight"),
-        (dict(order="random"), "order"),
+        (dict(normalize=vidrec.IMAGENET), "normalize: dtype 'uint8' is not normalized"),
+        (dict(dtype="float32", normalize=0.5), "normalize: expected vidrec.Normalize"),
+        (dict(color=0.4), "color: expected vidrec.ColorJitter"),
+        (dict(shuffle=True, order=vidrec.Weighted([1] * 12)), "shuffle and order"),
+        (dict(order=vidrec.Weighted([1] * 11)), "weights"),
+        (dict(order="random"), "order: expected vidrec.Shuffled"),
         (dict(order=[99]), "99"),
-        (dict(order=("blocks", 3)), "order"),
-        (dict(order=("homes", 0, 2)), "block"),
-        (dict(order="homes", homes=0), "homes"),
-        (dict(order="homes", homes=-1), "homes"),
-        (dict(order="homes", exchange=1.5), "exchange"),
-        (dict(order="homes", exchange=float("nan")), "exchange"),
-        (dict(shuffle=True, homes=2), "homes"),
-        (dict(order="blocks", exchange=0.5), "exchange"),
-        (dict(rank=0), "world_size"),
-        (dict(rank=2, world_size=2), "rank"),
-        (dict(channels_last_3d=True), "channels_last_3d"),
+        (dict(order=[-1]), "order"),
+        (dict(rank=0), "rank: expected .rank, world_size."),
+        (dict(rank=(2, 2)), "rank"),
+        (dict(last="fill"), "last: expected 'keep', 'drop', 'wrap' or 'pad', found 'fill'"),
+        (dict(on_bad_frame="skip"), "on_bad_frame"),
         (dict(output="jax"), "output"),
         (dict(threads=0), "threads"),
+        (dict(prefetch="4"), "prefetch"),
+        (dict(cameras=["front"]), "cameras: expected vidrec.Cameras"),
+        (dict(seed=-1), "seed"),
     ],
 )
 def test_a_senseless_option_is_named(ds, options, name):
@@ -409,7 +416,7 @@ WAITING = """
 import os, signal, sys, threading, time, traceback, vidrec
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background is born without
 order = list(range(12)) * 1000
-loader = vidrec.Loader(sys.argv[1], len(order), size=32, order=order, threads=1, output="numpy")
+loader = vidrec.Loader(sys.argv[1], len(order), crop=32, order=order, threads=1, output="numpy")
 batches = iter(loader)
 main = threading.main_thread().ident
 
@@ -445,7 +452,7 @@ def rss():
 def test_memory_does_not_grow(ds):
     """VIDREC_SOAK_EPOCHS=2000 for the long version."""
     epochs = int(os.environ.get("VIDREC_SOAK_EPOCHS", 60))
-    loader = make(ds, size=32, batch_size=4, shuffle=True, prefetch=2, dtype="float32")
+    loader = make(ds, crop=32, batch_size=4, shuffle=True, prefetch=2, dtype="float32")
     kept, seen = [], []
     for epoch in range(epochs):
         for batch in loader:

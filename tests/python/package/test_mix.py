@@ -23,7 +23,7 @@ def mixed(sources, weights=WEIGHTS, **options):
 
 
 def make(mix, batch_size=5, **options):
-    return vidrec.Loader(mix, batch_size, **{"size": 32, "output": "numpy", "crop": "random", "flip": 0.5, **options})
+    return vidrec.Loader(mix, batch_size, **{"crop": vidrec.RandomCrop(32), "output": "numpy", "flip": 0.5, **options})
 
 
 def stream(batches):
@@ -52,7 +52,7 @@ def test_any_window_has_the_shares(sources):
 
 def test_a_batch_says_its_sources(sources, ds):
     mix = mixed(sources)
-    batch = make(mix, crop="center", flip=0).batch(0, 1)
+    batch = make(mix, crop=32, flip=0).batch(0, 1)
     assert batch.source_ids.dtype == np.int64
     for i, clip in enumerate(batch.clips):
         name, index = mix.place(int(clip))
@@ -62,7 +62,7 @@ def test_a_batch_says_its_sources(sources, ds):
         mix.place(len(mix))
     copy = pickle.loads(pickle.dumps(batch))
     assert copy.source_names == batch.source_names
-    plain = vidrec.Loader(ds, 4, size=32, output="numpy").batch(0, 0)
+    plain = vidrec.Loader(ds, 4, crop=32, output="numpy").batch(0, 0)
     assert plain.source_ids is None and plain.source_names == []
 
 
@@ -71,7 +71,7 @@ def test_a_stopped_run_gives_the_same_stream_on_any_number_of_ranks(sources):
     whole = epochs(make(mix), 3)
     state, seen = make(mix).state_dict(), []
     for world_size, batches in ((2, 3), (3, 1), (1, 7), (5, 1), (2, 99)):
-        ranks = [make(mix, 2, rank=rank, world_size=world_size) for rank in range(world_size)]
+        ranks = [make(mix, 2, rank=(rank, world_size)) for rank in range(world_size)]
         for rank in ranks:
             rank.load_state_dict(json.loads(json.dumps(state)))
         taken = 0
@@ -109,7 +109,7 @@ def test_statistics_say_epochs(sources):
         "right": SourceUse(samples=9, epochs=1.5),
         "few": SourceUse(samples=6, epochs=6.0),
     }
-    assert vidrec.Loader(sources["left"], 2, size=32).stats().sources is None
+    assert vidrec.Loader(sources["left"], 2, crop=32).stats().sources is None
 
 
 def test_labels(sources):
@@ -149,11 +149,11 @@ def test_what_makes_no_sense_is_refused_by_name(sources, ds):
         vidrec.mix({"left": ds})
     with pytest.raises(vidrec.UsageError, match="no sources"):
         vidrec.mix({})
-    for options in ({"order": [1, 2]}, {"weights": [1.0] * 13}, {"order": "homes"}):
+    for order in ([1, 2], vidrec.Weighted([1.0] * 13), vidrec.Homes()):
         with pytest.raises(vidrec.UsageError, match="order"):
-            make(mixed(sources), **options)
-    with pytest.raises(vidrec.UsageError, match="sizes"):
-        make(mixed(sources), sizes=[(32, 32), (32, 48)])
+            make(mixed(sources), order=order)
+    with pytest.raises(vidrec.UsageError, match="buckets would change the order"):
+        make(mixed(sources), crop=vidrec.Cover(sizes=[(32, 32), (32, 48)]))
 
 
 def test_a_mix_can_be_sent_to_another_process(sources, train):

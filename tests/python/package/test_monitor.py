@@ -17,7 +17,7 @@ def lines(path):
 
 
 def test_a_file_gets_lines_until_the_loader_is_gone(ds, tmp_path):
-    loader = vidrec.Loader(ds, 4, size=32, output="numpy")
+    loader = vidrec.Loader(ds, 4, crop=32, output="numpy")
     with loader.monitor(tmp_path / "log", every=0.01):
         for _ in range(5):
             list(loader)
@@ -37,7 +37,7 @@ def test_a_file_gets_lines_until_the_loader_is_gone(ds, tmp_path):
 
 
 def test_a_program_that_ends_says_so(train, tmp_path):
-    program = f"import vidrec; loader = vidrec.Loader({str(train)!r}, 4, size=32); loader.monitor({str(tmp_path / 'log')!r}, every=60)"
+    program = f"import vidrec; loader = vidrec.Loader({str(train)!r}, 4, crop=32); loader.monitor({str(tmp_path / 'log')!r}, every=60)"
     subprocess.run([sys.executable, "-c", program], check=True)
     told = lines(tmp_path / "log")
     assert len(told) == 1 and told[0]["ended"] is True and told[0]["batches"] == 0
@@ -47,7 +47,7 @@ def test_a_program_that_ends_says_so(train, tmp_path):
 def test_nobody_waits_for_a_pipe(ds, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    loader = vidrec.Loader(ds, 4, size=32, output="numpy")
+    loader = vidrec.Loader(ds, 4, crop=32, output="numpy")
     with loader.monitor(fifo, every=0.001) as monitor:
         assert len(list(loader)) == 3, "nobody reads"
         reader = os.open(fifo, os.O_RDONLY)
@@ -65,11 +65,11 @@ def test_nobody_waits_for_a_pipe(ds, tmp_path):
 
 def test_a_path_that_cannot_be_is_an_error_at_once(ds, tmp_path):
     with pytest.raises(OSError):
-        vidrec.Loader(ds, 4, size=32).monitor(tmp_path / "no" / "folder")
+        vidrec.Loader(ds, 4, crop=32).monitor(tmp_path / "no" / "folder")
 
 
 def test_the_lines_are_shown(ds, tmp_path):
-    loader = vidrec.Loader(ds, 4, size=32, output="numpy")
+    loader = vidrec.Loader(ds, 4, crop=32, output="numpy")
     with loader.monitor(tmp_path / "log", every=60):
         list(loader)
     command = [Path(sys.executable).with_name("vidrec"), "monitor", tmp_path / "log"]

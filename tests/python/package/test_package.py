@@ -17,9 +17,11 @@ import pytest
 
 import vidrec
 from vidrec import _vidrec
+from vidrec._values import Value
 
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
 NAMES = ["errors", "dataset", "batch", "loader", "tools", "packing", "parts", "edit", "checks", "reports", "jpegs", "mixing", "tracks", "words"]
+NAMES += ["frames", "crops", "colors", "orders", "batching", "cameras", "memory"]
 NAMES += ["results", "results._result", "torch", "grain"]
 MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES)]
 
@@ -76,8 +78,10 @@ def test_examples_in_the_documentation_run(name, train, monkeypatch):
 def test_everything_public_is_documented(name):
     value = getattr(vidrec, name)
     assert name == "__version__" or value.__doc__
+    fields = value.__dataclass_fields__ if inspect.isclass(value) and issubclass(value, Value) else ()
+    assert all(field in value.__doc__ for field in fields)
     for member, function in vars(value).items() if inspect.isclass(value) else ():
-        if not member.startswith("_") and not inspect.isdatadescriptor(function) or isinstance(function, property):
+        if member not in fields and not member.startswith("_") and not inspect.isdatadescriptor(function) or isinstance(function, property):
             assert inspect.getdoc(function), f"{name}.{member}"
     if callable(value) and not inspect.isclass(value) or value is vidrec.Loader:
         for parameter in inspect.signature(value).parameters:
@@ -285,7 +289,7 @@ def test_without_torch_batches_are_arrays(train):
 import sys
 sys.modules["torch"] = None  # as if it were not installed
 import numpy, vidrec
-batch = next(iter(vidrec.Loader(sys.argv[1], 4, size=32)))
+batch = next(iter(vidrec.Loader(sys.argv[1], 4, crop=32)))
 assert type(batch.frames) is type(batch.labels) is numpy.ndarray and batch.mask.all()
 """
     subprocess.run([sys.executable, "-c", code, train], check=True)

@@ -18,7 +18,7 @@ def digest(loader):
 
 
 def make(path_or_ds, **options):
-    return vidrec.Loader(path_or_ds, 4, **{"size": 32, "shuffle": True, "output": "numpy", "threads": 2, **options})
+    return vidrec.Loader(path_or_ds, 4, **{"crop": 32, "shuffle": True, "output": "numpy", "threads": 2, **options})
 
 
 def in_child(loader, queue):

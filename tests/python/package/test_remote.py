@@ -82,7 +82,7 @@ def clips(ds):
 
 
 def batches(ds, **options):
-    loader = vidrec.Loader(ds, batch_size=4, size=48, seed=7, output="numpy", **options)
+    loader = vidrec.Loader(ds, batch_size=4, seed=7, output="numpy", **{"crop": 48, **options})
     made = [(b.frames.tobytes(), b.labels.tolist(), b.clips.tolist()) for _ in range(2) for b in loader]
     return made, loader.stats()
 
@@ -102,10 +102,10 @@ def test_it_is_what_the_local_one_is(ds, remote, server, train):
 @pytest.mark.parametrize(
     "options",
     [
-        {"order": "shuffled"},
-        {"frames": 3, "temporal": "random-segments", "crop": "random-resized", "flip": 0.5, "dtype": "float32"},
-        {"order": ("blocks", 2, 2), "threads": 1, "prefetch": 1},
-        {"rank": 1, "world_size": 2, "order": "shuffled", "last": "drop"},
+        {"order": vidrec.Shuffled()},
+        {"frames": vidrec.Random(3), "crop": vidrec.RandomResizedCrop(48), "flip": 0.5, "dtype": "float32"},
+        {"order": vidrec.Blocks(2, window=2), "threads": 1, "prefetch": 1},
+        {"rank": (1, 2), "order": vidrec.Shuffled(), "last": "drop"},
     ],
 )
 def test_batches_are_the_same_bits(ds, remote, options):
@@ -183,7 +183,7 @@ def test_a_lost_object_is_an_error_of_the_clip(server, train, tmp_path):
     for record in copy.glob("*.rec"):
         record.unlink()
     with pytest.raises(vidrec.FileError, match="no such object"):
-        list(vidrec.Loader(opened, 4, size=48, output="numpy"))
+        list(vidrec.Loader(opened, 4, crop=48, output="numpy"))
 
 
 def test_edits_take_data_sets_and_locations(server, remote, ds, train, tmp_path):
@@ -218,7 +218,7 @@ def test_a_local_copy_has_the_same_files(server, train, tmp_path):
 
 
 def test_the_monitor_tells_the_rate(remote, tmp_path):
-    loader = vidrec.Loader(remote, 4, size=48, output="numpy")
+    loader = vidrec.Loader(remote, 4, crop=48, output="numpy")
     with loader.monitor(tmp_path / "log", every=60):
         list(loader)
     last = json.loads((tmp_path / "log").read_text().splitlines()[-1])
@@ -235,7 +235,7 @@ def test_workers_read_it_too(remote, ds, start):
     assert remote[0].jpeg(0) == ds[0].jpeg(0)
 
     def given(dataset, **more):
-        samples = MapDataset(dataset, size=48, crop="random-resized", seed=3)
+        samples = MapDataset(dataset, crop=vidrec.RandomResizedCrop(48), seed=3)
         loader = torch.utils.data.DataLoader(samples, batch_size=5, **more)
         return [(frames.numpy(), labels.numpy()) for frames, labels in loader]
 

@@ -44,7 +44,7 @@ def robot(tmp_path_factory):
 
 
 def loader(path, tracks, **options):
-    return vidrec.Loader(path, 2, size=16, tracks=tracks, output="numpy", **options)
+    return vidrec.Loader(path, 2, crop=16, tracks=tracks, **{"output": "numpy", "last": "pad", **options})
 
 
 def model(clip, how, t):
@@ -89,7 +89,7 @@ def test_windows_are_those_of_the_model(robot, seed):
     offsets = round(start * 1e9) + np.rint(np.arange(steps + 1) * 1e9 / rate).astype(np.int64)
     tracks = {"state": vidrec.track(window, rate, how, anchor=anchor)}
     frames, stride = int(draw.integers(1, 6)), int(draw.integers(1, 4))
-    options = {"frames": frames, "temporal": "clip", "stride": stride, "shuffle": True, "seed": seed}
+    options = {"frames": vidrec.Run(frames, stride=stride), "shuffle": True, "seed": seed}
     shape = (frames, steps + 1) if anchor == "each" else (steps + 1,)
     for batch in loader(robot, tracks, **options):
         assert batch.tracks["state"].shape == (2, *shape, 2) and batch.tracks["state"].dtype == np.float32
@@ -98,21 +98,21 @@ def test_windows_are_those_of_the_model(robot, seed):
 
 
 @pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("options", [{}, {"frames": 5, "temporal": "random-segments"}, {"frames": 30, "short": "pad"}, {"fps": 4}])
-def test_each_frame_has_its_value(robot, how, options):
-    for batch in loader(robot, {"state": vidrec.track(how=how)}, **options):
+@pytest.mark.parametrize("frames", [None, vidrec.Random(5), vidrec.Uniform(30, short="pad"), vidrec.AllFrames(fps=4)])
+def test_each_frame_has_its_value(robot, how, frames):
+    for batch in loader(robot, {"state": vidrec.track(how=how)}, frames=frames):
         assert batch.tracks["state"].shape[:2] == batch.frame_mask.shape
         check(batch, how, "each", None)
 
 
 def test_sound_and_captions_are_of_the_drawn_time(robot):
     tracks = {"sound": vidrec.track(window=(0, 0.25)), "caption": vidrec.track(), "grip": vidrec.track(missing="mask")}
-    for batch in loader(robot, tracks, frames=4, temporal="clip"):
-        assert batch.tracks["sound"].shape == (2, 250) and batch.tracks["sound"].dtype == np.int16
+    for batch in loader(robot, tracks, frames=vidrec.Run(4)):
+        assert batch.tracks["sound"].shape == (2, 251) and batch.tracks["sound"].dtype == np.int16
         assert batch.tracks["grip"].dtype == np.uint8
         for i, clip in enumerate(batch.clips):
             begin, end = batch.times[i][0], batch.times[i][-1]
-            at = round(begin * 1000) + np.arange(250)
+            at = round(begin * 1000) + np.arange(251)
             np.testing.assert_array_equal(batch.track_masks["sound"][i], at < 2000)
             np.testing.assert_array_equal(batch.tracks["sound"][i], np.where(at < 2000, at + clip, 0))
             words = [(0, 0.5, f"reach {clip}"), (0.5, 1.2, f"grasp {clip}"), (1.2, 1.95, "lift")]
@@ -126,7 +126,7 @@ def test_sound_and_captions_are_of_the_drawn_time(robot):
 
 def test_threads_state_and_copies(robot):
     tracks = {"state": vidrec.track(window=(-0.2, 0.2), rate=20), "caption": vidrec.track()}
-    options = {"frames": 3, "temporal": "random-segments", "shuffle": True, "seed": 3}
+    options = {"frames": vidrec.Random(3), "shuffle": True, "seed": 3}
     one, many = loader(robot, tracks, threads=1, **options), loader(robot, tracks, threads=4, **options)
     whole = list(one)
     for a, b in zip(whole, many):
@@ -149,10 +149,10 @@ def test_torch_gets_tensors(robot):
     from vidrec.torch import MapDataset
 
     tracks = {"state": vidrec.track(), "caption": vidrec.track()}
-    batch = next(iter(vidrec.Loader(robot, 2, size=16, tracks=tracks, output="torch")))
+    batch = next(iter(vidrec.Loader(robot, 2, crop=16, tracks=tracks, output="torch")))
     assert batch.tracks["state"].dtype == torch.float32 and batch.track_masks["state"].dtype == torch.bool
     assert batch.to("cpu").tracks["caption"] == batch.tracks["caption"]
-    _, label, more = MapDataset(robot, size=16, tracks=tracks)[1]
+    _, label, more = MapDataset(robot, crop=16, tracks=tracks)[1]
     assert label == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
     assert more["caption_times"] == batch.track_times["caption"][1] and len(more["caption_times"]) == len(more["caption"])
 
@@ -162,16 +162,9 @@ def test_torch_gets_tensors(robot):
     [
         ({"speed": vidrec.track()}, 'no track "speed"'),
         ({"caption": vidrec.track(how="linear")}, 'tracks["caption"]: a track of texts'),
-        ({"state": vidrec.track(window=(1, 0), rate=5)}, 'tracks["state"].window'),
-        ({"state": vidrec.track(window=(float("nan"), 0), rate=5)}, 'tracks["state"].window'),
-        ({"state": vidrec.track(window=(0, 1), rate=0)}, 'tracks["state"]'),
-        ({"state": vidrec.track(window=(0, 1), rate=float("nan"))}, 'tracks["state"]'),
-        ({"state": vidrec.track(window=(0, 1))}, "needs a rate"),
-        ({"state": vidrec.track(rate=5)}, "a rate needs a window"),
-        ({"state": vidrec.track(how="next")}, 'tracks["state"]'),
-        ({"state": vidrec.track(window=(0, 1, 2), rate=5)}, "start and end"),
-        ({"state": (0, 1)}, "vidrec.track"),
-        (["state"], "a dict of names"),
+        ({"state": vidrec.track(window=(0, 1))}, "need a rate"),
+        ({"state": (0, 1)}, "loader option tracks['state']: expected vidrec.track(...), found (0, 1)"),
+        (["state"], "loader option tracks: expected a dict of names and vidrec.track(...), found ['state']"),
     ],
 )
 def test_bad_input_is_named(robot, tracks, words):

@@ -48,11 +48,16 @@ PYRIGHT = {
 WRONG = """
 import vidrec
 
-vidrec.Loader("train", crop="centre")
+vidrec.Loader("train", crop="center")
 vidrec.pack("videos", "train").klips
 vidrec.pack("videos", "train", dry_run=True).failures
 for batch in vidrec.Loader("train"):
     batch.frame
+for arrays in vidrec.Loader("train", output="numpy"):
+    arrays.frames.cuda()
+for pair in vidrec.Loader("train").map(lambda batch: (batch.frames, batch.sources)):
+    pair[2]
+vidrec.Loader("train", size=224)
 """
 
 
@@ -113,4 +118,4 @@ def test_pyright_finds_nothing(folder):
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_mistakes_are_found(folder, checker):
     found = checker(folder, "wrong.py")
-    assert {int(line) for line in re.findall(r"wrong\.py:(\d+)(?::\d+)?(?: -|:) error", found)} == {4, 5, 6, 8}, found
+    assert {int(line) for line in re.findall(r"wrong\.py:(\d+)(?::\d+)?(?: -|:) error", found)} == {4, 5, 6, 8, 10, 12, 13}, found

@@ -26,7 +26,7 @@ def test_it_learns_from_both_cameras_and_the_right_actions_and_sound(tmp_path):
     dataset = vidrec.open(tmp_path / "data/train")
     seen = 0
     for batch in example.loader(tmp_path / "data/train"):
-        assert batch.frames.shape == (8, 2, 6, 1, 16, 16) and bool(batch.camera_mask.all())
+        assert batch.frames.shape == (len(batch), 2, 6, 1, 16, 16) and bool(batch.camera_mask.all())
         for i, clip in enumerate(batch.clips.tolist()):
             attributes = dataset[clip].attributes
             assert attributes["camera"] == "front"
@@ -50,9 +50,10 @@ def test_an_episode_without_a_camera_is_named_or_masked(tmp_path):
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
     dataset = vidrec.open(example.make(tmp_path / "data")).select(range(1, 12))
-    options = {"size": 16, "cameras": ["front", "wrist"], "output": "numpy"}
+    options = {"crop": 16, "output": "numpy"}
     with pytest.raises(vidrec.UsageError, match='episode 0 has no clip of camera "front"'):
-        vidrec.Loader(dataset, 6, **options)
-    batch = next(iter(vidrec.Loader(dataset, 6, missing_cameras="mask", **options)))
+        vidrec.Loader(dataset, 6, cameras=vidrec.Cameras(["front", "wrist"]), **options)
+    cameras = vidrec.Cameras(["front", "wrist"], missing="mask")
+    batch = next(iter(vidrec.Loader(dataset, 6, cameras=cameras, **options)))
     assert batch.frames.shape[:2] == (6, 2) and not batch.frames[0, 0].any() and batch.frames[0, 1].any()
     assert batch.camera_mask.tolist() == [[False, True]] + [[True, True]] * 5

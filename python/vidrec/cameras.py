@@ -1,0 +1,54 @@
+"""Several cameras of an episode: the option ``cameras`` of :class:`vidrec.Loader`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Sequence
+
+from ._values import Value
+from .words import CamerasCrop, Missing
+
+
+@dataclass(frozen=True, repr=False)
+class Cameras(Value):
+    """The clips of several cameras of an episode are one sample: frames are (B, V, T, C, H, W), V of them in this order.
+
+    Frames are drawn among those of the first; of the others come those whose times are nearest. Everything else that a batch
+    has is of the first.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The cameras.
+    camera_attribute, episode_attribute : str
+        The attributes of clips that name their camera and their episode. Default ``"camera"`` and ``"episode"``.
+    missing : {"error", "mask"}, default "error"
+        What happens to an episode without one of the cameras: an error names both, or the pictures are zeros and
+        :attr:`vidrec.Batch.camera_mask` is False.
+    crop : {"same", "own"}, default "same"
+        Whether crop, flip and colors are drawn for all cameras together, or for each.
+
+    Examples
+    --------
+    >>> vidrec.Cameras(["front", "wrist"], missing="mask")
+    Cameras(names=('front', 'wrist'), missing='mask')
+    """
+
+    names: Sequence[str]
+    camera_attribute: str = "camera"
+    episode_attribute: str = "episode"
+    missing: Missing = "error"
+    crop: CamerasCrop = "same"
+
+    def __post_init__(self) -> None:
+        self._names("names")
+        if not self.names or len(set(self.names)) != len(self.names):
+            self._refuse("names", "one or more names, all different")
+        for field in ("camera_attribute", "episode_attribute"):
+            if not isinstance(getattr(self, field), str):
+                self._refuse(field, "the name of an attribute")
+        self._word("missing", Missing)
+        self._word("crop", CamerasCrop)
+
+
+__all__ = ["Cameras"]

@@ -1,0 +1,95 @@
+"""How much colors vary, and how levels become numbers: the options ``color`` and ``normalize`` of :class:`vidrec.Loader`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Sequence, Tuple, Union
+
+from ._values import Value, number
+
+Channels3 = Tuple[float, float, float]
+
+
+@dataclass(frozen=True, repr=False)
+class ColorJitter(Value):
+    """How much colors vary from clip to clip: all frames of a clip get the same.
+
+    Parameters
+    ----------
+    brightness, contrast, saturation : float, default 0
+        Strength: 0.4 draws a factor from 0.6 to 1.4. They are applied in random order.
+    grayscale : float, default 0
+        Probability that a clip is gray.
+
+    Examples
+    --------
+    >>> vidrec.ColorJitter(brightness=0.4, contrast=0.4)
+    ColorJitter(brightness=0.4, contrast=0.4)
+    """
+
+    _positional = 0
+
+    brightness: float = 0
+    contrast: float = 0
+    saturation: float = 0
+    grayscale: float = 0
+
+    def __post_init__(self) -> None:
+        for name in ("brightness", "contrast", "saturation"):
+            self._number(name)
+        self._number("grayscale", 0.0, 1.0, "a probability from 0 to 1")
+
+
+@dataclass(frozen=True, repr=False)
+class Normalize(Value):
+    """What is subtracted from each channel, and by what it is then divided: ``(x / 255 - mean) / std``.
+
+    Parameters
+    ----------
+    mean, std : float or (float, float, float)
+        For all channels, or for each, as fractions of full: divide levels by 255.
+
+    Examples
+    --------
+    >>> vidrec.Normalize(0.5, 0.25)
+    Normalize(mean=0.5, std=0.25)
+    >>> vidrec.IMAGENET
+    Normalize(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
+    """
+
+    _positional = 2
+
+    mean: Union[float, Sequence[float]]
+    std: Union[float, Sequence[float]]
+
+    def __post_init__(self) -> None:
+        self._channels("mean", 0.0, 1.0, "fractions of full from 0 to 1: divide levels by 255")
+        self._channels("std", -10.0, 10.0, "fractions of full other than 0: divide levels by 255")
+
+    def _channels(self, field: str, least: float, most: float, what: str) -> None:
+        value = getattr(self, field)
+        each = value if hasattr(value, "__iter__") and not isinstance(value, str) else [value]
+        found = tuple(number(x, least, most) for x in each)
+        if len(found) not in (1, 3):
+            self._refuse(field, "a number, or one for each of three channels")
+        if any(x is None for x in found) or field == "std" and 0 in found:
+            self._refuse(field, what)
+        self._keep(field, found[0] if len(found) == 1 else found)
+
+    def of_channels(self) -> Tuple[Channels3, Channels3]:
+        """Three means, and three standard deviations."""
+        return channels(self.mean), channels(self.std)
+
+
+def channels(value: Any) -> Channels3:
+    """One number for each of three channels."""
+    return value if isinstance(value, tuple) else (value,) * 3
+
+
+IMAGENET = Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+"""What models take that were trained on ImageNet."""
+
+KINETICS = Normalize(0.45, 0.225)
+"""What models of PyTorchVideo and SlowFast take that were trained on Kinetics."""
+
+__all__ = ["IMAGENET", "KINETICS", "ColorJitter", "Normalize"]

@@ -1,0 +1,234 @@
+"""Which part of a frame becomes the picture, and how large the picture is: the option ``crop`` of :class:`vidrec.Loader`.
+
+A size, such as ``crop=224`` or ``crop=(224, 320)``, is :class:`CenterCrop`. What is drawn is drawn once a clip, so all of
+its frames have the same.
+
+>>> from vidrec import RandomResizedCrop
+>>> loader = vidrec.Loader("train", batch_size=4, crop=RandomResizedCrop(64), flip=0.5, shuffle=True)
+>>> loader.shape
+(4, 8, 3, 64, 64)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Sequence, Tuple, Union
+
+from ._values import Value, size
+
+Size = Union[int, Tuple[int, int]]
+"""A side, or height and width, in pixels."""
+Resize = Union[int, Tuple[int, int], None]
+"""Length of the shorter side, or a range."""
+
+
+class _Cropped(Value):
+    """What all crops have."""
+
+    reducing_gap: float
+
+    def _check_gap(self) -> None:
+        self._number("reducing_gap", 1.0)
+
+
+class _Sized(_Cropped):
+    """Of one size."""
+
+    size: Size
+
+    def _check_sized(self) -> None:
+        self._side("size")
+        self._check_gap()
+
+
+class _Resized(_Sized):
+    """Of frames that may be resized first."""
+
+    resize: Resize
+
+    def _check_resized(self) -> None:
+        self._check_sized()
+        found = None if self.resize is None else size(self.resize)
+        if self.resize is not None and (found is None or isinstance(found, tuple) and found[0] > found[1]):
+            self._refuse("resize", "the length of the shorter side, or a range of it")
+        self._keep("resize", found)
+
+
+@dataclass(frozen=True, repr=False)
+class CenterCrop(_Resized):
+    """The middle of the frame. A smaller frame is enlarged until it covers the picture.
+
+    Parameters
+    ----------
+    size : int or (int, int)
+        Side of the pictures, or height and width.
+    resize : int or (int, int), optional
+        Length to which the shorter side of the frame is resized first, or a range from which it is drawn for each clip.
+        Default: the frame as it is.
+    reducing_gap : float, default 1.125
+        How much larger than the picture a frame is decoded at least, where that is faster; infinity turns that off.
+
+    Examples
+    --------
+    >>> vidrec.CenterCrop(224, resize=256)
+    CenterCrop(size=224, resize=256)
+    """
+
+    size: Size
+    resize: Resize = None
+    reducing_gap: float = 1.125
+
+    def __post_init__(self) -> None:
+        self._check_resized()
+
+
+@dataclass(frozen=True, repr=False)
+class RandomCrop(_Resized):
+    """A part of the frame at a random place.
+
+    Parameters
+    ----------
+    size, resize, reducing_gap
+        As :class:`CenterCrop` takes them.
+
+    Examples
+    --------
+    >>> vidrec.RandomCrop(224, resize=(256, 320))
+    RandomCrop(size=224, resize=(256, 320))
+    """
+
+    size: Size
+    resize: Resize = None
+    reducing_gap: float = 1.125
+
+    def __post_init__(self) -> None:
+        self._check_resized()
+
+
+@dataclass(frozen=True, repr=False)
+class RandomResizedCrop(_Sized):
+    """A random part of the frame, of random area and shape, resized to the picture: as torchvision's.
+
+    Parameters
+    ----------
+    size : int or (int, int)
+        Side of the pictures, or height and width.
+    scale : (float, float), default (0.08, 1.0)
+        Least and greatest area, as a fraction of the frame's.
+    ratio : (float, float), default (3 / 4, 4 / 3)
+        Least and greatest width over height.
+    reducing_gap : float, default 1.125
+        As :class:`CenterCrop` takes it.
+
+    Examples
+    --------
+    >>> vidrec.RandomResizedCrop(224, scale=(0.5, 1))
+    RandomResizedCrop(size=224, scale=(0.5, 1))
+    """
+
+    size: Size
+    scale: Tuple[float, float] = (0.08, 1.0)
+    ratio: Tuple[float, float] = (3 / 4, 4 / 3)
+    reducing_gap: float = 1.125
+
+    def __post_init__(self) -> None:
+        self._check_sized()
+        self._span("scale", 0.0, 1.0, "least and greatest fraction of the area, above 0 and up to 1")
+        self._span("ratio", 0.0, 1e9, "least and greatest width over height, above 0")
+
+
+@dataclass(frozen=True, repr=False)
+class MultiScaleCrop(_Sized):
+    """A part whose sides are 1, 7/8, 3/4 or 0.66 of the frame's shorter side, resized to the picture (TSN).
+
+    Parameters
+    ----------
+    size : int or (int, int)
+        Side of the pictures, or height and width.
+    fixed : bool, default False
+        Whether the part is at one of 13 fixed places, rather than at any.
+    reducing_gap : float, default 1.125
+        As :class:`CenterCrop` takes it.
+
+    Examples
+    --------
+    >>> vidrec.MultiScaleCrop(224, fixed=True)
+    MultiScaleCrop(size=224, fixed=True)
+    """
+
+    size: Size
+    fixed: bool = False
+    reducing_gap: float = 1.125
+
+    def __post_init__(self) -> None:
+        self._check_sized()
+        self._keep("fixed", bool(self.fixed))
+
+
+@dataclass(frozen=True, repr=False)
+class ThreeCrop(_Resized):
+    """Left, middle and right of the frame, or top, middle and bottom: each is a sample of its own, for testing.
+
+    Parameters
+    ----------
+    size, resize, reducing_gap
+        As :class:`CenterCrop` takes them.
+
+    Examples
+    --------
+    >>> vidrec.ThreeCrop(256, resize=256)
+    ThreeCrop(size=256, resize=256)
+    """
+
+    size: Size
+    resize: Resize = None
+    reducing_gap: float = 1.125
+
+    def __post_init__(self) -> None:
+        self._check_resized()
+
+
+@dataclass(frozen=True, repr=False)
+class Cover(_Cropped):
+    """The largest part of the frame in the shape of the picture, resized without distortion.
+
+    Parameters
+    ----------
+    size : int or (int, int), optional
+        Side of the pictures, or height and width.
+    sizes : sequence of (int, int), optional
+        Instead: several heights and widths. A clip goes to the one that is nearest in shape, and all clips of a batch have
+        the same.
+    random : bool, default False
+        Whether the part is at a random place, rather than in the middle.
+    reducing_gap : float, default 1.125
+        As :class:`CenterCrop` takes it.
+
+    Examples
+    --------
+    >>> vidrec.Cover(sizes=[(192, 256), (256, 192)])
+    Cover(sizes=((192, 256), (256, 192)))
+    """
+
+    size: Optional[Size] = None
+    sizes: Optional[Sequence[Tuple[int, int]]] = None
+    random: bool = False
+    reducing_gap: float = 1.125
+
+    def __post_init__(self) -> None:
+        if (self.size is None) == (self.sizes is None):
+            self._refuse("size" if self.sizes is None else "sizes", "either size or sizes")
+        if self.sizes is None:
+            self._side("size")
+        else:
+            self._keep("sizes", tuple(tuple(each) if isinstance(each, list) else each for each in self.sizes))
+            if not self.sizes or not all(isinstance(size(each), tuple) for each in self.sizes):
+                self._refuse("sizes", "one or more heights and widths")
+        self._keep("random", bool(self.random))
+        self._check_gap()
+
+
+Crop = Union[CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover]
+"""What ``crop`` may be, beside a size."""
+
+__all__ = ["CenterCrop", "Cover", "Crop", "MultiScaleCrop", "RandomCrop", "RandomResizedCrop", "ThreeCrop"]

@@ -1,0 +1,239 @@
+"""Which frames of a clip a sample has: the option ``frames`` of :class:`vidrec.Loader`.
+
+A number, such as ``frames=8``, is :class:`Uniform`. Without the option, a sample has all frames of its clip, and every
+clip must have the same number.
+
+>>> from vidrec import Run
+>>> loader = vidrec.Loader("train", batch_size=4, frames=Run(4, stride=2), crop=64)
+>>> loader.shape
+(4, 4, 3, 64, 64)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from ._values import Value
+from .words import Draws, Start, ShortClips
+
+Rate = Union[float, str, None]
+
+
+class _Counted(Value):
+    """Of a fixed number of frames."""
+
+    count: int
+    short: ShortClips
+    draws: Draws
+
+    def _check_counted(self) -> None:
+        self._whole("count", 1)
+        self._word("short", ShortClips)
+        self._word("draws", Draws)
+
+
+@dataclass(frozen=True, repr=False)
+class Uniform(_Counted):
+    """Frames that are spread evenly over the clip, the same ones in each epoch.
+
+    Parameters
+    ----------
+    count : int
+        Frames of a sample.
+    short : {"repeat", "pad", "skip", "error"}, default "repeat"
+        What happens to a clip with fewer frames than a sample needs: frames come more than once; zeros fill it up; the
+        clip is in no epoch; or the loader is not made. ``frame_mask`` is False for repeated and padded frames.
+        :meth:`vidrec.Loader.stats` counts these clips, and a warning names them once.
+    draws : {"rotate", "all"}, default "rotate"
+        If several draws of each video were packed: one per epoch, in turn; or all, each a sample of its own.
+
+    Examples
+    --------
+    >>> vidrec.Uniform(8, short="pad")
+    Uniform(count=8, short='pad')
+    """
+
+    count: int
+    short: ShortClips = "repeat"
+    draws: Draws = "rotate"
+
+    def __post_init__(self) -> None:
+        self._check_counted()
+
+
+@dataclass(frozen=True, repr=False)
+class Random(_Counted):
+    """One frame at random in each of ``count`` equal segments of the clip (TSN), others in each epoch.
+
+    Parameters
+    ----------
+    count : int
+        Frames of a sample.
+    short, draws : str
+        As :class:`Uniform` takes them.
+
+    Examples
+    --------
+    >>> vidrec.Random(8)
+    Random(count=8)
+    """
+
+    count: int
+    short: ShortClips = "repeat"
+    draws: Draws = "rotate"
+
+    def __post_init__(self) -> None:
+        self._check_counted()
+
+
+class _Paced(_Counted):
+    """Of runs of frames."""
+
+    fps: Rate
+    stride: int
+
+    def _check_paced(self) -> None:
+        self._check_counted()
+        self._rate("fps")
+        self._whole("stride", 1)
+
+
+@dataclass(frozen=True, repr=False)
+class Run(_Paced):
+    """A run of frames, from a random start or in the middle of the clip.
+
+    Parameters
+    ----------
+    count : int
+        Frames of a sample.
+    fps : float, int or str, optional
+        Frames per second of presentation time, whatever rate is stored: the run then consists of the frames that are on
+        the screen at each tick. A rate above the stored one is an error. Default: the stored frames.
+    stride : int, default 1
+        Frames, or ticks of ``fps``, from one to the next.
+    at : {"random", "center"}, default "random"
+        Where it begins: at random, elsewhere in each epoch; or so that it is in the middle.
+    short, draws : str
+        As :class:`Uniform` takes them.
+
+    Examples
+    --------
+    >>> vidrec.Run(16, stride=4, at="center")
+    Run(count=16, stride=4, at='center')
+    """
+
+    count: int
+    fps: Rate = None
+    stride: int = 1
+    at: Start = "random"
+    short: ShortClips = "repeat"
+    draws: Draws = "rotate"
+
+    def __post_init__(self) -> None:
+        self._check_paced()
+        self._word("at", Start)
+
+
+@dataclass(frozen=True, repr=False)
+class Windows(_Paced):
+    """Every run of frames of each clip, or every ``hop``-th: each is a sample of its own.
+
+    Parameters
+    ----------
+    count : int
+        Frames of a sample.
+    fps, stride
+        As :class:`Run` takes them.
+    hop : int, default 1
+        Frames, or ticks of ``fps``, from the start of one run to that of the next.
+    short, draws : str
+        As :class:`Uniform` takes them.
+
+    Examples
+    --------
+    >>> vidrec.Windows(16, hop=8)
+    Windows(count=16, hop=8)
+    """
+
+    count: int
+    fps: Rate = None
+    stride: int = 1
+    hop: int = 1
+    short: ShortClips = "repeat"
+    draws: Draws = "rotate"
+
+    def __post_init__(self) -> None:
+        self._check_paced()
+        self._whole("hop", 1)
+
+
+@dataclass(frozen=True, repr=False)
+class Views(_Paced):
+    """Several runs of each clip, spread evenly: each is a sample of its own, for testing.
+
+    Parameters
+    ----------
+    views : int
+        Runs of each clip.
+    count : int
+        Frames of a sample.
+    fps, stride
+        As :class:`Run` takes them.
+    short, draws : str
+        As :class:`Uniform` takes them.
+
+    Examples
+    --------
+    >>> vidrec.Views(10, count=16, stride=4)
+    Views(views=10, count=16, stride=4)
+    """
+
+    views: int
+    count: int
+    fps: Rate = None
+    stride: int = 1
+    short: ShortClips = "repeat"
+    draws: Draws = "rotate"
+
+    def __post_init__(self) -> None:
+        self._whole("views", 1)
+        self._check_paced()
+
+
+@dataclass(frozen=True, repr=False)
+class AllFrames(Value):
+    """All frames of each clip, whatever their number.
+
+    A batch is as long as its longest clip on any rank, or as its bucket, and :attr:`vidrec.Batch.frame_mask` is False
+    where a clip is padded.
+
+    Parameters
+    ----------
+    max : int, optional
+        Most frames of a sample; a longer clip is sampled down, evenly. Default: no limit.
+    fps : float, int or str, optional
+        Frames per second of presentation time, whatever rate is stored. A rate above the stored one is an error.
+    draws : {"rotate", "all"}, default "rotate"
+        As :class:`Uniform` takes it.
+
+    Examples
+    --------
+    >>> vidrec.AllFrames(max=64)
+    AllFrames(max=64)
+    """
+
+    max: Optional[int] = None
+    fps: Rate = None
+    draws: Draws = "rotate"
+
+    def __post_init__(self) -> None:
+        self._whole("max", 1, optional=True)
+        self._rate("fps")
+        self._word("draws", Draws)
+
+
+Frames = Union[Uniform, Random, Run, Windows, Views, AllFrames]
+"""What ``frames`` may be, beside a number."""
+
+__all__ = ["AllFrames", "Frames", "Random", "Run", "Uniform", "Views", "Windows"]
