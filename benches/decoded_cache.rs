@@ -84,9 +84,11 @@ impl Workload {
 
     /// Whole frames, at the scale of the largest crops and unscaled.
     fn fill(&self, set: &Dataset, cache: &DecodedCache) -> Result<()> {
-        let crop = Crop::RandomResized { scale: (1.0, 1.0), ratio: (0.01, 100.0) };
-        for size in [self.size, 224] {
-            epoch(&Workload { crop, size, ..*self }.loader(set, Some(cache.clone()))?, 0)?;
+        for side in [self.size, 224] {
+            let (scale, ratio) = ((1.0, 1.0), (0.01, 100.0));
+            let crop = Crop::RandomResized { size: (side, side), scale, ratio, reducing_gap: 1.125 };
+            let options = LoaderOptions { crop, ..self.options(Some(cache.clone())) };
+            epoch(&Loader::new(set, options)?, 0)?;
         }
         Ok(())
     }
@@ -103,7 +105,7 @@ fn row(name: &str, epochs: &[Epoch]) -> f64 {
 fn measure(set: &Dataset, dir: &Path, load: &Workload, rounds: u64) -> Result<()> {
     let folder = || tempfile::tempdir_in(dir).expect("a folder in memory");
     let plenty = 250_000 * set.frame_count() + (1 << 20);
-    let cache = |bytes, folder: &Path| DecodedCache { bytes, dir: Some(folder.to_owned()) };
+    let cache = |size, folder: &Path| DecodedCache { size, dir: Some(folder.to_owned()) };
     let mut first = [Vec::new(), Vec::new()];
     for round in 0..rounds {
         for (times, keeps) in first.iter_mut().zip([false, true]) {
@@ -157,7 +159,7 @@ fn share(set: &Path, dir: &Path, processes: u64) -> Result<()> {
 
 /// One of them.
 fn shared(set: &Dataset, dir: PathBuf, seed: u64) -> Result<()> {
-    let cache = DecodedCache { bytes: 250_000 * set.frame_count() + (1 << 20), dir: Some(dir) };
+    let cache = DecodedCache { size: 250_000 * set.frame_count() + (1 << 20), dir: Some(dir) };
     let loader = Loader::new(set, LoaderOptions { seed, ..W1.options(Some(cache)) })?;
     let epochs = (0..SHARED).map(|number| epoch(&loader, number)).collect::<Result<Vec<_>>>()?;
     let least = epochs.iter().map(|epoch| epoch.cost).fold(f64::INFINITY, f64::min);

@@ -94,7 +94,7 @@ fn reading(c: &mut Criterion) {
 
 /// Batches of all clips with these tracks, one after the other, on one thread.
 fn batches(c: &mut Criterion, name: &str, set: &Dataset, tracks: &[(&str, TrackWindow)]) {
-    let tracks: BTreeMap<_, _> = tracks.iter().map(|(name, window)| ((*name).to_owned(), *window)).collect();
+    let tracks: BTreeMap<_, _> = tracks.iter().map(|(name, window)| ((*name).to_owned(), window.clone())).collect();
     let options = LoaderOptions {
         frames: Frames::uniform(1),
         batch_size: set.len() as u32,
@@ -119,8 +119,8 @@ fn loader(c: &mut Criterion) {
         let rate = Some(RATE.to_string().parse().unwrap());
         names.map(|name| (name, TrackWindow { window: Some((start, last)), rate, how, ..TrackWindow::default() }))
     };
-    let whole = TrackWindow { window: Some((0.0, last + 1.0 / f64::from(RATE))), ..TrackWindow::default() };
-    batches(c, "stored", &of_robots, &[("action", whole), ("state", whole)]);
+    let whole = || TrackWindow { steps: Some((0, VALUES as i64)), ..TrackWindow::default() };
+    batches(c, "stored", &of_robots, &[("action", whole()), ("state", whole())]);
     for (timing, names) in [("rate", ["action", "state"]), ("times", ["timed-action", "timed-state"])] {
         for how in [TrackHow::Nearest, TrackHow::Previous, TrackHow::Linear] {
             // A quarter of a step beside the values, so that there is something between two of them.
@@ -132,7 +132,8 @@ fn loader(c: &mut Criterion) {
     let times = TrackTimes::Rate { first_ns: 0, rate: (SOUND_RATE, 1) };
     let sound = Track { name: "sound".into(), values: samples, times, ..Track::default() };
     let of_sound = set(&folder.path().join("sound"), 2, &[sound]);
-    let second = TrackWindow { window: Some((1800.0, 1801.0)), ..TrackWindow::default() };
+    let at = |second: i64| second * i64::from(SOUND_RATE);
+    let second = TrackWindow { steps: Some((at(1800), at(1801))), ..TrackWindow::default() };
     batches(c, "a-second-of-an-hour-of-sound", &of_sound, &[("sound", second)]);
 }
 

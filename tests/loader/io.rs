@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 
 use crate::common::{self, damage, jpeg, options, set, write};
-use vidrec::{Batch, Dataset, ErrorKind, Frames, Io, Loader, LoaderOptions, OnBadFrame, Prefetch};
+use vidrec::{Batch, Dataset, Frames, Io, Loader, LoaderOptions, OnBadFrame, Prefetch};
 
 const MODES: [Io; 3] = [Io::Map, Io::Read, Io::ReadUncached];
 

@@ -110,8 +110,9 @@ impl Loader {
     /// which is kept from epoch to epoch.
     ///
     /// If all clips have the same number of frames, this takes the same time whatever the number of clips. If not,
-    /// it reads the index entry of every clip. Buckets ([`Batching`]) and several sizes ([`Crop::Cover`]) also read every
-    /// clip's entry, a rate ([`Frames`]) reads the entries of all frames, and [`LoaderOptions::fields`] reads all attributes.
+    /// it reads the index entry of every clip. Buckets ([`Batching`]) and several sizes ([`Crop::Cover`]) also read
+    /// every clip's entry, a rate ([`Frames`]) reads the entries of all frames, and [`LoaderOptions::fields`] reads all
+    /// attributes.
     ///
     /// # Errors
     ///
@@ -124,9 +125,9 @@ impl Loader {
 
     /// Creates a loader that resumes exactly where another one stood: see [`LoaderState`].
     ///
-    /// [`LoaderOptions::batch_size`], [`LoaderOptions::rank`] and other options that do not decide what is in the batches may differ from before. The
-    /// rest of the state's epoch is epoch [`first_epoch`](Self::first_epoch) of this loader, and its batches count
-    /// from 0 again. Later epochs are whole. With [`Last::Keep`](vidrec_sampler::order::Last::Keep) and
+    /// [`LoaderOptions::batch_size`], [`LoaderOptions::rank`] and other options that do not decide what is in the
+    /// batches may differ from before ([`LoaderState::options`]). The rest of the state's epoch is epoch
+    /// [`first_epoch`](Self::first_epoch) of this loader, and its batches count from 0 again. Later epochs are whole. With [`Last::Keep`](vidrec_sampler::order::Last::Keep) and
     /// [`Last::Pad`](vidrec_sampler::order::Last::Pad), each sample counts exactly once an epoch, however
     /// often a run is resumed.
     /// [`Order::Homes`](vidrec_sampler::order::Order::Homes) without a number of homes takes that of the state, in
@@ -248,7 +249,7 @@ impl Loader {
     }
 
     /// Unexpected properties of the batches, one sentence each: clips that are shorter than a sample and what
-    /// happens to them, a normalization without effect, buckets without clips. Show them once.
+    /// happens to them, samples that are in no batch, buckets without clips. Show them once.
     pub fn warnings(&self) -> Vec<String> {
         self.engine.warnings()
     }
