@@ -11,7 +11,7 @@ from .packing import FrameChoice, FrameSize, Quality
 class RecipeOptions(TypedDict, total=False):
     """Options of :func:`vidrec.pack` and :func:`vidrec.plan` that determine a data set.
 
-    They have the names and defaults of the program and of recipes. None is the default.
+    They have the names and defaults of the program and of recipes. None is as if it were not given.
 
     Attributes
     ----------

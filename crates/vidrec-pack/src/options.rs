@@ -51,7 +51,7 @@ impl PackOptions {
     pub(super) fn check(&self) -> Result<()> {
         self.input.check()?;
         self.frames.check()?;
-        self.limits.shards.check()?;
+        self.limits.check()?;
         self.pictures.check()
     }
 

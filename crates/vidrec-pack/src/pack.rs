@@ -239,7 +239,7 @@ pub(super) fn pack_as(
     let audio = options.input.audio.as_ref().map(|audio| sound_schema(audio, channels));
     let tracks: Vec<TrackSchema> = plan.tracks.iter().map(PlannedTrack::schema).chain(audio).collect();
     done.0.join_tracks(tracks.iter())?;
-    let run = PackRun::new(out, plan, options, done, progress);
+    let run = PackRun::new(out, plan, (&options.limits, &options.run), done, progress);
     let copies = how.copies.or_else(|| existing.as_ref().map(|existing| existing.copies(plan)));
     let threads = options.resources.threads_for(plan.jobs.len());
     let store = VideoStore::new(&options.input.storage);

@@ -217,7 +217,7 @@ mod tests {
         let file = folder.path().join("recipe.toml");
         std::fs::write(&file, TEXT).unwrap();
         let given = |text: &str| JsonObject(serde_json::from_str(text).unwrap());
-        let recipe = Recipe::given(&[file.clone()], given(r#"{"quality": 70, "parts": 2}"#)).unwrap();
+        let recipe = Recipe::given(std::slice::from_ref(&file), given(r#"{"quality": 70, "parts": 2}"#)).unwrap();
         assert_eq!(recipe.options.pictures.quality.to_string(), "70");
         assert_eq!((recipe.parts, recipe.inputs.len()), (Some(2), 2));
         let other = Recipe::given(&[file, "other".into()], given("{}")).unwrap();

@@ -2,7 +2,6 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::plan::SegmentClock;
 use vidrec_sampler::Short;
 
 /// A value that is written as a number or as text.
@@ -24,8 +23,4 @@ impl JsonSchema for NumberOrText {
 
 pub(crate) fn short(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"enum": Short::WORDS})
-}
-
-pub(crate) fn segments(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"enum": SegmentClock::WORDS})
 }

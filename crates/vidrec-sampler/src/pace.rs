@@ -25,39 +25,12 @@ pub enum Pace {
 }
 
 /// Frames per second as a fraction, each side 1 to 1 000 000. `FromStr` reads `8`, `29.97` (up to 3 decimals) and
-/// `30000/1001`. As JSON (serde), it is such a text, or a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
-#[serde(try_from = "NumberOrText")]
+/// `30000/1001`. As JSON (serde), it is a number if it is whole, and such a text if not. Both are
+/// read, and so are numbers with decimals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rate {
     num: u32,
     den: u32,
-}
-
-/// The JSON of a rate.
-#[derive(serde::Deserialize)]
-#[serde(untagged, expecting = "expected a rate: a number, or a text such as 30000/1001")]
-enum NumberOrText {
-    Integer(u64),
-    Float(f64),
-    Text(String),
-}
-
-impl TryFrom<NumberOrText> for Rate {
-    type Error = Error;
-
-    fn try_from(json: NumberOrText) -> Result<Self> {
-        match json {
-            NumberOrText::Integer(rate) => rate.to_string().parse(),
-            NumberOrText::Float(rate) => rate.to_string().parse(),
-            NumberOrText::Text(rate) => rate.parse(),
-        }
-    }
-}
-
-impl serde::Serialize for Rate {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
 }
 
 const RATE_SIDES: std::ops::RangeInclusive<u32> = 1..=1_000_000;

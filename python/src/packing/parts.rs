@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use vidrec::pack::{PackPlan, PartOptions, PartsPlan, PublishOptions, Recipe, Resources};
 
-use super::pack::Told;
 use super::options::Options;
+use super::pack::Told;
 use crate::error::to_json;
 use crate::storage::Storage;
 use crate::task;

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::segment::SegmentClock;
 use crate::arguments;
-use crate::schema::{self, NumberOrText};
+use crate::schema::NumberOrText;
 use crate::track::TrackSpec;
 use crate::video::AudioOptions;
 use vidrec_format::error::{Error, Hint, Result};
@@ -44,7 +44,7 @@ pub struct InputOptions {
     /// time since the first frame of the video (first-frame). Or take whole files, whatever start and end there are
     /// (ignore).
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, hide_short_help = true, value_parser = arguments::words::<SegmentClock>(SegmentClock::WORDS)))]
-    #[schemars(schema_with = "schema::segments")]
+    #[schemars(schema_with = "segments")]
     pub segments: SegmentClock,
     /// Take also what lies outside the input folders: what links in them lead to, and absolute paths, paths with .. and URLs
     /// of lists that were found in them. Set it if you trust whoever made the folders, because such a list can name any file
@@ -79,6 +79,10 @@ pub struct InputOptions {
     #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip)]
     pub storage: Storage,
+}
+
+fn segments(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"enum": SegmentClock::WORDS})
 }
 
 impl InputOptions {

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::journal::{Completion, Journal, JournalEntry};
+use super::options::RunOptions;
 use super::outcome::{Done, Failure, Outcome, Stored, Troubles};
 use super::report::PackReport;
-use crate::options::PackOptions;
 use crate::plan::PackPlan;
 use crate::work::{ClipFailure, Event, Flow, LimitOptions, MaxFailures, PackStage, PackedClip, PackedVideo};
 use vidrec_dataset::writer::{EncodedTrack, FrameData, OpenShard, Sharding, Writer, describe_failures};
@@ -56,18 +56,17 @@ impl<'a> PackRun<'a> {
     pub fn new(
         out: &Path,
         plan: &'a PackPlan,
-        options: &PackOptions,
+        (limits, run): (&LimitOptions, &RunOptions),
         (writer, journal, report): (Writer, Journal, PackReport),
         progress: &'a mut ProgressFn<'a>,
     ) -> Self {
         let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
         let space = Watch::new(out);
-        let PackOptions { limits: LimitOptions { shards, max_failures, .. }, run, .. } = options;
         PackRun {
             plan,
             commit_every: run.commit_every,
-            shards: *shards,
-            max_failures: *max_failures,
+            shards: limits.shards,
+            max_failures: limits.max_failures,
             writer,
             journal,
             report,

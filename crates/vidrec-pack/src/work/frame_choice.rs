@@ -43,9 +43,6 @@ impl From<Pace> for FrameChoice {
 }
 
 impl FrameChoice {
-    /// The options of the program that choose by a pace.
-    pub(super) const PACES: &'static [&'static str] = &["fps", "every", "all", "keyframes"];
-
     /// The pace, if the number of frames is not fixed.
     pub(crate) fn pace(self) -> Option<Pace> {
         match self {

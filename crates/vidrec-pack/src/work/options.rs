@@ -88,14 +88,15 @@ impl FrameOptions {
         }
         let frames = 1..=limits::MAX_FRAMES_PER_CLIP;
         if let Some(most) = self.max_frames.filter(|most| !frames.contains(most)) {
-            return Err(Error::usage("the maximum number of frames in a clip is out of range")
-                .expected(range(frames))
-                .found(most));
+            return Err(Error::usage("option max_frames is out of range").expected(range(frames)).found(most));
         }
         if !(1..=MAX_DRAWS).contains(&self.draws) {
             return Err(Error::usage("the number of draws of a video is out of range")
                 .expected(range(1..=MAX_DRAWS))
                 .found(self.draws));
+        }
+        if self.cut && self.max_frames.is_none() {
+            return Err(Error::usage("frames can only be cut at a maximum").hint(Hint::Set("max_frames")));
         }
         match self.frames.pace() {
             None => self.check_fixed(),
@@ -105,8 +106,8 @@ impl FrameOptions {
 
     fn check_fixed(&self) -> Result<()> {
         if self.max_frames.is_some() {
-            return Err(Error::usage("the number of frames is fixed, so it has no maximum")
-                .hint(Hint::Together("max_frames", FrameChoice::PACES)));
+            return Err(Error::usage("option max_frames: the number of frames is fixed, so it has no maximum")
+                .help("choose frames at a pace: a rate, every Kth, all, or the key frames"));
         }
         self.check_draws(self.sample.is_random())
     }
@@ -116,9 +117,6 @@ impl FrameOptions {
             return Err(Error::usage(format!("the rule {} chooses a fixed number of frames", self.sample))
                 .found(format!("frames {}", self.frames))
                 .hint(Hint::Unset("sample")));
-        }
-        if self.cut && self.max_frames.is_none() {
-            return Err(Error::usage("frames can only be cut at a maximum").hint(Hint::Set("max_frames")));
         }
         self.check_draws(false)
     }
@@ -227,6 +225,15 @@ impl Default for LimitOptions {
             max_duration: None,
             shards: Sharding::One,
         }
+    }
+}
+
+impl LimitOptions {
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.max_pixels == 0 {
+            return Err(Error::usage("option max_pixels is out of range").expected("1 or more").found(0));
+        }
+        self.shards.check()
     }
 }
 

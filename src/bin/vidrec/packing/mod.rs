@@ -16,7 +16,7 @@ use crate::outcome::Run;
 
 #[derive(clap::Subcommand)]
 pub enum Command {
-    Pack(pack::Args),
+    Pack(Box<pack::Args>),
     Plan(plan::Args),
     Status(plan_status::Args),
     Publish(publish::Args),

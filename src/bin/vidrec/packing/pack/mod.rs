@@ -42,7 +42,7 @@ pub struct Args {
     /// attributes episode, camera and task, and every other feature is a track. See docs/lerobot.md.
     ///
     /// .csv, .tsv or .jsonl: columns path (or file_name, filename, video), label (or labels, with ";" between them),
-    /// start and end in seconds (see --segment-clock), split; any other is kept as an attribute. vidrec says what each
+    /// start and end in seconds (see --segments), split; any other is kept as an attribute. vidrec says what each
     /// column became. A .csv of Kinetics (youtube_id, time_start).
     ///
     /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
@@ -112,7 +112,7 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
         }
     }
     if !args.run.no_isolate {
-        recipe.options.resources.isolate = Some(worker_command(start, &recipe.options)?);
+        recipe.options.resources.isolate = Some(run_args::worker_command(start, &recipe.options)?);
     }
     if args.dry_run {
         return dry_run(args, &recipe);
@@ -144,12 +144,6 @@ fn restarted(e: Box<dyn std::error::Error>) -> Box<dyn std::error::Error> {
         Ok(e) => restart(*e).into(),
         Err(other) => other,
     }
-}
-
-/// What starts a process that decodes.
-fn worker_command(mut start: Vec<OsString>, options: &PackOptions) -> vidrec::Result<Vec<OsString>> {
-    start.extend(["pack".into(), "--isolated-worker".into(), options.to_json()?.into()]);
-    Ok(start)
 }
 
 /// Makes the data set, wherever it is to be.

@@ -8,8 +8,8 @@ use vidrec::Storage;
 use vidrec::pack::arguments::number_of;
 use vidrec::pack::{InParts, PartOptions, PartsPlan, Resources};
 
-use super::run_args::RunArgs;
-use super::{report, worker_command};
+use super::report;
+use super::run_args::{RunArgs, worker_command};
 use crate::outcome::{Outcome, Run};
 use crate::output;
 use crate::packing::progress::with_bar;

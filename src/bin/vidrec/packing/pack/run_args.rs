@@ -1,7 +1,9 @@
 //! The options of `vidrec pack` that say how it is done, and with how much of the machine.
 
+use std::ffi::OsString;
+
 use vidrec::pack::arguments::{Seconds, number_of};
-use vidrec::pack::{IfExists, Resources, RunOptions};
+use vidrec::pack::{IfExists, PackOptions, Resources, RunOptions};
 
 use crate::words::words;
 
@@ -42,4 +44,10 @@ impl RunArgs {
     pub fn resources(&self) -> Resources {
         Resources { threads: self.threads, memory: self.memory, isolate: None }
     }
+}
+
+/// What starts a process that decodes.
+pub fn worker_command(mut start: Vec<OsString>, options: &PackOptions) -> vidrec::Result<Vec<OsString>> {
+    start.extend(["pack".into(), "--isolated-worker".into(), options.to_json()?.into()]);
+    Ok(start)
 }
