@@ -17,7 +17,7 @@ use crate::outcome::Run;
 #[derive(clap::Subcommand)]
 pub enum Command {
     Pack(Box<pack::Args>),
-    Plan(plan::Args),
+    Plan(Box<plan::Args>),
     Status(plan_status::Args),
     Publish(publish::Args),
 }
