@@ -102,8 +102,8 @@ fn crop(word: &str) -> Crop {
 fn frames(word: &str, count: u32) -> Frames {
     match word {
         "random-segments" => Frames::random(count),
-        "clip" => Frames::clip(count),
-        "clip-center" => Frames::clip(count).with_at(Start::Center),
+        "clip" => Frames::run(count),
+        "clip-center" => Frames::run(count).with_at(Start::Center),
         "views" => Frames::views(10, count),
         "dense" => Frames::windows(count),
         _ => Frames::uniform(count),

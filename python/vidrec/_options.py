@@ -303,8 +303,7 @@ def _tagged(value: Any) -> Any:
         return None
     if isinstance(value, tuple):
         return {"Given": list(value)}
-    # `vidrec.Clip` is a clip of a data set.
-    name = "Clip" if isinstance(value, Run) else type(value).__name__
+    name = type(value).__name__
     return {name: _plain(value)} if fields(value) else name
 
 

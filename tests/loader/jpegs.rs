@@ -82,7 +82,7 @@ fn batches_have_the_stored_jpegs_of_the_same_frames() {
         options(4, (16, 12)),
         drawn(2),
         LoaderOptions { threads: Some(1), ..drawn(3) },
-        LoaderOptions { frames: Frames::clip(2), ..drawn(4) },
+        LoaderOptions { frames: Frames::run(2), ..drawn(4) },
         LoaderOptions { frames: Frames::uniform(6), ..drawn(4) },
         LoaderOptions { frames: Frames::uniform(6).with_short(ShortClips::Pad), ..drawn(4) },
         LoaderOptions { last: Last::Wrap, rank: (1, 2), ..drawn(2) },

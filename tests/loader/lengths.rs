@@ -62,8 +62,8 @@ fn short_clips_meet_the_same_fate_with_every_temporal_rule() {
     for frames in [
         Frames::uniform(4),
         Frames::random(4),
-        Frames::clip(4),
-        Frames::clip(4).with_at(Start::Center),
+        Frames::run(4),
+        Frames::run(4).with_at(Start::Center),
         Frames::views(1, 4),
         Frames::windows(4).with_hop(100),
     ] {
@@ -179,7 +179,7 @@ fn frames_come_at_a_rate_by_their_times() {
     assert_eq!(frames(fps("5", any)), [vec![0, 2, 4, 6, 8, 10], vec![0, 2, 4]]);
     assert_eq!(frames(fps("4", any)), [vec![0, 2, 5, 7, 10], vec![0, 2, 5]], "the frame on the screen at each tick");
     assert_eq!(frames(fps("10", any))[1], [0, 1, 2, 3, 4, 5]);
-    let run = Frames::clip(2).with_at(Start::Center);
+    let run = Frames::run(2).with_at(Start::Center);
     assert_eq!(frames(fps("5", run)), [vec![4, 6], vec![0, 2]]);
     let times = epoch(&loader(&dir, fps("5", any)), 0)[1].params[0].times.clone();
     assert_eq!(times, [5.0, 5.2, 5.4]);
@@ -415,7 +415,7 @@ proptest! {
         short in prop::sample::select(vec![ShortClips::Repeat, ShortClips::Pad, ShortClips::Skip]),
         order in prop::sample::select(vec![Order::Sequential, Order::Shuffled]),
     ) {
-        let run = Frames::clip(count).with_stride(stride);
+        let run = Frames::run(count).with_stride(stride);
         let windows = Frames::windows(count).with_stride(stride).with_hop(100);
         let frames = [Frames::uniform(count), Frames::random(count), run, run.with_at(Start::Center), windows][rule];
         let (_folder, dir) = of_lengths(&lengths);

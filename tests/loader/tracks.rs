@@ -165,7 +165,7 @@ proptest! {
             .map(|k: i128| (nanoseconds(start) + (k as f64 * den as f64 * 1e9 / num as f64).round() as i128) as i64)
             .collect();
         let options = LoaderOptions {
-            frames: Frames::clip(count).with_stride(stride),
+            frames: Frames::run(count).with_stride(stride),
             order: Order::Shuffled,
             seed,
             ..with(&[("state", TrackWindow { how, anchor, ..window(start, end, rate) })])
@@ -281,7 +281,7 @@ fn times_are_offsets_in_seconds() {
 fn captions_are_those_of_the_drawn_time() {
     let (_folder, dir) = set(2);
     let caption = |window: TrackWindow, count| {
-        let frames = Frames::clip(count).with_at(Start::Center);
+        let frames = Frames::run(count).with_at(Start::Center);
         let options = LoaderOptions { frames, ..with(&[("caption", window)]) };
         let batch = batches(&dir, options).remove(0);
         let track = batch.track("caption").unwrap();

@@ -24,8 +24,8 @@ fn the_frames_that_the_batch_names_are_the_frames_it_has() {
     for frames in [
         Frames::uniform(3),
         Frames::random(3),
-        Frames::clip(3).with_stride(2),
-        Frames::clip(3).with_stride(3).with_at(Start::Center),
+        Frames::run(3).with_stride(2),
+        Frames::run(3).with_stride(3).with_at(Start::Center),
         Frames::views(3, 3),
         Frames::windows(3).with_stride(2),
     ] {
@@ -86,7 +86,7 @@ fn frames_are_drawn_anew_each_epoch_and_the_same_for_any_number_of_threads() {
     let run = |threads, seed| {
         let color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
         let o = LoaderOptions {
-            frames: Frames::clip(3),
+            frames: Frames::run(3),
             seed,
             crop: Crop::multi_scale((16, 16), true),
             flip: 0.5,

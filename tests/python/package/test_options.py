@@ -198,7 +198,7 @@ def test_options_are_json():
         tracks={"state": track(steps=5), "action": track(steps=range(-2, 3))},
     )
     told = json.loads(_options.to_json(_options.Options(**more), False, 1, 2))
-    assert told["frames"]["Clip"]["fps"] == "12.5" and told["order"] == {"Given": [3, 0]} and told["rank"] == [1, 2]
+    assert told["frames"]["Run"]["fps"] == "12.5" and told["order"] == {"Given": [3, 0]} and told["rank"] == [1, 2]
     assert told["layout"] == "BTHWC" and told["decoded_cache"] == {"size": 8_000_000}
     assert told["crop"]["Cover"]["sizes"] == [[48, 64], [64, 48]] and told["crop"]["Cover"]["reducing_gap"] > 1e300
     assert told["normalize"] == {"mean": [0.45] * 3, "std": [0.225] * 3}

@@ -41,7 +41,7 @@ use vidrec_sampler::Rate;
 /// use vidrec::{Frames, LoaderOptions};
 ///
 /// // Sixteen frames, four a second, from a random place.
-/// let frames = Frames::clip(16).with_fps(Some("4".parse()?));
+/// let frames = Frames::run(16).with_fps(Some("4".parse()?));
 /// let options = LoaderOptions { frames, ..LoaderOptions::default() };
 /// assert_eq!(LoaderOptions::default().frames, Frames::Stored);
 /// # drop(options);
@@ -77,7 +77,7 @@ pub enum Frames {
         draws: Draws,
     },
     /// A run: frames in a row, each `stride` after the one before.
-    Clip {
+    Run {
         /// The number of frames, 1 or more.
         count: u32,
         /// The rate of the frames that the run is taken from. Default `None`: all stored frames.
@@ -204,10 +204,10 @@ impl Frames {
         Frames::Random { count, short: ShortClips::default(), draws: Draws::default() }
     }
 
-    /// [`Frames::Clip`] of this many frames, with defaults.
-    pub fn clip(count: u32) -> Self {
+    /// [`Frames::Run`] of this many frames, with defaults.
+    pub fn run(count: u32) -> Self {
         let (at, short, draws) = Default::default();
-        Frames::Clip { count, fps: None, stride: 1, at, short, draws }
+        Frames::Run { count, fps: None, stride: 1, at, short, draws }
     }
 
     /// [`Frames::Windows`] of this many frames, with defaults.
@@ -230,7 +230,7 @@ impl Frames {
     /// Returns the same rule with another stride, if the rule has one.
     #[must_use]
     pub fn with_stride(mut self, new: u32) -> Self {
-        if let Frames::Clip { stride, .. } | Frames::Windows { stride, .. } | Frames::Views { stride, .. } = &mut self {
+        if let Frames::Run { stride, .. } | Frames::Windows { stride, .. } | Frames::Views { stride, .. } = &mut self {
             *stride = new;
         }
         self
@@ -248,7 +248,7 @@ impl Frames {
     /// Returns the same rule with another place for its run, if the rule has one.
     #[must_use]
     pub fn with_at(mut self, new: Start) -> Self {
-        if let Frames::Clip { at, .. } = &mut self {
+        if let Frames::Run { at, .. } = &mut self {
             *at = new;
         }
         self
@@ -266,7 +266,7 @@ impl Frames {
     /// Returns the same rule with another rate, if the rule has one.
     #[must_use]
     pub fn with_fps(mut self, new: Option<Rate>) -> Self {
-        if let Frames::Clip { fps, .. }
+        if let Frames::Run { fps, .. }
         | Frames::Windows { fps, .. }
         | Frames::Views { fps, .. }
         | Frames::AllFrames { fps, .. } = &mut self
@@ -281,7 +281,7 @@ impl Frames {
     pub fn with_short(mut self, new: ShortClips) -> Self {
         if let Frames::Uniform { short, .. }
         | Frames::Random { short, .. }
-        | Frames::Clip { short, .. }
+        | Frames::Run { short, .. }
         | Frames::Windows { short, .. }
         | Frames::Views { short, .. } = &mut self
         {
@@ -295,7 +295,7 @@ impl Frames {
     pub fn with_draws(mut self, new: Draws) -> Self {
         if let Frames::Uniform { draws, .. }
         | Frames::Random { draws, .. }
-        | Frames::Clip { draws, .. }
+        | Frames::Run { draws, .. }
         | Frames::Windows { draws, .. }
         | Frames::Views { draws, .. }
         | Frames::AllFrames { draws, .. } = &mut self
@@ -312,7 +312,7 @@ impl Frames {
             Frames::AllFrames { max, .. } => Length::Any { most: max },
             Frames::Uniform { count, .. }
             | Frames::Random { count, .. }
-            | Frames::Clip { count, .. }
+            | Frames::Run { count, .. }
             | Frames::Windows { count, .. }
             | Frames::Views { count, .. } => Length::Fixed(count),
         }
@@ -323,7 +323,7 @@ impl Frames {
         match *self {
             Frames::Stored | Frames::Uniform { .. } | Frames::AllFrames { .. } => Temporal::Uniform,
             Frames::Random { .. } => Temporal::RandomSegments,
-            Frames::Clip { stride, at, .. } => Temporal::Clip { stride, start: at },
+            Frames::Run { stride, at, .. } => Temporal::Clip { stride, start: at },
             Frames::Windows { stride, hop, .. } => Temporal::Dense { stride, hop },
             Frames::Views { stride, views, .. } => Temporal::Views { stride, views },
         }
@@ -332,7 +332,7 @@ impl Frames {
     pub(super) fn fps(&self) -> Option<Rate> {
         match *self {
             Frames::Stored | Frames::Uniform { .. } | Frames::Random { .. } => None,
-            Frames::Clip { fps, .. }
+            Frames::Run { fps, .. }
             | Frames::Windows { fps, .. }
             | Frames::Views { fps, .. }
             | Frames::AllFrames { fps, .. } => fps,
@@ -344,7 +344,7 @@ impl Frames {
             Frames::Stored | Frames::AllFrames { .. } => ShortClips::Repeat,
             Frames::Uniform { short, .. }
             | Frames::Random { short, .. }
-            | Frames::Clip { short, .. }
+            | Frames::Run { short, .. }
             | Frames::Windows { short, .. }
             | Frames::Views { short, .. } => short,
         }
@@ -355,7 +355,7 @@ impl Frames {
             Frames::Stored => Draws::Rotate,
             Frames::Uniform { draws, .. }
             | Frames::Random { draws, .. }
-            | Frames::Clip { draws, .. }
+            | Frames::Run { draws, .. }
             | Frames::Windows { draws, .. }
             | Frames::Views { draws, .. }
             | Frames::AllFrames { draws, .. } => draws,
@@ -367,7 +367,7 @@ impl Frames {
         let none = matches!(self.length(), Length::Fixed(0) | Length::Any { most: Some(0) });
         require(!none, "frames", 0, "1 or more")?;
         let (stride, views, hop) = match *self {
-            Frames::Clip { stride, .. } => (stride, 1, 1),
+            Frames::Run { stride, .. } => (stride, 1, 1),
             Frames::Windows { stride, hop, .. } => (stride, 1, hop),
             Frames::Views { stride, views, .. } => (stride, views, 1),
             _ => return Ok(()),
@@ -390,9 +390,9 @@ mod tests {
             ("\"Stored\"", Frames::Stored),
             ("{\"Uniform\": {\"count\": 8}}", Frames::uniform(8)),
             ("{\"Random\": {\"count\": 8, \"short\": \"pad\"}}", Frames::random(8).with_short(ShortClips::Pad)),
-            ("{\"Clip\": {\"count\": 8, \"at\": \"center\"}}", Frames::clip(8).with_at(Start::Center)),
-            ("{\"Clip\": {\"count\": 8, \"fps\": \"30000/1001\"}}", Frames::clip(8).with_fps(rate)),
-            ("{\"Clip\": {\"count\": 8, \"fps\": 4}}", Frames::clip(8).with_fps("4".parse().ok())),
+            ("{\"Clip\": {\"count\": 8, \"at\": \"center\"}}", Frames::run(8).with_at(Start::Center)),
+            ("{\"Clip\": {\"count\": 8, \"fps\": \"30000/1001\"}}", Frames::run(8).with_fps(rate)),
+            ("{\"Clip\": {\"count\": 8, \"fps\": 4}}", Frames::run(8).with_fps("4".parse().ok())),
             ("{\"Windows\": {\"count\": 8, \"hop\": 3}}", Frames::windows(8).with_hop(3)),
             ("{\"Views\": {\"views\": 3, \"count\": 8, \"stride\": 2}}", Frames::views(3, 8).with_stride(2)),
             (
@@ -412,7 +412,7 @@ mod tests {
         for (named, frames) in [
             ("frames", Frames::uniform(0)),
             ("frames", Frames::all().with_max(Some(0))),
-            ("stride", Frames::clip(3).with_stride(0)),
+            ("stride", Frames::run(3).with_stride(0)),
             ("views", Frames::views(0, 3)),
             ("hop", Frames::windows(3).with_hop(0)),
         ] {

@@ -234,8 +234,8 @@ impl Loading {
             (Some(Count::Of(count)), choice) => match choice {
                 "uniform" => Frames::uniform(count),
                 "random-segments" => Frames::random(count),
-                "clip" => Frames::clip(count),
-                "clip-center" => Frames::clip(count).with_at(Start::Center),
+                "clip" => Frames::run(count),
+                "clip-center" => Frames::run(count).with_at(Start::Center),
                 "views" => Frames::views(self.views, count),
                 _ => Frames::windows(count).with_hop(self.hop),
             },

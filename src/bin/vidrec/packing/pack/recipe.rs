@@ -54,8 +54,7 @@ impl RecipeArgs {
 
 /// An error of the library as wrong usage of the command line.
 fn wrong_usage(e: &vidrec::Error) -> clap::Error {
-    let mut command = Command::new("vidrec pack").override_usage("vidrec pack [OPTIONS] <INPUT>... -o <OUTPUT>");
-    clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, e.worded(output::flags)).format(&mut command)
+    clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("{}\n", e.worded(output::flags)))
 }
 
 /// The options that the command line has. It has no option of its own.
