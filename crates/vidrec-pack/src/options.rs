@@ -110,21 +110,17 @@ impl PackOptions {
     }
 
     pub(crate) fn to_map(&self) -> Result<Map<String, Value>> {
-        let groups =
-            [flat::map(&self.input)?, flat::map(&self.frames)?, flat::map(&self.pictures)?, flat::map(&self.limits)?];
-        Ok(groups.into_iter().flatten().filter(|(_, value)| flat::is_set(value)).collect())
+        Ok(self.groups()?.into_iter().flatten().filter(|(_, value)| flat::is_set(value)).collect())
+    }
+
+    /// The options of each group.
+    pub(crate) fn groups(&self) -> Result<[Map<String, Value>; 4]> {
+        Ok([flat::map(&self.input)?, flat::map(&self.frames)?, flat::map(&self.pictures)?, flat::map(&self.limits)?])
     }
 
     /// The names of all options.
     pub(crate) fn names() -> Result<Vec<String>> {
-        let options = Self::default();
-        let groups = [
-            flat::map(&options.input)?,
-            flat::map(&options.frames)?,
-            flat::map(&options.pictures)?,
-            flat::map(&options.limits)?,
-        ];
-        Ok(groups.into_iter().flatten().map(|(name, _)| name).collect())
+        Ok(Self::default().groups()?.into_iter().flatten().map(|(name, _)| name).collect())
     }
 
     /// Returns the options that decide what a video becomes.

@@ -107,20 +107,16 @@ impl Recipe {
         Ok(Recipe { inputs, parts, options })
     }
 
-    fn to_map(&self) -> Result<Map<String, Value>> {
-        let head = flat::map(&Head { inputs: self.inputs.clone(), parts: self.parts })?;
-        Ok(head.into_iter().filter(|(_, value)| flat::is_set(value)).chain(self.options.to_map()?).collect())
-    }
-
-    /// Returns the recipe as TOML that [`from_toml`](Self::from_toml) reads.
+    /// Returns the recipe as TOML that [`from_toml`](Self::from_toml) reads, with a paragraph for each group of options.
     ///
     /// # Errors
     ///
     /// [`Internal`](vidrec_format::error::ErrorKind::Internal): a path is not UTF-8.
     pub fn to_toml(&self) -> Result<String> {
-        let mut map = self.to_map()?;
-        map.values_mut().for_each(fit_toml);
-        toml::to_string(&map).map_err(|e| Error::internal(format!("recipe: {e}")))
+        let head = flat::map(&Head { inputs: self.inputs.clone(), parts: self.parts })?;
+        let groups = [head].into_iter().chain(self.options.groups()?);
+        let texts: Vec<String> = groups.map(paragraph).collect::<Result<_>>()?;
+        Ok(texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"))
     }
 
     /// Returns the recipe that made the data set at a location, which packs the same bytes again.
@@ -182,6 +178,13 @@ fn join(schema: &mut Schema, group: &Schema) {
     if let Some(all) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         all.extend(properties);
     }
+}
+
+/// Returns the options of a group that are set, as TOML.
+fn paragraph(mut group: Map<String, Value>) -> Result<String> {
+    group.retain(|_, value| flat::is_set(value));
+    group.values_mut().for_each(fit_toml);
+    toml::to_string(&group).map_err(|e| Error::internal(format!("recipe: {e}")))
 }
 
 /// TOML has no numbers above 2^63 - 1: they are read as text, too.
