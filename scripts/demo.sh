@@ -80,7 +80,7 @@ say "3. Verify: check structure, ids and every checksum, and decode every frame.
 try -- $vidrec verify demo-out/set --deep
 
 say "4. Look: make a contact sheet, and extract the frames of a clip as files, byte for byte as stored."
-try -- $vidrec sheet demo-out/set -o demo-out/sheet.png
+try -- $vidrec view demo-out/set -o demo-out/sheet.png
 try -- $vidrec extract demo-out/set 0 -o demo-out/frames
 
 say "5. Measure: load shuffled batches of random crops, as a training loop does, for 3 seconds."

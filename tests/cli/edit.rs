@@ -167,7 +167,7 @@ fn repair_tells_what_is_lost_and_saves_the_rest() {
 #[test]
 fn stats_are_charts_or_json() {
     let shell = Shell::new();
-    let text = shell.text("stats set --width 50", 0);
+    let text = shell.text("inspect set --stats --width 50", 0);
     for wanted in [
         "7 clips, 13 frames, 2 shards",
         "clips by class",
@@ -179,9 +179,9 @@ fn stats_are_charts_or_json() {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
     assert!(text.lines().filter(|l| l.contains('█')).all(|l| l.chars().count() <= 50), "{text}");
-    assert!(shell.text("stats set --top 1", 0).contains("and 3 more with 4 (--all shows them)"));
-    assert!(!shell.text("stats set --all", 0).contains("more with"));
-    let json = shell.json("stats set", 0);
+    assert!(shell.text("inspect set --stats --top 1", 0).contains("and 3 more with 4 (--all shows them)"));
+    assert!(!shell.text("inspect set --stats --all", 0).contains("more with"));
+    let json = shell.json("inspect set --stats", 0);
     assert_eq!((&json["clips"], &json["classes"][1]["class"]), (&7.into(), &"run".into()));
 }
 
@@ -266,7 +266,7 @@ fn what_is_found_wrong_can_be_left_out() {
     assert_eq!(sources(&shell, "parts/a"), ["dir/é0.mp4", "dir/é6.mp4"]);
     assert_eq!(sources(&shell, "parts/b"), ["dir/é1.mp4", "dir/é2.mp4", "dir/é3.mp4"]);
 
-    save(&shell, "stats set", 0, "stats.json");
+    save(&shell, "inspect set --stats", 0, "stats.json");
     save(&shell, "inspect set", 0, "overview.json");
     fs::write(shell.at("other.csv"), "clip,source\n1,dir/é2.mp4\n").unwrap();
     fs::write(shell.at("far.txt"), "7\n").unwrap();

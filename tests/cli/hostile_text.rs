@@ -75,15 +75,15 @@ fn texts_of_a_data_set_are_shown_and_not_obeyed() {
         "inspect set --clip 1",
         "inspect set --json --classes",
         "inspect set --clip 1 --json",
-        "stats set --all",
-        "stats set --json",
+        "inspect set --stats --all",
+        "inspect set --stats --json",
         "verify set --deep",
         "check set",
         "check set --all",
         "check set --json",
         "view set --as blocks --width 40",
         "extract set all -o extracted",
-        "sheet set -o sheet.png",
+        "view set -o sheet.png",
         "report set -o report.html",
         "subset set -o some --list list.csv",
         "subset set -o two --clips 0,1",
@@ -114,9 +114,14 @@ fn damage_is_told_without_the_texts_of_what_is_damaged() {
         files.find(|file| file.extension().is_some_and(|e| e == ending)).unwrap()
     };
     let all = |what: &str| {
-        for line in
-            ["verify set", "inspect set", "inspect set --clip 0", "repair set --dry-run", "stats set", "check set"]
-        {
+        for line in [
+            "verify set",
+            "inspect set",
+            "inspect set --clip 0",
+            "repair set --dry-run",
+            "inspect set --stats",
+            "check set",
+        ] {
             is_harmless(&format!("{what}: {line}"), &vidrec(dir, &line.split(' ').collect::<Vec<_>>()));
         }
     };
@@ -144,7 +149,7 @@ fn damage_is_told_without_the_texts_of_what_is_damaged() {
         all("dataset.json");
     }
     // What the caller says is shown as well.
-    for words in [["inspect", EVIL], ["verify", EVIL], ["monitor", EVIL], ["stats", EVIL]] {
+    for words in [["inspect", EVIL], ["verify", EVIL], ["monitor", EVIL]] {
         is_harmless("a path", &vidrec(dir, &words));
     }
 }

@@ -31,7 +31,7 @@ fn a_sheet_shortens_names_of_any_length() {
     let class = "c".repeat(70_000);
     let source = format!("{}/{}.mp4", "é".repeat(35_000), "n".repeat(35_000));
     write(temp.path(), &[&class], &[(&source, Some(0), &class), ("b.mp4", None, "")]);
-    let run = vidrec("sheet set -o sheet.png --json", temp.path());
+    let run = vidrec("view set -o sheet.png --json", temp.path());
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     let sheet = image::open(temp.path().join("sheet.png")).unwrap().to_rgb8();
@@ -56,7 +56,7 @@ fn the_ending_of_a_sheet_chooses_its_format() {
         writer.append(&info, &frames).unwrap();
     }
     writer.finish().unwrap();
-    let draw = |output: &str| vidrec(&format!("sheet set -o {output} --json"), dir);
+    let draw = |output: &str| vidrec(&format!("view set -o {output} --json"), dir);
     let mut sizes = Vec::new();
     for (name, format) in
         [("a.png", image::ImageFormat::Png), ("b.JPG", image::ImageFormat::Jpeg), ("c.webp", image::ImageFormat::WebP)]
@@ -112,7 +112,7 @@ fn classes_are_counted_by_label() {
     ]);
     assert_eq!(report["clips_per_class"], expected);
     assert_eq!(report["classes"], json!(["run", "walk", "jump"]));
-    let text = String::from_utf8(vidrec("stats set --top 1", temp.path()).stdout).unwrap();
+    let text = String::from_utf8(vidrec("inspect set --stats --top 1", temp.path()).stdout).unwrap();
     assert!(text.contains("  jump 2 █") && text.contains("and 3 more with 1 (--all shows them)"), "{text}");
 
     let temp = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn what_is_killed_in_a_write_leaves_no_half_of_a_file() {
         writer.append(&info, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).unwrap();
     }
     writer.finish().unwrap();
-    for (line, made) in [("extract set 1 -o out", "out/000001/000.jpg"), ("sheet set -o sheet.png", "sheet.png")] {
+    for (line, made) in [("extract set 1 -o out", "out/000001/000.jpg"), ("view set -o sheet.png", "sheet.png")] {
         let limited = format!("ulimit -f 1; exec {} {line}", env!("CARGO_BIN_EXE_vidrec"));
         let run = Command::new("sh").args(["-c", &limited]).current_dir(temp.path()).output().unwrap();
         assert!(!run.status.success(), "{line}");

@@ -131,7 +131,7 @@ fn packs_inspects_verifies_extracts_and_draws() {
     assert_eq!(fs::read_dir(&files).unwrap().count(), 3);
 
     let sheet = videos.out("sheet.png");
-    let run = vidrec().arg("sheet").arg(&set).arg("-o").arg(&sheet).output().unwrap();
+    let run = vidrec().arg("view").arg(&set).arg("-o").arg(&sheet).output().unwrap();
     assert!(run.status.success(), "{}", show(&run));
     let picture = image::open(&sheet).unwrap().to_rgb8();
     let colors: std::collections::HashSet<_> = picture.pixels().map(|p| p.0.map(|v| v / 32)).collect();

@@ -75,7 +75,7 @@ fn what_is_printed_is_the_same() {
     for line in [
         "inspect SET --json --classes",
         "inspect SET --clip 13 --json",
-        "stats SET --json",
+        "inspect SET --stats --json",
         "verify SET --deep --json",
         "verify SET",
     ] {
@@ -144,7 +144,7 @@ fn only_data_sets_are_written_elsewhere() {
         ("export mxnet set -o s3://bucket/x", 1),
         ("export metadata set -o s3://bucket/x.csv", 1),
         ("extract set 1 -o s3://bucket/x", 2),
-        ("sheet set -o s3://bucket/x.png", 2),
+        ("view set -o s3://bucket/x.png", 2),
         ("bench set --trace s3://bucket/x", 2),
     ] {
         let text = served.refusal(line, status);

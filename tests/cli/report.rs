@@ -127,7 +127,7 @@ fn figures_are_those_of_stats_and_pages_are_the_same_for_any_threads() {
     let temp = tempfile::tempdir().unwrap();
     let clips: Vec<_> = (0..30).map(|i| made(format!("{i}.mp4"), i % 3, 1 + i % 4, i)).collect();
     write(temp.path(), "set", (96, 64), &clips);
-    let stats = figures("stats set", temp.path());
+    let stats = figures("inspect set --stats", temp.path());
     let one = figures("report set -o one.html --threads 1 --clips 20 --seed 3", temp.path());
     let four = figures("report set -o four.html --threads 4 --clips 20 --seed 3", temp.path());
     assert_eq!((&one["sets"][0]["stats"], &one), (&stats, &four));

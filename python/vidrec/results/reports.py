@@ -79,7 +79,7 @@ class Distribution(Result):
 
 @dataclass(frozen=True, repr=False)
 class Stats(Result):
-    """Statistics of a data set, as ``vidrec stats`` prints them."""
+    """Statistics of a data set, as ``vidrec inspect --stats`` prints them."""
 
     clips: int
     """Number of clips."""
@@ -161,7 +161,7 @@ class SetFigures(Result):
     draws: int
     """The number of consecutive clips that are draws of one video."""
     stats: Stats
-    """What ``vidrec stats`` says, with distributions in bins that all data sets share."""
+    """What ``vidrec inspect --stats`` says, with distributions in bins that all data sets share."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,7 +21,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("status", &["vidrec status plan", "sbatch --array=$(vidrec status plan --missing) job.sh"]),
     ("publish", &["vidrec publish plan -o train", "vidrec publish s3://bucket/plan -o s3://bucket/train"]),
-    ("inspect", &["vidrec inspect train", "vidrec inspect train --classes", "vidrec inspect train --clip 0 --json"]),
+    ("inspect", &["vidrec inspect train", "vidrec inspect train --stats", "vidrec inspect train --clip 0 --json"]),
     ("verify", &["vidrec verify train", "vidrec verify train --deep", "vidrec verify s3://bucket/train --json"]),
     (
         "check",
@@ -33,14 +33,9 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("extract", &["vidrec extract train 0-2 -o frames", "vidrec extract train all -o frames --force"]),
     (
-        "sheet",
-        &[
-            "vidrec sheet train -o sheet.png",
-            "vidrec sheet train 0-49 -o sheet.webp --height 90",
-            "vidrec sheet train 3 7 -o moving.gif --rate 8",
-        ],
+        "view",
+        &["vidrec view train", "vidrec view train 0-9 --frames 8", "vidrec view train 3 7 -o moving.gif --rate 8"],
     ),
-    ("view", &["vidrec view train", "vidrec view train 0-9 --frames 8", "vidrec view train 3 --as blocks --width 100"]),
     (
         "report",
         &[
@@ -102,7 +97,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("monitor", &["vidrec monitor loader.jsonl", "vidrec monitor run-7/loader.fifo"]),
-    ("stats", &["vidrec stats train", "vidrec stats train --all", "vidrec stats train --json"]),
     ("merge", &["vidrec merge a b -o both", "vidrec merge january february -o s3://bucket/all"]),
     (
         "split",

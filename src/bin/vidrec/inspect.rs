@@ -10,9 +10,10 @@ use vidrec::{ClassStats, Clip, Dataset, JsonObject, Result, TrackSchema, TrackVi
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped, printable};
 use crate::packing;
+use crate::stats;
 use crate::storage::StorageArgs;
 
-/// Say what is in a data set, or all about one clip.
+/// Say what is in a data set, or all about one clip, or what the data set is made of.
 ///
 /// The seconds of frames are the video's own timestamps, on the clock of its container. That is what a player shows, except
 /// for MPEG transport and program streams and Ogg, which may begin at any time and which players show from 0.
@@ -26,6 +27,18 @@ pub struct Args {
     /// Count the clips of each class.
     #[arg(long, conflicts_with = "clip")]
     classes: bool,
+    /// Count what it is made of: classes, lengths, bytes, sizes, formats, attributes. This reads only the index.
+    #[arg(long, conflicts_with_all = ["clip", "classes", "recipe"])]
+    stats: bool,
+    /// With --stats: show this many classes, sizes and other words, those with the most clips.
+    #[arg(long, requires = "stats", default_value_t = 20, value_name = "K")]
+    top: usize,
+    /// With --stats: show all classes and words.
+    #[arg(long, requires = "stats", conflicts_with = "top")]
+    all: bool,
+    /// With --stats: width of the bar charts in columns. [default: that of the terminal, or 80]
+    #[arg(long, requires = "stats", value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
+    width: Option<u16>,
     /// Print the recipe that made the data set: `vidrec pack` packs the same bytes with it.
     #[arg(long, conflicts_with_all = ["clip", "classes", "json"])]
     recipe: bool,
@@ -105,6 +118,9 @@ pub fn run(args: &Args) -> Run {
         return Ok(Outcome::Done);
     }
     let dataset = args.storage.open(&args.dataset)?;
+    if args.stats {
+        return stats::print(&dataset, if args.all { usize::MAX } else { args.top }, args.width, args.json);
+    }
     if let Some(ordinal) = args.clip {
         let clip = dataset.clip(ordinal)?;
         output::print(args.json, &clip_report(&clip)?, render_clip)?;

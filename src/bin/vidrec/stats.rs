@@ -1,40 +1,14 @@
-//! `vidrec stats`: what is a data set made of?
+//! `vidrec inspect --stats`: what is a data set made of?
 
-use std::path::PathBuf;
-
-use vidrec::{Bin, ClassStats, Distribution, Stats, Summary};
+use vidrec::{Bin, ClassStats, Dataset, Distribution, Stats, Summary};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped, printable};
-use crate::storage::StorageArgs;
 
-/// Count what a data set is made of: classes, lengths, bytes, sizes, formats, attributes.
-///
-/// This reads only the index.
-#[derive(clap::Args)]
-pub struct Args {
-    /// The data set.
-    dataset: PathBuf,
-    /// Show this many classes, sizes and other words, those with the most clips.
-    #[arg(long, default_value_t = 20, value_name = "K")]
-    top: usize,
-    /// Show all classes and words.
-    #[arg(long, conflicts_with = "top")]
-    all: bool,
-    /// Width of the bar charts in columns. [default: that of the terminal, or 80]
-    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
-    width: Option<u16>,
-    /// Print the report as JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    storage: StorageArgs,
-}
-
-pub fn run(args: &Args) -> Run {
-    let stats = vidrec::stats(&args.storage.open(&args.dataset)?)?;
-    let shown = if args.all { usize::MAX } else { args.top };
-    output::print(args.json, &stats, |s| render(s, shown, width(args.width)))?;
+/// Prints what a data set is made of, with at most `shown` classes, sizes and other words, and bar charts of `columns`.
+pub fn print(dataset: &Dataset, shown: usize, columns: Option<u16>, json: bool) -> Run {
+    let stats = vidrec::stats(dataset)?;
+    output::print(json, &stats, |s| render(s, shown, width(columns)))?;
     Ok(Outcome::Done)
 }
 

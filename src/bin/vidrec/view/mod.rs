@@ -16,10 +16,14 @@ use self::terminal::Pictures;
 use crate::output::printable;
 use crate::ranges::ClipRange;
 use crate::sheet::clip_row::{ClipRow, ordinals};
+use crate::sheet::{Sheet, SheetPath, sheet_path};
 use crate::storage::StorageArgs;
 use crate::{Outcome, Run};
 
-/// Show clips in the terminal: a line and a row of frames for each.
+/// Show clips in the terminal, or draw them as a picture: a row of frames for each, with its class, source and caption.
+///
+/// With -o, this draws a contact sheet, which also has the time of each frame. A sheet whose name ends in .gif moves: it shows
+/// all clips side by side, and each plays its frames.
 ///
 /// Terminals of the kitty protocol (kitty, Ghostty, WezTerm, Konsole) and of sixel (foot, mlterm, contour, xterm -ti vt340)
 /// show pictures. Others show blocks of two colors, which need 24-bit color.
@@ -27,16 +31,29 @@ use crate::{Outcome, Run};
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// Clips by number, counted from 0: 5, 3-7 or all. [default: 4, evenly spread]
+    /// Clips by number, counted from 0: 5, 3-7 or all. [default: 4, or 12 on a sheet,
+    /// evenly spread]
     clip: Vec<ClipRange>,
-    /// Frames in a row, evenly spread. [default: as many as are 20 columns wide, or more]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    /// Draw a contact sheet: .png, .jpg, .webp, or .gif for one that moves.
+    #[arg(short, long, value_name = "FILE", value_parser = sheet_path)]
+    output: Option<SheetPath>,
+    /// Height of a frame of a sheet, in pixels.
+    #[arg(long, requires = "output", default_value_t = 120, value_parser = clap::value_parser!(u32).range(16..=1024))]
+    height: u32,
+    /// Frames per second of a sheet that moves.
+    #[arg(long, requires = "output", default_value_t = 4, value_name = "RATE", value_parser = clap::value_parser!(u64).range(1..=50))]
+    rate: u64,
+    /// Print a report of the sheet as JSON.
+    #[arg(long, requires = "output")]
+    json: bool,
+    /// In a terminal: frames in a row, evenly spread. [default: as many as are 20 columns wide, or more]
+    #[arg(long, value_name = "N", conflicts_with = "output", value_parser = clap::value_parser!(u32).range(1..=16))]
     frames: Option<u32>,
-    /// Width of the row in columns. [default: that of the terminal, or 80]
-    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(10..=1000))]
+    /// In a terminal: width of the row in columns. [default: that of the terminal, or 80]
+    #[arg(long, value_name = "COLUMNS", conflicts_with = "output", value_parser = clap::value_parser!(u16).range(10..=1000))]
     width: Option<u16>,
-    /// How to show pictures. [default: what the terminal says that it can]
-    #[arg(long = "as", value_name = "HOW", value_enum)]
+    /// In a terminal: how to show pictures. [default: what the terminal says that it can]
+    #[arg(long = "as", value_name = "HOW", conflicts_with = "output", value_enum)]
     how: Option<Pictures>,
     /// The attribute of a clip that is shown as its caption.
     #[arg(long, default_value = "caption", value_name = "ATTRIBUTE")]
@@ -55,6 +72,10 @@ const GAP: u32 = 1;
 
 pub fn run(args: &Args) -> Run {
     let dataset = args.storage.open(&args.dataset)?;
+    if let Some(output) = &args.output {
+        let Args { clip, caption, height, rate, json, .. } = args;
+        return Sheet { output, clips: clip, caption, height: *height, rate: *rate }.draw(&dataset, *json);
+    }
     let terminal = || console::Term::stdout().size_checked().map(|(_, columns)| columns);
     let columns = u32::from(args.width.or_else(terminal).unwrap_or(80)).max(1);
     let frames = args.frames.unwrap_or((columns / LEAST_COLUMNS).clamp(1, 8));
