@@ -33,7 +33,7 @@ use vidrec_sampler::Rate;
 /// [`ShortClips`] says what happens to a clip that has fewer frames than a sample needs, and [`Draws`] which clips an
 /// epoch has if the data set has several draws of each video.
 ///
-/// As JSON (serde): the name of the variant with its fields, such as `{"Clip": {"count": 16, "fps": "4"}}`. Fields
+/// As JSON (serde): the name of the variant with its fields, such as `{"Run": {"count": 16, "fps": "4"}}`. Fields
 /// with a default may be missing.
 ///
 /// ```
@@ -390,9 +390,9 @@ mod tests {
             ("\"Stored\"", Frames::Stored),
             ("{\"Uniform\": {\"count\": 8}}", Frames::uniform(8)),
             ("{\"Random\": {\"count\": 8, \"short\": \"pad\"}}", Frames::random(8).with_short(ShortClips::Pad)),
-            ("{\"Clip\": {\"count\": 8, \"at\": \"center\"}}", Frames::run(8).with_at(Start::Center)),
-            ("{\"Clip\": {\"count\": 8, \"fps\": \"30000/1001\"}}", Frames::run(8).with_fps(rate)),
-            ("{\"Clip\": {\"count\": 8, \"fps\": 4}}", Frames::run(8).with_fps("4".parse().ok())),
+            ("{\"Run\": {\"count\": 8, \"at\": \"center\"}}", Frames::run(8).with_at(Start::Center)),
+            ("{\"Run\": {\"count\": 8, \"fps\": \"30000/1001\"}}", Frames::run(8).with_fps(rate)),
+            ("{\"Run\": {\"count\": 8, \"fps\": 4}}", Frames::run(8).with_fps("4".parse().ok())),
             ("{\"Windows\": {\"count\": 8, \"hop\": 3}}", Frames::windows(8).with_hop(3)),
             ("{\"Views\": {\"views\": 3, \"count\": 8, \"stride\": 2}}", Frames::views(3, 8).with_stride(2)),
             (
@@ -404,7 +404,7 @@ mod tests {
             assert_eq!(json(&serde_json::to_string(&frames).unwrap()).unwrap(), frames);
         }
         assert!(json("{\"Uniform\": {\"count\": 8, \"fps\": 4}}").unwrap_err().contains("unknown field `fps`"));
-        assert!(json("{\"Clip\": {\"count\": 8, \"fps\": 0}}").unwrap_err().contains("rate"));
+        assert!(json("{\"Run\": {\"count\": 8, \"fps\": 0}}").unwrap_err().contains("rate"));
     }
 
     #[test]
