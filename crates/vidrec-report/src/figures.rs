@@ -49,7 +49,7 @@ pub struct SetFigures {
     pub settings: JsonObject,
     /// The number of consecutive clips that are draws of one video.
     pub draws: u32,
-    /// The statistics of `vidrec stats`, with distributions in bins that all data sets share.
+    /// The statistics of `vidrec inspect --stats`, with distributions in bins that all data sets share.
     pub stats: Stats,
 }
 

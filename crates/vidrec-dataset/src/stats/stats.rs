@@ -8,7 +8,7 @@ use super::distribution::Distribution;
 use crate::{Clip, Dataset};
 use vidrec_format::error::Result;
 
-/// The statistics that [`stats`](crate::stats) returns. `vidrec stats --json` prints the same.
+/// The statistics that [`stats`](crate::stats) returns. `vidrec inspect --stats --json` prints the same.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Number of clips.
