@@ -25,8 +25,10 @@ function valueTable(distribution, all) {
     bin.clips.map((n, set) => el("td", { class: "number" }, `${whole.format(n)} (${share(n, all[set])})`))));
   const without = distribution.without.some((n) => n > 0)
     ? el("tr", {}, el("td", {}, "no value"), distribution.without.map((n) => el("td", { class: "number" }, whole.format(n)))) : null;
+  // Browsers leave it where it is when it gets the focus, even half below the window.
+  const onfocus = (event) => event.currentTarget.scrollIntoView({ block: "nearest" });
   return el("details", {}, el("summary", {}, "Values"),
-    el("div", { class: "values", tabindex: "0", role: "group", "aria-label": `Values of ${distribution.title}` }, el("table", {}, el("thead", {}, head), el("tbody", {}, rows, without))));
+    el("div", { class: "values", tabindex: "0", role: "group", onfocus, "aria-label": `Values of ${distribution.title}` }, el("table", {}, el("thead", {}, head), el("tbody", {}, rows, without))));
 }
 
 function summaryText(distribution) {
