@@ -148,7 +148,7 @@ def image_list(folder, labels, **options):
 
 def test_im2rec_with_one_label(tmp_path):
     order = image_list(tmp_path, [(n % 3,) for n in range(7)])
-    im2rec(tmp_path, "--quality", "original")
+    im2rec(tmp_path, "--pass-through")
     run("import", "mxnet", tmp_path / "set.rec", tmp_path / "set.idx", "-o", tmp_path / "out")
     expected = [(f"{id}.jpg", id % 3, "", {}, [jpeg(id)]) for id in order]
     assert clips(tmp_path / "out") == expected
@@ -157,7 +157,7 @@ def test_im2rec_with_one_label(tmp_path):
 def test_im2rec_with_several_labels(tmp_path):
     labels = [(3, 1), (0, 2), (5, 5), (0.5, 1)]
     order = image_list(tmp_path, labels)
-    im2rec(tmp_path, "--quality", "original", "--pack-label")
+    im2rec(tmp_path, "--pass-through", "--pack-label")
     run("import", "mxnet", tmp_path / "set.rec", "-o", tmp_path / "out")
     key = {id: "label_values" if id == 3 else "labels" for id in order}
     expected = [(None, {key[id]: list(labels[id])}, [jpeg(id)]) for id in order]
