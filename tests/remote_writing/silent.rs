@@ -23,7 +23,7 @@ const COMMANDS: [(&str, &str); 20] = [
     ("push other s3://bucket/set --force", ""),
     ("verify s3://bucket/set", ""),
     ("inspect s3://bucket/set", ""),
-    ("stats s3://bucket/set", ""),
+    ("inspect s3://bucket/set --stats", ""),
     ("check s3://bucket/set", ""),
     ("report s3://bucket/set -o page", "page"),
     ("cache warm s3://bucket/set --cache cache", "cache"),
