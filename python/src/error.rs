@@ -30,7 +30,6 @@ fn argument(hint: Hint) -> String {
         Hint::Choose(option, word) => format!("pass {}={word:?}", option),
         Hint::Unset(option) => format!("omit {}", option),
         Hint::OnlyOne(one, other) => format!("give only one of {one} and {other}"),
-        Hint::Together(option, others) => format!("give {option} together with one of {}", others.join(", ")),
         Hint::Pack => "make one with vidrec.pack".into(),
         Hint::Verify => "vidrec.verify lists what is damaged".into(),
         Hint::Repair => "run the program `vidrec repair`".into(),

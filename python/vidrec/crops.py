@@ -41,12 +41,15 @@ class _Sized(_Cropped):
         self._check_gap()
 
 
+@dataclass(frozen=True, repr=False)
 class _Resized(_Sized):
     """Of frames that may be resized first."""
 
-    resize: Resize
+    size: Size
+    resize: Resize = None
+    reducing_gap: float = 1.125
 
-    def _check_resized(self) -> None:
+    def __post_init__(self) -> None:
         self._check_sized()
         found = None if self.resize is None else size(self.resize)
         if self.resize is not None and (found is None or isinstance(found, tuple) and found[0] > found[1]):
@@ -74,13 +77,6 @@ class CenterCrop(_Resized):
     CenterCrop(size=224, resize=256)
     """
 
-    size: Size
-    resize: Resize = None
-    reducing_gap: float = 1.125
-
-    def __post_init__(self) -> None:
-        self._check_resized()
-
 
 @dataclass(frozen=True, repr=False)
 class RandomCrop(_Resized):
@@ -96,13 +92,6 @@ class RandomCrop(_Resized):
     >>> vidrec.RandomCrop(224, resize=(256, 320))
     RandomCrop(size=224, resize=(256, 320))
     """
-
-    size: Size
-    resize: Resize = None
-    reducing_gap: float = 1.125
-
-    def __post_init__(self) -> None:
-        self._check_resized()
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,13 +168,6 @@ class ThreeCrop(_Resized):
     >>> vidrec.ThreeCrop(256, resize=256)
     ThreeCrop(size=256, resize=256)
     """
-
-    size: Size
-    resize: Resize = None
-    reducing_gap: float = 1.125
-
-    def __post_init__(self) -> None:
-        self._check_resized()
 
 
 @dataclass(frozen=True, repr=False)

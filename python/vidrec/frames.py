@@ -34,7 +34,19 @@ class _Counted(Value):
 
 
 @dataclass(frozen=True, repr=False)
-class Uniform(_Counted):
+class _Spread(_Counted):
+    """Of rules that take nothing else."""
+
+    count: int
+    short: ShortClips = "repeat"
+    draws: Draws = "rotate"
+
+    def __post_init__(self) -> None:
+        self._check_counted()
+
+
+@dataclass(frozen=True, repr=False)
+class Uniform(_Spread):
     """Frames that are spread evenly over the clip, the same ones in each epoch.
 
     Parameters
@@ -54,16 +66,9 @@ class Uniform(_Counted):
     Uniform(count=8, short='pad')
     """
 
-    count: int
-    short: ShortClips = "repeat"
-    draws: Draws = "rotate"
-
-    def __post_init__(self) -> None:
-        self._check_counted()
-
 
 @dataclass(frozen=True, repr=False)
-class Random(_Counted):
+class Random(_Spread):
     """One frame at random in each of ``count`` equal segments of the clip (TSN), others in each epoch.
 
     Parameters
@@ -78,13 +83,6 @@ class Random(_Counted):
     >>> vidrec.Random(8)
     Random(count=8)
     """
-
-    count: int
-    short: ShortClips = "repeat"
-    draws: Draws = "rotate"
-
-    def __post_init__(self) -> None:
-        self._check_counted()
 
 
 class _Paced(_Counted):

@@ -56,7 +56,7 @@ impl Row {
 
     /// The command for another run, after one that was killed or failed.
     pub fn again(&self) -> String {
-        // A pack that replaces goes on with the same command.
+        // To resume a pack that replaces a data set, run the same command again.
         let resume = if self.line.contains("--if-exists") { "" } else { self.resume };
         format!("{}{resume}", self.line)
     }

@@ -140,7 +140,7 @@ fn killed_at_any_step_it_goes_on_to_the_same_bytes() {
             let killed = run(more, Fault::Kill(step));
             assert!(killed.killed(), "step {step} {more:?}: {} {}", killed.status, killed.stderr);
             is_whole_or_refused(&videos.path("set"), &format!("step {step} {more:?}"));
-            // A pack that replaces goes on with the same command.
+            // To resume a pack that replaces a data set, run the same command again.
             let resume =
                 if more.contains(&"replace") { more.to_vec() } else { [more, &["--if-exists", "resume"]].concat() };
             if step % 2 == 1 {

@@ -51,8 +51,6 @@ pub enum Hint {
     Unset(&'static str),
     /// Give only one of these two options.
     OnlyOne(&'static str, &'static str),
-    /// Give this option together with one of the others.
-    Together(&'static str, &'static [&'static str]),
     /// Pack videos into a data set.
     Pack,
     /// List what is damaged.
@@ -83,7 +81,6 @@ impl fmt::Display for Hint {
             Hint::Choose(option, word) => write!(f, "set the option {option} to {word}"),
             Hint::Unset(option) => write!(f, "turn off the option {option}"),
             Hint::OnlyOne(one, other) => write!(f, "give only one of the options {one} and {other}"),
-            Hint::Together(option, others) => write!(f, "give {option} together with one of {}", others.join(", ")),
             Hint::Pack => f.write_str("pack videos into it"),
             Hint::Verify => f.write_str("verify the data set to list the damage"),
             Hint::Repair => f.write_str("repair the data set"),

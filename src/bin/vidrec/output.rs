@@ -50,10 +50,6 @@ pub fn flags(hint: Hint) -> String {
         Hint::Choose(option, word) => format!("set --{} {word}", flag(option)),
         Hint::Unset(option) => format!("omit --{}", flag(option)),
         Hint::OnlyOne(one, other) => format!("give only one of --{} and --{}", flag(one), flag(other)),
-        Hint::Together(option, others) => {
-            let others: Vec<String> = others.iter().map(|other| format!("--{}", flag(other))).collect();
-            format!("give --{} together with one of {}", flag(option), others.join(", "))
-        }
         Hint::Pack => "make one with `vidrec pack`".into(),
         Hint::Verify => "`vidrec verify` lists the damage".into(),
         Hint::Repair => "run `vidrec repair`".into(),
