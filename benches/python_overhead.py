@@ -27,8 +27,9 @@ args = parser.parse_args()
 
 
 def program():
-    options = ["--threads", args.threads, "--batch", args.batch, "--size", args.size, "--seconds", args.seconds, "--json"]
-    command = [args.program, "bench", args.dataset, *map(str, options)]
+    options = [f"batch_size={args.batch}", f"crop=RandomResizedCrop({args.size})", f"threads={args.threads}", "flip=0.5"]
+    options += ["shuffle=True", "last=wrap", "dtype=float32", "normalize=IMAGENET"]
+    command = [args.program, "bench", args.dataset, *options, "--seconds", str(args.seconds), "--json"]
     report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return report["frames_per_second"], report["cpu_seconds_per_1000_frames"]
 

@@ -224,7 +224,7 @@ fn a_loader_without_memory_says_so_and_never_hangs() {
     for kib in [80_000, 140_000, 180_000, 220_000, 260_000, 300_000, 360_000, 420_000, 500_000, 700_000, 2_000_000] {
         let limit = format!("-v {kib}");
         let mut command = within(&limit);
-        command.arg("bench").arg(&dir).args(["--epochs", "2", "--batch", "16", "--threads", "2"]);
+        command.arg("bench").arg(&dir).args(["--epochs", "2", "threads=2"]);
         command.env("RUST_BACKTRACE", "1");
         let run = end_of(command);
         let aborted = run.status.signal() == Some(libc::SIGABRT) && stderr(&run).contains("memory allocation of");
@@ -269,7 +269,7 @@ fn a_data_set_of_more_shards_than_files_that_may_be_open_is_read_all_the_same() 
         String::from_utf8_lossy(&run.stdout).into_owned()
     };
     assert!(run(&["verify"]).starts_with("intact"));
-    let bench = ["--epochs", "1", "--batch", "20", "--size", "32", "--threads", "2"];
+    let bench = ["batch_size=20", "crop=RandomResizedCrop(32)", "shuffle=True", "threads=2", "--epochs", "1"];
     for io in ["map", "read", "read-uncached"] {
         run(&[&["bench"][..], &bench, &["--io", io]].concat());
     }
@@ -378,7 +378,7 @@ fn too_little_memory_for_batches_is_an_error_that_says_so() {
         // To make an arena for a thread, glibc takes 64 MiB of address space for a moment. Under such a limit, small
         // allocations of other threads may fail meanwhile, which ends the process.
         command.env("MALLOC_ARENA_MAX", "1");
-        command.args(["bench", "--batch", "8", "--size", "224", "--seconds", "0"]).arg(videos.path("set"));
+        command.arg("bench").arg(videos.path("set")).args(["batch_size=8", "dtype=float32", "--seconds", "0"]);
         end_of(command)
     };
     // As much as the program needs before it makes batches.

@@ -47,9 +47,8 @@ class Program(Contestant):
     """The `vidrec` program: what the library does without Python. It shows a wheel that was not built for release."""
 
     def words(self, what, a, *rest):
-        shape = ["--frames", "all", "--batch", BATCH, "--size", SIZE, "--crop", "cover"]
-        numbers = ["--dtype", "u8", "--layout", "btchw", "--threads", a.workers]
-        return [a.vidrec, "bench", store.PACKED, "--json", "--seconds", a.seconds, *shape, *numbers]
+        options = ["frames=AllFrames()", f"batch_size={BATCH}", f"crop=Cover({SIZE})", "shuffle=True", f"threads={a.workers}"]
+        return [a.vidrec, "bench", store.PACKED, *options, "--json", "--seconds", a.seconds]
 
 
 # The others' resizing is OpenCV's, which takes whole pixels for the crop; TorchCodec's frames never were JPEGs.

@@ -83,16 +83,11 @@ class Ours(Contestant):
 class Vidrec(Ours):
     def run(self, name, workers, seconds):
         w = WORKLOADS[name]
-        options = {
-            "batch": BATCH,
-            "size": w.size,
-            "crop": "random-resized" if w.random else "center",
-            "dtype": {"float32": "f32", "uint8": "u8"}[w.dtype],
-            "layout": "b" + w.layout.lower(),
-            "threads": workers,
-            "seconds": seconds,
-        }
-        return [RELEASE / "vidrec", "bench", PACKED, "--json", *(f"--{key}={value}" for key, value in options.items())]
+        crop = f"RandomResizedCrop({w.size})" if w.random else w.size
+        options = [f"batch_size={BATCH}", f"crop={crop}", f"flip={0.5 if w.random else 0}", "shuffle=True", "last=wrap",
+                   f"dtype={w.dtype}", f"layout=B{w.layout}", f"threads={workers}"]
+        options += ["normalize=IMAGENET"] if w.dtype == "float32" else []
+        return [RELEASE / "vidrec", "bench", PACKED, "--json", f"--seconds={seconds}", *options]
 
 
 class Wall(Ours):

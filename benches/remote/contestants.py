@@ -80,7 +80,9 @@ class Program(Peer):
         return [1]
 
     def bench(self, job, server, cache, limit, options):
-        words = [VIDREC, "bench", f"{server}/{job.name}/packed", "--batch", BATCH, "--threads", "1", "--json", *options]
+        loader = [f"batch_size={BATCH}", "threads=1", "crop=RandomResizedCrop(224)", "flip=0.5", "shuffle=True"]
+        loader += ["dtype=float32", "normalize=IMAGENET"]
+        words = [VIDREC, "bench", f"{server}/{job.name}/packed", *loader, "--json", *options]
         words += ["--cache", cache] if cache and self.cached else []
         return words + (["--cache-bytes", limit] if limit else [])
 

@@ -65,7 +65,7 @@ def publish(
 ) -> PackReport:
     """Make a data set of the parts, in the plan's folder or in ``output``; the report of the whole pack."""
     where = [] if output is None else ["-o", output]
-    flags = [*(["--force"] if overwrite else []), *(["--storage=conditional_put=disabled"] if only_publisher else [])]
+    flags = [*(["--overwrite"] if overwrite else []), *(["--storage=conditional_put=disabled"] if only_publisher else [])]
     return PackReport.from_dict(_program.report(["publish", folder, *where, *flags], _secret(storage)))
 
 

@@ -126,8 +126,8 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("subset set -o out --shards 1XB", 2, "such as 16, or the size of a shard"),
         ("reshard set -o out", 1, "give --shards"),
         ("reshard set -o set --shards 1", 1, "the output is an input"),
-        ("reshard set -o set --shards 1 --force", 1, "the output is an input"),
-        ("retile set -o set --force", 1, "the output is an input"),
+        ("reshard set -o set --shards 1 --overwrite", 1, "the output is an input"),
+        ("retile set -o set --overwrite", 1, "the output is an input"),
         ("retile set -o out --quality 0", 2, "--quality"),
         ("append set set", 1, "the output is an input"),
         ("append set no", 1, "could not open the data set"),
@@ -157,8 +157,8 @@ fn repair_tells_what_is_lost_and_saves_the_rest() {
     let report = shell.json("repair set -o saved", 3);
     assert_eq!((&report["salvaged"], &report["lost"][0]["clip"]), (&6.into(), &1.into()));
     shell.run("verify saved --deep", 0);
-    assert!(shell.error("repair set -o saved", 1).contains("--force"));
-    shell.run("repair set -o saved --force", 3);
+    assert!(shell.error("repair set -o saved", 1).contains("--overwrite"));
+    shell.run("repair set -o saved --overwrite", 3);
     fs::remove_file(common::names::file(shell.at("saved"), "shard-00000.vidx")).unwrap();
     assert!(shell.text("repair saved", 3).contains("wrote "));
     shell.run("verify saved --deep", 0);
@@ -290,7 +290,7 @@ fn a_split_by_ratio_keeps_together_what_is_asked() {
     let shell = Shell::new();
     shell.run("merge set set -o twice", 0);
     let parts = |options: &str| {
-        let line = format!("split twice -o parts --force --ratio 0.5,0.5 --seed 3{options}");
+        let line = format!("split twice -o parts --overwrite --ratio 0.5,0.5 --seed 3{options}");
         shell.run(&line, 0);
         ["parts/train", "parts/val"].map(|part| sources(&shell, part))
     };
@@ -322,9 +322,9 @@ fn data_sets_without_labels_beside_others_are_named() {
     labeled(&shell, "none", &[None, None]);
     let note = "none: its 2 clips have no label, but clips of the other data sets have labels";
     assert_eq!(shell.json("merge some none -o both", 0)["notes"], serde_json::json!([note]));
-    let text = shell.text("merge none some -o both --force", 0);
+    let text = shell.text("merge none some -o both --overwrite", 0);
     assert!(text.contains(&format!("\n  {note}\n")), "{text}");
-    for line in ["merge none none -o both --force", "merge some some -o both --force"] {
+    for line in ["merge none none -o both --overwrite", "merge some some -o both --overwrite"] {
         assert_eq!(shell.json(line, 0)["notes"], serde_json::json!([]), "{line}");
     }
     assert!(shell.text("append some none", 0).contains(note));
@@ -364,11 +364,11 @@ fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
     labeled(&shell, "old", &[Some(0)]);
     labeled(&shell, "new", &[Some(0), Some(1)]);
     for (line, cleans) in [
-        ("reshard new -o out --shards 1 --force", "reshard new -o out --shards 1 --force"),
-        ("merge new new -o out --force", "repair out"),
-        ("subset new --clips 0-1 -o out --force", "append out old"),
+        ("reshard new -o out --shards 1 --overwrite", "reshard new -o out --shards 1 --overwrite"),
+        ("merge new new -o out --overwrite", "repair out"),
+        ("subset new --clips 0-1 -o out --overwrite", "append out old"),
     ] {
-        shell.run("reshard old -o out --shards 1 --force", 0);
+        shell.run("reshard old -o out --shards 1 --overwrite", 0);
         let listing = fs::read_to_string(shell.at("out/dataset.json")).unwrap();
         let index = listing.split('"').find(|word| word.ends_with(".vidx")).unwrap();
         let old = shell.at("out").join(index);

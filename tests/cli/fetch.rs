@@ -42,9 +42,9 @@ fn another_data_set_is_replaced_only_when_told_and_an_old_copy_takes_what_is_new
     Rich { shards: &[2], from: 100, ..Rich::default() }.write(&served.path("more"));
     served.text("append set more");
     let text = served.refusal("fetch U/set -o copy", 1);
-    assert!(text.contains("already a data set") && text.contains("--force"), "{text}");
+    assert!(text.contains("already a data set") && text.contains("--overwrite"), "{text}");
     served.server.reset_counts();
-    served.text("fetch U/set -o copy --force");
+    served.text("fetch U/set -o copy --overwrite");
     let counts = served.server.counts();
     assert!(
         counts.paths.keys().filter(|path| path.contains("shard-")).all(|path| path.contains("shard-00007")),
@@ -52,7 +52,7 @@ fn another_data_set_is_replaced_only_when_told_and_an_old_copy_takes_what_is_new
     );
     assert_eq!(files(&served.path("copy")), files(&served.path("set")));
     // Also the other way round, and what only the old one had is gone.
-    served.text("fetch U/more -o copy --force");
+    served.text("fetch U/more -o copy --overwrite");
     assert_eq!(files(&served.path("copy")), files(&served.path("more")));
 }
 

@@ -59,7 +59,7 @@ fn a_server_chooses_no_name() {
     for name in [".bashrc", "notes.txt", "../notes.txt", "/etc/passwd", "failures.jsonl/..", "x\u{0}.rec"] {
         fs::write(home.join(".bashrc"), "mine").unwrap();
         edit(&served.path("set"), |json| json["failures"] = failures(name, 1, profile.as_bytes()));
-        for force in ["", " --force"] {
+        for force in ["", " --overwrite"] {
             let text = served.refusal(&format!("fetch U/set -o home{force}"), 1);
             assert!(
                 text.contains("dataset.json") && text.contains("a data set cannot have a file of this name"),
@@ -82,11 +82,11 @@ fn a_file_that_is_not_listed_is_replaced_only_when_told() {
     fs::write(served.path("copy/train.rec"), "my own records").unwrap();
     served.server.reset_counts();
     let text = served.refusal("fetch U/set -o copy", 1);
-    assert!(text.contains("train.rec") && text.contains("does not list it") && text.contains("--force"), "{text}");
+    assert!(text.contains("train.rec") && text.contains("does not list it") && text.contains("--overwrite"), "{text}");
     assert_eq!(served.server.counts().requests, 1, "nothing is fetched in vain");
     assert_eq!(files(&served.path("copy")).len(), 1);
     assert_eq!(fs::read(served.path("copy/train.rec")).unwrap(), b"my own records");
-    served.text("fetch U/set -o copy --force");
+    served.text("fetch U/set -o copy --overwrite");
     assert_eq!(files(&served.path("copy")), files(&served.path("set")));
     // A second time, the file is listed.
     fs::write(served.path("copy/train.rec"), "damaged").unwrap();
@@ -95,7 +95,7 @@ fn a_file_that_is_not_listed_is_replaced_only_when_told() {
     // Where the data set has another name for it, it goes; the record file of another program stays.
     fs::rename(served.path("set/train.rec"), served.path("set").join(&name)).unwrap();
     edit(&served.path("set"), |json| json["shards"][0]["record_file"] = name.into());
-    served.text("fetch U/set -o copy --force");
+    served.text("fetch U/set -o copy --overwrite");
     assert!(served.path("copy/train.rec").exists());
 }
 
@@ -254,7 +254,7 @@ fn frames_are_imported_from_the_folder_alone() {
         symlink(to, at(from)).unwrap();
         let text = refusal("import frames frames -o two", temp.path());
         assert!(text.contains("leads out") && text.contains("--outside"), "{text}");
-        assert!(ends("import frames frames -o two --force --outside", temp.path()).status.success());
+        assert!(ends("import frames frames -o two --overwrite --outside", temp.path()).status.success());
         fs::remove_file(at(from)).unwrap();
     }
 }

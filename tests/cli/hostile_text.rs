@@ -93,7 +93,7 @@ fn texts_of_a_data_set_are_shown_and_not_obeyed() {
         "reshard set -o resharded --shards 2",
         "export frames set exported",
         "export metadata set table.csv",
-        "bench set --batch 1 --seconds 0.1",
+        "bench set batch_size=1 --seconds 0.1",
     ] {
         let run = vidrec(dir, &line.split(' ').collect::<Vec<_>>());
         is_harmless(line, &run);

@@ -175,10 +175,10 @@ fn extract_replaces_files_only_if_told_to() {
     std::fs::write(&file, "mine").unwrap();
     let run = extract("0-1");
     let text = String::from_utf8(run.stderr).unwrap();
-    assert!(run.status.code() == Some(1) && text.contains("000.jpg") && text.contains("--force"), "{text}");
+    assert!(run.status.code() == Some(1) && text.contains("000.jpg") && text.contains("--overwrite"), "{text}");
     assert_eq!(std::fs::read(&file).unwrap(), b"mine");
     assert!(!temp.path().join("files/000000").exists(), "nothing is written if something is there");
-    assert!(extract("0-1 --force").status.success());
+    assert!(extract("0-1 --overwrite").status.success());
     assert_eq!(std::fs::read(&file).unwrap(), stored);
 }
 

@@ -312,8 +312,7 @@ fn a_cut_file_cannot_be_opened() {
 fn bench_measures_what_was_asked_for() {
     let videos = Videos::make();
     videos.pack("set", &["--size", "80x60"]);
-    let more =
-        ["--batch", "3", "--size", "32", "--dtype", "u8", "--layout", "bthwc", "--threads", "2", "--seconds", "0.1"];
+    let more = ["batch_size=3", "crop=32", "layout=BTHWC", "threads=2", "last=wrap", "--seconds", "0.1"];
     let bench = report("bench", &videos.out("set"), &more);
     let wanted = [
         "frames_per_second",
@@ -336,13 +335,13 @@ fn bench_takes_every_way_of_loading() {
     let videos = Videos::make();
     videos.pack("set", &["--size", "80x60"]);
     let trace = videos.out("trace.jsonl");
-    let small = ["--batch", "2", "--size", "32", "--seconds", "0.02"];
+    let small = ["batch_size=2", "--seconds", "0.02"];
     for more in [
-        &["--temporal", "clip", "--frames", "3", "--stride", "2", "--crop", "multi-scale", "--color", "0.4"][..],
-        &["--temporal", "dense", "--frames", "2", "--crop", "three", "--resize-short", "40-50", "--order", "blocks"],
-        &["--temporal", "views", "--frames", "2", "--views", "3", "--io", "read", "--substitute"],
-        &["--order", "homes", "--homes", "2", "--exchange", "0.1", "--block", "1", "--window", "2"],
-        &["--io", "read-uncached", "--prefetch", "1", "--readahead", "0", "--order", "sequential", "--dtype", "u8"],
+        &["frames=Run(3, stride=2)", "crop=MultiScaleCrop(32)", "color=ColorJitter(brightness=0.4)"][..],
+        &["frames=Windows(2)", "crop=ThreeCrop(32, resize=(40, 50))", "order=Blocks(2, window=2)"],
+        &["frames=Views(3, count=2)", "on_bad_frame=substitute", "--io", "read"],
+        &["order=Homes(homes=2, exchange=0.1, block=1, window=2)"],
+        &["batching=Buckets([8]), frames=AllFrames()", "prefetch=1", "--io", "read-uncached"],
     ] {
         let bench = report("bench", &videos.out("set"), &[&small[..], more].concat());
         assert!(bench["frames_per_second"].as_f64().unwrap() > 0.0, "{more:?}: {bench}");
@@ -351,7 +350,7 @@ fn bench_takes_every_way_of_loading() {
     let (frames, bytes) = (jpegs["stats"]["frames"].as_f64().unwrap(), jpegs["stats"]["bytes"].as_f64().unwrap());
     assert_eq!(jpegs["bytes_per_frame"], bytes / frames);
     assert_eq!((&jpegs["stats"]["tiles_decoded"], jpegs["frames_per_second"].as_f64() > Some(0.0)), (&0.into(), true));
-    let args = ["--batch", "2", "--size", "32", "--epochs", "3", "--trace", trace.to_str().unwrap()];
+    let args = ["batch_size=2", "--epochs", "3", "--trace", trace.to_str().unwrap()];
     let bench = report("bench", &videos.out("set"), &args);
     assert_eq!(bench["batches"], 6, "three epochs of four clips");
     let lines = std::fs::read_to_string(&trace).unwrap();
@@ -361,11 +360,12 @@ fn bench_takes_every_way_of_loading() {
     let tuning = report("bench", &videos.out("set"), &[&small[..], &["--tune"]].concat());
     assert!(tuning["best_threads"].as_u64().unwrap() >= 1 && tuning["runs"].as_array().unwrap().len() >= 2);
     if cfg!(target_os = "linux") {
-        let cold = report("bench", &videos.out("set"), &["--batch", "2", "--size", "32", "--cold", "--epochs", "1"]);
+        let cold = report("bench", &videos.out("set"), &["batch_size=2", "--cold", "--epochs", "1"]);
         assert_eq!(cold["batches"], 2, "{cold}");
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
-        let cache = ["--decoded-cache", "8MB", "--decoded-cache-dir", folder.path().to_str().unwrap()];
-        let crop = ["--batch", "2", "--size", "32", "--crop", "center", "--epochs", "3"];
+        let cache = format!("decoded_cache=DecodedCache(8MB, dir={:?})", folder.path());
+        let cache = [cache.as_str()];
+        let crop = ["batch_size=2", "crop=32", "--epochs", "3"];
         let bench = report("bench", &videos.out("set"), &[&crop[..], &cache].concat());
         let cached = &bench["stats"]["decoded_cache"];
         let epochs = bench["epochs"].as_array().unwrap().iter();
@@ -373,13 +373,13 @@ fn bench_takes_every_way_of_loading() {
         assert_eq!(hits, [[Some(32), Some(0)], [Some(32), Some(32)], [Some(32), Some(32)]], "{bench}");
         assert!(bench["batches"] == 6 && cached["misses"] == 32 && cached["hits"] == 64, "{cached}");
         // The end of the measurement cuts an epoch short: what was made ahead counts in full or not at all.
-        let brief = ["--batch", "1", "--size", "32", "--crop", "center", "--seconds", "0.0"];
+        let brief = ["batch_size=1", "crop=32", "--seconds", "0.0"];
         let bench = report("bench", &videos.out("set"), &[&brief[..], &cache].concat());
         let sum = |key| bench["epochs"].as_array().unwrap().iter().filter_map(|epoch| epoch[key].as_u64()).sum::<u64>();
         let stats = &bench["stats"];
         assert_eq!((&sum("frames").into(), &sum("hits").into()), (&stats["frames"], &stats["decoded_cache"]["hits"]));
         // Many epochs take no more memory than some.
-        let many = ["--batch", "4", "--size", "32", "--crop", "center", "--epochs", "130"];
+        let many = ["batch_size=4", "crop=32", "--epochs", "130"];
         let bench = report("bench", &videos.out("set"), &[&many[..], &cache].concat());
         let epochs = bench["epochs"].as_array().unwrap();
         assert_eq!((epochs.len(), &epochs[98]["epochs"]), (100, &1.into()));
@@ -395,13 +395,9 @@ fn bench_takes_every_way_of_loading() {
 
 #[test]
 fn wrong_usage_is_status_2_and_missing_paths_status_1() {
-    for args in [
-        &["pack"][..],
-        &["pack", "x"],
-        &["pack", "x", "-o", "y", "--size", "3x"],
-        &["fly"],
-        &["bench", "x", "--crop", "y"],
-    ] {
+    for args in
+        [&["pack"][..], &["pack", "x"], &["pack", "x", "-o", "y", "--size", "3x"], &["fly"], &["bench", "x", "--trace"]]
+    {
         assert_eq!(vidrec().args(args).output().unwrap().status.code(), Some(2), "{args:?}");
     }
     let both = ["pack", "x", "-o", "y", "--all", "--fps", "5"];

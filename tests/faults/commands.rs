@@ -13,7 +13,7 @@ pub struct Row {
     pub line: String,
     /// More words for the run that follows a killed one.
     pub resume: &'static str,
-    /// Whether the command has `--force`.
+    /// Whether the command has `--overwrite`.
     pub forces: bool,
     /// Whether the outputs appear together, all of them or none.
     pub together: bool,
@@ -65,16 +65,16 @@ impl Row {
     pub fn forced(&self) -> String {
         let again = self.again();
         match () {
-            () if again.contains("--force") || again.contains("replace") => again,
+            () if again.contains("--overwrite") || again.contains("replace") => again,
             () if self.line.starts_with("pack ") => format!("{} --if-exists replace", self.line),
-            () => again + " --force",
+            () => again + " --overwrite",
         }
     }
 }
 
 /// How a command is told to replace what is there.
 fn force(line: &str) -> &'static str {
-    if line.starts_with("pack ") { "--if-exists replace" } else { "--force" }
+    if line.starts_with("pack ") { "--if-exists replace" } else { "--overwrite" }
 }
 
 const SET: &[Output] = &[Output::Set("out")];
@@ -111,7 +111,7 @@ const MAKE_SETS: [(&str, &str); 13] = [
 ];
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
-/// `--force`.
+/// `--overwrite`.
 const EXPORTS: [(&str, &str); 11] = [
     ("export mxnet", ""),
     ("export gulp", " --clips-per-chunk 4"),
@@ -143,7 +143,7 @@ pub fn table(inputs: &Inputs) -> Vec<Row> {
     rows
 }
 
-/// The command where there is nothing, and with `--force` over what `before` makes.
+/// The command where there is nothing, and with `--overwrite` over what `before` makes.
 fn fresh_and_over(name: &str, line: &str, outputs: &'static [Output], before: Before) -> [Row; 2] {
     let fresh = Row { forces: true, ..Row::new(name, line, outputs, Box::new(|_, _| ())) };
     let over = Row::new(&format!("{name}, over another"), &format!("{line} {}", force(line)), outputs, before);
@@ -212,10 +212,10 @@ fn imports_in_place() -> [Row; 2] {
 fn export(inputs: &Inputs, command: &str, more: &str) -> Vec<Row> {
     let forces =
         String::from_utf8_lossy(&inputs.command(Path::new("."), &format!("{command} --help")).output().unwrap().stdout)
-            .contains("--force");
+            .contains("--overwrite");
     let old = format!("{command} {{in}}/old -o out{more}");
     let over: Before = Box::new(move |inputs, folder| inputs.vidrec(folder, &old));
     let rows = fresh_and_over(&format!("{command}{more}"), &format!("{command} {{in}}/a -o out{more}"), FILES, over);
-    // Without `--force` there must be nothing before.
+    // Without `--overwrite` there must be nothing before.
     rows.into_iter().take(if forces { 2 } else { 1 }).map(|row| Row { forces, ..row }).collect()
 }

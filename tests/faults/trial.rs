@@ -202,7 +202,7 @@ impl<'a> Trial<'a> {
         if again.code() == Some(1) && self.row.forces {
             let forced = self.run(&self.row.forced(), folder, Fault::None);
             ensure(forced.code() == self.status, || {
-                format!("--force ended with {}: {}", forced.status, forced.stderr)
+                format!("--overwrite ended with {}: {}", forced.status, forced.stderr)
             })?;
             return self.is_done(folder);
         }

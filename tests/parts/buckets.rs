@@ -141,7 +141,7 @@ fn parts_on_any_machine_give_the_bytes_of_one() {
     assert_eq!(store.files("plan"), whole);
     // The same once more is there already.
     store.ends(3, &["publish", "s3://b/plan"]);
-    store.ends(3, &["publish", "s3://b/plan", "--force"]);
+    store.ends(3, &["publish", "s3://b/plan", "--overwrite"]);
     assert_eq!(store.files("plan"), whole);
     store.ends(0, &["verify", "s3://b/plan"]);
 }

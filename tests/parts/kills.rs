@@ -128,7 +128,7 @@ fn a_publication_that_is_killed_is_published_again() {
     let mut seed = 0xd1b5_4a32_d192_ed03;
     for moment in 0..moments() {
         for out in ["out", "plan"] {
-            let publish = ["publish", "plan", "-o", out, "--force"];
+            let publish = ["publish", "plan", "-o", out, "--overwrite"];
             kill(&mut videos.command(&publish), time, &mut seed);
             videos.ends(3, &publish);
             let mut found = videos.files(out);

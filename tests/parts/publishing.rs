@@ -19,16 +19,16 @@ fn a_plan_is_published_where_it_is_and_elsewhere_as_often_as_asked() {
     here.retain(|name, _| !["plan.json", "jobs.jsonl"].contains(&name.as_str()));
     assert_eq!(here, whole);
     for out in ["plan", "plan/", "./plan", "plan/../plan"] {
-        videos.fails(&["publish", "plan", "-o", out], &["already been published", "--force"]);
-        videos.ends(3, &["publish", "plan", "-o", out, "--force"]);
+        videos.fails(&["publish", "plan", "-o", out], &["already been published", "--overwrite"]);
+        videos.ends(3, &["publish", "plan", "-o", out, "--overwrite"]);
         assert!(before.keys().all(|name| videos.path("plan").join(name).exists()), "{out} keeps what the plan has");
     }
     assert_eq!(videos.published("plan", "out"), whole);
-    videos.fails(&["publish", "plan", "-o", "out"], &["already a data set", "--force"]);
-    videos.ends(3, &["publish", "plan", "-o", "out", "--force", "--read-all"]);
+    videos.fails(&["publish", "plan", "-o", "out"], &["already a data set", "--overwrite"]);
+    videos.ends(3, &["publish", "plan", "-o", "out", "--overwrite", "--read-all"]);
     assert_eq!(videos.files("out"), whole);
     videos.packed("other");
-    videos.fails(&["publish", "plan", "-o", "other", "--force"], &["a plan and its parts"]);
+    videos.fails(&["publish", "plan", "-o", "other", "--overwrite"], &["a plan and its parts"]);
     videos.fails(&["pack", "in", "-o", "other", "--if-exists", "replace"], &["a plan and its parts"]);
     // The data set does not need the plan.
     videos.remove("plan");
@@ -89,7 +89,7 @@ fn videos_of_missing_parts_are_in_the_list_of_failures() {
     for part in [1, 2] {
         videos.pack_part("plan", part);
     }
-    videos.ends(3, &["publish", "plan", "-o", "out", "--force"]);
+    videos.ends(3, &["publish", "plan", "-o", "out", "--overwrite"]);
     assert_eq!(videos.files("out"), videos.whole("whole", &["--max-failures", "1"]));
 }
 

@@ -35,7 +35,7 @@ def test_an_edit_replaces_a_data_set_only_if_told(writable, data_set, tmp_path):
     edit = ["reshard", data_set, "--shards", "3", "-o", location]
     done(writable, *edit)
     again = vidrec(*edit, environment=writable.environment)
-    assert again.returncode == 1 and "--force" in again.stderr, again.stderr
-    done(writable, "subset", data_set, "--clips", "1", "-o", location, "--force")
+    assert again.returncode == 1 and "--overwrite" in again.stderr, again.stderr
+    done(writable, "subset", data_set, "--clips", "1", "-o", location, "--overwrite")
     assert json.loads(done(writable, "inspect", location, "--json"))["clips"] == 1
     assert "1 clip" in done(writable, "verify", location)

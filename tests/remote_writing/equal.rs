@@ -90,7 +90,7 @@ fn remote_data_sets_are_edited_to_remote_ones() {
     store.ends(0, "reshard s3://bucket/train --shards 3 -o s3://bucket/other");
     same("reshard", &store.objects("other"), &store.files("local"));
     // Also in place of itself.
-    store.ends(0, "reshard s3://bucket/train --shards 3 -o s3://bucket/train --force");
+    store.ends(0, "reshard s3://bucket/train --shards 3 -o s3://bucket/train --overwrite");
     same("in place", &store.objects("train"), &store.files("local"));
 }
 

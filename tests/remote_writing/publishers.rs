@@ -62,11 +62,11 @@ fn a_data_set_is_replaced_only_if_told() {
     let e = store.push("other", "train").unwrap_err();
     says("there", &e, &["there is another data set here", "allow it to be replaced"]);
     let said = store.ends(1, "push other s3://bucket/train");
-    assert!(said.contains("replace it with --force"), "{said}");
+    assert!(said.contains("replace it with --overwrite"), "{said}");
     same("refused", &store.objects("train"), &store.files("set"));
     let said = store.ends(1, "merge set other -o s3://bucket/train");
-    assert!(said.contains("replace it with --force"), "{said}");
-    store.ends(0, "push other s3://bucket/train --force");
+    assert!(said.contains("replace it with --overwrite"), "{said}");
+    store.ends(0, "push other s3://bucket/train --overwrite");
     same("replaced", &store.objects("train"), &store.files("other"));
 }
 
@@ -116,7 +116,7 @@ fn a_store_without_conditions_is_refused_unless_nobody_else_publishes() {
     store.ends(0, "push set s3://bucket/train --storage conditional_put=disabled");
     same("only publisher", &store.objects("train"), &store.files("set"));
     store.ends(0, "reshard set --shards 3 -o local");
-    store.ends(0, "reshard set --shards 3 -o s3://bucket/train --storage conditional_put=disabled --force");
+    store.ends(0, "reshard set --shards 3 -o s3://bucket/train --storage conditional_put=disabled --overwrite");
     same("replaced", &store.objects("train"), &store.files("local"));
 }
 

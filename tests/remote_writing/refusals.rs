@@ -52,7 +52,7 @@ fn wrong_locations_and_sources_are_refused_with_what_to_do() {
         ("repair set -o s3://bucket/a", &["local folder", "push"]),
         ("fetch s3://bucket/a -o s3://bucket/b", &["local folder"]),
         ("export mxnet set -o s3://bucket/a", &["local folder"]),
-        ("pack set -o s3://bucket/a --if-exists retry-failed", &["fetch", "push --force"]),
+        ("pack set -o s3://bucket/a --if-exists retry-failed", &["fetch", "push --overwrite"]),
     ] {
         let said = store.ends(1, line);
         assert!(words.iter().all(|word| said.contains(word)), "{line}: {said}");

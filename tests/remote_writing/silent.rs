@@ -20,7 +20,7 @@ const COMMANDS: [(&str, &str); 20] = [
     ("fetch s3://bucket/set -o copy", "copy"),
     ("fetch s3://bucket/set -o copy --clips 0-2", "copy"),
     ("push set s3://bucket/pushed", ""),
-    ("push other s3://bucket/set --force", ""),
+    ("push other s3://bucket/set --overwrite", ""),
     ("verify s3://bucket/set", ""),
     ("inspect s3://bucket/set", ""),
     ("inspect s3://bucket/set --stats", ""),

@@ -38,7 +38,7 @@ impl Options {
 
     /// How parts are packed on this machine.
     pub fn in_parts(&self, parts: u32) -> InParts {
-        let mut parts = InParts::from((parts, 1));
+        let mut parts = InParts::from(parts);
         (parts.scratch, parts.only_publisher) = (self.scratch.clone(), self.only_publisher);
         parts
     }

@@ -29,8 +29,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    if args.how.force {
-        return Err("--force has no effect here: append never replaces anything".into());
+    if args.how.overwrite {
+        return Err("--overwrite has no effect here: append never replaces anything".into());
     }
     let mut reports = Vec::new();
     let progress = &mut watch::of("clips");

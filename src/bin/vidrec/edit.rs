@@ -19,7 +19,7 @@ pub struct OutputArgs {
     pub shards: Option<Sharding>,
     /// Replace a data set that is already there.
     #[arg(long)]
-    pub force: bool,
+    pub overwrite: bool,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
@@ -68,7 +68,7 @@ impl NewSetArgs {
 
     fn place(&self) -> Result<Output<'_>, Failure> {
         let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
-        Ok(Output { path: &self.output, storage, force: self.how.force, only_publisher })
+        Ok(Output { path: &self.output, storage, overwrite: self.how.overwrite, only_publisher })
     }
 }
 

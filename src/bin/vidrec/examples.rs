@@ -31,7 +31,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec check train --fail-on corrupt,failed --list odd.txt",
         ],
     ),
-    ("extract", &["vidrec extract train 0-2 -o frames", "vidrec extract train all -o frames --force"]),
+    ("extract", &["vidrec extract train 0-2 -o frames", "vidrec extract train all -o frames --overwrite"]),
     (
         "view",
         &["vidrec view train", "vidrec view train 0-9 --frames 8", "vidrec view train 3 7 -o moving.gif --rate 8"],
@@ -86,13 +86,13 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec export metadata train -o frames.parquet --format parquet --rows frames",
         ],
     ),
-    ("fetch", &["vidrec fetch s3://bucket/train -o train", "vidrec fetch s3://bucket/train -o train --force"]),
+    ("fetch", &["vidrec fetch s3://bucket/train -o train", "vidrec fetch s3://bucket/train -o train --overwrite"]),
     ("push", &["vidrec push train s3://bucket/train", "vidrec push train gs://bucket/train"]),
     (
         "bench",
         &[
-            "vidrec bench train --crop random-resized --size 224",
-            "vidrec bench train --batch 16 --threads 8 --seconds 10",
+            "vidrec bench train batch_size=16 'crop=RandomResizedCrop(224)' shuffle=True",
+            "vidrec bench train 'frames=Uniform(8)' threads=8 --seconds 10",
             "vidrec bench s3://bucket/train --epochs 2",
         ],
     ),

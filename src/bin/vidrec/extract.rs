@@ -28,7 +28,7 @@ pub struct Args {
     output: PathBuf,
     /// Replace files that are there already.
     #[arg(long)]
-    force: bool,
+    overwrite: bool,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Run {
     let dataset = args.storage.open(&args.dataset)?;
     let mut report = Report { clips: 0, frames: 0, bytes: 0 };
     let ordinals = ranges::ordinals(&args.clip, dataset.len())?;
-    if !args.force {
+    if !args.overwrite {
         // First, so that nothing is written if not everything can be.
         for &ordinal in &ordinals {
             refuse_existing(&args.output, &dataset.clip(ordinal)?)?;
@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> Run {
         for (t, frame) in clip.frames().enumerate() {
             let frame = frame?;
             frame.check()?;
-            write(&frame_file(&folder, t), frame.jpeg(), args.force)?;
+            write(&frame_file(&folder, t), frame.jpeg(), args.overwrite)?;
             report.frames += 1;
             report.bytes += frame.jpeg().len() as u64;
         }
@@ -89,7 +89,7 @@ fn refuse_existing(output: &Path, clip: &Clip<'_>) -> Result<(), String> {
 }
 
 fn is_there(path: &Path) -> String {
-    format!("{}: the file already exists; replace it with --force, or choose another folder", path.display())
+    format!("{}: the file already exists; replace it with --overwrite, or choose another folder", path.display())
 }
 
 fn write(path: &Path, jpeg: &[u8], replace: bool) -> Result<(), Failure> {

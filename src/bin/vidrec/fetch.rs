@@ -14,7 +14,7 @@ use crate::watch;
 ///
 /// vidrec fetches the files that dataset.json lists, byte for byte, with many requests at a time, and compares their digests.
 /// The copy appears when it is complete. After an interruption, the same command continues where it stopped; vidrec proves
-/// what is there like everything else. With --force, it brings an earlier copy up to date, and fetches only what is new.
+/// what is there like everything else. With --overwrite, it brings an earlier copy up to date, and fetches only what is new.
 ///
 /// With --clips or --class, vidrec writes only these clips, as `vidrec subset` does, and reads no others. This starts over
 /// after an interruption; with --cache, it downloads nothing again.
@@ -29,7 +29,7 @@ pub struct Args {
     which: ClipArgs,
     /// Replace another data set that is already there.
     #[arg(long)]
-    force: bool,
+    overwrite: bool,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -40,7 +40,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Run {
     let mut options = FetchOptions::default();
     options.storage = args.storage.storage()?;
-    options.overwrite = args.force;
+    options.overwrite = args.overwrite;
     options.selection = args.which.selection(|| args.storage.open(&args.location))?;
     let mut watch = if options.selection.is_some() { watch::of("clips") } else { watch::of_bytes() };
     let report = vidrec::fetch(&args.location, &args.output, &options, &mut watch)?;

@@ -117,7 +117,7 @@ struct How {
     fps: Option<(u32, u32)>,
     /// Replace an existing data set.
     #[arg(long)]
-    force: bool,
+    overwrite: bool,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -152,7 +152,7 @@ impl How {
         import: impl FnOnce(&Path, &ImportOptions) -> vidrec::Result<ImportReport>,
     ) -> Result<ImportReport, Box<dyn std::error::Error>> {
         let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
-        let to = Output { path: output, storage, force: self.force, only_publisher };
+        let to = Output { path: output, storage, overwrite: self.overwrite, only_publisher };
         to.write(|out, overwrite| import(out, &self.options(overwrite)))
     }
 }
@@ -209,7 +209,7 @@ impl Mxnet {
         match &self.output {
             Some(out) => self.how.write(out, |out, how| mxnet::import(&records, out, how, &mxnet, progress)),
             None => {
-                let how = self.how.options(self.how.force);
+                let how = self.how.options(self.how.overwrite);
                 Ok(mxnet::import_in_place(&records, how.overwrite, how.time_base, &mxnet, progress)?)
             }
         }

@@ -41,7 +41,7 @@ pub fn flags(hint: Hint) -> String {
     match hint {
         Hint::Resume => "run the pack again with --if-exists resume".into(),
         Hint::Restart => "start over with --if-exists replace".into(),
-        Hint::Overwrite => "replace it with --force".into(),
+        Hint::Overwrite => "replace it with --overwrite".into(),
         Hint::Set("only_publisher") => "set --storage conditional_put=disabled".into(),
         Hint::Set("scratch") => "set TMPDIR".into(),
         Hint::Unset("scratch") => "unset TMPDIR".into(),

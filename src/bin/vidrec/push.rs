@@ -15,7 +15,7 @@ use crate::watch;
 /// as it reads them. dataset.json comes last, so the data set appears in one step when it is complete. After an interruption,
 /// the same command continues where it stopped: files that are there already are not uploaded again.
 ///
-/// If two push to the same location at a time, one of them wins, and the other one fails. With --force, a data set that is
+/// If two push to the same location at a time, one of them wins, and the other one fails. With --overwrite, a data set that is
 /// there is replaced in one step, and then the files that only it had are removed.
 #[derive(clap::Args)]
 pub struct Args {
@@ -25,7 +25,7 @@ pub struct Args {
     location: PathBuf,
     /// Replace another data set that is already there.
     #[arg(long)]
-    force: bool,
+    overwrite: bool,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -35,7 +35,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let storage = args.storage.storage()?;
-    let options = PushOptions { only_publisher: args.storage.only_publisher(), storage, overwrite: args.force };
+    let options = PushOptions { only_publisher: args.storage.only_publisher(), storage, overwrite: args.overwrite };
     let report = vidrec::push(&args.dataset, &args.location, &options, &mut watch::of_bytes())?;
     output::print(args.json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.notes))

@@ -14,7 +14,7 @@ pub struct Output<'a> {
     pub path: &'a Path,
     pub storage: Storage,
     /// Replace a data set that is already there.
-    pub force: bool,
+    pub overwrite: bool,
     /// Nobody else publishes there.
     pub only_publisher: bool,
 }
@@ -23,7 +23,7 @@ impl Output<'_> {
     /// Makes a data set, wherever it is to be. `write` gets the folder to make it in, and whether to replace one there.
     pub fn write<T>(self, write: impl FnOnce(&Path, bool) -> vidrec::Result<T>) -> Result<T, Box<dyn Error>> {
         if !vidrec::is_remote(self.path) {
-            return Ok(write(self.path, self.force)?);
+            return Ok(write(self.path, self.overwrite)?);
         }
         // What an earlier run left in the scratch folder is ours.
         let write = |folder: &Path| write(folder, true);
@@ -35,7 +35,7 @@ impl Output<'_> {
     /// The same for several data sets, in folders of the output.
     pub fn write_parts<T>(self, write: impl FnOnce(&Path, bool) -> vidrec::Result<T>) -> Result<T, Box<dyn Error>> {
         if !vidrec::is_remote(self.path) {
-            return Ok(write(self.path, self.force)?);
+            return Ok(write(self.path, self.overwrite)?);
         }
         let write = |folder: &Path| write(folder, true);
         let (written, pushed) = vidrec::write_remote_parts(self.path, &self.options(), write, &mut watch::of_bytes())?;
@@ -46,7 +46,7 @@ impl Output<'_> {
     fn options(&self) -> RemoteOutput {
         let mut options = RemoteOutput::default();
         options.storage = self.storage.clone();
-        options.overwrite = self.force;
+        options.overwrite = self.overwrite;
         options.only_publisher = self.only_publisher;
         options
     }

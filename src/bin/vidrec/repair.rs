@@ -28,7 +28,7 @@ pub struct Args {
     proven_only: bool,
     /// Replace an existing data set in OUTPUT.
     #[arg(long, requires = "output")]
-    force: bool,
+    overwrite: bool,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -39,7 +39,7 @@ pub fn run(args: &Args) -> Run {
         output: args.output.clone(),
         dry_run: args.dry_run,
         proven_only: args.proven_only,
-        overwrite: args.force,
+        overwrite: args.overwrite,
     };
     let report = repair(&args.dataset, &options, &mut watch::of("clips"))?;
     output::print(args.json, &report, |r| render(r, args.dry_run))?;
@@ -82,7 +82,7 @@ fn render(r: &RepairReport, dry_run: bool) -> String {
     if !r.needs_import.is_empty() {
         let changed = if r.written.is_empty() { "nothing was changed: " } else { "" };
         let files = printable(&r.needs_import.join(", "));
-        text += &format!("{changed}`vidrec import mxnet --in-place --force` rebuilds the index of {files}\n");
+        text += &format!("{changed}`vidrec import mxnet --in-place --overwrite` rebuilds the index of {files}\n");
     }
     text
 }

@@ -4,7 +4,10 @@ import inspect
 import json
 import pickle
 import re
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -222,6 +225,32 @@ def test_a_loader_prints_how_it_was_made(train, monkeypatch):
     told = repr(long.map(pair))
     assert told.startswith(f"vidrec.Loader(<vidrec.Dataset {str(train)!r}: 12 clips>, batch_size=4, crop=CenterCrop(size=64), order=(0, 1,")
     assert told.endswith("..., output=[...]).map(test_a_loader_prints_how_it_was_made.<locals>.pair)") and len(told) < 500
+
+
+# Each value is in one of these.
+ASKED = [
+    dict(frames=Uniform(8, short="pad", draws="all"), crop=CenterCrop([48, 64], resize=96), flip=0.5, seed=2**63, layout="BCTHW"),
+    dict(frames=Random(3), crop=RandomCrop(32, resize=(40, 50)), dtype="float16", normalize=Normalize([0.5, 0.25, 0.125], 0.5)),
+    dict(frames=Run(3, fps=2.5, at="center"), crop=RandomResizedCrop(32, scale=(0.5, 1)), order=Blocks(3, window=2)),
+    dict(frames=Windows(2, hop=3), crop=MultiScaleCrop(32, fixed=True), order=Homes(block=2, window=3, homes=4, exchange=0.1)),
+    dict(frames=Views(3, count=2, fps="5/2"), crop=ThreeCrop(32), fields=["video.codec"], layout="channels_last_3d"),
+    dict(frames=AllFrames(max=8), crop=Cover(sizes=[(48, 64), (64, 48)]), batching=TokenBudget(8192, patch=[2, 16, 16], buckets=[8])),
+    dict(frames=AllFrames(), crop=Cover(32, reducing_gap=float("inf")), batching=Buckets([4, 8]), color=ColorJitter(grayscale=0.2)),
+    dict(frames=AllFrames(), batching=FrameBudget(64, buckets=[8]), dtype="bfloat16", normalize=KINETICS, channels="gray"),
+    dict(crop=32, order=Weighted(np.arange(12)), last="pad", on_bad_frame="substitute", threads=1, prefetch=Prefetch(2, bytes="1GiB")),
+    dict(crop=32, order=[3, 1, 2], rank=(0, 2), decoded_cache=DecodedCache("50MB"), output="numpy"),
+]
+
+
+@pytest.mark.parametrize("options", ASKED, ids=[f"{i}" for i in range(len(ASKED))])
+def test_the_program_takes_what_a_loader_prints(train, options):
+    if "decoded_cache" in options and not sys.platform.startswith("linux"):
+        pytest.skip("Linux alone shares memory")
+    loader = vidrec.Loader(train, 4, **options)
+    written = repr(loader).removeprefix(f"vidrec.Loader({str(train)!r}, ").removesuffix(")")
+    command = [Path(sys.executable).with_name("vidrec"), "bench", train, written, "--seconds", "0", "--json"]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert report["loader"] == loader.state_dict()["options"]
 
 
 def signature():

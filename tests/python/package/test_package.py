@@ -113,7 +113,7 @@ def test_processes_that_decode_are_the_same_python(videos, tmp_path):
 
 
 def test_ctrl_c_ends_the_program(train):
-    bench = [Path(sys.executable).with_name("vidrec"), "bench", train, "--size", "32", "--seconds", "60"]
+    bench = [Path(sys.executable).with_name("vidrec"), "bench", train, "crop=32", "--seconds", "60"]
     running = subprocess.Popen(bench, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with pytest.raises(subprocess.TimeoutExpired):
         running.wait(1)

@@ -42,9 +42,9 @@ pub fn append(
     let to = to.as_ref();
     if is_remote(to) {
         let e = Error::usage("vidrec appends to data sets in local folders only").file(to);
-        return Err(
-            e.help("fetch it, append to the copy, and push that with the option to overwrite (`vidrec push --force`)")
-        );
+        return Err(e.help(
+            "fetch it, append to the copy, and push that with the option to overwrite (`vidrec push --overwrite`)",
+        ));
     }
     if !to.is_dir() {
         return Err(Error::io("open the data set", to, std::io::ErrorKind::NotFound.into()));

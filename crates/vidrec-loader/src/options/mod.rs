@@ -15,6 +15,7 @@ mod pictures;
 mod prefetch;
 mod settings;
 mod tracks;
+mod written;
 
 pub use batching::Batching;
 pub(crate) use best_order::best_order;

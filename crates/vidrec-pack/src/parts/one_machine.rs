@@ -22,14 +22,14 @@ use vidrec_store::disk::{FolderLock, publication};
 use vidrec_transfer::upload;
 use vidrec_transfer::upload::PushOptions;
 
-/// Packs the videos of a plan in parts on this machine, several parts at a time.
+/// Packs the videos of a plan in parts on this machine, one part after the other.
 ///
 /// `out` is the folder of the data set, or a location in object storage, which `options.input.storage` says how to
 /// reach.
 ///
 /// The result has the same bytes as that of [`write_plan`](super::write_plan) and [`publish`](PartsPlan::publish), with the parts
-/// packed by any number of machines. The threads of `options.resources` are divided among the jobs. Parts go to
-/// object storage as soon as they are packed, so this machine needs room only for the parts at work.
+/// packed by any number of machines. Parts go to object storage as soon as they are packed, so this machine needs room
+/// only for the part at work.
 ///
 /// # Errors
 ///

@@ -2,24 +2,40 @@
 
 use std::path::PathBuf;
 
-use vidrec::OpenOptions;
+use vidrec::jpeg::JpegDecoder;
+use vidrec::{Io, LoaderOptions, OpenOptions};
 
-use super::loading::Loading;
 use crate::storage::{MemoryArgs, StorageArgs, local};
+use crate::words::words;
 
-/// Measure the loader on a data set: shuffled batches, as a training loop takes them.
+/// What is measured if no options are given.
+const USUAL: [&str; 5] =
+    ["crop=RandomResizedCrop(224)", "flip=0.5", "shuffle=True", "dtype=float32", "normalize=IMAGENET"];
+
+/// Measure the loader on a data set, without a training step.
+///
+/// Options of the loader are written as in Python: `vidrec bench train batch_size=32 'frames=Uniform(8)' threads=4`. What a
+/// loader prints of itself can be pasted. Options that are not given have Python's defaults; only if none are given,
+/// the batches are those of a usual training loop.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
     pub dataset: PathBuf,
-    #[command(flatten)]
-    pub loading: Loading,
+    /// Options of the loader, as Python takes them.
+    #[arg(value_name = "NAME=VALUE", default_values = USUAL)]
+    loader: Vec<String>,
     /// What batches hold.
     #[arg(long, value_enum, default_value_t)]
     pub output: Output,
-    /// Threads that decode. [default: one for each core, up to 8]
-    #[arg(long, value_parser = crate::threads::parse)]
-    pub threads: Option<usize>,
+    /// How to read local files.
+    #[arg(long, default_value_t, value_parser = words::<Io>(Io::WORDS))]
+    io: Io,
+    /// Which JPEG decoder to use; the pictures are the same.
+    ///
+    /// auto: vidrec's own for the tiles of JPEGs that it packed, libjpeg-turbo for all others; own: the same, but
+    /// damaged tiles are an error rather than decoded again; turbo: libjpeg-turbo.
+    #[arg(long, default_value_t, value_parser = words::<JpegDecoder>(JpegDecoder::WORDS))]
+    decoder: JpegDecoder,
     /// How long to measure, after a second of warming up.
     #[arg(long, default_value_t = 5.0, value_parser = parse_seconds)]
     pub seconds: f64,
@@ -36,7 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_parser = local)]
     pub trace: Option<PathBuf>,
     /// Measure with several numbers of threads and say which is best.
-    #[arg(long, conflicts_with_all = ["threads", "trace"])]
+    #[arg(long, conflicts_with = "trace")]
     pub tune: bool,
     /// Print the report as JSON.
     #[arg(long)]
@@ -61,8 +77,14 @@ impl Args {
     /// How the data set is opened.
     pub fn open_options(&self) -> Result<OpenOptions, String> {
         let mut options = OpenOptions::from(self.storage.with_memory(&self.memory)?);
-        options.io = self.loading.io();
+        options.io = self.io;
         Ok(options)
+    }
+
+    /// The options of the loader.
+    pub fn loader_options(&self) -> vidrec::Result<LoaderOptions> {
+        let options = self.loader.join(", ").parse::<LoaderOptions>()?;
+        Ok(LoaderOptions { decoder: self.decoder, ..options })
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use vidrec::{Batch, Batches, Dataset, Epochs, Loader, LoaderStats, OpenOptions};
+use vidrec::{Batch, Batches, Dataset, Epochs, JsonObject, Loader, LoaderOptions, LoaderStats, OpenOptions};
 
 use super::args::{Args, Output};
 use crate::output;
@@ -24,10 +24,12 @@ pub struct Report {
     pub cpu_seconds_per_1000_frames: Option<f64>,
     /// Of a batch, in the order of the layout; of JPEGs, that of the pictures to be made of them.
     pub shape: [usize; 5],
-    /// What a batch holds: of JPEGs, their mean.
+    /// Of a decoded picture; of JPEGs, their mean.
     pub bytes_per_frame: f64,
     pub batches: u64,
     pub seconds: f64,
+    /// The options that decide what batches hold, as a saved state has them.
+    pub loader: JsonObject,
     /// Each of the first epochs by itself, where decoded frames are kept, and all others together: the last one as far as
     /// it was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,24 +75,33 @@ enum Until {
     Batches(u64),
 }
 
-/// Measures with some number of threads.
-pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn std::error::Error>> {
+/// Measures with these options.
+pub fn measure(args: &Args, loader_options: LoaderOptions) -> Result<Report, Box<dyn std::error::Error>> {
     let options = args.open_options()?;
     if args.cold {
         cool(args, &options)?;
     }
     let started = Instant::now();
     let dataset = Dataset::open_with(&args.dataset, options)?;
-    let loader = Loader::new(&dataset, args.loading.options(threads)?)?;
+    let bytes_per_picture = bytes_per_picture(&loader_options);
+    let loader = Loader::new(&dataset, loader_options)?;
     for warning in loader.warnings() {
         output::tell(warning);
     }
     match args.output {
-        Output::Pictures => measure_batches(args, &loader, started, |epochs| loader.iter(epochs), |batch| batch),
+        Output::Pictures => {
+            let report = measure_batches(args, &loader, started, |epochs| loader.iter(epochs), |batch| batch)?;
+            Ok(Report { bytes_per_frame: bytes_per_picture, ..report })
+        }
         Output::Jpeg => {
             measure_batches(args, &loader, started, |epochs| loader.iter_jpegs(epochs), |batch| &batch.facts)
         }
     }
+}
+
+fn bytes_per_picture(options: &LoaderOptions) -> f64 {
+    let (width, height) = options.crop.size();
+    f64::from(width) * f64::from(height) * (options.channels.count() * options.dtype.size()) as f64
 }
 
 /// Measures batches of one kind; `facts` is what is known of each.
@@ -102,7 +113,7 @@ fn measure_batches<T: Default>(
     facts: fn(&T) -> &Batch,
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let (before_first, cold_start) = (usage(), Instant::now());
-    let keeps_decoded = args.loading.keeps_decoded();
+    let keeps_decoded = loader.stats().decoded_cache.is_some();
     let by_epoch = keeps_decoded.then(|| ByEpoch::new(before_first, cold_start));
     let batches = begin(if keeps_decoded { 0.into() } else { (0..).into() })?;
     let mut feed = Feed { batches, begin, facts, loader, trace: None, by_epoch, taken: 0, clips: 0, frames: 0 };
@@ -130,10 +141,6 @@ fn measure_batches<T: Default>(
     let (shape, clips, frames, taken) = (loader.shape(), feed.clips as f64, feed.frames as f64, feed.taken);
     let epochs = feed.end();
     let stats = loader.stats();
-    let bytes_per_frame = match args.output {
-        Output::Pictures => args.loading.bytes_per_picture() as f64,
-        Output::Jpeg => stats.bytes as f64 / stats.frames.max(1) as f64,
-    };
     let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / frames * 1e3;
     Ok(Report {
         frames_per_second: frames / seconds,
@@ -143,9 +150,10 @@ fn measure_batches<T: Default>(
         peak_rss_bytes: after.map(|u| u.peak_rss_bytes),
         cpu_seconds_per_1000_frames: before.zip(after).map(|(b, a)| cpu(b, a)),
         shape,
-        bytes_per_frame,
+        bytes_per_frame: stats.bytes as f64 / stats.frames.max(1) as f64,
         batches: taken,
         seconds,
+        loader: loader.state(0, 0).options,
         epochs,
         stats,
     })

@@ -1,7 +1,6 @@
 //! `vidrec bench`: how fast does the loader feed a training loop from this data set, on this machine?
 
 mod args;
-mod loading;
 mod measure;
 mod tune;
 
@@ -14,10 +13,11 @@ use crate::output::{bytes, count, grouped};
 use crate::{Outcome, Run, output};
 
 pub fn run(args: &Args) -> Run {
+    let options = args.loader_options()?;
     if args.tune {
-        output::print(args.json, &tune::tune(args)?, tune::render)?;
+        output::print(args.json, &tune::tune(args, &options)?, tune::render)?;
     } else {
-        output::print(args.json, &measure(args, args.threads)?, render)?;
+        output::print(args.json, &measure(args, options)?, render)?;
     }
     Ok(Outcome::Done)
 }

@@ -3,6 +3,7 @@
 use std::num::NonZero;
 
 use serde::Serialize;
+use vidrec::LoaderOptions;
 
 use super::args::Args;
 use super::measure::{Report, measure};
@@ -20,9 +21,13 @@ pub struct Tuning {
 }
 
 /// Measures with 1, 2, 4 and so on threads, up to twice the cores.
-pub fn tune(args: &Args) -> Result<Tuning, Box<dyn std::error::Error>> {
+pub fn tune(args: &Args, options: &LoaderOptions) -> Result<Tuning, Box<dyn std::error::Error>> {
+    if options.threads.is_some() {
+        return Err("--tune chooses the number of threads; omit threads=".into());
+    }
+    let with = |threads| LoaderOptions { threads: Some(threads), ..options.clone() };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let runs = candidates(cores).into_iter().map(|n| measure(args, Some(n))).collect::<Result<Vec<_>, _>>()?;
+    let runs = candidates(cores).into_iter().map(|n| measure(args, with(n))).collect::<Result<Vec<_>, _>>()?;
     let rates: Vec<_> = runs.iter().map(|r| (r.threads, r.frames_per_second)).collect();
     Ok(Tuning { best_threads: best(&rates), runs })
 }

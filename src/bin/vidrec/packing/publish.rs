@@ -32,7 +32,7 @@ pub struct Args {
     read_all: bool,
     /// Replace a data set that is already there.
     #[arg(long)]
-    force: bool,
+    overwrite: bool,
     #[command(flatten)]
     storage: RemoteStorageArgs,
     /// Print the report as JSON.
@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Run {
     let plan = PartsPlan::open_at(&args.plan, &args.storage.storage()?)?;
     let mut options = PublishOptions::default();
     options.out.clone_from(&args.output);
-    (options.allow_missing, options.overwrite) = (args.allow_missing, args.force);
+    (options.allow_missing, options.overwrite) = (args.allow_missing, args.overwrite);
     (options.read_all, options.only_publisher) = (args.read_all, args.storage.only_publisher());
     let published = with_bar(|progress| plan.publish(&options, progress))?;
     report::tell(&published);

@@ -120,7 +120,7 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
     if vidrec::is_remote(args.output()) && args.run.if_exists == IfExists::RetryFailed {
         return Err(
             "--if-exists retry-failed needs the data set on this machine: `vidrec fetch` it, retry there, then \
-            `vidrec push --force`"
+            `vidrec push --overwrite`"
                 .into(),
         );
     }
@@ -153,7 +153,7 @@ fn write(
     out: &Path,
     Recipe { parts, mut options, .. }: Recipe,
 ) -> Result<PackReport, Box<dyn std::error::Error>> {
-    let (is_remote, force) = (vidrec::is_remote(out), options.run.if_exists == IfExists::Replace);
+    let (is_remote, overwrite) = (vidrec::is_remote(out), options.run.if_exists == IfExists::Replace);
     let only_publisher = args.storage.only_publisher();
     let parts = parts.map(|parts| parts::here(parts, only_publisher));
     if let Some(parts) = parts.clone().filter(|_| is_remote) {
@@ -161,13 +161,13 @@ fn write(
         options.run.if_exists = options.run.if_exists.with_scratch();
         return with_bar(|progress| pack_in_parts(plan, out, parts, &options, progress));
     }
-    if is_remote && !force {
+    if is_remote && !overwrite {
         let found = with_bar(|_| vidrec::pack::find_packed(plan, out, None, None, &options))?;
         if let Some(report) = found {
             return Ok(report);
         }
     }
-    let to = Output { path: out, storage: args.storage.storage()?, force, only_publisher };
+    let to = Output { path: out, storage: args.storage.storage()?, overwrite, only_publisher };
     within_bar(|progress| {
         to.write(|out, _| match parts {
             Some(parts) => pack_in_parts(plan, out, parts, &options, progress),

@@ -79,7 +79,7 @@ impl Part {
 
 /// How parts are packed on this machine.
 pub fn here(parts: u32, only_publisher: bool) -> InParts {
-    let mut parts = InParts::from((parts, 1));
+    let mut parts = InParts::from(parts);
     parts.only_publisher = only_publisher;
     parts
 }
