@@ -1,5 +1,7 @@
 """Runs the blocks of a page, one after the other, in the current folder: `python run_page.py PAGE`.
 
+With torchrun's variables, it is one of several processes that train together. Only blocks in Python then see that.
+
 Shell blocks leave their folder and their exported variables to later blocks, as they do in a terminal. Python blocks
 share one namespace, which is `__main__`.
 """
@@ -23,6 +25,10 @@ env -0 > {state}
 """
 
 
+# What torchrun sets. Programs that shell blocks start are on their own.
+RANKS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID")
+
+
 class Failed(Exception):
     pass
 
@@ -33,7 +39,8 @@ def run_shell(page, block):
         script = SHELL.format(page=shlex.quote(page.name), offset=block.line - 2, text=pages.without_installs(block.text),
                               state=shlex.quote(str(state)))
         sys.stdout.flush()
-        status = subprocess.run(["bash", "-euo", "pipefail", "-c", script], stdin=subprocess.DEVNULL).returncode
+        alone = {name: value for name, value in os.environ.items() if name not in RANKS}
+        status = subprocess.run(["bash", "-euo", "pipefail", "-c", script], stdin=subprocess.DEVNULL, env=alone).returncode
         if status:
             raise Failed(f"{page.name}:{block.line}: the commands from here fail, with status {status}")
         if state.is_file():
@@ -42,8 +49,16 @@ def run_shell(page, block):
 
 def inherit(environment):
     os.chdir(environment["PWD"])
+    ranks = {name: os.environ[name] for name in RANKS if name in os.environ}
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update(environment | ranks)
+
+
+def join_ranks():
+    """As a page says of programs that torchrun starts."""
+    import torch
+
+    torch.distributed.init_process_group("gloo")
 
 
 def run_python(page, block, namespace):
@@ -62,6 +77,8 @@ def run(page):
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     text = page.path.read_text(encoding="utf-8")
+    if "RANK" in os.environ:
+        join_ranks()
     linecache.cache[page.name] = (len(text), None, text.splitlines(keepends=True), page.name)
     for block in page.blocks:
         if not block.runs:

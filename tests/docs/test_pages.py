@@ -1,6 +1,8 @@
 """Every page is true: its commands and programs run, in order, in a fresh folder."""
 import os
+import shutil
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -13,22 +15,30 @@ SECONDS = 900
 RUNNER = Path(__file__).with_name("run_page.py")
 
 
-def run(path, python, folder, environment):
+# The world's size where a page's loops run in several processes, and the pages with such loops.
+RANKS = 2
+LOOPS = ("docs/frameworks/accelerate.md", "docs/frameworks/lightning.md", "docs/frameworks/pytorch.md", "docs/load.md",
+         "docs/lengths.md", "docs/mixes.md", "docs/resume.md", "docs/scale.md", "docs/tracks.md")
+
+
+def start(path, python, folder, environment, output):
+    return subprocess.Popen([python, RUNNER, path], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                            stderr=subprocess.STDOUT, start_new_session=True)
+
+
+def end(process, output):
     """The status and the output of a page; nothing that it started lives on."""
-    with (folder.parent / "output").open("w+b") as output:
-        process = subprocess.Popen([python, RUNNER, path], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            status = process.wait(SECONDS)
-        except subprocess.TimeoutExpired:
-            status = f"none after {SECONDS} s"
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-        output.seek(0)
-        return status, output.read().decode(errors="replace")
+    try:
+        status = process.wait(SECONDS)
+    except subprocess.TimeoutExpired:
+        status = f"none after {SECONDS} s"
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+    output.seek(0)
+    return status, output.read().decode(errors="replace")
 
 
 def test_the_page_runs(path, page, request, folder, tmp_path):
@@ -40,9 +50,40 @@ def test_the_page_runs(path, page, request, folder, tmp_path):
     environment = environments.environment(python, tmp_path)
     for need in set(page.needs) & {"s3", "slurm"}:
         environment.update(request.getfixturevalue(need))
-    status, output = run(path, python, folder, environment)
+    with (tmp_path / "output").open("w+b") as output:
+        status, text = end(start(path, python, folder, environment, output), output)
     if status != 0:
-        pytest.fail(f"status {status}\n{output}", pytrace=False)
+        pytest.fail(f"status {status}\n{text}", pytrace=False)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_the_loops_run_in_two_processes(name, made, tmp_path):
+    """A loop whose processes had different numbers of batches, or a batch without a clip, would hang or fail."""
+    page = pages.read(pages.ROOT / name)
+    page.needs.append("torch")
+    python, reason = environments.choose(page)
+    if python is None:
+        pytest.skip(reason)
+    shared = {"WORLD_SIZE": str(RANKS), "LOCAL_WORLD_SIZE": str(RANKS), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
+              "GROUP_RANK": "0", "TORCHELASTIC_RUN_ID": "pages", "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1",
+              "PL_TRAINER_ACCELERATOR": "cpu", "PL_TRAINER_DEVICES": str(RANKS), "PL_TRAINER_STRATEGY": "ddp"}
+    running = []
+    for rank in map(str, range(RANKS)):
+        place = tmp_path / rank
+        folder = place / "folder"
+        shutil.copytree(made, folder)
+        variables = {**environments.environment(python, place), **shared, "RANK": rank, "LOCAL_RANK": rank}
+        output = (place / "output").open("w+b")
+        running.append((rank, start(page.path, python, folder, variables, output), output))
+    ended = [(rank, *end(process, output)) for rank, process, output in running]
+    if any(status for _, status, _ in ended):
+        pytest.fail("\n".join(f"rank {rank}: status {status}\n{text}" for rank, status, text in ended), pytrace=False)
 
 
 def test_blocks_follow_the_rules(path, page):
