@@ -1,4 +1,7 @@
-"""The page of commands, from what the program says of itself: `vidrec --help`, and of each subcommand."""
+"""The pages of commands, from what the program says of itself: `vidrec --help`, and of each subcommand.
+
+Each command that `vidrec --help` lists has a page of its own, with its subcommands; the index lists them in the same groups.
+"""
 import functools
 import html
 import os
@@ -9,10 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The same in each command, so that the page shows it folded.
+# Where the pages are below docs/.
+FOLDER = "reference/commands"
+# The same in each command, so that its page shows it folded.
 FOLDED = "Object storage"
 # Commands that `vidrec --help` does not list.
 HIDDEN = ["completions", "manual"]
+# The non-breaking hyphen.
+HYPHEN = "\u2011"
 
 
 @dataclass
@@ -31,8 +38,21 @@ class Command:
     examples: list = field(default_factory=list)
 
     @property
+    def page(self):
+        return f"{FOLDER}/{self.words[0]}.md"
+
+    @property
     def anchor(self):
-        return "-".join(self.words)
+        """The name of a subcommand on the page of its command, which is empty for the command itself."""
+        return "-".join(self.words[1:])
+
+    @property
+    def flags(self):
+        """Long options, each with the name of its place on the page."""
+        for option in (option for options in self.groups.values() for option in options):
+            found = re.search(r"--[\w-]+", option.name)
+            if found:
+                yield option, found[0], self.anchor + found[0]
 
     @property
     def subcommands(self):
@@ -164,25 +184,23 @@ def description(option):
 
 
 def definitions(command, options):
+    anchors = {option.name: anchor for option, _, anchor in command.flags}
     lines = []
     for option in options:
-        found = re.search(r"--[\w-]+", option.name)
-        anchor = f' id="{command.anchor}{found[0]}"' if found else ""
+        anchor = f' id="{anchors[option.name]}"' if option.name in anchors else ""
         lines.append(f"<dt{anchor}>{code(option.name)}</dt><dd>{description(option)}</dd>")
     return f'<dl class="options">{"".join(lines)}</dl>'
 
 
 def section(command):
-    """The Markdown of one command."""
-    level = "#" * (1 + len(command.words))
-    lines = [f"{level} vidrec {' '.join(command.words)} {{#{command.anchor}}}", ""] if command.words else []
+    """The Markdown of one command, below its heading."""
+    lines = []
     for paragraph in command.about:
         lines += [f"<p>{inline(sentence(paragraph))}</p>", ""]
     lines += ["```text", command.usage, "```", ""]
     for heading, found in command.groups.items():
         if found and of_commands(found):
-            lines += [] if heading == "Commands" else [f'<p class="options-heading">{html.escape(heading)}</p>']
-            lines += [links(command, found), ""]
+            lines += [links(found, "#{}"), ""]
         elif found and heading.startswith(FOLDED):
             summary = f"<summary>{html.escape(heading)}</summary>"
             lines += [f'<details class="options-folded">{summary}{definitions(command, found)}</details>', ""]
@@ -193,16 +211,41 @@ def section(command):
     return "\n".join(lines)
 
 
-def links(command, options):
-    """A table of subcommands."""
+def links(options, address):
+    """A table of commands."""
     rows = []
     for option in options:
-        anchor = "-".join([*command.words, option.name])
         about = inline(" ".join(option.paragraphs))
-        rows.append(f'<tr><td><a href="#{anchor}"><code>{option.name}</code></a></td><td>{about}</td></tr>')
+        rows.append(f'<tr><td><a href="{address.format(option.name)}"><code>{option.name}</code></a></td><td>{about}</td></tr>')
     return f'<table class="commands"><tbody>{"".join(rows)}</tbody></table>'
 
 
-def markdown():
-    """What stands below the page's introduction."""
-    return "\n".join(section(command) for command in tree())
+def index():
+    """What stands on the index below its introduction: the commands in the groups of `vidrec --help`."""
+    main, *commands = tree()
+    lines = ["```text", main.usage, "```", ""]
+    for heading, found in main.groups.items():
+        lines += [f"## {heading}", "", links(found, "{}.html") if of_commands(found) else definitions(main, found), ""]
+    others = [Option(command.words[0], command.about[:1]) for command in commands if command.words[0] in HIDDEN and len(command.words) == 1]
+    return "\n".join([*lines, "## For shells and man", "", links(others, "{}.html"), ""])
+
+
+def pages():
+    """The Markdown of each command's page, by its path below docs/."""
+    found = {}
+    for command in tree()[1:]:
+        heading = f"# vidrec {command.words[0]}" if len(command.words) == 1 else \
+            f"{'#' * len(command.words)} vidrec {' '.join(command.words)} {{#{command.anchor}}}"
+        found[command.page] = found.get(command.page, "") + f"{heading}\n\n{section(command)}\n"
+    return found
+
+
+def entries():
+    """What the search finds besides: each option, by its name alone. Its title has hyphens at which no word ends, as
+    assets/search.js asks for them, so that it comes first if somebody types an option and never otherwise."""
+    for command in tree()[1:]:
+        for option, flag, anchor in command.flags:
+            title = f"{flag.replace('-', HYPHEN)} (vidrec {' '.join(command.words)})"
+            location = f"{command.page[:-3]}.html#{anchor}"
+            text = html.escape(" ".join(option.paragraphs), quote=False)
+            yield {"location": location, "title": title, "text": text}
