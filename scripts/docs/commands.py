@@ -38,10 +38,6 @@ class Command:
     examples: list = field(default_factory=list)
 
     @property
-    def page(self):
-        return f"{FOLDER}/{self.words[0]}.md"
-
-    @property
     def anchor(self):
         """The name of a subcommand on the page of its command, which is empty for the command itself."""
         return "-".join(self.words[1:])
@@ -58,6 +54,11 @@ class Command:
     def subcommands(self):
         found = [option.name for options in self.groups.values() if of_commands(options) for option in options]
         return found if self.words else found + HIDDEN
+
+
+def page(name):
+    """The page of a command, and of its subcommands."""
+    return f"{FOLDER}/{name}.md"
 
 
 def of_commands(options):
@@ -220,23 +221,32 @@ def links(options, address):
     return f'<table class="commands"><tbody>{"".join(rows)}</tbody></table>'
 
 
+def groups():
+    """The names of all commands, by the headings of `vidrec --help`."""
+    listed = {heading: [option.name for option in found] for heading, found in tree()[0].groups.items() if of_commands(found)}
+    return {**listed, "Shells": HIDDEN}
+
+
 def index():
-    """What stands on the index below its introduction: the commands in the groups of `vidrec --help`."""
-    main, *commands = tree()
+    """What stands on the index below its introduction."""
+    main, *others = tree()
+    about = {command.words[0]: command.about[:1] for command in others if len(command.words) == 1}
     lines = ["```text", main.usage, "```", ""]
+    for heading, names in groups().items():
+        lines += [f"## {heading}", "", links([Option(name, about[name]) for name in names], "{}.html"), ""]
     for heading, found in main.groups.items():
-        lines += [f"## {heading}", "", links(found, "{}.html") if of_commands(found) else definitions(main, found), ""]
-    others = [Option(command.words[0], command.about[:1]) for command in commands if command.words[0] in HIDDEN and len(command.words) == 1]
-    return "\n".join([*lines, "## For shells and man", "", links(others, "{}.html"), ""])
+        lines += [] if of_commands(found) else [f"## {heading}", "", definitions(main, found), ""]
+    return "\n".join(lines)
 
 
 def pages():
     """The Markdown of each command's page, by its path below docs/."""
     found = {}
     for command in tree()[1:]:
-        heading = f"# vidrec {command.words[0]}" if len(command.words) == 1 else \
-            f"{'#' * len(command.words)} vidrec {' '.join(command.words)} {{#{command.anchor}}}"
-        found[command.page] = found.get(command.page, "") + f"{heading}\n\n{section(command)}\n"
+        own = len(command.words) == 1
+        heading = "#" * len(command.words) + f" vidrec {' '.join(command.words)}" + ("" if own else f" {{#{command.anchor}}}")
+        path = page(command.words[0])
+        found[path] = found.get(path, "") + f"{heading}\n\n{section(command)}\n"
     return found
 
 
@@ -246,6 +256,6 @@ def entries():
     for command in tree()[1:]:
         for option, flag, anchor in command.flags:
             title = f"{flag.replace('-', HYPHEN)} (vidrec {' '.join(command.words)})"
-            location = f"{command.page[:-3]}.html#{anchor}"
+            location = f"{FOLDER}/{command.words[0]}.html#{anchor}"
             text = html.escape(" ".join(option.paragraphs), quote=False)
             yield {"location": location, "title": title, "text": text}

@@ -35,14 +35,10 @@ def on_config(config):
 
 
 def list_commands(nav):
-    """Lists the pages of commands below their index."""
-    for entry in nav:
-        if isinstance(entry, dict):
-            for title, below in entry.items():
-                if below == [f"{commands.FOLDER}/index.md"]:
-                    below += [{Path(page).stem: page} for page in commands.pages()]
-                elif isinstance(below, list):
-                    list_commands(below)
+    """Lists the pages of commands below their index, in the groups of `vidrec --help`."""
+    index = [f"{commands.FOLDER}/index.md"]
+    below = next(below for entry in nav for below in entry.values() if below == index)
+    below += [{group: [{name: commands.page(name)} for name in names]} for group, names in commands.groups().items()]
 
 
 def on_files(files, config):
