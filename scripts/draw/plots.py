@@ -7,7 +7,7 @@
 import math
 
 from results import as_text, load, main_value
-from svg import COLORS, Drawing, width_of
+from svg import COLORS, INSIDE, Drawing, width_of
 from write import finish
 
 WIDE, NARROW, ROW, BAR = 690, 345, 26, 16
@@ -219,7 +219,7 @@ def frame(width):
                         width=length - 1, height=20, fill=fill, class_=None if fill else "other")
             if length > 20:
                 drawing.text(x + length / 2, y + 14, str(row.values[c]), "middle", class_="inside", font_size=11,
-                             style="fill:#fff" if fill else None)
+                             style=f"fill:{INSIDE}" if fill else None)
             x += length
         drawing.text(x + 5, y + 14, str(total.values[c]), font_size=12, class_="bold")
     drawing.size = width, y + 34

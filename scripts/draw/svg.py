@@ -7,6 +7,7 @@ and on dark gray), and none of them is the only sign of anything.
 from html import escape
 
 COLORS = {"ours": "#2b7fc4", "limit": "#c06a0a", "green": "#16896a", "pink": "#b8659a", "sky": "#3f93ad"}
+INSIDE = "#000000"  # text on these
 FONT = "-apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
 MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 # Part of a page, the drawing has the page's text color; alone, one that suits what the system asks for.
