@@ -1,4 +1,5 @@
-// Tells the style sheet where a table, a block of code or a drawing that scrolls has more to show, and lets the keyboard scroll it.
+// Tells the style sheet which output stands in columns, and where a table, a block of code or a drawing that scrolls has more
+// to show. Lets the keyboard scroll it.
 {
     const scrolling = ".md-typeset__scrollwrap, .md-typeset pre > code, .md-typeset figure"
     const look = part => {
@@ -10,6 +11,8 @@
     }
     const sizes = new ResizeObserver(entries => entries.forEach(entry => look(entry.target)))
     document.addEventListener("DOMContentLoaded", () => {
+        for (const code of document.querySelectorAll(".language-text pre > code"))
+            code.classList.toggle("columns", /\S {3,}\S/.test(code.textContent))
         for (const part of document.querySelectorAll(scrolling)) {
             sizes.observe(part)
             part.addEventListener("scroll", () => look(part), { passive: true })

@@ -16,6 +16,10 @@ RUST = re.compile(r"\[(?P<text>[^\[\]]+)\]\(rust:(?P<item>[\w:]+)(?P<anchor>#[\w
 # A word for rustdoc, with which the fence is none to Python-Markdown.
 NO_RUN = re.compile(r"^( *`{3,}rust) no_run$", re.M)
 
+INLINE_CODE = re.compile(r"<code>[^<]*</code>")
+FLAG = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+JOINT = re.compile(r"(?<=\w)[(,=./_](?=[^\W\d])")
+
 
 def rust_docs():
     """rustdoc's pages: scripts/docs.sh says where; without them, links to Rust items are plain text."""
@@ -61,6 +65,11 @@ def on_page_markdown(markdown, page, **_):
         markdown = markdown.replace("<!-- commands -->", commands.index())
     markdown = NO_RUN.sub(r"\1", markdown)
     return RUST.sub(lambda found: rust_link(found, name), markdown)
+
+
+def on_page_content(html, **_):
+    """Code in the text breaks at its joints, as tables on a phone need it, and never within an option."""
+    return INLINE_CODE.sub(lambda found: FLAG.sub(r'<span class="flag">\g<0></span>', JOINT.sub(r"\g<0><wbr>", found[0])), html)
 
 
 def rust_link(found, page):
