@@ -26,7 +26,7 @@ target=${CARGO_TARGET_DIR:-target}
 
 # Whether a file is newer than all that the program and rustdoc's pages are made of.
 is_newest() { # FILE
-  [ -f "$1" ] && [ -z "$(find Cargo.toml Cargo.lock README.md src crates -type f -newer "$1" -print -quit)" ]
+  [ -f "$1" ] && [ -z "$(find Cargo.toml Cargo.lock src crates -type f -newer "$1" -print -quit)" ]
 }
 
 # A program that has all commands, and their options for servers. Tests also build smaller ones.

@@ -69,12 +69,14 @@ def test_every_page_opens_quietly_and_fits(browser, site):
     assert wrong == {}
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("scheme", ["default", "slate"])
 @pytest.mark.parametrize("page", ["index", "speed", "load", "reference/commands/pack", "reference/python-results"])
-def test_text_has_contrast(browser, site, page, dark):
+def test_text_has_contrast(browser, site, page, scheme):
     """Pages that have all kinds of text. What stands on a bar of a plot has a test of its own, in test_colors.py."""
-    browser.size(*DESKTOP, dark=dark, still=True)
+    browser.size(*DESKTOP, still=True)
     browser.open((site / f"{page}.html").as_uri())
+    browser.js("document.head.append(Object.assign(document.createElement('style'), {textContent: '*, ::placeholder { transition: none !important }'}))")
+    browser.js(f"document.body.dataset.mdColorScheme = '{scheme}'")
     assert browser.js("document.querySelectorAll('main h1').length") == 1
     browser.js(AUDIT.read_text(encoding="utf-8") + "; null")
     assert [found for found in browser.js("audit.contrast()") if "text.inside" not in found] == []
