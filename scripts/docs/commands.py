@@ -63,7 +63,7 @@ def page(name):
 
 def of_commands(options):
     """Whether these are subcommands, which have names without marks. The program shows them in groups."""
-    return all(re.fullmatch(r"[a-z][a-z0-9-]*", option.name) for option in options)
+    return bool(options) and all(re.fullmatch(r"[a-z][a-z0-9-]*", option.name) for option in options)
 
 
 def program():
@@ -200,7 +200,7 @@ def section(command):
         lines += [f"<p>{inline(sentence(paragraph))}</p>", ""]
     lines += ["```text", command.usage, "```", ""]
     for heading, found in command.groups.items():
-        if found and of_commands(found):
+        if of_commands(found):
             lines += [links(found, "#{}"), ""]
         elif found and heading.startswith(FOLDED):
             summary = f"<summary>{html.escape(heading)}</summary>"
@@ -234,8 +234,6 @@ def index():
     lines = ["```text", main.usage, "```", ""]
     for heading, names in groups().items():
         lines += [f"## {heading}", "", links([Option(name, about[name]) for name in names], "{}.html"), ""]
-    for heading, found in main.groups.items():
-        lines += [] if of_commands(found) else [f"## {heading}", "", definitions(main, found), ""]
     return "\n".join(lines)
 
 

@@ -5,10 +5,10 @@
     scripts/draw/batch.py --check   says whether it is not as it would be drawn; the status is then 1
 """
 import clips
-from svg import Drawing
+from svg import NARROW, Drawing
 from write import finish
 
-WIDTH, HEIGHT = 360, 398
+HEIGHT = 398
 # A frame in the record file: half the units of its scene.
 SMALL, STEP_X, STEP_Y = 0.5, 21, 20
 RECORD = (6, 26)
@@ -137,7 +137,7 @@ def definitions():
 
 
 def batch():
-    d = Drawing(WIDTH, HEIGHT, "From record files to batches", "Eight clips of eight frames lie in a record file as JPEGs, one after "
+    d = Drawing(NARROW, HEIGHT, "From record files to batches", "Eight clips of eight frames lie in a record file as JPEGs, one after "
                 "another. Four clips at a time, in shuffled order, become a batch: the same crop of each frame of a clip, at the same "
                 "size, flipped for some clips. The batch has the axes batch, frames, channels, height and width.")
     d.parts.append(definitions())

@@ -7,10 +7,10 @@
 import math
 
 from results import as_text, load, main_value
-from svg import COLORS, INSIDE, Drawing, width_of
+from svg import COLORS, INSIDE, WIDE, Drawing, both, width_of
 from write import finish
 
-WIDE, NARROW, ROW, BAR = 690, 345, 26, 16
+ROW, BAR = 26, 16
 
 
 def kind_of(results, name):
@@ -307,15 +307,6 @@ def scores(drawing, ways, value_at, named, place):
         for quality, p in zip(("75", "80", "85", "90", "95"), curve):
             tip = f"{way}, quality {quality}: {as_text(p[0])} bytes, {p[value_at]} {unit}"
             drawing.add("circle", tip=tip, cx=x(p[0]), cy=y(p[value_at]), r=3, fill=COLORS[color])
-
-
-def both(plot):
-    """A plot with its narrow layout for phones."""
-    def draw():
-        drawing = plot(WIDE)
-        drawing.narrow = plot(NARROW)
-        return drawing
-    return draw
 
 
 PLOTS = {name: both(plot) for name, plot in {

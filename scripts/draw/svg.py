@@ -20,7 +20,7 @@ svg.vidrec.both { width: 100%; max-width: 690px; aspect-ratio: var(--wide); }
 svg.vidrec.both > .narrow { display: none; }
 @media (max-width: 640px) {
 figure > svg.vidrec.wide { max-width: none; }
-svg.vidrec.both { max-width: 345px; aspect-ratio: var(--narrow); }
+svg.vidrec.both { max-width: 360px; aspect-ratio: var(--narrow); }
 svg.vidrec.both > .wide { display: none; }
 svg.vidrec.both > .narrow { display: inline; }
 }
@@ -34,8 +34,8 @@ svg.vidrec .box { stroke: currentColor; fill: currentColor; fill-opacity: 0.05; 
 svg.vidrec .other { fill: currentColor; opacity: 0.36; }
 """.replace("FONT", FONT).replace("MONO", MONO)
 
-# How wide a drawing may be that fits a phone.
-NARROW = 360
+# How wide drawings are, and how wide those are that fit a phone.
+WIDE, NARROW = 690, 360
 
 
 def number(value):
@@ -106,3 +106,12 @@ class Drawing:
 
     def inner(self, name):
         return [f'<svg class="{name}" viewBox="0 0 {number(self.size[0])} {number(self.size[1])}">', *self.parts, "</svg>"]
+
+
+def both(draw):
+    """A drawing of a function of its width, with its narrow layout for phones."""
+    def drawn():
+        drawing = draw(WIDE)
+        drawing.narrow = draw(NARROW)
+        return drawing
+    return drawn
