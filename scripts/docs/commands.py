@@ -84,7 +84,9 @@ def parse(words, text):
     """A command from its help, as clap lays it out."""
     about, _, rest = text.partition("\nUsage: ")
     usage, _, rest = rest.partition("\n\n")
-    command = Command(words, paragraphs(about.splitlines()), re.sub(r"\s*\n\s*", " ", usage))
+    # Each form begins with the program.
+    usage = re.sub(r"\s*\n\s*(vidrec )?", lambda found: "\nvidrec " if found[1] else " ", usage)
+    command = Command(words, paragraphs(about.splitlines()), usage)
     for heading, lines in sections(rest.splitlines()):
         if heading == "Examples":
             command.examples = [line.strip() for line in lines if line.strip()]
@@ -195,6 +197,7 @@ def definitions(command, options):
 
 def section(command):
     """The Markdown of one command, below its heading."""
+    level = "#" * (1 + len(command.words))
     lines = []
     for paragraph in command.about:
         lines += [f"<p>{inline(sentence(paragraph))}</p>", ""]
@@ -206,9 +209,9 @@ def section(command):
             summary = f"<summary>{html.escape(heading)}</summary>"
             lines += [f'<details class="options-folded">{summary}{definitions(command, found)}</details>', ""]
         elif found:
-            lines += [f'<p class="options-heading">{html.escape(heading)}</p>', definitions(command, found), ""]
+            lines += [f"{level} {heading}", "", definitions(command, found), ""]
     if command.examples:
-        lines += ['<p class="options-heading">Examples</p>', "", "```sh", *command.examples, "```", ""]
+        lines += [f"{level} Examples", "", "```sh", *command.examples, "```", ""]
     return "\n".join(lines)
 
 
@@ -255,5 +258,6 @@ def entries():
         for option, flag, anchor in command.flags:
             title = f"{flag.replace('-', HYPHEN)} (vidrec {' '.join(command.words)})"
             location = f"{FOLDER}/{command.words[0]}.html#{anchor}"
-            text = html.escape(" ".join(option.paragraphs), quote=False)
+            about = option.paragraphs[0].partition(" [")[0] if option.paragraphs else ""
+            text = f"{code(option.name)} {inline(about)}"
             yield {"location": location, "title": title, "text": text}
