@@ -82,6 +82,20 @@ def test_text_has_contrast(browser, site, page, scheme):
     assert [found for found in browser.js("audit.contrast()") if "text.inside" not in found] == []
 
 
+MOVING = """document.getAnimations().filter(a => a.effect.target.closest(".moving")).map(a => a.playState)"""
+
+
+def test_the_picture_of_the_first_page_moves_and_can_be_stopped(browser, site):
+    browser.size(*DESKTOP, still=True)
+    browser.open((site / "index.html").as_uri())
+    assert browser.js(MOVING) == []
+    browser.size(*DESKTOP)
+    states = browser.js(MOVING)
+    assert len(states) > 64 and set(states) == {"running"}
+    browser.js("document.querySelector('.moving input').click()")
+    assert set(browser.js(MOVING)) == {"paused"}
+
+
 def test_rustdocs_pages_open_quietly(browser, site):
     if not (site / "rust").is_dir():
         pytest.skip("the site was built without rustdoc's pages")
