@@ -204,7 +204,7 @@ def section(command):
     lines += ["```text", command.usage, "```", ""]
     for heading, found in command.groups.items():
         if of_commands(found):
-            lines += [links(found, "#{}"), ""]
+            lines += [links(found, "#" + "-".join([*command.words[1:], "{}"])), ""]
         elif found and heading.startswith(FOLDED):
             summary = f"<summary>{html.escape(heading)}</summary>"
             lines += [f'<details class="options-folded">{summary}{definitions(command, found)}</details>', ""]

@@ -5,6 +5,7 @@ import posixpath
 import re
 from pathlib import Path
 
+import breaks
 import commands
 import repository
 import rust_items
@@ -15,11 +16,6 @@ log = logging.getLogger("mkdocs.hooks.vidrec")
 RUST = re.compile(r"\[(?P<text>[^\[\]]+)\]\(rust:(?P<item>[\w:]+)(?P<anchor>#[\w.]+)?\)")
 # A word for rustdoc, with which the fence is none to Python-Markdown.
 NO_RUN = re.compile(r"^( *`{3,}rust) no_run$", re.M)
-
-BLOCK, CELL, INLINE_CODE = r"<pre.*?</pre>", r"<td.*?</td>", r"<code>[^<]*</code>"
-CODE = re.compile("|".join([BLOCK, CELL, INLINE_CODE]), re.S)
-FLAG = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
-JOINT = re.compile(r"(?<=\w)[(,=/](?=[^\W\d])")
 
 
 def rust_docs():
@@ -69,16 +65,7 @@ def on_page_markdown(markdown, page, **_):
 
 
 def on_page_content(html, **_):
-    """Code in the text never breaks within an option, and in tables also at its joints, as a phone needs it."""
-    return CODE.sub(lambda found: found[0] if found[0].startswith("<pre") else breakable(found[0]), html)
-
-
-def breakable(html):
-    in_table = html.startswith("<td")
-    def code(found):
-        joined = JOINT.sub(r"\g<0><wbr>", found[0]) if in_table else found[0]
-        return FLAG.sub(r'<span class="flag">\g<0></span>', joined)
-    return re.sub(INLINE_CODE, code, html)
+    return breaks.placed(html)
 
 
 def rust_link(found, page):

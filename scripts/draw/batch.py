@@ -116,7 +116,8 @@ def planes(d):
         across, down = x + 9 * (2 - n), y + 5 * n
         for batch, rows in enumerate(EPOCH):
             shown = cut(rows[3][0], 0, *rows[3][1:], SIDE)
-            d.parts.append(f'<g transform="translate({across} {down})" filter="url(#vidrec-{channel})"><g class="show{" second" if batch else ""}" '
+            d.parts.append(f'<g transform="translate({across} {down})" filter="url(#vidrec-{channel})">'
+                           f'<g class="show{" second" if batch else ""}" '
                            f'style="animation-delay:{number(begins(batch, 3, 8))}s">{shown}</g></g>')
         d.box(across, down, SIDE, SIDE, class_="line")
     d.text(x + 62, y + 7, "C", "start", "small bold")
@@ -127,20 +128,27 @@ def planes(d):
     d.text(152, y + 47, "(batch, frames, C, H, W)", class_="mono quiet")
 
 
-def definitions():
-    frames = "".join(f'<g id="vidrec-{clip}-{t}">{scene(t / (clips.FRAMES - 1))}</g>'
-                     for clip, scene in enumerate(clips.SCENES) for t in range(clips.FRAMES))
-    keeps = {"R": "1 0 0 0 0 0 0 0 0 0 0 0 0 0 0", "G": "0 0 0 0 0 0 1 0 0 0 0 0 0 0 0", "B": "0 0 0 0 0 0 0 0 0 0 0 0 1 0 0"}
-    filters = "".join(f'<filter id="vidrec-{name}" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB"><feColorMatrix values="{rows} 0 0 0 1 0"/></filter>'
-                      for name, rows in keeps.items())
-    return f"<style>{STYLE}</style><defs>{filters}{frames}</defs>"
+def frames():
+    """Each frame of each clip, to be used in the record file and in the batch."""
+    for clip, scene in enumerate(clips.SCENES):
+        for t in range(clips.FRAMES):
+            yield f'<g id="vidrec-{clip}-{t}">{scene(t / (clips.FRAMES - 1))}</g>'
+
+
+def filters():
+    """What leaves one channel of a picture."""
+    for n, name in enumerate("RGB"):
+        rows = " ".join(" ".join("1" if row == column == n else "0" for column in range(5)) for row in range(3))
+        yield (f'<filter id="vidrec-{name}" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'
+               f'<feColorMatrix values="{rows} 0 0 0 1 0"/></filter>')
 
 
 def batch():
-    d = Drawing(NARROW, HEIGHT, "From record files to batches", "Eight clips of eight frames lie in a record file as JPEGs, one after "
-                "another. Four clips at a time, in shuffled order, become a batch: the same crop of each frame of a clip, at the same "
-                "size, flipped for some clips. The batch has the axes batch, frames, channels, height and width.")
-    d.parts.append(definitions())
+    d = Drawing(NARROW, HEIGHT, "From record files to batches",
+                "Eight clips of eight frames lie in a record file as JPEGs, one after another. Four clips at a time, in shuffled "
+                "order, become a batch: the same crop of each frame of a clip, at the same size, flipped for some clips. The batch "
+                "has the axes batch, frames, channels, height and width.")
+    d.parts.append(f"<style>{STYLE}</style><defs>{''.join([*filters(), *frames()])}</defs>")
     for part in (record, crops, axes, pictures, planes):
         part(d)
     return d

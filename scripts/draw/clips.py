@@ -41,48 +41,53 @@ def sunrise(u):
 
 
 def ball(u):
-    y = 21.5 - 15 * abs(sin(2 * pi * u + 0.35)) * (1 - 0.3 * u)
-    return sheet("#f3dcbc") + rect(0, 25, 40, 5, "#a4744c") + rect(2 + 31 * u, 25, 6, 1, "#7c5636") + disc(5 + 31 * u, y, 3.5, "#d8402c")
+    x, y = 5 + 31 * u, 21.5 - 15 * abs(sin(2 * pi * u + 0.35)) * (1 - 0.3 * u)
+    floor = rect(0, 25, 40, 5, "#a4744c")
+    return sheet("#f3dcbc") + floor + rect(x - 3, 25, 6, 1, "#7c5636") + disc(x, y, 3.5, "#d8402c")
 
 
 def boat(u):
-    x, tilt = 5 + 28 * u, sin(2 * pi * u)
+    x, mast = 5 + 28 * u, 5 + 28 * u + 2 * sin(2 * pi * u)
+    hull = shape([(x - 5, 20), (x + 5, 20), (x + 3, 24), (x - 3, 24)], "#8a3b22")
+    sails = shape([(x, 19), (mast, 5), (x + 7, 18)], "#ffffff") + shape([(x - 1, 19), (mast - 1, 8), (x - 5, 18)], "#f3c64b")
     waves = [(k, 22 + 0.9 * sin(k / 2.2 + 5 * u)) for k in range(0, 41, 2)]
-    return (sheet("#bfe4f3") + disc(33, 6, 3, "#fff6d2") + shape([(x - 5, 20), (x + 5, 20), (x + 3, 24), (x - 3, 24)], "#8a3b22")
-            + shape([(x, 19), (x + 2 * tilt, 5), (x + 7, 18)], "#ffffff") + shape([(x - 1, 19), (x + 2 * tilt - 1, 8), (x - 5, 18)], "#f3c64b")
-            + shape([*waves, (40, 30), (0, 30)], "#2c7ba6"))
+    return sheet("#bfe4f3") + disc(33, 6, 3, "#fff6d2") + hull + sails + shape([*waves, (40, 30), (0, 30)], "#2c7ba6")
 
 
 def wheel(u):
-    spokes = [[(20, 15), (20 + 11 * cos(a), 15 + 11 * sin(a))] for a in (pi * (k / 4 + u / 3.4) for k in range(8))]
-    cabins = "".join(disc(20 + 11 * cos(a), 15 + 11 * sin(a), 2, ["#e0442a", "#f3c64b", "#2b9a78", "#2b7fc4"][k % 4])
-                     for k, a in enumerate(pi * (k / 4 + u / 3.4) for k in range(8)))
+    rim = [(20 + 11 * cos(a), 15 + 11 * sin(a)) for a in (pi * (k / 4 + u / 3.4) for k in range(8))]
+    colors = ["#e0442a", "#f3c64b", "#2b9a78", "#2b7fc4"] * 2
+    cabins = "".join(disc(x, y, 2, color) for (x, y), color in zip(rim, colors))
     stand = strokes([[(13, 29), (20, 15), (27, 29)]], "#5b4a66", 1.6)
-    return sheet("#f1e2ef") + stand + f'<circle cx="20" cy="15" r="11" fill="none" stroke="#5b4a66"/>' + strokes(spokes, "#5b4a66", 0.6) + cabins
+    ring = '<circle cx="20" cy="15" r="11" fill="none" stroke="#5b4a66"/>'
+    return sheet("#f1e2ef") + stand + ring + strokes([[(20, 15), end] for end in rim], "#5b4a66", 0.6) + cabins
 
 
 def car(u):
     x = 31 - 31 * u
     houses = "".join(rect(k, y, 7, 24 - y, "#2f2a52") for k, y in ((0, 10), (9, 6), (18, 12), (26, 4), (34, 9)))
-    body = shape([(x, 23), (x, 20), (x + 2, 17.5), (x + 6, 17.5), (x + 9, 20), (x + 12, 20.5), (x + 12, 23)], "#f3c64b")
-    return sheet("#7a6aa8") + houses + rect(0, 24, 40, 6, "#1f1c33") + body + disc(x + 3, 23.5, 1.8, "#111") + disc(x + 9, 23.5, 1.8, "#111")
+    body = [(x, 23), (x, 20), (x + 2, 17.5), (x + 6, 17.5), (x + 9, 20), (x + 12, 20.5), (x + 12, 23)]
+    wheels = disc(x + 3, 23.5, 1.8, "#111") + disc(x + 9, 23.5, 1.8, "#111")
+    return sheet("#7a6aa8") + houses + rect(0, 24, 40, 6, "#1f1c33") + shape(body, "#f3c64b") + wheels
 
 
 def plant(u):
     top = 24 - 16 * u
-    leaves = "".join(shape([(20, y), (20 + s * 7 * u, y - 4), (20 + s * 3 * u, y + 1)], "#3c9a4e")
-                     for s, y in ((-1, 22 - 3 * u), (1, 21 - 7 * u), (-1, 22 - 11 * u)) if y > top)
-    flower = "".join(disc(20 + 2.8 * u * cos(a), top + 2.8 * u * sin(a), 2 * u, "#e2568d") for a in (2 * pi * k / 5 for k in range(5))) if u > 0.5 else ""
-    return (sheet("#dcefcb") + rect(0, 24, 40, 6, "#6b4a2f") + strokes([[(20, 25), (20, top)]], "#2f7a3f", 1.4) + leaves + flower
-            + (disc(20, top, 1.7, "#f3c64b") if u > 0.5 else ""))
+    stem = strokes([[(20, 25), (20, top)]], "#2f7a3f", 1.4)
+    leaves = "".join(shape([(20, y), (20 + side * 7 * u, y - 4), (20 + side * 3 * u, y + 1)], "#3c9a4e")
+                     for side, y in ((-1, 22 - 3 * u), (1, 21 - 7 * u), (-1, 22 - 11 * u)) if y > top)
+    petals = [(20 + 2.8 * u * cos(a), top + 2.8 * u * sin(a)) for a in (2 * pi * k / 5 for k in range(5))]
+    flower = "".join(disc(x, y, 2 * u, "#e2568d") for x, y in petals) + disc(20, top, 1.7, "#f3c64b")
+    return sheet("#dcefcb") + rect(0, 24, 40, 6, "#6b4a2f") + stem + leaves + (flower if u > 0.5 else "")
 
 
 def rocket(u):
     y = 19 - 19 * u
     stars = "".join(disc(x, s, 0.5, "#fff") for x, s in ((4, 5), (10, 14), (31, 4), (35, 17), (28, 24), (7, 25)))
     fire = shape([(17.5, y + 9), (22.5, y + 9), (20, y + 12 + 7 * u)], "#ff9a3c")
-    return sheet("#101a38") + stars + fire + shape([(20, y - 1), (23, y + 4), (23, y + 9), (17, y + 9), (17, y + 4)], "#e8ebf0") + disc(20, y + 4.5, 1.4, "#2b7fc4") \
-        + shape([(17, y + 6), (14.5, y + 10), (17, y + 9)], "#d8402c") + shape([(23, y + 6), (25.5, y + 10), (23, y + 9)], "#d8402c")
+    body = shape([(20, y - 1), (23, y + 4), (23, y + 9), (17, y + 9), (17, y + 4)], "#e8ebf0")
+    fins = "".join(shape([(20 + 3 * side, y + 6), (20 + 5.5 * side, y + 10), (20 + 3 * side, y + 9)], "#d8402c") for side in (-1, 1))
+    return sheet("#101a38") + stars + fire + body + disc(20, y + 4.5, 1.4, "#2b7fc4") + fins
 
 
 def juggler(u):
@@ -91,8 +96,8 @@ def juggler(u):
         phase = (u * 7 / 8 + k / 3) % 1
         balls += disc(20 + 9 * cos(pi * phase), 17 - 14 * sin(pi * phase), 2.1, color)
     lift = sin(2 * pi * u)
-    arms = strokes([[(11.5, 18 + lift), (20, 20), (28.5, 18 - lift)], [(20, 18), (20, 30)]], "#33404d", 1.8)
-    return sheet("#f6d9a9") + arms + disc(20, 14, 2.8, "#33404d") + balls
+    body = strokes([[(11.5, 18 + lift), (20, 20), (28.5, 18 - lift)], [(20, 18), (20, 30)]], "#33404d", 1.8)
+    return sheet("#f6d9a9") + body + disc(20, 14, 2.8, "#33404d") + balls
 
 
 SCENES = [sunrise, ball, boat, wheel, car, plant, rocket, juggler]

@@ -23,7 +23,7 @@ TEXT += [("md-primary-bg-color", HEADER), ("md-primary-bg-color--light", HEADER)
          ("md-footer-fg-color--light", FOOTER), ("md-default-fg-color", "md-typeset-mark-color"), (PAGE, "md-typeset-a-color"),
          ("md-accent-bg-color", "md-accent-fg-color")]
 # 1.4.11: symbols and parts of drawings.
-PARTS = [("md-default-fg-color--lighter", PAGE), ("md-default-fg-color--lighter", CODE), ("brand", PAGE), ("light", PAGE)]
+PARTS = [("md-default-fg-color--lighter", PAGE), ("md-default-fg-color--lighter", CODE), ("light", PAGE)]
 
 
 def luminance(color):
