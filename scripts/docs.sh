@@ -6,9 +6,9 @@
 #     scripts/docs.sh --no-rust   without rustdoc's pages; links to Rust items are then plain text
 #     scripts/docs.sh --serve     without them, on a port of this machine, again at each change of a page
 #
-# VIDREC_PROGRAM names the program that the page of commands describes; without it, this builds the program.
-# VIDREC_RUST_DOCS names a folder of rustdoc's pages; without it, this makes them. What it needs from PyPI goes to
-# target/venv-docs, 150 MB.
+# VIDREC_PROGRAM names the program that the pages of commands describe, and VIDREC_RUST_DOCS a folder of rustdoc's pages.
+# Without them, this takes what was built here if it is newer than all sources, and otherwise builds it. What it needs from
+# PyPI goes to target/venv-docs, 150 MB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -24,16 +24,38 @@ done
 
 target=${CARGO_TARGET_DIR:-target}
 
+# Whether a file is newer than all that the program and rustdoc's pages are made of.
+is_newest() { # FILE
+  [ -f "$1" ] && [ -z "$(find Cargo.toml Cargo.lock src crates -type f -newer "$1" -print -quit)" ]
+}
+
+# A program that has all commands, and their options for servers. Tests also build smaller ones.
+built_program() {
+  local program
+  for program in "$target"/{release,debug}/vidrec; do
+    if is_newest "$program" && "$program" pack --help 2> /dev/null | grep '^Object storage' > /dev/null; then
+      echo "$program"
+      return
+    fi
+  done
+}
+
 # rustdoc links to the sources of another crate if pages of that crate are there when it begins, so the crate that lists the
-# names is last.
+# names is last. The stamp is older than pages that something else made later.
 rust_pages() {
   local others=(crates/vidrec-*)
   rust_pages_of "${others[@]/#crates\//--package=}" --package=vidrec
   rm -rf "$target/doc/vidrec"
   rust_pages_of --package=vidrec
+  touch "$target/doc/made-for-site"
 }
 
 rust_pages_of() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --lib "$@"; } # OPTION...
+
+has_rust_pages() {
+  local stamp=$target/doc/made-for-site
+  is_newest "$stamp" && [ -z "$(find "$target/doc" -name '*.html' -newer "$stamp" -print -quit)" ]
+}
 
 wanted=$(python3 --version | cat - scripts/requirements-docs.txt | sha256sum)
 if [ "$(cat target/venv-docs/made-for 2> /dev/null)" != "$wanted" ]; then
@@ -45,14 +67,23 @@ if [ "$(cat target/venv-docs/made-for 2> /dev/null)" != "$wanted" ]; then
 fi
 
 if [ -z "${VIDREC_PROGRAM:-}" ]; then
-  cargo build --quiet --locked --bins --examples
-  VIDREC_PROGRAM=$target/debug/vidrec
+  VIDREC_PROGRAM=$(built_program)
+  if [ -n "$VIDREC_PROGRAM" ]; then
+    echo "docs: $VIDREC_PROGRAM is newer than the sources, and describes its commands"
+  else
+    cargo build --quiet --locked --bins --examples
+    VIDREC_PROGRAM=$target/debug/vidrec
+  fi
 fi
 if [ -z "$rust" ]; then
   VIDREC_RUST_DOCS=
 elif [ -z "${VIDREC_RUST_DOCS:-}" ]; then
-  rust_pages
   VIDREC_RUST_DOCS=$target/doc
+  if has_rust_pages; then
+    echo "docs: rustdoc's pages in $VIDREC_RUST_DOCS are newer than the sources"
+  else
+    rust_pages
+  fi
 fi
 export VIDREC_PROGRAM VIDREC_RUST_DOCS
 # It advertises; ruff, which formats signatures, is beside it.

@@ -1,4 +1,7 @@
-"""The page of commands, from what the program says of itself: `vidrec --help`, and of each subcommand."""
+"""The pages of commands, from what the program says of itself: `vidrec --help`, and of each subcommand.
+
+Each command that `vidrec --help` lists has a page of its own, with its subcommands; the index lists them in the same groups.
+"""
 import functools
 import html
 import os
@@ -9,10 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The same in each command, so that the page shows it folded.
+# Where the pages are below docs/.
+FOLDER = "reference/commands"
+# The same in each command, so that its page shows it folded.
 FOLDED = "Object storage"
 # Commands that `vidrec --help` does not list.
 HIDDEN = ["completions", "manual"]
+# The non-breaking hyphen.
+HYPHEN = "\u2011"
 
 
 @dataclass
@@ -32,7 +39,16 @@ class Command:
 
     @property
     def anchor(self):
-        return "-".join(self.words)
+        """The name of a subcommand on the page of its command, which is empty for the command itself."""
+        return "-".join(self.words[1:])
+
+    @property
+    def flags(self):
+        """Long options, each with the name of its place on the page."""
+        for option in (option for options in self.groups.values() for option in options):
+            found = re.search(r"--[\w-]+", option.name)
+            if found:
+                yield option, found[0], self.anchor + found[0]
 
     @property
     def subcommands(self):
@@ -40,9 +56,14 @@ class Command:
         return found if self.words else found + HIDDEN
 
 
+def page(name):
+    """The page of a command, and of its subcommands."""
+    return f"{FOLDER}/{name}.md"
+
+
 def of_commands(options):
     """Whether these are subcommands, which have names without marks. The program shows them in groups."""
-    return all(re.fullmatch(r"[a-z][a-z0-9-]*", option.name) for option in options)
+    return bool(options) and all(re.fullmatch(r"[a-z][a-z0-9-]*", option.name) for option in options)
 
 
 def program():
@@ -63,7 +84,9 @@ def parse(words, text):
     """A command from its help, as clap lays it out."""
     about, _, rest = text.partition("\nUsage: ")
     usage, _, rest = rest.partition("\n\n")
-    command = Command(words, paragraphs(about.splitlines()), re.sub(r"\s*\n\s*", " ", usage))
+    # Each form begins with the program.
+    usage = re.sub(r"\s*\n\s*(vidrec )?", lambda found: "\nvidrec " if found[1] else " ", usage)
+    command = Command(words, paragraphs(about.splitlines()), usage)
     for heading, lines in sections(rest.splitlines()):
         if heading == "Examples":
             command.examples = [line.strip() for line in lines if line.strip()]
@@ -164,45 +187,77 @@ def description(option):
 
 
 def definitions(command, options):
+    anchors = {option.name: anchor for option, _, anchor in command.flags}
     lines = []
     for option in options:
-        found = re.search(r"--[\w-]+", option.name)
-        anchor = f' id="{command.anchor}{found[0]}"' if found else ""
+        anchor = f' id="{anchors[option.name]}"' if option.name in anchors else ""
         lines.append(f"<dt{anchor}>{code(option.name)}</dt><dd>{description(option)}</dd>")
     return f'<dl class="options">{"".join(lines)}</dl>'
 
 
 def section(command):
-    """The Markdown of one command."""
+    """The Markdown of one command, below its heading."""
     level = "#" * (1 + len(command.words))
-    lines = [f"{level} vidrec {' '.join(command.words)} {{#{command.anchor}}}", ""] if command.words else []
+    lines = []
     for paragraph in command.about:
         lines += [f"<p>{inline(sentence(paragraph))}</p>", ""]
     lines += ["```text", command.usage, "```", ""]
     for heading, found in command.groups.items():
-        if found and of_commands(found):
-            lines += [] if heading == "Commands" else [f'<p class="options-heading">{html.escape(heading)}</p>']
-            lines += [links(command, found), ""]
+        if of_commands(found):
+            lines += [links(found, "#" + "-".join([*command.words[1:], "{}"])), ""]
         elif found and heading.startswith(FOLDED):
             summary = f"<summary>{html.escape(heading)}</summary>"
             lines += [f'<details class="options-folded">{summary}{definitions(command, found)}</details>', ""]
         elif found:
-            lines += [f'<p class="options-heading">{html.escape(heading)}</p>', definitions(command, found), ""]
+            lines += [f"{level} {heading}", "", definitions(command, found), ""]
     if command.examples:
-        lines += ['<p class="options-heading">Examples</p>', "", "```sh", *command.examples, "```", ""]
+        lines += [f"{level} Examples", "", "```sh", *command.examples, "```", ""]
     return "\n".join(lines)
 
 
-def links(command, options):
-    """A table of subcommands."""
+def links(options, address):
+    """A table of commands."""
     rows = []
     for option in options:
-        anchor = "-".join([*command.words, option.name])
         about = inline(" ".join(option.paragraphs))
-        rows.append(f'<tr><td><a href="#{anchor}"><code>{option.name}</code></a></td><td>{about}</td></tr>')
+        rows.append(f'<tr><td><a href="{address.format(option.name)}"><code>{option.name}</code></a></td><td>{about}</td></tr>')
     return f'<table class="commands"><tbody>{"".join(rows)}</tbody></table>'
 
 
-def markdown():
-    """What stands below the page's introduction."""
-    return "\n".join(section(command) for command in tree())
+def groups():
+    """The names of all commands, by the headings of `vidrec --help`."""
+    listed = {heading: [option.name for option in found] for heading, found in tree()[0].groups.items() if of_commands(found)}
+    return {**listed, "Shells": HIDDEN}
+
+
+def index():
+    """What stands on the index below its introduction."""
+    main, *others = tree()
+    about = {command.words[0]: command.about[:1] for command in others if len(command.words) == 1}
+    lines = ["```text", main.usage, "```", ""]
+    for heading, names in groups().items():
+        lines += [f"## {heading}", "", links([Option(name, about[name]) for name in names], "{}.html"), ""]
+    return "\n".join(lines)
+
+
+def pages():
+    """The Markdown of each command's page, by its path below docs/."""
+    found = {}
+    for command in tree()[1:]:
+        own = len(command.words) == 1
+        heading = "#" * len(command.words) + f" vidrec {' '.join(command.words)}" + ("" if own else f" {{#{command.anchor}}}")
+        path = page(command.words[0])
+        found[path] = found.get(path, "") + f"{heading}\n\n{section(command)}\n"
+    return found
+
+
+def entries():
+    """What the search finds besides: each option, by its name alone. Its title has hyphens at which no word ends, as
+    assets/search.js asks for them, so that it comes first if somebody types an option and never otherwise."""
+    for command in tree()[1:]:
+        for option, flag, anchor in command.flags:
+            title = f"{flag.replace('-', HYPHEN)} (vidrec {' '.join(command.words)})"
+            location = f"{FOLDER}/{command.words[0]}.html#{anchor}"
+            about = option.paragraphs[0].partition(" [")[0] if option.paragraphs else ""
+            text = f"{code(option.name)} {inline(about)}"
+            yield {"location": location, "title": title, "text": text}

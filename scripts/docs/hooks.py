@@ -5,6 +5,7 @@ import posixpath
 import re
 from pathlib import Path
 
+import breaks
 import commands
 import repository
 import rust_items
@@ -26,14 +27,26 @@ def on_config(config):
     # Its links begin at the root of a server, and a disk has no page for what is not there.
     config.theme.static_templates.discard("404.html")
     if not commands.program():
-        log.info("no program vidrec: the page of commands is empty, and links to its sections are not checked")
-        config.validation.links.anchors = logging.INFO
+        log.info("no program vidrec: there are no pages of commands, and links to them are not checked")
+        config.validation.links.not_found = config.validation.links.anchors = logging.INFO
+    else:
+        list_commands(config.nav)
     if not rust_items.items(rust_docs()):
         log.info("no pages of rustdoc: links to Rust items are plain text")
 
 
+def list_commands(nav):
+    """Lists the pages of commands below their index, in the groups of `vidrec --help`."""
+    index = [f"{commands.FOLDER}/index.md"]
+    below = next(below for entry in nav for below in entry.values() if below == index)
+    below += [{group: [{name: commands.page(name)} for name in names]} for group, names in commands.groups().items()]
+
+
 def on_files(files, config):
     """rustdoc's pages are files of the site, so that links to them are checked. The JSON beside them is for programs."""
+    if commands.program():
+        for page, text in commands.pages().items():
+            files.append(File.generated(config, page, content=text))
     if rust_items.items(rust_docs()):
         root = Path(rust_docs())
         for path in sorted(root.rglob("*")):
@@ -46,9 +59,13 @@ def on_page_markdown(markdown, page, **_):
     markdown = repository.expand(markdown, name)
     markdown = markdown.replace("<!-- words -->", repository.words())
     if "<!-- commands -->" in markdown and commands.program():
-        markdown = markdown.replace("<!-- commands -->", commands.markdown())
+        markdown = markdown.replace("<!-- commands -->", commands.index())
     markdown = NO_RUN.sub(r"\1", markdown)
     return RUST.sub(lambda found: rust_link(found, name), markdown)
+
+
+def on_page_content(html, **_):
+    return breaks.placed(html)
 
 
 def rust_link(found, page):
@@ -66,4 +83,7 @@ def rust_link(found, page):
 # Before the plugin writes its index.
 @event_priority(50)
 def on_post_build(config):
-    config.plugins["material/search"].search_index.entries.extend(rust_items.entries(rust_docs(), "rust/"))
+    entries = config.plugins["material/search"].search_index.entries
+    entries.extend(rust_items.entries(rust_docs(), "rust/"))
+    if commands.program():
+        entries.extend(commands.entries())

@@ -4,10 +4,9 @@
     scripts/draw/diagrams.py           draws them
     scripts/draw/diagrams.py --check   says which are not as they would be drawn; the status is then 1
 """
-from svg import COLORS, Drawing
+from svg import COLORS, WIDE, Drawing, both
 from write import finish
 
-WIDTH = 690
 OURS, LIMIT, GREEN = COLORS["ours"], COLORS["limit"], COLORS["green"]
 
 
@@ -29,7 +28,7 @@ def fields(drawing, x, y, height, parts, color=OURS):
 
 def files():
     """The files of a data set, and what ties them together."""
-    d = Drawing(WIDTH, 250, "The files of a data set", "dataset.json lists all files. Each index binds its record file and "
+    d = Drawing(WIDE, 250, "The files of a data set", "dataset.json lists all files. Each index binds its record file and "
                 "its track file by length, SHA-256 and a CRC-32 of both ends.")
     tinted(d, 0, 92, 150, 62, LIMIT, "the commit point: replacing it makes a data set")
     d.text(75, 116, "dataset.json", "middle", "mono bold")
@@ -61,7 +60,7 @@ def files():
 
 def record():
     """The bytes of a record, and where records lie in a record file."""
-    d = Drawing(WIDTH, 202, "A record", "A record file holds one record after another; the records of a clip lie side by side. "
+    d = Drawing(WIDE, 202, "A record", "A record file holds one record after another; the records of a clip lie side by side. "
                 "A record is a magic word, a length, 24 bytes of label and ids, one JPEG, and padding to a multiple of four.")
     d.text(0, 14, "record file", class_="small bold")
     clips = [("clip 0", 4), ("clip 1", 4), ("clip 2", 4)]
@@ -113,7 +112,7 @@ SECTIONS = [
 def index():
     """The sections of an index, and how a reader gets from a clip to a JPEG."""
     row, top, left, width = 29, 24, 172, 96
-    d = Drawing(WIDTH, top + row * len(SECTIONS) + 6, "An index", "Sections from the first byte to the last: "
+    d = Drawing(WIDE, top + row * len(SECTIONS) + 6, "An index", "Sections from the first byte to the last: "
                 + "; ".join(f"{name}: {what}" for name, _, what, _ in SECTIONS))
     d.text(left + width + 12, 14, "bytes", class_="small quiet")
     d.text(left + width + 96, 14, "what", class_="small quiet")
@@ -142,15 +141,17 @@ def index():
     return d
 
 
-def tiles():
-    """Which tiles of a JPEG a crop touches."""
+def tiles(sheet):
+    """Which tiles of a JPEG a crop touches. In a narrow drawing the words stand below the picture."""
     picture, crop, mcu, restart = (340, 256), (96, 52, 170, 170), 16, 2
     tile = mcu * restart
     columns, rows = -(-picture[0] // tile), -(-picture[1] // mcu)
     left, right = crop[0] // tile, (crop[0] + crop[2] - 1) // tile
     first, last = crop[1] // mcu, (crop[1] + crop[3] - 1) // mcu
     touched = (right - left + 1) * (last - first + 1)
-    d = Drawing(WIDTH, 330, "Tiles and a crop", f"A JPEG of {picture[0]}x{picture[1]} pixels has {columns * rows} tiles of "
+    beside = sheet == WIDE
+    words_x, words_y = (372, 0) if beside else (0, 272)
+    d = Drawing(sheet, 330 if beside else 570, "Tiles and a crop", f"A JPEG of {picture[0]}x{picture[1]} pixels has {columns * rows} tiles of "
                 f"{tile}x{mcu}. A crop of {crop[2]}x{crop[3]} touches {touched} of them, and only these are decoded.")
     scale, x0, y0 = 1.0, 1, 22
     d.text(0, 14, f"a frame of {picture[0]}x{picture[1]}", class_="small bold")
@@ -164,7 +165,6 @@ def tiles():
     d.box(x0 + crop[0], y0 + crop[1], crop[2], crop[3], class_=None, fill="none", stroke=LIMIT, stroke_width=2.5)
     d.text(x0 + crop[0] + crop[2] / 2, y0 + crop[1] + crop[3] / 2, "the crop", "middle", "bold")
     d.text(x0 + crop[0] + crop[2] / 2, y0 + crop[1] + crop[3] / 2 + 16, f"{crop[2]}x{crop[3]}", "middle", "small")
-    right_column = 372
     for y, words, bold in [
         (34, "A tile: two blocks of 16x16 pixels", True), (52, "(one, where their number in a row is odd).", False),
         (70, "A restart marker ends it, so what is behind the", False),
@@ -175,21 +175,21 @@ def tiles():
         (176, "size, if the crop is that much larger than the", False), (194, "output.", False),
         (228, "Other readers see an ordinary JPEG.", True),
     ]:
-        d.text(right_column, y, words, class_="small bold" if bold else "small")
-    y, x = 298, 1.0
-    d.text(0, y - 7, f"row {first} of the tiles as bytes; behind each tile its restart marker", class_="small bold")
+        d.text(words_x, words_y + y, words, class_="small bold" if bold else "small")
+    y, x = d.size[1] - 32, 1.0
+    behind = "; behind each tile its restart marker" if beside else " and restart markers"
+    d.text(0, y - 7, f"row {first} of the tiles as bytes{behind}", class_="small bold")
     tinted(d, x, y, 58, 24, LIMIT, "SOI, quantization and Huffman tables, SOF0, DRI, SOS", 0.14)
     d.text(x + 29, y + 16, "header", "middle", "small")
     d.text(x + 62, y + 16, "…", class_="small")
     x += 78
-    count = columns
-    width = (WIDTH - 44 - 80 - 20) / count
-    for n in range(count):
+    width, marker = (sheet - 44 - 80 - 20) / columns, 12 if beside else 5
+    for n in range(columns):
         used = left <= n <= right
-        d.add("rect", tip=f"tile {n} of row {first}", x=x, y=y, width=width - 13, height=24,
+        d.add("rect", tip=f"tile {n} of row {first}", x=x, y=y, width=width - marker - 1, height=24,
               fill=OURS if used else "currentColor", fill_opacity=0.28 if used else 0.05, stroke="currentColor",
               stroke_opacity=0.35, stroke_width=0.7)
-        d.add("rect", tip=f"marker RST{n % 8}", x=x + width - 13, y=y, width=12, height=24, fill=LIMIT)
+        d.add("rect", tip=f"marker RST{n % 8}", x=x + width - marker - 1, y=y, width=marker, height=24, fill=LIMIT)
         x += width
     d.text(x + 4, y + 16, "… EOI", class_="small")
     return d
@@ -197,7 +197,7 @@ def tiles():
 
 def commit():
     """How files become a data set, and what a reader finds at each moment."""
-    d = Drawing(WIDTH, 196, "The commit point", "Files are written and synced, get their final names, and then dataset.json is "
+    d = Drawing(WIDE, 196, "The commit point", "Files are written and synced, get their final names, and then dataset.json is "
                 "replaced in one step. A reader finds the old data set before that and the new one after it.")
     steps = [("write", "records, index;", "hidden names"), ("sync", "until the disk", "has them"),
              ("rename", "to final names,", "not listed yet"), ("replace", "dataset.json:", "one rename"),
@@ -215,7 +215,7 @@ def commit():
     d.line((at, 84), (at, 176), class_=None, stroke=LIMIT, stroke_width=2, stroke_dasharray="4 3")
     d.text(at, 190, "the commit point", "middle", "small bold")
     before = (0, at - 6, GREEN, "a reader finds the old data set", "killed here: as if nothing had been begun")
-    after = (at + 6, WIDTH, OURS, "the new one", "killed here: it is there")
+    after = (at + 6, WIDE, OURS, "the new one", "killed here: it is there")
     for x, end, color, name, what in (before, after):
         tinted(d, x + 1, 100, end - x - 2, 26, color, strength=0.16)
         d.text((x + end) / 2, 117, name, "middle", "small bold")
@@ -244,56 +244,75 @@ STEP = (208.0, 68.0)  # width and height of a step's box
 ACROSS, DOWN = 241.0, 98.0
 
 
-def step(d, place, top, color, name, room, one, two):
-    x, y = place % 3 * ACROSS, top + place // 3 * DOWN
-    tinted(d, x + 1, y, STEP[0] - 2, STEP[1], color, f"{name}: {one} {two}", 0.12)
-    d.text(x + 12, y + 21, name, class_="bold")
-    d.text(x + STEP[0] - 10, y + 21, room, "end", "mono quiet")
-    d.text(x + 12, y + 41, one, class_="small")
-    d.text(x + 12, y + 57, two, class_="small")
+class Steps:
+    """Boxes one after another, three in each row; in a narrow drawing below each other."""
+
+    def __init__(self, drawing, top, color):
+        self.d, self.top, self.color, self.count = drawing, top, color, 0
+        wide = drawing.size[0] == WIDE
+        self.across, self.width, self.down = (3, STEP[0], DOWN) if wide else (1, drawing.size[0], STEP[1] + 20)
+
+    def corner(self, place):
+        return place % self.across * ACROSS, self.top + place // self.across * self.down
+
+    def box(self, color, tip, strength):
+        """The next box, with the arrow that leads to it."""
+        (x, y), place = self.corner(self.count), self.count
+        tinted(self.d, x + 1, y, self.width - 2, STEP[1], color, tip, strength)
+        self.count += 1
+        before_x, before_y = self.corner(place - 1)
+        if place % self.across:
+            self.d.arrow((before_x + self.width + 2, y + STEP[1] / 2), (x - 2, y + STEP[1] / 2))
+        elif place:
+            self.turn(before_x, before_y, y)
+        return x, y
+
+    def turn(self, from_x, from_y, to_y):
+        """The arrow from a box to the left one of the next row."""
+        middle = to_y - (self.down - STEP[1]) / 2
+        start, end = from_x + self.width / 2, self.width / 2
+        bends = [(start, middle), (end, middle)] if start != end else []
+        self.d.arrow((start, from_y + STEP[1] + 2), *bends, (end, to_y - 2))
+
+    def step(self, name, room, one, two):
+        x, y = self.box(self.color, f"{name}: {one} {two}", 0.12)
+        self.d.text(x + 12, y + 21, name, class_="bold")
+        self.d.text(x + self.width - 10, y + 21, room, "end", "mono quiet")
+        self.d.text(x + 12, y + 41, one, class_="small")
+        self.d.text(x + 12, y + 57, two, class_="small")
 
 
-def onward(d, place, top):
-    """The arrow to a place from the one before it."""
-    x, y = place % 3 * ACROSS, top + place // 3 * DOWN
-    if place % 3:
-        d.arrow((x - ACROSS + STEP[0] + 2, y + STEP[1] / 2), (x - 2, y + STEP[1] / 2))
-    elif place:
-        middle = y - (DOWN - STEP[1]) / 2
-        d.arrow((2 * ACROSS + STEP[0] / 2, y - DOWN + STEP[1] + 2), (2 * ACROSS + STEP[0] / 2, middle), (STEP[0] / 2, middle),
-                (STEP[0] / 2, y - 2))
-
-
-def way():
+def way(width):
     """From a video to a batch."""
-    first, second = 26, 260
-    d = Drawing(WIDTH, 468, "The way of a frame", "From a video to a batch. Packing, once: "
+    d = Drawing(width, 0, "The way of a frame", "From a video to a batch. Packing, once: "
                 + ", ".join(name for name, *_ in PACKING) + ". Loading, each epoch: " + ", ".join(name for name, *_ in LOADING))
     d.text(0, 14, "Packing, once", class_="bold")
-    d.text(WIDTH, 14, "on the right of each step: its rooms below src/", "end", "small quiet")
-    for place, (name, *words) in enumerate(PACKING):
-        step(d, place, first, GREEN, name, *words)
-        onward(d, place, first)
-    onward(d, 5, first)
-    x, y = 2 * ACROSS, first + DOWN
-    tinted(d, x + 1, y, STEP[0] - 2, STEP[1], LIMIT, strength=0.2)
-    d.text(x + STEP[0] / 2, y + 21, "a data set", "middle", "bold")
-    d.text(x + STEP[0] / 2, y + 41, "dataset.json .vidx .rec", "middle", "mono")
-    d.text(x + STEP[0] / 2, y + 57, "on a disk or in object storage", "middle", "small")
-    middle = y + STEP[1] + 16
-    d.arrow((x + STEP[0] / 2, y + STEP[1] + 2), (x + STEP[0] / 2, middle), (STEP[0] / 2, middle), (STEP[0] / 2, second - 2))
-    d.text(STEP[0] / 2 + 12, second - 14, "Loading, each epoch", class_="bold")
-    for place, (name, *words) in enumerate(LOADING):
-        step(d, place, second, OURS, name, *words)
-        onward(d, place, second)
-    bottom = second + DOWN + STEP[1]
-    d.arrow((2 * ACROSS + STEP[0] / 2, bottom + 2), (2 * ACROSS + STEP[0] / 2, bottom + 20))
-    d.text(2 * ACROSS + STEP[0] / 2, bottom + 36, "your training step", "middle", "bold")
+    note = "on the right of each step: its rooms below src/" if width == WIDE else "on the right: rooms below src/"
+    d.text(width, 14, note, "end", "small quiet")
+    packing = Steps(d, 26, GREEN)
+    for step in PACKING:
+        packing.step(*step)
+    x, y = packing.box(LIMIT, None, 0.2)
+    middle = x + packing.width / 2
+    d.text(middle, y + 21, "a data set", "middle", "bold")
+    d.text(middle, y + 41, "dataset.json .vidx .rec", "middle", "mono")
+    d.text(middle, y + 57, "on a disk or in object storage", "middle", "small")
+    loading = Steps(d, y + STEP[1] + 68, OURS)
+    turn, end = y + STEP[1] + 16, loading.width / 2
+    d.arrow((middle, y + STEP[1] + 2), *([(middle, turn), (end, turn)] if middle != end else []), (end, loading.top - 2))
+    d.text(end + 12, loading.top - 14, "Loading, each epoch", class_="bold")
+    for step in LOADING:
+        loading.step(*step)
+    x, y = loading.corner(loading.count - 1)
+    middle, bottom = x + loading.width / 2, y + STEP[1]
+    d.arrow((middle, bottom + 2), (middle, bottom + 20))
+    d.text(middle, bottom + 36, "your training step", "middle", "bold")
+    d.size = width, bottom + 42
     return d
 
 
-DIAGRAMS = {"format-files": files, "format-record": record, "format-index": index, "format-tiles": tiles,
-            "format-commit": commit, "way-of-a-frame": way}
+DIAGRAMS = {"format-files": files, "format-record": record, "format-index": index, "format-tiles": both(tiles),
+            "format-commit": commit, "way-of-a-frame": both(way)}
 
 if __name__ == "__main__":
     finish(DIAGRAMS)

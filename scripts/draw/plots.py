@@ -7,10 +7,10 @@
 import math
 
 from results import as_text, load, main_value
-from svg import COLORS, Drawing, width_of
+from svg import COLORS, INSIDE, WIDE, Drawing, both, width_of
 from write import finish
 
-WIDTH, ROW, BAR = 690, 26, 16
+ROW, BAR = 26, 16
 
 
 def kind_of(results, name):
@@ -42,17 +42,18 @@ def dashed(drawing, x, top, bottom):
     drawing.line((x, top), (x, bottom), class_=None, stroke=COLORS["limit"], stroke_width=1.5, stroke_dasharray="3 3")
 
 
-def labels_at(drawing, results, top, width, names):
-    """The names of the rows, which `names` may shorten."""
+def labels_at(drawing, results, top, pitch, width, names):
+    """The names of the rows, which `names` may shorten; above their bars, if the rows have the room."""
     for i, row in enumerate(results.rows):
         bold = kind_of(results, row.name) == "ours"
-        lines = wrapped(names.get(row.name, row.name), width - 8, 12, bold)
+        name = names.get(row.name, row.name)
+        lines = wrapped(name, width - 8, 12, bold) if pitch == ROW else [name]
         for n, text in enumerate(lines):
-            y = top + ROW * i + BAR - 4 + 12.5 * (n - (len(lines) - 1) / 2)
+            y = top + pitch * i + (BAR - 4 + 12.5 * (n - (len(lines) - 1) / 2) if pitch == ROW else -5)
             drawing.text(0, y, text, font_size=12, class_="bold" if bold else None)
 
 
-def column_of_bars(drawing, results, column, x, width, top):
+def column_of_bars(drawing, results, column, x, width, top, pitch):
     """The bars of one column, each with its value, and a dashed line at the reference."""
     values = [main_value(row.values[column]) for row in results.rows]
     known = [v for v in values if v is not None]
@@ -61,7 +62,7 @@ def column_of_bars(drawing, results, column, x, width, top):
     reference = main_value(results.row(results.reference).values[column]) if results.reference else None
     line = x + reference * scale if reference else None
     for i, (row, value) in enumerate(zip(results.rows, values)):
-        y, note, kind = top + ROW * i, row.notes[column], kind_of(results, row.name)
+        y, note, kind = top + pitch * i, row.notes[column], kind_of(results, row.name)
         if value is None:
             drawing.text(x, y + BAR - 3, note or "–", class_="small quiet")
             continue
@@ -72,31 +73,40 @@ def column_of_bars(drawing, results, column, x, width, top):
             end = line + 4
         drawing.text(end, y + BAR - 3, as_text(value), font_size=12, class_="bold" if kind == "ours" else None)
     if line:
-        dashed(drawing, line, top - 4, top + ROW * len(values) - 6)
+        dashed(drawing, line, top - 4, top + pitch * len(values) - 6)
 
 
-def bars(title, results, columns=None, names=None, label_width=190, less=()):
-    """Rows with a bar in each column, of which each has a scale of its own; of those in `less`, less is better."""
+def bars(width, title, results, columns=None, names=None, label_width=190, less=()):
+    """Rows with a bar in each column, of which each has a scale of its own; of those in `less`, less is better. In a narrow
+    drawing the columns stand below each other."""
     columns = list(range(len(results.columns))) if columns is None else columns
-    room = (WIDTH - label_width) / len(columns)
-    heads = [wrapped(results.columns[c], room - 12, bold=True) for c in columns]
-    top = 26 + 15 * max(map(len, heads))
+    names, across, pitch = names or {}, len(columns), ROW
+    if width < WIDE:
+        across, label_width = 1, 142
+        if any(len(wrapped(names.get(row.name, row.name), label_width - 8, 12)) > 2 for row in results.rows):
+            label_width, pitch = 0, ROW + 16
+    room = (width - label_width) / across
     cores = "one core" if results.cores == 1 else f"{results.cores} cores"
-    drawing = Drawing(WIDTH, top + ROW * len(results.rows) + 4, f"{title}: {results.processor}, {cores}",
-                      f"{results.data}. {results.command}".rstrip(". ") + ".")
-    labels_at(drawing, results, top, label_width, names or {})
-    for place, (column, head) in enumerate(zip(columns, heads)):
-        x = label_width + place * room
-        for n, text in enumerate(head):
-            drawing.text(x, 12 + 15 * n, text, class_="small bold")
-        unit = results.unit_of(column) + (", less is better" if column in less else "")
-        drawing.text(x, 12 + 15 * len(head), unit, class_="small quiet")
-        column_of_bars(drawing, results, column, x, room, top)
+    drawing = Drawing(width, 0, f"{title}: {results.processor}, {cores}", f"{results.data}. {results.command}".rstrip(". ") + ".")
+    begin = 0
+    for band in (columns[at:at + across] for at in range(0, len(columns), across)):
+        heads = [wrapped(results.columns[c], room - 12, bold=True) for c in band]
+        top = begin + 26 + 15 * max(map(len, heads)) + pitch - ROW
+        labels_at(drawing, results, top, pitch, label_width, names)
+        for place, (column, head) in enumerate(zip(band, heads)):
+            x = label_width + place * room
+            for n, text in enumerate(head):
+                drawing.text(x, begin + 12 + 15 * n, text, class_="small bold")
+            unit = results.unit_of(column) + (", less is better" if column in less else "")
+            drawing.text(x, begin + 12 + 15 * len(head), unit, class_="small quiet")
+            column_of_bars(drawing, results, column, x, room, top, pitch)
+        begin = top + pitch * len(results.rows) - (pitch - ROW) + 16
+    drawing.size = width, begin - 12
     return drawing
 
 
-def loaders():
-    return bars("Frames per second of loaders", load("loaders-zen5"), names={
+def loaders(width):
+    return bars(width, "Frames per second of loaders", load("loaders-zen5"), names={
         "libjpeg-turbo alone: whole frames to RGB, nothing else": "bare decode: libjpeg-turbo",
         "best Python by hand: mmap, simplejpeg, OpenCV, threads": "best Python by hand",
         "MXNet ImageRecordIter (crops each frame by itself)": "MXNet, a crop per frame",
@@ -105,121 +115,140 @@ def loaders():
     }, label_width=172)
 
 
-def machines():
+def machines(width):
     """How many times the frames of a bare decode vidrec gives, on each machine."""
     zen5, zen4 = load("loaders-zen5"), load("ratio-zen4")
     assert zen5.columns == zen4.columns
     times = [ours / bare for ours, bare in zip(zen5.row("vidrec").values, zen5.row(zen5.reference).values)]
     kinds = [(zen5.processor, [round(t, 2) for t in times]), (zen4.processor, zen4.row("vidrec").values)]
-    room, top, label = 124.0, 42, 190
-    drawing = Drawing(WIDTH, top + ROW * len(kinds) + 24, "vidrec in times of a bare decode, for each processor",
+    across, label = (len(zen5.columns), 190) if width == WIDE else (1, 178)
+    room, heads = (width - label) / across, 2 if width == WIDE else 1
+    drawing = Drawing(width, 0, "vidrec in times of a bare decode, for each processor",
                       "Bars: frames per second of vidrec, divided by those of libjpeg-turbo alone on the same cores.")
-    for i, (processor, _) in enumerate(kinds):
-        drawing.text(0, top + ROW * i + BAR - 3, f"{processor}, 2 cores", font_size=12)
-    most = max(max(values) for _, values in kinds)
+    most, bottom = max(max(values) for _, values in kinds), 0
     for c, column in enumerate(zen5.columns):
-        x, longest = label + c * room, room - 48
-        for n, text in enumerate(wrapped(column, room - 16)):
-            drawing.text(x, 12 + 15 * n, text, class_="small bold")
+        x, longest = label + c % across * room, room - 48
+        top = 12 + 15 * heads + c // across * (ROW * len(kinds) + 15 * heads + 14)
+        bottom = top + ROW * len(kinds)
+        for n, text in enumerate(wrapped(column, room - 16 if heads > 1 else room)):
+            drawing.text(x, top - 15 * heads + 15 * n, text, class_="small bold")
         for i, (processor, values) in enumerate(kinds):
             y, length = top + ROW * i, longest * values[c] / most
+            if c % across == 0:
+                drawing.text(0, y + BAR - 3, f"{processor}, 2 cores", font_size=12)
             bar(drawing, x, y, length, "ours", f"{processor}, {column}: {values[c]:.2f} times a bare decode")
             drawing.text(x + length + 4, y + BAR - 3, f"{values[c]:.2f}", font_size=12, class_="bold")
         at = x + longest / most
-        dashed(drawing, at, top - 4, top + ROW * len(kinds))
-        if c == 0:
-            drawing.text(at, top + ROW * len(kinds) + 14, "1: bare decode", "middle", "small")
+        dashed(drawing, at, top - 4, bottom)
+        if c == (0 if across > 1 else len(zen5.columns) - 1):
+            drawing.text(at, bottom + 14, "1: bare decode", "middle", "small")
+    drawing.size = width, bottom + 24
     return drawing
 
 
-def lengths():
-    return bars("Clips of 8 to 64 frames with captions", load("lengths-zen5"), label_width=265, less=(2,))
+def lengths(width):
+    return bars(width, "Clips of 8 to 64 frames with captions", load("lengths-zen5"), label_width=265, less=(2,))
 
 
-def remote():
-    return bars("Training from a server with 50 ms of latency", load("remote-zen5"), columns=[1, 2, 3, 4], label_width=186,
+def remote(width):
+    return bars(width, "Training from a server with 50 ms of latency", load("remote-zen5"), columns=[1, 2, 3, 4], label_width=186,
                 less=(4,))
 
 
-def packing():
-    return bars("Videos packed per second", load("packing-zen5"), names={
+def packing(width):
+    return bars(width, "Videos packed per second", load("packing-zen5"), names={
         "decord and simplejpeg, two processes": "decord, simplejpeg", "PyAV and simplejpeg, two processes": "PyAV, simplejpeg",
         "the ffmpeg program, two at a time": "the ffmpeg program",
         "decoding alone, of the packets that the frames need": "decoding alone"}, label_width=160)
 
 
-def kernel():
+def kernel(width):
     """The last part of the work on a frame, by instruction set and processor."""
     zen5, zen4 = load("pass-zen5"), load("pass-zen4")
     pairs = [(name, [zen5.row(name).values[1], zen4.row(name).values[0]]) for name in [row.name for row in zen4.rows]]
-    label, top = 250, 22
-    drawing = Drawing(WIDTH, top + 2 * ROW * len(pairs) + 6, "Microseconds per picture from planes to samples",
+    # In a narrow drawing, names stand above their bars.
+    label, above = (250, 0) if width == WIDE else (48, 18)
+    drawing = Drawing(width, 0, "Microseconds per picture from planes to samples",
                       "170x170 pixels to 224x224, on one core. Less is better.")
-    longest = (WIDTH - label - 40) / max(max(values) for _, values in pairs)
-    drawing.text(label, 12, "microseconds a picture; less is better", class_="small quiet")
+    longest = (width - label - 40) / max(max(values) for _, values in pairs)
+    drawing.text(0 if above else label, 12, "microseconds a picture; less is better", class_="small quiet")
     for i, (name, values) in enumerate(pairs):
+        top = 22 + (2 * ROW + above) * i
+        drawing.text(0, top + BAR - 3, name, font_size=12)
         for n, (results, value) in enumerate(zip((zen5, zen4), values)):
-            y = top + 2 * ROW * i + (ROW - 4) * n
+            y = top + above + (ROW - 4) * n
             processor = results.processor.removeprefix("AMD EPYC (").rstrip(")")
             bar(drawing, label, y, longest * value, "ours" if n == 0 else "other",
                 f"{name} on {results.processor}: {value} microseconds")
             drawing.text(label + longest * value + 4, y + BAR - 3, str(value), font_size=12)
             drawing.text(label - 8, y + BAR - 3, processor, "end", "small")
-            if n == 0:
-                drawing.text(0, y + BAR - 3, name, font_size=12)
+    drawing.size = width, 28 + (2 * ROW + above) * len(pairs)
     return drawing
 
 
-def frame():
-    """Where the time of a frame goes: the first version of the decoder to the present one."""
-    results = load("frame-zen5")
-    *parts, total = results.rows
-    fills = [COLORS["ours"], COLORS["sky"], COLORS["green"], COLORS["limit"], COLORS["pink"], None]
-    label, top = 215, 66
-    drawing = Drawing(WIDTH, top + 30 * len(results.columns) + 4, "Where the time of a frame goes",
-                      "Microseconds per frame of one thread: random crop to 224, f32, on an AMD EPYC (Zen 5).")
+def legend(drawing, parts):
+    """Names beside their fills, in as many lines as they need; how high that is."""
     x = y = 0
-    for row, fill in zip(parts, fills):
-        if x + 24 + width_of(row.name, 12) > WIDTH:
+    for row, fill in parts:
+        if x + 24 + width_of(row.name, 12) > drawing.size[0]:
             x, y = 0, y + 20
         drawing.box(x, y + 2, 12, 12, class_=None if fill else "other", fill=fill)
         drawing.text(x + 17, y + 12, row.name, font_size=12)
         x += 36 + width_of(row.name, 12)
-    scale = (WIDTH - label - 40) / max(total.values)
+    return y + 20
+
+
+def frame(width):
+    """Where the time of a frame goes: the first version of the decoder to the present one."""
+    results = load("frame-zen5")
+    *parts, total = results.rows
+    fills = [COLORS["ours"], COLORS["sky"], COLORS["green"], COLORS["limit"], COLORS["pink"], None]
+    # In a narrow drawing, names stand above their bars.
+    label, above = (215, 0) if width == WIDE else (0, 18)
+    drawing = Drawing(width, 0, "Where the time of a frame goes",
+                      "Microseconds per frame of one thread: random crop to 224, f32, on an AMD EPYC (Zen 5).")
+    top = legend(drawing, list(zip(parts, fills))) + 26
+    scale = (width - label - 40) / max(total.values)
     for c, column in enumerate(results.columns):
-        x, y = float(label), top + 30 * c
+        x, y = float(label), top + (30 + above) * c
         drawing.text(0, y + 14, column, font_size=12, class_="bold" if c == len(results.columns) - 1 else None)
+        y += above + (4 if above else 0)
         for row, fill in zip(parts, fills):
             length = row.values[c] * scale
             drawing.add("rect", tip=f"{row.name}: {row.values[c]} microseconds ({column})", x=x + 0.5, y=y,
                         width=length - 1, height=20, fill=fill, class_=None if fill else "other")
             if length > 20:
                 drawing.text(x + length / 2, y + 14, str(row.values[c]), "middle", class_="inside", font_size=11,
-                             style="fill:#fff" if fill else None)
+                             style=f"fill:{INSIDE}" if fill else None)
             x += length
         drawing.text(x + 5, y + 14, str(total.values[c]), font_size=12, class_="bold")
+    drawing.size = width, y + 34
     return drawing
 
 
-def robots():
-    """Two benchmarks side by side, each with contestants of its own."""
+def robots(width):
+    """Two benchmarks side by side, each with contestants of its own; in a narrow drawing below each other."""
     given = [load("windows-zen4"), load("mix-zen4")]
-    half, names, top = WIDTH / 2, 136, 34
-    drawing = Drawing(WIDTH, top + ROW * max(len(each.rows) for each in given), "Samples per second with tracks and in mixes",
+    room, names = min(WIDE / 2, width), 136 if width == WIDE else 118
+    drawing = Drawing(width, 0, "Samples per second with tracks and in mixes",
                       f"{given[0].processor}, {given[0].cores} cores. "
                       + "; ".join(f"{each.title}: {each.data}" for each in given) + ".")
+    left = begin = bottom = 0
     for n, results in enumerate(given):
-        drawing.text(half * n, 12, ["windows of 8 frames, 2 cameras", "a mix of three data sets"][n], class_="small bold")
-        drawing.text(half * n, 27, "samples/s: median (least–most)", class_="small quiet")
+        drawing.text(left, begin + 12, ["windows of 8 frames, 2 cameras", "a mix of three data sets"][n], class_="small bold")
+        drawing.text(left, begin + 27, "samples/s: median (least–most)", class_="small quiet")
         values = [row.values[0] for row in results.rows]
-        scale = (half - names - 142) / max(value[0] for value in values)
+        scale = (room - names - 142) / max(value[0] for value in values)
         for i, (row, (median, least, most)) in enumerate(zip(results.rows, values)):
-            x, y, kind = half * n + names, top + ROW * i, kind_of(results, row.name)
-            drawing.text(half * n, y + BAR - 3, row.name.removesuffix(" 0.13"), font_size=12,
+            x, y, kind = left + names, begin + 34 + ROW * i, kind_of(results, row.name)
+            drawing.text(left, y + BAR - 3, row.name.removesuffix(" 0.13"), font_size=12,
                          class_="bold" if kind == "ours" else None)
             bar(drawing, x, y, median * scale, kind, f"{row.name}: {as_text(median)} samples/s, {least} to {as_text(most)}")
             spread = f"{as_text(median)} ({as_text(least)}–{as_text(most)})"
             drawing.text(x + median * scale + 4, y + BAR - 3, spread, font_size=12, class_="bold" if kind == "ours" else None)
+        bottom = max(bottom, begin + 34 + ROW * len(values))
+        left, begin = (room, 0) if width == WIDE else (0, bottom + 10)
+    drawing.size = width, bottom
     return drawing
 
 
@@ -235,46 +264,56 @@ def curve_of(results, way):
     return [row.values[:3] for row in results.rows if row.name.rpartition(", ")[0] == way]
 
 
-def density():
-    """Two scores against bytes, side by side."""
+def density(width):
+    """Two scores against bytes, side by side; in a narrow drawing below each other."""
     results = load("density")
     ways = {way: curve_of(results, way) for way in WAYS if curve_of(results, way)}
-    top, half, height, gap = 26 + 18 * len(ways), WIDTH / 2, 220, 44
-    drawing = Drawing(WIDTH, top + height + 44, f"{results.title}: {results.processor}", f"{results.data}.")
+    room, height = min(WIDE / 2, width), 220
+    drawing = Drawing(width, 0, f"{results.title}: {results.processor}", f"{results.data}.")
     for i, way in enumerate(ways):
         color, dashes = WAYS[way]
         drawing.line((0, 18 * i + 10), (30, 18 * i + 10), class_=None, stroke=COLORS[color], stroke_width=2.5, stroke_dasharray=dashes)
         ours = way == "with --effort 1"
         drawing.text(38, 18 * i + 14, f"vidrec {way}" if way.startswith("with") else way, font_size=12, class_="bold" if ours else None)
-    points = [point for curve in ways.values() for point in curve]
-    least, most = min(p[0] for p in points), max(p[0] for p in points)
+    left, top = 0, 26 + 18 * len(ways)
     for panel, (score, unit) in enumerate([("PSNR of RGB", "dB"), ("SSIMULACRA2", "points")]):
-        left, right = half * panel + gap, half * (panel + 1) - 26
-        low, high = min(p[1 + panel] for p in points), max(p[1 + panel] for p in points)
-        x = lambda length: left + (right - left) * (length - least) / (most - least)
-        y = lambda value: top + height - height * (value - low) / (high - low)
-        drawing.text(half * panel, top - 8, f"{score}, {unit}", class_="small bold")
-        drawing.line((left - 6, top), (left - 6, top + height + 6), (right, top + height + 6))
-        for value in range(math.ceil(low / 2) * 2, math.floor(high) + 1, 2):
-            drawing.text(left - 11, y(value) + 4, str(value), "end", class_="small quiet")
-        for thousand in range(math.ceil(least / 5000) * 5, int(most / 1000) + 1, 5):
-            drawing.text(x(1000 * thousand), top + height + 21, f"{thousand} kB", "middle", class_="small quiet")
-        for way, curve in ways.items():
-            color, dashes = WAYS[way]
-            drawing.line(*((x(p[0]), y(p[1 + panel])) for p in curve), class_=None, fill="none", stroke=COLORS[color],
-                         stroke_width=2.5 if way == "with --effort 1" else 1.8, stroke_dasharray=dashes)
-            for quality, p in zip(("75", "80", "85", "90", "95"), curve):
-                tip = f"{way}, quality {quality}: {as_text(p[0])} bytes, {p[1 + panel]} {unit}"
-                drawing.add("circle", tip=tip, cx=x(p[0]), cy=y(p[1 + panel]), r=3, fill=COLORS[color])
-    drawing.text(half, top + height + 40, "bytes of a frame", "middle", class_="small bold")
+        scores(drawing, ways, 1 + panel, (score, unit), (left, top, room, height))
+        left, top = (room, top) if width == WIDE else (0, top + height + 62)
+    bottom = top + height if width == WIDE else top - 62
+    drawing.text(width / 2, bottom + 40, "bytes of a frame", "middle", class_="small bold")
+    drawing.size = width, bottom + 44
     return drawing
 
 
-PLOTS = {
+def scores(drawing, ways, value_at, named, place):
+    """The curves of one score in a place of (left, top, width, height)."""
+    (score, unit), (begin, top, room, height) = named, place
+    left, right = begin + 44, begin + room - 26
+    points = [point for curve in ways.values() for point in curve]
+    least, most = min(p[0] for p in points), max(p[0] for p in points)
+    low, high = min(p[value_at] for p in points), max(p[value_at] for p in points)
+    x = lambda length: left + (right - left) * (length - least) / (most - least)
+    y = lambda value: top + height - height * (value - low) / (high - low)
+    drawing.text(begin, top - 8, f"{score}, {unit}", class_="small bold")
+    drawing.line((left - 6, top), (left - 6, top + height + 6), (right, top + height + 6))
+    for value in range(math.ceil(low / 2) * 2, math.floor(high) + 1, 2):
+        drawing.text(left - 11, y(value) + 4, str(value), "end", class_="small quiet")
+    for thousand in range(math.ceil(least / 5000) * 5, int(most / 1000) + 1, 5):
+        drawing.text(x(1000 * thousand), top + height + 21, f"{thousand} kB", "middle", class_="small quiet")
+    for way, curve in ways.items():
+        color, dashes = WAYS[way]
+        drawing.line(*((x(p[0]), y(p[value_at])) for p in curve), class_=None, fill="none", stroke=COLORS[color],
+                     stroke_width=2.5 if way == "with --effort 1" else 1.8, stroke_dasharray=dashes)
+        for quality, p in zip(("75", "80", "85", "90", "95"), curve):
+            tip = f"{way}, quality {quality}: {as_text(p[0])} bytes, {p[value_at]} {unit}"
+            drawing.add("circle", tip=tip, cx=x(p[0]), cy=y(p[value_at]), r=3, fill=COLORS[color])
+
+
+PLOTS = {name: both(plot) for name, plot in {
     "speed-loaders": loaders, "speed-machines": machines, "speed-remote": remote, "speed-lengths": lengths,
     "speed-packing": packing, "speed-frame": frame, "speed-pass": kernel, "speed-robots": robots,
     "density": density,
-}
+}.items()}
 
 if __name__ == "__main__":
     finish(PLOTS)

@@ -7,7 +7,8 @@ and on dark gray), and none of them is the only sign of anything.
 from html import escape
 
 COLORS = {"ours": "#2b7fc4", "limit": "#c06a0a", "green": "#16896a", "pink": "#b8659a", "sky": "#3f93ad"}
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
+INSIDE = "#000000"  # text on these
+FONT = "-apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
 MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 # Part of a page, the drawing has the page's text color; alone, one that suits what the system asks for.
 STYLE = """\
@@ -15,7 +16,14 @@ svg.vidrec { color: #1c1e24; font: 13px FONT; max-width: 100%; height: auto; }
 @media (prefers-color-scheme: dark) { svg.vidrec { color: #e4e6ee; } }
 [data-md-color-scheme] svg.vidrec { color: inherit; }
 figure:has(> svg.vidrec) { overflow-x: auto; max-width: 100%; }
-@media (max-width: 640px) { figure > svg.vidrec { max-width: none; } }
+svg.vidrec.both { width: 100%; max-width: 690px; aspect-ratio: var(--wide); }
+svg.vidrec.both > .narrow { display: none; }
+@media (max-width: 640px) {
+figure > svg.vidrec.wide { max-width: none; }
+svg.vidrec.both { max-width: 360px; aspect-ratio: var(--narrow); }
+svg.vidrec.both > .wide { display: none; }
+svg.vidrec.both > .narrow { display: inline; }
+}
 svg.vidrec text { fill: currentColor; }
 svg.vidrec .small { font-size: 11.5px; }
 svg.vidrec .mono { font: 11.5px MONO; }
@@ -25,6 +33,9 @@ svg.vidrec .line { stroke: currentColor; fill: none; stroke-width: 1; opacity: 0
 svg.vidrec .box { stroke: currentColor; fill: currentColor; fill-opacity: 0.05; stroke-opacity: 0.5; }
 svg.vidrec .other { fill: currentColor; opacity: 0.36; }
 """.replace("FONT", FONT).replace("MONO", MONO)
+
+# How wide drawings are, and how wide those are that fit a phone.
+WIDE, NARROW = 690, 360
 
 
 def number(value):
@@ -48,10 +59,12 @@ def width_of(text, size=13.0, bold=False, mono=False):
 
 
 class Drawing:
-    """Shapes on a sheet of `width` pixels; `title` and `description` are for those who do not see it."""
+    """Shapes on a sheet of `width` pixels; `title` and `description` are for those who do not see it. With a `narrow` drawing of
+    the same, that one stands on a phone; without, a drawing wider than a phone scrolls there."""
 
     def __init__(self, width, height, title, description=""):
         self.size, self.title, self.description, self.parts = (width, height), title, description, []
+        self.narrow = None
 
     def add(self, tag, text=None, tip=None, **values):
         inside = (f"<title>{escape(tip)}</title>" if tip else "") + (escape(text, quote=False) if text else "")
@@ -80,6 +93,25 @@ class Drawing:
         named = f"<title>{escape(self.title)}</title>"
         if self.description:
             named += f"\n<desc>{escape(self.description)}</desc>"
-        head = (f'<svg xmlns="http://www.w3.org/2000/svg" class="vidrec" role="img" viewBox="0 0 {width} {height}" '
-                f'width="{width}" height="{height}">')
-        return "\n".join([head, named, f"<style>\n{STYLE}</style>", *self.parts, "</svg>"]) + "\n"
+        begin = '<svg xmlns="http://www.w3.org/2000/svg" role="img" '
+        if self.narrow:
+            ratios = " ".join(f"--{name}:{number(one.size[0])}/{number(one.size[1])};" for name, one in (("wide", self), ("narrow", self.narrow)))
+            begin += f'class="vidrec both" width="{width}" height="{height}" style="{ratios}">'
+            parts = [*self.inner("wide"), *self.narrow.inner("narrow")]
+        else:
+            wide = " wide" if self.size[0] > NARROW else ""
+            begin += f'class="vidrec{wide}" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+            parts = self.parts
+        return "\n".join([begin, named, f"<style>\n{STYLE}</style>", *parts, "</svg>"]) + "\n"
+
+    def inner(self, name):
+        return [f'<svg class="{name}" viewBox="0 0 {number(self.size[0])} {number(self.size[1])}">', *self.parts, "</svg>"]
+
+
+def both(draw):
+    """A drawing of a function of its width, with its narrow layout for phones."""
+    def drawn():
+        drawing = draw(WIDE)
+        drawing.narrow = draw(NARROW)
+        return drawing
+    return drawn

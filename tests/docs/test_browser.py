@@ -1,4 +1,5 @@
-"""The site in Chromium, from the disk: every page without a message or a request, as wide as the window, and the search."""
+"""The site in Chromium, from the disk: every page without a message or a request, as wide as the window and readable; and the
+search."""
 import csv
 from pathlib import Path
 
@@ -18,9 +19,24 @@ WIDE = """(() => {
         return true
     }).map(e => e.outerHTML.slice(0, 120))
 })()"""
+# What scrolls and does not say so, copy buttons that cover code, and texts of drawings that are too small to read.
+HIDDEN = """new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => {
+    const shown = selector => [...document.querySelectorAll("main " + selector)].filter(e => e.checkVisibility() && e.getBoundingClientRect().width > 0)
+    const all = (what, found) => found.map(e => what + e.outerHTML.slice(0, 120))
+    const scrolls = e => e.scrollWidth > e.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(e).overflowX)
+    const covers = e => {
+        const code = e.parentElement.querySelector(":scope > code")
+        return code && code.getBoundingClientRect().right > e.getBoundingClientRect().left + 1
+    }
+    const size = e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a
+    return [...all("scrolls without a cue: ", shown("*").filter(e => scrolls(e) && !e.matches(".more-right"))),
+            ...all("covers code: ", shown(".md-code__nav").filter(covers)),
+            ...all("too small: ", shown("svg.vidrec text").filter(e => size(e) < 10))]
+})"""
 RESULTS = """[...document.querySelectorAll(".md-search-result__item")].map(item =>
     [...item.querySelectorAll("a.md-search-result__link")].map(a => a.href.replace(/[?]h=[^#]*/, "")))"""
 ANSWERS = Path(__file__).with_name("ten_answers.csv")
+AUDIT = Path(chromium.__file__).with_name("audit.js")
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +63,37 @@ def test_every_page_opens_quietly_and_fits(browser, site):
         browser.open(page.as_uri())
         found = messages(browser) + [f"desktop: {part}" for part in overflow(browser)]
         browser.size(*PHONE, mobile=True)
-        found += [f"phone: {part}" for part in overflow(browser)]
+        found += [f"phone: {part}" for part in overflow(browser) + browser.js(HIDDEN)]
         if found:
             wrong[str(page.relative_to(site))] = found
     assert wrong == {}
+
+
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+@pytest.mark.parametrize("page", ["index", "speed", "load", "reference/commands/pack", "reference/python-results"])
+def test_text_has_contrast(browser, site, page, scheme):
+    """Pages that have all kinds of text. What stands on a bar of a plot has a test of its own, in test_colors.py."""
+    browser.size(*DESKTOP, still=True)
+    browser.open((site / f"{page}.html").as_uri())
+    browser.js("document.head.append(Object.assign(document.createElement('style'), {textContent: '*, ::placeholder { transition: none !important }'}))")
+    browser.js(f"document.body.dataset.mdColorScheme = '{scheme}'")
+    assert browser.js("document.querySelectorAll('main h1').length") == 1
+    browser.js(AUDIT.read_text(encoding="utf-8") + "; null")
+    assert [found for found in browser.js("audit.contrast()") if "text.inside" not in found] == []
+
+
+MOVING = """document.getAnimations().filter(a => a.effect.target.closest(".moving")).map(a => a.playState)"""
+
+
+def test_the_picture_of_the_first_page_moves_and_can_be_stopped(browser, site):
+    browser.size(*DESKTOP, still=True)
+    browser.open((site / "index.html").as_uri())
+    assert browser.js(MOVING) == []
+    browser.size(*DESKTOP)
+    states = browser.js(MOVING)
+    assert len(states) > 64 and set(states) == {"running"}
+    browser.js("document.querySelector('.moving input').click()")
+    assert set(browser.js(MOVING)) == {"paused"}
 
 
 def test_rustdocs_pages_open_quietly(browser, site):
@@ -76,7 +119,7 @@ def search(browser, site, query):
 @pytest.mark.parametrize("query, wanted", [
     ("resume", "resume.html"),
     ("vidrec.Loader", "reference/python.html#vidrec.Loader"),
-    ("vidrec pack --max-frames", "reference/commands.html#pack"),
+    ("vidrec pack", "reference/commands/pack.html"),
     ("LoaderOptions", "rust/vidrec/struct.LoaderOptions.html"),
     ("state_dict", "reference/python.html#vidrec.Loader.state_dict"),
 ])
@@ -84,6 +127,16 @@ def test_one_search_finds_guide_commands_python_and_rust(browser, site, query, w
     browser.size(*DESKTOP)
     found = search(browser, site, query)
     assert wanted in [address for result in found for address in result], found
+
+
+@pytest.mark.parametrize("query, command", [
+    ("--max-frames", "pack"), ("vidrec pack --max-frames", "pack"), ("--max-fr", "pack"), ("--retile", "import"), ("--deep", "verify"),
+])
+def test_the_search_gives_the_page_of_an_option_first(browser, site, query, command):
+    browser.size(*DESKTOP)
+    page, option = search(browser, site, query)[0][:2]
+    assert page == f"reference/commands/{command}.html"
+    assert option.endswith(query.split()[-1]) or option.partition("#")[2].startswith(query)
 
 
 def answers():

@@ -8,17 +8,18 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts/draw"))
+import batch  # noqa: E402
 import diagrams  # noqa: E402
 import plots  # noqa: E402
 import svg  # noqa: E402
 import write  # noqa: E402
 
-DRAWN = {**plots.PLOTS, **diagrams.DIAGRAMS}
+DRAWN = {**plots.PLOTS, **diagrams.DIAGRAMS, **batch.MOVING}
 PICTURES = ROOT / "docs/pictures"
 
 
 def test_pictures_are_as_they_are_drawn():
-    assert write.stale(DRAWN) == [], "run scripts/draw/plots.py and scripts/draw/diagrams.py"
+    assert write.stale(DRAWN) == [], "run scripts/draw/plots.py, diagrams.py and batch.py"
 
 
 def test_every_picture_has_a_script_and_a_page():
@@ -32,9 +33,13 @@ def test_every_picture_has_a_script_and_a_page():
 def test_texts_stay_inside_and_apart(name):
     """As far as the widths of a common typeface tell."""
     drawing = DRAWN[name]()
-    root = ElementTree.fromstring(drawing.render())
+    assert [wrong for layout in filter(None, (drawing, drawing.narrow)) for wrong in collisions(layout)] == []
+
+
+def collisions(drawing):
     width, height = drawing.size
     wrong, boxes = [], []
+    root = ElementTree.fromstring("\n".join(['<svg xmlns="http://www.w3.org/2000/svg">', *drawing.parts, "</svg>"]))
     for element in root.iter("{http://www.w3.org/2000/svg}text"):
         text, x, y = element.text, float(element.get("x")), float(element.get("y"))
         classes = set((element.get("class") or "").split())
@@ -47,7 +52,11 @@ def test_texts_stay_inside_and_apart(name):
             if left < b and a < left + long and abs(line - y) < size * 0.8:
                 wrong.append(f"{text!r} lies on {other!r}")
         boxes.append((text, left, left + long, y))
-    assert not wrong
+    return wrong
+
+
+def test_the_moving_picture_is_small():
+    assert len(batch.batch().render()) < 60_000
 
 
 def test_the_way_of_a_frame_has_the_steps_of_the_text():

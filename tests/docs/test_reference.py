@@ -21,16 +21,32 @@ def man_pages(tmp_path_factory):
     return {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.1")}
 
 
-def test_every_command_and_option_is_on_the_page(site, man_pages):
-    names = site_pages.document(site / "reference/commands.html").ids
+def test_every_command_and_option_is_on_its_page(site, man_pages):
     assert len(man_pages) > 40
     missing = []
-    for page, text in man_pages.items():
-        command = page[len("vidrec-"):]
+    for name, text in man_pages.items():
+        command, _, subcommand = name[len("vidrec-"):].partition("-")
+        page = f"reference/commands/{command or 'index'}.html"
+        if not (site / page).is_file():
+            missing.append(page)
+            continue
         options = re.findall(r"^(?:\\fB\\-\w\\fR, )?\\fB\\-\\-([\w\\-]+)\\fR", text, re.M) if command else []
-        wanted = [command] + [f"{command}--{option.replace(chr(92), '')}" for option in options]
-        missing += [name for name in wanted if name and name not in names and not name.endswith(("--help", "--version"))]
+        wanted = [subcommand] + [f"{subcommand}--{option.replace(chr(92), '')}" for option in options]
+        names = site_pages.document(site / page).ids
+        missing += [f"{page}#{name}" for name in wanted if name and name not in names and not name.endswith(("--help", "--version"))]
     assert missing == []
+
+
+def test_the_index_has_the_groups_of_the_program(site):
+    program = os.environ.get("VIDREC_PROGRAM") or shutil.which("vidrec")
+    if not program:
+        pytest.skip("no program vidrec")
+    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    wanted = re.findall(r"^(\w+):$|^  ([a-z][\w-]*) ", text, re.M)
+    page = (site / "reference/commands/index.html").read_text(encoding="utf-8").split("<article")[1]
+    found = re.findall(r'<h2 id="\w+">(\w+)<|<tr><td><a href="([\w-]+)\.html"><code>', page)
+    assert wanted[-1] == ("Options", "") and len(wanted) > 30
+    assert found == [*wanted[:-1], ("Shells", ""), ("", "completions"), ("", "manual")]
 
 
 MODULES = ("torch", "ray", "grain", "results", "words")

@@ -54,7 +54,7 @@ def index(site):
 
 
 def test_the_search_finds_guide_commands_and_python(index):
-    assert {"first-data-set.html", "reference/commands.html#pack", "reference/python.html#vidrec.Loader"} <= index.keys()
+    assert {"first-data-set.html", "reference/commands/pack.html", "reference/python.html#vidrec.Loader"} <= index.keys()
 
 
 def test_the_search_finds_the_items_of_the_crate(site, index):
