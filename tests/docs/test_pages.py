@@ -19,6 +19,8 @@ RUNNER = Path(__file__).with_name("run_page.py")
 RANKS = 2
 LOOPS = ("docs/frameworks/accelerate.md", "docs/frameworks/lightning.md", "docs/frameworks/pytorch.md", "docs/load.md",
          "docs/lengths.md", "docs/mixes.md", "docs/resume.md", "docs/scale.md", "docs/tracks.md")
+# Folders that one of the processes writes for all.
+SHARED = ("checkpoint", "checkpoints")
 
 
 def start(path, python, folder, environment, output):
@@ -62,10 +64,10 @@ def free_port():
         return one.getsockname()[1]
 
 
-@pytest.mark.parametrize("name", LOOPS)
-def test_the_loops_run_in_two_processes(name, made, tmp_path):
+@pytest.mark.parametrize("loops", LOOPS)
+def test_the_loops_run_in_two_processes(loops, made, tmp_path):
     """A loop whose processes had different numbers of batches, or a batch without a clip, would hang or fail."""
-    page = pages.read(pages.ROOT / name)
+    page = pages.read(pages.ROOT / loops)
     page.needs.append("torch")
     python, reason = environments.choose(page)
     if python is None:
@@ -74,10 +76,17 @@ def test_the_loops_run_in_two_processes(name, made, tmp_path):
               "GROUP_RANK": "0", "TORCHELASTIC_RUN_ID": "pages", "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1",
               "PL_TRAINER_ACCELERATOR": "cpu", "PL_TRAINER_DEVICES": str(RANKS), "PL_TRAINER_STRATEGY": "ddp"}
     running = []
+    for name in SHARED:
+        (tmp_path / name).mkdir()
     for rank in map(str, range(RANKS)):
         place = tmp_path / rank
         folder = place / "folder"
         shutil.copytree(made, folder)
+        for video in [*filter(Path.is_file, folder.rglob("*"))]:
+            for copy in range(1, RANKS):  # as many clips for each as one process has
+                shutil.copy(video, video.with_stem(f"{video.stem}{copy}"))
+        for name in SHARED:
+            (folder / name).symlink_to(tmp_path / name)
         variables = {**environments.environment(python, place), **shared, "RANK": rank, "LOCAL_RANK": rank}
         output = (place / "output").open("w+b")
         running.append((rank, start(page.path, python, folder, variables, output), output))
