@@ -173,9 +173,9 @@ impl Link {
         sink: Sink,
     ) -> Result<(Sink, Version), FetchError> {
         let asked = Instant::now();
-        let pass = self.gate.enter(range.as_ref().map_or(0, |range| range.end - range.start)).await;
+        let pass = self.gate.enter().await;
         let found = self.fetch_now(target, range, sink, asked).await;
-        self.gate.leave(pass, found.is_ok());
+        self.gate.leave(pass);
         found
     }
 
@@ -188,9 +188,9 @@ impl Link {
         sink: Sink,
     ) -> Option<Result<(Sink, Version), FetchError>> {
         let asked = Instant::now();
-        let pass = self.gate.enter(range.end - range.start).await;
+        let pass = self.gate.enter().await;
         let found = if is_needed() { Some(self.fetch_now(target, Ok(range), sink, asked).await) } else { None };
-        self.gate.leave(pass, found.as_ref().is_some_and(Result::is_ok));
+        self.gate.leave(pass);
         found
     }
 

@@ -5,7 +5,7 @@
 //! network  store, http, runtime   the client of one store, in this process (per_process)
 //!          client, redirect       how it connects, and which redirects it follows (redirect_policy, addresses)
 //! fetch    attempt, refusal       one request, and the reasons for which a server refuses it
-//!          requests_in_flight, bytes_in_flight
+//!          requests_in_flight
 //!                                 how many at a time
 //!          fetch                  retries, second requests, deadlines
 //! bytes    prefetched, recent, memory
@@ -25,7 +25,6 @@ mod attempt;
 mod authorities;
 mod aws;
 mod bucket;
-mod bytes_in_flight;
 mod cached_pages;
 mod client;
 mod counters;

@@ -3,7 +3,7 @@
 //! The limit follows TCP's congestion window (RFC 5681). It doubles each round trip until a slowdown, and then grows
 //! by one per round trip. It is halved when the server says that it is overloaded. Answers that take much longer than
 //! the fastest ones also reduce it, but only slightly, because other traffic may be the reason. The number of bytes
-//! in flight has its own limit ([`bytes_in_flight`](super::bytes_in_flight)).
+//! in flight has no limit of its own (design note 0029).
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::bytes_in_flight::{BytesInFlight, Room};
 use super::counters::Counters;
 
 const START: usize = 8;
@@ -25,18 +24,16 @@ const CALM: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct RequestsInFlight {
     permits: Arc<Semaphore>,
-    volume: BytesInFlight,
     state: Mutex<State>,
     counters: Arc<Counters>,
 }
 
 /// What a request holds while it is let through.
 #[derive(Debug)]
-pub(super) struct Pass {
+pub(super) struct Pass(
     // The semaphore is never closed.
-    permit: Option<OwnedSemaphorePermit>,
-    room: Room,
-}
+    Option<OwnedSemaphorePermit>,
+);
 
 #[derive(Debug)]
 struct State {
@@ -73,14 +70,12 @@ impl RequestsInFlight {
             reduced: None,
             overloaded: None,
         };
-        let (permits, volume) = (Arc::new(Semaphore::new(START)), BytesInFlight::default());
-        RequestsInFlight { permits, volume, state: Mutex::new(state), counters }
+        RequestsInFlight { permits: Arc::new(Semaphore::new(START)), state: Mutex::new(state), counters }
     }
 
-    /// Waits for the turn of a request of `bytes` bytes. Requests get their turn in the order of the calls.
-    pub async fn enter(&self, bytes: u64) -> Pass {
-        let permit = self.permits.clone().acquire_owned().await.ok();
-        Pass { permit, room: self.volume.enter(bytes).await }
+    /// Waits for the turn of a request. Requests get their turn in the order of the calls.
+    pub async fn enter(&self) -> Pass {
+        Pass(self.permits.clone().acquire_owned().await.ok())
     }
 
     /// Learns from one try of a request that [`enter`](Self::enter) let through. The request may try again.
@@ -97,8 +92,7 @@ impl RequestsInFlight {
     }
 
     /// Ends a request that [`enter`](Self::enter) let through.
-    pub fn leave(&self, Pass { permit, room }: Pass, is_brought: bool) {
-        self.volume.leave(room, is_brought);
+    pub fn leave(&self, Pass(permit): Pass) {
         let mut state = self.lock();
         if let Some(permit) = permit
             && state.permits > state.limit as usize
@@ -192,13 +186,13 @@ mod tests {
         runtime.block_on(async {
             let mut held = Vec::new();
             for _ in 0..START {
-                held.push(gate.enter(1).await);
+                held.push(gate.enter().await);
             }
             assert_eq!(gate.permits.available_permits(), 0);
             gate.learn(Outcome::Overloaded);
-            gate.leave(held.pop().unwrap(), true);
+            gate.leave(held.pop().unwrap());
             assert_eq!(gate.lock().permits, START - 1);
-            held.into_iter().for_each(|permit| gate.leave(permit, true));
+            held.into_iter().for_each(|permit| gate.leave(permit));
             assert_eq!((gate.lock().permits, gate.permits.available_permits()), (START / 2, START / 2));
         });
     }

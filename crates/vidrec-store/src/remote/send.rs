@@ -80,9 +80,9 @@ impl Link {
         F: Future<Output = object_store::Result<T>>,
     {
         let asked = Instant::now();
-        let pass = self.gate.enter(task.bytes).await;
+        let pass = self.gate.enter().await;
         let found = self.send_now(task, make, asked).await;
-        self.gate.leave(pass, found.is_ok());
+        self.gate.leave(pass);
         found
     }
 
