@@ -181,7 +181,8 @@ impl Workshop<'_> {
         let strip = made_once(&mut tools.maker, || StripMaker::new(size))?.strip(&source)?;
         let is_larger = |strip: &Strip| clip.described.strip.as_ref().is_some_and(|small| small.height < strip.frame.1);
         let Some(strip) = strip.filter(is_larger) else { return Ok(None) };
-        let described = ClipFacts { opened: Some(StripFacts::of(&strip, &source)?), ..clip.described.clone() };
+        let mut described = clip.described.clone();
+        described.opened = Some(StripFacts::of(&strip, &source)?);
         let facts = in_script(&described)?;
         let opened = STANDARD.encode(strip.jpeg);
         let (place, strip, frames) = (clip.place, clip.strip.clone(), clip.frames);
