@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use vidrec::check::{CheckOptions, CheckReport, FindingKind, check};
-use vidrec::jpeg::Encoder;
+use vidrec::jpeg::{Decoder, Encoder};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, Progress, Writer, WriterOptions, no_progress,
 };
@@ -86,8 +86,11 @@ fn write(dir: &Path, clips: &[Made], draws: Option<u32>) {
     options.meta.draws = draws;
     let mut writer = Writer::create(dir, options).unwrap();
     for made in clips {
+        let first = Decoder::new().unwrap().decode_picture(&made.frames[0]).unwrap();
         let info = ClipInfo {
             label: made.class,
+            width: first.width,
+            height: first.height,
             source: made.source.into(),
             class: made.class.map_or(String::new(), |class| CLASSES[class as usize].into()),
             attributes: JsonObject::of(&made.attributes).unwrap(),
