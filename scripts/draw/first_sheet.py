@@ -17,7 +17,7 @@ import videos  # noqa: E402
 
 PROGRAM = os.environ.get("VIDREC_PROGRAM", "vidrec")
 PICTURE = ROOT / "docs/pictures/first-sheet.webp"
-QUALITY = 50  # 60 kB at most
+QUALITY = 28  # less than 60 kB
 
 
 def main():
