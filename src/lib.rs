@@ -112,10 +112,10 @@ pub use vidrec_loader::{
     TrackBatch, TrackData, TrackHow, TrackWindow,
 };
 pub use vidrec_sampler::order::Last;
-pub use vidrec_store::disk::sigbus::lost_pages;
-pub use vidrec_store::disk::write_whole;
 #[doc(hidden)]
 pub use vidrec_store::disk::refuse_file;
+pub use vidrec_store::disk::sigbus::lost_pages;
+pub use vidrec_store::disk::write_whole;
 pub use vidrec_store::location::is_remote;
 pub use vidrec_store::storage::{RemoteStats, Storage};
 pub use vidrec_transfer::fetch::{FetchOptions, FetchReport, fetch};

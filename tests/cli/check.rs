@@ -394,7 +394,10 @@ fn a_list_names_what_nobody_misses() {
     // The best of the copies stays, whichever is the first. A cut, and labels that contradict each other, are for a person.
     let (list, told) = listed("");
     assert_eq!(list, "#1 small.mp4\n#5 black.mp4\n");
-    assert!(told.contains("a person should look first: 3 findings (scene-cut, near-duplicate, label-conflict)"), "{told}");
+    assert!(
+        told.contains("a person should look first: 3 findings (scene-cut, near-duplicate, label-conflict)"),
+        "{told}"
+    );
     // Whoever names a kind wants it.
     assert_eq!(listed(" --only scene-cut"), ("#0 cut.mp4\n".into(), String::new()));
     assert_eq!(listed(" --only label-conflict"), ("#3 run.mp4\n#4 walk.mp4\n".into(), String::new()));

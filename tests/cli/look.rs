@@ -237,7 +237,10 @@ fn a_file_where_a_folder_is_needed_is_named_as_one() {
         let run = vidrec(line, temp.path());
         let text = String::from_utf8(run.stderr).unwrap();
         assert_eq!(run.status.code(), Some(1), "{line}: {text}");
-        assert!(text.contains("file.txt: a folder is needed, but this is a file; choose another folder"), "{line}: {text}");
+        assert!(
+            text.contains("file.txt: a folder is needed, but this is a file; choose another folder"),
+            "{line}: {text}"
+        );
     }
 }
 

@@ -53,8 +53,22 @@ fn nothing_is_shown_where_nothing_is_wanted() {
 #[test]
 fn every_command_that_works_on_all_of_a_data_set_takes_it() {
     let commands = [
-        "verify", "check", "report", "repair", "fetch", "push", "merge", "append", "split", "subset", "relabel",
-        "reshard", "retile", "cache warm", "import frames", "export frames",
+        "verify",
+        "check",
+        "report",
+        "repair",
+        "fetch",
+        "push",
+        "merge",
+        "append",
+        "split",
+        "subset",
+        "relabel",
+        "reshard",
+        "retile",
+        "cache warm",
+        "import frames",
+        "export frames",
     ];
     let packing = if cfg!(feature = "pack") { &["pack", "publish"][..] } else { &[] };
     for command in commands.iter().chain(packing) {

@@ -148,13 +148,7 @@ impl Workshop<'_> {
     }
 
     /// Spends what is left of the room on larger strips of clips that somebody may open, from the first on.
-    fn enlarged(
-        &self,
-        mut wall: Wall,
-        room: u64,
-        by_worth: &[Chosen],
-        counter: &mut Counter<'_, '_>,
-    ) -> Result<Wall> {
+    fn enlarged(&self, mut wall: Wall, room: u64, by_worth: &[Chosen], counter: &mut Counter<'_, '_>) -> Result<Wall> {
         let (size, mut left) = (wall.size.opened(), room.saturating_sub(wall.bytes()));
         let shown: HashMap<Chosen, usize> = wall.clips.iter().enumerate().map(|(at, clip)| (clip.place, at)).collect();
         let places: Vec<usize> = by_worth.iter().filter_map(|place| shown.get(place).copied()).collect();

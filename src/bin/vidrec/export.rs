@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use vidrec::{Dataset, ProgressFn};
 use vidrec::interop::{ExportReport, frames, gulp, lerobot, mds, metadata, mxnet, webdataset};
+use vidrec::{Dataset, ProgressFn};
 
 use crate::output::{bytes, count, printable};
 use crate::progress::ProgressArgs;
@@ -135,7 +135,9 @@ pub fn run(args: &Args) -> Run {
 impl Format {
     fn to(&self) -> &To {
         match self {
-            Format::Mxnet { to } | Format::Frames { to } | Format::Gulp { to, .. } | Format::Webdataset { to, .. } => to,
+            Format::Mxnet { to } | Format::Frames { to } | Format::Gulp { to, .. } | Format::Webdataset { to, .. } => {
+                to
+            }
             Format::Mds { to, .. } | Format::Lerobot { to, .. } | Format::Metadata { to, .. } => to,
             #[cfg(feature = "pack")]
             Format::Mp4 { to, .. } => to,

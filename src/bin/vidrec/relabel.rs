@@ -43,7 +43,8 @@ pub fn run(args: &Args) -> Run {
     let set = args.new.storage.open(&args.dataset)?;
     let changes = args.table.as_deref().map(|path| read_table(path, &set)).transpose()?.unwrap_or_default();
     let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone() };
-    args.new.write(|out, options| edit::relabel(&set, &relabeling, out, options, &mut args.new.how.progress.of("clips")))
+    args.new
+        .write(|out, options| edit::relabel(&set, &relabeling, out, options, &mut args.new.how.progress.of("clips")))
 }
 
 fn read_table(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {

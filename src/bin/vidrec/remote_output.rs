@@ -29,7 +29,8 @@ impl Output<'_> {
         }
         // What an earlier run left in the scratch folder is ours.
         let write = |folder: &Path| write(folder, true);
-        let (written, pushed) = vidrec::write_remote(self.path, &self.options(), write, &mut self.progress.of_upload())?;
+        let (written, pushed) =
+            vidrec::write_remote(self.path, &self.options(), write, &mut self.progress.of_upload())?;
         tell(&pushed);
         Ok(written)
     }
@@ -40,7 +41,8 @@ impl Output<'_> {
             return Ok(write(self.path, self.force)?);
         }
         let write = |folder: &Path| write(folder, true);
-        let (written, pushed) = vidrec::write_remote_parts(self.path, &self.options(), write, &mut self.progress.of_upload())?;
+        let (written, pushed) =
+            vidrec::write_remote_parts(self.path, &self.options(), write, &mut self.progress.of_upload())?;
         pushed.iter().for_each(tell);
         Ok(written)
     }

@@ -15,9 +15,8 @@ pub fn write(out: &mut impl Write, picture: &RgbImage) -> io::Result<()> {
             writeln!(out)?;
         }
         let luma = |x: u32, y: u32| gray.get_pixel_checked(x, y).map_or(0, |Luma([luma])| usize::from(*luma));
-        let line: String = (0..gray.width())
-            .map(|x| LETTERS[(luma(x, top) + luma(x, top + 1)) * LETTERS.len() / (2 * 256)])
-            .collect();
+        let line: String =
+            (0..gray.width()).map(|x| LETTERS[(luma(x, top) + luma(x, top + 1)) * LETTERS.len() / (2 * 256)]).collect();
         write!(out, "{}", line.trim_end())?;
     }
     Ok(())
