@@ -11,7 +11,7 @@ use super::choice::Chosen;
 use super::facts::{ClipFacts, StripFacts};
 use super::json::in_script;
 use super::options::NamedSet;
-use super::strip::{Strip, StripMaker, StripSize};
+use super::strip::{StripMaker, StripSize};
 use crate::check::{Eyes, Seen, Wanted};
 use vidrec_format::error::Result;
 use vidrec_format::progress::Counter;
@@ -172,9 +172,13 @@ impl Workshop<'_> {
     /// Makes the larger strip of a clip, unless its frames are no larger than those of its strip.
     fn larger(&self, tools: &mut Tools, clip: &ShownClip, size: StripSize) -> Result<Option<ShownClip>> {
         let source = self.sets[clip.place.set].set.clip(clip.place.clip)?;
+        let small = clip.described.strip.as_ref().map_or(u32::MAX, |strip| strip.height);
+        // Most clips state their height, and then there may be nothing to do.
+        if (1..=small).contains(&source.height()) {
+            return Ok(None);
+        }
         let strip = made_once(&mut tools.maker, || StripMaker::new(size))?.strip(&source)?;
-        let is_larger = |strip: &Strip| clip.described.strip.as_ref().is_some_and(|small| small.height < strip.frame.1);
-        let Some(strip) = strip.filter(is_larger) else { return Ok(None) };
+        let Some(strip) = strip.filter(|strip| strip.frame.1 > small) else { return Ok(None) };
         let mut described = clip.described.clone();
         described.opened = Some(StripFacts::of(&strip, &source)?);
         let facts = in_script(&described)?;
