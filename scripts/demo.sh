@@ -55,7 +55,7 @@ make_videos() {
   touch demo-out/videos/.complete
 }
 
-# Without what reads from servers, and with less optimization than a release: both make most of the build.
+# Without what reads from servers, and hardly optimized: the rest of a release build takes most of its time.
 build() { cargo build --profile demo --locked --no-default-features --features pack,cli "$@"; }
 
 say "Building vidrec for the demo. The complete program, as fast as it can be: cargo build --release"
@@ -86,7 +86,8 @@ say "4. Look: make a contact sheet, and extract the frames of a clip as files, b
 try -- $vidrec view demo-out/set -o demo-out/sheet.png
 try -- $vidrec extract demo-out/set 0 -o demo-out/frames
 
-say "5. Measure: load shuffled batches of random crops, as a training loop does, for 3 seconds. A release build is faster."
+say "5. Measure: load shuffled batches of random crops, as a training loop does, for 3 seconds.
+   The demo's build is not optimized. A release build is many times faster: cargo build --release, then vidrec bench."
 try -- $vidrec bench demo-out/set --batch 4 --size 112 --seconds 3
 
 classes=$($vidrec inspect demo-out/set --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["classes"]))')
