@@ -93,7 +93,8 @@ try -- $vidrec bench demo-out/set --batch 4 --size 112 --seconds 3
 classes=$($vidrec inspect demo-out/set --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["classes"]))')
 if ((classes > 1)); then
   say "6. Train: a small model on the packed clips (examples/train_loop.rs). With so few, it only memorizes them."
-  build --quiet --example train_loop
+  # Examples are compiled together with what tests need, so this comes last.
+  build --example train_loop
   # The demo succeeds even if the model learns nothing from your own videos.
   try ${1:+1} -- target/demo/examples/train_loop demo-out/set
 fi
