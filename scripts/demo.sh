@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows what vidrec does, from videos to training, in about a minute. It writes everything to demo-out/.
+# Shows what vidrec does, from videos to training, in a few minutes, most of which it compiles. It writes everything to demo-out/.
 #
 #     scripts/demo.sh            with small videos that it generates
 #     scripts/demo.sh VIDEOS     with your own folder; the first folder level is the class
@@ -20,7 +20,7 @@ try() {
   local fine=" 0 " status=0
   while [ "$1" != -- ]; do fine+="$1 "; shift; done
   shift
-  echo "\$ ${*/#target\/release\//}"
+  echo "\$ ${*/#target\/demo\//}"
   "$@" || status=$?
   [[ "$fine" == *" $status "* ]] || { echo "demo: stopped, exit status $status" >&2; exit 1; }
 }
@@ -55,9 +55,12 @@ make_videos() {
   touch demo-out/videos/.complete
 }
 
-say "Building vidrec (release), without what reads from servers: the demo has no use for it, and it is a third of the build"
-cargo build --quiet --release --locked --no-default-features --features pack,cli --bins --example train_loop
-vidrec=target/release/vidrec
+# Without what reads from servers, and hardly optimized: the rest of a release build takes most of its time.
+build() { cargo build --profile demo --locked --no-default-features --features pack,cli "$@"; }
+
+say "Building vidrec for the demo. The complete program, as fast as it can be: cargo build --release"
+build --bins
+vidrec=target/demo/vidrec
 mkdir -p demo-out
 
 if [ -z "$videos" ]; then
@@ -83,14 +86,17 @@ say "4. Look: make a contact sheet, and extract the frames of a clip as files, b
 try -- $vidrec view demo-out/set -o demo-out/sheet.png
 try -- $vidrec extract demo-out/set 0 -o demo-out/frames
 
-say "5. Measure: load shuffled batches of random crops, as a training loop does, for 3 seconds."
+say "5. Measure: load shuffled batches of random crops, as a training loop does, for 3 seconds.
+   The demo's build is not optimized. A release build is many times faster: cargo build --release, then vidrec bench."
 try -- $vidrec bench demo-out/set batch_size=4 crop=112 shuffle=True --seconds 3
 
 classes=$($vidrec inspect demo-out/set --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["classes"]))')
 if ((classes > 1)); then
   say "6. Train: a small model on the packed clips (examples/train_loop.rs). With so few, it only memorizes them."
+  # Examples are compiled together with what tests need, so this comes last.
+  build --example train_loop
   # The demo succeeds even if the model learns nothing from your own videos.
-  try ${1:+1} -- target/release/examples/train_loop demo-out/set
+  try ${1:+1} -- target/demo/examples/train_loop demo-out/set
 fi
 
 say "Done. The data set is in demo-out/set, the contact sheet is demo-out/sheet.png."

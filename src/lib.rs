@@ -92,6 +92,8 @@ pub use vidrec_dataset::{
     Summary, TrackView, WarmReport, class_stats, stats, stats_of,
 };
 pub use vidrec_format::byte_size::parse_bytes;
+#[doc(hidden)]
+pub use vidrec_format::byte_size::shown_bytes;
 pub use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 pub use vidrec_format::json_object::JsonObject;
 pub use vidrec_format::meta::Meta;
@@ -110,6 +112,8 @@ pub use vidrec_loader::{
     TrackBatch, TrackData, TrackHow, TrackWindow,
 };
 pub use vidrec_sampler::order::Last;
+#[doc(hidden)]
+pub use vidrec_store::disk::refuse_file;
 pub use vidrec_store::disk::sigbus::lost_pages;
 pub use vidrec_store::disk::write_whole;
 pub use vidrec_store::location::is_remote;

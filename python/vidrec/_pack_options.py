@@ -15,8 +15,10 @@ def check_build() -> None:
     """Refuse a build that cannot pack."""
     if not _vidrec.HAS_PACK:
         raise UsageError(
-            "this build of vidrec cannot pack: it was built without FFmpeg. Released wheels can; from a checkout, "
-            'pip install ./python --config-settings=build-args="--features pack" makes one that can'
+            "this build of vidrec cannot pack: it was built without FFmpeg. Released wheels can; in a checkout, run\n"
+            "    apt-get install clang libclang-dev pkg-config libavcodec-dev "
+            "libavformat-dev libavutil-dev libswscale-dev libswresample-dev\n"
+            "    pip install --force-reinstall ./python"
         )
 
 

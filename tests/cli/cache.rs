@@ -73,9 +73,9 @@ fn it_is_shown_as_it_is() {
         lines[0].split_whitespace().collect::<Vec<_>>(),
         ["here", "of", "share", "last", "used", "location", "version"]
     );
-    assert_eq!(lines[1].trim(), "4.0 KiB   4.0 KiB   100%   1 day ago  gs://other/\\u{1b}[2Jc.rec  v1");
-    assert_eq!(lines[3].trim(), "36.0 KiB  80.0 KiB    45%  3 days ago  s3://bucket/train/a.rec    v1");
-    assert_eq!(lines[4], "3 objects, 52.0 KiB here");
+    assert_eq!(lines[1].trim(), "4.1 kB   4.1 kB   100%   1 day ago  gs://other/\\u{1b}[2Jc.rec  v1");
+    assert_eq!(lines[3].trim(), "36.9 kB  81.9 kB    45%  3 days ago  s3://bucket/train/a.rec    v1");
+    assert_eq!(lines[4], "3 objects, 53.2 kB here");
     let report = json("cache show cache --json", dir.path());
     assert_eq!(
         (&report["bytes"], &report["limit"], &report["objects"][0]["bytes"]),
@@ -93,7 +93,7 @@ fn trimming_removes_what_was_not_used_for_longest() {
     assert_eq!((&report["taken"], &report["in_use"]), (&json!(5 * PAGE), &json!([])));
     assert_eq!(objects.each_ref().map(|object| object.exists()), [false, true, true]);
     let said = text(&vidrec("cache trim cache --bytes 0", dir.path()));
-    assert_eq!(said, "removed 2 objects, 16.0 KiB; 0 B left\n");
+    assert_eq!(said, "removed 2 objects, 16.4 kB; 0 B left\n");
     assert_eq!(text(&vidrec("cache show cache", dir.path())), "0 objects, 0 B here\n");
     let run = vidrec("cache trim cache --bytes much", dir.path());
     assert!(run.status.code() == Some(2) && text(&run).contains("1GiB"), "{}", text(&run));
@@ -109,12 +109,12 @@ fn what_is_in_use_stays_and_is_named() {
     let run = vidrec("cache clear cache --location s3://bucket/", dir.path());
     assert_eq!(
         text(&run),
-        "removed 1 object, 12.0 KiB; 44.0 KiB left\nin use, so not removed: s3://bucket/train/a.rec\n"
+        "removed 1 object, 12.3 kB; 45.1 kB left\nin use, so not removed: s3://bucket/train/a.rec\n"
     );
     assert_eq!(run.status.code(), Some(3));
     drop(used);
     let run = vidrec("cache clear cache --location s3://bucket/", dir.path());
-    assert_eq!((text(&run), run.status.code()), ("removed 1 object, 36.0 KiB; 8.0 KiB left\n".into(), Some(0)));
+    assert_eq!((text(&run), run.status.code()), ("removed 1 object, 36.9 kB; 8.2 kB left\n".into(), Some(0)));
     assert_eq!(locations(&json("cache clear cache --json", dir.path())["removed"]), ["gs://other/\u{1b}[2Jc.rec"]);
 }
 
@@ -147,7 +147,7 @@ fn warming_says_what_it_fetched_what_was_here_and_what_did_not_fit() {
     let said = text(&run);
     assert_eq!(run.status.code(), Some(3), "{said}");
     assert!(
-        said.contains("did not fit into the cache of 8.0 KiB") && said.contains("will come from the server"),
+        said.contains("did not fit into the cache of 8.2 kB") && said.contains("will come from the server"),
         "{said}"
     );
 }

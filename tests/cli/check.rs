@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use vidrec::check::{CheckOptions, CheckReport, FindingKind, check};
-use vidrec::jpeg::Encoder;
+use vidrec::jpeg::{Decoder, Encoder};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, Progress, Writer, WriterOptions, no_progress,
 };
@@ -86,8 +86,11 @@ fn write(dir: &Path, clips: &[Made], draws: Option<u32>) {
     options.meta.draws = draws;
     let mut writer = Writer::create(dir, options).unwrap();
     for made in clips {
+        let first = Decoder::new().unwrap().decode_picture(&made.frames[0]).unwrap();
         let info = ClipInfo {
             label: made.class,
+            width: first.width,
+            height: first.height,
             source: made.source.into(),
             class: made.class.map_or(String::new(), |class| CLASSES[class as usize].into()),
             attributes: JsonObject::of(&made.attributes).unwrap(),
@@ -365,6 +368,57 @@ fn findings_make_the_round_trip_through_a_list() {
     // With a list for each, one clip of a leak stays.
     place.run("check train val --list a.txt --list b.txt --only leak", 3);
     assert_eq!(["a.txt", "b.txt"].map(|name| fs::read_to_string(place.at(name)).unwrap()), ["", "#0 d.mp4\n"]);
+}
+
+#[test]
+fn a_list_names_what_nobody_misses() {
+    let place = Place::new();
+    let small = Look { size: (96, 72), quality: 40, ..PLAIN };
+    let mut cut = moving(9, PLAIN);
+    cut.splice(5.., moving(11, PLAIN).into_iter().take(3));
+    place.set(
+        "set",
+        &[
+            clip("cut.mp4", 0, cut),
+            clip("small.mp4", 0, moving(1, small)),
+            clip("large.mp4", 0, moving(1, PLAIN)),
+            clip("run.mp4", 0, moving(2, PLAIN)),
+            clip("walk.mp4", 1, moving(2, PLAIN)),
+            clip("black.mp4", 0, vec![picture(PLAIN, |_, _| 0.0); 8]),
+        ],
+    );
+    let listed = |options: &str| {
+        let run = place.run(&format!("check set --progress none --list bad.txt{options}"), 3);
+        (fs::read_to_string(place.at("bad.txt")).unwrap(), String::from_utf8(run.stderr).unwrap())
+    };
+    // The best of the copies stays, whichever is the first. A cut, and labels that contradict each other, are for a person.
+    let (list, told) = listed("");
+    assert_eq!(list, "#1 small.mp4\n#5 black.mp4\n");
+    assert!(
+        told.contains("a person should look first: 3 findings (scene-cut, near-duplicate, label-conflict)"),
+        "{told}"
+    );
+    // Whoever names a kind wants it.
+    assert_eq!(listed(" --only scene-cut"), ("#0 cut.mp4\n".into(), String::new()));
+    assert_eq!(listed(" --only label-conflict"), ("#3 run.mp4\n#4 walk.mp4\n".into(), String::new()));
+    assert_eq!(listed(" --only near-duplicate").0, "#1 small.mp4\n");
+}
+
+#[test]
+fn lists_of_several_people_are_joined_by_cat() {
+    let place = Place::new();
+    let one = |source| clip(source, 0, vec![picture(Look { size: (32, 32), ..PLAIN }, |_, _| 0.0)]);
+    place.set("set", &[one("a.mp4"), one("b.mp4"), one("c.mp4"), one("[d].mp4")]);
+    // What the page of a report writes, twice.
+    let first = "[\n{\"clip\":0,\"source\":\"a.mp4\"},\n{\"clip\":1,\"source\":\"b.mp4\"}\n]\n";
+    let second = "[\n{\"clip\":1,\"source\":\"b.mp4\"}\n]\n";
+    fs::write(place.at("all.json"), format!("{first}{second}")).unwrap();
+    assert!(place.text("subset set -o left --exclude all.json", 0).starts_with("left: 2 clips"));
+    fs::write(place.at("all.json"), format!("{first}[")).unwrap();
+    assert!(place.error("subset set -o out --exclude all.json").contains("all.json: cannot read the list"));
+    // Lists of lines, too, and a name may begin like JSON.
+    fs::write(place.at("all.txt"), "[d].mp4\n#0 a.mp4\n[d].mp4\n").unwrap();
+    assert!(place.text("subset set -o less --exclude all.txt", 0).starts_with("less: 2 clips"));
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn what_is_damaged_or_interrupted_comes_with_the_next_command() {
         assert_eq!(run.status.code(), Some(status), "{}", String::from_utf8_lossy(&run.stderr));
         String::from_utf8(run.stderr).unwrap()
     };
-    assert_eq!((said("inspect set", 0), said("verify set", 0)), (String::new(), String::new()));
+    assert_eq!((said("inspect set", 0), said("verify set --progress none", 0)), (String::new(), String::new()));
     std::fs::write(temp.path().join("set/.pack.journal"), "").unwrap();
     for command in ["inspect set", "verify set"] {
         let text = said(command, 0);
@@ -207,5 +207,49 @@ fn what_is_damaged_or_interrupted_comes_with_the_next_command() {
     for (command, status) in [("inspect set", 1), ("verify set", 3)] {
         let text = said(command, status);
         assert!(text.contains("run `vidrec repair`"), "{text}");
+    }
+}
+
+#[test]
+fn a_pipe_gets_letters_without_colors() {
+    let temp = tempfile::tempdir().unwrap();
+    write(temp.path(), &[], &[("a", None, "")]);
+    let shown = |line: &str| String::from_utf8(vidrec(line, temp.path()).stdout).unwrap();
+    let piped = shown("view set 0 --width 20 --frames 1");
+    assert!(!piped.contains('\u{1b}') && piped.contains(['░', '▒', '▓', '█']), "{piped}");
+    // Whoever names a way gets it.
+    assert!(shown("view set 0 --width 20 --frames 1 --as blocks").contains("\u{1b}[38;2;"));
+}
+
+#[test]
+fn a_file_where_a_folder_is_needed_is_named_as_one() {
+    let temp = tempfile::tempdir().unwrap();
+    write(temp.path(), &[], &[("a", Some(0), ""), ("b", Some(0), "")]);
+    std::fs::write(temp.path().join("file.txt"), "").unwrap();
+    for line in [
+        "extract set 0 -o file.txt",
+        "subset set --clips 0 -o file.txt",
+        "subset set --clips 0 -o file.txt/below",
+        "split set --ratio 0.5,0.5 -o file.txt",
+        "export frames set -o file.txt",
+        "repair set -o file.txt",
+    ] {
+        let run = vidrec(line, temp.path());
+        let text = String::from_utf8(run.stderr).unwrap();
+        assert_eq!(run.status.code(), Some(1), "{line}: {text}");
+        assert!(
+            text.contains("file.txt: a folder is needed, but this is a file; choose another folder"),
+            "{line}: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_clip_that_is_no_number_is_refused_with_what_is_expected() {
+    let temp = tempfile::tempdir().unwrap();
+    for line in ["inspect set --clip foo", "extract set foo -o out"] {
+        let run = vidrec(line, temp.path());
+        let text = String::from_utf8(run.stderr).unwrap();
+        assert!(run.status.code() == Some(2) && text.contains("'foo'") && text.contains("number"), "{line}: {text}");
     }
 }

@@ -12,6 +12,7 @@ mod hostile_text;
 mod look;
 mod monitor;
 mod program;
+mod progress;
 mod readme;
 mod remote;
 mod report;

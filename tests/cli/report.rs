@@ -160,9 +160,20 @@ fn a_page_keeps_its_budget_and_says_what_it_left_out() {
     let (whole, text) = page("");
     assert_eq!((&whole["shown"]["clips"], text.matches("id=\"strip-").count()), (&json!(240), 240));
     assert!(text.contains("All 240 clips are shown."));
+    // What is left of the budget is for larger pictures of clips that somebody opens.
+    let heights = |text: &str| -> Vec<(u64, Option<u64>)> {
+        let list = embedded(text, "clip-list");
+        let height = |strip: &Value| strip["height"].as_u64();
+        list.as_array().unwrap().iter().map(|clip| (height(&clip["strip"]).unwrap(), height(&clip["opened"]))).collect()
+    };
+    assert_eq!(heights(&text), vec![(96, Some(120)); 240]);
+    assert_eq!(text.matches("id=\"opened-").count(), 240);
     let (smaller, text) = page(" --budget 1MB");
     assert!(text.len() <= 1_000_000 && smaller["shown"]["clips"] == 240, "{} {}", text.len(), smaller["shown"]);
-    assert!(text.contains("to fit into 1 megabytes"), "{}", smaller["notes"]);
+    assert!(text.contains("to fit into 1.0 MB"), "{}", smaller["notes"]);
+    let enlarged = heights(&text).iter().filter(|(small, opened)| opened.is_some_and(|opened| opened > *small)).count();
+    assert!((1..240).contains(&enlarged) && text.matches("id=\"opened-").count() == enlarged, "{enlarged}");
+    assert!(text.contains(&format!("{enlarged} clips open in larger pictures.")), "{}", smaller["notes"]);
     let (fewer, text) = page(" --budget 350kB");
     let shown = fewer["shown"]["clips"].as_u64().unwrap();
     assert!(text.len() <= 350_000 && (20..240).contains(&shown), "{} {}", text.len(), fewer["shown"]);

@@ -56,6 +56,7 @@ class Block:
 class Page:
     path: Path
     needs: list = field(default_factory=list)
+    checked: bool = False  # its outputs are compared with what the blocks print
     blocks: list = field(default_factory=list)
 
     @property
@@ -77,14 +78,14 @@ def read(path):
     """Parses a page; `Wrong` says where it is none."""
     path = Path(path)
     lines = path.read_text(encoding="utf-8").splitlines()
-    begin, needs = front_matter(path, lines)
-    return Page(path, needs, list(blocks(path, lines, begin)))
+    begin, needs, checked = front_matter(path, lines)
+    return Page(path, needs, checked, list(blocks(path, lines, begin)))
 
 
 def front_matter(path, lines):
-    """How many lines it takes, and the words of `needs`."""
+    """How many lines it takes, the words of `needs`, and whether outputs are checked."""
     if not lines or lines[0] != "---":
-        return 0, []
+        return 0, [], False
     if "---" not in lines[1:]:
         raise Wrong(f"{name(path)}:1: the front matter has no end")
     end = lines.index("---", 1)
@@ -95,7 +96,7 @@ def front_matter(path, lines):
             if not found:
                 raise Wrong(f"{name(path)}:{number}: write `needs: [one, other]`, on one line")
             needs = [word.strip() for word in found[1].split(",") if word.strip()]
-    return end + 1, needs
+    return end + 1, needs, "outputs: checked" in lines[1:end]
 
 
 def blocks(path, lines, begin):
@@ -132,6 +133,36 @@ def blocks(path, lines, begin):
         blank = False
     if block is not None:
         raise Wrong(f"{name(path)}:{block.line - 1}: this block has no end")
+
+
+def outputs(page):
+    """Each block that runs, with the block after it that shows what it prints, if there is one."""
+    for block, after in zip(page.blocks, page.blocks[1:]):
+        if block.runs and after.language == "text" and not after.title:
+            yield block, after
+
+
+# What differs between machines, runs, and versions of FFmpeg: digests, decimals, sizes, times, speeds.
+VARIES = re.compile(r"\b[0-9a-f]{12}\b|\d[\d,]*\.\d[\d.]*( [kMGT]?B\b)?|\d[\d,]*(?= frames/s| s\b| threads\b)|\d+ B\b")
+
+
+def differences(shown, printed):
+    """The lines that a page shows and a block did not print, in this order. A line "…" stands for any lines."""
+    rest = iter(VARIES.sub("#", line.rstrip()) for line in printed.splitlines())
+    may_skip = False
+    for line in shown.splitlines():
+        wanted = VARIES.sub("#", line.rstrip())
+        if wanted == "…":
+            may_skip = True
+            continue
+        found = next(rest, None)
+        while may_skip and found is not None and found != wanted:
+            found = next(rest, None)
+        if found != wanted:
+            yield f"shown: {line}\n  printed: {found}"
+        may_skip = False
+    if not may_skip:
+        yield from (f"printed, and not shown: {line}" for line in rest if line)
 
 
 def closes(fence):

@@ -3,8 +3,11 @@
 With torchrun's variables, it is one of several processes that train together. Only blocks in Python then see that.
 
 Shell blocks leave their folder and their exported variables to later blocks, as they do in a terminal. Python blocks
-share one namespace, which is `__main__`.
+share one namespace, which is `__main__`. If a page says `outputs: checked`, what it shows is compared with what its blocks
+print on standard output.
 """
+import contextlib
+import io
 import linecache
 import os
 import shlex
@@ -40,11 +43,15 @@ def run_shell(page, block):
                               state=shlex.quote(str(state)))
         sys.stdout.flush()
         alone = {name: value for name, value in os.environ.items() if name not in RANKS}
-        status = subprocess.run(["bash", "-euo", "pipefail", "-c", script], stdin=subprocess.DEVNULL, env=alone).returncode
-        if status:
+        bash = subprocess.run(["bash", "-euo", "pipefail", "-c", script], stdin=subprocess.DEVNULL, text=True, env=alone,
+                              stdout=subprocess.PIPE if page.checked else None)
+        if page.checked:
+            print(bash.stdout, end="", flush=True)
+        if status := bash.returncode:
             raise Failed(f"{page.name}:{block.line}: the commands from here fail, with status {status}")
         if state.is_file():
             inherit(dict(item.split("=", 1) for item in state.read_text().split("\0") if item))
+    return bash.stdout
 
 
 def inherit(environment):
@@ -64,13 +71,20 @@ def join_ranks():
 def run_python(page, block, namespace):
     try:
         # With the page's own numbers of lines.
-        exec(compile("\n" * (block.line - 1) + block.text, page.name, "exec"), namespace)
+        code = compile("\n" * (block.line - 1) + block.text, page.name, "exec")
+        if not page.checked:
+            exec(code, namespace)
+            return None
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(code, namespace)
     except BaseException as error:
         places = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == page.name]
         if isinstance(error, SyntaxError) and error.filename == page.name:
             places.append(error.lineno)
         traceback.print_exc()
         raise Failed(f"{page.name}:{(places or [block.line])[-1]}: {type(error).__name__}: {error}") from None
+    print(printed.getvalue(), end="", flush=True)
+    return printed.getvalue()
 
 
 def run(page):
@@ -80,14 +94,16 @@ def run(page):
     if "RANK" in os.environ:
         join_ranks()
     linecache.cache[page.name] = (len(text), None, text.splitlines(keepends=True), page.name)
+    shown = {block.line: output for block, output in pages.outputs(page)} if page.checked else {}
     for block in page.blocks:
         if not block.runs:
             continue
         print(f"==> {page.name}:{block.line}", flush=True)
-        if block.language == "sh":
-            run_shell(page, block)
-        else:
-            run_python(page, block, main.__dict__)
+        printed = run_shell(page, block) if block.language == "sh" else run_python(page, block, main.__dict__)
+        if output := shown.get(block.line):
+            wrong = list(pages.differences(output.text, printed))
+            if wrong:
+                raise Failed(f"{page.name}:{output.line}: the program prints something else\n" + "\n".join(wrong))
 
 
 if __name__ == "__main__":

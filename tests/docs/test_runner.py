@@ -162,3 +162,43 @@ def test_a_folder_with_the_name_of_a_module_is_none(tmp_path, monkeypatch):
 def test_options_of_a_skipped_page_do_not_hide_its_rules(page):
     (found,) = pages.mistakes(page("---\nneeds: [no_such_module]\n---\n```\nx\n```\n"))
     assert "page.md:4" in found
+
+
+CHECKED = """\
+    ---
+    outputs: checked
+    ---
+
+    ```sh
+    echo "made 3 clips, 24 frames, 12.5 kB in 0.1 s"
+    echo intact; echo "not shown"
+    ```
+
+    ```text
+    made 3 clips, 24 frames, 1.2 MB in 7.5 s
+    intact
+    …
+    ```
+
+    ```python
+    print("done")
+    ```
+
+    ```text
+    done
+    ```
+    """
+
+
+@pytest.mark.parametrize("shown, other, fine", [
+    ("done", "done", True), ("3 clips", "4 clips", False), ("intact\n", "whole\n", False), ("…", "and more", False),
+    ("    done\n", "    gone\n", False),
+])  # fmt: skip
+def test_outputs_of_a_page_are_what_its_blocks_print(execute, shown, other, fine):
+    before, after = CHECKED.rsplit(shown, 1)
+    status, output = execute(before + other + after)
+    assert (status == 0) == fine and ("the program prints something else" in output) != fine, output
+
+
+def test_without_the_word_nobody_compares(execute):
+    assert execute(CHECKED.replace("outputs: checked", "needs: []").replace("24 frames, 1.2", "9 frames, 1.2"))[0] == 0

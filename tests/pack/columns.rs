@@ -30,7 +30,7 @@ fn pack(dir: &Path, inputs: &[&str], more: &[&str]) -> Output {
 
 /// What a pack says on standard error, and its report.
 fn said(dir: &Path, inputs: &[&str], more: &[&str]) -> (String, Value) {
-    let run = pack(dir, inputs, &[&["--json"], more].concat());
+    let run = pack(dir, inputs, &[&["--json", "--progress", "none"], more].concat());
     let said = String::from_utf8(run.stderr).unwrap();
     assert_eq!(run.status.code(), Some(0), "{said}");
     (said, serde_json::from_slice(&run.stdout).unwrap())

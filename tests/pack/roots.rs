@@ -48,7 +48,7 @@ fn the_same_source_in_two_folders_becomes_two() {
     let classes: Vec<String> = sources(dir.join("relabeled")).into_iter().map(|(_, class)| class).collect();
     assert_eq!(classes, ["x", "x", "y", "x"]);
 
-    let alone = vidrec(dir, "pack dA dC -n 1 -o alone");
+    let alone = vidrec(dir, "pack dA dC -n 1 -o alone --progress none");
     assert_eq!((alone.as_str(), names(dir.join("alone"))), ("", vec!["x/3".into(), "x/4".into(), "x/5".into()]));
 }
 

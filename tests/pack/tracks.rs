@@ -536,7 +536,10 @@ fn an_export_without_room_names_the_tracks_that_it_leaves_out() {
     videos.pack("set", &["--track", "caption=w,spans"]);
     let export = |format: &str, out: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        let run = command.current_dir(videos.temp.path()).args(["export", format, "set", "-o", out, "--json"]).output();
+        let run = command
+            .current_dir(videos.temp.path())
+            .args(["export", format, "set", "-o", out, "--json", "--progress", "none"])
+            .output();
         let run = run.unwrap();
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         (report["tracks_left_out"].clone(), String::from_utf8_lossy(&run.stderr).into_owned())

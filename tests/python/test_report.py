@@ -5,7 +5,7 @@ import time
 import browser
 import pytest
 from conftest import run
-from report_page import LAVFI, make
+from report_page import LAVFI, make, make_two
 
 pytestmark = pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")
 
@@ -114,3 +114,23 @@ def test_flags_survive_a_reload_and_exclude_clips(page, made, tmp_path):
     assert sources == [source for i, source in enumerate(all_sources) if i not in flagged]
     page.js("[...document.querySelectorAll('#flags button')].find(b => b.textContent === 'Clear').click()")
     assert page.js("document.querySelector('#flags').hidden")
+
+
+def test_an_opened_clip_has_larger_frames(page, made):
+    page.open((made / "page.html").as_uri() + "#clips?clip=0.2")
+    page.wait("document.querySelector('dialog .picture canvas')?.height > clipByKey.get('0.2').strip.height")
+    opened = page.js("(({width, height, frames}) => [width, height, frames.length])(clipByKey.get('0.2').opened)")
+    assert opened == page.js("(c => [c.width, c.height, 6])(document.querySelector('dialog .picture canvas'))")
+    assert page.js("document.querySelector('dialog .frames canvas').height") == page.js("clipByKey.get('0.2').strip.height")
+
+
+def test_copies_are_flagged_but_for_the_first(page, made):
+    page.js("show({view: 'findings'})")
+    assert page.js("[...document.querySelectorAll('#findings .group-head button')].map(b => b.textContent)") == ["Flag this clip"]
+    page.open(make_two(made).as_uri() + "#findings?kind=leak")
+    page.js("[...document.querySelectorAll('#findings .group-head button')].find(b => b.textContent.startsWith('Flag all')).click()")
+    firsts = page.js("report.findings.find(g => g.kind === 'leak').findings.map(f => f.clips[0].slice(0, 2).join('.'))")
+    others = page.js("report.findings.find(g => g.kind === 'leak').findings.flatMap(f => f.clips.slice(1).map(c => c.slice(0, 2).join('.')))")
+    assert len(others) == 2 and all(page.js(f"flags.has('{key}')") for key in others)
+    assert not any(page.js(f"flags.has('{key}')") for key in firsts)
+    page.js("flags.set(clips, false)")

@@ -77,3 +77,14 @@ fn blocks_of_each_source_are_requested_whole() {
     let (blocks, shuffled) = (requests(Order::Blocks { block: 5, window: 1 }), requests(Order::Shuffled));
     assert!(2 * blocks < shuffled, "{blocks} requests in blocks, {shuffled} shuffled");
 }
+
+#[test]
+fn an_order_of_blocks_warns_only_where_it_mixes_less() {
+    let served = Served::new(sets::small(&[40][..]));
+    let remote = served.open().unwrap();
+    let warns = |window: u64| {
+        let loader = Loader::new(&remote, ordered(Order::Blocks { block: 5, window })).unwrap();
+        loader.warnings().iter().any(|text| text.contains("mixes blocks"))
+    };
+    assert_eq!([warns(2), warns(8)], [true, false], "with 8 blocks, all clips are mixed");
+}

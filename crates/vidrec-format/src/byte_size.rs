@@ -34,9 +34,29 @@ pub fn parse_bytes(text: &str) -> Result<u64> {
     size.ok_or_else(|| Error::usage(format!("expected a size such as 1GiB, 500MB or 1000000, found {text:?}")))
 }
 
+/// A number of bytes for people, in units of 1000: 1.5 MB.
+#[doc(hidden)]
+pub fn shown_bytes(n: u64) -> String {
+    let (mut value, mut unit) = (n as f64, "B");
+    for next in ["kB", "MB", "GB", "TB"] {
+        // 999,950 would be shown as 1000.0 kB.
+        if value < 999.95 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, next);
+    }
+    if unit == "B" { format!("{n} B") } else { format!("{value:.1} {unit}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_shown_in_units_of_1000() {
+        let shown = [0, 999, 1000, 1_536_000, 999_960, 3_000_000_000, u64::MAX].map(shown_bytes);
+        assert_eq!(shown, ["0 B", "999 B", "1.0 kB", "1.5 MB", "1.0 MB", "3.0 GB", "18446744.1 TB"]);
+    }
 
     #[test]
     fn sizes_are_read() {

@@ -99,6 +99,12 @@ pub struct TrackFileJson {
 }
 
 impl ShardJson {
+    /// Length of the track file in bytes; 0 without one.
+    #[doc(hidden)]
+    pub fn track_bytes(&self) -> u64 {
+        self.track_file.as_ref().map_or(0, |tracks| tracks.bytes)
+    }
+
     /// Whether `found` matches every part of this description that is present.
     #[doc(hidden)]
     pub fn is(&self, found: &ShardJson) -> bool {

@@ -24,13 +24,16 @@ pub(super) struct ClipFacts {
     short: bool,
     attributes: Value,
     pub strip: Option<StripFacts>,
+    /// The larger strip that is shown when somebody opens the clip, if the page has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened: Option<StripFacts>,
 }
 
 /// The facts that a page needs to show a strip.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct StripFacts {
     width: u32,
-    height: u32,
+    pub height: u32,
     pitch: u32,
     /// The frames of the strip. The next field has their times in seconds.
     frames: Vec<u32>,
@@ -58,6 +61,7 @@ impl ClipFacts {
             short: clip.is_short(),
             attributes: shortened(clip.attributes()?.0.into(), DEPTH),
             strip: None,
+            opened: None,
         })
     }
 }

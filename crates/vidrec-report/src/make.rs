@@ -177,7 +177,9 @@ impl Job<'_> {
         };
         let of_findings = wall.clips.iter().filter(|clip| clips.contains(&(clip.place.set, clip.place.clip))).count();
         let longest = report.sets.iter().map(|set| u64::from(set.stats.most_frames)).max().unwrap_or(0);
-        report.notes.splice(0..0, notes::of_clips(&shown, longest, of_findings as u64, self.options));
+        report
+            .notes
+            .splice(0..0, notes::of_clips(&shown, (longest, of_findings as u64, wall.enlarged()), self.options));
         report.shown = Some(shown);
     }
 

@@ -3,9 +3,16 @@
 use super::figures::{Checked, Shown};
 use super::options::{Extent, ReportOptions};
 use super::strip::StripSize;
+use vidrec_format::byte_size::shown_bytes;
 
 /// Returns sentences that say which clips are shown, and how.
-pub(super) fn of_clips(shown: &Shown, longest: u64, found: u64, options: &ReportOptions) -> Vec<String> {
+///
+/// Takes the most frames of a clip, and the numbers of shown clips that are in findings and that have a larger strip.
+pub(super) fn of_clips(
+    shown: &Shown,
+    (longest, found, enlarged): (u64, u64, u64),
+    options: &ReportOptions,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if shown.clips == shown.of_clips {
         notes.push(format!("All {} are shown.", count(shown.clips, "clip")));
@@ -28,17 +35,21 @@ pub(super) fn of_clips(shown: &Shown, longest: u64, found: u64, options: &Report
     let wanted = shown.of_clips.min(options.clips);
     if shown.clips < wanted {
         notes.push(format!(
-            "More clips did not fit into {} megabytes (--budget), with frames of {} pixels.",
-            megabytes(options.budget),
+            "More clips did not fit into {} (--budget), with frames of {} pixels.",
+            shown_bytes(options.budget),
             shown.height
         ));
     } else if (shown.height, shown.quality) != (best.height, best.quality) {
         notes.push(format!(
-            "Frames are {} pixels high at JPEG quality {}, to fit into {} megabytes (--budget).",
+            "Frames are {} pixels high at JPEG quality {}, to fit into {} (--budget).",
             shown.height,
             shown.quality,
-            megabytes(options.budget)
+            shown_bytes(options.budget)
         ));
+    }
+    if (1..shown.clips).contains(&enlarged) {
+        let first = if found > 0 { ", those in findings first" } else { "" };
+        notes.push(format!("{} open in larger pictures{first}.", count(enlarged, "clip")));
     }
     notes
 }
@@ -78,11 +89,6 @@ fn grouped(n: u64) -> String {
     groups.join(",")
 }
 
-fn megabytes(bytes: u64) -> String {
-    let text = format!("{:.2}", bytes as f64 / 1e6);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,10 +98,10 @@ mod tests {
         assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
         let options = ReportOptions { clips: 1000, ..ReportOptions::default() };
         let shown = Shown { clips: 500, of_clips: 100_000, height: 48, frames: 3, quality: 45 };
-        let notes = of_clips(&shown, 8, 12, &options).join(" ");
+        let notes = of_clips(&shown, (8, 12, 0), &options).join(" ");
         assert!(notes.contains("A sample: 500 of 100,000 clips are shown: 12 clips in findings, then"), "{notes}");
-        assert!(notes.contains("3 are shown, evenly spread") && notes.contains("did not fit into 25 mega"), "{notes}");
+        assert!(notes.contains("3 are shown, evenly spread") && notes.contains("did not fit into 25.0 MB"), "{notes}");
         let all = Shown { clips: 7, of_clips: 7, height: 96, frames: 16, quality: 70 };
-        assert_eq!(of_clips(&all, 8, 0, &options), ["All 7 clips are shown."]);
+        assert_eq!(of_clips(&all, (8, 0, 7), &options), ["All 7 clips are shown."]);
     }
 }

@@ -28,7 +28,7 @@ pub struct ReportOptions {
     /// class.
     pub clips: u64,
     /// The most bytes that the page may have. Default 25 MB. To stay within the limit, strips get smaller first,
-    /// and then fewer.
+    /// and then fewer. What is left goes into larger strips of clips that somebody opens, unless a data set is remote.
     pub budget: u64,
     /// Whether to look for findings in all clips, which decodes every frame. `None`, the default: in all clips if
     /// all data sets are local; otherwise in the clips that the page shows.

@@ -95,11 +95,14 @@ impl Page {
         Ok(())
     }
 
-    /// Writes each strip in an element of its own, which the browser does not read before the strip is shown.
+    /// Writes each strip in an element of its own, which the browser does not read before the strip is shown. Those of
+    /// opened clips come last.
     fn strips(&mut self, clips: &[ShownClip]) -> Result<()> {
-        for (i, clip) in clips.iter().enumerate().filter(|(_, clip)| !clip.strip.is_empty()) {
-            self.put(&format!("<script type=\"text/plain\" id=\"strip-{i}\">"))?;
-            self.put(&clip.strip)?;
+        let strips = clips.iter().enumerate().map(|(i, clip)| ("strip", i, &clip.strip));
+        let opened = clips.iter().enumerate().map(|(i, clip)| ("opened", i, &clip.opened));
+        for (name, i, strip) in strips.chain(opened).filter(|(_, _, strip)| !strip.is_empty()) {
+            self.put(&format!("<script type=\"text/plain\" id=\"{name}-{i}\">"))?;
+            self.put(strip)?;
             self.put("</script>\n")?;
         }
         Ok(())

@@ -34,6 +34,11 @@ impl StripSize {
         StripSize { height: 48, frames: 3, quality: 45 },
     ];
 
+    /// Returns the size of the strips that are shown when somebody opens a clip. They have the same frames.
+    pub fn opened(self) -> Self {
+        StripSize { height: 256, quality: 75, ..self }
+    }
+
     /// Returns the next smaller size.
     pub fn smaller(self) -> Option<Self> {
         Self::ALL.into_iter().skip_while(|&size| size != self).nth(1)

@@ -25,10 +25,13 @@ pub(super) struct Wall {
 /// A clip that is shown.
 pub(super) struct ShownClip {
     pub place: Chosen,
+    described: ClipFacts,
     /// Its facts as JSON for a script.
     pub facts: String,
     /// Its strip in base64.
     pub strip: String,
+    /// The larger strip in base64 that is shown when somebody opens the clip; empty without one.
+    pub opened: String,
     /// The number of frames in the strip.
     frames: u64,
     /// The result of looking at the clip for a check, if that was done.
@@ -38,12 +41,12 @@ pub(super) struct ShownClip {
 impl ShownClip {
     /// Returns the bytes of the page that the clip takes.
     fn bytes(&self) -> u64 {
-        (self.facts.len() + self.strip.len()) as u64 + PER_CLIP
+        (self.facts.len() + self.strip.len() + self.opened.len()) as u64 + PER_CLIP
     }
 }
 
-/// The most bytes of the element around a strip and of the separators between facts.
-const PER_CLIP: u64 = 64;
+/// The most bytes of the elements around the strips of a clip and of the separators between facts.
+const PER_CLIP: u64 = 128;
 /// The number of clips whose strips are made in several sizes, to find the largest size that fits. For remote data
 /// sets, about this many clips stay in memory meanwhile.
 const PROBES: usize = 48;
@@ -71,9 +74,15 @@ impl Wall {
                 Some(size) if wall.clips.len() < by_worth.len() => {
                     fit = Fit { size, most: by_worth.len(), made: HashMap::new(), again: true };
                 }
+                _ if may_be_read_again => return workshop.enlarged(wall, room, by_worth, counter),
                 _ => return Ok(wall),
             }
         }
+    }
+
+    /// Returns the number of clips that have a larger strip.
+    pub fn enlarged(&self) -> u64 {
+        self.clips.iter().filter(|clip| !clip.opened.is_empty()).count() as u64
     }
 
     /// Takes the results of looking at the clips: data set, clip, and result.
@@ -138,6 +147,46 @@ impl Workshop<'_> {
         Ok(Wall { size, clips })
     }
 
+    /// Spends what is left of the room on larger strips of clips that somebody may open, from the first on.
+    fn enlarged(&self, mut wall: Wall, room: u64, by_worth: &[Chosen], counter: &mut Counter<'_, '_>) -> Result<Wall> {
+        let (size, mut left) = (wall.size.opened(), room.saturating_sub(wall.bytes()));
+        let shown: HashMap<Chosen, usize> = wall.clips.iter().enumerate().map(|(at, clip)| (clip.place, at)).collect();
+        let places: Vec<usize> = by_worth.iter().filter_map(|place| shown.get(place).copied()).collect();
+        for some in places.chunks(TOGETHER) {
+            let clips = &wall.clips;
+            let one = |tools: &mut Tools, &at: &usize| Ok((at, self.larger(tools, &clips[at], size)?));
+            let made: Vec<(usize, Option<ShownClip>)> =
+                self.pool.install(|| some.par_iter().map_init(Tools::default, one).collect::<Result<_>>())?;
+            for (at, larger) in made {
+                counter.tell()?;
+                let Some(larger) = larger else { continue };
+                let Some(rest) = (left + wall.clips[at].bytes()).checked_sub(larger.bytes()) else { return Ok(wall) };
+                left = rest;
+                let seen = wall.clips[at].seen.take();
+                wall.clips[at] = ShownClip { seen, ..larger };
+            }
+        }
+        Ok(wall)
+    }
+
+    /// Makes the larger strip of a clip, unless its frames are no larger than those of its strip.
+    fn larger(&self, tools: &mut Tools, clip: &ShownClip, size: StripSize) -> Result<Option<ShownClip>> {
+        let source = self.sets[clip.place.set].set.clip(clip.place.clip)?;
+        let small = clip.described.strip.as_ref().map_or(u32::MAX, |strip| strip.height);
+        // Most clips state their height, and then there may be nothing to do.
+        if (1..=small).contains(&source.height()) {
+            return Ok(None);
+        }
+        let strip = made_once(&mut tools.maker, || StripMaker::new(size))?.strip(&source)?;
+        let Some(strip) = strip.filter(|strip| strip.frame.1 > small) else { return Ok(None) };
+        let mut described = clip.described.clone();
+        described.opened = Some(StripFacts::of(&strip, &source)?);
+        let facts = in_script(&described)?;
+        let opened = STANDARD.encode(strip.jpeg);
+        let (place, strip, frames) = (clip.place, clip.strip.clone(), clip.frames);
+        Ok(Some(ShownClip { place, described, facts, strip, opened, frames, seen: None }))
+    }
+
     /// Returns the largest size of strips at which all of the clips fit into `room` bytes. If none is small
     /// enough, returns the smallest size and the number of clips that fit at it.
     fn fitting(&self, room: u64, by_worth: &[Chosen]) -> Result<Fit> {
@@ -175,7 +224,8 @@ impl Workshop<'_> {
         facts.strip = strip.as_ref().map(|strip| StripFacts::of(strip, &clip)).transpose()?;
         let frames = strip.as_ref().map_or(0, |strip| strip.frames.len() as u64);
         let strip = strip.map_or_else(String::new, |strip| STANDARD.encode(strip.jpeg));
-        Ok(ShownClip { place, facts: in_script(&facts)?, strip, frames, seen })
+        let text = in_script(&facts)?;
+        Ok(ShownClip { place, described: facts, facts: text, strip, opened: String::new(), frames, seen })
     }
 }
 

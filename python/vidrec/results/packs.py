@@ -116,7 +116,9 @@ class PackReport(Result):
     measured_frames: int
     """Frames that this run compared with what was encoded: those of one video in 32, or all if ``quality`` is a target."""
     bytes: int
-    """Bytes of record and index files together."""
+    """Bytes of all files of the shards: records, indexes and tracks."""
+    track_bytes: int
+    """Bytes of the track files among them."""
     seconds: float
     """Time taken by the clock."""
     failures: Tuple[Failure, ...]

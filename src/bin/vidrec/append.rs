@@ -7,7 +7,6 @@ use vidrec::edit;
 use crate::edit::OutputArgs;
 use crate::outcome::Run;
 use crate::storage::StorageArgs;
-use crate::watch;
 
 /// Add the clips of data sets to another one, in place, as more shards.
 ///
@@ -33,9 +32,8 @@ pub fn run(args: &Args) -> Run {
         return Err("--overwrite has no effect here: append never replaces anything".into());
     }
     let mut reports = Vec::new();
-    let progress = &mut watch::of("clips");
     for more in &args.more {
-        let more = args.storage.open(more)?;
+        let (more, progress) = (args.storage.open(more)?, &mut args.how.progress.of("clips"));
         reports.push(edit::append(&args.dataset, &more, &args.how.options(false), progress)?);
     }
     crate::edit::tell_all(&reports, args.how.json)

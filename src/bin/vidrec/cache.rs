@@ -10,8 +10,8 @@ use vidrec::edit;
 use crate::clips::ClipArgs;
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, printable};
+use crate::progress::ProgressArgs;
 use crate::storage::StorageArgs;
-use crate::watch;
 
 /// Warm, show, trim or clear a cache: a folder with pages of remote data sets.
 ///
@@ -44,6 +44,8 @@ struct Warm {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -111,7 +113,7 @@ fn warm(args: &Warm) -> Run {
         None => all,
         Some(selection) => all.select(edit::subset_clips(&all, &selection)?.clips)?,
     };
-    let report = set.warm(&mut watch::of_bytes())?;
+    let report = set.warm(&mut args.progress.of_bytes())?;
     output::print(args.json, &report, warmed)?;
     Ok(if report.missing_bytes == 0 { Outcome::Done } else { Outcome::Problems })
 }

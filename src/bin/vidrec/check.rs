@@ -8,9 +8,10 @@ use vidrec::check::{CheckOptions, CheckReport, Finding, FindingKind, FoundClip, 
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, count, printable};
+use crate::progress::ProgressArgs;
 use crate::storage::{StorageArgs, local};
 use crate::words::words;
-use crate::{clip_list, threads, watch};
+use crate::{clip_list, threads};
 
 /// Find clips that a person should look at: black, frozen, duplicate, leaked, mislabelled or damaged ones.
 ///
@@ -39,8 +40,9 @@ pub struct Args {
     /// How much clips may differ that show nearly the same, in bits of a hash of 256: 0 for copies, at most 64.
     #[arg(long, value_name = "BITS", default_value_t = CheckOptions::DEFAULT_DISTANCE, value_parser = clap::value_parser!(u32).range(0..=i64::from(CheckOptions::MAX_DISTANCE)))]
     distance: u32,
-    /// Write the clips of the findings to this file, as `vidrec subset --exclude` reads it. Of clips that show the same,
-    /// one is not written. May be given once for each data set, in their order.
+    /// Write the clips that nobody misses to this file, as `vidrec subset --exclude` reads it: black, uniform and corrupt
+    /// ones, and of those that show the same and have one label, all but the best. With --only, clips of these kinds.
+    /// May be given once for each data set, in their order.
     #[arg(long, value_name = "FILE", value_parser = local)]
     list: Vec<PathBuf>,
     /// Print all findings, and all of their clips.
@@ -52,6 +54,8 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -65,25 +69,58 @@ pub fn run(args: &Args) -> Run {
         |kind: &FindingKind| (args.only.is_empty() || args.only.contains(kind)) && !args.skip.contains(kind);
     let kinds: Vec<FindingKind> = FindingKind::ALL.into_iter().filter(is_wanted).collect();
     let options = CheckOptions { kinds, threads: args.threads, distance: args.distance };
-    let report = check(&sets, &options, &mut watch::of("clips"))?;
-    for (set, path) in args.list.iter().enumerate() {
-        let clips = to_exclude(&report.findings, set, args.list.len());
-        fs::write(path, clip_list::text(&clips))
-            .map_err(|e| format!("{}: cannot write the list: {e}", path.display()))?;
-    }
+    let report = check(&sets, &options, &mut args.progress.of("clips"))?;
+    write_lists(&report.findings, args)?;
     output::print(args.json, &report, |report| render(report, args))?;
     let counts = |finding: &Finding| args.fail_on.is_empty() || args.fail_on.contains(&finding.kind);
     Ok(if report.findings.iter().any(counts) { Outcome::Problems } else { Outcome::Done })
 }
 
-/// The clips of a data set that findings are about. Of clips that show the same, one stays: one of a data set without a
-/// list, or else the first. If their labels differ, none does.
-fn to_exclude(findings: &[Finding], set: usize, lists: usize) -> Vec<&FoundClip> {
+fn write_lists(findings: &[Finding], args: &Args) -> Result<(), String> {
+    let lists = args.list.len();
+    let is_listed = |finding: &&Finding| is_missed_by_nobody(finding, lists, !args.only.is_empty());
+    let (listed, others): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(is_listed);
+    for (set, path) in args.list.iter().enumerate() {
+        fs::write(path, clip_list::text(&to_exclude(&listed, set, lists)))
+            .map_err(|e| format!("{}: cannot write the list: {e}", path.display()))?;
+    }
+    if lists > 0 && !others.is_empty() {
+        let kinds: BTreeSet<FindingKind> = others.iter().map(|finding| finding.kind).collect();
+        let kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+        output::tell(format_args!(
+            "not in the list, because a person should look first: {} ({})",
+            count(others.len() as u64, "finding"),
+            kinds.join(", ")
+        ));
+    }
+    Ok(())
+}
+
+/// Whether clips of a finding can be left out, unseen or because the kind `is_named`. Of copies with different labels,
+/// somebody has to say which label is right, unless a copy in a data set without a list stays anyway.
+fn is_missed_by_nobody(finding: &Finding, lists: usize, is_named: bool) -> bool {
+    match finding.kind {
+        FindingKind::Black | FindingKind::Uniform | FindingKind::Corrupt => true,
+        FindingKind::NearDuplicate | FindingKind::Leak => {
+            let classes: BTreeSet<&str> = finding.clips.iter().filter_map(|clip| clip.class.as_deref()).collect();
+            classes.len() <= 1 || is_elsewhere(finding, lists)
+        }
+        _ => is_named,
+    }
+}
+
+/// Whether a clip of a finding is in a data set without a list.
+fn is_elsewhere(finding: &Finding, lists: usize) -> bool {
+    finding.clips.iter().any(|clip| clip.set >= lists)
+}
+
+/// The clips of a data set to leave out. Of clips that show the same, one stays: one of a data set without a list, or else
+/// the first, which is the best.
+fn to_exclude<'a>(findings: &[&'a Finding], set: usize, lists: usize) -> Vec<&'a FoundClip> {
     let mut clips = BTreeSet::new();
     for finding in findings {
         let is_same = matches!(finding.kind, FindingKind::NearDuplicate | FindingKind::Leak);
-        let is_elsewhere = finding.clips.iter().any(|clip| clip.set >= lists);
-        let stays = if is_same && !is_elsewhere { finding.clips.first() } else { None };
+        let stays = if is_same && !is_elsewhere(finding, lists) { finding.clips.first() } else { None };
         clips.extend(finding.clips.iter().filter(|clip| clip.set == set && Some(*clip) != stays));
     }
     clips.into_iter().collect()

@@ -19,7 +19,8 @@ use crate::table;
 ///
 /// * a list: on each line a source, or `#12 a/b.mp4`, a clip's number and its source; or a number on each line;
 /// * a .csv, .tsv or .jsonl table with a column "clip" or "source" (or "path");
-/// * the JSON of `verify`, `repair` or `inspect --clip`, or a JSON array of numbers and sources.
+/// * the JSON of `verify`, `repair` or `inspect --clip`, or a JSON array of numbers and sources; or several of these, one
+///   after the other, as `cat` joins them.
 pub fn read(path: &Path, set: &Dataset) -> Result<ClipList, String> {
     let mut found = Found { set, shards: HashMap::new(), list: ClipList::default(), unnamed: 0 };
     let place = |e: String| format!("{}: {e}", path.display());
@@ -28,19 +29,26 @@ pub fn read(path: &Path, set: &Dataset) -> Result<ClipList, String> {
     } else {
         let text = std::fs::read_to_string(path).map_err(|e| place(format!("cannot read the list: {e}")))?;
         let text = text.trim_start_matches('\u{feff}').trim();
-        match serde_json::from_str::<Value>(text) {
-            Ok(Value::Object(report)) => found.report(&report.into()).map_err(place)?,
-            Ok(Value::Array(items)) => items.iter().try_for_each(|item| found.item(item)).map_err(place)?,
+        match json(text) {
+            Ok(values) => values.iter().try_for_each(|value| found.json(value)).map_err(place)?,
             Err(e) if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) => {
                 return Err(place(format!("cannot read the list: {e}")));
             }
-            _ => found.lines(text).map_err(place)?,
+            Err(_) => found.lines(text).map_err(place)?,
         }
     }
     if found.unnamed > 0 {
         output::tell(format_args!("{}: {} without a clip", path.display(), count(found.unnamed, "item")));
     }
     Ok(found.list)
+}
+
+/// The objects and arrays in a text that has nothing else.
+fn json(text: &str) -> serde_json::Result<Vec<Value>> {
+    if !text.starts_with(['[', '{']) {
+        return Err(serde::de::Error::custom("expected a JSON array or object"));
+    }
+    serde_json::Deserializer::from_str(text).into_iter().collect()
 }
 
 struct Found<'a> {
@@ -64,6 +72,13 @@ impl Found<'_> {
             (None, None) => self.unnamed += 1,
         }
         Ok(())
+    }
+
+    fn json(&mut self, value: &Value) -> Result<(), String> {
+        match value {
+            Value::Array(items) => items.iter().try_for_each(|item| self.item(item)),
+            report => self.report(report),
+        }
     }
 
     fn item(&mut self, item: &Value) -> Result<(), String> {

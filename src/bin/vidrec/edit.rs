@@ -7,6 +7,7 @@ use vidrec::edit::{EditOptions, EditReport, RetileReport};
 
 use crate::outcome::{Failure, Outcome, Run};
 use crate::output::{self, bytes, count, printable};
+use crate::progress::ProgressArgs;
 use crate::remote_output::Output;
 use crate::storage::StorageArgs;
 
@@ -23,6 +24,8 @@ pub struct OutputArgs {
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub progress: ProgressArgs,
 }
 
 impl OutputArgs {
@@ -68,7 +71,7 @@ impl NewSetArgs {
 
     fn place(&self) -> Result<Output<'_>, Failure> {
         let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
-        Ok(Output { path: &self.output, storage, overwrite: self.how.overwrite, only_publisher })
+        Ok(Output { path: &self.output, storage, overwrite: self.how.overwrite, only_publisher, progress: self.how.progress })
     }
 }
 

@@ -1,15 +1,16 @@
 //! `vidrec export`: write data sets in other projects' formats.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use vidrec::Dataset;
 use vidrec::interop::{ExportReport, frames, gulp, lerobot, mds, metadata, mxnet, webdataset};
+use vidrec::{Dataset, ProgressFn};
 
 use crate::output::{bytes, count, printable};
+use crate::progress::ProgressArgs;
 use crate::storage::StorageArgs;
 use crate::words::words;
-use crate::{Outcome, Run, output, watch};
+use crate::{Outcome, Run, output};
 
 /// Write a data set in another project's format. JPEGs are written as they are stored, byte for byte.
 ///
@@ -109,6 +110,8 @@ struct To {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    progress: ProgressArgs,
+    #[command(flatten)]
     storage: StorageArgs,
 }
 
@@ -119,34 +122,47 @@ impl To {
 }
 
 pub fn run(args: &Args) -> Run {
-    let progress = &mut watch::of("clips");
-    let (report, to) = match &args.format {
-        Format::Mxnet { to } => (mxnet::export(&to.open()?, &to.output, false, progress)?, to),
-        Format::Gulp { to, clips_per_chunk } => {
-            (gulp::export(&to.open()?, &to.output, *clips_per_chunk, progress)?, to)
-        }
-        Format::Webdataset { to, clips_per_shard } => {
-            let options = webdataset::WebdatasetOptions { clips_per_shard: *clips_per_shard, ..Default::default() };
-            (webdataset::export(&to.open()?, &to.output, options, progress)?, to)
-        }
-        Format::Mds { to, shard_size } => (mds::export(&to.open()?, &to.output, shard_size << 20, progress)?, to),
-        Format::Lerobot { to, fps, without } => {
-            let options = lerobot::LeRobotOptions { fps: *fps, without: without.clone() };
-            (lerobot::export(&to.open()?, &to.output, &options, progress)?, to)
-        }
-        Format::Frames { to } => (frames::export(&to.open()?, &to.output, progress)?, to),
-        #[cfg(feature = "pack")]
-        Format::Mp4 { to, fps } => (vidrec::interop::preview::export(&to.open()?, &to.output, *fps, progress)?, to),
-        Format::Metadata { to, format, rows } => {
-            (metadata::export(&to.open()?, &to.output, *format, *rows, progress)?, to)
-        }
-    };
+    let to = args.format.to();
+    let report = args.format.export(&to.open()?, &to.output, &mut to.progress.of("clips"))?;
     let path = to.output.display();
     if let Some(note) = report.left_out_note(&path.to_string()) {
         output::tell(note);
     }
     output::print(to.json, &report, |r| render(r, &path.to_string()))?;
     Ok(Outcome::Done)
+}
+
+impl Format {
+    fn to(&self) -> &To {
+        match self {
+            Format::Mxnet { to } | Format::Frames { to } | Format::Gulp { to, .. } | Format::Webdataset { to, .. } => {
+                to
+            }
+            Format::Mds { to, .. } | Format::Lerobot { to, .. } | Format::Metadata { to, .. } => to,
+            #[cfg(feature = "pack")]
+            Format::Mp4 { to, .. } => to,
+        }
+    }
+
+    fn export(&self, set: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> vidrec::Result<ExportReport> {
+        match self {
+            Format::Mxnet { .. } => mxnet::export(set, out, false, progress),
+            Format::Gulp { clips_per_chunk, .. } => gulp::export(set, out, *clips_per_chunk, progress),
+            Format::Webdataset { clips_per_shard, .. } => {
+                let options = webdataset::WebdatasetOptions { clips_per_shard: *clips_per_shard, ..Default::default() };
+                webdataset::export(set, out, options, progress)
+            }
+            Format::Mds { shard_size, .. } => mds::export(set, out, shard_size << 20, progress),
+            Format::Lerobot { fps, without, .. } => {
+                let options = lerobot::LeRobotOptions { fps: *fps, without: without.clone() };
+                lerobot::export(set, out, &options, progress)
+            }
+            Format::Frames { .. } => frames::export(set, out, progress),
+            #[cfg(feature = "pack")]
+            Format::Mp4 { fps, .. } => vidrec::interop::preview::export(set, out, *fps, progress),
+            Format::Metadata { format, rows, .. } => metadata::export(set, out, *format, *rows, progress),
+        }
+    }
 }
 
 fn render(r: &ExportReport, to: &str) -> String {

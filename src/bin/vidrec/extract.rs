@@ -46,6 +46,7 @@ struct Report {
 pub fn run(args: &Args) -> Run {
     let dataset = args.storage.open(&args.dataset)?;
     let mut report = Report { clips: 0, frames: 0, bytes: 0 };
+    vidrec::refuse_file(&args.output)?;
     let ordinals = ranges::ordinals(&args.clip, dataset.len())?;
     if !args.overwrite {
         // First, so that nothing is written if not everything can be.

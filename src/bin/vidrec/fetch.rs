@@ -7,8 +7,8 @@ use vidrec::{FetchOptions, FetchReport};
 use crate::clips::ClipArgs;
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
+use crate::progress::ProgressArgs;
 use crate::storage::StorageArgs;
-use crate::watch;
 
 /// Copy a data set from object storage or a web server to a local folder.
 ///
@@ -34,6 +34,8 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    progress: ProgressArgs,
+    #[command(flatten)]
     storage: StorageArgs,
 }
 
@@ -42,8 +44,10 @@ pub fn run(args: &Args) -> Run {
     options.storage = args.storage.storage()?;
     options.overwrite = args.overwrite;
     options.selection = args.which.selection(|| args.storage.open(&args.location))?;
-    let mut watch = if options.selection.is_some() { watch::of("clips") } else { watch::of_bytes() };
-    let report = vidrec::fetch(&args.location, &args.output, &options, &mut watch)?;
+    let whole = options.selection.is_none();
+    let mut progress = if whole { args.progress.of_bytes() } else { args.progress.of("clips") };
+    let report = vidrec::fetch(&args.location, &args.output, &options, &mut progress)?;
+    drop(progress);
     output::print(args.json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.left_behind))
 }

@@ -7,11 +7,13 @@ use vidrec::ProgressFn;
 use vidrec::interop::mxnet::Ids;
 use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, webdataset};
 
+use crate::outcome::Failure;
 use crate::output::{bytes, count, printable};
+use crate::progress::ProgressArgs;
 use crate::remote_output::Output;
 use crate::storage::RemoteStorageArgs;
 use crate::words::words;
-use crate::{Outcome, Run, output, watch};
+use crate::{Outcome, Run, output};
 
 /// Import a data set of another project. JPEGs are stored as they are, byte for byte.
 ///
@@ -122,6 +124,8 @@ struct How {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    progress: ProgressArgs,
+    #[command(flatten)]
     storage: RemoteStorageArgs,
 }
 
@@ -150,34 +154,16 @@ impl How {
         &self,
         output: &Path,
         import: impl FnOnce(&Path, &ImportOptions) -> vidrec::Result<ImportReport>,
-    ) -> Result<ImportReport, Box<dyn std::error::Error>> {
+    ) -> Result<ImportReport, Failure> {
         let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
-        let to = Output { path: output, storage, overwrite: self.overwrite, only_publisher };
+        let to = Output { path: output, storage, overwrite: self.overwrite, only_publisher, progress: self.progress };
         to.write(|out, overwrite| import(out, &self.options(overwrite)))
     }
 }
 
 pub fn run(args: &Args) -> Run {
-    let progress = &mut watch::of("clips");
-    let (report, how, out) = match &args.format {
-        Format::Mxnet(a) => (a.import(progress)?, &a.how, a.output.as_ref()),
-        Format::Gulp(a) => {
-            let report = a.how.write(&a.output, |out, how| gulp::import(&a.folder, out, how, progress))?;
-            (report, &a.how, Some(&a.output))
-        }
-        Format::Webdataset(a) => {
-            let report = a.how.write(&a.output, |out, how| webdataset::import(&a.file, out, how, progress))?;
-            (report, &a.how, Some(&a.output))
-        }
-        Format::Frames(a) => {
-            let import = |out: &Path, how: &ImportOptions| {
-                let how = ImportOptions { outside: a.outside, ..how.clone() };
-                frames::import(&a.folder, out, &how, progress)
-            };
-            let report = a.how.write(&a.output, import)?;
-            (report, &a.how, Some(&a.output))
-        }
-    };
+    let (how, out) = args.format.to();
+    let report = args.format.import(how, &mut how.progress.of("clips"))?;
     for left in &report.left_out {
         output::tell(format_args!("{}: skipped: {}", left.source, left.error));
     }
@@ -187,8 +173,32 @@ pub fn run(args: &Args) -> Run {
     Ok(outcome.but_left(&report.left_behind))
 }
 
+impl Format {
+    /// How, and where to, unless it is in place.
+    fn to(&self) -> (&How, Option<&PathBuf>) {
+        match self {
+            Format::Mxnet(a) => (&a.how, a.output.as_ref()),
+            Format::Gulp(a) => (&a.how, Some(&a.output)),
+            Format::Webdataset(a) => (&a.how, Some(&a.output)),
+            Format::Frames(a) => (&a.how, Some(&a.output)),
+        }
+    }
+
+    fn import(&self, how: &How, progress: &mut ProgressFn<'_>) -> Result<ImportReport, Failure> {
+        match self {
+            Format::Mxnet(a) => a.import(progress),
+            Format::Gulp(a) => how.write(&a.output, |out, how| gulp::import(&a.folder, out, how, progress)),
+            Format::Webdataset(a) => how.write(&a.output, |out, how| webdataset::import(&a.file, out, how, progress)),
+            Format::Frames(a) => how.write(&a.output, |out, how| {
+                let how = ImportOptions { outside: a.outside, ..how.clone() };
+                frames::import(&a.folder, out, &how, progress)
+            }),
+        }
+    }
+}
+
 impl Mxnet {
-    fn import(&self, progress: &mut ProgressFn<'_>) -> Result<ImportReport, Box<dyn std::error::Error>> {
+    fn import(&self, progress: &mut ProgressFn<'_>) -> Result<ImportReport, Failure> {
         let (mut records, mut mxnet) = (Vec::new(), mxnet::MxnetOptions::default());
         for path in &self.file {
             let place = match path.extension().and_then(|e| e.to_str()) {

@@ -22,7 +22,7 @@ pub struct Args {
     /// The data set: its folder, a .rec, a .vidx or a dataset.json, or its location, such as s3://bucket/train.
     dataset: PathBuf,
     /// Describe this clip, counted from 0.
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", value_parser = clip_number)]
     clip: Option<u64>,
     /// Count the clips of each class.
     #[arg(long, conflicts_with = "clip")]
@@ -47,6 +47,10 @@ pub struct Args {
     json: bool,
     #[command(flatten)]
     storage: StorageArgs,
+}
+
+fn clip_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "expected the number of a clip, counted from 0, such as 12".into())
 }
 
 /// A data set at a glance.

@@ -25,6 +25,7 @@ mod outcome;
 mod output;
 #[cfg_attr(not(feature = "pack"), path = "no_packing.rs")]
 mod packing;
+mod progress;
 mod push;
 mod ranges;
 mod relabel;
@@ -44,7 +45,6 @@ mod usage;
 mod verify;
 mod version;
 mod view;
-mod watch;
 mod words;
 
 use std::ffi::OsString;

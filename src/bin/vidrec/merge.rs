@@ -6,7 +6,6 @@ use vidrec::edit;
 
 use crate::edit::NewSetArgs;
 use crate::outcome::Run;
-use crate::watch;
 
 /// Write several data sets as one: the clips of the first, then those of the second, and so on.
 ///
@@ -24,5 +23,5 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let sets = args.datasets.iter().map(|path| args.new.storage.open(path)).collect::<Result<Vec<_>, _>>()?;
-    args.new.write(|out, options| edit::merge(&sets, out, options, &mut watch::of("clips")))
+    args.new.write(|out, options| edit::merge(&sets, out, options, &mut args.new.how.progress.of("clips")))
 }

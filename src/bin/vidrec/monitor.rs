@@ -319,7 +319,7 @@ mod tests {
             ended: false,
         };
         assert!(told(4, 3, 1234.4).text().contains("[###.] 3 ready  1234 frames/s  training waits 123440%"));
-        assert!(told(4, 3, 2048.0).text().ends_with("batches  network 2.0 KiB/s, 3 B in all, 3 retries"));
+        assert!(told(4, 3, 2048.0).text().ends_with("batches  network 2.0 kB/s, 3 B in all, 3 retries"));
         assert!(told(0, 3, 0.0).text().contains("[] 3 ready  0 frames/s  training waits 0%"));
         for (prefetch, ready) in [(u64::MAX, u64::MAX), (u64::MAX, 0), (0, u64::MAX)] {
             assert!(told(prefetch, ready, f64::MAX).text().len() < 330);

@@ -20,7 +20,9 @@ impl Command {
     /// Returns the reason why this build cannot pack.
     pub fn run(&self, _: Vec<OsString>) -> Run {
         Err("this build of vidrec cannot pack: it was built without FFmpeg\n\
-             help: use a released wheel or program, or build one from a checkout with `cargo install --path .`"
+             help: use a released wheel or program; or, in a checkout, run\n    \
+             apt-get install clang libclang-dev pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev\n    \
+             pip install --force-reinstall ./python    (for the program alone: cargo install --path .)"
             .into())
     }
 }

@@ -88,13 +88,13 @@ pub fn is_broken_pipe(e: &(dyn Error + 'static)) -> bool {
     e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
 }
 
-/// A number with separated thousands: 1 234 567.
+/// A number with separated thousands: 1,234,567.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(' ');
+            out.push(',');
         }
         out.push(c);
     }
@@ -106,18 +106,9 @@ pub fn count(n: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
-/// A number of bytes in binary units: 1.5 MiB.
+/// A number of bytes in units of 1000: 1.5 MB.
 pub fn bytes(n: u64) -> String {
-    let mut value = n as f64;
-    let mut unit = "B";
-    for next in ["KiB", "MiB", "GiB", "TiB"] {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = next;
-    }
-    if unit == "B" { format!("{n} B") } else { format!("{value:.1} {unit}") }
+    vidrec::shown_bytes(n)
 }
 
 /// Text that somebody else wrote, in one line and without what a terminal would obey.
@@ -157,8 +148,7 @@ mod tests {
 
     #[test]
     fn numbers_are_readable() {
-        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1 000", "1 234 567"]);
-        assert_eq!([count(0, "clip"), count(1, "clip"), count(1000, "clip")], ["0 clips", "1 clip", "1 000 clips"]);
-        assert_eq!([bytes(0), bytes(1023), bytes(1536), bytes(3 << 30)], ["0 B", "1023 B", "1.5 KiB", "3.0 GiB"]);
+        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([count(0, "clip"), count(1, "clip"), count(1000, "clip")], ["0 clips", "1 clip", "1,000 clips"]);
     }
 }

@@ -6,8 +6,8 @@ use vidrec::{PushOptions, PushReport};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
+use crate::progress::ProgressArgs;
 use crate::storage::RemoteStorageArgs;
-use crate::watch;
 
 /// Copy a data set from a local folder to object storage.
 ///
@@ -30,13 +30,15 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    progress: ProgressArgs,
+    #[command(flatten)]
     storage: RemoteStorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
     let storage = args.storage.storage()?;
     let options = PushOptions { only_publisher: args.storage.only_publisher(), storage, overwrite: args.overwrite };
-    let report = vidrec::push(&args.dataset, &args.location, &options, &mut watch::of_bytes())?;
+    let report = vidrec::push(&args.dataset, &args.location, &options, &mut args.progress.of_bytes())?;
     output::print(args.json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.notes))
 }

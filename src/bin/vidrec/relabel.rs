@@ -11,8 +11,7 @@ use vidrec::{Dataset, JsonObject};
 use crate::clip_list::check_source;
 use crate::edit::{NewSetArgs, parse_pair};
 use crate::outcome::Run;
-use crate::table::Row;
-use crate::{table, watch};
+use crate::table::{self, Row};
 
 /// Write a data set with other labels, class names or attributes.
 ///
@@ -44,7 +43,8 @@ pub fn run(args: &Args) -> Run {
     let set = args.new.storage.open(&args.dataset)?;
     let changes = args.table.as_deref().map(|path| read_table(path, &set)).transpose()?.unwrap_or_default();
     let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone() };
-    args.new.write(|out, options| edit::relabel(&set, &relabeling, out, options, &mut watch::of("clips")))
+    args.new
+        .write(|out, options| edit::relabel(&set, &relabeling, out, options, &mut args.new.how.progress.of("clips")))
 }
 
 fn read_table(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {

@@ -7,7 +7,7 @@ use vidrec::Storage;
 use vidrec::{PushReport, RemoteOutput};
 
 use crate::output;
-use crate::watch;
+use crate::progress::ProgressArgs;
 
 /// An output, and what becomes of one that is there.
 pub struct Output<'a> {
@@ -17,6 +17,8 @@ pub struct Output<'a> {
     pub overwrite: bool,
     /// Nobody else publishes there.
     pub only_publisher: bool,
+    /// How the progress of an upload is shown.
+    pub progress: ProgressArgs,
 }
 
 impl Output<'_> {
@@ -27,7 +29,8 @@ impl Output<'_> {
         }
         // What an earlier run left in the scratch folder is ours.
         let write = |folder: &Path| write(folder, true);
-        let (written, pushed) = vidrec::write_remote(self.path, &self.options(), write, &mut watch::of_bytes())?;
+        let (written, pushed) =
+            vidrec::write_remote(self.path, &self.options(), write, &mut self.progress.of_upload())?;
         tell(&pushed);
         Ok(written)
     }
@@ -38,7 +41,8 @@ impl Output<'_> {
             return Ok(write(self.path, self.overwrite)?);
         }
         let write = |folder: &Path| write(folder, true);
-        let (written, pushed) = vidrec::write_remote_parts(self.path, &self.options(), write, &mut watch::of_bytes())?;
+        let (written, pushed) =
+            vidrec::write_remote_parts(self.path, &self.options(), write, &mut self.progress.of_upload())?;
         pushed.iter().for_each(tell);
         Ok(written)
     }

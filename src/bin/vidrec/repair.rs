@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use vidrec::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 
 use crate::output::{count, grouped, printable};
-use crate::{Outcome, Run, output, watch};
+use crate::progress::ProgressArgs;
+use crate::{Outcome, Run, output};
 
 /// Save the intact clips of a damaged data set, and list exactly what is lost.
 ///
@@ -32,6 +33,8 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
 }
 
 pub fn run(args: &Args) -> Run {
@@ -41,7 +44,7 @@ pub fn run(args: &Args) -> Run {
         proven_only: args.proven_only,
         overwrite: args.overwrite,
     };
-    let report = repair(&args.dataset, &options, &mut watch::of("clips"))?;
+    let report = repair(&args.dataset, &options, &mut args.progress.of("clips"))?;
     output::print(args.json, &report, |r| render(r, args.dry_run))?;
     let outcome = match &report {
         r if r.needs_output || !r.lost_nothing() || (r.clips > 0 && r.salvaged == 0) => Outcome::Problems,

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use vidrec::report::{NamedSet, Report, ReportOptions, report};
 
 use crate::output::{bytes, count};
+use crate::progress::ProgressArgs;
 use crate::storage::{StorageArgs, local};
-use crate::{Outcome, Run, output, threads, watch};
+use crate::{Outcome, Run, output, threads};
 
 /// Write a page about data sets: figures, clips that play under the pointer, and what a check has found.
 ///
@@ -49,6 +50,8 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    progress: ProgressArgs,
+    #[command(flatten)]
     storage: StorageArgs,
 }
 
@@ -63,7 +66,7 @@ impl Args {
 pub fn run(args: &Args) -> Run {
     let open = |path: &PathBuf| args.storage.open(path).map(|set| NamedSet { name: path.display().to_string(), set });
     let sets = args.dataset.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let figures = report(&sets, args.output.as_deref(), &args.options(), &mut watch::of("clips"))?;
+    let figures = report(&sets, args.output.as_deref(), &args.options(), &mut args.progress.of("clips"))?;
     output::print(args.json, &figures, |figures| render(figures, args))?;
     Ok(Outcome::Done)
 }

@@ -6,7 +6,6 @@ use vidrec::edit;
 
 use crate::edit::NewSetArgs;
 use crate::outcome::Run;
-use crate::watch;
 
 /// Write a data set with another number or size of shards.
 ///
@@ -24,5 +23,5 @@ pub fn run(args: &Args) -> Run {
         return Err("give --shards, a number or a size".into());
     }
     let set = args.new.storage.open(&args.dataset)?;
-    args.new.write(|out, options| edit::reshard(&set, out, options, &mut watch::of("clips")))
+    args.new.write(|out, options| edit::reshard(&set, out, options, &mut args.new.how.progress.of("clips")))
 }

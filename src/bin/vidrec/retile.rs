@@ -6,7 +6,7 @@ use vidrec::edit::{self, Retiling};
 
 use crate::edit::NewSetArgs;
 use crate::outcome::Run;
-use crate::{threads, watch};
+use crate::threads;
 
 /// Write a data set with smaller JPEGs.
 ///
@@ -32,5 +32,5 @@ pub struct Args {
 pub fn run(args: &Args) -> Run {
     let set = args.new.storage.open(&args.dataset)?;
     let retiling = Retiling { quality: args.quality, threads: args.threads };
-    args.new.write(|out, options| edit::retile(&set, retiling, out, options, &mut watch::of("clips")))
+    args.new.write(|out, options| edit::retile(&set, retiling, out, options, &mut args.new.how.progress.of("clips")))
 }

@@ -6,10 +6,10 @@ use clap::ArgGroup;
 use vidrec::Dataset;
 use vidrec::edit::{self, KeepTogether, RatioSplit, SplitBy};
 
+use crate::clip_list;
 use crate::edit::{NewSetArgs, parse_file_pair, tell_all};
 use crate::outcome::Run;
 use crate::output::{self, count, grouped};
-use crate::{clip_list, watch};
 
 /// Write the parts of a data set as data sets of their own: OUTPUT/train, OUTPUT/val and so on.
 ///
@@ -73,7 +73,9 @@ impl Args {
 pub fn run(args: &Args) -> Run {
     let set = args.new.storage.open(&args.dataset)?;
     let by = args.by(&set)?;
-    let reports = args.new.write_parts(|out, options| edit::split(&set, &by, out, options, &mut watch::of("clips")))?;
+    let reports = args
+        .new
+        .write_parts(|out, options| edit::split(&set, &by, out, options, &mut args.new.how.progress.of("clips")))?;
     let in_none = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
     if in_none > 0 {
         output::tell(format_args!("{} of {} belong to no part", count(in_none, "clip"), grouped(set.len())));

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use vidrec::edit::{self, Selection};
 
+use crate::clip_list;
 use crate::edit::{NewSetArgs, parse_pair};
 use crate::outcome::Run;
 use crate::ranges::{self, ClipRange};
-use crate::{clip_list, watch};
 
 /// Write some clips of a data set as a data set of their own.
 ///
@@ -61,5 +61,5 @@ pub fn run(args: &Args) -> Run {
         sample: args.sample,
         seed: args.seed,
     };
-    args.new.write(|out, options| edit::subset(&set, &selection, out, options, &mut watch::of("clips")))
+    args.new.write(|out, options| edit::subset(&set, &selection, out, options, &mut args.new.how.progress.of("clips")))
 }

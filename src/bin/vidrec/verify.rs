@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use vidrec::{VerifyOptions, VerifyReport};
 
 use crate::output::{count, printable};
+use crate::progress::ProgressArgs;
 use crate::storage::StorageArgs;
-use crate::{Outcome, Run, output, watch};
+use crate::{Outcome, Run, output};
 
 /// Check that a data set is intact: structure, ids and every checksum.
 ///
@@ -22,6 +23,8 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    progress: ProgressArgs,
+    #[command(flatten)]
     storage: StorageArgs,
 }
 
@@ -29,7 +32,7 @@ pub fn run(args: &Args) -> Run {
     let report = vidrec::verify(
         &args.dataset,
         VerifyOptions { deep: args.deep, storage: args.storage.storage()? },
-        &mut watch::of("frames"),
+        &mut args.progress.of("frames"),
     )?;
     report.notes.iter().for_each(output::tell);
     output::print(args.json, &report, |r| render(r, args.deep))?;

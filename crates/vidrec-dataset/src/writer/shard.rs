@@ -34,7 +34,7 @@ pub struct ShardDone {
 impl ShardDone {
     /// The total size of its files.
     pub fn bytes(&self) -> u64 {
-        self.json.bytes + self.index_length + self.json.track_file.as_ref().map_or(0, |tracks| tracks.bytes)
+        self.json.bytes + self.index_length + self.json.track_bytes()
     }
 }
 

@@ -8,7 +8,7 @@ use super::clip_info::{ClipInfo, FrameData};
 use super::replace;
 use super::shard::{FinishedShard, ShardWriter};
 use super::track::{EncodedTrack, Track};
-use vidrec_format::dataset_json::{DatasetJson, FailuresJson};
+use vidrec_format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::meta::Meta;
@@ -38,6 +38,9 @@ pub struct Written {
     pub frames: u64,
     /// Total size of the record files, index files and track files in bytes.
     pub bytes: u64,
+    /// Size of the track files among them in bytes.
+    #[serde(default)]
+    pub track_bytes: u64,
     /// Number of shards.
     pub shards: u64,
     /// Parts of the old data set that could not be cleaned up, in words. Usually empty. The new data set is complete,
@@ -283,6 +286,7 @@ impl Writer {
             clips: new.iter().map(|s| s.clips).sum(),
             frames: new.iter().map(|s| s.frames).sum(),
             bytes: finished.iter().map(|s| s.done.bytes()).sum(),
+            track_bytes: new.iter().map(ShardJson::track_bytes).sum(),
             shards: new.len() as u64,
             left_behind: Vec::new(),
         };

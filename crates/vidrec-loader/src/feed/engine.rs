@@ -319,12 +319,15 @@ impl Engine {
         let is_mixed = self.specs.dataset.is_remote() && is_blocks && n > 1;
         let chance = order.neighbors_share_a_batch(n, clips).filter(|_| is_mixed)?;
         let exact = Order::Shuffled.neighbors_share_a_batch(n, clips)?;
-        Some(format!(
-            "the order mixes blocks of clips: two neighbors on disk share a batch with a chance of {:.2} %, \
-             against {:.2} % in the order \"shuffled\", which needs a request for each clip",
-            chance * 100.0,
-            exact * 100.0
-        ))
+        let percent = |chance: f64| format!("{:.2} %", chance * 100.0);
+        let (chance, exact) = (percent(chance), percent(exact));
+        // Nothing is lost where they are the same.
+        (chance != exact).then(|| {
+            format!(
+                "the order mixes blocks of clips: two neighbors on disk share a batch with a chance of {chance}, \
+                 against {exact} in the order \"shuffled\", which needs a request for each clip"
+            )
+        })
     }
 
     /// Returns an error for batches of JPEGs if decoded frames are kept, because those frames are not read ahead.

@@ -19,7 +19,7 @@ use vidrec_dataset::Source;
 use vidrec_dataset::{Dataset, OpenOptions, edit};
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json;
-use vidrec_format::dataset_json::{DatasetJson, FailuresJson};
+use vidrec_format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
 use vidrec_format::error::ErrorKind;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::names;
@@ -181,8 +181,9 @@ impl Existing {
             };
             report.push(job, &outcome);
         }
-        report.bytes = self.set.to_json().bytes;
-        report.bytes += self.set.index_bytes();
+        let json = self.set.to_json();
+        report.track_bytes = json.shards.iter().map(ShardJson::track_bytes).sum();
+        report.bytes = json.bytes + self.set.index_bytes() + report.track_bytes;
         report.failures_file.clone_from(&self.failures_file);
         report.resumed_at = Some(report.videos());
         report.was_there = true;

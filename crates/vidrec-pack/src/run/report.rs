@@ -76,8 +76,11 @@ pub struct PackReport {
     /// The mean SSIM of their luma, as in [`QualityTarget::Ssim`](vidrec_jpeg::QualityTarget::Ssim).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssim: Option<f64>,
-    /// Bytes of record and index files together.
+    /// Bytes of all files of the shards: records, indexes and tracks.
     pub bytes: u64,
+    /// Bytes of the track files among them.
+    #[serde(default)]
+    pub track_bytes: u64,
     /// The wall-clock time that the run took, in seconds.
     pub seconds: f64,
     /// The videos skipped, in order.
@@ -247,6 +250,7 @@ impl PackReport {
         }
         self.take_means(next.measured_frames, next.psnr, next.ssim);
         self.bytes = self.bytes.saturating_add(next.bytes);
+        self.track_bytes = self.track_bytes.saturating_add(next.track_bytes);
         self.seconds += next.seconds;
         self.warnings.extend_from_slice(&next.warnings);
         self.add_failures(next.failures.clone());

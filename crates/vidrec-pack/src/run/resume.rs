@@ -96,7 +96,7 @@ fn resume(
     if let Some(complete) = found.complete {
         replay(out, plan, found.end, &mut report, |_, _, _| Ok(()))?;
         report.left_behind = carry_out(&complete.intent, out)?;
-        report.bytes = complete.written.bytes;
+        (report.bytes, report.track_bytes) = (complete.written.bytes, complete.written.track_bytes);
         report.failures_file = complete.failures_file.map(String::from);
         report.resumed_at = Some(report.videos());
         return Ok(Beginning::Published(Box::new(report)));

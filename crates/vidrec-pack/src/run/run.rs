@@ -261,7 +261,7 @@ impl<'a> PackRun<'a> {
         let complete = Box::new(Completion { intent, written: ready.written, failures_file });
         journal.mark(&JournalEntry::Complete(complete.clone()))?;
         report.left_behind = carry_out(&complete.intent, out)?;
-        report.bytes = complete.written.bytes;
+        (report.bytes, report.track_bytes) = (complete.written.bytes, complete.written.track_bytes);
         Ok(report)
     }
 }

@@ -114,7 +114,8 @@ pub struct Finding {
     /// The kind of the finding.
     pub kind: FindingKind,
     /// The clips of the finding. Usually this is one clip. For duplicates, leaks and conflicts, it is the whole
-    /// group. For failures, there are none.
+    /// group; for duplicates and leaks, the first one is the best: it has the largest pictures, and of those the most
+    /// frames. For failures, there are none.
     pub clips: Vec<FoundClip>,
     /// For failures: the videos that failed with the same message. Otherwise empty.
     pub videos: Vec<FailedVideo>,

@@ -1,5 +1,6 @@
 //! Finds duplicates, leaks and conflicting labels among clips that show nearly the same.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Finding, FindingKind, FoundClip};
@@ -80,15 +81,30 @@ impl Group<'_> {
             let numbers: Vec<String> =
                 of_sets.iter().map(|(set, clips)| format!("{} of data set {set}", clips.len())).collect();
             let text = format!("clips of several data sets show nearly the same: {}", numbers.join(", "));
-            findings.push(self.finding(FindingKind::Leak, of_sets.values().flatten().cloned().collect(), text));
+            let clips = of_sets.values().flatten().cloned().collect();
+            findings.push(self.finding(FindingKind::Leak, self.best_first(clips), text));
         }
         for clips in of_sets.values().filter(|clips| clips.len() > 1) {
             let text = format!("{} clips show nearly the same", clips.len());
-            findings.push(self.finding(FindingKind::NearDuplicate, clips.clone(), text));
+            findings.push(self.finding(FindingKind::NearDuplicate, self.best_first(clips.clone()), text));
         }
         let clips: Vec<FoundClip> = of_sets.into_values().flatten().collect();
         findings.extend(self.conflict(&clips)?);
         Ok(findings)
+    }
+
+    /// Moves the clip to the front that is to stay if only one does: that with the largest pictures, then with the most
+    /// frames, then the first.
+    fn best_first(&self, mut clips: Vec<FoundClip>) -> Vec<FoundClip> {
+        let worth = |found: &FoundClip| {
+            let clip = self.sets[found.set].clip(found.clip);
+            clip.map_or((0, 0), |clip| (u64::from(clip.width()) * u64::from(clip.height()), clip.frame_count()))
+        };
+        let best = (0..clips.len()).max_by_key(|&i| (worth(&clips[i]), Reverse(i)));
+        if let Some(best) = best {
+            clips[..=best].rotate_right(1);
+        }
+        clips
     }
 
     fn finding(&self, kind: FindingKind, clips: Vec<FoundClip>, text: String) -> Finding {

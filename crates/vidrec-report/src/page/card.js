@@ -1,8 +1,9 @@
 // A clip as a card: its frames under the pointer, its name, its flag.
 
 /// The frames of a clip as a slider: by pointer, touch and keys. `changed` learns which frame is shown. `frame` is the one
-/// to begin with.
+/// to begin with. Only an opened clip has `changed`, and shows its larger strip.
 function player(clip, changed, frame) {
+  const name = changed && clip.opened ? "opened" : "strip";
   const shown = clip.strip?.frames.length ?? 0;
   const canvas = shown ? el("canvas", { "aria-hidden": "true" }) : null;
   const seek = el("span", { class: "seek" });
@@ -20,7 +21,7 @@ function player(clip, changed, frame) {
     at = Math.min(Math.max(position, 0), Math.max(shown - 1, 0));
     if (drawn === at || clip.absent) return;
     if (picture) {
-      strips.draw(canvas, clip, picture, at);
+      strips.draw(canvas, clip[name], picture, at);
       drawn = at;
     }
     seek.style.transform = `scaleX(${shown ? (at + 1) / shown : 0})`;
@@ -55,7 +56,7 @@ function player(clip, changed, frame) {
   });
   go(at);
   if (shown) {
-    strips.load(clip).then((loaded) => {
+    strips.load(clip, name).then((loaded) => {
       picture = loaded;
       go(at);
     });

@@ -25,7 +25,7 @@ const detail = (() => {
       const canvas = el("canvas", { "aria-hidden": "true" });
       const button = el("button", { type: "button", "aria-label": `Frame ${t}, ${numbers.format(clip.strip.times[position])} s`, onclick: () => go(position) },
         canvas, `${numbers.format(clip.strip.times[position])} s`);
-      strips.load(clip).then((picture) => strips.draw(canvas, clip, picture, position));
+      strips.load(clip).then((picture) => strips.draw(canvas, clip.strip, picture, position));
       return button;
     });
     return { node: el("div", { class: "frames" }, buttons), mark: (at) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", i === at)) };

@@ -20,6 +20,9 @@ function finding(entry) {
     entry.count > members.length ? el("p", { class: "quiet" }, `and ${count(entry.count - members.length, "clip")} more`) : null);
 }
 
+/// Kinds of clips that show the same. The first of each finding is the best.
+const COPIES = ["near-duplicate", "leak"];
+
 function group({ kind, count: all, findings: entries }) {
   const [title, about] = KINDS[kind] ?? [kindTitle(kind), ""];
   const single = entries.every((entry) => entry.clips.length === 1);
@@ -40,7 +43,8 @@ function group({ kind, count: all, findings: entries }) {
     el("div", { class: "group-head" },
       el("h2", { id }, title, " ", el("span", { class: "count" }, whole.format(all))),
       el("p", {}, about, all > entries.length ? ` The first ${whole.format(entries.length)} are listed; vidrec check lists all.` : ""),
-      single && members.length ? el("button", { type: "button", onclick: () => flags.set(members, true) }, `Flag these ${whole.format(members.length)}`) : null),
+      single && members.length ? el("button", { type: "button", onclick: () => flags.set(members, true) }, members.length === 1 ? "Flag this clip" : `Flag these ${count(members.length, "clip")}`) : null,
+      COPIES.includes(kind) ? el("button", { type: "button", onclick: () => flags.set(entries.flatMap((entry) => entry.clips.slice(1)).map(foundClip), true) }, "Flag all but the first of each") : null),
     list, more);
 }
 

@@ -94,8 +94,9 @@ function classes() {
     more.textContent = limit > 20 ? "Fewer" : `All ${whole.format(found.length)}`;
   }
   draw();
-  const sizes = used.map((row) => total(row.clips));
-  const small = `${count(used.length + others, "class")}; the largest has ${count(Math.max(...sizes), "clip")}, the smallest ${count(Math.min(...sizes), "clip")}`;
+  const named = used.filter((row) => row.name || row.label !== null);
+  const sizes = named.map((row) => total(row.clips));
+  const small = `${count(named.length + others, "class")}; the largest has ${count(Math.max(...sizes), "clip")}, the smallest ${count(Math.min(...sizes), "clip")}`;
   return block("Classes", small, rows.length > 20 ? el("div", { class: "classes-tools" }, search, more) : null, list, rest);
 }
 

@@ -10,11 +10,11 @@ const strips = (() => {
     else resolve();
   });
 
-  async function decode(index) {
-    let node = byId(`strip-${index}`);
+  async function decode(id) {
+    let node = byId(id);
     if (!node) {
       await parsed;
-      node = byId(`strip-${index}`);
+      node = byId(id);
     }
     return createImageBitmap(new Blob([bytesOf(node.textContent)], { type: "image/jpeg" }));
   }
@@ -27,27 +27,28 @@ const strips = (() => {
     return out;
   }
 
-  /// The strip of a clip as a picture.
-  function load(clip) {
-    let entry = held.get(clip.index);
-    held.delete(clip.index);
+  /// A strip of a clip as a picture: "strip", or "opened", the larger one that some clips have.
+  function load(clip, name = "strip") {
+    const id = `${name}-${clip.index}`;
+    let entry = held.get(id);
+    held.delete(id);
     if (!entry) {
-      const size = clip.strip.pitch * clip.strip.frames.length * clip.strip.height;
-      entry = { size, picture: decode(clip.index) };
+      const size = clip[name].pitch * clip[name].frames.length * clip[name].height;
+      entry = { size, picture: decode(id) };
       pixels += size;
     }
-    held.set(clip.index, entry);
-    for (const [index, old] of held) {
-      if (pixels <= HELD_PIXELS || index === clip.index) break;
-      held.delete(index);
+    held.set(id, entry);
+    for (const [other, old] of held) {
+      if (pixels <= HELD_PIXELS || other === id) break;
+      held.delete(other);
       pixels -= old.size;
     }
     return entry.picture;
   }
 
-  /// Draws the frame at a position of the strip.
-  function draw(canvas, clip, picture, position) {
-    const { width, height, pitch } = clip.strip;
+  /// Draws the frame at a position of a strip.
+  function draw(canvas, strip, picture, position) {
+    const { width, height, pitch } = strip;
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
     canvas.getContext("2d", { alpha: false }).drawImage(picture, position * pitch, 0, width, height, 0, 0, width, height);
   }

@@ -24,6 +24,20 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a path at which no folder can be, because it, or a part of it, is a file.
+///
+/// # Errors
+///
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): there is a file.
+pub fn refuse_file(dir: &Path) -> Result<()> {
+    match dir.ancestors().find_map(|part| Some((part, fs::metadata(part).ok()?))) {
+        Some((file, meta)) if !meta.is_dir() => {
+            Err(Error::usage("a folder is needed, but this is a file").file(file).help("choose another folder"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The folder that contains a path.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))

@@ -85,7 +85,7 @@ fn create(dir: &Path) -> Result<()> {
             _ => break,
         }
     }
-    created.map_err(|e| Error::io("create the folder", dir, e))
+    created.map_err(|e| super::folder::refuse_file(dir).err().unwrap_or_else(|| Error::io("create the folder", dir, e)))
 }
 
 impl FolderLock {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::disk::capacity::free_space;
+use vidrec_format::byte_size::shown_bytes;
 use vidrec_format::error::{Error, Result};
 
 /// Bytes written between two checks.
@@ -18,8 +19,8 @@ pub fn require(dir: &Path, needed: u64, free: u64) -> Result<()> {
         return Ok(());
     }
     Err(full("pack: there is not enough free space, as estimated from a sample of the videos", dir)
-        .expected(format!("about {} MiB plus a reserve of {} MiB", needed >> 20, RESERVE >> 20))
-        .found(format!("{} MiB", free >> 20))
+        .expected(format!("about {} plus a reserve of {}", shown_bytes(needed), shown_bytes(RESERVE)))
+        .found(format!("{}", shown_bytes(free)))
         .help("free some space, choose another disk, or store fewer or smaller frames"))
 }
 
@@ -55,7 +56,7 @@ fn enough(dir: &Path, index: u64, free: u64) -> Result<()> {
         return Ok(());
     }
     Err(full("continue: the disk is nearly full", dir)
-        .found(format!("{} MiB left", free >> 20))
+        .found(format!("{} left", shown_bytes(free)))
         .help("free some space and pack again"))
 }
 
@@ -80,11 +81,11 @@ mod tests {
         require(dir, 10 << 30, 11 << 30).unwrap();
         let e = require(dir, 10 << 30, 10 << 30).unwrap_err();
         assert_eq!(e.kind(), vidrec_format::error::ErrorKind::Io);
-        for part in ["out", "10240 MiB", "not enough free space"] {
+        for part in ["out", "10.7 GB", "not enough free space"] {
             assert!(e.to_string().contains(part), "{e}");
         }
         enough(dir, 0, 1 << 30).unwrap();
-        assert!(enough(dir, 0, 100 << 20).unwrap_err().to_string().contains("100 MiB left"));
+        assert!(enough(dir, 0, 100 << 20).unwrap_err().to_string().contains("104.9 MB left"));
         assert!(enough(dir, 1 << 30, 1 << 30).is_err());
     }
 

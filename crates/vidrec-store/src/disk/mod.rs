@@ -42,7 +42,7 @@ pub mod whole_folder;
 pub use atomic_file::write_file;
 pub use atomic_file::write_whole;
 pub use atomic_file::{AtomicFile, Temporary, remove_temporaries};
-pub use folder::folder_of;
+pub use folder::{folder_of, refuse_file};
 pub use folder::{remove as remove_file, sync_folder};
 pub use folder_lock::LockName;
 pub use folder_lock::{FolderLock, is_being_written};

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::folder::{folder_of, sync_folder};
+use super::folder::{folder_of, refuse_file, sync_folder};
 use super::folder_lock::{is_still_named, try_lock};
 use super::system::sync_file_system;
 use super::{link, swap};
@@ -50,6 +50,7 @@ impl NewFolder {
     /// Like [`create`](Self::create), but replaces an existing folder.
     pub fn replace(path: &Path) -> Result<Self> {
         refuse_to_write(path)?;
+        refuse_file(path)?;
         let name = path.file_name().ok_or_else(|| Error::usage("not a valid name for a folder").file(path))?;
         let parent = folder_of(path);
         fs::create_dir_all(parent).map_err(|e| Error::io("create the folder", parent, e))?;

@@ -3,7 +3,6 @@
 mod pack;
 mod plan;
 mod plan_status;
-mod progress;
 mod publish;
 
 use std::ffi::OsString;

@@ -7,7 +7,7 @@ use vidrec::pack::{PartsPlan, PublishOptions};
 use crate::outcome::{Outcome, Run};
 use crate::output;
 use crate::packing::pack::report;
-use crate::packing::progress::with_bar;
+use crate::progress::ProgressArgs;
 use crate::storage::RemoteStorageArgs;
 
 /// Make a data set of the parts of a plan.
@@ -38,6 +38,8 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
 }
 
 pub fn run(args: &Args) -> Run {
@@ -46,7 +48,7 @@ pub fn run(args: &Args) -> Run {
     options.out.clone_from(&args.output);
     (options.allow_missing, options.overwrite) = (args.allow_missing, args.overwrite);
     (options.read_all, options.only_publisher) = (args.read_all, args.storage.only_publisher());
-    let published = with_bar(|progress| plan.publish(&options, progress))?;
+    let published = plan.publish(&options, &mut args.progress.of("shards"))?;
     report::tell(&published);
     let out = args.output.as_ref().unwrap_or(&args.plan);
     output::print(args.json, &published, |r| report::render_published(r, out))?;

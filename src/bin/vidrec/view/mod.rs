@@ -2,6 +2,7 @@
 
 mod blocks;
 mod kitty;
+mod shades;
 mod sixel;
 mod terminal;
 
@@ -26,7 +27,8 @@ use crate::{Outcome, Run};
 /// all clips side by side, and each plays its frames.
 ///
 /// Terminals of the kitty protocol (kitty, Ghostty, WezTerm, Konsole) and of sixel (foot, mlterm, contour, xterm -ti vt340)
-/// show pictures. Others show blocks of two colors, which need 24-bit color.
+/// show pictures. Others show blocks of two colors, which need 24-bit color. With NO_COLOR, and in files and pipes, there
+/// are shades of gray made of letters.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
@@ -80,7 +82,7 @@ pub fn run(args: &Args) -> Run {
     let columns = u32::from(args.width.or_else(terminal).unwrap_or(80)).max(1);
     let frames = args.frames.unwrap_or((columns / LEAST_COLUMNS).clamp(1, 8));
     let how = args.how.unwrap_or_else(|| terminal::found(io::stdout().is_terminal()));
-    let pixels = columns * if how == Pictures::Blocks { 1 } else { COLUMN_PIXELS };
+    let pixels = columns * if matches!(how, Pictures::Blocks | Pictures::Shades) { 1 } else { COLUMN_PIXELS };
     let mut decoder = Decoder::new()?;
     let mut out = io::stdout().lock();
     for ordinal in ordinals(&args.clip, dataset.len(), DEFAULT_CLIPS)? {
@@ -94,6 +96,7 @@ pub fn run(args: &Args) -> Run {
             Pictures::Kitty => kitty::write(&mut out, &strip, columns)?,
             Pictures::Sixel => sixel::write(&mut out, &strip)?,
             Pictures::Blocks => blocks::write(&mut out, &strip)?,
+            Pictures::Shades => shades::write(&mut out, &strip)?,
         }
         writeln!(out, "\n")?;
     }

@@ -11,13 +11,19 @@ pub enum Pictures {
     Sixel,
     /// Letters that are half a block, in two colors.
     Blocks,
+    /// Letters of five shades of gray, without colors.
+    Shades,
 }
 
 /// What the terminal says of itself in the environment. `is_terminal`: whether the output is one.
 pub fn found(is_terminal: bool) -> Pictures {
     let value = |name| env::var(name).unwrap_or_default();
+    // A file or a program has no use for colors (https://no-color.org).
+    if !is_terminal || !value("NO_COLOR").is_empty() || value("TERM") == "dumb" {
+        return Pictures::Shades;
+    }
     // Multiplexers pass pictures on only if they are told to.
-    if !is_terminal || !value("TMUX").is_empty() || value("TERM").starts_with("screen") {
+    if !value("TMUX").is_empty() || value("TERM").starts_with("screen") {
         return Pictures::Blocks;
     }
     let is_set = |name| env::var_os(name).is_some();
@@ -43,6 +49,6 @@ mod tests {
         assert_eq!(named("xterm-256color", "", true), Pictures::Kitty);
         assert_eq!(named("foot", "", false), Pictures::Sixel);
         assert_eq!(named("xterm-256color", "Apple_Terminal", false), Pictures::Blocks);
-        assert_eq!(found(false), Pictures::Blocks);
+        assert_eq!(found(false), Pictures::Shades);
     }
 }

@@ -16,7 +16,6 @@ use vidrec::pack::{
 
 use crate::outcome::{Outcome, Run};
 use crate::output;
-use crate::packing::progress::{with_bar, within_bar};
 use crate::remote_output::{Output, scratch_folder};
 use crate::storage::{RemoteStorageArgs, local};
 
@@ -154,26 +153,26 @@ fn write(
     Recipe { parts, mut options, .. }: Recipe,
 ) -> Result<PackReport, Box<dyn std::error::Error>> {
     let (is_remote, overwrite) = (vidrec::is_remote(out), options.run.if_exists == IfExists::Replace);
-    let only_publisher = args.storage.only_publisher();
+    let (only_publisher, progress) = (args.storage.only_publisher(), || args.run.progress.of("videos"));
     let parts = parts.map(|parts| parts::here(parts, only_publisher));
     if let Some(parts) = parts.clone().filter(|_| is_remote) {
         // Each part is uploaded when it is packed.
         options.run.if_exists = options.run.if_exists.with_scratch();
-        return with_bar(|progress| pack_in_parts(plan, out, parts, &options, progress));
+        return Ok(pack_in_parts(plan, out, parts, &options, &mut progress())?);
     }
     if is_remote && !overwrite {
-        let found = with_bar(|_| vidrec::pack::find_packed(plan, out, None, None, &options))?;
+        // A server may take its time: from here, a signal ends this in an orderly way.
+        crate::interrupt::flag()?;
+        let found = vidrec::pack::find_packed(plan, out, None, None, &options)?;
         if let Some(report) = found {
             return Ok(report);
         }
     }
-    let to = Output { path: out, storage: args.storage.storage()?, overwrite, only_publisher };
-    within_bar(|progress| {
-        to.write(|out, _| match parts {
-            Some(parts) => pack_in_parts(plan, out, parts, &options, progress),
-            None if is_remote => pack_in_scratch(plan, out, &options, progress),
-            None => pack_plan(plan, out, &options, progress),
-        })
+    let to = Output { path: out, storage: args.storage.storage()?, overwrite, only_publisher, progress: args.run.progress };
+    to.write(|out, _| match parts {
+        Some(parts) => pack_in_parts(plan, out, parts, &options, &mut progress()),
+        None if is_remote => pack_in_scratch(plan, out, &options, &mut progress()),
+        None => pack_plan(plan, out, &options, &mut progress()),
     })
 }
 
@@ -184,7 +183,7 @@ fn dry_run(args: &Args, recipe: &Recipe) -> Run {
         true => &scratch,
         false => args.output(),
     };
-    let e = with_bar(|progress| estimate(&recipe.inputs, out, &recipe.options, progress))?;
+    let e = estimate(&recipe.inputs, out, &recipe.options, &mut args.run.progress.of("videos"))?;
     columns::tell(&e.manifests, &e.notes);
     report::tell_ignored(&e.passed_over);
     output::print(args.json, &e, report::render_estimate)?;

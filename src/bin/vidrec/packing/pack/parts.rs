@@ -12,7 +12,6 @@ use super::report;
 use super::run_args::{RunArgs, worker_command};
 use crate::outcome::{Outcome, Run};
 use crate::output;
-use crate::packing::progress::with_bar;
 
 /// Where schedulers say which task of an array a process is: Slurm, Kubernetes (indexed jobs), AWS Batch.
 const VARIABLES: [&str; 3] = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"];
@@ -99,7 +98,7 @@ pub fn run(plan: &Path, part: Part, (how, storage): (&RunArgs, Storage), json: b
     options.worker = Some(worker);
     options.storage = storage;
     options.commit_every = how.run().commit_every;
-    let packed = with_bar(|progress| plan.pack(part, &options, progress))?;
+    let packed = plan.pack(part, &options, &mut how.progress.of("videos"))?;
     report::tell(&packed);
     output::print(json, &packed, |r| report::render_part(r, part, plan.parts()))?;
     Ok(Outcome::Done)

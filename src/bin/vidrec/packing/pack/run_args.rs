@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use vidrec::pack::arguments::{Seconds, number_of};
 use vidrec::pack::{IfExists, PackOptions, Resources, RunOptions};
 
+use crate::progress::ProgressArgs;
 use crate::words::words;
 
 #[derive(clap::Args)]
@@ -28,6 +29,8 @@ pub struct RunArgs {
     /// video. The bytes are the same.
     #[arg(long, hide_short_help = true)]
     pub no_isolate: bool,
+    #[command(flatten)]
+    pub progress: ProgressArgs,
     /// Write finished clips to the disk this often, in seconds; 0: after each video.
     #[arg(long, hide = true, default_value_t = Seconds(RunOptions::default().commit_every), value_name = "SECONDS")]
     commit_every: Seconds,
