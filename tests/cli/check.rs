@@ -96,7 +96,6 @@ fn write(dir: &Path, clips: &[Made], draws: Option<u32>) {
             attributes: JsonObject::of(&made.attributes).unwrap(),
             time_base: (1, 8),
             short: made.short,
-            ..ClipInfo::default()
         };
         let pts = |t: usize| if made.short { 0 } else { t as i64 };
         let frames = made.frames.iter().enumerate();

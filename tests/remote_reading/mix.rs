@@ -82,7 +82,7 @@ fn blocks_of_each_source_are_requested_whole() {
 fn an_order_of_blocks_warns_only_where_it_mixes_less() {
     let served = Served::new(sets::small(&[40][..]));
     let remote = served.open().unwrap();
-    let warns = |window: u64| {
+    let warns = |window: u32| {
         let loader = Loader::new(&remote, ordered(Order::Blocks { block: 5, window })).unwrap();
         loader.warnings().iter().any(|text| text.contains("mixes blocks"))
     };

@@ -71,7 +71,13 @@ impl NewSetArgs {
 
     fn place(&self) -> Result<Output<'_>, Failure> {
         let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
-        Ok(Output { path: &self.output, storage, overwrite: self.how.overwrite, only_publisher, progress: self.how.progress })
+        Ok(Output {
+            path: &self.output,
+            storage,
+            overwrite: self.how.overwrite,
+            only_publisher,
+            progress: self.how.progress,
+        })
     }
 }
 

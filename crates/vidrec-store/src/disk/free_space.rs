@@ -20,7 +20,7 @@ pub fn require(dir: &Path, needed: u64, free: u64) -> Result<()> {
     }
     Err(full("pack: there is not enough free space, as estimated from a sample of the videos", dir)
         .expected(format!("about {} plus a reserve of {}", shown_bytes(needed), shown_bytes(RESERVE)))
-        .found(format!("{}", shown_bytes(free)))
+        .found(shown_bytes(free))
         .help("free some space, choose another disk, or store fewer or smaller frames"))
 }
 

@@ -168,7 +168,8 @@ fn write(
             return Ok(report);
         }
     }
-    let to = Output { path: out, storage: args.storage.storage()?, overwrite, only_publisher, progress: args.run.progress };
+    let to =
+        Output { path: out, storage: args.storage.storage()?, overwrite, only_publisher, progress: args.run.progress };
     to.write(|out, _| match parts {
         Some(parts) => pack_in_parts(plan, out, parts, &options, &mut progress()),
         None if is_remote => pack_in_scratch(plan, out, &options, &mut progress()),
