@@ -16,15 +16,15 @@ fn lines(text: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn a_log_has_a_line_at_the_start_and_one_at_the_end() {
+fn a_log_has_a_line_at_the_start_and_one_at_the_end_of_long_work() {
     let (_folder, set) = common::set(3, 2, (32, 32));
-    let run = vidrec(&set, &["verify"]);
+    let run = vidrec(&set, &["verify", "--progress", "lines"]);
     let told = lines(&run.stderr);
     assert_eq!((told.len(), told[0].as_str()), (2, "vidrec: 0 frames done; a line a minute follows"), "{told:?}");
     assert!(told[1].starts_with("vidrec: 6 of 6 frames, ") && told[1].ends_with("ended after 0 s"), "{told:?}");
     assert_eq!(lines(&run.stdout), ["intact: 3 clips, 6 frames; structure, ids and checksums are correct"]);
-    let same = vidrec(&set, &["verify", "--progress", "lines"]);
-    assert_eq!(lines(&same.stderr)[0], told[0]);
+    // A log of short commands stays short.
+    assert_eq!(lines(&vidrec(&set, &["verify"]).stderr), Vec::<String>::new());
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl HowFar {
     }
 
     pub fn at_start(&self) -> String {
-        format!("{} done; a line a minute follows", self.items.share(0, None))
+        format!("{} done; a line a minute follows", self.items.share(self.last.done, self.last.total))
     }
 
     /// How far the work is, so long after its start.

@@ -24,9 +24,18 @@ impl Meter {
         let (how_far, start) = (Arc::new(Mutex::new(HowFar::new(items))), Instant::now());
         let (stop, stopped) = channel::<()>();
         let shown = Arc::clone(&how_far);
-        screen.start(&lock(&shown));
+        let delay = screen.delay();
+        if delay.is_zero() {
+            screen.start(&lock(&shown));
+        }
         // Without a thread there is no progress to see, and the work goes on.
         let thread = thread::Builder::new().name("progress".into()).spawn(move || {
+            if !delay.is_zero() {
+                if stopped.recv_timeout(delay) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+                screen.start(&lock(&shown));
+            }
             while stopped.recv_timeout(screen.interval()) == Err(RecvTimeoutError::Timeout) {
                 screen.show(&lock(&shown), start.elapsed());
             }

@@ -7,6 +7,7 @@ mod screen;
 use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use vidrec::Progress;
@@ -19,10 +20,14 @@ use crate::interrupt;
 /// Stops the work after Ctrl-C or SIGTERM, and shows how far it is until it is dropped.
 pub type Watch = Box<dyn FnMut(&Progress) -> ControlFlow<()> + Send>;
 
+/// Without a terminal, shorter work shows nothing, so that the logs of scripts stay short.
+const QUIET: Duration = Duration::from_secs(5);
+
 /// How progress is shown.
 #[derive(clap::Args, Clone, Copy)]
 pub struct ProgressArgs {
-    /// How to show on standard error how far the work is. [default: bar on a terminal, otherwise lines]
+    /// How to show on standard error how far the work is. [default: bar on a terminal, otherwise lines, if
+    /// the work takes longer than 5 seconds]
     #[arg(long, value_name = "HOW", hide_short_help = true)]
     progress: Option<Style>,
 }
@@ -76,7 +81,8 @@ impl ProgressArgs {
     fn screen(self) -> Option<Screen> {
         match self.progress {
             None if stderr().is_terminal() => Some(Screen::bar()),
-            None | Some(Style::Lines) => Some(Screen::Lines),
+            None => Some(Screen::Lines { after: QUIET }),
+            Some(Style::Lines) => Some(Screen::Lines { after: Duration::ZERO }),
             Some(Style::Bar) => Some(Screen::bar()),
             Some(Style::Json) => Some(Screen::Json),
             Some(Style::None) => None,

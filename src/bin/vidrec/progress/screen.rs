@@ -11,7 +11,10 @@ use crate::output;
 /// What progress is shown on. All of it is standard error.
 pub enum Screen {
     Bar(ProgressBar),
-    Lines,
+    Lines {
+        /// Work that ends earlier shows nothing.
+        after: Duration,
+    },
     Json,
 }
 
@@ -30,15 +33,20 @@ impl Screen {
         match self {
             // A long video must not look like a program that hangs.
             Screen::Bar(_) => Duration::from_millis(250),
-            Screen::Lines => Duration::from_secs(60),
+            Screen::Lines { .. } => Duration::from_secs(60),
             Screen::Json => Duration::from_secs(1),
         }
+    }
+
+    /// How long after the start it is shown first.
+    pub fn delay(&self) -> Duration {
+        if let Screen::Lines { after } = self { *after } else { Duration::ZERO }
     }
 
     pub fn start(&self, how_far: &HowFar) {
         match self {
             Screen::Bar(_) => self.show(how_far, Duration::ZERO),
-            Screen::Lines => output::tell(how_far.at_start()),
+            Screen::Lines { .. } => output::tell(how_far.at_start()),
             Screen::Json => print(&how_far.json("started", Duration::ZERO)),
         }
     }
@@ -46,7 +54,7 @@ impl Screen {
     pub fn show(&self, how_far: &HowFar, elapsed: Duration) {
         match self {
             Screen::Bar(bar) => draw(bar, how_far, elapsed),
-            Screen::Lines => output::tell(how_far.so_far(elapsed)),
+            Screen::Lines { .. } => output::tell(how_far.so_far(elapsed)),
             Screen::Json => print(&how_far.json("running", elapsed)),
         }
     }
@@ -54,7 +62,7 @@ impl Screen {
     pub fn end(&self, how_far: &HowFar, elapsed: Duration) {
         match self {
             Screen::Bar(bar) => bar.finish_and_clear(),
-            Screen::Lines => output::tell(how_far.at_end(elapsed)),
+            Screen::Lines { .. } => output::tell(how_far.at_end(elapsed)),
             Screen::Json => print(&how_far.json("ended", elapsed)),
         }
     }
