@@ -1,6 +1,7 @@
 //! Making clips, asking `ffmpeg` and `ffprobe`, and comparing pictures.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -99,6 +100,39 @@ pub fn packet_times(path: &Path) -> Vec<(i64, i64)> {
 /// The lowest PSNR, in dB over R, G and B, of the video's frames against the `ffmpeg` program's own pictures at the same
 /// size: autorotated, scaled with the same filter, chroma position as vidrec reports it.
 pub fn psnr(path: &Path, video: &SampledVideo) -> f64 {
+    psnrs(path, std::slice::from_ref(video))[0]
+}
+
+/// [`psnr`] of one file in several sizes. To start ffmpeg takes longer than to decode a short clip, so it runs once.
+pub fn psnrs(path: &Path, videos: &[SampledVideo]) -> Vec<f64> {
+    let folder = tempfile::tempdir().unwrap();
+    let out = |i: usize| folder.path().join(i.to_string());
+    let inputs: String = (0..videos.len()).map(|i| format!("[i{i}]")).collect();
+    let scaled: String =
+        videos.iter().enumerate().map(|(i, video)| format!(";[i{i}]{}[o{i}]", scaled(video))).collect();
+    let mut command = Command::new("ffmpeg");
+    command.args(["-v", "error", "-nostdin", "-i"]).arg(format!("file:{}", path.to_str().unwrap()));
+    command.args(["-filter_complex", &format!("[0:V:0]split={}{inputs}{scaled}", videos.len())]);
+    for (i, video) in videos.iter().enumerate() {
+        // After the last of them, nothing more is decoded.
+        let frames = video.frames.len().to_string();
+        command.args(["-map", &format!("[o{i}]"), "-vsync", "passthrough", "-frames:v", &frames]);
+        command.args(["-f", "rawvideo", "-pix_fmt", "rgb24"]).arg(out(i));
+    }
+    let run = command.output().unwrap();
+    let worst = |(i, video): (usize, &SampledVideo)| {
+        let (first, theirs) = (&video.frames[0].image, fs::read(out(i)).unwrap_or_default());
+        let size = first.width() as usize * first.height() as usize * 3;
+        let errors = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(theirs.len(), size * video.frames.len(), "{}: {errors}", path.display());
+        let of = |(frame, theirs): (&vidrec::video::SampledFrame, &[u8])| decibels(&rgb(&frame.image), theirs);
+        video.frames.iter().zip(theirs.chunks_exact(size)).map(of).fold(f64::INFINITY, f64::min)
+    };
+    videos.iter().enumerate().map(worst).collect()
+}
+
+/// The filters that choose the frames of a video and scale them to its size.
+fn scaled(video: &SampledVideo) -> String {
     let first = &video.frames[0].image;
     let (w, h) = (first.width(), first.height());
     let wanted: Vec<_> = video.frames.iter().map(|f| format!("eq(n\\,{})", f.source_index)).collect();
@@ -109,23 +143,7 @@ pub fn psnr(path: &Path, video: &SampledVideo) -> f64 {
         _ => (128, 128),
     };
     let flags = "bicubic+accurate_rnd+full_chroma_int+full_chroma_inp";
-    let filter = format!("select='{}',scale={w}:{h}:flags={flags}:in_h_chr_pos={x}:in_v_chr_pos={y}", wanted.join("+"));
-    let run = Command::new("ffmpeg")
-        .args(["-v", "error", "-nostdin", "-i"])
-        .arg(format!("file:{}", path.to_str().unwrap()))
-        .args(["-map", "0:V:0", "-vf", &filter, "-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"])
-        .output()
-        .unwrap();
-    let size = w as usize * h as usize * 3;
-    assert_eq!(
-        run.stdout.len(),
-        size * video.frames.len(),
-        "{}: {}",
-        path.display(),
-        String::from_utf8_lossy(&run.stderr)
-    );
-    let of = |(frame, theirs): (&vidrec::video::SampledFrame, &[u8])| decibels(&rgb(&frame.image), theirs);
-    video.frames.iter().zip(run.stdout.chunks_exact(size)).map(of).fold(f64::INFINITY, f64::min)
+    format!("select='{}',scale={w}:{h}:flags={flags}:in_h_chr_pos={x}:in_v_chr_pos={y}", wanted.join("+"))
 }
 
 fn decibels(ours: &[f32], theirs: &[u8]) -> f64 {
