@@ -36,7 +36,7 @@ def run(notebook):
 def outputs(source, name, namespace):
     """What a cell prints, and its last value."""
     body = ast.parse(re.sub(r"^!(.*)$", lambda found: f"_command({found[1]!r})", source, flags=re.M), name).body
-    last = body.pop() if isinstance(body[-1], ast.Expr) else None
+    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
     value = None
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(ast.Module(body, []), name, "exec"), namespace)
