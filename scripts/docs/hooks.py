@@ -7,6 +7,7 @@ from pathlib import Path
 
 import breaks
 import commands
+import notebooks
 import repository
 import rust_items
 from mkdocs.plugins import event_priority
@@ -44,6 +45,9 @@ def list_commands(nav):
 
 def on_files(files, config):
     """rustdoc's pages are files of the site, so that links to them are checked. The JSON beside them is for programs."""
+    for file in [file for file in files if file.src_uri.endswith(".ipynb")]:
+        page = file.src_uri.replace(".ipynb", ".md")
+        files.append(File.generated(config, page, content=notebooks.page(Path(file.abs_src_path))))
     if commands.program():
         for page, text in commands.pages().items():
             files.append(File.generated(config, page, content=text))
@@ -56,7 +60,7 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, **_):
     name = page.file.src_uri
-    markdown = repository.expand(markdown, name)
+    markdown = notebooks.linked(repository.expand(markdown, name))
     markdown = markdown.replace("<!-- words -->", repository.words())
     if "<!-- commands -->" in markdown and commands.program():
         markdown = markdown.replace("<!-- commands -->", commands.index())
