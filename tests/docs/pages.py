@@ -20,7 +20,8 @@ HIDDEN = re.compile(r"^ *<!-- run( (?P<language>python))?\s*$")
 SNIPPET = re.compile(r'^\s*-+8<-+ "(?P<file>[^"]+)"\s*$', re.M)
 # What holds indented text: items of lists, admonitions, tabs, definitions.
 CONTAINER = re.compile(r'^ *([*+-] |\d+\. |!!! |\?\?\?\+? |===[!+]? "|: |\[\^)')
-COMMAND = re.compile(r"^\s*(\$ )?vidrec( [^=\d]|$)", re.M)
+# Not the first line that `vidrec inspect` prints: vidrec format 1, ….
+COMMAND = re.compile(r"^\s*(\$ )?vidrec( (?!format \d)[^=\d]|$)", re.M)
 INSTALL = re.compile(r"^[ \t]*(python3? -m )?pip3? install\b(.*\\\n)*.*$", re.M)
 NOT_RUN = "not run: "
 

@@ -43,6 +43,11 @@ def end(process, output):
     return status, output.read().decode(errors="replace")
 
 
+def run(path, python, folder, environment):
+    with (folder.parent / "output").open("w+b") as output:
+        return end(start(path, python, folder, environment, output), output)
+
+
 def test_the_page_runs(path, page, request, folder, tmp_path):
     if not any(block.runs for block in page.blocks):
         return
@@ -52,10 +57,9 @@ def test_the_page_runs(path, page, request, folder, tmp_path):
     environment = environments.environment(python, tmp_path)
     for need in set(page.needs) & {"s3", "slurm"}:
         environment.update(request.getfixturevalue(need))
-    with (tmp_path / "output").open("w+b") as output:
-        status, text = end(start(path, python, folder, environment, output), output)
+    status, output = run(path, python, folder, environment)
     if status != 0:
-        pytest.fail(f"status {status}\n{text}", pytrace=False)
+        pytest.fail(f"status {status}\n{output}", pytrace=False)
 
 
 def free_port():
