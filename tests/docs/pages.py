@@ -143,8 +143,8 @@ def outputs(page):
             yield block, after
 
 
-# What differs between machines, runs, and versions of FFmpeg: digests, decimals, sizes, times, speeds.
-VARIES = re.compile(r"\b[0-9a-f]{12}\b|\d[\d,]*\.\d[\d.]*( [kMGT]?B\b)?|\d[\d,]*(?= frames/s| s\b| threads\b)|\d+ B\b")
+# What differs between machines, runs, and versions of FFmpeg: digests, decimals, sizes, times, speeds, what a model learned.
+VARIES = re.compile(r"\b[0-9a-f]{12}\b|\d[\d,]*\.\d[\d.]*( [kMGT]?B\b)?|\d[\d,]*(?= frames/s| s\b| threads\b| of \d+ held-out)|\d+ B\b")
 
 
 def differences(shown, printed):
