@@ -56,7 +56,10 @@ const SIZE: (u32, u32) = (96, 80);
 
 /// Each option that changes the batches, with the words that it takes.
 const CHANGES: &[(&str, &[&str], Change)] = &[
-    ("order", &["sequential", "shuffled", "blocks", "homes"], |o, word| word.parse().map(|to| o.order = to)),
+    ("order", &["sequential", "shuffled", "blocks", "homes"], |o, word| {
+        o.order = order(word);
+        Ok(())
+    }),
     (
         "crop",
         &["center", "random", "random-resized", "multi-scale", "multi-scale-fixed", "cover", "cover-random", "three"],
@@ -85,6 +88,15 @@ const CHANGES: &[(&str, &[&str], Change)] = &[
         word.parse().map(|to| o.last = to)
     }),
 ];
+
+fn order(word: &str) -> Order {
+    match word {
+        "shuffled" => Order::Shuffled,
+        "blocks" => Order::Blocks { block: 64, window: 8 },
+        "homes" => Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 },
+        _ => Order::Sequential,
+    }
+}
 
 fn crop(word: &str) -> Crop {
     match word {

@@ -282,7 +282,8 @@ fn what_makes_no_sense_is_refused_by_name() {
     let refused = |options| Loader::mix(&mix, options).err().unwrap().to_string();
     let order = |order| LoaderOptions { order, ..ranked(2, 0, 1) };
     let weights = Weights::new(&[1.0; 19]).unwrap();
-    for other in [Order::Given([1].into()), Order::Weighted(weights.into()), "homes".parse().unwrap()] {
+    let homes = Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 };
+    for other in [Order::Given([1].into()), Order::Weighted(weights.into()), homes] {
         assert!(refused(order(other)).contains("option order"));
     }
     let crop = Crop::cover_sizes([(8, 8), (8, 16)], false);

@@ -1,11 +1,10 @@
 //! Names of option values. Each option type defines once how it is written on a command line, in Python and in JSON.
 
 /// Implements `FromStr` and `Display` for an enum of plain variants, and lists the words as `WORDS`. serde's
-/// `try_from = "String", into = "String"` then uses the same words in JSON. `"word" | "other" => Variant` also reads
-/// the other word, which is not listed.
+/// `try_from = "String", into = "String"` then uses the same words in JSON.
 #[macro_export]
 macro_rules! words {
-    ($type:ident, $what:literal, { $($word:literal $(| $other:literal)* => $variant:ident),+ $(,)? }) => {
+    ($type:ident, $what:literal, { $($word:literal => $variant:ident),+ $(,)? }) => {
         impl $type {
             /// The words for the values, as `FromStr` takes them and `Display` prints them.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
@@ -22,7 +21,7 @@ macro_rules! words {
 
             fn from_str(word: &str) -> $crate::error::Result<Self> {
                 match word {
-                    $($word $(| $other)* => Ok($type::$variant),)+
+                    $($word => Ok($type::$variant),)+
                     _ => Err($crate::words::unknown($what, word, Self::WORDS)),
                 }
             }
@@ -148,7 +147,7 @@ mod tests {
         BlackPlum,
     }
 
-    words!(Fruit, "fruit", { "apple" => Apple, "black-plum" | "prune" => BlackPlum });
+    words!(Fruit, "fruit", { "apple" => Apple, "black-plum" => BlackPlum });
 
     #[derive(Debug, PartialEq)]
     struct Half(f64);
@@ -188,7 +187,6 @@ mod tests {
             assert_eq!(json, format!("{word:?}"));
             assert_eq!(serde_json::from_str::<Fruit>(&json).unwrap(), fruit);
         }
-        assert_eq!("prune".parse::<Fruit>().unwrap(), Fruit::BlackPlum);
         let e = "plum".parse::<Fruit>().unwrap_err();
         assert_eq!(e.to_string(), "fruit: unknown value: expected one of apple, black-plum, found plum");
     }

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 pub struct InParts {
     /// The number of parts.
     pub parts: u32,
-    /// For a data set in object storage: a folder on this machine to pack in, with room for a part. Default `None`: `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`,
-    /// `~/.cache/vidrec`).
+    /// For a data set in object storage: a folder on this machine to pack in, with room for a part. Default `None`:
+    /// `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
     pub scratch: Option<PathBuf>,
     /// The same as [`PublishOptions::only_publisher`](super::PublishOptions::only_publisher). Off by default.
     pub only_publisher: bool,

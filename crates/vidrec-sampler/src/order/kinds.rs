@@ -1,7 +1,6 @@
 //! The kinds of order, and an order in one epoch.
 
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
@@ -10,7 +9,6 @@ use super::order_json::{OrderJson, Written};
 use super::source_order::check_blocks;
 use super::{Blocks, Homes, Mixed, Permutation, Weights};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::words::unknown;
 
 /// The order in which the samples of a loader come.
 ///
@@ -25,9 +23,7 @@ use vidrec_format::words::unknown;
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 ///
-/// As a word (`FromStr`, `Display`): `sequential`, `shuffled`, `blocks` (64 samples, mixed within 8 blocks) or
-/// `homes` (the same blocks, a home for each rank, an exchange of 1). `Display` also prints `given`, `weighted`
-/// and `mix`, which need more than a word.
+/// As a word (`Display`): `sequential`, `shuffled`, `blocks`, `homes`, `given`, `weighted` or `mix`.
 /// As JSON (serde): the name of the variant, with its fields if it has any, such as
 /// `{"Blocks": {"block": 64, "window": 8}}`. [`Order::Given`] reads a list of samples, and [`Order::Weighted`] a list
 /// of `weights`. Both are written as their digest, which is short and enough to compare two orders. So is a mix,
@@ -83,28 +79,6 @@ pub enum Order {
 }
 
 impl Order {
-    /// The words that `FromStr` accepts.
-    pub const WORDS: &'static [&'static str] = &["sequential", "shuffled", "blocks", "homes"];
-
-    /// Returns the order with other blocks and windows, if it has any.
-    #[must_use]
-    pub fn with_blocks(self, block: u32, window: u32) -> Self {
-        match self {
-            Order::Blocks { .. } => Order::Blocks { block, window },
-            Order::Homes { homes, exchange, .. } => Order::Homes { homes, exchange, block, window },
-            order => order,
-        }
-    }
-
-    /// Returns the order with another number of homes and another exchange, if it has any.
-    #[must_use]
-    pub fn with_homes(self, homes: Option<u32>, exchange: f64) -> Self {
-        match self {
-            Order::Homes { block, window, .. } => Order::Homes { homes, exchange, block, window },
-            order => order,
-        }
-    }
-
     /// The number of homes, if the order has homes and their number is given.
     pub fn homes(&self) -> Option<u32> {
         if let Order::Homes { homes, .. } = self { *homes } else { None }
@@ -233,20 +207,6 @@ impl fmt::Display for Order {
     }
 }
 
-impl FromStr for Order {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self> {
-        match word {
-            "sequential" => Ok(Order::Sequential),
-            "shuffled" => Ok(Order::Shuffled),
-            "blocks" => Ok(Order::Blocks { block: 64, window: 8 }),
-            "homes" => Ok(Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 }),
-            _ => Err(unknown("order", word, Order::WORDS)),
-        }
-    }
-}
-
 /// An [`Order`] in one epoch: a function from positions to samples.
 #[derive(Debug, Clone)]
 pub struct EpochOrder(Kind);
@@ -320,24 +280,25 @@ mod tests {
 
     const HOMES: Order = Order::Homes { homes: Some(5), exchange: 0.25, block: 3, window: 2 };
 
+    fn homes(homes: Option<u32>, exchange: f64) -> Order {
+        Order::Homes { homes, exchange, block: 3, window: 2 }
+    }
+
+    fn blocks(block: u32, window: u32) -> Order {
+        Order::Homes { homes: Some(5), exchange: 0.25, block, window }
+    }
+
     #[test]
-    fn every_word_reads_back_as_itself() {
-        for word in Order::WORDS {
-            assert_eq!(word.parse::<Order>().unwrap().to_string(), *word);
-        }
-        assert!("given".parse::<Order>().unwrap_err().to_string().contains("shuffled"));
-        let blocks = "blocks".parse::<Order>().unwrap().with_blocks(3, 2);
-        assert_eq!(blocks, Order::Blocks { block: 3, window: 2 });
-        let homes = "homes".parse::<Order>().unwrap().with_blocks(3, 2).with_homes(Some(5), 0.25);
-        assert_eq!(homes, HOMES);
-        assert_eq!((homes.homes(), blocks.homes()), (Some(5), None));
-        assert_eq!(blocks.clone().with_homes(Some(5), 0.25).with_default_homes(7), blocks);
+    fn orders_of_blocks_have_no_homes() {
+        let blocks = Order::Blocks { block: 3, window: 2 };
+        assert_eq!((HOMES.homes(), blocks.homes()), (Some(5), None));
+        assert_eq!(blocks.clone().with_default_homes(7), blocks);
     }
 
     #[test]
     fn a_default_does_not_replace_a_number_of_homes_that_is_given() {
         assert_eq!(HOMES.with_default_homes(7).homes(), Some(5));
-        assert_eq!(HOMES.with_homes(None, 0.5).with_default_homes(7), HOMES.with_homes(Some(7), 0.5));
+        assert_eq!(homes(None, 0.5).with_default_homes(7), homes(Some(7), 0.5));
     }
 
     #[test]
@@ -366,13 +327,13 @@ mod tests {
         for (order, named) in [
             (Order::Blocks { block: 0, window: 1 }, "block is out of range"),
             (Order::Blocks { block: 1, window: 0 }, "window"),
-            (HOMES.with_homes(Some(0), 0.25), "homes"),
-            (HOMES.with_homes(None, 0.25), "homes"),
-            (HOMES.with_homes(Some(5), f64::NAN), "exchange"),
-            (HOMES.with_homes(Some(5), -0.01), "exchange"),
-            (HOMES.with_homes(Some(5), 1.01), "exchange"),
-            (HOMES.with_blocks(0, 2), "block is out of range"),
-            (HOMES.with_blocks(3, 0), "window"),
+            (homes(Some(0), 0.25), "homes"),
+            (homes(None, 0.25), "homes"),
+            (homes(Some(5), f64::NAN), "exchange"),
+            (homes(Some(5), -0.01), "exchange"),
+            (homes(Some(5), 1.01), "exchange"),
+            (blocks(0, 2), "block is out of range"),
+            (blocks(3, 0), "window"),
             (Order::Given([0, 9].into()), "sample 9"),
             (Order::Weighted(weights), "weight"),
         ] {
@@ -390,7 +351,7 @@ mod tests {
         }
         let read = |json| serde_json::from_str::<Order>(json).map_err(|e| e.to_string());
         assert_eq!(read(r#"{"Blocks": {}}"#), Ok(Order::Blocks { block: 64, window: 8 }));
-        assert_eq!(read(r#"{"Homes": {}}"#), Ok("homes".parse().unwrap()));
+        assert_eq!(read(r#"{"Homes": {}}"#), Ok(Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 }));
         assert_eq!(read(r#"{"Given": [3, 0, 3]}"#), Ok(Order::Given([3, 0, 3].into())));
         let weights = Order::Weighted(Arc::new(Weights::new(&[1.0, 3.0]).unwrap()));
         assert_eq!(read(r#"{"Weighted": {"weights": [2, 6]}}"#), Ok(weights));

@@ -157,7 +157,8 @@ mod tests {
     #[test]
     fn orders_without_neighbors_have_no_chance() {
         let weights = Arc::new(Weights::new(&[1.0; 3]).unwrap());
-        for order in [Order::Given([0].into()), Order::Weighted(weights), "homes".parse().unwrap()] {
+        let homes = Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 };
+        for order in [Order::Given([0].into()), Order::Weighted(weights), homes] {
             assert_eq!(order.neighbors_share_a_batch(3, 2), None, "{order:?}");
         }
     }

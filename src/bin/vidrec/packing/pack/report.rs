@@ -133,7 +133,7 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
     if let (Some(least), Some(most)) = (r.least_quality, r.most_quality) {
         text += &format!("  JPEG quality {least} to {most}\n");
     }
-    if let Some(length) = (r.bytes - r.track_bytes).checked_div(r.frames) {
+    if let Some(length) = r.bytes.saturating_sub(r.track_bytes).checked_div(r.frames) {
         text += &format!("  {} per frame", bytes(length));
         if let (Some(psnr), Some(ssim)) = (r.psnr, r.ssim) {
             let measured = count(r.measured_frames, "frame");
