@@ -1,0 +1,1 @@
+"""Pictures of a batch made on a device, by NVIDIA Warp."""
