@@ -208,7 +208,7 @@ def bfloat_of(value: float):
 
 
 @wp.kernel
-def bytes(
+def make_bytes(
     planes: wp.array(dtype=wp.uint8),
     frames: wp.array2d(dtype=wp.int32),
     numbers: wp.array(dtype=wp.int32),
@@ -233,7 +233,7 @@ def bytes(
 
 
 @wp.kernel
-def floats(
+def make_floats(
     planes: wp.array(dtype=wp.uint8),
     frames: wp.array2d(dtype=wp.int32),
     numbers: wp.array(dtype=wp.int32),
@@ -258,7 +258,7 @@ def floats(
 
 
 @wp.kernel
-def halves(
+def make_halves(
     planes: wp.array(dtype=wp.uint8),
     frames: wp.array2d(dtype=wp.int32),
     numbers: wp.array(dtype=wp.int32),
@@ -283,7 +283,7 @@ def halves(
 
 
 @wp.kernel
-def bfloats(
+def make_bfloats(
     planes: wp.array(dtype=wp.uint8),
     frames: wp.array2d(dtype=wp.int32),
     numbers: wp.array(dtype=wp.int32),

@@ -3,9 +3,20 @@
 One thread decodes one tile. What the processor's decoder declines, this one marks as declined.
 """
 
+from typing import List
+
 import warp as wp
 
+
+def _diagonal(d: int) -> List[int]:
+    steps = [(d - step, step) if d % 2 == 0 else (step, d - step) for step in range(d + 1)]
+    return [8 * row + column for row, column in steps if row < 8 and column < 8]
+
+
 wp.set_module_options({"enable_backward": False, "fast_math": False, "fuse_fp": False})
+
+# The place of each coefficient in coding order (T.81, figure A.6).
+ZIGZAG = [place for d in range(15) for place in _diagonal(d)]
 
 Block = wp.types.vector(length=64, dtype=wp.int32)
 
