@@ -133,6 +133,10 @@ class Loader(Generic[B]):
     pin_memory : bool, default False
         Decode straight into torch's pinned memory, for copies with ``non_blocking=True``. If torch finds no accelerator,
         it warns, and memory is not pinned.
+    device : str or torch.device, optional
+        Where frames are made: ``"cuda"`` or ``"cuda:1"`` for a GPU, which decodes, crops and normalizes instead of the
+        threads, and on which :attr:`Batch.frames` are then. They are the same, bit for bit. ``"cpu"`` runs the same code on a
+        processor, slowly, for tests. Needs ``pip install 'vidrec[gpu]'``. Default: the threads make frames in the host's memory.
     threads : int, optional
         Threads that decode. Default: as many as there are cores, up to 8.
     prefetch : int or Prefetch, default 4

@@ -1,3 +1,5 @@
+# type: ignore
+# Warp compiles these functions, and its types are not those of Python.
 """Kernels that make pictures of planes: the arithmetic of the processor's pass, bit for bit.
 
 One thread makes one pixel. It blends rows and then columns in integers, and converts colors and normalizes in floats, one
@@ -8,7 +10,7 @@ import warp as wp
 
 from .tiles import COLUMNS, LEFT, PLACE, PLANES, RESTART, SIDE, TABLE, TABLE_NUMBER, TILES, TOP, UNIT
 
-wp.set_module_options({"enable_backward": False, "fast_math": False, "fuse_fp": False})
+wp.set_module_options({"enable_backward": False, "max_unroll": 1, "fast_math": False, "fuse_fp": False})
 
 # Numbers of a table: `ExportedTables::HEAD` of the loader has them.
 IS_COPY = wp.constant(0)

@@ -1,3 +1,5 @@
+# type: ignore
+# Warp compiles these functions, and its types are not those of Python.
 """Kernels that decode tiles of JPEGs to planes: the arithmetic of the processor's tile decoder, bit for bit.
 
 One thread decodes one tile. What the processor's decoder declines, this one marks as declined.
@@ -13,7 +15,7 @@ def _diagonal(d: int) -> List[int]:
     return [8 * row + column for row, column in steps if row < 8 and column < 8]
 
 
-wp.set_module_options({"enable_backward": False, "fast_math": False, "fuse_fp": False})
+wp.set_module_options({"enable_backward": False, "max_unroll": 1, "fast_math": False, "fuse_fp": False})
 
 # The place of each coefficient in coding order (T.81, figure A.6).
 ZIGZAG = [place for d in range(15) for place in _diagonal(d)]
