@@ -70,7 +70,7 @@ class LoaderKeywords(SampleKeywords, total=False):
     last: Last
     batching: Optional[Batching]
     pin_memory: bool
-    device: Any
+    device: Union[str, torch.device, None]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Options:
     on_bad_frame: OnBadFrame = "error"
     output: OutputGiven = None
     pin_memory: bool = False
-    device: Any = None
+    device: Union[str, torch.device, None] = None
     threads: Optional[int] = None
     prefetch: PrefetchGiven = 4
     decoded_cache: CacheGiven = None

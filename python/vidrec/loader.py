@@ -229,7 +229,7 @@ class Loader(Generic[B]):
         on_bad_frame: OnBadFrame = "error",
         output: OutputGiven = None,
         pin_memory: bool = False,
-        device: Any = None,
+        device: Union[str, torch.device, None] = None,
         threads: Optional[int] = None,
         prefetch: PrefetchGiven = 4,
         decoded_cache: CacheGiven = None,
@@ -249,6 +249,8 @@ class Loader(Generic[B]):
         self._output: Optional[str] = None if self._out is not None else cast(Optional[str], asked.output)
         self._pin_memory = asked.pin_memory
         self._device = None if asked.device is None else _device.chosen(asked.device)
+        # Whether a warning said so.
+        self._device_declined = False
         # What is made of a batch, one after another.
         self._functions: Tuple[Callable[[Any], Any], ...] = ()
         self._next_epoch = 0
@@ -571,6 +573,7 @@ class _Device:
         asked = loader._asked
         layout = "BTHWC" if loader._channels_last_3d else asked.layout
         self._maker, self._made, self._engine = Maker(loader._device, str(asked.dtype), layout), made, engine
+        self._loader = loader
 
     def start(self, inner: _vidrec.Batch) -> Tuple[_vidrec.Batch, Any]:
         """Starts to make a batch."""
@@ -586,12 +589,20 @@ class _Device:
         inner, work = started
         frames = None if work is None else self._maker.finish(work)
         if frames is None:
-            # What is no JPEG with tiles, or damaged: the processor decodes it, or says what is wrong with it.
+            # The processor decodes it, or says what is wrong with it.
             inner = self._engine.batch(epoch, number)
+            self._warn()
             import torch
 
             frames = self._maker.upload(torch.from_dlpack(inner.samples))
         return self._made.batch(inner, epoch, number, self._made.shown(frames))
+
+
+    def _warn(self) -> None:
+        if not self._loader._device_declined:
+            self._loader._device_declined = True
+            text = "loader option device: the threads make batches in which a JPEG has no tiles, or is damaged"
+            warnings.warn(f"{text}; 'vidrec retile' adds tiles, and the pixels stay the same", LoaderWarning, stacklevel=5)
 
 
 class _Iterator(Generic[B]):

@@ -3,6 +3,7 @@ import json
 import random
 import re
 import subprocess
+import warnings
 
 import pytest
 
@@ -10,6 +11,8 @@ import vidrec
 
 torch = pytest.importorskip("torch")
 wp = pytest.importorskip("warp")
+# Kernels check the bounds of every array, and end the process where one is left.
+wp.config.mode = "debug"
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +22,9 @@ def rig(videos, tmp_path_factory):
     rows = ["path,camera,episode,end,action"]
     for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
         values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
-        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i % 3 / 4},"{values}"')
+        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}"')
     (root / "list.csv").write_text("\n".join(rows))
-    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), tracks=["action=action,rate=12"])
+    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12"])
     assert report.clips == 12
     return vidrec.open(root / "rig")
 
@@ -44,7 +47,7 @@ CHOICES = {
     "dtype": ["uint8", "float32", "float16", "bfloat16"],
     "layout": ["BTCHW", "BCTHW", "BTHWC", "channels_last_3d"],
     "frames": [4, vidrec.Random(3), vidrec.Windows(2, stride=2), vidrec.Views(2, count=3), vidrec.AllFrames()],
-    "batching": [None, vidrec.Buckets(3), vidrec.FrameBudget(30)],
+    "batching": [None, vidrec.Buckets([4, 8, 12, 24]), vidrec.FrameBudget(30)],
     "cameras": [None, vidrec.Cameras(["front", "wrist"]), vidrec.Cameras(["wrist", "front"], crop="own")],
     "tracks": [None, {"action": vidrec.track()}],
     "fields": [(), ("episode",)],
@@ -82,7 +85,7 @@ def facts(batch):
 
 def test_a_device_makes_the_batches_of_the_processor_whatever_the_options(rig):
     made, refused = 0, 0
-    for seed in range(150):
+    for seed in range(80):
         options = pairs(seed)
         try:
             expected = loaders(rig, options)
@@ -98,11 +101,11 @@ def test_a_device_makes_the_batches_of_the_processor_whatever_the_options(rig):
                 assert facts(found) == facts(wanted), (seed, options)
                 made += 1
         assert device.state_dict() == expected.state_dict()
-    assert made > 300 and refused < 120, (made, refused)
+    assert made > 150 and refused < 60, (made, refused)
 
 
 def test_a_run_moves_between_processor_and_device(rig):
-    options = {"crop": vidrec.RandomResizedCrop(24), "shuffle": True, "flip": 0.5}
+    options = {"frames": 4, "crop": vidrec.RandomResizedCrop(24), "shuffle": True, "flip": 0.5}
     whole = [facts(batch) for batch in vidrec.Loader(rig, 2, **options)]
     first = vidrec.Loader(rig, 2, device="cpu", **options)
     batches = iter(first)
@@ -113,8 +116,10 @@ def test_a_run_moves_between_processor_and_device(rig):
     back = vidrec.Loader(rig, 2, device="cpu", **options)
     back.load_state_dict(state)
     assert begun == whole[:2]
-    assert [facts(batch) for batch in rest] == [facts(batch) for batch in back] == whole[2:]
-    assert facts(back.batch(0, 3)) == whole[3]
+    resumed = [facts(batch) for batch in rest]
+    assert resumed == [facts(batch) for batch in back]
+    assert [known[0] for known in resumed] == [known[0] for known in whole[2:]]
+    assert facts(first.batch(0, 3)) == whole[3]
 
 
 def folder_of_frames(tmp_path, jpegs):
@@ -180,8 +185,14 @@ def test_what_only_a_processor_decodes_comes_from_it(tmp_path):
         jpegs.append(to.getvalue())
     dataset = folder_of_frames(tmp_path, jpegs)
     options = {"frames": 3, "crop": 24, "dtype": "float32"}
-    (found,), (wanted,) = vidrec.Loader(dataset, 1, device="cpu", **options), vidrec.Loader(dataset, 1, **options)
+    device = vidrec.Loader(dataset, 1, device="cpu", **options)
+    with pytest.warns(vidrec.LoaderWarning, match="'vidrec retile' adds tiles"):
+        (found,) = device
+    (wanted,) = vidrec.Loader(dataset, 1, **options)
     assert facts(found) == facts(wanted)
+    with warnings.catch_warnings(record=True) as told:
+        assert len(list(device)) == 1
+    assert told == [], "once"
 
 
 def test_a_damaged_frame_is_an_error_or_substituted_as_ever(damaged):
@@ -222,9 +233,10 @@ def test_without_a_gpu_the_error_says_so(ds):
         vidrec.Loader(ds, device="cuda")
 
 
-def test_the_kernels_compile_for_gpus_without_fused_operations(tmp_path):
+def test_the_kernels_compile_for_gpus_without_fused_operations(tmp_path, monkeypatch):
     from vidrec._device import pictures, tiles
 
+    monkeypatch.setattr(wp.config, "mode", "release")
     for arch in (75, 90, 120):
         for module in (tiles, pictures):
             to = tmp_path / str(arch)
