@@ -1,14 +1,7 @@
-// What the page knows: figures, and clips with what can be searched and sorted.
+// What the page knows of its data sets, and what can be searched of a clip.
 
-const report = JSON.parse(byId("data").textContent);
-const clips = JSON.parse(byId("clip-list").textContent);
-const manySets = report.sets.length > 1;
-/// The distributions of all data sets, which have the same bins: lists with a number of each data set.
-const distributions = report.sets[0].distributions.map((first, at) => {
-  const each = report.sets.map((set) => set.distributions[at]);
-  const bins = first.bins.map((bin, i) => ({ ...bin, clips: each.map((one) => one.bins[i].clips) }));
-  return { ...first, bins, summaries: each.map((one) => one.summary), without: each.map((one) => one.without) };
-});
+/// The figures and findings; set before anything is drawn.
+let report, manySets;
 
 const KINDS = {
   "black": ["Black", "All frames are black, or nearly."],
@@ -28,7 +21,26 @@ const KINDS = {
 const kindTitle = (kind) => (KINDS[kind] ?? [kind.replaceAll("-", " ")])[0];
 
 const clipKey = (set, clip) => `${set}.${clip}`;
-const clipByKey = new Map();
+
+/// The findings of clips by their keys.
+const findingsOf = new Map();
+let findingCount = 0;
+
+/// Sets what the page knows besides its clips.
+function begin(head) {
+  report = head;
+  manySets = report.sets.length > 1;
+  for (const group of report.findings ?? []) {
+    findingCount += group.count;
+    for (const finding of group.findings) {
+      for (const [set, number] of finding.clips) {
+        const key = clipKey(set, number);
+        if (!findingsOf.has(key)) findingsOf.set(key, []);
+        findingsOf.get(key).push({ kind: group.kind, text: finding.text });
+      }
+    }
+  }
+}
 
 /// Names and values of all attributes, of objects inside of objects by a path with dots.
 function flatten(value, path, out) {
@@ -40,36 +52,22 @@ function flatten(value, path, out) {
   return out;
 }
 
-clips.forEach((clip, index) => {
-  clip.index = index;
+/// Adds to a clip what can be searched and sorted. Seconds and bytes are known only to those who have read its frames.
+function describe(clip) {
   clip.key = clipKey(clip.set, clip.clip);
-  clip.findings = [];
+  clip.findings = findingsOf.get(clip.key) ?? [];
   clip.values = flatten(clip.attributes, "", new Map());
-  const own = {
-    clip: clip.clip, source: clip.source, class: clip.class, frames: clip.frames, bytes: clip.bytes,
-    width: clip.width, height: clip.height, "bytes per frame": clip.frames ? clip.bytes / clip.frames : 0,
-  };
-  if (clip.seconds !== null) own.seconds = clip.seconds;
+  const own = { clip: clip.clip, source: clip.source, class: clip.class, frames: clip.frames, width: clip.width, height: clip.height };
+  if (clip.bytes !== undefined) Object.assign(own, { bytes: clip.bytes, "bytes per frame": clip.frames ? clip.bytes / clip.frames : 0 });
+  if (clip.seconds) own.seconds = clip.seconds;
   for (const [name, value] of Object.entries(own)) clip.values.set(name, value);
   clip.text = [clip.source, clip.class, ...[...clip.values.values()].filter((v) => typeof v === "string")].join("\n").toLowerCase();
-  clipByKey.set(clip.key, clip);
-});
-
-for (const group of report.findings ?? []) {
-  for (const finding of group.findings) {
-    for (const [set, number] of finding.clips) {
-      clipByKey.get(clipKey(set, number))?.findings.push({ kind: group.kind, text: finding.text });
-    }
-  }
+  return clip;
 }
 
-const lengthsDiffer = clips.some((clip) => clip.frames !== clips[0].frames);
-
-const findingCount = (report.findings ?? []).reduce((sum, group) => sum + group.count, 0);
-
-/// Names of the values of clips that are numbers.
-const numberNames = (() => {
+/// Names of the values of some clips that are numbers.
+function namesOfNumbers(clips) {
   const names = new Set();
   for (const clip of clips) for (const [name, value] of clip.values) if (typeof value === "number") names.add(name);
   return [...names];
-})();
+}
