@@ -1,9 +1,13 @@
 //! Writes the page of `vidrec browse`, which reads data sets by itself.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
+use super::findings::{Group, MOST};
 use super::json::{in_html, in_script};
 use super::template;
+use crate::check::{CheckReport, FindingKind};
 use vidrec_format::error::Result;
 
 /// A data set, and where the page finds it.
@@ -65,18 +69,45 @@ const LOADS: &str = "connect-src 'self'; img-src data: blob:; worker-src blob:";
 struct Head<'a> {
     title: &'a str,
     sets: &'a [BrowsedSet],
+    #[serde(flatten)]
+    checked: Option<Checked<'a>>,
+}
+
+/// What a check has found: the first findings of each kind, and the clips of all of them.
+#[derive(Serialize)]
+struct Checked<'a> {
+    findings: Vec<Group<'a>>,
+    checked: Extent,
+    marks: BTreeMap<FindingKind, Vec<(usize, u64)>>,
+}
+
+#[derive(Serialize)]
+struct Extent {
+    clips: u64,
+    of_clips: u64,
+}
+
+impl<'a> Checked<'a> {
+    fn of(report: &'a CheckReport) -> Self {
+        let mut marks: BTreeMap<FindingKind, Vec<(usize, u64)>> = BTreeMap::new();
+        for finding in &report.findings {
+            marks.entry(finding.kind).or_default().extend(finding.clips.iter().map(|clip| (clip.set, clip.clip)));
+        }
+        let of_clips = report.sets.iter().map(|set| set.clips).sum();
+        Checked { findings: Group::all(report, MOST), checked: Extent { clips: report.clips, of_clips }, marks }
+    }
 }
 
 /// Returns a page that shows all clips of data sets. It reads them by requests for ranges of bytes, from the server that the
-/// page comes from.
+/// page comes from. `found` is the report of a check of the same data sets.
 ///
 /// # Errors
 ///
 /// [`Internal`](vidrec_format::error::ErrorKind::Internal) if the names cannot be written as JSON, which does not happen.
-pub fn browser_page(title: Option<&str>, sets: &[BrowsedSet]) -> Result<String> {
+pub fn browser_page(title: Option<&str>, sets: &[BrowsedSet], found: Option<&CheckReport>) -> Result<String> {
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
     let title = title.map_or_else(|| names.join(", "), str::to_owned);
-    let head = in_script(&Head { title: &title, sets })?;
+    let head = in_script(&Head { title: &title, sets, checked: found.map(Checked::of) })?;
     let mut page = String::new();
     let mut rest = template::TEXT;
     while let Some((before, name, after)) = template::place(rest) {
@@ -109,7 +140,7 @@ mod tests {
     #[test]
     fn names_stay_text() {
         let set = BrowsedSet { name: "</script><b>".into(), address: "0/".into() };
-        let page = browser_page(None, &[set]).unwrap();
+        let page = browser_page(None, &[set], None).unwrap();
         assert!(!page.contains("</script><b>") && page.contains("<title>&lt;/script&gt;&lt;b&gt;</title>"));
     }
 }

@@ -30,16 +30,19 @@ let findingCount = 0;
 function begin(head) {
   report = head;
   manySets = report.sets.length > 1;
+  const add = (kind, [set, number], text) => {
+    const key = clipKey(set, number);
+    if (!findingsOf.has(key)) findingsOf.set(key, []);
+    const known = findingsOf.get(key);
+    if (text !== undefined) known.push({ kind, text });
+    else if (!known.some((found) => found.kind === kind)) known.push({ kind, text: "vidrec check has more about it." });
+  };
   for (const group of report.findings ?? []) {
     findingCount += group.count;
-    for (const finding of group.findings) {
-      for (const [set, number] of finding.clips) {
-        const key = clipKey(set, number);
-        if (!findingsOf.has(key)) findingsOf.set(key, []);
-        findingsOf.get(key).push({ kind: group.kind, text: finding.text });
-      }
-    }
+    for (const finding of group.findings) for (const clip of finding.clips) add(group.kind, clip, finding.text);
   }
+  // Clips of findings that are not listed.
+  for (const [kind, clips] of Object.entries(report.marks ?? {})) for (const clip of clips) add(kind, clip);
 }
 
 /// Names and values of all attributes, of objects inside of objects by a path with dots.

@@ -3,8 +3,8 @@
 const detail = (() => {
   /// The most buttons of frames.
   const MOST_BUTTONS = 24;
-  /// What else belongs to an opened clip: functions of the clip and its player, whose results have a node, `follow` the frames
-  /// and may `stop`.
+  /// What else belongs to an opened clip: functions of the clip and its player, whose results have a node below or
+  /// beside the player, `follow` the frames, and may `stop`.
   const parts = [];
   let shown = null, running = [];
 
@@ -32,7 +32,7 @@ const detail = (() => {
     const positions = Array.from({ length: few }, (_, i) => Math.floor((i * frames.length) / few));
     const buttons = positions.map((position) => {
       const canvas = el("canvas", { "aria-hidden": "true" });
-      const time = el("span", {});
+      const time = new Text();
       const button = el("button", { type: "button", onclick: () => go(position) }, canvas, time);
       const name = () => {
         if (times[position] !== undefined) time.textContent = `${numbers.format(times[position])} s`;
@@ -81,13 +81,14 @@ const detail = (() => {
       const next = wall.neighbor(clip.key, step);
       return el("button", { type: "button", class: "icon", "aria-label": step < 0 ? "Clip before (k)" : "Next clip (j)", disabled: next === undefined, "data-step": step, onclick: () => show({ clip: next }) }, step < 0 ? "‹" : "›");
     };
+    const nodes = (isBeside) => running.filter((part) => Boolean(part.isBeside) === isBeside).map((part) => part.node);
     const copy = el("button", { type: "button", onclick: () => copyLink(copy) }, "Copy link");
     dialog.replaceChildren(
       el("div", { class: "detail-top" }, el("h2", { id: "detail-title", title: clip.source }, clip.source || `clip ${clip.clip}`),
         flagButton(clip, `Flag ${clip.source}`), copy, to(-1), to(1),
         el("button", { type: "button", class: "icon", "aria-label": "Close", onclick: () => dialog.close() }, "✕")),
       el("div", { class: "detail-body" },
-        el("div", {}, el("div", { class: "card" }, play.node), readout, running.map((part) => part.node), buttons.node),
+        el("div", {}, el("div", { class: "views" }, el("div", { class: "card" }, play.node), nodes(true)), readout, nodes(false), buttons.node),
         el("div", {}, clip.findings.length ? el("ul", { class: "about" }, clip.findings.map((found) => el("li", {}, el("b", {}, kindTitle(found.kind)), `: ${found.text}`))) : null, clip.absent ? null : table(clip))));
     if (!dialog.open) dialog.showModal();
     play.node.focus({ preventScroll: true });

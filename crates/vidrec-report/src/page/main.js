@@ -62,11 +62,11 @@ function drawClips() {
   byId("direction").textContent = down ? "↓ Descending" : "↑ Ascending";
   byId("direction").setAttribute("aria-pressed", down);
   let isFirst = true;
-  catalog.find(state, ({ found, done, searched, why }) => {
+  catalog.find(state, ({ found, done, searched, damaged, why }) => {
     if (isFirst) wall.show(found);
     else wall.grow(found);
     isFirst = false;
-    byId("result").textContent = why ?? resultText(found.length, done ? null : searched);
+    byId("result").textContent = why ?? resultText(found.length, done ? null : searched) + (damaged ? `; ${whole.format(damaged)} are damaged and were not searched` : "");
   });
 }
 

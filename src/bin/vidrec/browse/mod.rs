@@ -4,12 +4,14 @@ mod answer;
 mod body;
 mod export;
 mod files;
+mod findings;
 mod range;
 mod server;
 
 use std::path::PathBuf;
 
 use vidrec::Dataset;
+use vidrec::check::CheckReport;
 use vidrec::report::{BrowsedSet, browser_page};
 
 use self::files::Files;
@@ -40,6 +42,9 @@ pub struct Args {
     /// The HTML file to write. A file that is there is replaced. [default: browse.html in the folder of the data set]
     #[arg(short, long, value_name = "HTML", value_parser = local, requires = "export")]
     output: Option<PathBuf>,
+    /// Show what a check has found: the report that `vidrec check --json` printed about the same data sets.
+    #[arg(long, value_name = "FILE")]
+    findings: Option<PathBuf>,
     /// Title of the page. [default: the data sets]
     #[arg(long)]
     title: Option<String>,
@@ -53,24 +58,25 @@ impl Args {
     }
 
     /// The page, in which the data sets have these addresses.
-    fn page(&self, addresses: Vec<String>) -> Result<String, Failure> {
+    fn page(&self, addresses: Vec<String>, found: Option<&CheckReport>) -> Result<String, Failure> {
         let set = |(name, address)| BrowsedSet { name, address };
         let sets: Vec<_> = self.names().into_iter().zip(addresses).map(set).collect();
-        Ok(browser_page(self.title.as_deref(), &sets)?)
+        Ok(browser_page(self.title.as_deref(), &sets, found)?)
     }
 }
 
 pub fn run(args: &Args) -> Run {
     let open = |path: &PathBuf| args.storage.open(path);
     let sets = args.dataset.iter().map(open).collect::<Result<Vec<Dataset>, _>>()?;
+    let found = args.findings.as_deref().map(|path| findings::read(path, &sets)).transpose()?;
     if args.export {
         let (out, addresses) = export::place(&args.dataset, args.output.as_deref())?;
-        let page = args.page(addresses)?;
+        let page = args.page(addresses, found.as_ref())?;
         vidrec::write_whole(&out, |file| file.write_all(page.as_bytes()))?;
         println!("wrote {}", printable(&out.display().to_string()));
         return Ok(Outcome::Done);
     }
-    let page = args.page((0..sets.len()).map(|set| format!("{set}/")).collect())?;
+    let page = args.page((0..sets.len()).map(|set| format!("{set}/")).collect(), found.as_ref())?;
     let files = Files::new(page, &sets)?;
     let stop = interrupt::flag()?;
     server::serve(files, args.port.unwrap_or(0), &stop)?;

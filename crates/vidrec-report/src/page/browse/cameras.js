@@ -21,7 +21,7 @@ detail.parts.push((clip) => {
     node.replaceChildren(...others.map((other) => other.node));
     follow(at);
   }).catch((e) => node.replaceChildren(el("p", { class: "notice" }, `Other cameras are not shown: ${e.message}.`)));
-  return { node, follow, stop: () => { isOpen = false; } };
+  return { node, follow, isBeside: true, stop: () => { isOpen = false; } };
 });
 
 /// A clip that follows the time of another one.

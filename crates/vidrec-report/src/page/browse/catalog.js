@@ -90,7 +90,7 @@ const catalog = (() => {
     answer = (told) => {
       if (told.number !== latest) return;
       for (const index of told.found) found.push(index);
-      if (told.found.length || told.done || told.why) tell({ found, done: told.done, searched: told.searched, why: told.why });
+      if (told.found.length || told.done || told.why) tell({ ...told, found });
       else if (told.searched) byId("result").textContent = resultText(found.length, told.searched);
     };
     worker.postMessage({ number: latest, state, flagged: flags.keys() });

@@ -4,6 +4,9 @@ const CURVE_WIDTH = 600, CURVE_HEIGHT = 64;
 /// The most curves of a track, and points of a curve.
 const MOST_CURVES = 8, MOST_POINTS = 600;
 
+/// Values per second of which nobody reads one: sound.
+const FAST = 1000;
+
 /// The lines of a track between two times: each the lowest and the highest value of a slice of time.
 function curve(track, component, [from, to], [low, high]) {
   const x = (time) => ((time - from) / (to - from)) * CURVE_WIDTH;
@@ -61,7 +64,8 @@ function numberTrack(track, span) {
     cursor.setAttribute("x1", x);
     cursor.setAttribute("x2", x);
     const at = valueAt(track, time);
-    value.textContent = at < 0 ? "no value yet" : Array.from({ length: shown }, (_, i) => short(Number(track.values[at * track.width + i]))).join(", ");
+    if (track.rate > FAST) value.textContent = `${short(track.rate)} values per second`;
+    else value.textContent = at < 0 ? "no value yet" : Array.from({ length: shown }, (_, i) => short(Number(track.values[at * track.width + i]))).join(", ");
   } };
 }
 

@@ -63,6 +63,19 @@ function needles(state) {
   return words.map(({ value }) => JSON.stringify(value).slice(1, -1));
 }
 
+/// The keys of the clips that a state of the page is about, if they are known without a search.
+function listedKeys({ only }, flagged) {
+  if (only === "flagged") return [...flagged];
+  if (!only || (ONLY[only] && only !== "findings")) return null;
+  return [...findingsOf].filter(([, found]) => only === "findings" || found.some(({ kind }) => kind === only)).map(([key]) => key);
+}
+
+/// Whether a clip of a data set between two numbers is among the listed ones.
+const hasListed = (listed, set, first, last) => listed === null || listed.some((key) => {
+  const [of, clip] = key.split(".").map(Number);
+  return of === set.number && clip >= first && clip < last;
+});
+
 /// What the index does not say of a clip.
 const UNKNOWN = ["seconds", "bytes", "bytes per frame"];
 
@@ -75,6 +88,7 @@ async function search(state, flagged, isWanted, tell) {
   const fits = matcher(state, [...new Set(sets.flatMap((set) => set.listing.classes ?? []))], (key) => flagged.has(key));
   const wanted = needles(state);
   let found = [], searched = 0, damaged = 0, told = performance.now(), start = 0;
+  const listed = listedKeys(state, flagged);
   const isSorted = Boolean(state.sort || state.desc);
   const classes = new Map();
   for (const set of sets) {
@@ -85,9 +99,10 @@ async function search(state, flagged, isWanted, tell) {
       const file = await set.index(shard);
       for (let first = 0; first < count; first += CLIPS) {
         const last = Math.min(first + CLIPS, count);
+        if (!hasListed(listed, set, set.starts[shard] + first, set.starts[shard] + last)) { searched += last - first; continue; }
         const table = await clipBlock(set, shard, file, first);
         // The next block comes while this one is searched.
-        if (last < count) clipBlock(set, shard, file, last).catch(() => {});
+        if (last < count && !listed) clipBlock(set, shard, file, last).catch(() => {});
         const entries = Array.from({ length: last - first }, (_, i) => attempt(() => file.clipEntry(table, i, first + i)));
         const stringOf = await pool(set, shard, file, entries.filter(Boolean));
         if (!isWanted()) return;
