@@ -62,10 +62,12 @@ function drawClips() {
   byId("direction").textContent = down ? "↓ Descending" : "↑ Ascending";
   byId("direction").setAttribute("aria-pressed", down);
   let isFirst = true;
+  byId("wall").setAttribute("aria-busy", "true");
   catalog.find(state, ({ found, done, searched, damaged, why }) => {
     if (isFirst) wall.show(found);
     else wall.grow(found);
     isFirst = false;
+    if (done) byId("wall").removeAttribute("aria-busy");
     byId("result").textContent = why ?? resultText(found.length, done ? null : searched) + (damaged ? `; ${whole.format(damaged)} are damaged and were not searched` : "");
   });
 }
