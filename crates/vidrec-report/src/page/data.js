@@ -45,27 +45,64 @@ function begin(head) {
   for (const [kind, clips] of Object.entries(report.marks ?? {})) for (const clip of clips) add(kind, clip);
 }
 
+/// The text of a list; anything else as it is.
+const asValue = (value) => (Array.isArray(value) ? value.join(", ") : value);
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
 /// Names and values of all attributes, of objects inside of objects by a path with dots.
 function flatten(value, path, out) {
   for (const [name, inner] of Object.entries(value)) {
     const here = path ? `${path}.${name}` : name;
-    if (inner !== null && typeof inner === "object" && !Array.isArray(inner)) flatten(inner, here, out);
-    else out.set(here, Array.isArray(inner) ? inner.join(", ") : inner);
+    if (isObject(inner)) flatten(inner, here, out);
+    else out.set(here, asValue(inner));
   }
   return out;
 }
 
-/// Adds to a clip what can be searched and sorted. Seconds and bytes are known only to those who have read its frames.
-function describe(clip) {
-  clip.key = clipKey(clip.set, clip.clip);
-  clip.findings = findingsOf.get(clip.key) ?? [];
-  clip.values = flatten(clip.attributes, "", new Map());
-  const own = { clip: clip.clip, source: clip.source, class: clip.class, frames: clip.frames, width: clip.width, height: clip.height };
-  if (clip.bytes !== undefined) Object.assign(own, { bytes: clip.bytes, "bytes per frame": clip.frames ? clip.bytes / clip.frames : 0 });
-  if (clip.seconds) own.seconds = clip.seconds;
-  for (const [name, value] of Object.entries(own)) clip.values.set(name, value);
-  clip.text = [clip.source, clip.class, ...[...clip.values.values()].filter((v) => typeof v === "string")].join("\n").toLowerCase();
-  return clip;
+/// The value that `flatten` would name so.
+function attribute(value, name) {
+  if (Object.hasOwn(value, name) && !isObject(value[name])) return asValue(value[name]);
+  for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+    const inner = Object.hasOwn(value, name.slice(0, dot)) ? value[name.slice(0, dot)] : null;
+    const found = isObject(inner) ? attribute(inner, name.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/// Values of a clip that are no attributes. Seconds and bytes are known only to those who have read its frames.
+const OWN = ["clip", "source", "class", "frames", "width", "height", "seconds", "bytes", "bytes per frame"];
+
+/// A clip with what can be searched and sorted.
+class Clip {
+  constructor(facts) {
+    Object.assign(this, facts);
+    this.key = clipKey(this.set, this.clip);
+    this.findings = findingsOf.get(this.key) ?? [];
+  }
+
+  /// One value; `undefined` if the clip has none of this name.
+  value(name) {
+    return (OWN.includes(name) ? this.own(name) : undefined) ?? attribute(this.attributes, name);
+  }
+
+  own(name) {
+    if (name !== "bytes per frame") return this[name] ?? undefined;
+    return this.bytes === undefined ? undefined : this.frames ? this.bytes / this.frames : 0;
+  }
+
+  /// All values by their names.
+  get values() {
+    const all = flatten(this.attributes, "", new Map());
+    for (const name of OWN) if (this.own(name) !== undefined) all.set(name, this.own(name));
+    return all;
+  }
+
+  /// All texts in lower case.
+  get text() {
+    this.texts ??= [this.source, this.class, ...[...this.values.values()].filter((v) => typeof v === "string")].join("\n").toLowerCase();
+    return this.texts;
+  }
 }
 
 /// Names of the values of some clips that are numbers.

@@ -15,10 +15,11 @@ const detail = (() => {
 
   function table(clip) {
     const own = ["source", "class", "clip", "frames", "seconds", "width", "height", "bytes", "bytes per frame"];
-    const others = [...clip.values.keys()].filter((name) => !own.includes(name));
+    const { values } = clip;
+    const others = [...values.keys()].filter((name) => !own.includes(name));
     const row = (name) => el("tr", {}, el("th", { scope: "row" }, name.replace(/^video\./, "").replace(/[._]/g, "$&\u200b")),
-      el("td", {}, valueText(name, clip.values.get(name))));
-    const rows = (names) => el("tbody", {}, names.filter((name) => clip.values.has(name) && clip.values.get(name) !== "").map(row));
+      el("td", {}, valueText(name, values.get(name))));
+    const rows = (names) => el("tbody", {}, names.filter((name) => values.has(name) && values.get(name) !== "").map(row));
     const ofVideo = others.filter((name) => name.startsWith("video."));
     const main = el("table", {}, rows([...own, ...others.filter((name) => !ofVideo.includes(name))]));
     if (manySets) main.tBodies[0].prepend(el("tr", {}, el("th", { scope: "row" }, "data set"), el("td", {}, report.sets[clip.set].name)));

@@ -7,7 +7,7 @@ const queryWords = (text) => [...text.matchAll(/(-?)(?:([^\s"':=<>]+|"[^"]*")(>=
 
 function fits(clip, { name, how, value }) {
   if (!name) return clip.text.includes(value);
-  let found = clip.values.get(name) ?? clip.values.get(`video.${name}`);
+  let found = clip.value(name) ?? clip.value(`video.${name}`);
   if (found === undefined && name === "finding") found = clip.findings.map((finding) => finding.kind).join(" ");
   if (found === undefined || found === null) return false;
   if (how === ":") return String(found).toLowerCase().includes(value);
@@ -21,7 +21,7 @@ const ONLY = {
   "flagged": ["flagged", (clip, isFlagged) => isFlagged(clip.key)],
   "findings": ["in findings", (clip) => clip.findings.length > 0],
   "short": ["short videos", (clip) => clip.short],
-  "damaged": ["damaged frames", (clip) => clip.strip?.damaged.length > 0 || clip.values.get("video.damaged_frames") > 0 || clip.values.get("video.decode_errors") > 0],
+  "damaged": ["damaged frames", (clip) => clip.strip?.damaged.length > 0 || clip.value("video.damaged_frames") > 0 || clip.value("video.decode_errors") > 0],
 };
 
 /// Whether a name of a class is that which a state of the page asks for: the whole name if there is such a class.
@@ -44,7 +44,7 @@ function matcher(state, classNames, isFlagged) {
 }
 
 /// The value of a clip to sort by.
-const sortValue = (clip, name) => (name === "findings" ? clip.findings.length : clip.values.get(name));
+const sortValue = (clip, name) => (name === "findings" ? clip.findings.length : clip.value(name));
 
 const inOrder = new Intl.Collator("en", { numeric: true }).compare;
 

@@ -20,7 +20,7 @@ pub fn place(sets: &[PathBuf], output: Option<&Path>) -> Result<(PathBuf, Vec<St
             _ => "a page beside a remote data set shows one data set: export one for each",
         }
         .into()),
-        ([set], None) => Ok((folder(set)?.join(NAME), vec!["./".into()])),
+        ([set], None) => folder(set).map(|_| (set.join(NAME), vec!["./".into()])),
         (_, None) => Err("set --output to a file in a folder that the web server offers together with the data sets".into()),
         (sets, Some(output)) => {
             let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -12,7 +12,7 @@ const viewOf = (bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byt
 /// A u64 or a non-negative i64. Larger numbers than JavaScript has are no offsets of files.
 function u64(view, at) {
   const value = view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
-  check(Number.isSafeInteger(value), "a number is too large");
+  if (!Number.isSafeInteger(value)) throw new Damaged("a number is too large");
   return value;
 }
 

@@ -76,9 +76,9 @@ class DataSet {
     } catch {
       throw new Damaged(`the attributes of clip ${clip} are not JSON`);
     }
-    check(known !== null && typeof known === "object" && !Array.isArray(known), `the attributes of clip ${clip} are no object`);
+    if (!isObject(known)) throw new Damaged(`the attributes of clip ${clip} are no object`);
     const { frames, width, height, short, label } = entry;
     const name = className || (label >= 0 ? String(label) : "no label");
-    return describe({ set: this.number, clip, source, class: name, frames, width, height, short, attributes: known });
+    return new Clip({ set: this.number, clip, source, class: name, frames, width, height, short, attributes: known });
   }
 }

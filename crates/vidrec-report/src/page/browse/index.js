@@ -6,6 +6,8 @@ const INDEX_MAGIC = "\x89VIDX\r\n\x1a";
 
 const asciiOf = (bytes) => String.fromCharCode(...bytes);
 
+const stringAt = (view, offset, length) => ({ begin: u64(view, offset), length: view.getUint32(length, true) });
+
 class IndexFile {
   constructor(url, header, sections) {
     Object.assign(this, { url, ...header, sections });
@@ -55,17 +57,18 @@ class IndexFile {
 
   /// The entry of a clip in bytes of the table, of which it is entry `at`.
   clipEntry(bytes, at, ordinal) {
-    check(isEntry(bytes, ordinal, at * CLIP, CLIP), `${this.name}: the CRC-32 of the entry of clip ${ordinal} does not match`);
+    if (!isEntry(bytes, ordinal, at * CLIP, CLIP)) throw new Damaged(`${this.name}: the CRC-32 of the entry of clip ${ordinal} does not match`);
     const view = new DataView(bytes.buffer, bytes.byteOffset + at * CLIP, CLIP);
     const entry = {
       first: u64(view, 0), frames: view.getUint32(8, true), label: view.getInt32(12, true), width: view.getUint16(16, true),
       height: view.getUint16(18, true), short: Boolean(view.getUint32(20, true) & 1), unit: view.getUint32(24, true), per: view.getUint32(28, true),
-      strings: [[32, 56], [40, 60], [48, 64]].map(([offset, length]) => ({ begin: u64(view, offset), length: view.getUint32(length, true) })),
+      strings: [stringAt(view, 32, 56), stringAt(view, 40, 60), stringAt(view, 48, 64)],
       crc: view.getUint32(68, true),
     };
     const pool = this.sections.get("STRS").length;
-    check(entry.strings.every(({ begin, length }) => begin + length <= pool), `${this.name}: a string of clip ${ordinal} is not in the pool`);
-    check(entry.frames > 0 && entry.first + entry.frames <= this.frames && entry.unit > 0 && entry.per > 0, `${this.name}: the entry of clip ${ordinal} is wrong`);
+    if (entry.strings.some(({ begin, length }) => begin + length > pool)) throw new Damaged(`${this.name}: a string of clip ${ordinal} is not in the pool`);
+    const isRight = entry.frames > 0 && entry.first + entry.frames <= this.frames && entry.unit > 0 && entry.per > 0;
+    if (!isRight) throw new Damaged(`${this.name}: the entry of clip ${ordinal} is wrong`);
     return entry;
   }
 
@@ -75,9 +78,15 @@ class IndexFile {
     return requests.read(this.url, at, at + length, isWanted);
   }
 
+  /// Compares the checksum of the bytes of source, class and attributes of a clip.
+  prove(entry, parts, ordinal) {
+    const found = crc32(parts[2], crc32(parts[1], crc32(parts[0])));
+    if (found !== entry.crc) throw new Damaged(`${this.name}: the CRC-32 of the strings of clip ${ordinal} does not match`);
+  }
+
   /// Source, class and attributes of a clip.
   texts(entry, parts, ordinal) {
-    check(parts.reduce((crc, part) => crc32(part, crc), 0) === entry.crc, `${this.name}: the CRC-32 of the strings of clip ${ordinal} does not match`);
+    this.prove(entry, parts, ordinal);
     return parts.map(textOf);
   }
 

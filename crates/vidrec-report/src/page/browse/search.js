@@ -1,66 +1,16 @@
 // The worker that finds clips: reads clip tables and texts piece by piece, and tells what it has found as it goes.
 
-/// Clips that are searched at once, bytes of the string pool that are read at once, and how many bytes of both are kept.
-const CLIPS = 8192, POOL = 1 << 20, KEPT = 400 << 20;
 /// Milliseconds between two messages.
 const PACE = 100;
 
 const sets = [];
-let latest = 0, keptBytes = 0;
-const kept = new Map();
+let latest = 0;
 
-/// Bytes that are read once, and again if they were forgotten.
-function held(key, read) {
-  let found = kept.get(key);
-  if (found) return found;
-  found = read().then((part) => {
-    keptBytes += part.length;
-    for (const [old, of] of kept) {
-      if (keptBytes <= KEPT || old === key) break;
-      kept.delete(old);
-      of.then((gone) => { keptBytes -= gone.length; });
-    }
-    return part;
-  });
-  found.catch(() => kept.delete(key));
-  kept.set(key, found);
-  return found;
-}
-
-const clipBlock = (set, shard, file, first) => held(`${set.number}/${shard}/c${first}`, () => file.clipBytes(first, Math.min(first + CLIPS, file.clips)));
-
-/// The blocks of the string pool that some strings are in.
-async function pool(set, shard, file, entries) {
-  const wanted = new Set();
-  for (const { begin, length } of entries.flatMap((entry) => entry.strings)) {
-    for (let block = Math.floor(begin / POOL); length > 0 && block * POOL < begin + length; block += 1) wanted.add(block);
-  }
-  const blocks = new Map();
-  const { length } = file.sections.get("STRS");
-  await Promise.all([...wanted].map(async (block) => {
-    const begin = block * POOL;
-    blocks.set(block, await held(`${set.number}/${shard}/s${block}`, () => file.stringBytes(begin, Math.min(POOL, length - begin))));
-  }));
-  return ({ begin, length: size }) => {
-    const block = Math.floor(begin / POOL), at = begin - block * POOL;
-    if (!size) return new Uint8Array(0);
-    if (at + size <= POOL) return blocks.get(block).subarray(at, at + size);
-    const whole = new Uint8Array(size);
-    for (let done = 0; done < size;) {
-      const place = begin + done, of = blocks.get(Math.floor(place / POOL)), from = place % POOL;
-      const part = of.subarray(from, from + size - done);
-      whole.set(part, done);
-      done += part.length;
-    }
-    return whole;
-  };
-}
-
-/// Texts that a clip can only have if its own contain them, in lower case. Numbers are written in several ways.
-function needles(state) {
-  const words = queryWords(state.q ?? "").filter(({ not, name, how, value }) => !not && (!name || how === ":" || how === "=")
-    && !["frames", "width", "height", "clip", "finding"].includes(name) && !(name && /[\d,]/.test(value)));
-  return words.map(({ value }) => JSON.stringify(value).slice(1, -1));
+/// Texts, in lower case, that the texts of a clip contain if it meets the conditions. A number is one that is written as it usually is.
+function needles(words) {
+  const isText = ({ name, value }) => !name || name === "class" || name === "source" || !OWN.includes(name) && !value.includes(",") && (Number.isNaN(Number(value)) || String(Number(value)) === value);
+  const sure = words.filter((word) => !word.not && (!word.name || word.how === ":" || word.how === "=") && word.name !== "finding" && isText(word));
+  return sure.map(({ value }) => JSON.stringify(value).slice(1, -1)).filter(Boolean);
 }
 
 /// The keys of the clips that a state of the page is about, if they are known without a search.
@@ -80,71 +30,58 @@ const hasListed = (listed, set, first, last) => listed === null || listed.some((
 const UNKNOWN = ["seconds", "bytes", "bytes per frame"];
 
 async function search(state, flagged, isWanted, tell) {
-  const asked = [...queryWords(state.q ?? "").map(({ name }) => name), state.sort].find((name) => UNKNOWN.includes(name));
+  const words = state.words ?? queryWords(state.q ?? "");
+  const asked = [...words.map(({ name }) => name), state.sort].find((name) => UNKNOWN.includes(name));
   if (asked) {
     tell({ found: [], done: true, why: `No clip is found by ${asked} here: that would need to read the entries of all frames. vidrec inspect --stats has them.` });
     return;
   }
   const fits = matcher(state, [...new Set(sets.flatMap((set) => set.listing.classes ?? []))], (key) => flagged.has(key));
-  const wanted = needles(state);
-  let found = [], searched = 0, damaged = 0, told = performance.now(), start = 0;
+  const wanted = needles(words);
+  let found = [], searched = 0, damaged = 0, told = performance.now();
   const listed = listedKeys(state, flagged);
   const isSorted = Boolean(state.sort || state.desc);
-  const classes = new Map();
-  for (const set of sets) {
-    for (let shard = 0; shard < set.listing.shards.length; shard += 1) {
-      const shardStart = start + set.starts[shard];
-      const count = set.listing.shards[shard].clips;
-      if (state.set !== undefined && set.number !== Number(state.set)) { searched += count; continue; }
-      const file = await set.index(shard);
-      for (let first = 0; first < count; first += CLIPS) {
-        const last = Math.min(first + CLIPS, count);
-        if (!hasListed(listed, set, set.starts[shard] + first, set.starts[shard] + last)) { searched += last - first; continue; }
-        const table = await clipBlock(set, shard, file, first);
-        // The next block comes while this one is searched.
-        if (last < count && !listed) clipBlock(set, shard, file, last).catch(() => {});
-        const entries = Array.from({ length: last - first }, (_, i) => attempt(() => file.clipEntry(table, i, first + i)));
-        const stringOf = await pool(set, shard, file, entries.filter(Boolean));
-        if (!isWanted()) return;
-        for (let i = 0; i < entries.length; i += 1) {
-          const clip = entries[i] && attempt(() => candidate(file, entries[i], first + i, stringOf, wanted, set, set.starts[shard] + first + i, classes));
-          if (clip === undefined) damaged += 1;
-          else if (clip && fits(clip)) found.push({ index: shardStart + first + i, value: state.sort ? sortValue(clip, state.sort) : 0 });
-        }
-        searched += last - first;
-        if (performance.now() - told > PACE) {
-          tell({ found: isSorted ? [] : found.map((one) => one.index), searched });
-          if (!isSorted) found = [];
-          told = performance.now();
-          // Lets a newer search in.
-          await new Promise((resume) => setTimeout(resume, 0));
-          if (!isWanted()) return;
-        }
-      }
+  for (const piece of pieces(state)) {
+    const { set, shard, first, last, clip, index } = piece;
+    searched += last - first;
+    if (!hasListed(listed, set, clip, clip + last - first)) continue;
+    const file = await set.index(shard);
+    const chunk = await chunks.get(set, shard, file, first, last);
+    if (!isWanted()) return;
+    // The next piece comes while this one is searched.
+    if (!listed && last < file.clips) chunks.get(set, shard, file, last, Math.min(last + CLIPS, file.clips)).catch(() => {});
+    damaged += chunk.damaged;
+    for (const i of chunk.having(wanted)) {
+      const one = attempt(() => chunk.clip(set, clip + i, i));
+      if (one === undefined) damaged += 1;
+      else if (fits(one)) found.push({ index: index + i, value: state.sort ? sortValue(one, state.sort) : 0 });
     }
-    start += set.clips;
+    if (performance.now() - told > PACE) {
+      tell({ found: isSorted ? [] : found.map((one) => one.index), searched });
+      if (!isSorted) found = [];
+      // Lets a newer search in.
+      await new Promise((resume) => setTimeout(resume, 0));
+      told = performance.now();
+      if (!isWanted()) return;
+    }
   }
   tell({ found: arranged(found, state), searched, done: true, damaged });
 }
 
-/// The result of `work`; `undefined` of what is damaged.
-function attempt(work) {
-  try {
-    return work();
-  } catch (e) {
-    if (e instanceof Damaged) return undefined;
-    throw e;
+/// The pieces of all shards that a state of the page asks for, with the number of their first clip in its data set and on the page.
+function* pieces(state) {
+  let start = 0;
+  for (const set of sets) {
+    for (let shard = 0; shard < set.listing.shards.length; shard += 1) {
+      if (state.set !== undefined && set.number !== Number(state.set)) continue;
+      const { clips } = set.listing.shards[shard];
+      for (let first = 0; first < clips; first += CLIPS) {
+        const clip = set.starts[shard] + first;
+        yield { set, shard, first, last: Math.min(first + CLIPS, clips), clip, index: start + clip };
+      }
+    }
+    start += set.clips;
   }
-}
-
-/// A clip with what can be searched; `null` if its texts already say that it is not wanted.
-function candidate(file, entry, ordinal, stringOf, wanted, set, clip, classes) {
-  const texts = file.texts(entry, entry.strings.map(stringOf), ordinal);
-  if (wanted.length) {
-    const text = `${texts[0]}\n${texts[1] || entry.label}\n${texts[2]}`.toLowerCase();
-    if (!text.includes("\\u") && !wanted.every((needle) => text.includes(needle))) return null;
-  }
-  return set.facts(clip, entry, texts);
 }
 
 onmessage = async ({ data }) => {
