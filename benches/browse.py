@@ -64,6 +64,7 @@ def main():
             page.js(f"show({{clip: '0.{number}'}})")
             jumps.append(seconds(page, OPENED % number))
             page.js("document.querySelector('dialog').close()")
+            page.wait("!location.hash.includes('clip=')")
         for _ in range(TRIES):
             page.js(f"document.querySelectorAll('#wall .card').forEach(c => c.removeAttribute('data-key')); scrollTo(0, {random.random()} * document.documentElement.scrollHeight)")
             places.append(seconds(page, WALL))

@@ -144,6 +144,28 @@ def test_flags_survive_a_reload_and_go_out_as_a_list(page, address):
     page.wait(f"{RESULT} === '0 of 10 clips'")
 
 
+def test_a_wall_that_is_higher_than_any_element_is_seen_to_its_end(page):
+    """A million cards, all of clip 0. Places are those of the cards in view."""
+    page.js("wall.show(new Uint32Array(1_000_000)); null")
+    view = """[...document.querySelectorAll('#wall .card')].filter(c => { const b = c.getBoundingClientRect(); return b.bottom > 0 && b.top < innerHeight; }).map(c => Number(c.dataset.position))"""
+    bottom = "document.documentElement.scrollHeight"
+    page.wait(f"({view}).includes(0)")
+    page.js(f"scrollTo(0, {bottom})")
+    page.wait(f"({view}).includes(999_999)")
+    page.js(f"scrollTo(0, {bottom} / 2)")
+    page.wait(f"({view}).some(at => at > 480_000 && at < 520_000)")
+    # Keys go on from there, row by row, and what is in view stays there when the scroll bar settles.
+    page.js("document.querySelector(`#wall .card[data-position='${(" + view + ")[0]}'] .picture`).focus({preventScroll: true})")
+    at = page.js("Number(document.activeElement.closest('.card').dataset.position)")
+    for _ in range(12):
+        page.key("ArrowDown")
+    columns = page.js("getComputedStyle(document.querySelector('#wall')).width.slice(0, -2) / (document.querySelector('#wall .card').offsetWidth + 14) + 0.5 | 0")
+    page.wait(f"Number(document.activeElement.closest('.card')?.dataset.position) === {at + 12 * columns}")
+    page.wait(f"({view}).includes({at + 12 * columns})")
+    page.js("scrollTo(0, 0)")
+    page.wait(f"({view}).includes(0)")
+
+
 def test_odd_addresses_show_something(page, address):
     for odd in ("#nothing", "#clips?clip=9.9", "#clips?clip=0.10", "#overview", "#findings?kind=x", "#clips?only=x&sort=y&set=z", "#?=&&"):
         page.js(f"location.hash = '{odd}'")

@@ -51,6 +51,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/browse/frames.js"),
     include_str!("page/card.js"),
     include_str!("page/browse/catalog.js"),
+    include_str!("page/tall.js"),
     include_str!("page/wall.js"),
     include_str!("page/findings.js"),
     include_str!("page/detail.js"),

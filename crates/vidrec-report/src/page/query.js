@@ -43,8 +43,8 @@ function matcher(state, classNames, isFlagged) {
     && words.every((word) => fits(clip, word) !== word.not);
 }
 
-/// The value of a clip to sort by.
-const sortValue = (clip, name) => (name === "findings" ? clip.findings.length : clip.value(name));
+/// The value of a clip to sort by, if a state of the page names one.
+const sortValue = (clip, name) => (!name ? undefined : name === "findings" ? clip.findings.length : clip.value(name));
 
 const inOrder = new Intl.Collator("en", { numeric: true }).compare;
 

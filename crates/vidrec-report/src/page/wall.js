@@ -4,11 +4,7 @@ const wall = (() => {
   const GAP = 14, UNDER = 42, LEAST = 164;
   /// Rows beyond the view that are kept ready, and cards of them that are made in one frame.
   const READY = 2, AT_ONCE = 2;
-  /// No browser has elements of any height: a wall that is higher than this moves under the view, in which it is drawn.
-  const MOST_HEIGHT = 8_000_000;
   const cards = new Map();
-  /// How far down the wall is what lies at the top of its element.
-  let shift = 0, lastTop = 0;
   let found = [], columns = 1, width = LEAST, rowHeight = 1, active = 0, waiting = false;
 
   const node = () => byId("wall");
@@ -19,54 +15,37 @@ const wall = (() => {
     width = Math.floor((room - GAP * (columns - 1)) / columns);
     rowHeight = Math.round((width * 10) / 16) + UNDER + GAP;
     node().style.setProperty("--card", `${width}px`);
-    node().style.height = `${Math.min(height(), MOST_HEIGHT)}px`;
-  }
-
-  const height = () => Math.ceil(found.length / columns) * rowHeight;
-
-  /// Sets which part of the wall is in view when the view has moved far: as far down the wall as down its element.
-  function shiftTo(top) {
-    const beyond = height() - MOST_HEIGHT;
-    const share = Math.min(Math.max(top / (MOST_HEIGHT - innerHeight), 0), 1);
-    const moved = beyond > 0 ? Math.round(share * beyond) : 0;
-    if (moved === shift) return;
-    shift = moved;
-    for (const [position, element] of cards) place(position, element);
-  }
-
-  /// Moves the view to where it is on the scroll bar what it is on the wall, when nobody scrolls any more.
-  function settle() {
-    const beyond = height() - MOST_HEIGHT;
-    if (beyond <= 0) return;
-    const onWall = shift - node().getBoundingClientRect().top;
-    lookAt(onWall);
+    tall.resize(node(), Math.ceil(found.length / columns) * rowHeight);
   }
 
   /// Shows a place of the wall at the top of the window.
-  function lookAt(onWall) {
-    const beyond = height() - MOST_HEIGHT;
-    const top = node().getBoundingClientRect().top + scrollY;
-    if (beyond > 0) {
-      const inElement = (onWall * (MOST_HEIGHT - innerHeight)) / (height() - innerHeight);
-      shift = Math.min(Math.max(Math.round(onWall - inElement), 0), beyond);
-      for (const [position, element] of cards) place(position, element);
-    }
-    lastTop = onWall - shift;
-    scrollTo(0, Math.max(top + onWall - shift, 0));
+  function look(place) {
+    tall.look(node(), place);
+    placeAll();
+  }
+
+  /// Brings the scroll bar to where the view is on the wall, when nobody scrolls any more.
+  function settle() {
+    if (!tall.isNeeded() || byId("clips").hidden) return;
+    draw();
+    look(tall.follow(node()));
+  }
+
+  function placeAll() {
+    for (const [position, element] of cards) place(position, element);
   }
 
   function place(position, element) {
-    const x = (position % columns) * (width + GAP), y = Math.floor(position / columns) * rowHeight - shift;
+    const x = (position % columns) * (width + GAP), y = Math.floor(position / columns) * rowHeight - tall.shift();
     element.style.transform = `translate(${x}px, ${y}px)`;
   }
 
   function draw() {
     waiting = false;
     if (byId("clips").hidden) return;
-    const inElement = -node().getBoundingClientRect().top;
-    if (Math.abs(inElement - lastTop) > 4 * innerHeight || inElement <= 0) shiftTo(inElement);
-    lastTop = inElement;
-    const top = inElement + shift;
+    const before = tall.shift();
+    const top = tall.follow(node());
+    if (tall.shift() !== before) placeAll();
     const topRow = Math.floor(top / rowHeight), bottomRow = Math.ceil((top + innerHeight) / rowHeight);
     const first = Math.max(topRow - READY, 0) * columns;
     const last = Math.min((bottomRow + READY) * columns, found.length);
@@ -130,8 +109,8 @@ const wall = (() => {
   function go(position) {
     if (position < 0 || position >= found.length) return;
     const onWall = Math.floor(position / columns) * rowHeight;
-    const top = node().getBoundingClientRect().top + onWall - shift;
-    if (top < 70 || top + rowHeight > innerHeight) lookAt(onWall - innerHeight / 2 + rowHeight / 2);
+    const top = node().getBoundingClientRect().top + onWall - tall.shift();
+    if (top < 70 || top + rowHeight > innerHeight) look(onWall - innerHeight / 2 + rowHeight / 2);
     draw();
     activate(position);
     cards.get(position)?.querySelector("[role=slider]").focus({ preventScroll: true });
@@ -142,9 +121,8 @@ const wall = (() => {
     for (const element of cards.values()) element.remove();
     cards.clear();
     active = 0;
-    shift = 0;
     measure();
-    shiftTo(-node().getBoundingClientRect().top);
+    tall.jump(node());
     draw();
   }
 
@@ -157,7 +135,8 @@ const wall = (() => {
   function resize() {
     if (byId("clips").hidden) return;
     measure();
-    for (const [position, element] of cards) place(position, element);
+    tall.jump(node());
+    placeAll();
     draw();
   }
 

@@ -3,6 +3,8 @@
 const catalog = (() => {
   /// Clips that are kept, and the most frames of a clip whose entries are all read with it.
   const KEPT = 2000, FEW = 256;
+  /// The most frames of a clip that is shown.
+  const MOST_FRAMES = 1 << 20;
   const kept = new Map();
   const starts = [0];
   const lookups = new Map();
@@ -24,6 +26,7 @@ const catalog = (() => {
     const ordinal = clip - set.starts[shard];
     const file = await set.index(shard);
     const entry = file.clipEntry(await file.clipBytes(ordinal, ordinal + 1, isWanted), 0, ordinal);
+    check(entry.frames <= MOST_FRAMES, `the clip has ${count(entry.frames, "frame")}, more than this page shows`);
     const listed = set.listing.shards[shard];
     const strip = {
       index: file, records: { url: set.url(listed.record_file), bytes: listed.bytes }, first: entry.first, unit: entry.unit, per: entry.per,

@@ -54,7 +54,7 @@ async function search(state, flagged, isWanted, tell) {
     for (const i of chunk.having(wanted)) {
       const one = attempt(() => chunk.clip(set, clip + i, i));
       if (one === undefined) damaged += 1;
-      else if (fits(one)) found.push({ index: index + i, value: state.sort ? sortValue(one, state.sort) : 0 });
+      else if (fits(one)) found.push({ index: index + i, value: sortValue(one, state.sort) });
     }
     if (performance.now() - told > PACE) {
       tell({ found: isSorted ? [] : found.map((one) => one.index), searched });
