@@ -57,7 +57,7 @@ impl ShardFile {
     /// # Errors
     ///
     /// Those of opening the shard.
-    pub fn len(&self) -> Result<u64> {
+    pub fn length(&self) -> Result<u64> {
         Ok(self.bytes()?.len())
     }
 

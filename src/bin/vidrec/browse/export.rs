@@ -15,7 +15,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 pub fn place(sets: &[PathBuf], output: Option<&Path>) -> Result<(PathBuf, Vec<String>), Failure> {
     match (sets, output) {
         ([set], Some(output)) if vidrec::is_remote(set) => Ok((output.to_owned(), vec!["./".into()])),
-        (sets, _) if sets.iter().any(|set| vidrec::is_remote(set)) => Err(match sets.len() {
+        (sets, _) if sets.iter().any(vidrec::is_remote) => Err(match sets.len() {
             1 => "vidrec writes pages to local folders only: set --output, and copy the page into the folder of the data set",
             _ => "a page beside a remote data set shows one data set: export one for each",
         }
@@ -44,7 +44,8 @@ fn folder(set: &Path) -> Result<PathBuf, Failure> {
 fn relative(home: &Path, folder: &Path) -> String {
     let (mut from, mut to) = (home.components().peekable(), folder.components().peekable());
     while from.peek().is_some() && from.peek() == to.peek() {
-        (from.next(), to.next());
+        from.next();
+        to.next();
     }
     let up = from.map(|_| "../".to_owned());
     let down =

@@ -47,7 +47,7 @@ impl File {
     pub fn length(&self) -> Result<u64, Error> {
         match self {
             File::Bytes(bytes, _) => Ok(bytes.len() as u64),
-            File::OfShard(file) => file.len(),
+            File::OfShard(file) => file.length(),
         }
     }
 
