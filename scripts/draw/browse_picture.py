@@ -21,7 +21,7 @@ QUALITY = 40
 
 def main():
     with tempfile.TemporaryDirectory() as folder, chromium.Browser(folder) as browser:
-        made = browse_page.make(Path(folder))
+        made = browse_page.make(Path(folder), "shapes")
         with browse_page.browsing(made) as address:
             browser.size(*SIZE, still=True)
             browser.open(f"{address}#clips?clip=0.2")

@@ -16,16 +16,17 @@ SOURCES = ["testsrc2=size=320x240:rate=12:duration=1", "testsrc=size=180x320:rat
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def make(folder):
-    """Ten clips of twelve frames: two episodes of two cameras with actions, captions and sound, and six others."""
+def make(folder, text=HOSTILE):
+    """Ten clips of twelve frames: two episodes of two cameras with actions, captions and sound, and six others. One of the classes
+    is `text`."""
     rows = []
     for i in range(10):
         sound = ["-f", "lavfi", "-i", f"sine=frequency={300 + 50 * i}:duration=1"]
         command = ["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", SOURCES[i % 5], *sound, "-t", "1", folder / f"{i}.mkv"]
         subprocess.run(command, check=True)
-        row = {"path": f"{i}.mkv", "label": HOSTILE if i % 3 else "plain", "note": f"the Clip number {i} {HOSTILE}", "score": i / 4}
+        row = {"path": f"{i}.mkv", "label": text if i % 3 else "plain", "note": f"the Clip number {i} {text}", "score": i / 4}
         if i < 4:
-            actions = [[math.sin(t / 5), t] for t in range(20)]
+            actions = [[math.sin(t / 3), math.cos(t / 4)] for t in range(20)]
             row |= {"episode": i // 2, "camera": ["top", "wrist"][i % 2], "actions": actions, "words": [[0.0, 0.5, "reaches"], [0.5, 1.0, "takes it"]]}
         rows.append(row)
     (folder / "list.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
