@@ -77,18 +77,21 @@ class Chunk {
       }
       return text ?? "";
     });
-    texts.forEach((text, i) => { this.starts[i + 1] = this.starts[i] + text.length + 1; });
-    this.text = `${texts.join("\0")}\0`;
+    const written = `${texts.join("\0")}\0`;
+    this.text = written.toLowerCase();
+    // Few letters become longer in lower case, and none becomes shorter.
+    const shown = this.text.length === written.length ? texts : texts.map((text) => text.toLowerCase());
+    shown.forEach((text, i) => { this.starts[i + 1] = this.starts[i] + text.length + 1; });
     this.hasEscapes = this.text.includes("\\u");
     this.bytes = table.length + strings.pool.length + this.text.length;
   }
 
-  /// The texts of a clip in lower case, proven.
+  /// The texts of a clip, proven.
   textOf(entry, i) {
     this.parts(entry, i);
     const [source, name, attributes] = entry.strings;
     const { strings } = this;
-    return `${strings.text(source)}\n${strings.text(name) || entry.label}\n${strings.text(attributes)}`.toLowerCase();
+    return `${strings.text(source)}\n${strings.text(name) || entry.label}\n${strings.text(attributes)}`;
   }
 
   parts(entry, i) {

@@ -1,7 +1,7 @@
 // The worker that finds clips: reads clip tables and texts piece by piece, and tells what it has found as it goes.
 
-/// Milliseconds between two messages.
-const PACE = 100;
+/// Milliseconds between two messages, and pieces that are read ahead.
+const PACE = 100, AHEAD = 3;
 
 const sets = [];
 let latest = 0;
@@ -48,8 +48,10 @@ async function search(state, flagged, isWanted, tell) {
     const file = await set.index(shard);
     const chunk = await chunks.get(set, shard, file, first, last);
     if (!isWanted()) return;
-    // The next piece comes while this one is searched.
-    if (!listed && last < file.clips) chunks.get(set, shard, file, last, Math.min(last + CLIPS, file.clips)).catch(() => {});
+    // The next pieces come while this one is searched.
+    for (let next = last; !listed && next < Math.min(last + AHEAD * CLIPS, file.clips); next += CLIPS) {
+      chunks.get(set, shard, file, next, Math.min(next + CLIPS, file.clips)).catch(() => {});
+    }
     damaged += chunk.damaged;
     for (const i of chunk.having(wanted)) {
       const one = attempt(() => chunk.clip(set, clip + i, i));
