@@ -27,7 +27,7 @@ SEARCH = """new Promise(done => {
     const times = [];
     const told = new MutationObserver(() => {
         if (!times.length && document.querySelector('#wall .card[data-key]') && !/^0 of/.test(document.querySelector('#result').textContent)) times.push(performance.now() - began);
-        if (!document.querySelector('#wall').hasAttribute('aria-busy')) { told.disconnect(); done([times[0], performance.now() - began, document.querySelector('#result').textContent]); }
+        if (!document.querySelector('#wall').hasAttribute('aria-busy')) { told.disconnect(); done([times[0] ?? performance.now() - began, performance.now() - began, document.querySelector('#result').textContent]); }
     });
     show({q: %r}, true);
     told.observe(document.querySelector('#clips'), {subtree: true, childList: true, attributes: true});

@@ -187,7 +187,7 @@ def test_it_fits_a_phone_and_everybody_can_use_it(page, address, dark):
         page.wait(f"{OPENED} !== null" if "clip=" in place else f"{SHOWN} === 10")
         if "clip=" in place:
             page.wait("document.querySelectorAll('dialog .track').length === 3")
-        assert page.js("document.documentElement.scrollWidth") == 390
+        page.wait("document.documentElement.scrollWidth === 390")
         page.js(open(audit, encoding="utf-8").read() + "; null")
         for what in ("contrast", "structure", "overflow", "motion"):
             assert page.js(f"audit.{what}()") == [], (place, what)

@@ -80,14 +80,20 @@ function resultText(n, searched) {
   return `${of}${sampled}${searched === null ? "" : `; ${share(searched, catalog.size)} searched`}`;
 }
 
+/// Offers numbers to sort by, and classes.
+function offer({ numberNames, classNames }) {
+  byId("sort").append(...numberNames.filter((name) => name !== "clip").map((name) => el("option", { value: name }, name)));
+  byId("sort").value = state.sort ?? "";
+  byId("class-names").append(...classNames.slice(0, 2000).map((name) => el("option", { value: name })));
+}
+
 function startFilters() {
   const option = ([value, text]) => el("option", { value }, text);
   byId("filter-set").append(...[["", "all"], ...report.sets.map((set, i) => [String(i), set.name])].map(option));
   byId("filter-set").closest(".field").hidden = !manySets;
   byId("filter-only").append(...Object.entries(ONLY).map(([value, [text]]) => [value, text]).map(option), ...catalog.finds.map((kind) => [kind, kindTitle(kind)]).map(option));
-  const names = ["source", "class", "findings", ...catalog.numberNames.filter((name) => name !== "clip")];
-  byId("sort").append(...[["", "number"], ...names.map((name) => [name, name])].map(option));
-  byId("class-names").append(...catalog.classNames.slice(0, 2000).map((name) => el("option", { value: name })));
+  byId("sort").append(...[["", "number"], ["source", "source"], ["class", "class"], ["findings", "findings"]].map(option));
+  offer(catalog);
   const on = (id, event, name) => byId(id).addEventListener(event, () => show({ [name]: byId(id).value || undefined }, true));
   on("query", "input", "q");
   on("filter-set", "change", "set");

@@ -18,8 +18,9 @@ function trouble(e) {
     const digests = sets.flatMap((set) => set.listing.shards.map((shard) => shard.sha256)).join();
     const key = `${sets.map((set) => set.clips).join("+")} ${crc32(new TextEncoder().encode(digests)).toString(16)}`;
     begin({ ...head, key, sets: sets.map((set) => ({ name: head.sets[set.number].name, clips: set.clips })), findings: head.findings ?? null, notes: [] });
-    await catalog.sample();
+    catalog.finds = (report.findings ?? []).map((group) => group.kind);
     start();
+    offer(await catalog.sample());
   } catch (e) {
     trouble(e);
   }

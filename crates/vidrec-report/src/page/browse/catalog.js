@@ -25,7 +25,7 @@ const catalog = (() => {
     const shard = set.shardOf(clip);
     const ordinal = clip - set.starts[shard];
     const file = await set.index(shard);
-    const entry = file.clipEntry(await file.clipBytes(ordinal, ordinal + 1, isWanted), 0, ordinal);
+    const entry = file.clipEntry(await file.clipTable(ordinal, ordinal + 1, isWanted), 0, ordinal);
     check(entry.frames <= MOST_FRAMES, `the clip has ${count(entry.frames, "frame")}, more than this page shows`);
     const listed = set.listing.shards[shard];
     const strip = {
@@ -128,19 +128,18 @@ const catalog = (() => {
     sets = await Promise.all(listed.map(({ address }, number) => DataSet.open(number, new URL(address, location.href).href)));
     for (const set of sets) starts.push(starts.at(-1) + set.clips);
     check(starts.at(-1) < 2 ** 32, "these are more clips than a page can show");
+    Object.assign(catalog, { size: starts.at(-1), classNames: [...new Set(sets.flatMap((set) => set.listing.classes ?? []))] });
     return sets;
   }
 
-  /// Learns what clips are like from the first ones.
+  /// What can be sorted by, and which classes there are, as far as the first clips say it.
   async function sample() {
-    const first = await Promise.all(sets.filter((set) => set.clips).flatMap((set) => Array.from({ length: Math.min(set.clips, 8) }, (_, i) => clip(starts[set.number] + i))));
-    const known = first.filter((one) => !one.absent);
-    const names = new Set(sets.flatMap((set) => set.listing.classes ?? []));
-    if (!names.size) for (const one of known) names.add(one.class);
-    Object.assign(catalog, { size: starts.at(-1), numberNames: namesOfNumbers(known), classNames: [...names], finds: (report.findings ?? []).map((group) => group.kind) });
+    const first = sets.flatMap((set) => Array.from({ length: Math.min(set.clips, 8) }, (_, i) => clip(starts[set.number] + i)));
+    const known = (await Promise.all(first)).filter((one) => !one.absent);
+    return { numberNames: namesOfNumbers(known), classNames: catalog.classNames.length ? [] : [...new Set(known.map((one) => one.class))] };
   }
 
-  return { open, sample, clip, keyOf, indexOf, find, episode, lengthsDiffer: true, foundClip: ([set, number, source, className]) => {
+  return { open, sample, size: 0, numberNames: [], classNames: [], finds: [], clip, keyOf, indexOf, find, episode, lengthsDiffer: true, foundClip: ([set, number, source, className]) => {
     const index = indexOf(clipKey(set, number));
     return index < 0 ? { key: clipKey(set, number), set, clip: number, source, class: className ?? "", frames: 0, findings: [], absent: "not in this data set" } : clip(index);
   } };

@@ -27,6 +27,12 @@ class Strings {
     return this.isInside(one) ? this.pool.subarray(at, at + one.length) : this.others.get(one.begin).subarray(0, one.length);
   }
 
+  /// The CRC-32 of a string and of what comes before it.
+  crc32(one, before) {
+    const at = one.begin - this.begin;
+    return this.isInside(one) ? crc32(this.pool, before, at, at + one.length) : crc32(this.bytes(one), before);
+  }
+
   text(one) {
     const at = one.begin - this.begin;
     return this.ascii !== null && this.isInside(one) ? this.ascii.slice(at, at + one.length) : textOf(this.bytes(one));
@@ -36,7 +42,7 @@ class Strings {
 class Chunk {
   /// Reads clips `first` to `last` (excluded) of a shard.
   static async read(file, first, last) {
-    const table = await file.clipBytes(first, last);
+    const table = await file.clipTable(first, last);
     const entries = Array.from({ length: last - first }, (_, i) => attempt(() => file.clipEntry(table, i, first + i)));
     return new Chunk(file, first, table, entries, await Chunk.strings(file, entries.filter(Boolean)));
   }
@@ -83,22 +89,15 @@ class Chunk {
     const shown = this.text.length === written.length ? texts : texts.map((text) => text.toLowerCase());
     shown.forEach((text, i) => { this.starts[i + 1] = this.starts[i] + text.length + 1; });
     this.hasEscapes = this.text.includes("\\u");
-    this.bytes = table.length + strings.pool.length + this.text.length;
+    this.bytes = table.bytes.length + strings.pool.length + this.text.length;
   }
 
   /// The texts of a clip, proven.
   textOf(entry, i) {
-    this.parts(entry, i);
-    const [source, name, attributes] = entry.strings;
     const { strings } = this;
-    return `${strings.text(source)}\n${strings.text(name) || entry.label}\n${strings.text(attributes)}`;
-  }
-
-  parts(entry, i) {
     const [source, name, attributes] = entry.strings;
-    const parts = [this.strings.bytes(source), this.strings.bytes(name), this.strings.bytes(attributes)];
-    this.file.prove(entry, parts, this.first + i);
-    return parts;
+    this.file.prove(entry, strings.crc32(attributes, strings.crc32(name, strings.crc32(source, 0))), this.first + i);
+    return `${strings.text(source)}\n${strings.text(name) || entry.label}\n${strings.text(attributes)}`;
   }
 
   /// The positions of the clips whose texts have all of some words, in any part of them, and of those that may have them.

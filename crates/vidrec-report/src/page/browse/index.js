@@ -49,21 +49,22 @@ class IndexFile {
     return sections;
   }
 
-  /// The bytes of entries `first` to `last` (excluded) of the clip table.
-  clipBytes(first, last, isWanted) {
+  /// Entries `first` to `last` (excluded) of the clip table, as bytes and as a view of these.
+  async clipTable(first, last, isWanted) {
     const { begin } = this.sections.get("CLPS");
-    return requests.read(this.url, begin + first * CLIP, begin + last * CLIP, isWanted);
+    const bytes = await requests.read(this.url, begin + first * CLIP, begin + last * CLIP, isWanted);
+    return { bytes, view: viewOf(bytes) };
   }
 
-  /// The entry of a clip in bytes of the table, of which it is entry `at`.
-  clipEntry(bytes, at, ordinal) {
-    if (!isEntry(bytes, ordinal, at * CLIP, CLIP)) throw new Damaged(`${this.name}: the CRC-32 of the entry of clip ${ordinal} does not match`);
-    const view = new DataView(bytes.buffer, bytes.byteOffset + at * CLIP, CLIP);
+  /// The entry of a clip, which is entry `i` of a part of the table.
+  clipEntry({ bytes, view }, i, ordinal) {
+    const at = i * CLIP;
+    if (!isEntry(bytes, ordinal, at, CLIP)) throw new Damaged(`${this.name}: the CRC-32 of the entry of clip ${ordinal} does not match`);
     const entry = {
-      first: u64(view, 0), frames: view.getUint32(8, true), label: view.getInt32(12, true), width: view.getUint16(16, true),
-      height: view.getUint16(18, true), short: Boolean(view.getUint32(20, true) & 1), unit: view.getUint32(24, true), per: view.getUint32(28, true),
-      strings: [stringAt(view, 32, 56), stringAt(view, 40, 60), stringAt(view, 48, 64)],
-      crc: view.getUint32(68, true),
+      first: u64(view, at), frames: view.getUint32(at + 8, true), label: view.getInt32(at + 12, true), width: view.getUint16(at + 16, true),
+      height: view.getUint16(at + 18, true), short: Boolean(view.getUint32(at + 20, true) & 1), unit: view.getUint32(at + 24, true), per: view.getUint32(at + 28, true),
+      strings: [stringAt(view, at + 32, at + 56), stringAt(view, at + 40, at + 60), stringAt(view, at + 48, at + 64)],
+      crc: view.getUint32(at + 68, true),
     };
     const pool = this.sections.get("STRS").length;
     if (entry.strings.some(({ begin, length }) => begin + length > pool)) throw new Damaged(`${this.name}: a string of clip ${ordinal} is not in the pool`);
@@ -78,15 +79,14 @@ class IndexFile {
     return requests.read(this.url, at, at + length, isWanted);
   }
 
-  /// Compares the checksum of the bytes of source, class and attributes of a clip.
-  prove(entry, parts, ordinal) {
-    const found = crc32(parts[2], crc32(parts[1], crc32(parts[0])));
-    if (found !== entry.crc) throw new Damaged(`${this.name}: the CRC-32 of the strings of clip ${ordinal} does not match`);
+  /// Compares the checksum of the strings of a clip.
+  prove(entry, crc, ordinal) {
+    if (crc !== entry.crc) throw new Damaged(`${this.name}: the CRC-32 of the strings of clip ${ordinal} does not match`);
   }
 
   /// Source, class and attributes of a clip.
   texts(entry, parts, ordinal) {
-    this.prove(entry, parts, ordinal);
+    this.prove(entry, crc32(parts[2], crc32(parts[1], crc32(parts[0]))), ordinal);
     return parts.map(textOf);
   }
 
