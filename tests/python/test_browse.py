@@ -183,6 +183,7 @@ def test_it_fits_a_phone_and_everybody_can_use_it(page, address, dark):
     audit = (browse_page.os.path.dirname(browser.__file__)) + "/audit.js"
     page.size(390, 844, dark=dark, mobile=True, still=True)
     for place in ("#clips", "#clips?clip=0.0"):
+        page.open("about:blank")
         page.open(address + place)
         page.wait(f"{OPENED} !== null" if "clip=" in place else f"{SHOWN} === 10")
         if "clip=" in place:

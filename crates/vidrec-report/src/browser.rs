@@ -62,7 +62,11 @@ const SCRIPT: &str = concat!(
     include_str!("page/main.js"),
     include_str!("page/browse/browse.js"),
 );
-const WORKER: &str = concat!(include_str!("page/browse/chunk.js"), include_str!("page/browse/search.js"));
+const WORKER: &str = concat!(
+    include_str!("page/browse/strings.js"),
+    include_str!("page/browse/chunk.js"),
+    include_str!("page/browse/search.js"),
+);
 /// Data sets come from where the page comes from; frames and the worker are made by the page.
 const LOADS: &str = "connect-src 'self'; img-src data: blob:; worker-src blob:";
 

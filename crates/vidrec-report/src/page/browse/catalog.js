@@ -8,7 +8,7 @@ const catalog = (() => {
   const kept = new Map();
   const starts = [0];
   const lookups = new Map();
-  let sets = [], worker = null, latest = 0, answer = null;
+  let sets = [], worker = null, latest = 0, asked = 0, answer = null;
 
   const setOf = (index) => starts.findLastIndex((start) => start <= index);
   const keyOf = (index) => clipKey(setOf(index), index - starts[setOf(index)]);
@@ -52,18 +52,21 @@ const catalog = (() => {
     return file ? file.tracksOf(ordinal, found.strip.times) : [];
   }
 
-  /// The clip at an index, or a promise of it; `Dropped` if nobody wants it when its turn comes.
-  function clip(index, isWanted) {
+  /// The clip at an index, or a promise of it; `Dropped` if none of those who asked wants it when its turn comes.
+  function clip(index, isWanted = () => true) {
     const known = kept.get(index);
+    known?.wanted?.push(isWanted);
     if (known) return known;
     const key = keyOf(index);
     const [set, number] = key.split(".").map(Number);
-    const promise = read(index, isWanted).catch((e) => {
+    const wanted = [isWanted];
+    const promise = read(index, () => wanted.some((one) => one())).catch((e) => {
       kept.delete(index);
       if (e instanceof Dropped) throw e;
       if (!(e instanceof Damaged)) trouble(e);
       return { key, set, clip: number, index, source: "", class: "", frames: 0, findings: findingsOf.get(key) ?? [], absent: e.message };
     });
+    promise.wanted = wanted;
     kept.set(index, promise);
     promise.then((found) => { if (!found.absent) kept.set(index, found); }, () => {});
     for (const old of kept.keys()) {
@@ -103,19 +106,20 @@ const catalog = (() => {
     const made = new Worker(URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" })));
     made.onmessage = ({ data }) => (data.lookup ? lookups.get(data.lookup)(data) : answer(data));
     made.onerror = (event) => trouble(new Error(`the search has failed: ${event.message}`));
-    made.postMessage({ sets: sets.map(({ base, number }) => ({ base, number })), head: report });
+    made.postMessage({ sets: sets.map(({ number, base, listing }) => ({ number, base, listing })), head: report });
     return made;
   }
 
   /// The indexes of the clips of an episode.
   function episode(set, value) {
     worker ??= hire();
-    const lookup = (lookups.size + 1);
+    const lookup = (asked += 1);
     const words = [{ not: false, name: "episode", how: "=", value: String(value).toLowerCase() }];
     const found = [];
     return new Promise((succeed, fail) => {
       lookups.set(lookup, (told) => {
         found.push(...told.found);
+        if (told.done) lookups.delete(lookup);
         if (told.why) fail(new Error(told.why));
         else if (told.done) succeed(found);
       });

@@ -3,6 +3,9 @@
 /// The most bytes of a dataset.json.
 const MOST_LISTING = 256 << 20;
 
+/// The class of a clip, or its label as text.
+const classOf = (name, label) => name || (label >= 0 ? String(label) : "no label");
+
 class DataSet {
   /// Opens data set `number` of the page at the address of its folder.
   static async open(number, base) {
@@ -78,7 +81,6 @@ class DataSet {
     }
     if (!isObject(known)) throw new Damaged(`the attributes of clip ${clip} are no object`);
     const { frames, width, height, short, label } = entry;
-    const name = className || (label >= 0 ? String(label) : "no label");
-    return new Clip({ set: this.number, clip, source, class: name, frames, width, height, short, attributes: known });
+    return new Clip({ set: this.number, clip, source, class: classOf(className, label), frames, width, height, short, attributes: known });
   }
 }

@@ -6,25 +6,26 @@ const PACE = 100, AHEAD = 3;
 const sets = [];
 let latest = 0;
 
-/// Texts, in lower case, that the texts of a clip contain if it meets the conditions. A number is one that is written as it usually is.
-function needles(words) {
-  const isText = ({ name, value }) => !name || name === "class" || name === "source" || !OWN.includes(name) && !value.includes(",") && (Number.isNaN(Number(value)) || String(Number(value)) === value);
-  const sure = words.filter((word) => !word.not && (!word.name || word.how === ":" || word.how === "=") && word.name !== "finding" && isText(word));
-  return sure.map(({ value }) => JSON.stringify(value).slice(1, -1)).filter(Boolean);
+/// Texts, in lower case, that the texts of a clip contain if it meets the conditions. What can be written in several ways, such as
+/// a number or a quote in JSON, is not among them.
+function needles(words, state) {
+  const isPlain = (value) => value && JSON.stringify(value) === `"${value}"`;
+  const isUsual = (value) => !value.includes(",") && (Number.isNaN(Number(value)) || String(Number(value)) === value);
+  const isOfIndex = (name) => OWN.includes(name) || name === "finding";
+  const isText = ({ name, how, value }) => !name || ((how === ":" || how === "=") && (name === "class" || name === "source" || (!isOfIndex(name) && isUsual(value))));
+  const found = words.filter((word) => !word.not && isPlain(word.value) && isText(word)).map(({ value }) => value);
+  return state.class ? [...found, state.class.toLowerCase()] : found;
 }
 
-/// The keys of the clips that a state of the page is about, if they are known without a search.
-function listedKeys({ only }, flagged) {
-  if (only === "flagged") return [...flagged];
-  if (!only || (ONLY[only] && only !== "findings")) return null;
-  return [...findingsOf].filter(([, found]) => only === "findings" || found.some(({ kind }) => kind === only)).map(([key]) => key);
+/// The numbers of the clips of each data set that a state of the page is about, if they are known without a search.
+function listedClips({ only }, flagged) {
+  if (!only || (ONLY[only] && only !== "findings" && only !== "flagged")) return null;
+  const isOf = ([, found]) => only === "findings" || found.some(({ kind }) => kind === only);
+  const keys = only === "flagged" ? [...flagged] : [...findingsOf].filter(isOf).map(([key]) => key);
+  const listed = sets.map(() => []);
+  for (const [set, clip] of keys.map((key) => key.split(".").map(Number))) listed[set]?.push(clip);
+  return listed;
 }
-
-/// Whether a clip of a data set between two numbers is among the listed ones.
-const hasListed = (listed, set, first, last) => listed === null || listed.some((key) => {
-  const [of, clip] = key.split(".").map(Number);
-  return of === set.number && clip >= first && clip < last;
-});
 
 /// What the index does not say of a clip.
 const UNKNOWN = ["seconds", "bytes", "bytes per frame"];
@@ -37,14 +38,14 @@ async function search(state, flagged, isWanted, tell) {
     return;
   }
   const fits = matcher(state, [...new Set(sets.flatMap((set) => set.listing.classes ?? []))], (key) => flagged.has(key));
-  const wanted = needles(words);
+  const wanted = needles(words, state);
   let found = [], searched = 0, damaged = 0, told = performance.now();
-  const listed = listedKeys(state, flagged);
+  const listed = listedClips(state, flagged);
   const isSorted = Boolean(state.sort || state.desc);
   for (const piece of pieces(state)) {
     const { set, shard, first, last, clip, index } = piece;
     searched += last - first;
-    if (!hasListed(listed, set, clip, clip + last - first)) continue;
+    if (listed && !listed[set.number].some((one) => one >= clip && one < clip + last - first)) continue;
     const file = await set.index(shard);
     const chunk = await chunks.get(set, shard, file, first, last);
     if (!isWanted()) return;
@@ -89,9 +90,7 @@ function* pieces(state) {
 onmessage = async ({ data }) => {
   if (data.sets) {
     begin(data.head);
-    sets.ready = Promise.all(data.sets.map(({ base, number }) => DataSet.open(number, base))).then((opened) => sets.push(...opened));
-    // A search says what is wrong.
-    sets.ready.catch(() => {});
+    sets.push(...data.sets.map(({ number, base, listing }) => new DataSet(number, base, listing)));
     return;
   }
   const { number, stop, lookup, state, flagged } = data;
@@ -101,7 +100,6 @@ onmessage = async ({ data }) => {
   const isWanted = () => lookup !== undefined || number === latest;
   const tell = (what) => { if (isWanted()) postMessage({ number, lookup, ...what }); };
   try {
-    await sets.ready;
     await search(state, new Set(flagged), isWanted, tell);
   } catch (e) {
     tell({ found: [], done: true, why: `The search has failed: ${e.message}` });
