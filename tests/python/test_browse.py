@@ -73,6 +73,10 @@ def test_words_values_and_classes_find_clips(page):
     assert results(page, {"q": "score>1 score<=2"}) == [5, 6, 7, 8]
     assert results(page, {"q": "-note:clip"}) == []
     assert results(page, {"q": "camera=top"}) == [0, 2]
+    assert results(page, {"q": "-camera:top class=plain"}) == [3, 6, 9]
+    assert results(page, {"q": "score=0.50"}) == results(page, {"q": "score:0.5"}) == results(page, {"q": "source=2.mkv"}) == [2]
+    assert results(page, {"q": "frames=12 width=214"}) == [2, 7]
+    assert results(page, {"q": "<img"}) == list(range(10))
     assert results(page, {"q": "nothing has this"}) == []
     assert results(page, {"class": "plain"}) == [0, 3, 6, 9]
     assert results(page, {"class": "plain", "q": "score>1"}) == [6, 9]
