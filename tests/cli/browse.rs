@@ -301,7 +301,7 @@ fn a_million_clips_for_the_benchmark() {
         let caption =
             format!("{} {} at place {}", who[i as usize % 5], what[i as usize % 4], u64::from(i) * 7919 % 1_000_003);
         let attributes =
-            JsonObject::of(&serde_json::json!({"caption": caption, "score": f64::from(i % 1000) / 8.0})).unwrap();
+            JsonObject::of(serde_json::json!({"caption": caption, "score": f64::from(i % 1000) / 8.0})).unwrap();
         let (label, class) = (i % 400, format!("class {:03}", i % 400));
         let info = ClipInfo {
             source: format!("{:04}/{i}.mp4", i / 1000),
