@@ -114,7 +114,7 @@ const MAKE_SETS: [(&str, &str); 13] = [
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--overwrite`.
-const EXPORTS: [(&str, &str); 11] = [
+const EXPORTS: [(&str, &str); 12] = [
     ("export mxnet", ""),
     ("export gulp", " --clips-per-chunk 4"),
     ("export webdataset", " --clips-per-shard 4"),
@@ -126,6 +126,7 @@ const EXPORTS: [(&str, &str); 11] = [
     ("export metadata", " --format jsonl --rows frames"),
     ("export metadata", " --format parquet"),
     ("report", " --threads 1"),
+    ("browse", " --export"),
 ];
 
 /// All of them.

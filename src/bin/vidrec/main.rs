@@ -4,6 +4,7 @@
 
 mod append;
 mod bench;
+mod browse;
 mod cache;
 mod check;
 mod clip_list;
@@ -75,6 +76,7 @@ enum Command {
     Extract(extract::Args),
     View(view::Args),
     Report(report::Args),
+    Browse(browse::Args),
     Import(import::Args),
     Export(export::Args),
     Fetch(fetch::Args),
@@ -116,6 +118,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Extract(args) => extract::run(&args),
         Command::View(args) => view::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Browse(args) => browse::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Fetch(args) => fetch::run(&args),
