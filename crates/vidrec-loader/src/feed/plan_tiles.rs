@@ -27,7 +27,7 @@ pub(super) fn plan_tiles(engine: &Engine, size: (u32, u32), batch: &JpegBatch) -
     let mut plan = Planner::default();
     let normalized = engine.options.pictures.dtype != Dtype::U8;
     let places: Vec<usize> =
-        kernels.iter().map(|kernel| plan.tables.push(kernel, normalized)).collect::<Option<_>>()?;
+        kernels.iter().map(|kernel| kernel.export(&mut plan.tables, normalized)).collect::<Option<_>>()?;
     for (((frame, _), look), found) in work.into_iter().zip(found) {
         let (scale, _) = kernels[look].planes()?;
         plan.frame(frame, found?, scale, (places[look], look))?;

@@ -1,10 +1,9 @@
-//! The tables of a [`Kernel`] as plain numbers, for a kernel on another device that computes the same bits.
+//! The tables of a kernel as plain numbers, for a kernel on another device that computes the same bits.
 
 use super::axis::Axis;
 use super::decoded::Wanted;
 use super::tables::{PlaneTables, Tables};
-use super::{Kernel, View};
-use vidrec_jpeg::{Region, Scale};
+use super::view::View;
 
 /// Numbers of all tables of a batch, one table after another.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,13 +24,13 @@ impl ExportedTables {
     /// pixel, and the places of the first samples and of the weights.
     const HEAD: usize = 9 + 4 * 3;
 
-    /// Appends a table, and returns its place in [`numbers`](Self::numbers). `None` if the tables are not for planes.
-    pub fn push(&mut self, kernel: &Kernel, normalized: bool) -> Option<usize> {
-        let tables = &kernel.main;
+    /// Appends the tables that take `view` out of frames of this size, and returns their place in [`numbers`](Self::numbers). `None` if they are not for
+    /// planes. `normalized` says which conversion they get.
+    pub fn push(&mut self, tables: &Tables, view: &View, frame: (u32, u32), normalized: bool) -> Option<usize> {
         let Wanted::Planes(scale) = tables.wanted else { return None };
         let start = self.numbers.len();
         self.numbers.resize(start + Self::HEAD, 0);
-        let View { x, y, flip } = kernel.view;
+        let View { x, y, flip } = *view;
         let head = [
             i32::from(tables.exact.is_some()),
             tables.planes as i32,
@@ -40,8 +39,8 @@ impl ExportedTables {
             0,
             x.start as i32,
             y.start as i32,
-            kernel.frame.0 as i32,
-            kernel.frame.1 as i32,
+            frame.0 as i32,
+            frame.1 as i32,
         ];
         self.numbers[start..][..head.len()].copy_from_slice(&head);
         if tables.exact.is_none() {
@@ -63,13 +62,5 @@ impl ExportedTables {
         self.numbers[head..][..3].copy_from_slice(&places);
         self.numbers.extend(axis.first.iter().map(|&first| first as i32));
         self.weights.extend_from_slice(&axis.weights);
-    }
-}
-
-impl Kernel {
-    /// What must be decoded of a 4:2:0 frame, if the picture is made of its planes.
-    pub fn planes(&self) -> Option<(Scale, Region)> {
-        let Tables { wanted, region, .. } = self.main;
-        if let Wanted::Planes(scale) = wanted { Some((scale, region)) } else { None }
     }
 }

@@ -81,6 +81,17 @@ impl Kernel {
         (tables.wanted, tables.region)
     }
 
+    /// What must be decoded of a 4:2:0 frame, if the picture is made of its planes.
+    pub fn planes(&self) -> Option<(Scale, Region)> {
+        let Tables { wanted, region, .. } = self.main;
+        if let Wanted::Planes(scale) = wanted { Some((scale, region)) } else { None }
+    }
+
+    /// Appends the tables for 4:2:0 frames: see [`ExportedTables::push`].
+    pub fn export(&self, to: &mut ExportedTables, normalized: bool) -> Option<usize> {
+        to.push(&self.main, &self.view, self.frame, normalized)
+    }
+
     /// Writes the picture of a frame with such pixels to `slot`.
     pub fn run<S: SampleType>(
         &self,
