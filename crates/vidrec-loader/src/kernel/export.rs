@@ -26,7 +26,7 @@ impl ExportedTables {
 
     /// Appends the tables that take `view` out of frames of this size, and returns their place in [`numbers`](Self::numbers). `None` if they are not for
     /// planes. `normalized` says which conversion they get.
-    pub fn push(&mut self, tables: &Tables, view: &View, frame: (u32, u32), normalized: bool) -> Option<usize> {
+    pub(super) fn push(&mut self, tables: &Tables, view: &View, frame: (u32, u32), normalized: bool) -> Option<usize> {
         let Wanted::Planes(scale) = tables.wanted else { return None };
         let start = self.numbers.len();
         self.numbers.resize(start + Self::HEAD, 0);
