@@ -113,6 +113,8 @@ pub use vidrec_loader::{
     Normalize, OnBadFrame, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start, TrackAnchor,
     TrackBatch, TrackData, TrackHow, TrackWindow,
 };
+#[doc(hidden)]
+pub use vidrec_loader::{TileBatch, TilePlan};
 pub use vidrec_sampler::order::Last;
 #[doc(hidden)]
 pub use vidrec_store::disk::refuse_file;
