@@ -11,12 +11,12 @@ mod clips;
 mod completions;
 mod edit;
 mod examples;
-mod export;
 mod extract;
 mod fetch;
 mod groups;
-mod import;
 mod inspect;
+#[cfg_attr(not(feature = "interop"), path = "no_interop.rs")]
+mod interop;
 mod interrupt;
 mod manual;
 mod merge;
@@ -75,8 +75,8 @@ enum Command {
     Extract(extract::Args),
     View(view::Args),
     Report(report::Args),
-    Import(import::Args),
-    Export(export::Args),
+    #[command(flatten)]
+    Interop(interop::Command),
     Fetch(fetch::Args),
     Push(push::Args),
     Bench(bench::Args),
@@ -116,8 +116,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Extract(args) => extract::run(&args),
         Command::View(args) => view::run(&args),
         Command::Report(args) => report::run(&args),
-        Command::Import(args) => import::run(&args),
-        Command::Export(args) => export::run(&args),
+        Command::Interop(command) => command.run(),
         Command::Fetch(args) => fetch::run(&args),
         Command::Push(args) => push::run(&args),
         Command::Bench(args) => bench::run(&args),
