@@ -90,7 +90,7 @@ cd python
 maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} --out "$out"
 
 say "program"
-"${build[@]}" --release --locked --package vidrec --no-default-features --features "cli,remote,$feature"
+"${build[@]}" --release --locked --package vidrec --no-default-features --features "cli,interop,remote,$feature"
 cd ..
 name=vidrec-$version-$host
 rm -rf "target/$name"
