@@ -95,7 +95,9 @@ cd ..
 name=vidrec-$version-$host
 rm -rf "target/$name"
 mkdir "target/$name"
-cp "target/portable/$host/release/vidrec" LICENSE-APACHE LICENSE-MIT README.md "target/$name"
+cp "target/portable/$host/release/vidrec" LICENSE-APACHE LICENSE-MIT "target/$name"
+# With its pictures.
+tar --create README.md docs/assets/logo.svg docs/pictures/batch.svg | tar --extract --directory "target/$name"
 mkdir "target/$name/completions"
 "target/$name/vidrec" manual "target/$name/man/man1"
 for shell in bash elvish fish powershell zsh; do
