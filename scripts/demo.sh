@@ -92,7 +92,7 @@ classes=$($vidrec inspect demo-out/set --json | python3 -c 'import json, sys; pr
 if ((classes > 1)); then
   say "6. Train: a small model on the packed clips (examples/train_loop.rs). With so few, it only memorizes them."
   # Without Cargo, which would first compile everything that tests need.
-  rustc --edition 2024 -L target/demo/deps --extern vidrec=target/demo/libvidrec.rlib -o target/demo/train_loop examples/train_loop.rs
+  rustc --edition 2024 -C panic=abort -L target/demo/deps --extern vidrec=target/demo/libvidrec.rlib -o target/demo/train_loop examples/train_loop.rs
   # The demo succeeds even if the model learns nothing from your own videos.
   try ${1:+1} -- target/demo/train_loop demo-out/set
 fi
