@@ -13,6 +13,7 @@ mod table;
 
 use std::path::Path;
 
+pub(crate) use self::parquet::ParquetRows;
 use super::arguments::{Given, TrackCell};
 use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
@@ -20,7 +21,6 @@ use super::times::nanoseconds;
 use content::{Content, MAX_BYTES};
 pub(crate) use open::OpenFile;
 use open::open;
-pub(crate) use self::parquet::ParquetRows;
 use vidrec_format::error::{Error, Result};
 
 /// Reads the values of a track and their times from a cell. `how` opens files.

@@ -9,7 +9,8 @@ use super::table::Table;
 use vidrec_format::error::{Error, Result};
 
 fn absent<T>() -> Result<T> {
-    let e = Error::usage("this build of vidrec cannot read Parquet files: it was built without its feature \"interop\"");
+    let e =
+        Error::usage("this build of vidrec cannot read Parquet files: it was built without its feature \"interop\"");
     Err(e.help("use a released wheel or program, or build one from a checkout with `cargo install --path .`"))
 }
 
