@@ -190,11 +190,13 @@ impl Model {
 
 /// Packs clips of moving shapes into a temporary folder, and learns from them.
 fn train_on_shapes() -> Result<Outcome> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (train, val) = (folder.path().join("train"), folder.path().join("val"));
-    pack_shapes(&train, 0..240)?;
-    pack_shapes(&val, 240..320)?;
-    train_and_test(&train, &val)
+    let folder = std::env::temp_dir().join(format!("train_loop-{}", std::process::id()));
+    let (train, val) = (folder.join("train"), folder.join("val"));
+    let learned = pack_shapes(&train, 0..240)
+        .and_then(|()| pack_shapes(&val, 240..320))
+        .and_then(|()| train_and_test(&train, &val));
+    let _ = std::fs::remove_dir_all(folder);
+    learned
 }
 
 /// Clip `i` shows a shape of its own color, size and place that moves right, left, down or up: label `i % 4`.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows what vidrec does, from videos to training, in a few minutes, most of which it compiles. It writes everything to demo-out/.
+# Shows what vidrec does, from videos to training, in about two minutes, most of which it compiles. It writes everything to demo-out/.
 #
 #     scripts/demo.sh            with small videos that it generates
 #     scripts/demo.sh VIDEOS     with your own folder; the first folder level is the class
@@ -55,11 +55,9 @@ make_videos() {
   touch demo-out/videos/.complete
 }
 
-# Without what reads from servers, and hardly optimized: the rest of a release build takes most of its time.
-build() { cargo build --profile demo --locked --no-default-features --features pack,cli "$@"; }
-
-say "Building vidrec for the demo. The complete program, as fast as it can be: cargo build --release"
-build --bins
+say "Building vidrec for the demo, which takes most of two minutes. The complete program, as fast as it can be: cargo build --release"
+# Without what reads from servers and other formats, and hardly optimized: that takes most of the time of a release build.
+cargo build --profile demo --locked --no-default-features --features pack,cli --lib --bins
 vidrec=target/demo/vidrec
 mkdir -p demo-out
 
@@ -93,10 +91,10 @@ try -- $vidrec bench demo-out/set batch_size=4 crop=112 shuffle=True --seconds 3
 classes=$($vidrec inspect demo-out/set --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["classes"]))')
 if ((classes > 1)); then
   say "6. Train: a small model on the packed clips (examples/train_loop.rs). With so few, it only memorizes them."
-  # Examples are compiled together with what tests need, so this comes last.
-  build --example train_loop
+  # Without Cargo, which would first compile everything that tests need.
+  rustc --edition 2024 -C panic=abort -L target/demo/deps --extern vidrec=target/demo/libvidrec.rlib -o target/demo/train_loop examples/train_loop.rs
   # The demo succeeds even if the model learns nothing from your own videos.
-  try ${1:+1} -- target/demo/examples/train_loop demo-out/set
+  try ${1:+1} -- target/demo/train_loop demo-out/set
 fi
 
 say "Done. The data set is in demo-out/set, the contact sheet is demo-out/sheet.png."

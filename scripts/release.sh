@@ -90,12 +90,14 @@ cd python
 maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} --out "$out"
 
 say "program"
-"${build[@]}" --release --locked --package vidrec --no-default-features --features "cli,remote,$feature"
+"${build[@]}" --release --locked --package vidrec --no-default-features --features "cli,interop,remote,$feature"
 cd ..
 name=vidrec-$version-$host
 rm -rf "target/$name"
 mkdir "target/$name"
-cp "target/portable/$host/release/vidrec" LICENSE-APACHE LICENSE-MIT README.md "target/$name"
+cp "target/portable/$host/release/vidrec" LICENSE-APACHE LICENSE-MIT "target/$name"
+# With its pictures.
+tar --create README.md docs/assets/logo.svg docs/pictures/batch.svg | tar --extract --directory "target/$name"
 mkdir "target/$name/completions"
 "target/$name/vidrec" manual "target/$name/man/man1"
 for shell in bash elvish fish powershell zsh; do

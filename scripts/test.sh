@@ -51,6 +51,7 @@ dependencies() {
 lints() {
   cargo clippy --quiet --locked "${RUST[@]}" --all-targets -- -D warnings
   cargo clippy --quiet --locked --lib --bins --no-default-features --features cli -- -D warnings
+  cargo clippy --quiet --locked --lib --bins --no-default-features --features cli,pack -- -D warnings
   cargo clippy --quiet --locked --lib --no-default-features -- -D warnings
 }
 
@@ -62,7 +63,7 @@ tests() {
 # With an example, because Cargo then chooses the features of the dependencies as it does for tests, and takes what it
 # has compiled for those.
 without_ffmpeg() {
-  if cargo tree --locked --edges normal,build --no-default-features --features cli,remote | grep ffmpeg; then
+  if cargo tree --locked --edges normal,build --no-default-features --features cli,interop,remote | grep ffmpeg; then
     echo "the program without the feature 'pack' depends on FFmpeg" >&2
     return 1
   fi
@@ -77,6 +78,8 @@ without_ffmpeg() {
   target/vidrec-without-ffmpeg verify --deep format-spec/vectors/good/two-shards
   if target/vidrec-without-ffmpeg pack videos -o train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
   grep --quiet "built without FFmpeg" target/vidrec-without-ffmpeg.txt
+  if target/vidrec-without-ffmpeg import frames videos -o train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
+  grep --quiet "feature \"interop\"" target/vidrec-without-ffmpeg.txt
   if target/vidrec-without-ffmpeg fetch https://example.org/train -o train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
   grep --quiet 'built without its feature "remote"' target/vidrec-without-ffmpeg.txt
   if target/vidrec-without-ffmpeg verify https://example.org/train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi

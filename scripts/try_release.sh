@@ -20,6 +20,10 @@ python3 -m venv venv
 venv/bin/pip install --quiet --disable-pip-version-check "$wheel"
 module=$(venv/bin/python -c "import vidrec._vidrec as m; print(m.__file__)")
 
+for picture in $(grep --only-matching --extended-regexp '[a-z/-]+\.svg' program/README.md); do
+  [ -e "program/$picture" ] || { echo "the program's README shows $picture, which is not there" >&2; exit 1; }
+done
+
 # The libraries on every machine that such a wheel can be installed on, and no others.
 needed() { if [ "$(uname -s)" = Linux ]; then ldd "$1"; else otool -L "$1" | tail -n +2; fi; }
 bare='linux-vdso|ld-linux|lib(c|m|dl|rt|util|pthread|gcc_s)\.so|/usr/lib/|/System/Library/'

@@ -4,6 +4,8 @@
     scripts/draw/diagrams.py           draws them
     scripts/draw/diagrams.py --check   says which are not as they would be drawn; the status is then 1
 """
+from textwrap import wrap
+
 from svg import COLORS, WIDE, Drawing, both
 from write import finish
 
@@ -26,58 +28,71 @@ def fields(drawing, x, y, height, parts, color=OURS):
     return x
 
 
-def files():
-    """The files of a data set, and what ties them together."""
-    d = Drawing(WIDE, 250, "The files of a data set", "dataset.json lists all files. Each index binds its record file and "
-                "its track file by length, SHA-256 and a CRC-32 of both ends.")
-    tinted(d, 0, 92, 150, 62, LIMIT, "the commit point: replacing it makes a data set")
-    d.text(75, 116, "dataset.json", "middle", "mono bold")
-    d.text(75, 132, "shards, counts,", "middle", "small")
-    d.text(75, 147, "classes, settings", "middle", "small")
-    shards = [(8, "00000"), (116, "00001")]
-    for y, number in shards:
-        d.box(222, y - 8, 468, 98, round_=5)
-        d.text(682, y + 6, f"shard {number}", "end", "small quiet")
-        tinted(d, 234, y + 14, 176, 56, OURS, "header, tables of frames and clips, texts, checksums, settings")
-        d.text(322, y + 34, f"shard-{number}-D….vidx", "middle", "mono bold")
-        d.text(322, y + 52, "the index", "middle", "small")
-        tinted(d, 490, y + 12, 190, 28, GREEN, "one record for each frame")
-        d.text(585, y + 30, f"shard-{number}-D….rec", "middle", "mono bold")
-        tinted(d, 490, y + 50, 190, 28, GREEN, "numbers, texts and sound beside the frames; only if there are any",
-               stroke_dasharray="4 3")
-        d.text(585, y + 68, f"shard-{number}-D….vtrk", "middle", "mono")
-        d.arrow((410, y + 26), (486, y + 26))
-        d.text(448, y + 21, "DATA", "middle", "small")
-        d.arrow((410, y + 64), (486, y + 64))
-        d.text(448, y + 59, "TRKS", "middle", "small")
-        d.arrow((150, 123), (190, 123), (190, y + 42), (230, y + 42))
-    tinted(d, 234, 216, 176, 28, GREEN, "skipped videos and why; only if there are any", stroke_dasharray="4 3")
-    d.text(322, 234, "failures-D….jsonl", "middle", "mono")
-    d.arrow((150, 123), (190, 123), (190, 230), (230, 230))
-    d.text(428, 234, "D…: twelve digits of the file's own SHA-256", class_="small quiet")
+def files(sheet):
+    """The files of a data set, and what ties them together. In a narrow drawing a shard's files stand below its index."""
+    beside = sheet == WIDE
+    d = Drawing(sheet, 250 if beside else 470, "The files of a data set", "dataset.json lists all files. Each index binds its record file "
+                "and its track file by length, SHA-256 and a CRC-32 of both ends.")
+    top = 92 if beside else 1
+    tinted(d, 0, top, 150, 62, LIMIT, "the commit point: replacing it makes a data set")
+    d.text(75, top + 24, "dataset.json", "middle", "mono bold")
+    d.text(75, top + 40, "shards, counts,", "middle", "small")
+    d.text(75, top + 55, "classes, settings", "middle", "small")
+
+    def listed(x, y):
+        d.arrow(*([(150, 123), (190, 123), (190, y)] if beside else [(12, 63), (12, y)]), (x - 4, y))
+
+    for n, number in enumerate(("00000", "00001")):
+        x, y = (222, 108 * n) if beside else (32, 82 + 160 * n)
+        d.box(x, y, sheet - x, 98 if beside else 148, round_=5)
+        d.text(sheet - 8, y + 14, f"shard {number}", "end", "small quiet")
+        tinted(d, x + 12, y + 22, 176, 56, OURS, "header, tables of frames and clips, texts, checksums, settings")
+        d.text(x + 100, y + 42, f"shard-{number}-D….vidx", "middle", "mono bold")
+        d.text(x + 100, y + 60, "the index", "middle", "small")
+        listed(x + 12, y + 50)
+        for name, end, class_, place, tip in [
+            ("DATA", "rec", "mono bold", (490, y + 20, 190) if beside else (x + 8, y + 110, 152), "one record for each frame"),
+            ("TRKS", "vtrk", "mono", (490, y + 58, 190) if beside else (x + 168, y + 110, 152),
+             "numbers, texts and sound beside the frames; only if there are any"),
+        ]:
+            at, below, width = place
+            tinted(d, at, below, width, 28, GREEN, tip, stroke_dasharray="4 3" if end == "vtrk" else None)
+            d.text(at + width / 2, below + 18, f"shard-{number}-D….{end}", "middle", class_)
+            if beside:
+                d.arrow((410, below + 14), (at - 4, below + 14))
+                d.text(448, below + 9, name, "middle", "small")
+            else:
+                down = at + 40 if end == "rec" else x + 178
+                d.arrow((down, y + 78), (down, below - 4))
+                d.text(down + 7, y + 97, name, class_="small")
+    x, y = (234, 216) if beside else (32, 402)
+    tinted(d, x, y, 176, 28, GREEN, "skipped videos and why; only if there are any", stroke_dasharray="4 3")
+    d.text(x + 88, y + 18, "failures-D….jsonl", "middle", "mono")
+    listed(x, y + 14)
+    d.text(*((428, 234) if beside else (32, 456)), "D…: twelve digits of the file's own SHA-256", class_="small quiet")
     return d
 
 
-def record():
-    """The bytes of a record, and where records lie in a record file."""
-    d = Drawing(WIDE, 202, "A record", "A record file holds one record after another; the records of a clip lie side by side. "
-                "A record is a magic word, a length, 24 bytes of label and ids, one JPEG, and padding to a multiple of four.")
+def record(sheet):
+    """The bytes of a record, and where records lie in a record file. In a narrow drawing the bytes fill two rows."""
+    beside = sheet == WIDE
+    d = Drawing(sheet, 202 if beside else 286, "A record", "A record file holds one record after another; the records of a clip lie side "
+                "by side. A record is a magic word, a length, 24 bytes of label and ids, one JPEG, and padding to a multiple of four.")
     d.text(0, 14, "record file", class_="small bold")
-    clips = [("clip 0", 4), ("clip 1", 4), ("clip 2", 4)]
-    x, width = 0.0, 46.0
-    for name, frames in clips:
+    x, width = 0.0, 46.0 if beside else 26.0
+    for clip in range(3):
         first = x
-        for t in range(frames):
-            picked = (name, t) == ("clip 1", 1)
-            tinted(d, x, 24, width - 2, 26, LIMIT if picked else GREEN, f"{name}, frame {t}", 0.3 if picked else 0.12)
+        for t in range(4):
+            picked = (clip, t) == (1, 1)
+            tinted(d, x, 24, width - 2, 26, LIMIT if picked else GREEN, f"clip {clip}, frame {t}", 0.3 if picked else 0.12)
             d.text(x + width / 2 - 1, 41, f"{t}", "middle", "small")
             if picked:
                 at = x
             x += width
         d.line((first + 1, 55), (first + 1, 59), (x - 3, 59), (x - 3, 55))
-        d.text((first + x) / 2, 74, name, "middle", "small quiet")
-        x += 12
-    d.text(x + 4, 41, "…", class_="small")
+        d.text((first + x) / 2, 74, f"clip {clip}", "middle", "small quiet")
+        x += 12 if beside else 8
+    d.text(x + (4 if beside else 0), 41, "…", class_="small")
     top = 128
     parts = [
         (76, "magic", "4", "0a 23 d7 ce"), (76, "lrec", "4", "3 bits: whole record or part of one; 29 bits: length"),
@@ -86,13 +101,19 @@ def record():
         (88, "id2", "8", "ordinal of the clip << 32, plus ordinal of the frame"),
         (190, "JPEG", "n", "one JPEG: any reader of JPEGs reads it"), (62, "00…", "0 to 3", "padding to a multiple of 4"),
     ]
+    rows = [parts] if beside else [parts[:5], parts[5:]]
     d.line((at, 50), (1, top - 2), stroke_dasharray="3 3")
-    d.line((at + width - 2, 50), (687, top - 2), stroke_dasharray="3 3")
-    fields(d, 1, top, 30, parts, LIMIT)
-    for first, last, name in ((1, 153, "RecordIO"), (153, 437, "header of MXNet's images: 24 bytes")):
-        d.line((first + 2, top + 50), (first + 2, top + 54), (last - 2, top + 54), (last - 2, top + 50))
-        d.text((first + last) / 2, top + 67, name, "middle", "small quiet")
-    d.text(684, top + 67, "sizes in bytes", "end", "small quiet")
+    d.line((at + width - 2, 50), (sum(part[0] for part in rows[0]) - 1, top - 2), stroke_dasharray="3 3")
+    for row, shown in enumerate(rows):
+        fields(d, 1, top + 84 * row, 30, shown, LIMIT)
+    header = [(153, 437, 0, "header of MXNet's images: 24 bytes")]
+    if not beside:
+        header = [(153, 349, 0, "header of MXNet's"), (1, 89, 1, "images: 24 bytes")]
+    for first, last, row, name in [(1, 153, 0, "RecordIO"), *header]:
+        y = top + 84 * row
+        d.line((first + 2, y + 50), (first + 2, y + 54), (last - 2, y + 54), (last - 2, y + 50))
+        d.text((first + last) / 2, y + 67, name, "middle", "small quiet")
+    d.text(684 if beside else 340, top + 84 * (len(rows) - 1) + 67, "sizes in bytes", "end", "small quiet")
     return d
 
 
@@ -109,24 +130,33 @@ SECTIONS = [
 ]
 
 
-def index():
-    """The sections of an index, and how a reader gets from a clip to a JPEG."""
-    row, top, left, width = 29, 24, 172, 96
-    d = Drawing(WIDE, top + row * len(SECTIONS) + 6, "An index", "Sections from the first byte to the last: "
+def index(sheet):
+    """The sections of an index, and how a reader gets from a clip to a JPEG. In a narrow drawing what a section holds stands below it."""
+    beside = sheet == WIDE
+    left, width = (172, 96) if beside else (148, 96)
+    d = Drawing(sheet, 0, "An index", "Sections from the first byte to the last: "
                 + "; ".join(f"{name}: {what}" for name, _, what, _ in SECTIONS))
     d.text(left + width + 12, 14, "bytes", class_="small quiet")
-    d.text(left + width + 96, 14, "what", class_="small quiet")
-    d.text(0, 14, "from clip 1 to its JPEG", class_="small bold")
-    middle = {}
-    for i, (name, size, what, used) in enumerate(SECTIONS):
-        y = top + row * i
+    if beside:
+        d.text(left + width + 96, 14, "what", class_="small quiet")
+    d.text(0, 14, "from clip 1 to its JPEG" if beside else "clip 1 to its JPEG", class_="small bold")
+    middle, y = {}, 24
+    for name, size, what, used in SECTIONS:
         color = LIMIT if used else OURS
         dashed = "4 3" if name == "TRKS" else None
-        tinted(d, left, y, width, row - 5, color, what, 0.24 if used else 0.12, stroke_dasharray=dashed)
+        tinted(d, left, y, width, 24, color, what, 0.24 if used else 0.12, stroke_dasharray=dashed)
         d.text(left + width / 2, y + 16, name, "middle", "mono bold" if used else "mono")
         d.text(left + width + 12, y + 16, size or "any", class_="small")
-        d.text(left + width + 96, y + 16, what, class_="small")
-        middle[name] = y + (row - 5) / 2
+        middle[name] = y + 12
+        if beside:
+            d.text(left + width + 96, y + 16, what, class_="small")
+        else:
+            for line in wrap(what, 36):
+                y += 15
+                d.text(left, y + 24, line, class_="small quiet")
+            y += 5
+        y += 29
+    d.size = sheet, y + 6
     clip, frame, strings = middle["CLPS"], middle["FRMS"], middle["STRS"]
     d.arrow((100, clip), (left - 4, clip), class_="line")
     d.text(0, clip + 4, "1. entry of clip 1", class_="small")
@@ -195,32 +225,53 @@ def tiles(sheet):
     return d
 
 
-def commit():
-    """How files become a data set, and what a reader finds at each moment."""
-    d = Drawing(WIDE, 196, "The commit point", "Files are written and synced, get their final names, and then dataset.json is "
-                "replaced in one step. A reader finds the old data set before that and the new one after it.")
-    steps = [("write", "records, index;", "hidden names"), ("sync", "until the disk", "has them"),
-             ("rename", "to final names,", "not listed yet"), ("replace", "dataset.json:", "one rename"),
-             ("remove", "files of the old", "data set")]
-    width, gap = 122.0, 20.0
-    for n, (name, one, two) in enumerate(steps):
-        x = n * (width + gap)
-        tinted(d, x + 1, 16, width - 2, 66, LIMIT if name == "replace" else OURS, strength=0.28 if name == "replace" else 0.12)
-        d.text(x + width / 2, 36, name, "middle", "bold")
-        d.text(x + width / 2, 54, one, "middle", "small")
-        d.text(x + width / 2, 70, two, "middle", "small")
-        if n:
+COMMIT = [
+    ("write", "records, index;", "hidden names"), ("sync", "until the disk", "has them"), ("rename", "to final names,", "not listed yet"),
+    ("replace", "dataset.json:", "one rename"), ("remove", "files of the old", "data set"),
+]
+
+
+def commit(sheet):
+    """How files become a data set, and what a reader finds at each moment. In a narrow drawing time runs down."""
+    beside = sheet == WIDE
+    d = Drawing(sheet, 196 if beside else 412, "The commit point", "Files are written and synced, get their final names, and then "
+                "dataset.json is replaced in one step. A reader finds the old data set before that and the new one after it.")
+    width, height, gap = 122.0, 66.0, 20.0
+    across, down, top = (width + gap, 0, 16) if beside else (0, height + gap, 1)
+    for n, (name, one, two) in enumerate(COMMIT):
+        x, y = n * across, top + n * down
+        tinted(d, x + 1, y, width - 2, height, LIMIT if name == "replace" else OURS, strength=0.28 if name == "replace" else 0.12)
+        for below, text, class_ in ((20, name, "bold"), (38, one, "small"), (54, two, "small")):
+            d.text(x + width / 2, y + below, text, "middle", class_)
+        if n and beside:
             d.arrow((x - gap + 2, 49), (x - 2, 49))
-    at = 3 * (width + gap) + width / 2
-    d.line((at, 84), (at, 176), class_=None, stroke=LIMIT, stroke_width=2, stroke_dasharray="4 3")
-    d.text(at, 190, "the commit point", "middle", "small bold")
-    before = (0, at - 6, GREEN, "a reader finds the old data set", "killed here: as if nothing had been begun")
-    after = (at + 6, WIDE, OURS, "the new one", "killed here: it is there")
-    for x, end, color, name, what in (before, after):
-        tinted(d, x + 1, 100, end - x - 2, 26, color, strength=0.16)
-        d.text((x + end) / 2, 117, name, "middle", "small bold")
-        d.text((x + end) / 2, 148, what, "middle", "small")
-    d.text((at - 6) / 2, 164, "or, with --if-exists resume, where the journal says", "middle", "small quiet")
+        elif n:
+            d.arrow((width / 2, y - gap + 2), (width / 2, y - 2))
+    dashes = {"class_": None, "stroke": LIMIT, "stroke_width": 2, "stroke_dasharray": "4 3"}
+    if beside:
+        at = 3 * across + width / 2
+        d.line((at, 84), (at, 176), **dashes)
+        d.text(at, 190, "the commit point", "middle", "small bold")
+        before = (0, at - 6, GREEN, "a reader finds the old data set", "killed here: as if nothing had been begun")
+        after = (at + 6, sheet, OURS, "the new one", "killed here: it is there")
+        for x, end, color, name, what in (before, after):
+            tinted(d, x + 1, 100, end - x - 2, 26, color, strength=0.16)
+            d.text((x + end) / 2, 117, name, "middle", "small bold")
+            d.text((x + end) / 2, 148, what, "middle", "small")
+        d.text((at - 6) / 2, 164, "or, with --if-exists resume, where the journal says", "middle", "small quiet")
+        return d
+    at, x = top + 3 * down + height / 2, width + 24
+    d.line((width + 4, at), (sheet, at), **dashes)
+    d.text(sheet, at - 7, "the commit point", "end", "small bold")
+    for y, end, color, lines in [
+        (0, at - 24, GREEN, ("a reader finds", "the old data set", "", "killed here: as if", "nothing had been begun", "or, with", "--if-exists resume,",
+                             "where the journal says")),
+        (at + 6, d.size[1] - 2, OURS, ("the new one", "", "killed here: it is there")),
+    ]:
+        tinted(d, x, y + 1, sheet - x - 1, end - y - 2, color, strength=0.16)
+        for n, line in enumerate(lines):
+            bold = "" not in lines[:n] and line
+            d.text((x + sheet) / 2, (y + end) / 2 + 17 * (n - len(lines) / 2) + 12, line, "middle", "small bold" if bold else "small")
     return d
 
 
@@ -311,8 +362,8 @@ def way(width):
     return d
 
 
-DIAGRAMS = {"format-files": files, "format-record": record, "format-index": index, "format-tiles": both(tiles),
-            "format-commit": commit, "way-of-a-frame": both(way)}
+DIAGRAMS = {"format-files": both(files), "format-record": both(record), "format-index": both(index), "format-tiles": both(tiles),
+            "format-commit": both(commit), "way-of-a-frame": both(way)}
 
 if __name__ == "__main__":
     finish(DIAGRAMS)

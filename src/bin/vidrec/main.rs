@@ -4,6 +4,7 @@
 
 mod append;
 mod bench;
+#[cfg_attr(not(feature = "remote"), path = "no_browse.rs")]
 mod browse;
 mod cache;
 mod check;
@@ -12,12 +13,12 @@ mod clips;
 mod completions;
 mod edit;
 mod examples;
-mod export;
 mod extract;
 mod fetch;
 mod groups;
-mod import;
 mod inspect;
+#[cfg_attr(not(feature = "interop"), path = "no_interop.rs")]
+mod interop;
 mod interrupt;
 mod manual;
 mod merge;
@@ -77,8 +78,8 @@ enum Command {
     View(view::Args),
     Report(report::Args),
     Browse(browse::Args),
-    Import(import::Args),
-    Export(export::Args),
+    #[command(flatten)]
+    Interop(interop::Command),
     Fetch(fetch::Args),
     Push(push::Args),
     Bench(bench::Args),
@@ -119,8 +120,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::View(args) => view::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Browse(args) => browse::run(&args),
-        Command::Import(args) => import::run(&args),
-        Command::Export(args) => export::run(&args),
+        Command::Interop(command) => command.run(),
         Command::Fetch(args) => fetch::run(&args),
         Command::Push(args) => push::run(&args),
         Command::Bench(args) => bench::run(&args),

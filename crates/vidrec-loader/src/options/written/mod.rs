@@ -44,8 +44,17 @@ impl FromStr for LoaderOptions {
                 return Err(wrong(format!("{name} is given twice")));
             }
         }
-        serde_json::from_value(options.into()).map_err(|e| wrong(e.to_string()))
+        serde_json::from_value(options.clone().into()).map_err(|e| wrong(fault(&options).unwrap_or(e.to_string())))
     }
+}
+
+/// What is wrong with the first option that cannot be read, with its name, which serde does not say.
+fn fault(options: &Map<String, Value>) -> Option<String> {
+    options.iter().find_map(|(name, value)| {
+        let e = serde_json::from_value::<LoaderOptions>(json!({name: value})).err()?.to_string();
+        let names_it = e.starts_with(&format!("unknown field `{name}`"));
+        Some(if names_it { e } else { format!("{name}: {e}") })
+    })
 }
 
 /// The JSON of an option.
@@ -195,9 +204,11 @@ mod tests {
             ("frames=8, frames=9", "frames is given twice"),
             ("frames=Uniform(8, 9)", "Uniform: too many values"),
             ("frames=Uniform(8, count=9)", "Uniform: count is given twice"),
-            ("frames=Uniform(8, fps=4)", "unknown field `fps`"),
+            ("frames=Uniform(8, fps=4)", "loader options: frames: unknown field `fps`"),
+            ("flip=0.5, batch_size=x", "loader options: batch_size: invalid type"),
+            ("frame=8", "loader options: unknown field `frame`"),
             ("frames=Uniformly(8)", "frames: there is no Uniformly"),
-            ("crop=Uniform(8)", "unknown variant `Uniform`"),
+            ("crop=Uniform(8)", "crop: unknown variant `Uniform`"),
             ("normalize=imagenet", "normalize: expected Normalize(mean, std)"),
             ("output=jpeg", "unknown field `output`"),
             ("crop=(1", "at the end: expected a comma"),

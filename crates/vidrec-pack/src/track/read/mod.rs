@@ -1,18 +1,19 @@
 //! Values from files and lists.
 
+mod column_rows;
 mod content;
 mod csv;
 mod json;
 mod npy;
 mod npz;
 mod open;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
-mod parquet_footer;
-mod parquet_rows;
 mod table;
 
 use std::path::Path;
 
+pub(crate) use self::parquet::ParquetRows;
 use super::arguments::{Given, TrackCell};
 use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
@@ -20,7 +21,6 @@ use super::times::nanoseconds;
 use content::{Content, MAX_BYTES};
 pub(crate) use open::OpenFile;
 use open::open;
-pub(crate) use parquet_rows::ParquetRows;
 use vidrec_format::error::{Error, Result};
 
 /// Reads the values of a track and their times from a cell. `how` opens files.

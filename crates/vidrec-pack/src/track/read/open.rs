@@ -1,10 +1,8 @@
 //! Files of values, opened after a check of their kind and size.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
-
-use parquet::file::reader::{ChunkReader, Length};
 
 use super::content::MAX_BYTES;
 use vidrec_format::error::{Error, Result};
@@ -30,31 +28,6 @@ pub(super) fn open(path: &Path, how: OpenFile<'_>) -> Result<ValueFile> {
 /// An open file of values, with its length when it was opened, because a process that decodes cannot ask for it.
 pub(super) struct ValueFile {
     pub file: File,
-    length: u64,
-}
-
-impl Length for ValueFile {
-    fn len(&self) -> u64 {
-        self.length
-    }
-}
-
-impl ChunkReader for ValueFile {
-    type T = BufReader<File>;
-
-    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        let mut file = self.file.try_clone()?;
-        file.seek(SeekFrom::Start(start))?;
-        Ok(BufReader::new(file))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<bytes::Bytes> {
-        let mut buffer = Vec::new();
-        // The buffer grows with the data, whatever length was asked for.
-        self.get_read(start)?.take(length as u64).read_to_end(&mut buffer)?;
-        if buffer.len() < length {
-            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
-        }
-        Ok(buffer.into())
-    }
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet files ask"))]
+    pub length: u64,
 }

@@ -11,7 +11,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use parquet::file::reader::SerializedFileReader;
 
-use super::open::ValueFile;
+use crate::track::read::open::ValueFile;
 use vidrec_format::error::{Error, Result};
 
 /// The longest footer. Files of values have few columns.

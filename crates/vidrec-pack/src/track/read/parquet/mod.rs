@@ -1,5 +1,9 @@
 //! Parquet tables with columns of numbers, of texts, or of lists of numbers that all have the same length.
 
+mod chunks;
+mod footer;
+mod rows;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -8,9 +12,10 @@ use parquet::record::Field;
 
 use super::content::MAX_BYTES;
 use super::open::ValueFile;
-use super::parquet_footer::{fault, open_table};
 use super::table::Table;
 use crate::track::array::Array;
+use footer::{fault, open_table};
+pub(crate) use rows::ParquetRows;
 use vidrec_dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;

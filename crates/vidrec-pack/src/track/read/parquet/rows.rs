@@ -9,14 +9,13 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use super::content::MAX_BYTES;
-use super::open::{OpenFile, ValueFile, open};
-use super::parquet_footer::{fault, open_table};
-use crate::track::array::Array;
+use super::footer::{fault, open_table};
+use crate::track::read::column_rows::ColumnRows;
+use crate::track::read::content::MAX_BYTES;
+use crate::track::read::open::{OpenFile, ValueFile, open};
 use crate::video::open_regular;
 use vidrec_dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::list_levels::repetition;
 
 /// The number of rows that are decoded at a time.
 const BATCH: usize = 4096;
@@ -26,19 +25,6 @@ const BATCH: usize = 4096;
 pub(crate) struct ParquetRows {
     reader: SerializedFileReader<ValueFile>,
     rows: u64,
-}
-
-/// The contents of some rows of a column.
-#[derive(Debug, Default)]
-pub(crate) struct ColumnRows {
-    /// The values of all rows, one after the other.
-    pub values: TrackValues,
-    /// The number of values in each row; 0 where the cell is empty.
-    pub counts: Vec<usize>,
-    /// The number of lists around a value.
-    depth: i16,
-    /// For each value, the depth of the outermost list that continues with it; 0 for the first value of a row.
-    repeated: Vec<i16>,
 }
 
 impl ParquetRows {
@@ -233,31 +219,6 @@ impl ColumnRows {
         }
         Ok(())
     }
-
-    /// Returns the values of each row as an array of this shape.
-    ///
-    /// # Errors
-    ///
-    /// A row has another number of values, or its values are in lists of other lengths.
-    pub(crate) fn into_array(self, shape: &[u32]) -> Result<Array> {
-        let sides: Vec<usize> = shape.iter().map(|&side| side as usize).collect();
-        let each = sides.iter().try_fold(1usize, |all, &side| all.checked_mul(side));
-        let each = each.ok_or_else(|| Error::limit("a value has too many numbers"))?;
-        if let Some(row) = self.counts.iter().position(|&count| count != each) {
-            return Err(Error::usage(format!("row {row} has a different number of values"))
-                .expected(each)
-                .found(self.counts[row]));
-        }
-        if self.depth as usize == sides.len() && self.depth > 1 {
-            let place = |i: &usize| self.repeated[*i] != repetition(&sides, i % each.max(1));
-            if let Some(i) = (0..self.repeated.len()).find(place) {
-                return Err(Error::usage(format!("row {} has lists of different lengths", i / each.max(1)))
-                    .expected(format!("the shape {sides:?}")));
-            }
-        }
-        let shape = [self.counts.len()].into_iter().chain(sides).collect();
-        Ok(Array { values: self.values, shape })
-    }
 }
 
 fn narrow<From: Copy + std::fmt::Display, To: TryFrom<From>>(n: From) -> Result<To> {
@@ -277,25 +238,4 @@ fn half(bytes: FixedLenByteArray) -> Result<f32> {
 /// Turns a panic into an error, because the parquet crate may panic on some damaged files.
 fn unpanicking<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(Error::usage("the file is not a valid Parquet file")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_another_length_are_refused() {
-        let rows = |counts: &[usize], repeated: &[i16]| ColumnRows {
-            values: TrackValues::U8(vec![0; repeated.len()]),
-            counts: counts.to_vec(),
-            depth: 2,
-            repeated: repeated.to_vec(),
-        };
-        let whole = rows(&[4, 4], &[0, 2, 1, 2, 0, 2, 1, 2]).into_array(&[2, 2]).unwrap();
-        assert_eq!(whole.shape, [2, 2, 2]);
-        let e = rows(&[4, 3], &[0, 2, 1, 2, 0, 2, 1]).into_array(&[2, 2]).unwrap_err().to_string();
-        assert!(e.contains("row 1 has a different number of values: expected 4, found 3"), "{e}");
-        let e = rows(&[4], &[0, 2, 2, 1]).into_array(&[2, 2]).unwrap_err().to_string();
-        assert!(e.contains("row 0 has lists of different lengths"), "{e}");
-    }
 }

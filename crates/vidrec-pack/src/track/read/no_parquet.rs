@@ -1,0 +1,44 @@
+//! What stands for `parquet` in a build without that feature. Its error says how to get a build that can read such files.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::column_rows::ColumnRows;
+use super::open::{OpenFile, ValueFile};
+use super::table::Table;
+use vidrec_format::error::{Error, Result};
+
+fn absent<T>() -> Result<T> {
+    let e =
+        Error::usage("this build of vidrec cannot read Parquet files: it was built without its feature \"interop\"");
+    Err(e.help("use a released wheel or program, or build one from a checkout with `cargo install --path .`"))
+}
+
+pub(super) fn read(_: ValueFile, _: &Path) -> Result<Table> {
+    absent()
+}
+
+/// A file that cannot be opened: the type has no values, so nobody can call its methods.
+pub(crate) enum ParquetRows {}
+
+impl ParquetRows {
+    pub fn open(_: &Path) -> Result<Self> {
+        absent()
+    }
+
+    pub fn open_by(_: &Path, _: OpenFile<'_>) -> Result<Self> {
+        absent()
+    }
+
+    pub fn rows(&self) -> u64 {
+        match *self {}
+    }
+
+    pub fn has(&self, _: &str) -> bool {
+        match *self {}
+    }
+
+    pub fn column(&self, _: &str, _: Range<u64>) -> Result<ColumnRows> {
+        match *self {}
+    }
+}
