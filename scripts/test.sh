@@ -80,6 +80,8 @@ without_ffmpeg() {
   grep --quiet "built without FFmpeg" target/vidrec-without-ffmpeg.txt
   if target/vidrec-without-ffmpeg import frames videos -o train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
   grep --quiet "feature \"interop\"" target/vidrec-without-ffmpeg.txt
+  if target/vidrec-without-ffmpeg browse train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
+  grep --quiet 'built without its feature "remote"' target/vidrec-without-ffmpeg.txt
   if target/vidrec-without-ffmpeg fetch https://example.org/train -o train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
   grep --quiet 'built without its feature "remote"' target/vidrec-without-ffmpeg.txt
   if target/vidrec-without-ffmpeg verify https://example.org/train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
