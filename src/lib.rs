@@ -82,6 +82,8 @@ pub use vidrec_sampler::order;
 #[doc(inline)]
 pub use vidrec_store::cache;
 
+#[doc(hidden)]
+pub use vidrec_dataset::ShardFile;
 pub use vidrec_dataset::repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use vidrec_dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use vidrec_dataset::writer::{
@@ -111,6 +113,8 @@ pub use vidrec_loader::{
     Normalize, OnBadFrame, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start, TrackAnchor,
     TrackBatch, TrackData, TrackHow, TrackWindow,
 };
+#[doc(hidden)]
+pub use vidrec_loader::{TileBatch, TilePlan};
 pub use vidrec_sampler::order::Last;
 #[doc(hidden)]
 pub use vidrec_store::disk::refuse_file;
@@ -177,6 +181,8 @@ pub mod pack {
 /// The page opens from a disk, asks nobody for anything, and is small enough to be mailed.
 #[cfg(feature = "report")]
 pub mod report {
+    #[doc(hidden)]
+    pub use vidrec_report::{BrowsedSet, browser_page};
     pub use vidrec_report::{
         Checked, Comparison, NamedSet, Report, ReportOptions, SetFigures, Shown, SourceNote, Sources, report,
     };

@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
 use vidrec::{
-    Dataset, Dtype, Field, JpegBatch, JpegFrame, PrefetchedBatch, SampleParams, TrackBatch, TrackData, TrackType,
+    Dataset, Dtype, Field, JpegBatch, JpegFrame, PrefetchedBatch, SampleParams, TileBatch, TilePlan, TrackBatch,
+    TrackData, TrackType,
 };
 
 use crate::error::{raise, usage};
@@ -26,6 +27,8 @@ pub struct Batch {
     shape: [usize; 5],
     /// Of a batch of JPEGs, which are then the samples.
     jpegs: Option<Vec<JpegFrame>>,
+    /// How a device makes the pictures of those.
+    plan: Option<TilePlan>,
     labels: Vec<i64>,
     clips: Vec<u64>,
     source_ids: Vec<u32>,
@@ -55,6 +58,7 @@ impl Batch {
             samples: None,
             shape: batch.shape(),
             jpegs: None,
+            plan: None,
             labels: batch.labels.clone(),
             clips: batch.clips.clone(),
             source_ids: batch.source_ids.clone(),
@@ -81,6 +85,20 @@ impl Batch {
         let (whole, jpegs) = (Batch::known(&batch.facts, kind), Some(batch.frames.clone()));
         let samples = Some(Py::new(py, Samples::jpegs_ahead(batch))?);
         Ok(Batch { samples, jpegs, ..whole })
+    }
+
+    /// A batch of JPEGs with its plan, made ahead.
+    pub fn tiles_ahead(py: Python<'_>, mut batch: PrefetchedBatch<TileBatch>, kind: &Kind) -> PyResult<Self> {
+        let (whole, jpegs) = (Batch::known(&batch.jpegs.facts, kind), Some(batch.jpegs.frames.clone()));
+        let plan = batch.plan().take();
+        let samples = Some(Py::new(py, Samples::tiles_ahead(batch))?);
+        Ok(Batch { samples, jpegs, plan, ..whole })
+    }
+
+    /// A batch of JPEGs with its plan, made at once.
+    pub fn tiles_made(py: Python<'_>, batch: TileBatch, kind: &Kind) -> PyResult<Self> {
+        let plan = batch.plan;
+        Ok(Batch { plan, ..Batch::jpegs_made(py, batch.jpegs, kind)? })
     }
 
     /// A batch of JPEGs made at once.
@@ -133,6 +151,22 @@ impl Batch {
             bytes(py, frames.iter().map(|frame| [u8::from(frame.flip)])),
             bytes(py, frames.iter().flat_map(colors).map(f32::to_ne_bytes)),
         ])
+    }
+
+    /// How a device makes the pictures, as values of this machine: tiles, frames, codings, numbers, weights,
+    /// conversions, and the number of samples; none if only a processor can.
+    #[getter]
+    fn plan<'py>(&self, py: Python<'py>) -> Option<([Bound<'py, PyBytes>; 6], u64)> {
+        let plan = self.plan.as_ref()?;
+        let parts = [
+            bytes(py, plan.tiles.iter().flatten().map(|n| n.to_ne_bytes())),
+            bytes(py, plan.frames.iter().flatten().map(|n| n.to_ne_bytes())),
+            bytes(py, plan.codings.iter().map(|n| n.to_ne_bytes())),
+            bytes(py, plan.numbers.iter().map(|n| n.to_ne_bytes())),
+            bytes(py, plan.weights.iter().map(|n| n.to_ne_bytes())),
+            bytes(py, plan.conversions.iter().map(|n| n.to_ne_bytes())),
+        ];
+        Some((parts, plan.samples))
     }
 
     /// Whether each clip counts, a byte each.

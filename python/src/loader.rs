@@ -131,6 +131,18 @@ impl Engine {
         Ok(JpegBatches { batches: Ahead::new(batches), kind: self.kind.clone() })
     }
 
+    fn iter_tiles(&self, epoch: u64, first: u64, step: u64) -> PyResult<TileBatches> {
+        let batches = self.loader.get()?.iter_tiles(Epochs::from(epoch).part(first, step)).map_err(raise)?;
+        Ok(TileBatches { batches: Ahead::new(batches), kind: self.kind.clone() })
+    }
+
+    /// One batch of JPEGs with its plan, made at once.
+    fn batch_tiles(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
+        let loader = self.loader.get()?;
+        let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch_tiles(epoch, number))?;
+        Batch::tiles_made(py, batch, &self.kind)
+    }
+
     /// One batch of JPEGs, made at once.
     fn batch_jpegs(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
         let loader = self.loader.get()?;
@@ -211,6 +223,22 @@ impl JpegBatches {
     fn next(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
         let batch = taken(py, self.batches.get()?)?;
         batch.map(|batch| Batch::jpegs_ahead(py, batch, &self.kind)).transpose()
+    }
+}
+
+/// Batches of JPEGs with their plans, made ahead.
+#[pyclass(frozen, module = "vidrec._vidrec")]
+pub struct TileBatches {
+    batches: Ahead<vidrec::Batches<vidrec::TileBatch>>,
+    kind: Kind,
+}
+
+#[pymethods]
+impl TileBatches {
+    /// The next batch; none after the last.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let batch = taken(py, self.batches.get()?)?;
+        batch.map(|batch| Batch::tiles_ahead(py, batch, &self.kind)).transpose()
     }
 }
 

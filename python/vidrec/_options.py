@@ -70,6 +70,7 @@ class LoaderKeywords(SampleKeywords, total=False):
     last: Last
     batching: Optional[Batching]
     pin_memory: bool
+    device: Union[str, torch.device, None]
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ class Options:
     on_bad_frame: OnBadFrame = "error"
     output: OutputGiven = None
     pin_memory: bool = False
+    device: Union[str, torch.device, None] = None
     threads: Optional[int] = None
     prefetch: PrefetchGiven = 4
     decoded_cache: CacheGiven = None
@@ -143,12 +145,22 @@ class Options:
             word("output", output, Output)
         if output == "jpeg" and self.decoded_cache is not None:
             raise UsageError("loader option decoded_cache: output='jpeg' decodes nothing; choose one of them")
+        if self.device is not None:
+            self._check_device(own, output)
         if self.pin_memory and own:
             raise UsageError("loader option pin_memory: it cannot be combined with memory of your own; pin that yourself")
         if self.pin_memory and output == "numpy":
             raise UsageError("loader option pin_memory: it needs output='torch'")
         if self.cameras is not None and own:
             raise UsageError("loader option output: memory of your own cannot be combined with cameras")
+
+    def _check_device(self, own: bool, output: Any) -> None:
+        if own or output in ("numpy", "jpeg"):
+            raise UsageError("loader option device: pictures on a device are tensors of torch; leave out output")
+        if self.decoded_cache is not None:
+            raise UsageError("loader option decoded_cache: the device decodes; choose one of decoded_cache and device")
+        if self.pin_memory:
+            raise UsageError("loader option pin_memory: with device, frames are not in the memory of the host")
 
     def memory(self) -> Optional[List[Any]]:
         """The tensors or arrays that batches are decoded into; None if the loader's own."""
@@ -288,7 +300,8 @@ def to_json(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) 
     """The options as the library reads them. A value of one of several classes is under the name of its class."""
     told = {field.name: getattr(options, field.name) for field in fields(options)}
     # These are Python's alone.
-    del told["output"], told["pin_memory"]
+    for name in ("output", "pin_memory", "device"):
+        del told[name]
     layout = "BTHWC" if options.layout == "channels_last_3d" else options.layout
     # The sources of a mix have orders of their own.
     told.update(rank=[rank, world_size], layout=layout, shuffle=options.shuffle and not is_mix)

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _display, _memory, _options, _vidrec
+from . import _device
 from . import jpegs as _jpegs
 from ._options import (
     Arrays,
@@ -132,6 +133,10 @@ class Loader(Generic[B]):
     pin_memory : bool, default False
         Decode straight into torch's pinned memory, for copies with ``non_blocking=True``. If torch finds no accelerator,
         it warns, and memory is not pinned.
+    device : str or torch.device, optional
+        Where frames are made: ``"cuda"`` or ``"cuda:1"`` for a GPU, which decodes, crops and normalizes instead of the
+        threads, and on which :attr:`Batch.frames` are then. They are the same, bit for bit. ``"cpu"`` runs the same code on a
+        processor, slowly, for tests. Needs ``pip install 'vidrec[gpu]'``. Default: the threads make frames in the host's memory.
     threads : int, optional
         Threads that decode. Default: as many as there are cores, up to 8.
     prefetch : int or Prefetch, default 4
@@ -224,6 +229,7 @@ class Loader(Generic[B]):
         on_bad_frame: OnBadFrame = "error",
         output: OutputGiven = None,
         pin_memory: bool = False,
+        device: Union[str, torch.device, None] = None,
         threads: Optional[int] = None,
         prefetch: PrefetchGiven = 4,
         decoded_cache: CacheGiven = None,
@@ -242,6 +248,9 @@ class Loader(Generic[B]):
         self._out = asked.memory()
         self._output: Optional[str] = None if self._out is not None else cast(Optional[str], asked.output)
         self._pin_memory = asked.pin_memory
+        self._device = None if asked.device is None else _device.chosen(asked.device)
+        # Whether a warning said so.
+        self._device_declined = False
         # What is made of a batch, one after another.
         self._functions: Tuple[Callable[[Any], Any], ...] = ()
         self._next_epoch = 0
@@ -408,6 +417,10 @@ class Loader(Generic[B]):
         """
         engine = self._ready()
         made = _Made(self, _torch(self._output))
+        if self._device is not None:
+            inner = engine.batch_tiles(epoch, number)
+            device = _Device(made, engine, self)
+            return made.mapped(device.batch(device.start(inner), epoch, number))
         inner = engine.batch_jpegs(epoch, number) if self._output == "jpeg" else engine.batch(epoch, number)
         return made.mapped(made.batch(inner, epoch, number))
 
@@ -499,7 +512,7 @@ class _Made(Generic[B]):
         frame_mask = self._known(inner.frame_mask, np.bool_).reshape(per_frame)
         times = self._known(inner.times, np.float64).reshape(per_frame)
         fields = {name: self._field(kind, values) for name, kind, values in inner.fields}
-        jpegs = self.jpegs(inner)
+        jpegs = self.jpegs(inner) if frames is None else None
         if jpegs is None:
             frames = self.frames(inner.samples) if frames is None else frames
             frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:])) if self._cameras else frames
@@ -551,6 +564,47 @@ class _Made(Generic[B]):
         return self._array(bytearray(values), dtype)
 
 
+class _Device:
+    """Makes the frames of batches on the loader's device; those that it declines, by the processor."""
+
+    def __init__(self, made: _Made, engine: _vidrec.Engine, loader: Loader[Any]) -> None:
+        from ._device.maker import Maker
+
+        asked = loader._asked
+        layout = "BTHWC" if loader._channels_last_3d else asked.layout
+        self._maker, self._made, self._engine = Maker(loader._device, str(asked.dtype), layout), made, engine
+        self._loader = loader
+
+    def start(self, inner: _vidrec.Batch) -> Tuple[_vidrec.Batch, Any]:
+        """Starts to make a batch."""
+        plan = inner.plan
+        if plan is None:
+            return inner, None
+        import torch
+
+        samples: Any = inner.samples
+        return inner, self._maker.start(torch.from_dlpack(samples), plan, inner.shape)
+
+    def batch(self, started: Tuple[_vidrec.Batch, Any], epoch: int, number: int) -> Batch[Any]:
+        inner, work = started
+        frames = None if work is None else self._maker.finish(work)
+        if frames is None:
+            # The processor decodes it, or says what is wrong with it.
+            inner = self._engine.batch(epoch, number)
+            self._warn()
+            import torch
+
+            frames = self._maker.upload(torch.from_dlpack(inner.samples))
+        return self._made.batch(inner, epoch, number, self._made.shown(frames))
+
+
+    def _warn(self) -> None:
+        if not self._loader._device_declined:
+            self._loader._device_declined = True
+            text = "loader option device: the threads make batches in which a JPEG has no tiles, or is damaged"
+            warnings.warn(f"{text}; 'vidrec retile' adds tiles, and the pixels stay the same", LoaderWarning, stacklevel=5)
+
+
 class _Iterator(Generic[B]):
     """The batches of one epoch (by default the loader's next), or every ``step``-th of them.
 
@@ -583,8 +637,14 @@ class _Iterator(Generic[B]):
         self._engine = engine = loader._ready()
         self._made = _Made(loader, self._torch)
         self._into: Optional[_vidrec.BatchesInto] = None
-        self._batches: Union[_vidrec.Batches, _vidrec.JpegBatches]
-        if self._are_jpegs:
+        self._batches: Union[_vidrec.Batches, _vidrec.JpegBatches, _vidrec.TileBatches]
+        self._device: Optional[_Device] = None
+        # The batches that the device makes.
+        self._started: Deque[Any] = deque()
+        if loader._device is not None:
+            self._device = _Device(self._made, engine, loader)
+            self._batches = engine.iter_tiles(self._epoch, self._number, self._step)
+        elif self._are_jpegs:
             self._batches = engine.iter_jpegs(self._epoch, self._number, self._step)
         elif loader._out is None and self._allocate is None:
             self._batches = engine.iter(self._epoch, self._number, self._step)
@@ -617,6 +677,8 @@ class _Iterator(Generic[B]):
             return self._take()
 
     def _take(self) -> B:
+        if self._device is not None:
+            return self._take_from_device(self._device)
         frames = None
         try:
             if self._into is None:
@@ -634,6 +696,28 @@ class _Iterator(Generic[B]):
         if batch._jpegs is not None and self._allocate is not None:
             batch._jpegs = batch._jpegs._in(self._allocate)
         self._advance()
+        return self._made.mapped(batch)
+
+    def _take_from_device(self, device: _Device) -> B:
+        """The next batch. The one after it is started first, so that the device makes it while this one is used."""
+        while len(self._started) < 2 and (not self._started or self._started[-1] is not None):
+            try:
+                inner = self._batches.next()
+                self._started.append(None if inner is None else device.start(inner))
+            except Error as e:
+                self._started.append(e)
+        started = self._started.popleft()
+        if started is None:
+            self._finish()
+            raise StopIteration
+        if isinstance(started, Error):
+            # The batch could not be made; the next one still comes.
+            self._advance()
+            raise started
+        try:
+            batch = device.batch(started, self._epoch, self._number)
+        finally:
+            self._advance()
         return self._made.mapped(batch)
 
     def _next_into(self, into: _vidrec.BatchesInto) -> Tuple[Any, Optional[_vidrec.Batch]]:
@@ -689,6 +773,7 @@ class _Iterator(Generic[B]):
                 loader._resumed = self._engine.state(self._epoch + 1, 0)
         self._last = None
         self._given.clear()
+        self._started.clear()
 
 
 def _process_group() -> Any:

@@ -85,6 +85,7 @@ fn texts_of_a_data_set_are_shown_and_not_obeyed() {
         "extract set all -o extracted",
         "view set -o sheet.png",
         "report set -o report.html",
+        "browse set --export -o browse.html",
         "subset set -o some --list list.csv",
         "subset set -o two --clips 0,1",
         "split set -o parts --by video --parts a=0.5,b=0.5",

@@ -1,5 +1,6 @@
 //! The `vidrec` program from outside. What belongs to `vidrec pack` alone is in `tests/pack`.
 
+mod browse;
 #[cfg(unix)]
 mod cache;
 mod check;

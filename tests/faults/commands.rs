@@ -17,6 +17,8 @@ pub struct Row {
     pub forces: bool,
     /// Whether the outputs appear together, all of them or none.
     pub together: bool,
+    /// A command that makes the outputs of what this one wrote, whose own files have other names after another run.
+    pub finish: Option<&'static str>,
     /// Whether what was there before is a damaged data set.
     pub repairs: bool,
     pub outputs: &'static [Output],
@@ -45,7 +47,7 @@ impl Output {
 impl Row {
     fn new(name: &str, line: &str, outputs: &'static [Output], before: Before) -> Self {
         let (name, line) = (name.to_owned(), line.to_owned());
-        Row { name, line, outputs, before, resume: "", forces: false, together: false, repairs: false }
+        Row { name, line, outputs, before, resume: "", forces: false, together: false, finish: None, repairs: false }
     }
 
     /// Makes what is there before the command runs.
@@ -112,7 +114,7 @@ const MAKE_SETS: [(&str, &str); 13] = [
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--overwrite`.
-const EXPORTS: [(&str, &str); 11] = [
+const EXPORTS: [(&str, &str); 12] = [
     ("export mxnet", ""),
     ("export gulp", " --clips-per-chunk 4"),
     ("export webdataset", " --clips-per-shard 4"),
@@ -124,6 +126,7 @@ const EXPORTS: [(&str, &str); 11] = [
     ("export metadata", " --format jsonl --rows frames"),
     ("export metadata", " --format parquet"),
     ("report", " --threads 1"),
+    ("browse", " --export"),
 ];
 
 /// All of them.
@@ -133,6 +136,7 @@ pub fn table(inputs: &Inputs) -> Vec<Row> {
         let over: Before = Box::new(|inputs, folder| copy(&inputs.at("old"), &folder.join("out")));
         rows.extend(fresh_and_over(name, line, SET, over));
     }
+    rows.extend(plans());
     rows.extend(splits());
     rows.push(Row::new("append", "append set {in}/b", IN_PLACE, copy_of_a(|_| ())));
     rows.extend(repairs());
@@ -166,6 +170,27 @@ fn packs() -> Vec<Row> {
         rows.push(Row::new(name, &line, SET, before));
     }
     rows.into_iter().map(|row| Row { resume: " --if-exists resume", ..row }).collect()
+}
+
+/// A part of a plan, and the publication of a plan elsewhere and where it is.
+fn plans() -> [Row; 4] {
+    let plan = |inputs: &Inputs, folder: &Path| {
+        inputs.vidrec(folder, "plan {in}/some-bad -o plan --parts 2 -n 2");
+        inputs.vidrec(folder, "pack plan --part 0 -j 1");
+    };
+    let packed = move |inputs: &Inputs, folder: &Path| {
+        plan(inputs, folder);
+        inputs.vidrec(folder, "pack plan --part 1 -j 1");
+    };
+    let part = Row::new("pack --part", "pack plan --part 1 -j 2 --commit-every 0", SET, Box::new(plan));
+    let part = Row { finish: Some("publish plan -o out"), ..part };
+    let over: Before = Box::new(move |inputs, folder| {
+        packed(inputs, folder);
+        inputs.vidrec(folder, &format!("pack {{in}}/some-bad{OLD_PACK}"));
+    });
+    let [fresh, over] = fresh_and_over("publish", "publish plan -o out", SET, over);
+    let in_place = Row::new("publish, in place", "publish plan", &[Output::Set("plan")], Box::new(packed));
+    [part, Row { before: Box::new(packed), ..fresh }, over, in_place]
 }
 
 fn splits() -> [Row; 2] {

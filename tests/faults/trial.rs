@@ -67,6 +67,7 @@ impl<'a> Trial<'a> {
         let run = self.run(&self.row.line, &folder, Fault::None);
         assert!(matches!(run.code(), Some(0 | 3)), "{}: {:?}\n{}", self.name(), run.status, run.stderr);
         (self.status, self.steps) = (run.code(), run.steps);
+        self.finish(&folder).unwrap();
         (self.new, self.files) = (self.states(&folder), state::tree(&folder));
         for (output, new) in self.old.iter().zip(&self.new) {
             assert!(matches!(new, State::Whole(_) | State::Files(_)), "{}: {new:?}", self.name());
@@ -209,12 +210,20 @@ impl<'a> Trial<'a> {
         same_files(folder, &self.second.1)
     }
 
+    /// Makes the outputs, if another command does that.
+    fn finish(&self, folder: &Path) -> Verdict {
+        let Some(line) = self.row.finish else { return Ok(()) };
+        let run = self.run(line, folder, Fault::None);
+        ensure(matches!(run.code(), Some(0 | 3)), || format!("{line} ended with {}: {}", run.status, run.stderr))
+    }
+
     /// The outputs are new, and nothing else is there.
     fn is_done(&self, folder: &Path) -> Verdict {
+        self.finish(folder)?;
         for (now, new) in self.states(folder).iter().zip(&self.new) {
             ensure(now == new, || format!("done, but not what it should be: {}", now.word()))?;
         }
-        same_files(folder, &self.files)
+        if self.row.finish.is_some() { Ok(()) } else { same_files(folder, &self.files) }
     }
 }
 

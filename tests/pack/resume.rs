@@ -280,38 +280,6 @@ fn on_a_small_file_system_it_stops_and_goes_on() {
     same(&videos.files("set"), &whole, "after a full file system");
 }
 
-/// `kill -9` when a random number of bytes is on the disk, again and again until it is through.
-#[test]
-fn killed_at_random_moments_it_goes_on_to_the_same_bytes() {
-    let videos = Videos::make(24);
-    let more = ["--shards", "2"];
-    let whole = videos.pack_whole("whole", &more);
-    let bytes = |out: &str| -> u64 {
-        let files = fs::read_dir(videos.path(out)).into_iter().flatten();
-        files.filter_map(|file| file.ok()?.metadata().ok()).map(|file| file.len()).sum()
-    };
-    let mut seed = 0x1234_5678_9abc_def1;
-    let (mut kills, wanted) = (0, if soak() { 200 } else { 12 });
-    while kills < wanted {
-        videos.begin_again("set");
-        loop {
-            let mut command = videos.command("set", &[&more[..], &["--if-exists", "resume"]].concat());
-            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            let moment = bytes("set") + random(&mut seed) % (bytes("whole") / 2);
-            until("the run ends or gets on", || child.try_wait().unwrap().is_some() || bytes("set") >= moment);
-            child.kill().unwrap();
-            match child.wait().unwrap().code() {
-                Some(code) => {
-                    assert_eq!(code, 3);
-                    break;
-                }
-                None => kills += 1,
-            }
-        }
-        same(&videos.files("set"), &whole, &format!("after {kills} kills"));
-    }
-}
-
 #[test]
 fn a_run_with_other_settings_or_inputs_is_refused_and_the_difference_is_named() {
     let Some(shim) = Shim::get() else { return };

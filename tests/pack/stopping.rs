@@ -137,13 +137,12 @@ fn show(run: &Output) -> String {
     format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
 }
 
-/// The numbers of videos to try with so many threads.
-fn numbers(threads: usize) -> Vec<usize> {
-    let all = 1..=4 * threads;
+/// The numbers of videos to try with so many threads, and the signals for each: in turn, or both.
+fn trials(threads: usize) -> Vec<(usize, &'static str)> {
     if std::env::var_os("VIDREC_SOAK").is_some() {
-        return all.collect();
+        return (1..=4 * threads).flat_map(|videos| [(videos, "INT"), (videos, "TERM")]).collect();
     }
-    [1, threads + 1, 3 * threads, 4 * threads].into()
+    [(1, "INT"), (threads + 1, "TERM"), (3 * threads, "INT"), (4 * threads, "TERM")].into()
 }
 
 const PACK: [&str; 9] = ["pack", "in", "-o", "out", "-n", "4", "--commit-every", "0", "--short=repeat-last"];
@@ -153,19 +152,17 @@ fn is_stopped_and_goes_on(threads: usize, more: &[&str]) {
     let Some(work) = Work::new() else { return };
     let number = threads.to_string();
     let pack = [&PACK[..], &["-j", &number], more].concat();
-    for videos in numbers(threads) {
+    for (videos, signal) in trials(threads) {
         work.lay_out(videos);
         work.done(&pack);
         let whole = work.files("out");
-        for signal in ["INT", "TERM"] {
-            let what = format!("{videos} videos, {more:?}, {signal}");
-            remove(&work.path("out"));
-            let run = work.stop(&pack, signal, videos);
-            assert_eq!(run.status.code(), Some(130), "{what}: {}", show(&run));
-            assert!(!work.path("out/.vidrec.lock").exists(), "{what}");
-            work.done(&[&pack[..], &["--if-exists", "resume"]].concat());
-            assert!(work.files("out") == whole, "{what}: other bytes");
-        }
+        let what = format!("{videos} videos, {more:?}, {signal}");
+        remove(&work.path("out"));
+        let run = work.stop(&pack, signal, videos);
+        assert_eq!(run.status.code(), Some(130), "{what}: {}", show(&run));
+        assert!(!work.path("out/.vidrec.lock").exists(), "{what}");
+        work.done(&[&pack[..], &["--if-exists", "resume"]].concat());
+        assert!(work.files("out") == whole, "{what}: other bytes");
     }
 }
 
@@ -194,18 +191,16 @@ fn in_parts() {
 fn as_a_part_of_a_plan() {
     let Some(work) = Work::new() else { return };
     let part = ["pack", "plan", "--part", "0", "--commit-every", "0", "-j", "2"];
-    for videos in numbers(2) {
-        for signal in ["INT", "TERM"] {
-            work.lay_out(videos);
-            work.done(&[&PACK[..6], &["--parts", "1"]].concat());
-            let whole = work.files("out");
-            remove(&work.path("out"));
-            work.done(&["plan", "in", "-o", "plan", "--parts", "1", "-n", "4"]);
-            let run = work.stop(&part, signal, videos);
-            assert_eq!(run.status.code(), Some(130), "{videos} videos, {signal}: {}", show(&run));
-            work.done(&part);
-            work.done(&["publish", "plan", "-o", "out"]);
-            assert!(work.files("out") == whole, "{videos} videos, {signal}: other bytes");
-        }
+    for (videos, signal) in trials(2) {
+        work.lay_out(videos);
+        work.done(&[&PACK[..6], &["--parts", "1"]].concat());
+        let whole = work.files("out");
+        remove(&work.path("out"));
+        work.done(&["plan", "in", "-o", "plan", "--parts", "1", "-n", "4"]);
+        let run = work.stop(&part, signal, videos);
+        assert_eq!(run.status.code(), Some(130), "{videos} videos, {signal}: {}", show(&run));
+        work.done(&part);
+        work.done(&["publish", "plan", "-o", "out"]);
+        assert!(work.files("out") == whole, "{videos} videos, {signal}: other bytes");
     }
 }

@@ -1,14 +1,14 @@
-//! Attempts that are killed at any moment. `VIDREC_SOAK=1` tries two hundred moments instead of some.
+//! Attempts at one part that run at once and are killed at any moment; `tests/faults` kills a single one at each of its steps.
+//! `VIDREC_SOAK=1` tries two hundred moments instead of some.
 
-use std::fs;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{OFTEN, PARTS, Videos, show};
+use crate::support::{PARTS, Videos, show};
 
 fn moments() -> u32 {
-    if std::env::var_os("VIDREC_SOAK").is_some() { 200 } else { 20 }
+    if std::env::var_os("VIDREC_SOAK").is_some() { 200 } else { 4 }
 }
 
 /// A number below `limit` that looks random and is the same each time.
@@ -36,7 +36,7 @@ fn kill(command: &mut Command, time: Duration, seed: &mut u64) {
 
 #[test]
 fn killed_attempts_are_continued_to_the_same_bytes() {
-    let videos = Videos::make(40);
+    let videos = Videos::make(20);
     let whole = videos.whole("whole", &[]);
     videos.plan("plan", &[]);
     let time = time(&mut videos.part("plan", 0));
@@ -63,79 +63,4 @@ fn killed_attempts_are_continued_to_the_same_bytes() {
         assert_eq!(videos.published("plan", "out"), whole, "moment {moment}");
     }
     assert!(killed > 0 && resumed > 0, "{killed} were killed before their end, {resumed} resumed");
-}
-
-#[test]
-fn one_machine_that_is_killed_resumes_to_the_same_bytes() {
-    let videos = Videos::make(20);
-    let whole = videos.whole("whole", &[]);
-    let pack = ["pack", "in", "-o", "set", "--parts", "4", "-n", "4"];
-    let pack = [&pack, &OFTEN[..]].concat();
-    let time = time(&mut videos.command(&pack));
-    let mut seed = 0x9e37_79b9_7f4a_7c15;
-    for moment in 0..moments() {
-        videos.remove("set");
-        kill(&mut videos.command(&pack), time, &mut seed);
-        kill(videos.command(&pack).args(["--if-exists", "resume"]), time, &mut seed);
-        videos.ends(3, &[&pack[..], &["--if-exists", "resume"]].concat());
-        assert_eq!(videos.files("set"), whole, "moment {moment}");
-        assert!(!videos.path("set/.parts").exists());
-    }
-}
-
-#[test]
-fn a_retry_in_parts_that_is_killed_resumes_to_the_same_bytes() {
-    let videos = Videos::make(20);
-    videos.whole("failing", &[]);
-    fs::copy(videos.path("1.mp4"), videos.path("in/even/broken.mp4")).unwrap();
-    let pack = |out: &'static str| [&["pack", "in", "-o", out, "--parts", "4", "-n", "4"], &OFTEN[..]].concat();
-    videos.ends(0, &pack("whole"));
-    let retry = [&pack("set")[..], &["--if-exists", "retry-failed"]].concat();
-    let fresh = || {
-        videos.remove("set");
-        fs::create_dir(videos.path("set")).unwrap();
-        for name in videos.files("failing").keys() {
-            fs::copy(videos.path("failing").join(name), videos.path("set").join(name)).unwrap();
-        }
-    };
-    fresh();
-    let time = time(&mut videos.command(&retry));
-    let (mut seed, mut interrupted) = (0x5851_f42d_4c95_7f2d, 0);
-    for moment in 0..moments() {
-        fresh();
-        kill(&mut videos.command(&retry), time, &mut seed);
-        if videos.path("set/.parts/plan.json").exists() {
-            interrupted += 1;
-            // It would lose what was retried.
-            videos.fails(
-                &[&pack("set")[..], &["--if-exists", "resume"]].concat(),
-                &["failed videos", "--if-exists retry-failed"],
-            );
-        }
-        videos.ends(0, &retry);
-        assert_eq!(videos.files("set"), videos.files("whole"), "moment {moment}");
-        assert!(!videos.path("set/.parts").exists());
-    }
-    assert!(interrupted > 0);
-}
-
-#[test]
-fn a_publication_that_is_killed_is_published_again() {
-    let videos = Videos::make(20);
-    videos.packed("plan");
-    let whole = videos.published("plan", "whole");
-    let time = time(&mut videos.command(&["publish", "plan", "-o", "timed"]));
-    let mut seed = 0xd1b5_4a32_d192_ed03;
-    for moment in 0..moments() {
-        for out in ["out", "plan"] {
-            let publish = ["publish", "plan", "-o", out, "--overwrite"];
-            kill(&mut videos.command(&publish), time, &mut seed);
-            videos.ends(3, &publish);
-            let mut found = videos.files(out);
-            found.retain(|name, _| !["plan.json", "jobs.jsonl"].contains(&name.as_str()));
-            assert_eq!(found, whole, "moment {moment} of {out}");
-        }
-        videos.remove("out");
-        fs::remove_file(videos.path("plan/dataset.json")).unwrap();
-    }
 }

@@ -118,7 +118,8 @@ def test_flags_survive_a_reload_and_exclude_clips(page, made, tmp_path):
 
 def test_an_opened_clip_has_larger_frames(page, made):
     page.open((made / "page.html").as_uri() + "#clips?clip=0.2")
-    page.wait("document.querySelector('dialog .picture canvas')?.height > clipByKey.get('0.2').strip.height")
+    page.wait("document.querySelector('dialog .picture canvas')?.width === clipByKey.get('0.2').opened.width")
+    assert page.js("clipByKey.get('0.2').opened.height > clipByKey.get('0.2').strip.height")
     opened = page.js("(({width, height, frames}) => [width, height, frames.length])(clipByKey.get('0.2').opened)")
     assert opened == page.js("(c => [c.width, c.height, 6])(document.querySelector('dialog .picture canvas'))")
     assert page.js("document.querySelector('dialog .frames canvas').height") == page.js("clipByKey.get('0.2').strip.height")

@@ -73,13 +73,15 @@ pub use recode::{ClipRecoder, RecodedClip};
 #[doc(hidden)]
 pub use region::{Cut, Region};
 #[doc(hidden)]
-pub use region_decoder::{DecodedRegion, Pixels, RegionDecoder, changed, make_room};
+pub use region_decoder::{DecodedRegion, FoundTiles, Pixels, RegionDecoder, changed, make_room};
 #[doc(hidden)]
 pub use retile::{Retiled, Retiler};
 #[doc(hidden)]
 pub use scale::Scale;
 #[doc(hidden)]
 pub use target::{Measured, MeasuredEncoder};
+#[doc(hidden)]
+pub use tile_decoder::Coding;
 #[doc(hidden)]
 pub use tile_grid::{Parts, TileGrid};
 

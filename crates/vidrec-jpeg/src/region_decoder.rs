@@ -7,7 +7,7 @@ use super::choice::JpegDecoder;
 use super::codec::{Decompressor, PrivateCopy, Yuv420, check_limits};
 use super::region::{Cut, Region};
 use super::scale::Scale;
-use super::tile_decoder::{TileDecoder, TilePlanes, Tiles};
+use super::tile_decoder::{Coding, TileDecoder, TilePlanes, Tiles};
 use super::tile_grid::{Parts, TileGrid};
 use super::tiles::{TileSelection, Tiler};
 use vidrec_format::allocation;
@@ -39,6 +39,21 @@ pub struct DecodedRegion {
     pub grid: TileGrid,
     /// The number of tiles that had to be decoded. The others were already in the planes.
     pub tiles: u32,
+}
+
+/// The tiles of a part of a picture, for a decoder on another device.
+#[derive(Debug, Clone)]
+pub struct FoundTiles {
+    /// The part of the picture: whole tiles.
+    pub cut: Cut,
+    /// The number of tiles in a row of the part.
+    pub columns: u32,
+    /// The number of MCUs in a tile.
+    pub restart: u32,
+    /// The entropy-coded data of each tile in the JPEG, row by row.
+    pub ranges: Vec<Range<usize>>,
+    /// The coding of the blocks.
+    pub coding: Coding,
 }
 
 /// A decoder of parts of pictures. Create one for each thread, and reuse it for every frame.
@@ -86,6 +101,37 @@ impl RegionDecoder {
     /// The tiles of `jpeg`, if its header is that of a tiled one.
     pub fn grid(&mut self, jpeg: &[u8]) -> Option<TileGrid> {
         self.tiler.grid(jpeg)
+    }
+
+    /// Finds the tiles that `region` touches, for a decoder on another device. `None` if only a processor can decode
+    /// this JPEG.
+    ///
+    /// # Errors
+    ///
+    /// libjpeg-turbo does not accept the header.
+    pub fn tiles(&mut self, jpeg: &[u8], region: Region) -> Result<Option<FoundTiles>> {
+        let Some(selection) = self.tiler.select(jpeg, region, true) else { return Ok(None) };
+        self.read_coding()?;
+        let (segments, coding) = self.tiler.selected();
+        let Some(coding) = coding else { return Ok(None) };
+        let TileSelection { grid, parts, cut } = &selection;
+        let (across, _) = grid.parts();
+        let row = |row: u32| &segments[(row * across + parts.columns.start) as usize..][..parts.columns.len()];
+        let ranges = parts.rows.clone().flat_map(row).map(|tile| tile.range.clone()).collect();
+        let (columns, restart) = (parts.columns.len() as u32, selection.restart());
+        Ok(Some(FoundTiles { cut: *cut, columns, restart, ranges, coding: coding.clone() }))
+    }
+
+    /// Reads the coding of the blocks of the last selection, once for all frames with the same header. If
+    /// libjpeg-turbo does not accept the header, the error comes here.
+    fn read_coding(&mut self) -> Result<()> {
+        if self.tiler.is_new() {
+            if let Some(header) = self.tiler.header() {
+                self.decompressor.open(header)?;
+            }
+            self.tiler.read_coding();
+        }
+        Ok(())
     }
 
     /// Decodes at least `region` of a 4:2:0 picture to scaled planes, and returns which part of the picture they
@@ -144,14 +190,7 @@ impl RegionDecoder {
         planes: &mut [Vec<u8>; 3],
         is_here: impl Fn(u32, u32) -> bool,
     ) -> Result<Option<u32>> {
-        if self.tiler.is_new() {
-            // If libjpeg-turbo does not accept this header, the error comes here, once for all frames with this
-            // header.
-            if let Some(header) = self.tiler.header() {
-                self.decompressor.open(header)?;
-            }
-            self.tiler.read_coding();
-        }
+        self.read_coding()?;
         between_reads();
         let (segments, coding) = self.tiler.selected();
         let TileSelection { grid, parts, cut } = selection;

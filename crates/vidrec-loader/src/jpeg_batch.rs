@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::aligned::Aligned;
 use super::batch::Batch;
-use super::kernel::ColorMatrix;
+use super::kernel::{ColorMatrix, View};
 use vidrec_format::error::{Error, Result};
 
 /// The location of a JPEG in a [`JpegBatch`], and how it becomes its picture.
@@ -39,6 +39,8 @@ pub struct JpegFrame {
     pub flip: bool,
     /// The change of colors; [`ColorMatrix::IDENTITY`] for none.
     pub colors: ColorMatrix,
+    /// The part of the frame that becomes the picture, as the loader's own kernel has it.
+    pub(crate) view: View,
 }
 
 /// A batch of frames that are not decoded, for another decoder, usually on a GPU.

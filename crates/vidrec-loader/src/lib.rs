@@ -25,6 +25,7 @@ mod mix;
 mod options;
 mod require;
 mod state;
+mod tile_batch;
 mod track_batch;
 
 use std::fmt;
@@ -39,7 +40,7 @@ pub use counters::{DecodedStats, LoaderStats};
 pub use draw::{ColorDraw, ColorJitter, ColorStep, Start};
 use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
-use feed::{Engine, Shelf, fill, fill_into, fill_jpegs};
+use feed::{Engine, Shelf, fill, fill_into, fill_jpegs, fill_tiles};
 pub use field::Field;
 pub use jpeg_batch::{JpegBatch, JpegFrame};
 pub use kernel::{Channels, ColorMatrix};
@@ -49,6 +50,8 @@ pub use options::{
     Normalize, OnBadFrame, Prefetch, ShortClips, TrackAnchor, TrackHow, TrackWindow,
 };
 pub use state::LoaderState;
+#[doc(hidden)]
+pub use tile_batch::{TileBatch, TilePlan};
 pub use track_batch::{TrackBatch, TrackData};
 
 /// Loads the batches of a data set, epoch after epoch.
@@ -103,6 +106,7 @@ pub struct Loader {
     shelf: Arc<Shelf<Batch>>,
     /// The memory of dropped batches of JPEGs.
     jpeg_shelf: Arc<Shelf<JpegBatch>>,
+    tile_shelf: Arc<Shelf<TileBatch>>,
 }
 
 impl Loader {
@@ -207,7 +211,8 @@ impl Loader {
         // Memory for the batches made ahead, and for the one in use.
         let shelf = Arc::new(Shelf::new(engine.depth().saturating_add(1)));
         let jpeg_shelf = Arc::new(Shelf::new(engine.depth_of_jpegs().saturating_add(1)));
-        Loader { engine: Arc::new(engine), shelf, jpeg_shelf }
+        let tile_shelf = Arc::new(Shelf::new(engine.depth_of_jpegs().saturating_add(1)));
+        Loader { engine: Arc::new(engine), shelf, jpeg_shelf, tile_shelf }
     }
 
     /// The state after `batches` batches of `epoch`, which is the same on every rank. After the last batch, it is
@@ -295,6 +300,17 @@ impl Loader {
         Batches::<JpegBatch>::start(&self.engine, &self.jpeg_shelf, epochs.into())
     }
 
+    /// The batches of [`iter_jpegs`](Self::iter_jpegs), each with a plan how a device makes the pictures.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`iter_jpegs`](Self::iter_jpegs).
+    #[doc(hidden)]
+    pub fn iter_tiles(&self, epochs: impl Into<Epochs>) -> Result<Batches<TileBatch>> {
+        self.engine.needs_jpegs()?;
+        Batches::<TileBatch>::start(&self.engine, &self.tile_shelf, epochs.into())
+    }
+
     /// The batches of [`iter`](Self::iter), but the data goes directly into memory that the caller provides:
     /// pinned, shared, or an array of another language. Each piece has the form that
     /// [`batch_into`](Self::batch_into) needs.
@@ -362,6 +378,20 @@ impl Loader {
         let mut batch = JpegBatch::default();
         let _ticket = ask_for(&self.engine, epoch, k)?;
         fill_jpegs(&self.engine, epoch, k, &mut batch)?;
+        Ok(batch)
+    }
+
+    /// Makes a batch as [`batch_jpegs`](Self::batch_jpegs) does, with a plan how a device makes the pictures.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`batch_jpegs`](Self::batch_jpegs).
+    #[doc(hidden)]
+    pub fn batch_tiles(&self, epoch: u64, k: u64) -> Result<TileBatch> {
+        self.engine.needs_jpegs()?;
+        let mut batch = TileBatch::default();
+        let _ticket = ask_for(&self.engine, epoch, k)?;
+        fill_tiles(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
 

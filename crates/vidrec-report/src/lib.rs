@@ -5,6 +5,7 @@
 
 pub mod check;
 
+mod browser;
 mod choice;
 mod class_balance;
 mod compare;
@@ -19,8 +20,11 @@ mod options;
 mod page;
 mod shrink;
 mod strip;
+mod template;
 mod wall;
 
+#[doc(hidden)]
+pub use self::browser::{BrowsedSet, browser_page};
 pub use self::compare::{Comparison, SourceNote, Sources};
 pub use self::figures::{Checked, Report, SetFigures, Shown};
 pub use self::make::report;

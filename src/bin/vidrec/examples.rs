@@ -45,6 +45,14 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "browse",
+        &[
+            "vidrec browse train",
+            "vidrec browse train val --port 8000",
+            "vidrec browse s3://bucket/train --export -o browse.html",
+        ],
+    ),
+    (
         "import mxnet",
         &[
             "vidrec import mxnet train.rec -o train --frames-per-clip 8",

@@ -6,7 +6,7 @@ use clap::builder::styling::{Effects, Style};
 /// What people do, and the commands for it. A test finds each command in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Pack", &["pack", "import"]),
-    ("Look", &["inspect", "view", "report", "check", "verify", "extract"]),
+    ("Look", &["inspect", "view", "report", "browse", "check", "verify", "extract"]),
     ("Train", &["bench", "monitor", "cache"]),
     ("Edit", &["merge", "append", "split", "subset", "relabel", "reshard", "retile", "repair"]),
     ("Move", &["fetch", "push", "export"]),

@@ -4,6 +4,8 @@
 
 mod append;
 mod bench;
+#[cfg_attr(not(feature = "remote"), path = "no_browse.rs")]
+mod browse;
 mod cache;
 mod check;
 mod clip_list;
@@ -75,6 +77,7 @@ enum Command {
     Extract(extract::Args),
     View(view::Args),
     Report(report::Args),
+    Browse(browse::Args),
     #[command(flatten)]
     Interop(interop::Command),
     Fetch(fetch::Args),
@@ -116,6 +119,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Extract(args) => extract::run(&args),
         Command::View(args) => view::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Browse(args) => browse::run(&args),
         Command::Interop(command) => command.run(),
         Command::Fetch(args) => fetch::run(&args),
         Command::Push(args) => push::run(&args),

@@ -10,7 +10,7 @@ use crate::markers::{DHT, DQT, SOF0, SOS, headers};
 
 /// How the blocks of the three components are coded.
 #[derive(Debug, Clone)]
-pub(crate) struct Coding {
+pub struct Coding {
     components: [ComponentCoding; 3],
     /// The factors of two blocks of luma.
     pub(super) luma: Factors,
@@ -20,7 +20,7 @@ pub(crate) struct Coding {
 }
 
 /// How the blocks of one component are coded.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ComponentCoding {
     quantization: Quantization,
     /// The number of the table in [`HuffmanTables`].
@@ -77,6 +77,43 @@ impl Coding {
     /// The quantizers of each component, row by row.
     pub fn quantizers(&self) -> [[i16; 64]; 3] {
         self.components.map(|component| component.quantization.rows())
+    }
+
+    /// Whether both describe the same coding.
+    pub fn is(&self, other: &Coding) -> bool {
+        let same_codes = Arc::ptr_eq(&self.codes, &other.codes) || self.codes.bytes == other.codes.bytes;
+        same_codes && self.components == other.components
+    }
+
+    /// Appends the coding in 16-bit words, for a decoder on another device.
+    ///
+    /// First come six places, counted from the start: those of the DC and AC codes of luma, blue and red. Then come
+    /// the quantizers of each component, row by row. A code has the symbol (upper half) and length of the code at the
+    /// start of each value of 10 bits, or 0 for a longer code; then for each length of 0 to 16 the first longer code in
+    /// 16 left-aligned bits; then for each length the number to add to a code of that length, which gives the place of
+    /// its symbol in the lower eight bits; and 256 symbols. Returns `None` if a code is missing.
+    pub fn write_words(&self, to: &mut Vec<u16>) -> Option<()> {
+        let start = to.len();
+        to.extend([0; 6]);
+        to.extend(self.quantizers().iter().flatten().map(|&factor| factor as u16));
+        let mut known = Vec::new();
+        for (i, component) in self.components.iter().enumerate() {
+            let (dc, ac) = self.tables(i)?;
+            let codes = [(0, component.dc, dc.code()), (1, component.ac, ac.code())];
+            for (class, number, code) in codes {
+                let at = match known.iter().find(|(key, _)| *key == (class, number)) {
+                    Some(&(_, at)) => at,
+                    None => {
+                        let at = u16::try_from(to.len() - start).ok()?;
+                        known.push(((class, number), at));
+                        code.write_words(to);
+                        at
+                    }
+                };
+                to[start + 2 * i + class] = at;
+            }
+        }
+        Some(())
     }
 
     pub(super) fn tables(&self, component: usize) -> Option<(&DcTable, &AcTable)> {

@@ -71,6 +71,15 @@ impl IndexedCode {
         IndexedCode { first_bits: code.first_bits(), code }
     }
 
+    /// Appends the code in the form of [`Coding::write_words`](super::coding::Coding::write_words).
+    pub fn write_words(&self, to: &mut Vec<u16>) {
+        to.extend_from_slice(&self.first_bits);
+        to.extend(self.code.limits.map(|limit| limit as u16));
+        // A place in `symbols` has eight bits.
+        to.extend(self.code.offsets.map(|offset| u16::from(offset as u8)));
+        to.extend(self.code.symbols.map(u16::from));
+    }
+
     /// The symbol at the beginning of `bits`, which has [`INDEX_BITS`] bits, and the length of its code. `None` if
     /// the code is longer.
     pub fn look_up(&self, bits: usize) -> Option<(u8, u8)> {

@@ -20,7 +20,7 @@ mod tests;
 mod tile_data;
 
 pub(super) use block::{Block, MCU};
-pub(super) use coding::Coding;
+pub use coding::Coding;
 pub(super) use coefficients::CoefficientReader;
 pub(super) use decoder::{TileDecoder, TilePlanes, Tiles};
 #[cfg(any(test, feature = "fuzzing"))]

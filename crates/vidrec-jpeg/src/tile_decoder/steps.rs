@@ -118,6 +118,10 @@ impl DcTable {
         Some(DcTable { steps: steps(|bits| Step::without_value(&code, bits, |_| 0)), code })
     }
 
+    pub fn code(&self) -> &IndexedCode {
+        &self.code
+    }
+
     /// Reads a difference. Needs 31 bits.
     pub fn read(&self, bits: &mut BitReader<'_>) -> Option<i32> {
         let extra = self.code.read(bits)?;
@@ -144,6 +148,10 @@ impl AcTable {
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
         let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
         Some(AcTable { steps: steps(|bits| ac_step(&code, bits)), code })
+    }
+
+    pub fn code(&self) -> &IndexedCode {
+        &self.code
     }
 
     /// Reads a symbol and its value. Needs 31 bits.

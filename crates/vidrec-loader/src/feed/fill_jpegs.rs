@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::batch_shape::BatchShape;
 use super::engine::Engine;
 use super::fill::{SampleSlot, samples};
+use super::plan_tiles::plan_tiles;
 use super::sample_spec::SampleSpec;
 use super::schedule::{BatchSeats, Seat};
 use crate::aligned::Aligned;
@@ -12,6 +13,7 @@ use crate::batch::BatchData;
 use crate::counters::add;
 use crate::jpeg_batch::{JpegBatch, JpegFrame, reserve};
 use crate::kernel::{ColorMatrix, View};
+use crate::tile_batch::TileBatch;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::stop;
@@ -29,6 +31,14 @@ pub(crate) fn fill_jpegs(engine: &Engine, epoch: u64, k: u64, batch: &mut JpegBa
     samples(engine, &plan, &mut slots, &mut batch.facts)?;
     let stored: Vec<Stored> = slots.into_iter().map(|slot| slot.stored).collect();
     put_together(batch, &plan, stored, &lengths)
+}
+
+/// Replaces the contents of `batch` by batch `k` of `epoch` with its plan, and reuses its memory.
+pub(crate) fn fill_tiles(engine: &Engine, epoch: u64, k: u64, batch: &mut TileBatch) -> Result<()> {
+    fill_jpegs(engine, epoch, k, &mut batch.jpegs)?;
+    let size = engine.batch(epoch, k)?.shape.size;
+    batch.plan = plan_tiles(engine, size, &batch.jpegs);
+    Ok(())
 }
 
 /// The total length of the JPEGs of a sample. Returns 0 for an unreadable sample, which is an error when it is
@@ -131,6 +141,7 @@ fn jpeg(
         window: view.window(plan.pictures.size),
         flip: view.flip,
         colors: plan.params.color.matrix().unwrap_or(ColorMatrix::IDENTITY),
+        view,
     })
 }
 

@@ -7,7 +7,9 @@ use vidrec_dataset::Clip;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::between_reads::between_reads;
-use vidrec_jpeg::{Cut, DecodedRegion, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, changed, make_room};
+use vidrec_jpeg::{
+    Cut, DecodedRegion, FoundTiles, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, changed, make_room,
+};
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
@@ -167,6 +169,11 @@ impl Worker {
         });
         self.record = record;
         size
+    }
+
+    /// Finds the tiles of a JPEG that `region` touches: see [`RegionDecoder::tiles`].
+    pub fn tiles(&mut self, jpeg: &[u8], region: Region) -> Result<Option<FoundTiles>> {
+        self.decoder.tiles(jpeg, region)
     }
 
     /// Copies what a frame needs from the cache to the planes, if the cache has all of it. Returns the tables for

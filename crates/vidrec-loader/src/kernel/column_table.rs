@@ -125,6 +125,10 @@ impl ColumnTable {
         }
     }
 
+    pub(super) fn axis(&self) -> &Axis {
+        &self.axis
+    }
+
     /// The number of weights of each column of the picture.
     #[cfg(any(test, target_arch = "x86_64"))]
     pub fn taps(&self) -> usize {

@@ -19,6 +19,7 @@ mod column_table;
 mod conversion;
 mod decoded;
 mod exact;
+mod export;
 mod isa;
 mod pass;
 mod picture_row;
@@ -35,6 +36,7 @@ use std::sync::OnceLock;
 pub use channels::Channels;
 pub use color_matrix::ColorMatrix;
 pub(super) use decoded::{Decoded, Wanted};
+pub(super) use export::ExportedTables;
 use isa::Machine;
 pub(super) use pass::Scratch;
 pub(super) use picture_slot::PictureSlot;
@@ -77,6 +79,17 @@ impl Kernel {
     pub fn wants(&self, pixels: Pixels) -> (Wanted, Region) {
         let tables = self.tables(pixels);
         (tables.wanted, tables.region)
+    }
+
+    /// What must be decoded of a 4:2:0 frame, if the picture is made of its planes.
+    pub fn planes(&self) -> Option<(Scale, Region)> {
+        let Tables { wanted, region, .. } = self.main;
+        if let Wanted::Planes(scale) = wanted { Some((scale, region)) } else { None }
+    }
+
+    /// Appends the tables for 4:2:0 frames: see [`ExportedTables::push`].
+    pub fn export(&self, to: &mut ExportedTables, normalized: bool) -> Option<usize> {
+        to.push(&self.main, &self.view, self.frame, normalized)
     }
 
     /// Writes the picture of a frame with such pixels to `slot`.

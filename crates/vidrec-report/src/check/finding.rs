@@ -84,7 +84,7 @@ impl FindingKind {
 }
 
 /// A clip of one of the checked data sets.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FoundClip {
     /// Which data set, counted from 0 in the order in which they were given.
@@ -98,7 +98,7 @@ pub struct FoundClip {
 }
 
 /// A video that was not packed.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FailedVideo {
     /// Which data set, counted from 0 in the order in which they were given.
@@ -108,7 +108,7 @@ pub struct FailedVideo {
 }
 
 /// Something in a data set that a person should look at.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// The kind of the finding.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::finding::{Finding, FindingKind};
 
 /// The report of [`check`](super::check). `vidrec check --json` prints the same.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CheckReport {
     /// The checked data sets, in the order in which they were given.
@@ -23,7 +23,7 @@ pub struct CheckReport {
 }
 
 /// A data set that was checked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CheckedSet {
     /// The folder or location of its first record file.

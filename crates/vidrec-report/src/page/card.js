@@ -7,24 +7,27 @@ function player(clip, changed, frame) {
   const shown = clip.strip?.frames.length ?? 0;
   const canvas = shown ? el("canvas", { "aria-hidden": "true" }) : null;
   const seek = el("span", { class: "seek" });
-  const why = clip.absent ? "not among the clips shown here" : "no frames";
+  const why = clip.absent ?? "no frames";
   const operated = {
     role: "slider", tabindex: "0", "aria-label": `Frames of ${clip.source}`, "aria-valuemin": "1", "aria-valuemax": Math.max(shown, 1),
   };
   const node = el("div", { class: "picture", ...(clip.absent ? { role: "img", "aria-label": `${clip.source}: ${why}` } : operated) }, canvas, seek);
   if (!shown) node.append(el("span", { class: "none" }, why));
   const first = frame === undefined ? shown >> 1 : Math.max(clip.strip?.frames.findLastIndex((t) => t <= frame) ?? 0, 0);
-  let at = first;
-  let picture = null, drawn = null;
+  let at = null;
 
+  /// Shows a frame; what this returns is done when it is drawn.
   function go(position) {
-    at = Math.min(Math.max(position, 0), Math.max(shown - 1, 0));
-    if (drawn === at || clip.absent) return;
-    if (picture) {
-      strips.draw(canvas, clip[name], picture, at);
-      drawn = at;
-    }
+    const next = Math.min(Math.max(position, 0), Math.max(shown - 1, 0));
+    if (next === at || clip.absent) return undefined;
+    at = next;
     seek.style.transform = `scaleX(${shown ? (at + 1) / shown : 0})`;
+    tell();
+    // What a frame is worth is known when it is there.
+    return shown ? strips.draw(canvas, clip, next, name).then(() => { if (at === next) tell(); }) : undefined;
+  }
+
+  function tell() {
     node.setAttribute("aria-valuenow", at + 1);
     node.setAttribute("aria-valuetext", frameText());
     changed?.(at, frameText());
@@ -34,7 +37,8 @@ function player(clip, changed, frame) {
     if (!shown) return "no frames";
     const { frames, times, damaged } = clip.strip;
     const broken = damaged.includes(frames[at]) ? ", damaged" : "";
-    return `frame ${frames[at]} of ${clip.frames}, ${numbers.format(times[at])} s${broken}`;
+    const time = times[at] === undefined ? "" : `, ${numbers.format(times[at])} s`;
+    return `frame ${frames[at]} of ${clip.frames}${time}${broken}`;
   }
 
   const place = (event) => {
@@ -54,16 +58,10 @@ function player(clip, changed, frame) {
     event.stopPropagation();
     go(step);
   });
-  go(at);
-  if (shown) {
-    strips.load(clip, name).then((loaded) => {
-      picture = loaded;
-      go(at);
-    });
-  }
+  go(first);
   /// Whether a click ends a drag.
   const dragged = (event) => from !== null && Math.abs(event.clientX - from) > 6;
-  return { node, go, dragged };
+  return { node, go, dragged, at: () => at };
 }
 
 /// A card. `clip` may be absent from the page, and then has only a source and a number. It begins with
@@ -75,8 +73,8 @@ function card(clip, frame) {
   const name = el(clip.absent ? "span" : "a", { class: "name", title: clip.source, ...link }, fileName(label));
   const facts = [clip.class];
   if (!clip.absent) {
-    if (lengthsDiffer) facts.push(count(clip.frames, "frame"));
-    if (clip.seconds !== null) facts.push(duration(clip.seconds));
+    if (catalog.lengthsDiffer) facts.push(count(clip.frames, "frame"));
+    if (clip.seconds) facts.push(duration(clip.seconds));
   }
   const kinds = [...new Set(clip.findings.map((finding) => finding.kind))];
   const tag = kinds.length ? el("span", { class: "tag" }, kinds.length > 1 ? `${kindTitle(kinds[0])} +${kinds.length - 1}` : kindTitle(kinds[0])) : null;
@@ -95,6 +93,22 @@ function card(clip, frame) {
     });
   }
   return node;
+}
+
+/// The card of a clip that is there, or that comes. Until it has come, an empty card stands in its place.
+function cardOf(clip, frame, arrived) {
+  if (!clip.then) return card(clip, frame);
+  const empty = el("article", { class: "card" }, el("div", { class: "picture", role: "slider", tabindex: "0", "aria-busy": "true", "aria-label": "A clip that is being read", "aria-valuenow": "0" }));
+  clip.then((found) => {
+    const made = card(found, frame);
+    const isFocused = empty.contains(document.activeElement);
+    arrived?.(made, empty);
+    empty.replaceWith(made);
+    if (isFocused) made.querySelector(".picture").focus({ preventScroll: true });
+  }, () => {
+    // Nobody looks any more: the clip has left the view before it was read.
+  });
+  return empty;
 }
 
 document.addEventListener("keydown", (event) => {

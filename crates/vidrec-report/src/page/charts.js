@@ -2,8 +2,6 @@
 
 const WIDTH = 340, HEIGHT = 120, TOP = 6, BOTTOM = 18;
 
-const total = (values) => values.reduce((sum, value) => sum + value, 0);
-
 /// The clips of each data set that a distribution counts.
 const counted = (distribution) => report.sets.map((_, set) => total(distribution.bins.map((bin) => bin.clips[set])));
 

@@ -1,14 +1,7 @@
-// What the page knows: figures, and clips with what can be searched and sorted.
+// What the page knows of its data sets, and what can be searched of a clip.
 
-const report = JSON.parse(byId("data").textContent);
-const clips = JSON.parse(byId("clip-list").textContent);
-const manySets = report.sets.length > 1;
-/// The distributions of all data sets, which have the same bins: lists with a number of each data set.
-const distributions = report.sets[0].distributions.map((first, at) => {
-  const each = report.sets.map((set) => set.distributions[at]);
-  const bins = first.bins.map((bin, i) => ({ ...bin, clips: each.map((one) => one.bins[i].clips) }));
-  return { ...first, bins, summaries: each.map((one) => one.summary), without: each.map((one) => one.without) };
-});
+/// The figures and findings; set before anything is drawn.
+let report, manySets;
 
 const KINDS = {
   "black": ["Black", "All frames are black, or nearly."],
@@ -28,48 +21,93 @@ const KINDS = {
 const kindTitle = (kind) => (KINDS[kind] ?? [kind.replaceAll("-", " ")])[0];
 
 const clipKey = (set, clip) => `${set}.${clip}`;
-const clipByKey = new Map();
+
+/// The findings of clips by their keys.
+const findingsOf = new Map();
+let findingCount = 0;
+
+/// Sets what the page knows besides its clips.
+function begin(head) {
+  report = head;
+  manySets = report.sets.length > 1;
+  const add = (kind, [set, number], text) => {
+    const key = clipKey(set, number);
+    if (!findingsOf.has(key)) findingsOf.set(key, []);
+    const known = findingsOf.get(key);
+    if (text !== undefined) known.push({ kind, text });
+    else if (!known.some((found) => found.kind === kind)) known.push({ kind, text: "vidrec check has more about it." });
+  };
+  for (const group of report.findings ?? []) {
+    findingCount += group.count;
+    for (const finding of group.findings) for (const clip of finding.clips) add(group.kind, clip, finding.text);
+  }
+  // Clips of findings that are not listed.
+  for (const [kind, clips] of Object.entries(report.marks ?? {})) for (const clip of clips) add(kind, clip);
+}
+
+/// The text of a list; anything else as it is.
+const asValue = (value) => (Array.isArray(value) ? value.join(", ") : value);
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 /// Names and values of all attributes, of objects inside of objects by a path with dots.
 function flatten(value, path, out) {
   for (const [name, inner] of Object.entries(value)) {
     const here = path ? `${path}.${name}` : name;
-    if (inner !== null && typeof inner === "object" && !Array.isArray(inner)) flatten(inner, here, out);
-    else out.set(here, Array.isArray(inner) ? inner.join(", ") : inner);
+    if (isObject(inner)) flatten(inner, here, out);
+    else out.set(here, asValue(inner));
   }
   return out;
 }
 
-clips.forEach((clip, index) => {
-  clip.index = index;
-  clip.key = clipKey(clip.set, clip.clip);
-  clip.findings = [];
-  clip.values = flatten(clip.attributes, "", new Map());
-  const own = {
-    clip: clip.clip, source: clip.source, class: clip.class, frames: clip.frames, bytes: clip.bytes,
-    width: clip.width, height: clip.height, "bytes per frame": clip.frames ? clip.bytes / clip.frames : 0,
-  };
-  if (clip.seconds !== null) own.seconds = clip.seconds;
-  for (const [name, value] of Object.entries(own)) clip.values.set(name, value);
-  clip.text = [clip.source, clip.class, ...[...clip.values.values()].filter((v) => typeof v === "string")].join("\n").toLowerCase();
-  clipByKey.set(clip.key, clip);
-});
+/// The value that `flatten` would name so.
+function attribute(value, name) {
+  if (Object.hasOwn(value, name) && !isObject(value[name])) return asValue(value[name]);
+  for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+    const inner = Object.hasOwn(value, name.slice(0, dot)) ? value[name.slice(0, dot)] : null;
+    const found = isObject(inner) ? attribute(inner, name.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
-for (const group of report.findings ?? []) {
-  for (const finding of group.findings) {
-    for (const [set, number] of finding.clips) {
-      clipByKey.get(clipKey(set, number))?.findings.push({ kind: group.kind, text: finding.text });
-    }
+/// Values of a clip that are no attributes. Seconds and bytes are known only to those who have read its frames.
+const OWN = ["clip", "source", "class", "frames", "width", "height", "seconds", "bytes", "bytes per frame"];
+
+/// A clip with what can be searched and sorted.
+class Clip {
+  constructor(facts) {
+    Object.assign(this, facts);
+    this.key = clipKey(this.set, this.clip);
+    this.findings = findingsOf.get(this.key) ?? [];
+  }
+
+  /// One value; `undefined` if the clip has none of this name.
+  value(name) {
+    return (OWN.includes(name) ? this.own(name) : undefined) ?? attribute(this.attributes, name);
+  }
+
+  own(name) {
+    if (name !== "bytes per frame") return this[name] ?? undefined;
+    return this.bytes === undefined ? undefined : this.frames ? this.bytes / this.frames : 0;
+  }
+
+  /// All values by their names.
+  get values() {
+    const all = flatten(this.attributes, "", new Map());
+    for (const name of OWN) if (this.own(name) !== undefined) all.set(name, this.own(name));
+    return all;
+  }
+
+  /// All texts in lower case.
+  get text() {
+    this.texts ??= [this.source, this.class, ...[...this.values.values()].filter((v) => typeof v === "string")].join("\n").toLowerCase();
+    return this.texts;
   }
 }
 
-const lengthsDiffer = clips.some((clip) => clip.frames !== clips[0].frames);
-
-const findingCount = (report.findings ?? []).reduce((sum, group) => sum + group.count, 0);
-
-/// Names of the values of clips that are numbers.
-const numberNames = (() => {
+/// Names of the values of some clips that are numbers.
+function namesOfNumbers(clips) {
   const names = new Set();
   for (const clip of clips) for (const [name, value] of clip.values) if (typeof value === "number") names.add(name);
   return [...names];
-})();
+}

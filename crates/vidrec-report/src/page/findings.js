@@ -1,24 +1,21 @@
 // What the check has found, by kind.
 
-/// A clip of a finding, which the page may not have.
-function foundClip([set, number, source, className]) {
-  const key = clipKey(set, number);
-  return clipByKey.get(key) ?? { key, set, clip: number, source, class: className ?? "no label", frames: 0, findings: [], absent: true };
-}
-
 function finding(entry) {
   if (!entry.clips.length) {
     return el("div", { class: "finding" }, el("p", {}, entry.text),
       el("ul", { class: "plain" }, entry.videos.map(([set, source]) => el("li", {}, manySets ? `${report.sets[set].name}: ` : "", source))),
       entry.count > entry.videos.length ? el("p", { class: "quiet" }, `and ${whole.format(entry.count - entry.videos.length)} more`) : null);
   }
-  const members = entry.clips.map(foundClip);
-  const cards = members.map((clip) => card(clip, members.length === 1 ? entry.frame ?? undefined : undefined));
+  const members = entry.clips.map(catalog.foundClip);
+  const cards = members.map((clip) => cardOf(clip, members.length === 1 ? entry.frame ?? undefined : undefined));
   if (members.length === 1) return el("div", { class: "finding" }, cards[0], el("p", {}, entry.text));
-  const flagOthers = el("button", { type: "button", class: "text", onclick: () => flags.set(members.slice(1), true) }, "flag all but the first");
+  const flagOthers = el("button", { type: "button", class: "text", onclick: () => flags.set(entry.clips.slice(1).map(named), true) }, "flag all but the first");
   return el("div", { class: "finding" }, el("p", {}, entry.text, " ", flagOthers), el("div", { class: "row" }, cards),
     entry.count > members.length ? el("p", { class: "quiet" }, `and ${count(entry.count - members.length, "clip")} more`) : null);
 }
+
+/// The clip of a finding as it is flagged.
+const named = ([set, clip, source]) => ({ set, clip, source });
 
 /// Kinds of clips that show the same. The first of each finding is the best.
 const COPIES = ["near-duplicate", "leak"];
@@ -27,7 +24,7 @@ function group({ kind, count: all, findings: entries }) {
   const [title, about] = KINDS[kind] ?? [kindTitle(kind), ""];
   const single = entries.every((entry) => entry.clips.length === 1);
   const list = el("div", { class: single ? "singles" : "list" });
-  const members = entries.flatMap((entry) => entry.clips).map(foundClip);
+  const members = entries.flatMap((entry) => entry.clips).map(named);
   const id = `kind-${kind}`;
   const STEP = single ? 60 : 20;
   let shown = 0;
@@ -44,7 +41,7 @@ function group({ kind, count: all, findings: entries }) {
       el("h2", { id }, title, " ", el("span", { class: "count" }, whole.format(all))),
       el("p", {}, about, all > entries.length ? ` The first ${whole.format(entries.length)} are listed; vidrec check lists all.` : ""),
       single && members.length ? el("button", { type: "button", onclick: () => flags.set(members, true) }, members.length === 1 ? "Flag this clip" : `Flag these ${count(members.length, "clip")}`) : null,
-      COPIES.includes(kind) ? el("button", { type: "button", onclick: () => flags.set(entries.flatMap((entry) => entry.clips.slice(1)).map(foundClip), true) }, "Flag all but the first of each") : null),
+      COPIES.includes(kind) ? el("button", { type: "button", onclick: () => flags.set(entries.flatMap((entry) => entry.clips.slice(1)).map(named), true) }, "Flag all but the first of each") : null),
     list, more);
 }
 

@@ -1,18 +1,19 @@
 // Flagged clips: kept where the browser allows it, and handed on as lists that `vidrec subset --exclude` reads.
 
 const flags = (() => {
-  const place = `vidrec report ${report.key}`;
   const flagged = new Map();
   const listeners = new Set();
-  let kept = true;
+  let kept = true, place;
 
-  function load() {
+  function start() {
+    place = `vidrec report ${report.key}`;
     try {
       const stored = JSON.parse(localStorage.getItem(place) ?? "[]");
       for (const { set, clip, source } of stored) flagged.set(clipKey(set, clip), { set, clip, source });
     } catch {
       kept = false;
     }
+    draw();
   }
 
   function changed() {
@@ -88,9 +89,10 @@ const flags = (() => {
     changed();
   }
 
-  load();
   return {
+    start,
     has: (key) => flagged.has(key),
+    keys: () => [...flagged.keys()],
     set(entries, on) {
       for (const { set, clip, source } of entries) {
         if (on) flagged.set(clipKey(set, clip), { set, clip, source });
@@ -99,7 +101,6 @@ const flags = (() => {
       changed();
     },
     listen: (listener) => listeners.add(listener),
-    draw,
     list,
   };
 })();

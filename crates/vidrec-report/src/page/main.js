@@ -1,12 +1,12 @@
 // What is shown is in the address, behind the #: view, filters, order and clip.
 
-const VIEWS = ["overview", "clips", "findings"];
+let views = ["overview", "clips", "findings"];
 let state = {};
 
 function read() {
   const [view, rest] = location.hash.slice(1).split(/\?(.*)/s);
   const parts = Object.fromEntries(new URLSearchParams(rest ?? ""));
-  return { ...parts, view: VIEWS.includes(view) ? view : state.view ?? (parts.clip ? "clips" : "overview") };
+  return { ...parts, view: views.includes(view) ? view : state.view ?? (parts.clip ? "clips" : views[0]) };
 }
 
 /// The address of a state: that of the view now, with some changes.
@@ -16,7 +16,7 @@ function hashOf(changes) {
   if (changes.view !== undefined) delete parts.clip;
   const used = Object.entries(parts).filter(([, value]) => value !== undefined && value !== "" && value !== false);
   const text = new URLSearchParams(used.map(([name, value]) => [name, value === true ? "1" : String(value)])).toString();
-  return `#${view ?? "overview"}${text ? `?${text}` : ""}`;
+  return `#${view ?? views[0]}${text ? `?${text}` : ""}`;
 }
 
 /// Shows a state. Filters replace the address; other steps can be undone with the browser's button.
@@ -39,7 +39,7 @@ function draw() {
   const before = drawn;
   state = read();
   drawn = state;
-  for (const view of VIEWS) byId(view).hidden = view !== state.view;
+  for (const view of views) byId(view).hidden = view !== state.view;
   for (const tab of document.querySelectorAll(".tab")) {
     if (tab.dataset.view === state.view) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
@@ -61,22 +61,39 @@ function drawClips() {
   const down = Boolean(state.desc);
   byId("direction").textContent = down ? "↓ Descending" : "↑ Ascending";
   byId("direction").setAttribute("aria-pressed", down);
-  const found = wanted(state);
+  let isFirst = true;
+  byId("wall").setAttribute("aria-busy", "true");
+  catalog.find(state, ({ found, done, searched, damaged, why }) => {
+    if (isFirst) wall.show(found);
+    else wall.grow(found);
+    isFirst = false;
+    if (done) byId("wall").removeAttribute("aria-busy");
+    byId("result").textContent = why ?? resultText(found.length, done ? null : searched) + (damaged ? `; ${whole.format(damaged)} are damaged and were not searched` : "");
+  });
+}
+
+/// How many clips were found, and how much of a search is done that is not.
+function resultText(n, searched) {
   const all = total(report.sets.map((one) => one.clips));
-  const sampled = clips.length < all ? ` on this page, a sample of ${whole.format(all)}` : "";
-  byId("result").textContent = found.length === clips.length ? `${count(clips.length, "clip")}${sampled}` : `${whole.format(found.length)} of ${count(clips.length, "clip")}${sampled}`;
-  wall.show(found);
+  const sampled = catalog.size < all ? ` on this page, a sample of ${whole.format(all)}` : "";
+  const of = n === catalog.size ? count(n, "clip") : `${whole.format(n)} of ${count(catalog.size, "clip")}`;
+  return `${of}${sampled}${searched === null ? "" : `; ${share(searched, catalog.size)} searched`}`;
+}
+
+/// Offers numbers to sort by, and classes.
+function offer({ numberNames, classNames }) {
+  byId("sort").append(...numberNames.filter((name) => name !== "clip").map((name) => el("option", { value: name }, name)));
+  byId("sort").value = state.sort ?? "";
+  byId("class-names").append(...classNames.slice(0, 2000).map((name) => el("option", { value: name })));
 }
 
 function startFilters() {
   const option = ([value, text]) => el("option", { value }, text);
   byId("filter-set").append(...[["", "all"], ...report.sets.map((set, i) => [String(i), set.name])].map(option));
   byId("filter-set").closest(".field").hidden = !manySets;
-  const kinds = [...new Set(clips.flatMap((clip) => clip.findings.map((found) => found.kind)))];
-  byId("filter-only").append(...Object.entries(ONLY).map(([value, [text]]) => [value, text]).map(option), ...kinds.map((kind) => [kind, kindTitle(kind)]).map(option));
-  const names = ["source", "class", "findings", ...numberNames.filter((name) => name !== "clip")];
-  byId("sort").append(...[["", "number"], ...names.map((name) => [name, name])].map(option));
-  byId("class-names").append(...[...new Set(clips.map((clip) => clip.class))].sort().slice(0, 2000).map((name) => el("option", { value: name })));
+  byId("filter-only").append(...Object.entries(ONLY).map(([value, [text]]) => [value, text]).map(option), ...catalog.finds.map((kind) => [kind, kindTitle(kind)]).map(option));
+  byId("sort").append(...[["", "number"], ["source", "source"], ["class", "class"], ["findings", "findings"]].map(option));
+  offer(catalog);
   const on = (id, event, name) => byId(id).addEventListener(event, () => show({ [name]: byId(id).value || undefined }, true));
   on("query", "input", "q");
   on("filter-set", "change", "set");
@@ -108,12 +125,14 @@ flags.listen(() => {
   if (state.view === "clips" && state.only === "flagged") drawClips();
 });
 
-byId("count-clips").textContent = whole.format(clips.length);
-byId("count-findings").textContent = report.findings ? whole.format(findingCount) : "";
-byId("notes").textContent = report.notes.join(" ");
-drawOverview();
-startFilters();
-wall.start();
-detail.start();
-flags.draw();
-draw();
+/// Draws the page, when its clips are known.
+function start() {
+  byId("count-clips").textContent = whole.format(catalog.size);
+  byId("count-findings").textContent = report.findings ? whole.format(findingCount) : "";
+  byId("notes").textContent = report.notes.join(" ");
+  startFilters();
+  wall.start();
+  detail.start();
+  flags.start();
+  draw();
+}

@@ -46,9 +46,15 @@ const strips = (() => {
     return entry.picture;
   }
 
-  /// Draws the frame at a position of a strip.
-  function draw(canvas, strip, picture, position) {
-    const { width, height, pitch } = strip;
+  /// The frame that each canvas is to show.
+  const wanted = new WeakMap();
+
+  /// Draws the frame at a position of a clip, unless the canvas is to show another one when it is there.
+  async function draw(canvas, clip, position, name = "strip") {
+    wanted.set(canvas, position);
+    const picture = await load(clip, name);
+    if (wanted.get(canvas) !== position) return;
+    const { width, height, pitch } = clip[name];
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
     canvas.getContext("2d", { alpha: false }).drawImage(picture, position * pitch, 0, width, height, 0, 0, width, height);
   }

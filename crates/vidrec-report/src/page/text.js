@@ -19,6 +19,8 @@ const svg = (tag, attributes, ...children) =>
 const numbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 3 });
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
+const total = (values) => values.reduce((sum, value) => sum + value, 0);
+
 const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : noun.endsWith("ss") ? "es" : "s"}`;
 
 function short(value) {

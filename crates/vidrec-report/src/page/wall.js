@@ -15,24 +15,43 @@ const wall = (() => {
     width = Math.floor((room - GAP * (columns - 1)) / columns);
     rowHeight = Math.round((width * 10) / 16) + UNDER + GAP;
     node().style.setProperty("--card", `${width}px`);
-    node().style.height = `${Math.ceil(found.length / columns) * rowHeight}px`;
+    tall.resize(node(), Math.ceil(found.length / columns) * rowHeight);
+  }
+
+  /// Shows a place of the wall at the top of the window.
+  function look(place) {
+    tall.look(node(), place);
+    placeAll();
+  }
+
+  /// Brings the scroll bar to where the view is on the wall, when nobody scrolls any more.
+  function settle() {
+    if (!tall.isNeeded() || byId("clips").hidden) return;
+    draw();
+    look(tall.follow(node()));
+  }
+
+  function placeAll() {
+    for (const [position, element] of cards) place(position, element);
   }
 
   function place(position, element) {
-    const x = (position % columns) * (width + GAP), y = Math.floor(position / columns) * rowHeight;
+    const x = (position % columns) * (width + GAP), y = Math.floor(position / columns) * rowHeight - tall.shift();
     element.style.transform = `translate(${x}px, ${y}px)`;
   }
 
   function draw() {
     waiting = false;
     if (byId("clips").hidden) return;
-    const top = -node().getBoundingClientRect().top;
+    const before = tall.shift();
+    const top = tall.follow(node());
+    if (tall.shift() !== before) placeAll();
     const topRow = Math.floor(top / rowHeight), bottomRow = Math.ceil((top + innerHeight) / rowHeight);
     const first = Math.max(topRow - READY, 0) * columns;
     const last = Math.min((bottomRow + READY) * columns, found.length);
-    const keep = document.activeElement?.closest("#wall .card");
+    const focused = document.activeElement?.closest("#wall .card");
     for (const [position, element] of cards) {
-      if ((position < first || position >= last) && element !== keep) {
+      if ((position < first || position >= last) && element !== focused) {
         element.remove();
         cards.delete(position);
       }
@@ -46,17 +65,28 @@ const wall = (() => {
         continue;
       }
       made += 1;
-      const element = card(found[position]);
-      element.setAttribute("role", "listitem");
-      element.setAttribute("aria-posinset", position + 1);
-      element.setAttribute("aria-setsize", found.length);
-      element.dataset.position = position;
-      place(position, element);
-      reach(element, position === active);
-      cards.set(position, element);
+      const element = cardAt(position);
       const after = [...node().children].find((other) => Number(other.dataset.position) > position);
       node().insertBefore(element, after ?? null);
     }
+  }
+
+  /// A card at a position. If its clip has to be read first, another one takes its place.
+  function cardAt(position) {
+    const clip = catalog.clip(found[position], () => cards.get(position) === element);
+    const element = cardOf(clip, undefined, (arrived, empty) => { if (cards.get(position) === empty) keep(position, arrived); });
+    keep(position, element);
+    return element;
+  }
+
+  function keep(position, element) {
+    element.setAttribute("role", "listitem");
+    element.setAttribute("aria-posinset", position + 1);
+    element.setAttribute("aria-setsize", found.length);
+    element.dataset.position = position;
+    place(position, element);
+    reach(element, position === active);
+    cards.set(position, element);
   }
 
   function later() {
@@ -78,9 +108,9 @@ const wall = (() => {
 
   function go(position) {
     if (position < 0 || position >= found.length) return;
-    const box = node().getBoundingClientRect();
-    const top = box.top + scrollY + Math.floor(position / columns) * rowHeight;
-    if (top < scrollY + 70 || top + rowHeight > scrollY + innerHeight) scrollTo(0, Math.max(top - innerHeight / 2 + rowHeight / 2, 0));
+    const onWall = Math.floor(position / columns) * rowHeight;
+    const top = node().getBoundingClientRect().top + onWall - tall.shift();
+    if (top < 70 || top + rowHeight > innerHeight) look(onWall - innerHeight / 2 + rowHeight / 2);
     draw();
     activate(position);
     cards.get(position)?.querySelector("[role=slider]").focus({ preventScroll: true });
@@ -92,18 +122,27 @@ const wall = (() => {
     cards.clear();
     active = 0;
     measure();
+    tall.jump(node());
+    draw();
+  }
+
+  /// Draws what was found since the list was shown.
+  function grow() {
+    measure();
     draw();
   }
 
   function resize() {
     if (byId("clips").hidden) return;
     measure();
-    for (const [position, element] of cards) place(position, element);
+    tall.jump(node());
+    placeAll();
     draw();
   }
 
   function start() {
     addEventListener("scroll", later, { passive: true });
+    addEventListener("scrollend", settle);
     new ResizeObserver(resize).observe(node());
     node().addEventListener("focusin", (event) => {
       const element = event.target.closest(".card");
@@ -118,11 +157,12 @@ const wall = (() => {
     });
   }
 
-  /// The clip before or after one, for the dialog.
+  /// The key of the clip before or after one, for the dialog.
   function neighbor(key, step) {
-    const at = found.findIndex((clip) => clip.key === key);
-    return at < 0 ? undefined : found[at + step];
+    const at = found.indexOf(catalog.indexOf(key));
+    const next = at < 0 ? undefined : found[at + step];
+    return next === undefined ? undefined : catalog.keyOf(next);
   }
 
-  return { start, show, neighbor };
+  return { start, show, grow, neighbor };
 })();

@@ -1,0 +1,66 @@
+//! The tables of a kernel as plain numbers, for a kernel on another device that computes the same bits.
+
+use super::axis::Axis;
+use super::decoded::Wanted;
+use super::tables::{PlaneTables, Tables};
+use super::view::View;
+
+/// Numbers of all tables of a batch, one table after another.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ExportedTables {
+    /// For each table a head of [`HEAD`](Self::HEAD) numbers, and the first samples of its axes.
+    pub numbers: Vec<i32>,
+    /// The weights of all axes.
+    pub weights: Vec<i16>,
+    /// For each table the factors (row by row), offsets, and lower and upper ends of each channel.
+    pub conversions: Vec<f32>,
+}
+
+impl ExportedTables {
+    /// The numbers of a table before its axes. The first five are: whether the picture is a copy of the frame's
+    /// pixels, the number of planes that it needs, the number of frame pixels for each sample of luma, whether a copy
+    /// is mirrored, and 0. Then come the left and upper side of a copy, and the width and height of the frame. For
+    /// columns and rows of luma, and columns and rows of chroma, there are three each: the number of weights of a
+    /// pixel, and the places of the first samples and of the weights.
+    const HEAD: usize = 9 + 4 * 3;
+
+    /// Appends the tables that take `view` out of frames of this size, and returns their place in [`numbers`](Self::numbers). `None` if they are not for
+    /// planes. `normalized` says which conversion they get.
+    pub(super) fn push(&mut self, tables: &Tables, view: &View, frame: (u32, u32), normalized: bool) -> Option<usize> {
+        let Wanted::Planes(scale) = tables.wanted else { return None };
+        let start = self.numbers.len();
+        self.numbers.resize(start + Self::HEAD, 0);
+        let View { x, y, flip } = *view;
+        let head = [
+            i32::from(tables.exact.is_some()),
+            tables.planes as i32,
+            scale.step() as i32,
+            i32::from(flip),
+            0,
+            x.start as i32,
+            y.start as i32,
+            frame.0 as i32,
+            frame.1 as i32,
+        ];
+        self.numbers[start..][..head.len()].copy_from_slice(&head);
+        if tables.exact.is_none() {
+            for plane in 0..tables.planes.min(2) {
+                let PlaneTables { columns, rows, .. } = tables.of_plane(plane);
+                let at = start + head.len() + 6 * plane;
+                self.axis(at, columns.axis());
+                self.axis(at + 3, &rows.axis());
+            }
+        }
+        let conversion = if normalized { &tables.normalized } else { &tables.levels };
+        self.conversions.extend(conversion.rows.as_flattened());
+        self.conversions.extend([conversion.offset, conversion.low, conversion.high].as_flattened());
+        Some(start)
+    }
+
+    fn axis(&mut self, head: usize, axis: &Axis) {
+        let places = [axis.taps, self.numbers.len(), self.weights.len()].map(|n| n as i32);
+        self.numbers[head..][..3].copy_from_slice(&places);
+        self.numbers.extend(axis.first.iter().map(|&first| first as i32));
+        self.weights.extend_from_slice(&axis.weights);
+    }
+}

@@ -1,0 +1,47 @@
+//! A batch of JPEGs with a plan: what a device needs to make the pictures, bit for bit as this loader does.
+
+use super::jpeg_batch::JpegBatch;
+
+/// A batch of JPEGs, and how a device makes pictures of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct TileBatch {
+    /// The JPEGs, and all facts about the batch.
+    pub jpegs: JpegBatch,
+    /// `None` if only a processor can decode some of the JPEGs: those without tiles, or not at 4:2:0.
+    pub plan: Option<TilePlan>,
+}
+
+/// How a device makes the pictures of a batch.
+///
+/// All numbers are counted from zero. A device decodes the tiles of each frame to planes, one tile after another in
+/// rows, and then makes each pixel of the picture from the planes.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct TilePlan {
+    /// The first byte of each tile's data in the JPEGs, and the one after the last.
+    pub tiles: Vec<[u32; 2]>,
+    /// For each JPEG: see [`FRAME`](Self::FRAME).
+    pub frames: Vec<[i32; Self::FRAME]>,
+    /// Quantizers and Huffman codes, in words of 16 bits.
+    pub codings: Vec<u16>,
+    /// Heads and first samples of the tables of resampling.
+    pub numbers: Vec<i32>,
+    /// Weights of the tables of resampling, in units of 2^-14.
+    pub weights: Vec<i16>,
+    /// For each table, the map from planes to channels: factors, offsets, and lower and upper ends.
+    pub conversions: Vec<f32>,
+    /// The samples of all planes together.
+    pub samples: u64,
+}
+
+impl TilePlan {
+    /// The numbers of a frame: its first tile, its number of tiles, tiles in a row, MCUs in a tile, samples along the
+    /// side of a block (8, 4, 2 or 1), the place of its coding, the place and the number of its table, the left and
+    /// upper side of its planes in samples of luma, its place in the batch, and where its planes begin, in units of
+    /// [`UNIT`](Self::UNIT) samples.
+    pub const FRAME: usize = 12;
+
+    /// Planes begin at a multiple of so many samples.
+    pub const UNIT: u64 = 64;
+}

@@ -1,0 +1,98 @@
+// The tracks of an opened clip: numbers as curves and texts as words, with a cursor at the frame that is shown.
+
+const CURVE_WIDTH = 600, CURVE_HEIGHT = 64;
+/// The most curves of a track, and points of a curve.
+const MOST_CURVES = 8, MOST_POINTS = 600;
+
+/// Values per second of which nobody reads one: sound.
+const FAST = 1000;
+
+/// The lines of a track between two times: each the lowest and the highest value of a slice of time.
+function curve(track, component, [from, to], [low, high]) {
+  const x = (time) => ((time - from) / (to - from)) * CURVE_WIDTH;
+  const y = (value) => CURVE_HEIGHT - 3 - ((value - low) / (high - low || 1)) * (CURVE_HEIGHT - 6);
+  const each = Math.max(1, Math.ceil((2 * track.count) / MOST_POINTS));
+  const points = [];
+  for (let first = 0; first < track.count; first += each) {
+    let [least, most] = [Infinity, -Infinity];
+    for (let i = first; i < Math.min(first + each, track.count); i += 1) {
+      const value = Number(track.values[i * track.width + component]);
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+    const at = x(track.timeOf(first)).toFixed(1);
+    if (Number.isFinite(least) && Number.isFinite(most)) points.push(`${at},${y(least).toFixed(1)}`, ...(most > least ? [`${at},${y(most).toFixed(1)}`] : []));
+  }
+  return svg("polyline", { points: points.join(" "), class: `curve s${component % 6}` });
+}
+
+/// The least and the greatest of the numbers of a track that are shown.
+function extent(track, shown) {
+  let [low, high] = [Infinity, -Infinity];
+  for (let i = 0; i < track.count; i += 1) {
+    for (let component = 0; component < shown; component += 1) {
+      const value = Number(track.values[i * track.width + component]);
+      if (value < low) low = value;
+      if (value > high && value < Infinity) high = value;
+    }
+  }
+  return Number.isFinite(low) && Number.isFinite(high) ? [low, high] : [0, 1];
+}
+
+/// Position of the latest value at or before a time; -1 before the first.
+function valueAt(track, time) {
+  let [low, high] = [-1, track.count];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (track.timeOf(middle) <= time + 1e-6) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function numberTrack(track, span) {
+  const shown = Math.min(track.width, MOST_CURVES);
+  const range = extent(track, shown);
+  const cursor = svg("line", { y1: 0, y2: CURVE_HEIGHT, class: "cursor" });
+  const drawing = svg("svg", { viewBox: `0 0 ${CURVE_WIDTH} ${CURVE_HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `Track ${track.name}, from ${plain(range[0])} to ${plain(range[1])}` },
+    Array.from({ length: shown }, (_, component) => curve(track, component, span, range)), cursor);
+  const value = el("span", { class: "quiet" });
+  const more = track.width > shown ? `, the first ${shown} of ${whole.format(track.width)} numbers` : "";
+  const node = el("div", { class: "track" }, el("p", {}, el("b", {}, track.name), " ", value, el("span", { class: "quiet" }, more)), drawing);
+  return { node, follow(time) {
+    const x = Math.min(Math.max(((time - span[0]) / (span[1] - span[0])) * CURVE_WIDTH, 0), CURVE_WIDTH);
+    cursor.setAttribute("x1", x);
+    cursor.setAttribute("x2", x);
+    const at = valueAt(track, time);
+    if (track.rate > FAST) value.textContent = `${short(track.rate)} values per second`;
+    else value.textContent = at < 0 ? "no value yet" : Array.from({ length: shown }, (_, i) => short(Number(track.values[at * track.width + i]))).join(", ");
+  } };
+}
+
+function textTrack(track) {
+  const words = el("span", {});
+  const node = el("div", { class: "track" }, el("p", {}, el("b", {}, track.name), " ", words));
+  return { node, follow(time) {
+    const at = valueAt(track, time);
+    const isOver = at >= 0 && track.ends && track.ends[at] <= time;
+    words.textContent = at < 0 || isOver ? "–" : track.texts[at];
+  } };
+}
+
+detail.parts.push((clip) => {
+  const node = el("div", { class: "tracks" });
+  let drawn = [], at = 0;
+  const follow = (t) => {
+    at = t;
+    const time = clip.strip.times[t];
+    if (time !== undefined) for (const one of drawn) one.follow(time);
+  };
+  clip.tracks().then((tracks) => {
+    const { times } = clip.strip;
+    const span = [times[0], Math.max(times.at(-1), times[0] + 1e-3)];
+    drawn = tracks.filter((track) => !track.fault).map((track) => (track.texts ? textTrack(track) : numberTrack(track, span)));
+    node.replaceChildren(...drawn.map((one) => one.node), ...tracks.filter((track) => track.fault).map((track) => el("p", { class: "notice" }, `Track ${track.name} is damaged: ${track.fault}.`)));
+    follow(at);
+  }, (e) => node.replaceChildren(el("p", { class: "notice" }, `Tracks are not shown: ${e.message}.`)));
+  return { node, follow };
+});

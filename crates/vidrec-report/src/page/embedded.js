@@ -1,0 +1,34 @@
+// The clips of a report, which are all inside of the page.
+
+begin(JSON.parse(byId("data").textContent));
+const clips = JSON.parse(byId("clip-list").textContent).map((facts, index) => new Clip({ ...facts, index }));
+/// The distributions of all data sets, which have the same bins: lists with a number of each data set.
+const distributions = report.sets[0].distributions.map((first, at) => {
+  const each = report.sets.map((set) => set.distributions[at]);
+  const bins = first.bins.map((bin, i) => ({ ...bin, clips: each.map((one) => one.bins[i].clips) }));
+  return { ...first, bins, summaries: each.map((one) => one.summary), without: each.map((one) => one.without) };
+});
+const clipByKey = new Map(clips.map((clip) => [clip.key, clip]));
+
+/// Where the page has its clips from. `index` counts the clips of the page.
+const catalog = {
+  size: clips.length,
+  numberNames: namesOfNumbers(clips),
+  classNames: [...new Set(clips.map((clip) => clip.class))].sort(),
+  lengthsDiffer: clips.some((clip) => clip.frames !== clips[0].frames),
+  finds: [...new Set(clips.flatMap((clip) => clip.findings.map((found) => found.kind)))],
+  keyOf: (index) => clips[index].key,
+  indexOf: (key) => clipByKey.get(key)?.index ?? -1,
+  /// The clip at an index.
+  clip: (index) => clips[index],
+  /// The clip of a finding, which the page may not have.
+  foundClip([set, number, source, className]) {
+    const key = clipKey(set, number);
+    return clipByKey.get(key) ?? { key, set, clip: number, source, class: className ?? "no label", frames: 0, findings: [], absent: "not among the clips shown here" };
+  },
+  /// Tells `tell` the indexes of the clips that a state of the page asks for.
+  find(state, tell) {
+    const fits = matcher(state, clips.map((clip) => clip.class), flags.has);
+    tell({ found: arranged(clips.filter(fits).map((clip) => ({ index: clip.index, value: sortValue(clip, state.sort) })), state), done: true });
+  },
+};

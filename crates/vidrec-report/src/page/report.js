@@ -1,0 +1,4 @@
+// A report begins when its script does: all is in the page.
+
+drawOverview();
+start();

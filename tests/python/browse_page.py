@@ -1,0 +1,91 @@
+"""Data sets and servers for the tests of the page of `vidrec browse`."""
+import contextlib
+import functools
+import http.server
+import json
+import math
+import os
+import re
+import subprocess
+import threading
+
+from conftest import built, run
+
+SOURCES = ["testsrc2=size=320x240:rate=12:duration=1", "testsrc=size=180x320:rate=12:duration=1", "mandelbrot=size=320x180:rate=12",
+           "gradients=size=240x240:rate=12:duration=1:seed=3:c0=orange:c1=navy", "color=black:size=320x240:rate=12:duration=1"]
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def make(folder, text=HOSTILE):
+    """Ten clips of twelve frames: two episodes of two cameras with actions, captions and sound, and six others. One of the classes
+    is `text`."""
+    rows = []
+    for i in range(10):
+        sound = ["-f", "lavfi", "-i", f"sine=frequency={300 + 50 * i}:duration=1"]
+        command = ["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", SOURCES[i % 5], *sound, "-t", "1", folder / f"{i}.mkv"]
+        subprocess.run(command, check=True)
+        row = {"path": f"{i}.mkv", "label": text if i % 3 else "plain", "note": f"the Clip number {i} {text}", "score": i / 4}
+        if i < 4:
+            actions = [[math.sin(t / 3), math.cos(t / 4)] for t in range(20)]
+            row |= {"episode": i // 2, "camera": ["top", "wrist"][i % 2], "actions": actions, "words": [[0.0, 0.5, "reaches"], [0.5, 1.0, "takes it"]]}
+        rows.append(row)
+    (folder / "list.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    tracks = ["--track", "action=actions,rate=20", "--track", "caption=words,spans", "--audio", "16000"]
+    run("vidrec", "pack", folder / "list.jsonl", "-o", folder / "set", "--all", "--size", "120", *tracks)
+    return folder / "set"
+
+
+@contextlib.contextmanager
+def browsing(*arguments):
+    """The address that `vidrec browse` prints, while it runs."""
+    process = subprocess.Popen([built("vidrec"), "browse", *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.terminate()
+        assert process.wait() == 0
+
+
+class Ranges(http.server.SimpleHTTPRequestHandler):
+    """A static web server that answers requests for ranges, as object storage does."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def send_head(self):
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        path = self.translate_path(self.path)
+        if not asked or not os.path.isfile(path):
+            return super().send_head()
+        first, last = int(asked[1]), min(int(asked[2]), os.path.getsize(path) - 1)
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {first}-{last}/{os.path.getsize(path)}")
+        self.send_header("Content-Length", str(last - first + 1))
+        self.end_headers()
+        if self.command == "GET":
+            with open(path, "rb") as file:
+                file.seek(first)
+                self.wfile.write(file.read(last - first + 1))
+        return None
+
+
+class Whole(http.server.SimpleHTTPRequestHandler):
+    """Python's own server, which knows no ranges."""
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def serving(folder, handler=Ranges):
+    """The address of a folder on a web server."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=folder)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
