@@ -177,6 +177,7 @@ impl PrefetchedBatch<JpegBatch> {
 
 impl PrefetchedBatch<TileBatch> {
     /// The plan, which may be taken.
+    #[doc(hidden)]
     pub fn plan(&mut self) -> &mut Option<TilePlan> {
         &mut self.batch.plan
     }
