@@ -56,7 +56,7 @@ make_videos() {
 }
 
 say "Building vidrec for the demo, which takes most of two minutes. The complete program, as fast as it can be: cargo build --release"
-# Without what reads from servers and other formats, and hardly optimized: that takes most of the time of a release build.
+# Without servers and other formats, and not optimized: both take most of the time of a release build.
 cargo build --profile demo --locked --no-default-features --features pack,cli --lib --bins
 vidrec=target/demo/vidrec
 mkdir -p demo-out
