@@ -493,6 +493,10 @@ class _Made(Generic[B]):
         data = np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples)
         return _jpegs.of(data, stored, self._known, recipe)
 
+    def tensor(self, inner: _vidrec.Batch) -> Any:
+        """Samples of a batch as a tensor, without a copy."""
+        return self._torch.from_dlpack(inner.samples)
+
     def frames(self, samples: Any) -> Any:
         """Samples without a copy."""
         return self.shown(np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples))
@@ -567,8 +571,10 @@ class _Made(Generic[B]):
 class _Device:
     """Makes the frames of batches on the loader's device; those that it declines, by the processor."""
 
-    def __init__(self, made: _Made, engine: _vidrec.Engine, loader: Loader[Any]) -> None:
+    def __init__(self, made: _Made[Any], engine: _vidrec.Engine, loader: Loader[Any]) -> None:
         from ._device.maker import Maker
+
+        assert loader._device is not None
 
         asked = loader._asked
         layout = "BTHWC" if loader._channels_last_3d else asked.layout
@@ -580,10 +586,7 @@ class _Device:
         plan = inner.plan
         if plan is None:
             return inner, None
-        import torch
-
-        samples: Any = inner.samples
-        return inner, self._maker.start(torch.from_dlpack(samples), plan, inner.shape)
+        return inner, self._maker.start(self._made.tensor(inner), plan, inner.shape)
 
     def batch(self, started: Tuple[_vidrec.Batch, Any], epoch: int, number: int) -> Batch[Any]:
         inner, work = started
@@ -592,9 +595,7 @@ class _Device:
             # The processor decodes it, or says what is wrong with it.
             inner = self._engine.batch(epoch, number)
             self._warn()
-            import torch
-
-            frames = self._maker.upload(torch.from_dlpack(inner.samples))
+            frames = self._maker.upload(self._made.tensor(inner))
         return self._made.batch(inner, epoch, number, self._made.shown(frames))
 
 

@@ -8,9 +8,15 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 import torch
-import warp as wp
+import warp
 
-from . import pictures, tiles
+from . import pictures as _pictures
+from . import tiles as _tiles
+
+# Types of Warp and of its kernels are not those of Python.
+wp: Any = warp
+pictures: Any = _pictures
+tiles: Any = _tiles
 
 # Warp's type of a value, the kernel that makes it, and torch's type.
 _KERNELS: Dict[str, Tuple[Any, Any, torch.dtype]] = {
@@ -45,7 +51,7 @@ class Maker:
         self._value, self._kernel, self._dtype = _KERNELS[dtype]
         self._on = wp.get_device(str(device))
         self._is_gpu = device.type == "cuda"
-        self._stream = torch.cuda.Stream(device) if self._is_gpu else None
+        self._stream: Any = torch.cuda.Stream(device) if self._is_gpu else None
         # Planes are used in turn by all batches: the stream runs one after another.
         self._planes = torch.empty(0, dtype=torch.uint8, device=device)
         self._order = torch.tensor(tiles.ZIGZAG, dtype=torch.int32).to(device)
@@ -92,12 +98,14 @@ class Maker:
         if work.done is not None:
             # As a rule, this batch was made while the last one was used.
             work.done.synchronize()
-            work.frames.record_stream(torch.cuda.current_stream(self._device))
+            current: Any = torch.cuda.current_stream(self._device)
+            work.frames.record_stream(current)
         return None if bool(work.declined.any()) else work.frames
 
     def upload(self, frames: torch.Tensor) -> torch.Tensor:
         """Pictures that a processor made."""
-        return frames.to(self._device)
+        there: torch.Tensor = frames.to(self._device)
+        return there
 
     def _uploaded(self, parts: List[Any]) -> List[torch.Tensor]:
         """The bytes of all parts on the device, by one copy."""
