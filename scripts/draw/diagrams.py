@@ -108,7 +108,7 @@ def record(sheet):
         fields(d, 1, top + 84 * row, 30, shown, LIMIT)
     header = [(153, 437, 0, "header of MXNet's images: 24 bytes")]
     if not beside:
-        header = [(153, 349, 0, "header of MXNet's"), (1, 89, 1, "images: 24 bytes")]
+        header = [(153, 349, 0, "header of MXNet's images:"), (1, 89, 1, "24 bytes")]
     for first, last, row, name in [(1, 153, 0, "RecordIO"), *header]:
         y = top + 84 * row
         d.line((first + 2, y + 50), (first + 2, y + 54), (last - 2, y + 54), (last - 2, y + 50))
@@ -271,7 +271,10 @@ def commit(sheet):
         tinted(d, x, y + 1, sheet - x - 1, end - y - 2, color, strength=0.16)
         for n, line in enumerate(lines):
             bold = "" not in lines[:n] and line
-            d.text((x + sheet) / 2, (y + end) / 2 + 17 * (n - len(lines) / 2) + 12, line, "middle", "small bold" if bold else "small")
+            # An empty line sets those behind it apart.
+            if line:
+                at_y = (y + end) / 2 + 17 * (n - len(lines) / 2) + 12
+                d.text((x + sheet) / 2, at_y, line, "middle", "small bold" if bold else "small")
     return d
 
 
