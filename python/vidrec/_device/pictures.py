@@ -15,13 +15,12 @@ wp.set_module_options({"enable_backward": False, "max_unroll": 1, "fast_math": F
 # Numbers of a table: `ExportedTables::HEAD` of the loader has them.
 IS_COPY = wp.constant(0)
 NEEDED = wp.constant(1)
-STEP = wp.constant(2)
-FLIP = wp.constant(3)
-COPY_LEFT = wp.constant(5)
-COPY_TOP = wp.constant(6)
-WIDTH = wp.constant(7)
-HEIGHT = wp.constant(8)
-AXES = wp.constant(9)
+FLIP = wp.constant(2)
+COPY_LEFT = wp.constant(3)
+COPY_TOP = wp.constant(4)
+WIDTH = wp.constant(5)
+HEIGHT = wp.constant(6)
+AXES = wp.constant(7)
 
 # A level of 1 in sums: 1/128 of a level for each row, 2^-14 for each column.
 LEVEL = wp.constant(128 * 16384)
@@ -207,6 +206,11 @@ def bfloat_of(value: float):
     return wp.uint16((bits + wp.uint32(32767) + ((bits >> wp.uint32(16)) & wp.uint32(1))) >> wp.uint32(16))
 
 
+@wp.func
+def start_of(place: int, x: int, y: int, count: int, strides: Strides):
+    """Where the first channel of a pixel is; a clip has `count` frames."""
+    to = wp.int64(place // count) * strides[0] + wp.int64(place % count) * strides[1]
+    return to + wp.int64(y) * strides[3] + wp.int64(x) * strides[4]
 
 
 @wp.kernel
@@ -226,9 +230,7 @@ def make_bytes(
     sums = sums_of(planes, frames, numbers, weights, f, x, y, width)
     at = frames[f, TABLE_NUMBER] * 18
     needed = numbers[frames[f, TABLE] + NEEDED]
-    place = frames[f, PLACE]
-    to = wp.int64(place // count) * strides[0] + wp.int64(place % count) * strides[1]
-    to += wp.int64(y) * strides[3] + wp.int64(x) * strides[4]
+    to = start_of(frames[f, PLACE], x, y, count, strides)
     for c in range(channels):
         value = value_of(sums, conversions, at, c, needed)
         out[to + wp.int64(c) * strides[2]] = byte_of(value)
@@ -251,9 +253,7 @@ def make_floats(
     sums = sums_of(planes, frames, numbers, weights, f, x, y, width)
     at = frames[f, TABLE_NUMBER] * 18
     needed = numbers[frames[f, TABLE] + NEEDED]
-    place = frames[f, PLACE]
-    to = wp.int64(place // count) * strides[0] + wp.int64(place % count) * strides[1]
-    to += wp.int64(y) * strides[3] + wp.int64(x) * strides[4]
+    to = start_of(frames[f, PLACE], x, y, count, strides)
     for c in range(channels):
         value = value_of(sums, conversions, at, c, needed)
         out[to + wp.int64(c) * strides[2]] = clamped(value, conversions, at, c)
@@ -276,9 +276,7 @@ def make_halves(
     sums = sums_of(planes, frames, numbers, weights, f, x, y, width)
     at = frames[f, TABLE_NUMBER] * 18
     needed = numbers[frames[f, TABLE] + NEEDED]
-    place = frames[f, PLACE]
-    to = wp.int64(place // count) * strides[0] + wp.int64(place % count) * strides[1]
-    to += wp.int64(y) * strides[3] + wp.int64(x) * strides[4]
+    to = start_of(frames[f, PLACE], x, y, count, strides)
     for c in range(channels):
         value = value_of(sums, conversions, at, c, needed)
         out[to + wp.int64(c) * strides[2]] = wp.float16(clamped(value, conversions, at, c))
@@ -301,9 +299,7 @@ def make_bfloats(
     sums = sums_of(planes, frames, numbers, weights, f, x, y, width)
     at = frames[f, TABLE_NUMBER] * 18
     needed = numbers[frames[f, TABLE] + NEEDED]
-    place = frames[f, PLACE]
-    to = wp.int64(place // count) * strides[0] + wp.int64(place % count) * strides[1]
-    to += wp.int64(y) * strides[3] + wp.int64(x) * strides[4]
+    to = start_of(frames[f, PLACE], x, y, count, strides)
     for c in range(channels):
         value = value_of(sums, conversions, at, c, needed)
         out[to + wp.int64(c) * strides[2]] = bfloat_of(clamped(value, conversions, at, c))

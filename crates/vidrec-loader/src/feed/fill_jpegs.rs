@@ -21,23 +21,26 @@ use vidrec_format::stop::Stop;
 
 /// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
 pub(crate) fn fill_jpegs(engine: &Engine, epoch: u64, k: u64, batch: &mut JpegBatch) -> Result<()> {
-    let plan = engine.batch(epoch, k)?;
+    fill_planned(engine, &engine.batch(epoch, k)?, batch)
+}
+
+fn fill_planned(engine: &Engine, plan: &BatchSeats, batch: &mut JpegBatch) -> Result<()> {
     batch.facts.reshape(plan.shape.dimensions(&engine.options.pictures));
     batch.facts.data = BatchData::default();
     batch.frames.clear();
     let lengths: Vec<usize> = plan.seats.iter().map(|seat| length(engine, seat, &plan.shape)).collect();
     reserve(&mut batch.data, total(&lengths)?)?;
     let mut slots = slots(&mut batch.data, &lengths);
-    samples(engine, &plan, &mut slots, &mut batch.facts)?;
+    samples(engine, plan, &mut slots, &mut batch.facts)?;
     let stored: Vec<Stored> = slots.into_iter().map(|slot| slot.stored).collect();
-    put_together(batch, &plan, stored, &lengths)
+    put_together(batch, plan, stored, &lengths)
 }
 
 /// Replaces the contents of `batch` by batch `k` of `epoch` with its plan, and reuses its memory.
 pub(crate) fn fill_tiles(engine: &Engine, epoch: u64, k: u64, batch: &mut TileBatch) -> Result<()> {
-    fill_jpegs(engine, epoch, k, &mut batch.jpegs)?;
-    let size = engine.batch(epoch, k)?.shape.size;
-    batch.plan = plan_tiles(engine, size, &batch.jpegs);
+    let plan = engine.batch(epoch, k)?;
+    fill_planned(engine, &plan, &mut batch.jpegs)?;
+    batch.plan = plan_tiles(engine, plan.shape.size, &batch.jpegs);
     Ok(())
 }
 

@@ -17,26 +17,23 @@ pub(crate) struct ExportedTables {
 }
 
 impl ExportedTables {
-    /// The numbers of a table before its axes. The first five are: whether the picture is a copy of the frame's
-    /// pixels, the number of planes that it needs, the number of frame pixels for each sample of luma, whether a copy
-    /// is mirrored, and 0. Then come the left and upper side of a copy, and the width and height of the frame. For
-    /// columns and rows of luma, and columns and rows of chroma, there are three each: the number of weights of a
+    /// The numbers of a table before its axes. The first three are: whether the picture is a copy of the
+    /// frame's pixels, the number of planes that it needs, and whether a copy is mirrored. Then come the left and upper
+    /// side of a copy, and the width and height of the frame. For columns and rows of luma, and columns and rows of chroma, there are three each: the number of weights of a
     /// pixel, and the places of the first samples and of the weights.
-    const HEAD: usize = 9 + 4 * 3;
+    const HEAD: usize = 7 + 4 * 3;
 
-    /// Appends the tables that take `view` out of frames of this size, and returns their place in [`numbers`](Self::numbers). `None` if they are not for
-    /// planes. `normalized` says which conversion they get.
+    /// Appends the tables that take `view` out of frames of this size, and returns their place in
+    /// [`numbers`](Self::numbers). `None` if they are not for planes. `normalized` says which conversion they get.
     pub(super) fn push(&mut self, tables: &Tables, view: &View, frame: (u32, u32), normalized: bool) -> Option<usize> {
-        let Wanted::Planes(scale) = tables.wanted else { return None };
+        let Wanted::Planes(_) = tables.wanted else { return None };
         let start = self.numbers.len();
         self.numbers.resize(start + Self::HEAD, 0);
         let View { x, y, flip } = *view;
         let head = [
             i32::from(tables.exact.is_some()),
             tables.planes as i32,
-            scale.step() as i32,
             i32::from(flip),
-            0,
             x.start as i32,
             y.start as i32,
             frame.0 as i32,
