@@ -114,7 +114,7 @@ pub use vidrec_loader::{
     TrackBatch, TrackData, TrackHow, TrackWindow,
 };
 #[doc(hidden)]
-pub use vidrec_loader::{TileBatch, TilePlan};
+pub use vidrec_loader::TilePlan;
 pub use vidrec_sampler::order::Last;
 #[doc(hidden)]
 pub use vidrec_store::disk::refuse_file;

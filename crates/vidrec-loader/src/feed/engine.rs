@@ -1,12 +1,13 @@
 //! The engine that makes batches: the data set, the options, and everything that follows from both for a whole
 //! run.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
+use super::device::Device;
 use super::episodes::Episodes;
 use super::fields::FieldTypes;
 use super::pool::WorkerPool;
@@ -40,6 +41,8 @@ pub(crate) struct Engine {
     pub(super) workers: WorkerPool,
     /// The cache of decoded frames, if there is one.
     pub(super) decoded: Option<Cache>,
+    /// The device that makes the pictures, if one does.
+    pub device: OnceLock<Device>,
     pub(super) keeper: Arc<Retention>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
@@ -122,6 +125,7 @@ impl Engine {
             tracks: TrackReader::find(dataset, &options.tracks, frames)?,
             workers,
             decoded: None,
+            device: OnceLock::new(),
             keeper: Arc::default(),
             deciding,
             counters,
@@ -220,7 +224,8 @@ impl Engine {
 
     /// The counters of the work done so far.
     pub fn stats(&self) -> LoaderStats {
-        self.counters.snapshot(self.specs.dataset.remote_stats(), self.decoded.as_ref())
+        let kept = self.device.get().map_or(0, Device::bytes);
+        self.counters.snapshot(self.specs.dataset.remote_stats(), self.decoded.as_ref(), kept)
     }
 
     /// The number of batches that are made ahead at a time.

@@ -33,15 +33,30 @@ pub(super) trait SampleSlot: Send {
 
 /// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
 pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
-    let plan = engine.batch(epoch, k)?;
+    fill_seats(engine, &engine.batch(epoch, k)?, batch)?;
+    add(&engine.counters.batches, 1);
+    Ok(())
+}
+
+/// Replaces the contents of `batch`, as [`fill`], by a batch that a device declined.
+pub(crate) fn fill_declined(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
+    let counters = &engine.counters;
+    fill_seats(engine, &engine.batch(epoch, k)?, batch)?;
+    let [clips, frames, ..] = batch.shape();
+    add(&counters.device_declined, (clips * frames) as u64);
+    Ok(())
+}
+
+/// Replaces the contents of `batch` by these samples, and reuses its memory.
+pub(super) fn fill_seats(engine: &Engine, plan: &BatchSeats, batch: &mut Batch) -> Result<()> {
     batch.reshape(plan.shape.dimensions(&engine.options.pictures));
     batch.reserve(engine.options.pictures.dtype)?;
     let mut data = std::mem::take(&mut batch.data);
     let filled = match &mut data {
-        BatchData::U8(data) => pictures(engine, &plan, data, batch),
-        BatchData::F16(data) => pictures(engine, &plan, data, batch),
-        BatchData::Bf16(data) => pictures(engine, &plan, data, batch),
-        BatchData::F32(data) => pictures(engine, &plan, data, batch),
+        BatchData::U8(data) => pictures(engine, plan, data, batch),
+        BatchData::F16(data) => pictures(engine, plan, data, batch),
+        BatchData::Bf16(data) => pictures(engine, plan, data, batch),
+        BatchData::F32(data) => pictures(engine, plan, data, batch),
     };
     batch.data = data;
     filled
@@ -65,7 +80,9 @@ pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], 
         Dtype::F16 => pictures(engine, &plan, aligned::<f16>(memory)?, batch),
         Dtype::Bf16 => pictures(engine, &plan, aligned::<bf16>(memory)?, batch),
         Dtype::F32 => pictures(engine, &plan, aligned::<f32>(memory)?, batch),
-    }
+    }?;
+    add(&engine.counters.batches, 1);
+    Ok(())
 }
 
 /// Asks the system to read the pages of batch `k` of `epoch`, if it exists. Errors come later, with the batch.
@@ -248,7 +265,6 @@ fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Res
         params.frames = frames;
         batch.params.push(params);
     }
-    add(&engine.counters.batches, 1);
     Ok(())
 }
 
