@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
 use vidrec::{
-    Dataset, Dtype, Field, JpegBatch, JpegFrame, PrefetchedBatch, SampleParams, TilePlan, TrackBatch,
-    TrackData, TrackType,
+    Dataset, Dtype, Field, JpegBatch, JpegFrame, PrefetchedBatch, SampleParams, TilePlan, TrackBatch, TrackData,
+    TrackType,
 };
 
 use crate::error::{raise, usage};
@@ -28,7 +28,7 @@ pub struct Batch {
     /// Of a batch of JPEGs, which are then the samples.
     jpegs: Option<Vec<JpegFrame>>,
     /// How a device makes the pictures of those.
-    plan: Option<Box<TilePlan>>,
+    pub plan: Option<Box<TilePlan>>,
     /// The pictures of clips that a device cannot make.
     others: Option<Py<Samples>>,
     labels: Vec<i64>,

@@ -1,5 +1,7 @@
 //! Decodes a part of a picture: only its tiles if the JPEG has them, otherwise the whole picture.
 
+use std::ops::Range;
+
 use super::between_reads::between_reads;
 use super::choice::JpegDecoder;
 use super::codec::{Decompressor, PrivateCopy, Yuv420, check_limits};

@@ -41,7 +41,7 @@ class Feed:
             self._warn(len(others[0]), inner.shape[0])
         try:
             work = self._maker.start(torch.from_dlpack(inner.samples), inner.plan, others, inner.shape)
-        except torch.OutOfMemoryError as e:
+        except torch.cuda.OutOfMemoryError as e:
             text = "the device has no memory for the next batches: make batches or device_cache smaller"
             raise UsageError(f"{text} ({e})") from e
         self._engine.device_has(inner)

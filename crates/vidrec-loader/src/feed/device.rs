@@ -41,12 +41,12 @@ impl Device {
     }
 
     /// The JPEG of a frame, if the device has its bytes.
-    pub fn find(&self, frame: FrameKey) -> Option<KeptJpeg> {
+    pub(super) fn find(&self, frame: FrameKey) -> Option<KeptJpeg> {
         self.lock().jpegs.get(&frame).filter(|jpeg| jpeg.is_there).cloned()
     }
 
     /// The place for the JPEG of a frame. `None` if the memory is full.
-    pub fn place(&self, frame: FrameKey, tiles: &Arc<FoundTiles>) -> Option<u64> {
+    pub(super) fn place(&self, frame: FrameKey, tiles: &Arc<FoundTiles>) -> Option<u64> {
         let mut kept = self.lock();
         if let Some(known) = kept.jpegs.get(&frame) {
             return Some(known.start);
