@@ -79,3 +79,31 @@ impl Device {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vidrec_format::planes::Planes;
+    use vidrec_jpeg::{Encoder, JpegDecoder, RegionDecoder};
+
+    fn frame(number: u64, jpeg_length: u32) -> FrameKey {
+        FrameKey { number, jpeg_length, ..FrameKey::default() }
+    }
+
+    #[test]
+    fn a_jpeg_has_a_place_at_once_and_is_there_once_its_bytes_are() {
+        let mut jpeg = Vec::new();
+        Encoder::new(90).unwrap().encode(&Planes::new(32, 16).unwrap(), &mut jpeg).unwrap();
+        let tiles = Arc::new(RegionDecoder::new(JpegDecoder::Auto).unwrap().tiles(&jpeg).unwrap().unwrap());
+        let device = Device::new(200);
+        let [first, second, third] = [frame(0, 65), frame(1, 64), frame(2, 9)];
+        assert_eq!([first, second, third].map(|frame| device.place(frame, &tiles)), [Some(0), Some(128), None]);
+        assert_eq!(device.place(first, &tiles), Some(0), "it keeps its place");
+        assert!(device.find(first).is_none());
+        device.has(&[first, third]);
+        assert_eq!(device.find(first).map(|kept| kept.start), Some(0));
+        assert!(device.find(second).is_none() && device.find(third).is_none());
+        assert_eq!(device.bytes(), 192);
+        assert!(device.find(frame(0, 64)).is_none(), "a JPEG of another length is another one");
+    }
+}
