@@ -155,8 +155,6 @@ class Options:
             raise UsageError("loader option pin_memory: it cannot be combined with memory of your own; pin that yourself")
         if self.pin_memory and output == "numpy":
             raise UsageError("loader option pin_memory: it needs output='torch'")
-        if self.cameras is not None and own:
-            raise UsageError("loader option output: memory of your own cannot be combined with cameras")
 
     def _check_device(self, own: bool, output: Any) -> None:
         if own or output in ("numpy", "jpeg"):

@@ -268,8 +268,6 @@ class Loader(Generic[B]):
         self._engine: Optional[_vidrec.Engine] = None
         self._made_for: Any = None
         engine = self._ready()
-        if self._out is not None and engine.shapes_differ():
-            raise UsageError("loader option output: batches differ in shape, so memory of your own cannot hold them")
         for text in engine.warnings():
             warnings.warn(text, LoaderWarning, stacklevel=2)
 
@@ -508,6 +506,10 @@ class _Made(Generic[B]):
         """Samples without a copy."""
         return self.shown(np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples))
 
+    def shape(self, inner: _vidrec.Batch) -> Tuple[int, ...]:
+        """The shape of the frames of a batch, in the form that was asked for."""
+        return self._shape(inner.shape)
+
     def shown(self, stored: Any) -> Any:
         """A tensor as it is stored, with its dimensions in the order that was asked for."""
         if not self._channels_last_3d:
@@ -526,7 +528,8 @@ class _Made(Generic[B]):
         jpegs = self.jpegs(inner) if frames is None else None
         if jpegs is None:
             frames = self.frames(inner.samples) if frames is None else frames
-            frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:])) if self._cameras else frames
+            if self._cameras and frames.ndim == 5:
+                frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
         camera_mask = None
         if self._cameras:
             camera_mask = self._known(inner.camera_mask, np.bool_).reshape(per_frame)
@@ -705,13 +708,10 @@ class _Iterator(Generic[B]):
         self._last = self._given.popleft()
         if self._allocate is not None:
             self._provide_pinned()
-            # A batch that is smaller than the largest is at the start of its memory.
-            shape = found[1].shape
-            stored = self._last if list(self._last.shape) == shape else self._last.view(-1)[: math.prod(shape)].view(shape)
-            return self._made.shown(stored), found[1]
-        # A last batch that is smaller is at the start of your memory.
-        clips = found[1].shape[0]
-        return self._last if clips == len(self._last) else self._last[:clips], found[1]
+            return self._made.shown(_memory.start(self._last, found[1].shape)), found[1]
+        if tuple(self._last.shape) == tuple(self._made.shape(found[1])):
+            return self._last, found[1]
+        return self._made.shown(_memory.start(self._last, found[1].shape, self._loader._channels_last_3d)), found[1]
 
     def _provide(self, tensor: Any) -> None:
         loader = self._loader

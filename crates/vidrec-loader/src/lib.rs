@@ -183,7 +183,7 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new), and buckets, sizes or another order.
+    /// The errors of [`new`](Self::new), and another order.
     pub fn mix(mix: &Mix, options: LoaderOptions) -> Result<Self> {
         Ok(Loader::of(Engine::of_mix(mix, options, None)?))
     }
@@ -224,7 +224,8 @@ impl Loader {
         self.engine.first_epoch()
     }
 
-    /// The number of batches that this rank has in a whole epoch. It is the same on every rank.
+    /// The number of batches that this rank has in a whole epoch. It is the same on every rank. If clips of a mix, or clips
+    /// drawn by weight, are divided into buckets, epochs differ by some batches, and this is the number of epoch 0.
     pub fn batches_per_epoch(&self) -> u64 {
         self.engine.batches_per_epoch()
     }
