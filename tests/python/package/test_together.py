@@ -164,3 +164,27 @@ def test_the_page_says_what_does_not_go_together():
     rows = [f"| {a} | {b} | {why} |" for (a, b), (_, why) in REFUSED.items()]
     assert page.split("why |\n| --- | --- | --- |\n")[1].split("\n\n")[0].splitlines() == rows
     assert all(f"**{name}**" in page for name in FEATURES)
+
+
+def test_a_substitute_replaces_all_cameras_of_a_sample(rig, tmp_path):
+    for file in rig.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    options = {"frames": 4, "crop": 24, "cameras": vidrec.Cameras(["front", "wrist"])}
+    (whole,) = vidrec.Loader(rig, 6, **options)
+    # In the middle of its file.
+    damaged = [i for i, clip in enumerate(vidrec.open(rig)) if clip.attributes["camera"] == "wrist"][3]
+    episode = int(vidrec.open(rig)[damaged].attributes["episode"])
+    jpegs = [vidrec.open(rig)[damaged].jpeg(t) for t in range(len(vidrec.open(rig)[damaged]))]
+    (record,) = tmp_path.glob("*.rec")
+    data = bytearray(record.read_bytes())
+    for jpeg in jpegs:
+        data[data.index(jpeg) + len(jpeg) // 2] ^= 4
+    record.write_bytes(data)
+    with pytest.raises(vidrec.FormatError, match=f"episode {episode}"):
+        list(vidrec.Loader(tmp_path, 6, **options))
+    loader = vidrec.Loader(tmp_path, 6, on_bad_frame="substitute", **options)
+    (batch,) = loader
+    place = [params["instead_of"] is not None for params in batch.params].index(True)
+    assert batch.params[place]["instead_of"] == whole.clips[place] and loader.stats().substituted_clips == 1
+    instead = whole.clips.tolist().index(batch.clips[place])
+    assert instead != place and torch.equal(batch.frames[place], whole.frames[instead])
