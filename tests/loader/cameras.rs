@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
     Batch, Cameras, CamerasCrop, ClipInfo, Crop, Dataset, FrameData, Frames, JsonObject, Loader, LoaderOptions,
-    Missing, OnBadFrame, Writer, WriterOptions,
+    Missing, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};

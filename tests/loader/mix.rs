@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Batch, Batching, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Meta, Mix,
-    MixLabels, MixOptions, OnBadFrame, ShortClips, Writer, WriterOptions,
+    Batch, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Meta, Mix, MixLabels,
+    MixOptions, OnBadFrame, ShortClips, Writer, WriterOptions,
 };
 
 use crate::common::{damage, jpeg, options};
