@@ -184,7 +184,7 @@ def test_a_substitute_replaces_all_cameras_of_a_sample(rig, tmp_path):
         list(vidrec.Loader(tmp_path, 6, **options))
     loader = vidrec.Loader(tmp_path, 6, on_bad_frame="substitute", **options)
     (batch,) = loader
-    place = [params["instead_of"] is not None for params in batch.params].index(True)
-    assert batch.params[place]["instead_of"] == whole.clips[place] and loader.stats().substituted_clips == 1
+    place = [params.instead_of is not None for params in batch.params].index(True)
+    assert batch.params[place].instead_of == whole.clips[place] and loader.stats().substituted_clips == 1
     instead = whole.clips.tolist().index(batch.clips[place])
     assert instead != place and torch.equal(batch.frames[place], whole.frames[instead])
