@@ -86,6 +86,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--batch-size", type=int, default=16, help="clips of one step, in each process")
     parser.add_argument("--size", type=int, default=32, help="side of the pictures")
     parser.add_argument("--clips", type=int, metavar="N", help="make N clips of each class (default: 40, if there are no videos)")
+    parser.add_argument("--device-frames", action="store_true", help="the GPU makes the frames, too: see docs/gpu-decoding.md")
     parser.add_argument("--checkpoint", type=Path)
     parser.add_argument("--save-every", type=int, default=5, metavar="STEPS")
     parser.add_argument("--stop-after", type=int, metavar="STEPS", help="end as if the machine had failed")
@@ -145,8 +146,12 @@ def main() -> None:
         normalize=vidrec.Normalize(0.5, 0.25),
         layout="BCTHW",
         batch_size=args.batch_size,
-        pin_memory=device.type == "cuda",
     )
+    if args.device_frames:
+        # The same frames, bit for bit.
+        options.update(device=device, device_cache="1GB")
+    else:
+        options.update(pin_memory=device.type == "cuda")
     # Rank and world size are those of torch.distributed. No flips: they would swap two of the classes.
     loader = vidrec.Loader(train, shuffle=True, crop=vidrec.RandomCrop(args.size), **options)
     test = vidrec.Loader(held_out, crop=args.size, **options)

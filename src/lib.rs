@@ -106,6 +106,8 @@ pub use vidrec_format::stop::stoppable;
 pub use vidrec_format::track::payload::TrackNumber;
 pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use vidrec_format::{dataset_json, limits};
+#[doc(hidden)]
+pub use vidrec_loader::TilePlan;
 pub use vidrec_loader::{
     Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
     ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field, Frames, JpegBatch,
@@ -113,8 +115,6 @@ pub use vidrec_loader::{
     Normalize, OnBadFrame, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start, TrackAnchor,
     TrackBatch, TrackData, TrackHow, TrackWindow,
 };
-#[doc(hidden)]
-pub use vidrec_loader::{TileBatch, TilePlan};
 pub use vidrec_sampler::order::Last;
 #[doc(hidden)]
 pub use vidrec_store::disk::refuse_file;

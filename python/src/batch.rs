@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
 use vidrec::{
-    Dataset, Dtype, Field, JpegBatch, JpegFrame, PrefetchedBatch, SampleParams, TileBatch, TilePlan, TrackBatch,
-    TrackData, TrackType,
+    Dataset, Dtype, Field, JpegBatch, JpegFrame, PrefetchedBatch, SampleParams, TilePlan, TrackBatch, TrackData,
+    TrackType,
 };
 
 use crate::error::{raise, usage};
@@ -28,7 +28,9 @@ pub struct Batch {
     /// Of a batch of JPEGs, which are then the samples.
     jpegs: Option<Vec<JpegFrame>>,
     /// How a device makes the pictures of those.
-    plan: Option<TilePlan>,
+    pub plan: Option<Box<TilePlan>>,
+    /// The pictures of clips that a device cannot make.
+    others: Option<Py<Samples>>,
     labels: Vec<i64>,
     clips: Vec<u64>,
     source_ids: Vec<u32>,
@@ -59,6 +61,7 @@ impl Batch {
             shape: batch.shape(),
             jpegs: None,
             plan: None,
+            others: None,
             labels: batch.labels.clone(),
             clips: batch.clips.clone(),
             source_ids: batch.source_ids.clone(),
@@ -81,31 +84,27 @@ impl Batch {
     }
 
     /// A batch of JPEGs made ahead.
-    pub fn jpegs_ahead(py: Python<'_>, batch: PrefetchedBatch<JpegBatch>, kind: &Kind) -> PyResult<Self> {
+    pub fn jpegs_ahead(py: Python<'_>, mut batch: PrefetchedBatch<JpegBatch>, kind: &Kind) -> PyResult<Self> {
         let (whole, jpegs) = (Batch::known(&batch.facts, kind), Some(batch.frames.clone()));
-        let samples = Some(Py::new(py, Samples::jpegs_ahead(batch))?);
-        Ok(Batch { samples, jpegs, ..whole })
-    }
-
-    /// A batch of JPEGs with its plan, made ahead.
-    pub fn tiles_ahead(py: Python<'_>, mut batch: PrefetchedBatch<TileBatch>, kind: &Kind) -> PyResult<Self> {
-        let (whole, jpegs) = (Batch::known(&batch.jpegs.facts, kind), Some(batch.jpegs.frames.clone()));
         let plan = batch.plan().take();
-        let samples = Some(Py::new(py, Samples::tiles_ahead(batch))?);
-        Ok(Batch { samples, jpegs, plan, ..whole })
-    }
-
-    /// A batch of JPEGs with its plan, made at once.
-    pub fn tiles_made(py: Python<'_>, batch: TileBatch, kind: &Kind) -> PyResult<Self> {
-        let plan = batch.plan;
-        Ok(Batch { plan, ..Batch::jpegs_made(py, batch.jpegs, kind)? })
+        let samples = Some(Py::new(py, Samples::jpegs_ahead(batch))?);
+        Batch { samples, jpegs, ..whole }.planned(py, plan, kind)
     }
 
     /// A batch of JPEGs made at once.
-    pub fn jpegs_made(py: Python<'_>, batch: JpegBatch, kind: &Kind) -> PyResult<Self> {
+    pub fn jpegs_made(py: Python<'_>, mut batch: JpegBatch, kind: &Kind) -> PyResult<Self> {
         let (whole, jpegs) = (Batch::known(&batch.facts, kind), Some(batch.frames.clone()));
+        let plan = batch.plan.take();
         let samples = Some(Py::new(py, Samples::jpegs_made(batch))?);
-        Ok(Batch { samples, jpegs, ..whole })
+        Batch { samples, jpegs, ..whole }.planned(py, plan, kind)
+    }
+
+    /// With the plan for a device.
+    fn planned(self, py: Python<'_>, plan: Option<Box<TilePlan>>, kind: &Kind) -> PyResult<Self> {
+        let Some(mut plan) = plan else { return Ok(self) };
+        let others = std::mem::take(&mut plan.made);
+        let others = if plan.others.is_empty() { None } else { Some(Py::new(py, Samples::made(others, kind.dtype))?) };
+        Ok(Batch { plan: Some(plan), others, ..self })
     }
 }
 
@@ -154,9 +153,9 @@ impl Batch {
     }
 
     /// How a device makes the pictures, as values of this machine: tiles, frames, codings, numbers, weights,
-    /// conversions, and the number of samples; none if only a processor can.
+    /// conversions, JPEGs to take and to keep; then the numbers of samples and of bytes.
     #[getter]
-    fn plan<'py>(&self, py: Python<'py>) -> Option<([Bound<'py, PyBytes>; 6], u64)> {
+    fn plan<'py>(&self, py: Python<'py>) -> Option<([Bound<'py, PyBytes>; 8], u64, u64)> {
         let plan = self.plan.as_ref()?;
         let parts = [
             bytes(py, plan.tiles.iter().flatten().map(|n| n.to_ne_bytes())),
@@ -165,8 +164,18 @@ impl Batch {
             bytes(py, plan.numbers.iter().map(|n| n.to_ne_bytes())),
             bytes(py, plan.weights.iter().map(|n| n.to_ne_bytes())),
             bytes(py, plan.conversions.iter().map(|n| n.to_ne_bytes())),
+            bytes(py, plan.taken.iter().flatten().map(|n| n.to_ne_bytes())),
+            bytes(py, plan.keep.iter().flatten().map(|n| n.to_ne_bytes())),
         ];
-        Some((parts, plan.samples))
+        Some((parts, plan.samples, plan.bytes))
+    }
+
+    /// The numbers of clips that the processor made, because a device cannot, as 64-bit integers of this machine, and
+    /// their pictures; none if there are no such clips.
+    #[getter]
+    fn others<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Py<Samples>)> {
+        let (plan, samples) = (self.plan.as_ref()?, self.others.as_ref()?);
+        Some((bytes(py, plan.others.iter().map(|clip| clip.to_ne_bytes())), samples.clone_ref(py)))
     }
 
     /// Whether each clip counts, a byte each.

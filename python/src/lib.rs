@@ -55,7 +55,6 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<loader::Engine>()?;
     module.add_class::<loader::Batches>()?;
     module.add_class::<loader::JpegBatches>()?;
-    module.add_class::<loader::TileBatches>()?;
     module.add_class::<loader::BatchesInto>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<memory::Samples>()?;

@@ -131,16 +131,17 @@ impl Engine {
         Ok(JpegBatches { batches: Ahead::new(batches), kind: self.kind.clone() })
     }
 
-    fn iter_tiles(&self, epoch: u64, first: u64, step: u64) -> PyResult<TileBatches> {
-        let batches = self.loader.get()?.iter_tiles(Epochs::from(epoch).part(first, step)).map_err(raise)?;
-        Ok(TileBatches { batches: Ahead::new(batches), kind: self.kind.clone() })
+    /// Makes batches of JPEGs with plans for a device that has so many bytes to keep JPEGs.
+    fn serve_device(&self, room: u64) -> PyResult<()> {
+        self.loader.get()?.serve_device(room);
+        Ok(())
     }
 
-    /// One batch of JPEGs with its plan, made at once.
-    fn batch_tiles(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
+    /// Notes that the device has what this batch brought.
+    fn device_has(&self, batch: &Batch) -> PyResult<()> {
         let loader = self.loader.get()?;
-        let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch_tiles(epoch, number))?;
-        Batch::tiles_made(py, batch, &self.kind)
+        batch.plan.iter().for_each(|plan| loader.device_has(plan));
+        Ok(())
     }
 
     /// One batch of JPEGs, made at once.
@@ -148,6 +149,13 @@ impl Engine {
         let loader = self.loader.get()?;
         let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch_jpegs(epoch, number))?;
         Batch::jpegs_made(py, batch, &self.kind)
+    }
+
+    /// A batch that the device declined, made by the processor.
+    fn batch_for_device(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
+        let loader = self.loader.get()?;
+        let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch_for_device(epoch, number))?;
+        Batch::made(py, batch, &self.kind)
     }
 
     /// One batch, made at once.
@@ -224,21 +232,10 @@ impl JpegBatches {
         let batch = taken(py, self.batches.get()?)?;
         batch.map(|batch| Batch::jpegs_ahead(py, batch, &self.kind)).transpose()
     }
-}
 
-/// Batches of JPEGs with their plans, made ahead.
-#[pyclass(frozen, module = "vidrec._vidrec")]
-pub struct TileBatches {
-    batches: Ahead<vidrec::Batches<vidrec::TileBatch>>,
-    kind: Kind,
-}
-
-#[pymethods]
-impl TileBatches {
-    /// The next batch; none after the last.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let batch = taken(py, self.batches.get()?)?;
-        batch.map(|batch| Batch::tiles_ahead(py, batch, &self.kind)).transpose()
+    /// Whether `next` returns at once.
+    fn is_ready(&self) -> PyResult<bool> {
+        Ok(lock(self.batches.get()?).wait(Duration::ZERO))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use vidrec::{Batch, Dtype, JpegBatch, PrefetchedBatch, TileBatch};
+use vidrec::{Batch, Dtype, JpegBatch, PrefetchedBatch};
 
 use crate::error::usage;
 use crate::per_process::PerProcess;
@@ -25,7 +25,6 @@ enum Held {
     Ahead(Box<PrefetchedBatch>),
     Made(Box<Batch>),
     JpegsAhead(Box<PrefetchedBatch<JpegBatch>>),
-    TilesAhead(Box<PrefetchedBatch<TileBatch>>),
     JpegsMade(Box<JpegBatch>),
     Bytes(Vec<u8>),
 }
@@ -36,7 +35,6 @@ impl Held {
             Held::Ahead(batch) => batch.bytes_mut().as_mut_ptr(),
             Held::Made(batch) => batch.data.bytes_mut().as_mut_ptr(),
             Held::JpegsAhead(batch) => batch.bytes_mut().as_mut_ptr(),
-            Held::TilesAhead(batch) => batch.bytes_mut().as_mut_ptr(),
             Held::JpegsMade(batch) => batch.data.as_mut_ptr(),
             Held::Bytes(bytes) => bytes.as_mut_ptr(),
         }
@@ -78,12 +76,6 @@ impl Samples {
     pub fn jpegs_ahead(batch: PrefetchedBatch<JpegBatch>) -> Self {
         let shape = vec![batch.data.len() as i64];
         Samples::new(Held::JpegsAhead(Box::new(batch)), shape, Dtype::U8)
-    }
-
-    /// The JPEGs of a batch with a plan, made ahead.
-    pub fn tiles_ahead(batch: PrefetchedBatch<TileBatch>) -> Self {
-        let shape = vec![batch.jpegs.data.len() as i64];
-        Samples::new(Held::TilesAhead(Box::new(batch)), shape, Dtype::U8)
     }
 
     /// The JPEGs of a batch made at once.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
@@ -19,14 +20,14 @@ def region(value: Any, shape: Sequence[int], dtype: str, channels_last_3d: bool)
     """Address and length in bytes of a tensor or array, if a batch can be written there."""
     if is_tensor(value):
         found, kind = tuple(value.shape), str(value.dtype).replace("torch.", "")
-        stored = value.permute(0, 2, 3, 4, 1) if channels_last_3d and value.ndim == 5 else value
+        stored = _stored(value, channels_last_3d)
         plain = value.device.type == "cpu" and stored.is_contiguous()
         address, length = value.data_ptr(), value.numel() * value.element_size()
     else:
         found, kind = value.shape, value.dtype.name
         # NumPy has no bfloat16.
         dtype = "uint16" if dtype == "bfloat16" else dtype
-        stored = value.transpose(0, 2, 3, 4, 1) if channels_last_3d and value.ndim == 5 else value
+        stored = _stored(value, channels_last_3d)
         plain = value.flags.writeable and stored.flags.c_contiguous
         address, length = value.ctypes.data, value.nbytes
     if found != tuple(shape) or kind != dtype:
@@ -35,6 +36,20 @@ def region(value: Any, shape: Sequence[int], dtype: str, channels_last_3d: bool)
         how = "channels_last_3d" if channels_last_3d else "contiguous"
         raise UsageError(f"loader option output: expected writable CPU memory, {how}")
     return address, length
+
+
+def _stored(value: Any, channels_last_3d: bool) -> Any:
+    """A tensor or array with its dimensions in the order of its memory."""
+    n = value.ndim
+    if not channels_last_3d or n < 5:
+        return value
+    axes = (*range(n - 4), n - 3, n - 2, n - 1, n - 4)
+    return value.permute(axes) if is_tensor(value) else value.transpose(axes)
+
+
+def start(value: Any, shape: Sequence[int], channels_last_3d: bool = False) -> Any:
+    """The start of memory in a shape, as it is stored: a batch that is smaller than the largest is there."""
+    return _stored(value, channels_last_3d).reshape(-1)[: math.prod(shape)].reshape(tuple(shape))
 
 
 def check_apart(tensors: Sequence[Any], shape: Sequence[int], dtype: str, channels_last_3d: bool) -> None:

@@ -71,6 +71,7 @@ class LoaderKeywords(SampleKeywords, total=False):
     batching: Optional[Batching]
     pin_memory: bool
     device: Union[str, torch.device, None]
+    device_cache: Optional[Size]
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class Options:
     output: OutputGiven = None
     pin_memory: bool = False
     device: Union[str, torch.device, None] = None
+    device_cache: Optional[Size] = None
     threads: Optional[int] = None
     prefetch: PrefetchGiven = 4
     decoded_cache: CacheGiven = None
@@ -147,18 +149,19 @@ class Options:
             raise UsageError("loader option decoded_cache: output='jpeg' decodes nothing; choose one of them")
         if self.device is not None:
             self._check_device(own, output)
+        elif self.device_cache is not None:
+            raise UsageError("loader option device_cache: it is the memory of a device; give device='cuda', too")
         if self.pin_memory and own:
             raise UsageError("loader option pin_memory: it cannot be combined with memory of your own; pin that yourself")
         if self.pin_memory and output == "numpy":
             raise UsageError("loader option pin_memory: it needs output='torch'")
-        if self.cameras is not None and own:
-            raise UsageError("loader option output: memory of your own cannot be combined with cameras")
 
     def _check_device(self, own: bool, output: Any) -> None:
         if own or output in ("numpy", "jpeg"):
             raise UsageError("loader option device: pictures on a device are tensors of torch; leave out output")
         if self.decoded_cache is not None:
             raise UsageError("loader option decoded_cache: the device decodes; choose one of decoded_cache and device")
+        self.device_room()
         if self.pin_memory:
             raise UsageError("loader option pin_memory: with device, frames are not in the memory of the host")
 
@@ -171,6 +174,14 @@ class Options:
         prefetch: Any = self.prefetch
         most = parse_bytes(prefetch.bytes) if isinstance(prefetch.bytes, str) else prefetch.bytes
         return prefetch.batches, most or 1
+
+    def device_room(self) -> int:
+        """Bytes of JPEGs that a device keeps."""
+        given = self.device_cache
+        room = parse_bytes(given) if isinstance(given, str) else _whole("device_cache", given or 0, 0, U64)
+        if room is None:
+            raise _refuse("device_cache", "bytes such as '20GB'", given)
+        return room
 
     def means(self) -> Tuple[Channels3, Channels3]:
         """Mean and standard deviation of each channel."""
@@ -300,7 +311,7 @@ def to_json(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) 
     """The options as the library reads them. A value of one of several classes is under the name of its class."""
     told = {field.name: getattr(options, field.name) for field in fields(options)}
     # These are Python's alone.
-    for name in ("output", "pin_memory", "device"):
+    for name in ("output", "pin_memory", "device", "device_cache"):
         del told[name]
     layout = "BTHWC" if options.layout == "channels_last_3d" else options.layout
     # The sources of a mix have orders of their own.

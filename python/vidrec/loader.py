@@ -137,6 +137,9 @@ class Loader(Generic[B]):
         Where frames are made: ``"cuda"`` or ``"cuda:1"`` for a GPU, which decodes, crops and normalizes instead of the
         threads, and on which :attr:`Batch.frames` are then. They are the same, bit for bit. ``"cpu"`` runs the same code on a
         processor, slowly, for tests. Needs ``pip install 'vidrec[gpu]'``. Default: the threads make frames in the host's memory.
+    device_cache : int or str, optional
+        Keep JPEGs in the device's memory, at most this much, such as ``"20GB"``: later epochs do not read them again.
+        The batches are the same. Each frame also takes about a kilobyte of the host's memory. Default: none.
     threads : int, optional
         Threads that decode. Default: as many as there are cores, up to 8.
     prefetch : int or Prefetch, default 4
@@ -230,6 +233,7 @@ class Loader(Generic[B]):
         output: OutputGiven = None,
         pin_memory: bool = False,
         device: Union[str, torch.device, None] = None,
+        device_cache: Union[int, str, None] = None,
         threads: Optional[int] = None,
         prefetch: PrefetchGiven = 4,
         decoded_cache: CacheGiven = None,
@@ -249,8 +253,8 @@ class Loader(Generic[B]):
         self._output: Optional[str] = None if self._out is not None else cast(Optional[str], asked.output)
         self._pin_memory = asked.pin_memory
         self._device = None if asked.device is None else _device.chosen(asked.device)
-        # Whether a warning said so.
-        self._device_declined = False
+        # What makes frames on it, for the engine.
+        self._feed: Optional[Feed] = None
         # What is made of a batch, one after another.
         self._functions: Tuple[Callable[[Any], Any], ...] = ()
         self._next_epoch = 0
@@ -264,8 +268,6 @@ class Loader(Generic[B]):
         self._engine: Optional[_vidrec.Engine] = None
         self._made_for: Any = None
         engine = self._ready()
-        if self._out is not None and engine.shapes_differ():
-            raise UsageError("loader option output: batches differ in shape, so memory of your own cannot hold them")
         for text in engine.warnings():
             warnings.warn(text, LoaderWarning, stacklevel=2)
 
@@ -307,9 +309,17 @@ class Loader(Generic[B]):
         wanted = (os.getpid(), rank, world_size, self._resumed)
         if self._engine is None or self._made_for != wanted:
             options = _options.to_json(self._asked, isinstance(self.dataset, Mix), rank, world_size)
-            self._engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
+            self._engine = engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
+            self._feed = None if self._device is None else self._fed(engine, self._device)
             self._made_for = wanted
         return self._engine
+
+    def _fed(self, engine: _vidrec.Engine, device: Any) -> Feed:
+        from ._device.feed import Feed
+
+        asked = self._asked
+        layout = "BTHWC" if self._channels_last_3d else asked.layout
+        return Feed(engine, device, str(asked.dtype), layout, asked.device_room())
 
     def __getstate__(self) -> Dict[str, Any]:
         if self._out is not None:
@@ -317,7 +327,7 @@ class Loader(Generic[B]):
         # A worker that was spawned has no process group of its own, and belongs to the rank of its parent. Without one here
         # either, whoever gets the loader may have one, and asks then.
         ranks = self._ranks or (distributed() if _process_group() else None)
-        return dict(self.__dict__, _engine=None, _made_for=None, _under_way=None, _ranks=ranks)
+        return dict(self.__dict__, _engine=None, _feed=None, _made_for=None, _under_way=None, _ranks=ranks)
 
     def __copy__(self) -> Loader[B]:
         other: Loader[B] = object.__new__(type(self))
@@ -417,10 +427,9 @@ class Loader(Generic[B]):
         """
         engine = self._ready()
         made = _Made(self, _torch(self._output))
-        if self._device is not None:
-            inner = engine.batch_tiles(epoch, number)
-            device = _Device(made, engine, self)
-            return made.mapped(device.batch(device.start(inner), epoch, number))
+        if self._feed is not None:
+            inner, frames = self._feed.finish(self._feed.start(engine.batch_jpegs(epoch, number)), epoch, number)
+            return made.mapped(made.batch(inner, epoch, number, made.shown(frames)))
         inner = engine.batch_jpegs(epoch, number) if self._output == "jpeg" else engine.batch(epoch, number)
         return made.mapped(made.batch(inner, epoch, number))
 
@@ -493,13 +502,13 @@ class _Made(Generic[B]):
         data = np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples)
         return _jpegs.of(data, stored, self._known, recipe)
 
-    def tensor(self, inner: _vidrec.Batch) -> Any:
-        """Samples of a batch as a tensor, without a copy."""
-        return self._torch.from_dlpack(inner.samples)
-
     def frames(self, samples: Any) -> Any:
         """Samples without a copy."""
         return self.shown(np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples))
+
+    def shape(self, inner: _vidrec.Batch) -> Tuple[int, ...]:
+        """The shape of the frames of a batch, in the form that was asked for."""
+        return self._shape(inner.shape)
 
     def shown(self, stored: Any) -> Any:
         """A tensor as it is stored, with its dimensions in the order that was asked for."""
@@ -519,7 +528,8 @@ class _Made(Generic[B]):
         jpegs = self.jpegs(inner) if frames is None else None
         if jpegs is None:
             frames = self.frames(inner.samples) if frames is None else frames
-            frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:])) if self._cameras else frames
+            if self._cameras and frames.ndim == 5:
+                frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
         camera_mask = None
         if self._cameras:
             camera_mask = self._known(inner.camera_mask, np.bool_).reshape(per_frame)
@@ -568,44 +578,6 @@ class _Made(Generic[B]):
         return self._array(bytearray(values), dtype)
 
 
-class _Device:
-    """Makes the frames of batches on the loader's device; those that it declines, by the processor."""
-
-    def __init__(self, made: _Made[Any], engine: _vidrec.Engine, loader: Loader[Any]) -> None:
-        from ._device.maker import Maker
-
-        assert loader._device is not None
-
-        asked = loader._asked
-        layout = "BTHWC" if loader._channels_last_3d else asked.layout
-        self._maker, self._made, self._engine = Maker(loader._device, str(asked.dtype), layout), made, engine
-        self._loader = loader
-
-    def start(self, inner: _vidrec.Batch) -> Tuple[_vidrec.Batch, Any]:
-        """Starts to make a batch."""
-        plan = inner.plan
-        if plan is None:
-            return inner, None
-        return inner, self._maker.start(self._made.tensor(inner), plan, inner.shape)
-
-    def batch(self, started: Tuple[_vidrec.Batch, Any], epoch: int, number: int) -> Batch[Any]:
-        inner, work = started
-        frames = None if work is None else self._maker.finish(work)
-        if frames is None:
-            # The processor decodes it, or says what is wrong with it.
-            inner = self._engine.batch(epoch, number)
-            self._warn()
-            frames = self._maker.upload(self._made.tensor(inner))
-        return self._made.batch(inner, epoch, number, self._made.shown(frames))
-
-
-    def _warn(self) -> None:
-        if not self._loader._device_declined:
-            self._loader._device_declined = True
-            text = "loader option device: the threads make batches in which a JPEG has no tiles, or is damaged"
-            warnings.warn(f"{text}; 'vidrec retile' adds tiles, and the pixels stay the same", LoaderWarning, stacklevel=5)
-
-
 class _Iterator(Generic[B]):
     """The batches of one epoch (by default the loader's next), or every ``step``-th of them.
 
@@ -638,14 +610,11 @@ class _Iterator(Generic[B]):
         self._engine = engine = loader._ready()
         self._made = _Made(loader, self._torch)
         self._into: Optional[_vidrec.BatchesInto] = None
-        self._batches: Union[_vidrec.Batches, _vidrec.JpegBatches, _vidrec.TileBatches]
-        self._device: Optional[_Device] = None
-        # The batches that the device makes.
+        self._batches: Union[_vidrec.Batches, _vidrec.JpegBatches]
+        # What makes frames on a device, and the batches that it makes.
+        self._feed = loader._feed
         self._started: Deque[Any] = deque()
-        if loader._device is not None:
-            self._device = _Device(self._made, engine, loader)
-            self._batches = engine.iter_tiles(self._epoch, self._number, self._step)
-        elif self._are_jpegs:
+        if self._are_jpegs or self._feed is not None:
             self._batches = engine.iter_jpegs(self._epoch, self._number, self._step)
         elif loader._out is None and self._allocate is None:
             self._batches = engine.iter(self._epoch, self._number, self._step)
@@ -678,8 +647,8 @@ class _Iterator(Generic[B]):
             return self._take()
 
     def _take(self) -> B:
-        if self._device is not None:
-            return self._take_from_device(self._device)
+        if self._feed is not None:
+            return self._take_from_device(self._feed)
         frames = None
         try:
             if self._into is None:
@@ -699,12 +668,12 @@ class _Iterator(Generic[B]):
         self._advance()
         return self._made.mapped(batch)
 
-    def _take_from_device(self, device: _Device) -> B:
+    def _take_from_device(self, feed: Feed) -> B:
         """The next batch. The one after it is started first, so that the device makes it while this one is used."""
-        while len(self._started) < 2 and (not self._started or self._started[-1] is not None):
+        while not self._started or (len(self._started) < 2 and self._started[0] is not None and self._batches.is_ready()):
             try:
                 inner = self._batches.next()
-                self._started.append(None if inner is None else device.start(inner))
+                self._started.append(None if inner is None else feed.start(inner))
             except Error as e:
                 self._started.append(e)
         started = self._started.popleft()
@@ -716,7 +685,8 @@ class _Iterator(Generic[B]):
             self._advance()
             raise started
         try:
-            batch = device.batch(started, self._epoch, self._number)
+            inner, frames = feed.finish(started, self._epoch, self._number)
+            batch = self._made.batch(inner, self._epoch, self._number, self._made.shown(frames))
         finally:
             self._advance()
         return self._made.mapped(batch)
@@ -738,13 +708,10 @@ class _Iterator(Generic[B]):
         self._last = self._given.popleft()
         if self._allocate is not None:
             self._provide_pinned()
-            # A batch that is smaller than the largest is at the start of its memory.
-            shape = found[1].shape
-            stored = self._last if list(self._last.shape) == shape else self._last.view(-1)[: math.prod(shape)].view(shape)
-            return self._made.shown(stored), found[1]
-        # A last batch that is smaller is at the start of your memory.
-        clips = found[1].shape[0]
-        return self._last if clips == len(self._last) else self._last[:clips], found[1]
+            return self._made.shown(_memory.start(self._last, found[1].shape)), found[1]
+        if tuple(self._last.shape) == tuple(self._made.shape(found[1])):
+            return self._last, found[1]
+        return self._made.shown(_memory.start(self._last, found[1].shape, self._loader._channels_last_3d)), found[1]
 
     def _provide(self, tensor: Any) -> None:
         loader = self._loader

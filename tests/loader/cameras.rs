@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
     Batch, Cameras, CamerasCrop, ClipInfo, Crop, Dataset, FrameData, Frames, JsonObject, Loader, LoaderOptions,
-    Missing, OnBadFrame, Writer, WriterOptions,
+    Missing, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -139,8 +139,5 @@ fn what_does_not_go_together_is_refused_by_name() {
     let e = refused(&[(1, "a", 12, 10), (1, "b", 3, 10)], two());
     assert!(e.contains("no frame at the time of another") && e.contains("clip 1"), "{e}");
     assert!(refused(&[(1, "a", 3, 10)], with(&["a", "a"])).contains("given twice"));
-    let on_bad_frame = OnBadFrame::Substitute;
-    let e = refused(&[(1, "a", 3, 10), (1, "b", 3, 10)], LoaderOptions { on_bad_frame, ..two() });
-    assert!(e.contains("on_bad_frame"), "{e}");
     assert!(refused(&[(1, "c", 3, 10)], two()).contains("no batch"));
 }

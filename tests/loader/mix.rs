@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Batch, Batching, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Meta, Mix,
-    MixLabels, MixOptions, OnBadFrame, ShortClips, Writer, WriterOptions,
+    Batch, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Meta, Mix, MixLabels,
+    MixOptions, OnBadFrame, ShortClips, Writer, WriterOptions,
 };
 
 use crate::common::{damage, jpeg, options};
@@ -286,11 +286,6 @@ fn what_makes_no_sense_is_refused_by_name() {
     for other in [Order::Given([1].into()), Order::Weighted(weights.into()), homes] {
         assert!(refused(order(other)).contains("option order"));
     }
-    let crop = Crop::cover_sizes([(8, 8), (8, 16)], false);
-    assert!(refused(LoaderOptions { crop, ..ranked(2, 0, 1) }).contains("option crop"));
-    let batching = Some(Batching::Buckets { lengths: vec![8] });
-    let buckets = LoaderOptions { frames: Frames::all(), batching, ..ranked(2, 0, 1) };
-    assert!(refused(buckets).contains("option batching"));
     let state = Loader::new(&sources.open(0), ranked(2, 0, 1)).unwrap().state(0, 1);
     assert!(
         Loader::resume_mix(&mix, ranked(2, 0, 1), &state).err().unwrap().to_string().contains("a different data set")

@@ -42,6 +42,7 @@ mod choice;
 mod codec;
 mod encode;
 mod fill;
+mod found_tiles;
 #[doc(hidden)]
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
@@ -64,6 +65,8 @@ pub use codec::{Decoder, Encoder, JpegHeader, RgbPicture, Subsampling};
 #[doc(hidden)]
 pub use fill::avoid_magic;
 #[doc(hidden)]
+pub use found_tiles::{FoundTiles, TilesOfRegion};
+#[doc(hidden)]
 pub use markers::exif;
 pub use measure::QualityTarget;
 #[doc(hidden)]
@@ -72,8 +75,7 @@ pub use measure::Scores;
 pub use recode::{ClipRecoder, RecodedClip};
 #[doc(hidden)]
 pub use region::{Cut, Region};
-#[doc(hidden)]
-pub use region_decoder::{DecodedRegion, FoundTiles, Pixels, RegionDecoder, changed, make_room};
+pub use region_decoder::{DecodedRegion, Pixels, RegionDecoder, changed, make_room};
 #[doc(hidden)]
 pub use retile::{Retiled, Retiler};
 #[doc(hidden)]

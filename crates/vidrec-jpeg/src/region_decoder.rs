@@ -5,9 +5,10 @@ use std::ops::Range;
 use super::between_reads::between_reads;
 use super::choice::JpegDecoder;
 use super::codec::{Decompressor, PrivateCopy, Yuv420, check_limits};
+use super::found_tiles::FoundTiles;
 use super::region::{Cut, Region};
 use super::scale::Scale;
-use super::tile_decoder::{Coding, TileDecoder, TilePlanes, Tiles};
+use super::tile_decoder::{TileDecoder, TilePlanes, Tiles};
 use super::tile_grid::{Parts, TileGrid};
 use super::tiles::{TileSelection, Tiler};
 use vidrec_format::allocation;
@@ -39,21 +40,6 @@ pub struct DecodedRegion {
     pub grid: TileGrid,
     /// The number of tiles that had to be decoded. The others were already in the planes.
     pub tiles: u32,
-}
-
-/// The tiles of a part of a picture, for a decoder on another device.
-#[derive(Debug, Clone)]
-pub struct FoundTiles {
-    /// The part of the picture: whole tiles.
-    pub cut: Cut,
-    /// The number of tiles in a row of the part.
-    pub columns: u32,
-    /// The number of MCUs in a tile.
-    pub restart: u32,
-    /// The entropy-coded data of each tile in the JPEG, row by row.
-    pub ranges: Vec<Range<usize>>,
-    /// The coding of the blocks.
-    pub coding: Coding,
 }
 
 /// A decoder of parts of pictures. Create one for each thread, and reuse it for every frame.
@@ -103,23 +89,16 @@ impl RegionDecoder {
         self.tiler.grid(jpeg)
     }
 
-    /// Finds the tiles that `region` touches, for a decoder on another device. `None` if only a processor can decode
-    /// this JPEG.
+    /// Finds the tiles of a JPEG, for a decoder on another device. `None` if only a processor can decode this JPEG.
     ///
     /// # Errors
     ///
     /// libjpeg-turbo does not accept the header.
-    pub fn tiles(&mut self, jpeg: &[u8], region: Region) -> Result<Option<FoundTiles>> {
-        let Some(selection) = self.tiler.select(jpeg, region, true) else { return Ok(None) };
+    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<FoundTiles>> {
+        let Some(selection) = self.tiler.select_all(jpeg) else { return Ok(None) };
         self.read_coding()?;
-        let (segments, coding) = self.tiler.selected();
-        let Some(coding) = coding else { return Ok(None) };
-        let TileSelection { grid, parts, cut } = &selection;
-        let (across, _) = grid.parts();
-        let row = |row: u32| &segments[(row * across + parts.columns.start) as usize..][..parts.columns.len()];
-        let ranges = parts.rows.clone().flat_map(row).map(|tile| tile.range.clone()).collect();
-        let (columns, restart) = (parts.columns.len() as u32, selection.restart());
-        Ok(Some(FoundTiles { cut: *cut, columns, restart, ranges, coding: coding.clone() }))
+        let (tiles, coding) = self.tiler.selected();
+        Ok(coding.and_then(|coding| FoundTiles::new(selection.grid, tiles, coding)))
     }
 
     /// Reads the coding of the blocks of the last selection, once for all frames with the same header. If

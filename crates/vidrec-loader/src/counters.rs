@@ -24,6 +24,10 @@ pub struct LoaderStats {
     pub tiles_decoded: u64,
     /// Tiles of these JPEGs that were not decoded because they are outside the crop.
     pub tiles_skipped: u64,
+    /// Frames of batches for a device that the processor made, because the device could not.
+    pub device_declined: u64,
+    /// Bytes of the JPEGs that a device keeps for later epochs.
+    pub device_kept_bytes: u64,
     /// Counters of the cache of decoded frames, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decoded_cache: Option<DecodedStats>,
@@ -91,6 +95,7 @@ pub(crate) struct Counters {
     pub bytes: AtomicU64,
     pub tiles_decoded: AtomicU64,
     pub tiles_skipped: AtomicU64,
+    pub device_declined: AtomicU64,
     pub cache: CacheCounters,
     pub substituted_clips: AtomicU64,
     pub ready: AtomicU64,
@@ -131,7 +136,7 @@ impl CacheCounters {
 }
 
 impl Counters {
-    pub fn snapshot(&self, remote: Option<RemoteStats>, cache: Option<&Cache>) -> LoaderStats {
+    pub fn snapshot(&self, remote: Option<RemoteStats>, cache: Option<&Cache>, kept_bytes: u64) -> LoaderStats {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         LoaderStats {
             batches: get(&self.batches),
@@ -139,6 +144,8 @@ impl Counters {
             bytes: get(&self.bytes),
             tiles_decoded: get(&self.tiles_decoded),
             tiles_skipped: get(&self.tiles_skipped),
+            device_declined: get(&self.device_declined),
+            device_kept_bytes: kept_bytes,
             decoded_cache: cache.map(|cache| self.cache.snapshot(cache)),
             substituted_clips: get(&self.substituted_clips),
             short_clips: self.short_clips,

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::aligned::Aligned;
 use super::batch::Batch;
+use super::decoded::FrameKey;
 use super::kernel::{ColorMatrix, View};
+use super::tile_plan::TilePlan;
 use vidrec_format::error::{Error, Result};
 
 /// The location of a JPEG in a [`JpegBatch`], and how it becomes its picture.
@@ -41,6 +43,8 @@ pub struct JpegFrame {
     pub colors: ColorMatrix,
     /// The part of the frame that becomes the picture, as the loader's own kernel has it.
     pub(crate) view: View,
+    /// The key of the frame, for a device that keeps JPEGs. Such a device has the JPEG if [`bytes`](Self::bytes) is empty.
+    pub(crate) key: FrameKey,
 }
 
 /// A batch of frames that are not decoded, for another decoder, usually on a GPU.
@@ -92,6 +96,9 @@ pub struct JpegBatch {
     /// All other facts about the batch. The [`data`](Batch::data) is empty, and the [`shape`](Batch::shape) is
     /// that of the pictures to make.
     pub facts: Batch,
+    /// How a device makes the pictures, if the loader [serves one](crate::Loader::serve_device).
+    #[doc(hidden)]
+    pub plan: Option<Box<TilePlan>>,
 }
 
 impl JpegBatch {

@@ -25,7 +25,7 @@ mod mix;
 mod options;
 mod require;
 mod state;
-mod tile_batch;
+mod tile_plan;
 mod track_batch;
 
 use std::fmt;
@@ -40,7 +40,7 @@ pub use counters::{DecodedStats, LoaderStats};
 pub use draw::{ColorDraw, ColorJitter, ColorStep, Start};
 use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
-use feed::{Engine, Shelf, fill, fill_into, fill_jpegs, fill_tiles};
+use feed::{Device, Engine, Shelf, fill, fill_declined, fill_into, fill_jpegs};
 pub use field::Field;
 pub use jpeg_batch::{JpegBatch, JpegFrame};
 pub use kernel::{Channels, ColorMatrix};
@@ -51,7 +51,7 @@ pub use options::{
 };
 pub use state::LoaderState;
 #[doc(hidden)]
-pub use tile_batch::{TileBatch, TilePlan};
+pub use tile_plan::TilePlan;
 pub use track_batch::{TrackBatch, TrackData};
 
 /// Loads the batches of a data set, epoch after epoch.
@@ -106,7 +106,6 @@ pub struct Loader {
     shelf: Arc<Shelf<Batch>>,
     /// The memory of dropped batches of JPEGs.
     jpeg_shelf: Arc<Shelf<JpegBatch>>,
-    tile_shelf: Arc<Shelf<TileBatch>>,
 }
 
 impl Loader {
@@ -184,7 +183,7 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new), and buckets, sizes or another order.
+    /// The errors of [`new`](Self::new), and another order.
     pub fn mix(mix: &Mix, options: LoaderOptions) -> Result<Self> {
         Ok(Loader::of(Engine::of_mix(mix, options, None)?))
     }
@@ -211,8 +210,7 @@ impl Loader {
         // Memory for the batches made ahead, and for the one in use.
         let shelf = Arc::new(Shelf::new(engine.depth().saturating_add(1)));
         let jpeg_shelf = Arc::new(Shelf::new(engine.depth_of_jpegs().saturating_add(1)));
-        let tile_shelf = Arc::new(Shelf::new(engine.depth_of_jpegs().saturating_add(1)));
-        Loader { engine: Arc::new(engine), shelf, jpeg_shelf, tile_shelf }
+        Loader { engine: Arc::new(engine), shelf, jpeg_shelf }
     }
 
     /// The state after `batches` batches of `epoch`, which is the same on every rank. After the last batch, it is
@@ -226,7 +224,8 @@ impl Loader {
         self.engine.first_epoch()
     }
 
-    /// The number of batches that this rank has in a whole epoch. It is the same on every rank.
+    /// The number of batches that this rank has in a whole epoch. It is the same on every rank. If clips of a mix, or clips
+    /// drawn by weight, are divided into buckets, epochs differ by some batches, and this is the number of epoch 0.
     pub fn batches_per_epoch(&self) -> u64 {
         self.engine.batches_per_epoch()
     }
@@ -300,17 +299,6 @@ impl Loader {
         Batches::<JpegBatch>::start(&self.engine, &self.jpeg_shelf, epochs.into())
     }
 
-    /// The batches of [`iter_jpegs`](Self::iter_jpegs), each with a plan how a device makes the pictures.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`iter_jpegs`](Self::iter_jpegs).
-    #[doc(hidden)]
-    pub fn iter_tiles(&self, epochs: impl Into<Epochs>) -> Result<Batches<TileBatch>> {
-        self.engine.needs_jpegs()?;
-        Batches::<TileBatch>::start(&self.engine, &self.tile_shelf, epochs.into())
-    }
-
     /// The batches of [`iter`](Self::iter), but the data goes directly into memory that the caller provides:
     /// pinned, shared, or an array of another language. Each piece has the form that
     /// [`batch_into`](Self::batch_into) needs.
@@ -381,17 +369,29 @@ impl Loader {
         Ok(batch)
     }
 
-    /// Makes a batch as [`batch_jpegs`](Self::batch_jpegs) does, with a plan how a device makes the pictures.
+    /// From now on, batches of JPEGs have plans for a device that makes their pictures and has `room` bytes to keep JPEGs.
+    /// A JPEG that it keeps has no bytes in later batches. Only the first call counts.
+    #[doc(hidden)]
+    pub fn serve_device(&self, room: u64) {
+        self.engine.device.get_or_init(|| Device::new(room));
+    }
+
+    /// Notes that the device has the JPEGs of this plan that it was to keep: for all batches that it makes after this one.
+    #[doc(hidden)]
+    pub fn device_has(&self, plan: &TilePlan) {
+        self.engine.device.get().into_iter().for_each(|device| device.has(&plan.keys));
+    }
+
+    /// Makes a batch that the device declined, as [`batch`](Self::batch) does. It has been counted.
     ///
     /// # Errors
     ///
-    /// The errors of [`batch_jpegs`](Self::batch_jpegs).
+    /// The errors of [`batch`](Self::batch).
     #[doc(hidden)]
-    pub fn batch_tiles(&self, epoch: u64, k: u64) -> Result<TileBatch> {
-        self.engine.needs_jpegs()?;
-        let mut batch = TileBatch::default();
+    pub fn batch_for_device(&self, epoch: u64, k: u64) -> Result<Batch> {
+        let mut batch = Batch::default();
         let _ticket = ask_for(&self.engine, epoch, k)?;
-        fill_tiles(&self.engine, epoch, k, &mut batch)?;
+        fill_declined(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
 

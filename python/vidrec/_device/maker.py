@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import threading
 from contextlib import nullcontext
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -10,20 +10,23 @@ import numpy as np
 import torch
 import warp
 
+from ..errors import UsageError
+from . import kept as _kept
 from . import pictures as _pictures
 from . import tiles as _tiles
 
 # Types of Warp and of its kernels are not those of Python.
 wp: Any = warp
+kept: Any = _kept
 pictures: Any = _pictures
 tiles: Any = _tiles
 
-# Warp's type of a value, the kernel that makes it, and torch's type.
-_KERNELS: Dict[str, Tuple[Any, Any, torch.dtype]] = {
-    "uint8": (wp.uint8, pictures.make_bytes, torch.uint8),
-    "float32": (wp.float32, pictures.make_floats, torch.float32),
-    "float16": (wp.float16, pictures.make_halves, torch.float16),
-    "bfloat16": (wp.uint16, pictures.make_bfloats, torch.bfloat16),
+# Warp's type of a value, and torch's type.
+_VALUES: Dict[str, Tuple[Any, torch.dtype]] = {
+    "uint8": (wp.uint8, torch.uint8),
+    "float32": (wp.float32, torch.float32),
+    "float16": (wp.float16, torch.float16),
+    "bfloat16": (wp.uint16, torch.bfloat16),
 }
 # `TilePlan::FRAME` of the loader.
 _FRAME = 12
@@ -42,30 +45,42 @@ class Work(NamedTuple):
 
 
 class Maker:
-    """Makes the pictures of batches on one device, in the order in which they are given."""
+    """Makes the pictures of batches on one device, in the order in which they are given.
 
-    def __init__(self, device: torch.device, dtype: str, layout: str) -> None:
+    It keeps up to ``room`` bytes of JPEGs in the device's memory.
+    """
+
+    def __init__(self, device: torch.device, dtype: str, layout: str, room: int) -> None:
         wp.config.quiet = True
-        wp.init()
         self._device, self._layout = device, layout
-        self._value, self._kernel, self._dtype = _KERNELS[dtype]
-        self._on = wp.get_device(str(device))
+        self._value, self._dtype = _VALUES[dtype]
         self._is_gpu = device.type == "cuda"
-        self._stream: Any = torch.cuda.Stream(device) if self._is_gpu else None
+        self._on, self._stream = _begun(device)
         # Planes are used in turn by all batches: the stream runs one after another.
         self._planes = torch.empty(0, dtype=torch.uint8, device=device)
         self._order = torch.tensor(tiles.ZIGZAG, dtype=torch.int32).to(device)
+        self._kept = self._room(room)
+        self._lock = threading.Lock()
 
-    def start(self, data: torch.Tensor, plan: Any, shape: List[int]) -> Work:
-        """Starts to make the pictures of a batch with this plan: of ``shape``, in the order of the loader's memory."""
-        parts, samples = plan
-        with self._streaming():
-            jpegs, *rest = self._uploaded([data.numpy(), *(np.frombuffer(part, np.uint8) for part in parts)])
+    def start(self, data: torch.Tensor, plan: Any, others: Any, shape: List[int]) -> Work:
+        """Starts to make the pictures of a batch with this plan: of ``shape``, in the order of the loader's memory.
+
+        ``others`` are the numbers of clips and their pictures, which a processor made.
+        """
+        parts, samples, length = plan
+        with self._lock, self._streaming():
+            *rest, jpegs = self._uploaded([*(np.frombuffer(part, np.uint8) for part in parts), data.numpy()], length)
             frames = torch.zeros(shape, dtype=self._dtype, device=self._device)
             count = len(parts[1]) // (4 * _FRAME)
             declined = torch.zeros(count, dtype=torch.int32, device=self._device)
             if count:
+                *rest, take, keep = rest
+                self._move(kept.take, take, jpegs)
                 self._launch(jpegs, rest, parts[1], samples, frames, declined)
+                self._move(kept.keep, keep, jpegs)
+            if others is not None:
+                clips, made = others
+                frames[torch.tensor(clips, device=self._device)] = made.to(self._device)
             return self._handed_over(frames, declined)
 
     def _launch(
@@ -88,10 +103,19 @@ class Maker:
         resampling = (self._array(heads, wp.int32), self._array(weights, wp.int16), self._array(conversions, wp.float32))
         where = pictures.Strides(*(strides[letter] for letter in "BTCHW"))
         self._run(
-            self._kernel,
+            pictures.make,
             (len(of_frames), sides["H"], sides["W"]),
             [planes, table, *resampling, sides["W"], sides["C"], sides["T"], where, self._array(frames, self._value)],
         )
+
+    def _move(self, kernel: Any, ways: torch.Tensor, jpegs: torch.Tensor) -> None:
+        """Copies JPEGs between a batch and those that are kept."""
+        count = len(ways) // 24
+        if count:
+            of_batch, of_ways = self._array(jpegs, wp.uint8), self._array(ways, wp.int64, (count, 3))
+            all_kept = self._array(self._kept, wp.uint8, self._kept.shape)
+            there = [all_kept, of_ways, of_batch] if kernel is kept.take else [of_batch, of_ways, all_kept]
+            self._run(kernel, (count, int(kept.THREADS)), there)
 
     def finish(self, work: Work) -> Optional[torch.Tensor]:
         """The pictures for torch's current stream; None if the device declined a frame."""
@@ -107,16 +131,18 @@ class Maker:
         there: torch.Tensor = frames.to(self._device)
         return there
 
-    def _uploaded(self, parts: List[Any]) -> List[torch.Tensor]:
-        """The bytes of all parts on the device, by one copy."""
+    def _uploaded(self, parts: List[Any], length: int) -> List[torch.Tensor]:
+        """The bytes of all parts on the device, by one copy; there, the last part has ``length`` bytes."""
         starts = [0]
-        for part in parts:
+        for part in parts[:-1]:
             starts.append(-(-(starts[-1] + len(part)) // _ALIGNMENT) * _ALIGNMENT)
-        host = torch.empty(starts[-1], dtype=torch.uint8, pin_memory=self._is_gpu)
+        host = torch.empty(starts[-1] + len(parts[-1]), dtype=torch.uint8, pin_memory=self._is_gpu)
         for start, part in zip(starts, parts):
             host.numpy()[start : start + len(part)] = part
-        there = host.to(self._device, non_blocking=True)
-        return [there[start : start + len(part)] for start, part in zip(starts, parts)]
+        there = torch.empty(starts[-1] + length, dtype=torch.uint8, device=self._device)
+        there[: len(host)].copy_(host, non_blocking=True)
+        lengths = [len(part) for part in parts[:-1]] + [length]
+        return [there[start : start + length] for start, length in zip(starts, lengths)]
 
     def _handed_over(self, frames: torch.Tensor, declined: torch.Tensor) -> Work:
         if self._stream is None:
@@ -126,6 +152,15 @@ class Maker:
         done = torch.cuda.Event()
         done.record(self._stream)
         return Work(frames, known, done)
+
+    def _room(self, room: int) -> torch.Tensor:
+        """Memory for JPEGs that are kept, in rows."""
+        rows = (room // int(kept.ROW), int(kept.ROW))
+        try:
+            return torch.empty(rows, dtype=torch.uint8, device=self._device)
+        except (RuntimeError, MemoryError) as e:
+            text = f"loader option device_cache: {self._device} has no room for {room} bytes; give less ({e})"
+            raise UsageError(text) from None
 
     def _streaming(self) -> Any:
         return nullcontext() if self._stream is None else torch.cuda.stream(self._stream)
@@ -138,3 +173,14 @@ class Maker:
         """The memory of a tensor as Warp's array, which the caller keeps alive until the kernel runs."""
         size = tensor.numel() * tensor.element_size() // wp.types.type_size_in_bytes(dtype)
         return wp.array(ptr=tensor.data_ptr(), dtype=dtype, shape=shape or (size,), device=self._on)
+
+
+def _begun(device: torch.device) -> Tuple[Any, Any]:
+    """Warp's device, and a stream of its own on a GPU."""
+    try:
+        wp.init()
+        stream: Any = torch.cuda.Stream(device) if device.type == "cuda" else None
+        return wp.get_device(str(device)), stream
+    except (RuntimeError, ValueError, AssertionError) as e:
+        # A driver that is too old, a GPU that is in use by itself, or a fork after CUDA began: the cause says which.
+        raise UsageError(f"loader option device: {device} cannot be used: {e}") from e

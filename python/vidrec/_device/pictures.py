@@ -6,6 +6,8 @@ One thread makes one pixel. It blends rows and then columns in integers, and con
 operation after another without fused ones.
 """
 
+from typing import Any
+
 import warp as wp
 
 from .tiles import COLUMNS, LEFT, PLACE, PLANES, RESTART, SIDE, TABLE, TABLE_NUMBER, TILES, TOP, UNIT
@@ -194,112 +196,54 @@ def clamped(value: float, conversions: wp.array(dtype=wp.float32), at: int, chan
 
 
 @wp.func
-def byte_of(value: float):
+def value_for(value: float, conversions: wp.array(dtype=wp.float32), at: int, channel: int, like: wp.uint8):
     """The nearest whole number from 0 to 255, ties to even."""
     return wp.uint8(wp.rint(wp.clamp(value, 0.0, 255.0)))
 
 
 @wp.func
-def bfloat_of(value: float):
-    """The bits of the nearest bfloat16, ties to even."""
-    bits = wp.cast(value, wp.uint32)
-    return wp.uint16((bits + wp.uint32(32767) + ((bits >> wp.uint32(16)) & wp.uint32(1))) >> wp.uint32(16))
+def value_for(value: float, conversions: wp.array(dtype=wp.float32), at: int, channel: int, like: wp.float32):  # noqa: F811
+    return clamped(value, conversions, at, channel)
 
 
 @wp.func
-def start_of(place: int, x: int, y: int, count: int, strides: Strides):
-    """Where the first channel of a pixel is; a clip has `count` frames."""
+def value_for(value: float, conversions: wp.array(dtype=wp.float32), at: int, channel: int, like: wp.float16):  # noqa: F811
+    return wp.float16(clamped(value, conversions, at, channel))
+
+
+@wp.func
+def value_for(value: float, conversions: wp.array(dtype=wp.float32), at: int, channel: int, like: wp.uint16):  # noqa: F811
+    """The bits of the nearest bfloat16, ties to even."""
+    bits = wp.cast(clamped(value, conversions, at, channel), wp.uint32)
+    return wp.uint16((bits + wp.uint32(32767) + ((bits >> wp.uint32(16)) & wp.uint32(1))) >> wp.uint32(16))
+
+
+@wp.kernel
+def make(
+    planes: wp.array(dtype=wp.uint8),
+    frames: wp.array2d(dtype=wp.int32),
+    numbers: wp.array(dtype=wp.int32),
+    weights: wp.array(dtype=wp.int16),
+    conversions: wp.array(dtype=wp.float32),
+    width: int,
+    channels: int,
+    count: int,
+    strides: Strides,
+    out: wp.array(dtype=Any),
+):
+    """Makes pixel (x, y) of the picture of frame `f`; a clip has `count` frames."""
+    f, y, x = wp.tid()
+    sums = sums_of(planes, frames, numbers, weights, f, x, y, width)
+    at = frames[f, TABLE_NUMBER] * 18
+    needed = numbers[frames[f, TABLE] + NEEDED]
+    place = frames[f, PLACE]
     to = wp.int64(place // count) * strides[0] + wp.int64(place % count) * strides[1]
-    return to + wp.int64(y) * strides[3] + wp.int64(x) * strides[4]
-
-
-@wp.kernel
-def make_bytes(
-    planes: wp.array(dtype=wp.uint8),
-    frames: wp.array2d(dtype=wp.int32),
-    numbers: wp.array(dtype=wp.int32),
-    weights: wp.array(dtype=wp.int16),
-    conversions: wp.array(dtype=wp.float32),
-    width: int,
-    channels: int,
-    count: int,
-    strides: Strides,
-    out: wp.array(dtype=wp.uint8),
-):
-    f, y, x = wp.tid()
-    sums = sums_of(planes, frames, numbers, weights, f, x, y, width)
-    at = frames[f, TABLE_NUMBER] * 18
-    needed = numbers[frames[f, TABLE] + NEEDED]
-    to = start_of(frames[f, PLACE], x, y, count, strides)
+    to += wp.int64(y) * strides[3] + wp.int64(x) * strides[4]
     for c in range(channels):
         value = value_of(sums, conversions, at, c, needed)
-        out[to + wp.int64(c) * strides[2]] = byte_of(value)
+        out[to + wp.int64(c) * strides[2]] = value_for(value, conversions, at, c, out.dtype(0))
 
 
-@wp.kernel
-def make_floats(
-    planes: wp.array(dtype=wp.uint8),
-    frames: wp.array2d(dtype=wp.int32),
-    numbers: wp.array(dtype=wp.int32),
-    weights: wp.array(dtype=wp.int16),
-    conversions: wp.array(dtype=wp.float32),
-    width: int,
-    channels: int,
-    count: int,
-    strides: Strides,
-    out: wp.array(dtype=wp.float32),
-):
-    f, y, x = wp.tid()
-    sums = sums_of(planes, frames, numbers, weights, f, x, y, width)
-    at = frames[f, TABLE_NUMBER] * 18
-    needed = numbers[frames[f, TABLE] + NEEDED]
-    to = start_of(frames[f, PLACE], x, y, count, strides)
-    for c in range(channels):
-        value = value_of(sums, conversions, at, c, needed)
-        out[to + wp.int64(c) * strides[2]] = clamped(value, conversions, at, c)
-
-
-@wp.kernel
-def make_halves(
-    planes: wp.array(dtype=wp.uint8),
-    frames: wp.array2d(dtype=wp.int32),
-    numbers: wp.array(dtype=wp.int32),
-    weights: wp.array(dtype=wp.int16),
-    conversions: wp.array(dtype=wp.float32),
-    width: int,
-    channels: int,
-    count: int,
-    strides: Strides,
-    out: wp.array(dtype=wp.float16),
-):
-    f, y, x = wp.tid()
-    sums = sums_of(planes, frames, numbers, weights, f, x, y, width)
-    at = frames[f, TABLE_NUMBER] * 18
-    needed = numbers[frames[f, TABLE] + NEEDED]
-    to = start_of(frames[f, PLACE], x, y, count, strides)
-    for c in range(channels):
-        value = value_of(sums, conversions, at, c, needed)
-        out[to + wp.int64(c) * strides[2]] = wp.float16(clamped(value, conversions, at, c))
-
-
-@wp.kernel
-def make_bfloats(
-    planes: wp.array(dtype=wp.uint8),
-    frames: wp.array2d(dtype=wp.int32),
-    numbers: wp.array(dtype=wp.int32),
-    weights: wp.array(dtype=wp.int16),
-    conversions: wp.array(dtype=wp.float32),
-    width: int,
-    channels: int,
-    count: int,
-    strides: Strides,
-    out: wp.array(dtype=wp.uint16),
-):
-    f, y, x = wp.tid()
-    sums = sums_of(planes, frames, numbers, weights, f, x, y, width)
-    at = frames[f, TABLE_NUMBER] * 18
-    needed = numbers[frames[f, TABLE] + NEEDED]
-    to = start_of(frames[f, PLACE], x, y, count, strides)
-    for c in range(channels):
-        value = value_of(sums, conversions, at, c, needed)
-        out[to + wp.int64(c) * strides[2]] = bfloat_of(clamped(value, conversions, at, c))
+# Types of values: bytes, floats, halves, and the bits of bfloat16.
+for _type in (wp.uint8, wp.float32, wp.float16, wp.uint16):
+    wp.overload(make, {"out": wp.array(dtype=_type)})

@@ -67,6 +67,10 @@ class LoaderStats(Result):
     """Tiles of those JPEGs that were decoded."""
     tiles_skipped: int
     """Tiles of those JPEGs that were not decoded, because they lie outside the crop."""
+    device_declined: int
+    """Frames that the processor made with ``device``, because the device cannot: their JPEGs have no tiles, or are damaged."""
+    device_kept_bytes: int
+    """Bytes of JPEGs that the device keeps: see ``device_cache``."""
     substituted_clips: int
     """Clips that could not be read and were replaced, with ``on_bad_frame="substitute"``."""
     short_clips: int

@@ -1,5 +1,6 @@
 """Batches made on a device: the kernels, run by a processor, give what the loader gives, whatever its options."""
 import json
+import multiprocessing
 import random
 import re
 import subprocess
@@ -57,6 +58,8 @@ CHOICES = {
     "source": ["set", "mix"],
     "threads": [1, 2],
 }
+# Without a cache, with room for some of the JPEGs, and with room for all.
+CACHES = [None, "40kB", "50MB"]
 
 
 def pairs(seed):
@@ -95,7 +98,7 @@ def test_a_device_makes_the_batches_of_the_processor_whatever_the_options(rig):
                 loaders(rig, options, device="cpu")
             refused += 1
             continue
-        device = loaders(rig, options, device="cpu")
+        device = loaders(rig, options, device="cpu", device_cache=CACHES[seed % 3])
         for _ in range(2):
             for found, wanted in zip(device, expected):
                 assert facts(found) == facts(wanted), (seed, options)
@@ -120,6 +123,46 @@ def test_a_run_moves_between_processor_and_device(rig):
     assert resumed == [facts(batch) for batch in back]
     assert [known[0] for known in resumed] == [known[0] for known in whole[2:]]
     assert facts(first.batch(0, 3)) == whole[3]
+
+
+def test_it_works_in_a_process_that_was_forked_or_spawned(ds):
+    expected = [facts(batch)[0] for batch in vidrec.Loader(ds, 4, crop=24)]
+    loader = vidrec.Loader(ds, 4, crop=24, device="cpu", device_cache="1MB")
+    assert [facts(batch)[0] for batch in loader] == expected
+    loader.set_epoch(0)
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            assert pool.apply(of_frames, (loader,)) == expected
+
+
+def of_frames(loader):
+    return [facts(batch)[0] for batch in loader]
+
+
+def test_a_gpu_that_cannot_be_used_is_an_error_that_says_why(ds, monkeypatch):
+    from vidrec._device import maker
+
+    def begin(device):
+        raise RuntimeError("Cannot re-initialize CUDA in forked subprocess")
+
+    monkeypatch.setattr(maker.wp, "get_device", begin)
+    with pytest.raises(vidrec.UsageError, match="option device: cpu cannot be used: Cannot re-initialize CUDA in forked"):
+        vidrec.Loader(ds, 4, crop=24, device="cpu")
+
+
+def test_a_device_without_memory_is_an_error_that_says_what_to_do(ds, monkeypatch):
+    with pytest.raises(vidrec.UsageError, match="device_cache: cpu has no room for 1000000000000000 bytes; give less"):
+        vidrec.Loader(ds, 4, crop=24, device="cpu", device_cache=10**15)
+    batches = iter(vidrec.Loader(ds, 4, crop=24, device="cpu"))
+
+    def full(*_, **__):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+
+    with monkeypatch.context() as full_memory:
+        full_memory.setattr(torch, "zeros", full)
+        with pytest.raises(vidrec.UsageError, match="make batches or device_cache smaller .CUDA out of memory"):
+            next(batches)
+    assert next(batches).number == 1, "the next batch still comes"
 
 
 def folder_of_frames(tmp_path, jpegs):
@@ -172,27 +215,69 @@ def test_damaged_tiles_have_the_verdict_of_the_processor(ds, tmp_path):
     assert kinds, "nothing could be imported"
 
 
-def test_what_only_a_processor_decodes_comes_from_it(tmp_path):
+def noise(**options):
+    """A JPEG as Pillow writes it."""
     import io
 
     from PIL import Image
 
-    picture = Image.effect_noise((64, 48), 80).convert("RGB")
-    jpegs = []
-    for options in ({"quality": 90}, {"quality": 90, "subsampling": 0}, {"quality": 80, "progressive": True}):
-        to = io.BytesIO()
-        picture.save(to, "JPEG", **options)
-        jpegs.append(to.getvalue())
-    dataset = folder_of_frames(tmp_path, jpegs)
-    options = {"frames": 3, "crop": 24, "dtype": "float32"}
-    device = vidrec.Loader(dataset, 1, device="cpu", **options)
-    with pytest.warns(vidrec.LoaderWarning, match="'vidrec retile' adds tiles"):
-        (found,) = device
-    (wanted,) = vidrec.Loader(dataset, 1, **options)
-    assert facts(found) == facts(wanted)
-    with warnings.catch_warnings(record=True) as told:
-        assert len(list(device)) == 1
-    assert told == [], "once"
+    to = io.BytesIO()
+    Image.effect_noise((64, 48), 80).convert("RGB").save(to, "JPEG", **options)
+    return to.getvalue()
+
+
+def test_what_only_a_processor_decodes_comes_from_it(rig, tmp_path):
+    """Of a mix of JPEGs with tiles and without, a device makes those with tiles, and the processor the others."""
+    jpegs = [noise(quality=90), noise(quality=90, subsampling=0), noise(quality=80, progressive=True)]
+    imported = folder_of_frames(tmp_path, jpegs)
+    mixed = vidrec.mix({"tiled": (rig, 0.75), "imported": (imported, 0.25)}, samples_per_epoch=8)
+    options = {"batch_size": 4, "frames": 3, "crop": vidrec.RandomResizedCrop(24), "dtype": "float32", "seed": 2}
+    for layout in ("BTCHW", "channels_last_3d"):
+        device = vidrec.Loader(mixed, device="cpu", device_cache="1MB", layout=layout, **options)
+        with pytest.warns(vidrec.LoaderWarning, match="'vidrec retile' adds tiles"):
+            found = [facts(batch) for batch in device]
+        assert found == [facts(batch) for batch in vidrec.Loader(mixed, layout=layout, **options)]
+        with warnings.catch_warnings(record=True) as told:
+            assert len(list(device)) == 2
+        assert told == [], "once"
+        stats = device.stats()
+        imported_clips = sum(count_of(mixed, epoch, "imported", options) for epoch in range(2))
+        assert (stats.batches, stats.device_declined, stats.frames) == (4, 3 * imported_clips, 4 * 12)
+        assert 2 <= imported_clips <= 6
+
+
+def count_of(mixed, epoch, source, options):
+    loader = vidrec.Loader(mixed, **options)
+    loader.set_epoch(epoch)
+    return sum(batch.source_names.count(source) for batch in loader)
+
+
+def test_a_device_reads_each_jpeg_once_if_it_keeps_it(ds):
+    options = {"frames": 8, "crop": vidrec.RandomResizedCrop(24), "shuffle": True}
+    loader = vidrec.Loader(ds, 4, device="cpu", device_cache="10MB", **options)
+    # A loop that is left keeps what it used, and not what was made ahead.
+    assert facts(next(iter(loader))) == epoch_of(ds, options, 0)[0]
+    loader.set_epoch(0)
+    read = []
+    for epoch in range(4):
+        assert [facts(batch)[:3] for batch in loader] == [known[:3] for known in epoch_of(ds, options, epoch)]
+        read.append(loader.stats().bytes)
+    all_bytes = sum(len(ds[i].jpeg(t)) for i in range(len(ds)) for t in range(8))
+    assert loader.stats().device_kept_bytes >= all_bytes
+    # The loop that was left may have read all of them, but kept only what it used.
+    assert all_bytes < read[0] <= 2 * all_bytes and read[0] == read[1] == read[2] == read[3]
+    small = vidrec.Loader(ds, 4, device="cpu", device_cache=all_bytes // 2, **options)
+    for epoch in range(3):
+        assert [facts(batch)[:3] for batch in small] == [known[:3] for known in epoch_of(ds, options, epoch)]
+    assert small.stats().device_kept_bytes <= all_bytes // 2
+    # All of them, and twice those for which there was no room.
+    assert 2 * all_bytes <= small.stats().bytes < 2.3 * all_bytes
+
+
+def epoch_of(ds, options, epoch):
+    loader = vidrec.Loader(ds, 4, **options)
+    loader.set_epoch(epoch)
+    return [facts(batch) for batch in loader]
 
 
 def test_a_damaged_frame_is_an_error_or_substituted_as_ever(damaged):
@@ -219,6 +304,9 @@ def test_a_damaged_frame_is_an_error_or_substituted_as_ever(damaged):
         ({"device": "cpu", "output": "numpy"}, "leave out output"),
         ({"device": "cpu", "output": "jpeg"}, "leave out output"),
         ({"device": "cpu", "decoded_cache": "1MB"}, "choose one of decoded_cache and device"),
+        ({"device_cache": "1MB"}, "give device='cuda', too"),
+        ({"device": "cpu", "device_cache": "much"}, "expected bytes such as '20GB', found 'much'"),
+        ({"device": "cpu", "device_cache": -1}, "device_cache: expected a whole number"),
         ({"device": "cpu", "pin_memory": True}, "not in the memory of the host"),
     ],
 )
@@ -234,13 +322,13 @@ def test_without_a_gpu_the_error_says_so(ds):
 
 
 def test_the_kernels_compile_for_gpus_without_fused_operations(tmp_path, monkeypatch):
-    from vidrec._device import pictures, tiles
+    from vidrec._device import kept, pictures, tiles
 
     monkeypatch.setattr(wp.config, "mode", "release")
     for arch in (75, 90, 120):
-        for module in (tiles, pictures):
+        for module in (kept, tiles, pictures):
             to = tmp_path / str(arch)
-            wp.compile_aot_module(module, device=None, arch=arch, module_dir=str(to), use_ptx=True, strip_hash=True)
+            wp.compile_aot_module(module, device=None, arch=arch, module_dir=str(to), use_ptx=True)
         texts = [file.read_text() for file in to.glob("*.ptx")]
-        assert len(texts) == 2
+        assert len(texts) == 3
         assert not any(re.search(r"\bfma\.|\bmad\.[a-z.]*f32", text) for text in texts), arch

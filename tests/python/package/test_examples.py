@@ -74,6 +74,10 @@ def test_it_learns_and_goes_on_with_the_same_losses(run, tmp_path):
     assert (len(first), len(second)) == (7, 20 - 6)
     assert first[:6] + second == whole[:20], "the same clips and, to the last bit, the same losses"
 
+    pytest.importorskip("warp")
+    output(run("--epochs", 2, "--log", tmp_path / "device", "--device-frames"))
+    assert steps(tmp_path / "device") == whole[:20], "with frames that a device makes, too"
+
 
 def test_it_learns_from_real_footage(run):
     told = output(run("--epochs", 15, real=True))

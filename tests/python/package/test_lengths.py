@@ -188,7 +188,6 @@ def test_a_function_makes_what_the_loop_gets(varied):
         (dict(frames=AllFrames(), batching=Buckets([8])), "clip 1.*longer than the last bucket"),
         (dict(frames=AllFrames(), batching=FrameBudget(19, buckets=[20])), "one clip of 20 frames"),
         (dict(frames=AllFrames(), batching=FrameBudget(19)), "buckets"),
-        (dict(frames=AllFrames(), batching=Buckets([20]), order=vidrec.Weighted([1] * 4)), "weight"),
         (dict(frames=AllFrames(), fields=["nothing"]), "no clip has the attribute"),
         (dict(frames=AllFrames(), fields="caption"), "names in a list"),
         (dict(frames=AllFrames(fps="x")), "frame rate"),
@@ -224,9 +223,16 @@ except vidrec.Error as e:
     assert "panicked" not in run.stderr
 
 
-def test_memory_of_ones_own_needs_one_shape(varied):
-    with pytest.raises(vidrec.UsageError, match="output: batches differ in shape"):
-        loader(varied, 2, frames=AllFrames(), output=np.empty((2, 20, 3, 32, 32), np.uint8))
+@pytest.mark.parametrize("layout", ["BTCHW", "BCTHW", "channels_last_3d"])
+def test_memory_of_ones_own_holds_batches_of_all_shapes(varied, layout):
+    wanted = [batch.frames.copy("K") for batch in loader(varied, 2, frames=AllFrames(), layout=layout)]
+    memory = np.empty(loader(varied, 2, frames=AllFrames(), layout=layout).shape, np.uint8)
+    if layout == "channels_last_3d":
+        memory = np.empty((2, 20, 32, 32, 3), np.uint8).transpose(0, 4, 1, 2, 3)
+    for batch, frames in zip(loader(varied, 2, frames=AllFrames(), layout=layout, output=memory), wanted):
+        assert np.array_equal(batch.frames, frames) and np.shares_memory(batch.frames, memory)
+        assert batch.frames.strides == frames.strides
+    assert len({frames.shape for frames in wanted}) == 2
 
 
 def test_single_samples_have_their_own_length_and_fields(varied):

@@ -152,8 +152,6 @@ def test_what_makes_no_sense_is_refused_by_name(sources, ds):
     for order in ([1, 2], vidrec.Weighted([1.0] * 13), vidrec.Homes()):
         with pytest.raises(vidrec.UsageError, match="order"):
             make(mixed(sources), order=order)
-    with pytest.raises(vidrec.UsageError, match="buckets would change the order"):
-        make(mixed(sources), crop=vidrec.Cover(sizes=[(32, 32), (32, 48)]))
 
 
 def test_a_mix_can_be_sent_to_another_process(sources, train):

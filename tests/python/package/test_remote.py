@@ -15,6 +15,8 @@ import pytest
 
 import vidrec
 
+torch = pytest.importorskip("torch")
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     """Serves a folder with ranges and ETags, and counts requests."""
@@ -115,6 +117,19 @@ def test_batches_are_the_same_bits(ds, remote, options):
     assert found == expected
     assert stats.remote.requests > 0 and stats.remote.fetched_bytes > 0
     assert remote.remote_stats().requests >= stats.remote.requests
+
+
+def test_a_device_that_keeps_jpegs_fetches_them_once(ds, server, remote):
+    pytest.importorskip("warp")
+    options = {"crop": 48, "dtype": "float32", "order": vidrec.Shuffled()}
+    wanted = vidrec.Loader(ds, 4, seed=7, **options)
+    loader = vidrec.Loader(remote, 4, seed=7, device="cpu", device_cache="10MB", **options)
+    requests = []
+    for _ in range(3):
+        found, expected = [batch.frames for batch in loader], [batch.frames for batch in wanted]
+        assert all(map(torch.equal, found, expected)) and len(found) == len(expected) > 2
+        requests.append(server.requests)
+    assert requests[0] > 0 and requests[1] == requests[2] == requests[0], "nothing was fetched again"
 
 
 def test_options_go_along_with_it(server, ds, tmp_path, monkeypatch):

@@ -22,7 +22,7 @@ use vidrec_jpeg::{Scale, TileGrid};
 pub(super) const FIXED: usize = 64;
 
 /// Identifies a frame and its JPEG by the frame's entry in the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct FrameKey {
     /// The number of the frame, counted over all shards.
     pub number: u64,

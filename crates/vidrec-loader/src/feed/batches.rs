@@ -8,14 +8,14 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::epochs::Epochs;
 use super::fill::{fill, fill_into};
-use super::fill_jpegs::{fill_jpegs, fill_tiles};
+use super::fill_jpegs::fill_jpegs;
 use super::producer::{Producer, Vessel};
 use super::ring::{Number, Ring};
 use super::shelf::Shelf;
 use crate::batch::Batch;
 use crate::jpeg_batch::JpegBatch;
 use crate::state::LoaderState;
-use crate::tile_batch::{TileBatch, TilePlan};
+use crate::tile_plan::TilePlan;
 use vidrec_format::error::Result;
 
 /// The batches of one or more epochs, in order. A thread makes them ahead in the background: see
@@ -42,14 +42,6 @@ impl Batches<JpegBatch> {
     /// Starts making batches of JPEGs.
     pub(crate) fn start(engine: &Arc<Engine>, shelf: &Arc<Shelf<JpegBatch>>, epochs: Epochs) -> Result<Self> {
         let ring = Ring::new(engine.depth_of_jpegs(), JpegBatch::default, Arc::downgrade(shelf), engine.clone());
-        Producer::start(ring, epochs).map(Batches)
-    }
-}
-
-impl Batches<TileBatch> {
-    /// Starts making batches for a device.
-    pub(crate) fn start(engine: &Arc<Engine>, shelf: &Arc<Shelf<TileBatch>>, epochs: Epochs) -> Result<Self> {
-        let ring = Ring::new(engine.depth_of_jpegs(), TileBatch::default, Arc::downgrade(shelf), engine.clone());
         Producer::start(ring, epochs).map(Batches)
     }
 }
@@ -169,22 +161,15 @@ impl PrefetchedBatch {
 }
 
 impl PrefetchedBatch<JpegBatch> {
-    /// The JPEGs as mutable bytes. The bytes do not move until this is dropped.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.batch.data
-    }
-}
-
-impl PrefetchedBatch<TileBatch> {
     /// The plan, which may be taken.
     #[doc(hidden)]
-    pub fn plan(&mut self) -> &mut Option<TilePlan> {
+    pub fn plan(&mut self) -> &mut Option<Box<TilePlan>> {
         &mut self.batch.plan
     }
 
     /// The JPEGs as mutable bytes. The bytes do not move until this is dropped.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.batch.jpegs.data
+        &mut self.batch.data
     }
 }
 
@@ -220,12 +205,6 @@ impl Vessel for Batch {
 impl Vessel for JpegBatch {
     fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
         fill_jpegs(engine, epoch, k, self)
-    }
-}
-
-impl Vessel for TileBatch {
-    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
-        fill_tiles(engine, epoch, k, self)
     }
 }
 

@@ -11,8 +11,10 @@ use vidrec_format::error::{Error, Result};
 #[derive(Debug)]
 pub(super) struct Buckets {
     pub shapes: Vec<BatchShape>,
-    /// The bucket of each clip.
+    /// The bucket of each sample's first clip.
     of_clip: Vec<u8>,
+    /// The number of clips of a sample: one of each camera.
+    cameras: u64,
     /// The number of buckets of each length, which differ in the size of pictures.
     sizes: usize,
 }
@@ -41,8 +43,11 @@ impl Buckets {
             Ok((length * sizes.len() + size) as u8)
         };
         dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
-        let of_clip = dataset.clips().map(|clip| bucket(clip?)).collect::<Result<_>>()?;
-        Ok(Buckets { shapes, of_clip, sizes: sizes.len() })
+        let cameras = options.cameras.as_ref().map_or(1, |cameras| cameras.names.len());
+        // The other cameras have the frames at the times of the first one's.
+        let first = (0..dataset.len()).step_by(cameras);
+        let of_clip = first.map(|clip| bucket(dataset.clip(clip)?)).collect::<Result<_>>()?;
+        Ok(Buckets { shapes, of_clip, cameras: cameras as u64, sizes: sizes.len() })
     }
 
     /// The bucket of the next longer clips in pictures of the same size, if there is one.
@@ -59,7 +64,10 @@ impl Buckets {
 
     /// The bucket of a clip.
     pub fn of(&self, clip: u64) -> usize {
-        usize::try_from(clip).ok().and_then(|clip| self.of_clip.get(clip)).map_or(0, |&bucket| bucket.into())
+        usize::try_from(clip / self.cameras)
+            .ok()
+            .and_then(|clip| self.of_clip.get(clip))
+            .map_or(0, |&bucket| bucket.into())
     }
 }
 

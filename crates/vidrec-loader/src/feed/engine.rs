@@ -1,12 +1,13 @@
 //! The engine that makes batches: the data set, the options, and everything that follows from both for a whole
 //! run.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
+use super::device::Device;
 use super::episodes::Episodes;
 use super::fields::FieldTypes;
 use super::pool::WorkerPool;
@@ -40,6 +41,8 @@ pub(crate) struct Engine {
     pub(super) workers: WorkerPool,
     /// The cache of decoded frames, if there is one.
     pub(super) decoded: Option<Cache>,
+    /// The device that makes the pictures, if one does.
+    pub device: OnceLock<Device>,
     pub(super) keeper: Arc<Retention>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
@@ -57,30 +60,28 @@ impl Engine {
     pub fn new(dataset: &Dataset, mut options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
         options.check()?;
         options.settle_order(dataset, resumed);
-        let (deciding, options) = (options.deciding()?, options.settings());
-        match Episodes::find(dataset, &options)? {
-            Some((dataset, episodes)) => {
-                let space =
-                    Samples::new(&dataset, &options, Some(episodes.cameras())).map_err(|e| episodes.named(e))?;
-                Engine::with(&dataset, (options, deciding), space, None, Some(episodes))
-            }
-            None => {
-                let space = Samples::new(dataset, &options, None)?;
-                Engine::with(dataset, (options, deciding), space, None, None)
-            }
-        }
+        Engine::of(dataset, None, options, resumed)
     }
 
     /// Makes batches of a mix, as [`new`](Self::new).
     pub fn of_mix(mix: &Mix, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
         options.check()?;
+        Engine::of(mix.dataset(), Some(mix), options, resumed)
+    }
+
+    fn of(dataset: &Dataset, mix: Option<&Mix>, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
         let (deciding, mut options) = (options.deciding()?, options.settings());
-        mix.check(&options)?;
-        let space = Samples::new(mix.dataset(), &options, None).map_err(|e| mix.named(e))?;
-        let samples: Vec<u64> = mix.clips().map(|clips| space.samples_of(clips)).collect();
-        options.sampling.order =
-            Order::Mixed(Arc::new(mix.order(&samples, &options, resumed.and_then(LoaderState::source_orders))?));
-        Engine::with(mix.dataset(), (options, deciding), space, Some(mix.clone()), None)
+        let found = Episodes::find(dataset, mix, &options)?;
+        let (dataset, episodes) = found.map_or((dataset.clone(), None), |(chosen, episodes)| (chosen, Some(episodes)));
+        let named = |e| named(mix, episodes.as_ref(), e);
+        let space = Samples::new(&dataset, &options, episodes.as_ref().map(Episodes::cameras)).map_err(named)?;
+        if let Some(mix) = mix {
+            let clips: Vec<_> = episodes.as_ref().map_or_else(|| mix.clips().collect(), |e| e.of_sources().collect());
+            let samples: Vec<u64> = clips.into_iter().map(|clips| space.samples_of(clips)).collect();
+            let order = mix.order(&samples, &options, resumed.and_then(LoaderState::source_orders))?;
+            options.sampling.order = Order::Mixed(Arc::new(order));
+        }
+        Engine::with(&dataset, (options, deciding), space, mix.cloned(), episodes)
     }
 
     fn with(
@@ -98,8 +99,8 @@ impl Engine {
         };
         let exact = !matches!(options.frames, Length::Any { .. });
         let shape = BatchShape::new(&options, frames, options.pictures.size, exact)?;
-        let buckets =
-            if options.batching.divides() { Some(Buckets::new(dataset, &options, &space, frames)?) } else { None };
+        let buckets = options.batching.divides().then(|| Buckets::new(dataset, &options, &space, frames)).transpose();
+        let buckets = buckets.map_err(|e| named(mix.as_ref(), episodes.as_ref(), e))?;
         let specs = SampleSpecs::new(dataset, &options, space.equal);
         let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
         let schedule = Schedule::new(&options, space, shape, buckets)?;
@@ -122,6 +123,7 @@ impl Engine {
             tracks: TrackReader::find(dataset, &options.tracks, frames)?,
             workers,
             decoded: None,
+            device: OnceLock::new(),
             keeper: Arc::default(),
             deciding,
             counters,
@@ -220,7 +222,8 @@ impl Engine {
 
     /// The counters of the work done so far.
     pub fn stats(&self) -> LoaderStats {
-        self.counters.snapshot(self.specs.dataset.remote_stats(), self.decoded.as_ref())
+        let kept = self.device.get().map_or(0, Device::bytes);
+        self.counters.snapshot(self.specs.dataset.remote_stats(), self.decoded.as_ref(), kept)
     }
 
     /// The number of batches that are made ahead at a time.
@@ -254,15 +257,29 @@ impl Engine {
             let frames = all.seats.iter().map(|seat| self.specs.length(seat, plan.shape.frames).unwrap_or(0)).max();
             plan.shape.frames = frames.unwrap_or(0).max(1);
         }
-        if let Some(episodes) = &self.episodes {
-            let of_camera = |seat: &Seat, camera: u32| {
-                let place = SamplePlace { clip: seat.place.clip + u64::from(camera), camera, ..seat.place };
-                Seat { place, ..*seat }
-            };
-            let all = |seat: Seat| (0..episodes.cameras()).map(move |camera| of_camera(&seat, camera));
-            plan.seats = plan.seats.into_iter().flat_map(all).collect();
+        if self.episodes.is_some() {
+            plan.seats = plan.seats.iter().flat_map(|seat| self.with_cameras(seat)).collect();
         }
         Ok(plan)
+    }
+
+    /// The number of clips of a sample.
+    pub(super) fn cameras(&self) -> usize {
+        self.episodes.as_ref().map_or(1, |episodes| episodes.cameras() as usize)
+    }
+
+    /// The seats of all cameras of a sample.
+    pub(super) fn with_cameras(&self, seat: &Seat) -> Vec<Seat> {
+        let of_camera = |camera: u32| {
+            let place = SamplePlace { clip: seat.place.clip + u64::from(camera), camera, ..seat.place };
+            Seat { place, ..*seat }
+        };
+        (0..self.cameras() as u32).map(of_camera).collect()
+    }
+
+    /// The ordinal of a clip in the data set that the user gave.
+    pub(super) fn given(&self, clip: u64) -> u64 {
+        self.episodes.as_ref().map_or(clip, |episodes| episodes.given(clip))
     }
 
     /// The state of a run after `batches` batches of `epoch`.
@@ -270,10 +287,18 @@ impl Engine {
         self.state_at(self.schedule.after(epoch, batches))
     }
 
-    /// The options that decide what is in the batches. In a mix, the shares are those up to a position.
+    /// An error about a clip, with what users call it.
+    pub(super) fn named(&self, e: Error) -> Error {
+        named(self.mix.as_ref(), self.episodes.as_ref(), e)
+    }
+
+    /// The options that decide what is in the batches. In a mix, the shares are those up to a position. If clips are
+    /// divided into buckets, they are those of the epoch, because the first batches may have its last samples.
     fn deciding(&self, epoch: u64, consumed: u64) -> JsonObject {
         let mut options = self.deciding.clone();
         if let Order::Mixed(mixed) = self.schedule.order() {
+            let is_divided = self.schedule.bucket_count() > 0 && consumed > 0;
+            let consumed = if is_divided { mixed.samples_per_epoch() } else { consumed };
             let shares = Value::String(mixed.describe(mixed.position(epoch, consumed)));
             options.0.insert("shares".into(), shares);
         }
@@ -296,7 +321,16 @@ impl Engine {
     pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
         let (Some(mix), Order::Mixed(mixed)) = (&self.mix, &self.options.sampling.order) else { return Vec::new() };
         let RunPosition { epoch, consumed, .. } = self.schedule.after(epoch, batches);
-        mix.counts(mixed, mixed.position(epoch, consumed))
+        let before = mixed.position(epoch, 0);
+        match self.schedule.dealt(epoch, batches) {
+            Some(positions) => {
+                let mut counts = mixed.counts(before);
+                let sources = positions.iter().filter_map(|position| mixed.draw(before.checked_add(*position)?));
+                sources.for_each(|draw| counts[draw.source] += 1);
+                mix.named_counts(mixed, counts)
+            }
+            None => mix.named_counts(mixed, mixed.counts(mixed.position(epoch, consumed))),
+        }
     }
 
     /// The samples that cannot be shared among the ranks.
@@ -368,5 +402,17 @@ impl Engine {
             warnings.push(format!("no clip is in the bucket of {frames} frames of {width}x{height} pixels"));
         }
         warnings
+    }
+}
+
+/// An error about a clip, with its number, episode and source as users know them.
+fn named(mix: Option<&Mix>, episodes: Option<&Episodes>, e: Error) -> Error {
+    let e = match episodes {
+        Some(episodes) => episodes.named(e),
+        None => e,
+    };
+    match mix {
+        Some(mix) => mix.named(e),
+        None => e,
     }
 }

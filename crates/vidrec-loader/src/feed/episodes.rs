@@ -1,12 +1,13 @@
 //! Clips of several cameras that are one sample.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::options::{Cameras, Missing, OnBadFrame, Settings};
+use crate::mix::Mix;
+use crate::options::{Cameras, Missing, Settings};
 use vidrec_dataset::{Clip, Dataset, Tables};
-use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 
 /// The clip of each camera of each episode. Its clips are those of a data set of its own, in which the clips of an
@@ -18,25 +19,29 @@ pub(super) struct Episodes {
     /// fills the place of a missing clip.
     clips: Vec<(u64, bool)>,
     names: Vec<String>,
+    /// In a mix, the number of clips up to and including each source.
+    ends: Vec<u64>,
 }
 
 impl Episodes {
-    /// Reads the attributes of all clips, if there are cameras. Returns the data set of their clips.
+    /// Reads the attributes of all clips, if there are cameras. Returns the data set of their clips. Episodes of two
+    /// sources of a mix differ, even if they have the same name.
     ///
     /// # Errors
     ///
-    /// An option that does not work with cameras, a clip without an episode, or an episode in which a camera has
-    /// no clip or two clips.
-    pub fn find(dataset: &Dataset, options: &Settings) -> Result<Option<(Dataset, Self)>> {
+    /// A data set with several draws of each video, a clip without an episode, or an episode in which a camera has no
+    /// clip or two clips.
+    pub fn find(dataset: &Dataset, mix: Option<&Mix>, options: &Settings) -> Result<Option<(Dataset, Self)>> {
         let Some(cameras) = &options.cameras else { return Ok(None) };
-        refuse_others(dataset, options)?;
+        refuse_draws(dataset)?;
+        let source_of = |clip: u64| mix.and_then(|mix| mix.place(clip)).map_or(0, |(source, _)| source);
         dataset.prefetch_all(Tables { clips: true, frames: false, strings: true })?;
-        let (mut episodes, mut numbers): (Vec<Vec<Option<u64>>>, HashMap<String, usize>) = Default::default();
+        let (mut episodes, mut numbers): (Vec<Vec<Option<u64>>>, HashMap<(usize, String), usize>) = Default::default();
         let mut names = Vec::new();
         for clip in dataset.clips() {
             let clip = clip?;
             let Some((camera, episode)) = camera_and_episode(&clip, cameras)? else { continue };
-            let number = *numbers.entry(episode.clone()).or_insert_with(|| {
+            let number = *numbers.entry((source_of(clip.ordinal()), episode.clone())).or_insert_with(|| {
                 episodes.push(vec![None; cameras.names.len()]);
                 names.push(episode.clone());
                 episodes.len() - 1
@@ -47,6 +52,7 @@ impl Episodes {
             }
         }
         let mut clips = Vec::new();
+        let mut ends = vec![0; mix.map_or(0, |mix| mix.sources().len())];
         for (episode, name) in episodes.iter().zip(&names) {
             // There is a first clip, because the episode would not exist without one.
             let first = episode.iter().flatten().next().copied().unwrap_or_default();
@@ -57,14 +63,22 @@ impl Episodes {
                 }
                 clips.push((clip.unwrap_or(first), clip.is_some()));
             }
+            // Clips of a source come before those of the next, and so do its episodes.
+            ends.iter_mut().skip(source_of(first)).for_each(|end| *end = clips.len() as u64);
         }
         let chosen = dataset.select(clips.iter().map(|(clip, _)| *clip))?;
-        Ok(Some((chosen, Episodes { cameras: cameras.names.len() as u32, clips, names })))
+        Ok(Some((chosen, Episodes { cameras: cameras.names.len() as u32, clips, names, ends })))
     }
 
     /// The number of clips of a sample.
     pub fn cameras(&self) -> u32 {
         self.cameras
+    }
+
+    /// The clips of each source of a mix.
+    pub fn of_sources(&self) -> impl Iterator<Item = Range<u64>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| start..end)
     }
 
     /// Whether a clip exists. If not, it only fills the place of a missing one.
@@ -90,18 +104,8 @@ impl Episodes {
     }
 }
 
-/// Returns an error for options that are only for single clips.
-fn refuse_others(dataset: &Dataset, options: &Settings) -> Result<()> {
-    let batching = &options.batching;
-    let other = [
-        (!batching.buckets.is_empty() || batching.budget.is_some(), "batching"),
-        (!batching.sizes.is_empty(), "crop"),
-        (options.on_bad_frame == OnBadFrame::Substitute, "on_bad_frame"),
-    ];
-    if let Some((_, option)) = other.into_iter().find(|(is_given, _)| *is_given) {
-        let e = Error::usage(format!("loader option {option}: it cannot be combined with cameras"));
-        return Err(e.hint(Hint::Unset(option)));
-    }
+/// Returns an error for several clips of each video, of which an epoch would have one.
+fn refuse_draws(dataset: &Dataset) -> Result<()> {
     if dataset.draws() > 1 {
         return Err(Error::usage("loader option cameras: the data set has several draws of each video")
             .help("pack it with one draw of each, and let the loader draw frames"));

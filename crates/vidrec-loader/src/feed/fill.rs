@@ -33,15 +33,30 @@ pub(super) trait SampleSlot: Send {
 
 /// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
 pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
-    let plan = engine.batch(epoch, k)?;
+    fill_seats(engine, &engine.batch(epoch, k)?, batch)?;
+    add(&engine.counters.batches, 1);
+    Ok(())
+}
+
+/// Replaces the contents of `batch`, as [`fill`], by a batch that a device declined.
+pub(crate) fn fill_declined(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
+    let counters = &engine.counters;
+    fill_seats(engine, &engine.batch(epoch, k)?, batch)?;
+    let [clips, frames, ..] = batch.shape();
+    add(&counters.device_declined, (clips * frames) as u64);
+    Ok(())
+}
+
+/// Replaces the contents of `batch` by these samples, and reuses its memory.
+pub(super) fn fill_seats(engine: &Engine, plan: &BatchSeats, batch: &mut Batch) -> Result<()> {
     batch.reshape(plan.shape.dimensions(&engine.options.pictures));
     batch.reserve(engine.options.pictures.dtype)?;
     let mut data = std::mem::take(&mut batch.data);
     let filled = match &mut data {
-        BatchData::U8(data) => pictures(engine, &plan, data, batch),
-        BatchData::F16(data) => pictures(engine, &plan, data, batch),
-        BatchData::Bf16(data) => pictures(engine, &plan, data, batch),
-        BatchData::F32(data) => pictures(engine, &plan, data, batch),
+        BatchData::U8(data) => pictures(engine, plan, data, batch),
+        BatchData::F16(data) => pictures(engine, plan, data, batch),
+        BatchData::Bf16(data) => pictures(engine, plan, data, batch),
+        BatchData::F32(data) => pictures(engine, plan, data, batch),
     };
     batch.data = data;
     filled
@@ -65,7 +80,9 @@ pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], 
         Dtype::F16 => pictures(engine, &plan, aligned::<f16>(memory)?, batch),
         Dtype::Bf16 => pictures(engine, &plan, aligned::<bf16>(memory)?, batch),
         Dtype::F32 => pictures(engine, &plan, aligned::<f32>(memory)?, batch),
-    }
+    }?;
+    add(&engine.counters.batches, 1);
+    Ok(())
 }
 
 /// Asks the system to read the pages of batch `k` of `epoch`, if it exists. Errors come later, with the batch.
@@ -99,19 +116,19 @@ pub(super) fn samples<S: SampleSlot>(
     batch: &mut Batch,
 ) -> Result<()> {
     let stop = Stop::current();
-    let has_tracks = |seat: &Seat| seat.place.camera == 0;
-    let count = plan.seats.iter().filter(|seat| has_tracks(seat)).count();
+    let cameras = engine.cameras();
+    let count = plan.seats.len() / cameras;
     engine.tracks.reserve(&mut batch.tracks, count, plan.shape.frames)?;
-    let mut of_samples = track_slots(&mut batch.tracks, count).into_iter();
-    let tracks = |seat| if has_tracks(seat) { of_samples.next().unwrap_or_default() } else { Vec::new() };
-    let tracks: Vec<Vec<TrackSlot<'_>>> = plan.seats.iter().map(tracks).collect();
-    let read = |((&seat, slot), mut tracks): ((&Seat, &mut S), Vec<TrackSlot<'_>>)| {
-        stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, slot, &mut tracks))
+    let tracks = track_slots(&mut batch.tracks, count);
+    let read = |((seats, slots), mut tracks): ((&[Seat], &mut [S]), Vec<TrackSlot<'_>>)| {
+        stop::within(&stop, || read_or_substitute(engine, seats, &plan.shape, slots, &mut tracks))
     };
-    let seats = || plan.seats.par_iter().zip(slots).zip(tracks);
-    let read: Vec<Result<SampleSpec<'_>>> = engine.workers.install(|| seats().map(read).collect());
-    let named = |e| engine.episodes.iter().fold(e, |e, episodes| episodes.named(e));
-    let mut plans: Vec<SampleSpec<'_>> = read.into_iter().collect::<Result<_>>().map_err(named)?;
+    let of_samples = || plan.seats.par_chunks(cameras).zip(slots.par_chunks_mut(cameras)).zip(tracks);
+    let read: Vec<Result<Vec<SampleSpec<'_>>>> = engine.workers.install(|| of_samples().map(read).collect());
+    let mut plans: Vec<SampleSpec<'_>> = Vec::with_capacity(plan.seats.len());
+    for sample in read {
+        plans.extend(sample.map_err(|e| engine.named(e))?);
+    }
     if engine.episodes.is_some() {
         batch.camera_mask.extend(plans.iter().map(|plan| plan.is_there));
         // All other facts about a sample are those of its first camera.
@@ -121,35 +138,63 @@ pub(super) fn samples<S: SampleSlot>(
     finish(engine, plans, batch)
 }
 
-fn read_or_substitute<'a>(
+/// Reads a sample, with all its cameras.
+fn read_or_substitute<'a, S: SampleSlot>(
     engine: &'a Engine,
-    seat: Seat,
+    seats: &[Seat],
     shape: &BatchShape,
-    slot: &mut impl SampleSlot,
+    slots: &mut [S],
     tracks: &mut [TrackSlot<'_>],
-) -> Result<SampleSpec<'a>> {
-    let read = read(engine, seat, shape, slot, tracks);
+) -> Result<Vec<SampleSpec<'a>>> {
+    let read = read_cameras(engine, seats, shape, slots, tracks);
     match (read, engine.options.on_bad_frame) {
         (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => {
-            substitute(engine, &seat, shape, slot, tracks).ok_or(e)
+            substitute(engine, &seats[0], shape, slots, tracks).ok_or(e)
         }
         (read, _) => read,
     }
 }
 
-/// Reads the first readable sample of those drawn to replace the sample of `seat`.
-fn substitute<'a>(
+/// Reads the first readable sample of those drawn to replace the one whose first camera has `seat`.
+fn substitute<'a, S: SampleSlot>(
     engine: &'a Engine,
     seat: &Seat,
     shape: &BatchShape,
-    slot: &mut impl SampleSlot,
+    slots: &mut [S],
     tracks: &mut [TrackSlot<'_>],
-) -> Option<SampleSpec<'a>> {
-    let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, shape, slot, tracks).ok();
-    let mut plan = (0..SUBSTITUTE_TRIES).find_map(read)?;
-    plan.params.instead_of = Some(seat.place.clip);
+) -> Option<Vec<SampleSpec<'a>>> {
+    let mut read = |attempt| {
+        let other = engine.schedule.substitute(seat, attempt)?;
+        read_cameras(engine, &engine.with_cameras(&other), shape, slots, tracks).ok()
+    };
+    let mut plans = (0..SUBSTITUTE_TRIES).find_map(&mut read)?;
+    let instead_of = engine.given(seat.place.clip);
+    plans.iter_mut().for_each(|plan| plan.params.instead_of = Some(instead_of));
     add(&engine.counters.substituted_clips, 1);
-    Some(plan)
+    Some(plans)
+}
+
+/// Reads the clip of each camera. If several fail, the error is that of the first one.
+fn read_cameras<'a, S: SampleSlot>(
+    engine: &'a Engine,
+    seats: &[Seat],
+    shape: &BatchShape,
+    slots: &mut [S],
+    tracks: &mut [TrackSlot<'_>],
+) -> Result<Vec<SampleSpec<'a>>> {
+    let (Some((first, others)), Some((slot, slots))) = (seats.split_first(), slots.split_first_mut()) else {
+        return Ok(Vec::new());
+    };
+    let stop = Stop::current();
+    let (first, others) = rayon::join(
+        || stop::within(&stop, || read(engine, *first, shape, slot, tracks)),
+        || {
+            let read =
+                |(seat, slot): (&Seat, &mut S)| stop::within(&stop, || read(engine, *seat, shape, slot, &mut []));
+            others.par_iter().zip(slots).map(read).collect::<Vec<_>>()
+        },
+    );
+    std::iter::once(first).chain(others).collect()
 }
 
 /// Reads one sample.
@@ -235,20 +280,18 @@ fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Res
         }
         match &engine.mix {
             Some(mix) => {
-                let (source, label) = mix.source_and_label(&clip)?;
+                let (source, label) = mix.source_and_label(&clip, engine.given(clip.ordinal()))?;
                 batch.source_ids.push(source);
                 batch.labels.push(label);
             }
             None => batch.labels.push(clip.label().map_or(-1, i64::from)),
         }
-        let ordinal = clip.ordinal();
-        batch.clips.push(engine.episodes.as_ref().map_or(ordinal, |episodes| episodes.given(ordinal)));
+        batch.clips.push(engine.given(clip.ordinal()));
         batch.mask.push(seat.counts);
         batch.frame_mask.extend(meant);
         params.frames = frames;
         batch.params.push(params);
     }
-    add(&engine.counters.batches, 1);
     Ok(())
 }
 

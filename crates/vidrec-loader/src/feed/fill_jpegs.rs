@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::batch_shape::BatchShape;
+use super::cached_frames::frame_key;
 use super::engine::Engine;
 use super::fill::{SampleSlot, samples};
 use super::plan_tiles::plan_tiles;
@@ -11,9 +12,10 @@ use super::schedule::{BatchSeats, Seat};
 use crate::aligned::Aligned;
 use crate::batch::BatchData;
 use crate::counters::add;
+use crate::decoded::FrameKey;
 use crate::jpeg_batch::{JpegBatch, JpegFrame, reserve};
 use crate::kernel::{ColorMatrix, View};
-use crate::tile_batch::TileBatch;
+use vidrec_dataset::Clip;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::stop;
@@ -21,10 +23,21 @@ use vidrec_format::stop::Stop;
 
 /// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
 pub(crate) fn fill_jpegs(engine: &Engine, epoch: u64, k: u64, batch: &mut JpegBatch) -> Result<()> {
-    fill_planned(engine, &engine.batch(epoch, k)?, batch)
+    let plan = engine.batch(epoch, k)?;
+    fill_seats(engine, &plan, batch)?;
+    batch.plan = None;
+    match engine.device.get() {
+        Some(device) => batch.plan = Some(Box::new(plan_tiles(engine, device, &plan, batch)?)),
+        None => {
+            add(&engine.counters.frames, batch.frames.len() as u64);
+            add(&engine.counters.bytes, batch.data.len() as u64);
+        }
+    }
+    add(&engine.counters.batches, 1);
+    Ok(())
 }
 
-fn fill_planned(engine: &Engine, plan: &BatchSeats, batch: &mut JpegBatch) -> Result<()> {
+fn fill_seats(engine: &Engine, plan: &BatchSeats, batch: &mut JpegBatch) -> Result<()> {
     batch.facts.reshape(plan.shape.dimensions(&engine.options.pictures));
     batch.facts.data = BatchData::default();
     batch.frames.clear();
@@ -36,25 +49,29 @@ fn fill_planned(engine: &Engine, plan: &BatchSeats, batch: &mut JpegBatch) -> Re
     put_together(batch, plan, stored, &lengths)
 }
 
-/// Replaces the contents of `batch` by batch `k` of `epoch` with its plan, and reuses its memory.
-pub(crate) fn fill_tiles(engine: &Engine, epoch: u64, k: u64, batch: &mut TileBatch) -> Result<()> {
-    let plan = engine.batch(epoch, k)?;
-    fill_planned(engine, &plan, &mut batch.jpegs)?;
-    batch.plan = plan_tiles(engine, plan.shape.size, &batch.jpegs);
-    Ok(())
-}
-
 /// The total length of the JPEGs of a sample. Returns 0 for an unreadable sample, which is an error when it is
 /// read.
 fn length(engine: &Engine, seat: &Seat, shape: &BatchShape) -> usize {
     if engine.episodes.as_ref().is_some_and(|episodes| !episodes.is_there(seat.place.clip)) {
         return 0;
     }
-    let of_frames = engine.specs.choose(seat, shape.frames).and_then(|(clip, (frames, _))| {
-        let lengths: Vec<usize> = frames.iter().map(|&t| clip.jpeg_length(t)).collect::<Result<_>>()?;
-        total(&lengths)
-    });
+    let of_frames = engine
+        .specs
+        .choose(seat, shape.frames)
+        .and_then(|(clip, (frames, _))| total(&lengths(engine, &clip, &frames)?));
     of_frames.unwrap_or(0)
+}
+
+/// The lengths of these JPEGs; 0 for those that a device keeps.
+fn lengths(engine: &Engine, clip: &Clip<'_>, frames: &[u32]) -> Result<Vec<usize>> {
+    let length = |&t: &u32| {
+        let is_kept = match engine.device.get() {
+            Some(device) => device.find(frame_key(clip, t)?).is_some(),
+            None => false,
+        };
+        if is_kept { Ok(0) } else { clip.jpeg_length(t) }
+    };
+    frames.iter().map(length).collect()
 }
 
 fn total(lengths: &[usize]) -> Result<usize> {
@@ -95,7 +112,7 @@ impl SampleSlot for JpegSlot<'_> {
         if !plan.is_there {
             return Ok(());
         }
-        let lengths: Vec<usize> = plan.frames.iter().map(|&t| plan.clip.jpeg_length(t)).collect::<Result<_>>()?;
+        let lengths = lengths(engine, &plan.clip, &plan.frames)?;
         let length = total(&lengths)?;
         let memory = if length == self.planned.len() {
             &mut *self.planned
@@ -131,11 +148,16 @@ fn jpeg(
     t: u32,
     to: &mut [u8],
 ) -> Result<JpegFrame> {
-    let size = engine.workers.worker().jpeg(&plan.clip, t, to)?;
+    let device = engine.device.get();
+    let key = if device.is_some() { frame_key(&plan.clip, t)? } else { FrameKey::default() };
+    // A JPEG without bytes is one that the device keeps.
+    let kept = device.filter(|_| to.is_empty()).and_then(|device| device.find(key));
+    let size = match kept {
+        Some(kept) => kept.tiles.grid.size,
+        None => engine.workers.worker().jpeg(&plan.clip, t, to)?,
+    };
     let known = known.filter(|(of, _)| *of == size).map(|(_, view)| view);
     let view = known.unwrap_or_else(|| engine.specs.view(plan, size));
-    add(&engine.counters.frames, 1);
-    add(&engine.counters.bytes, to.len() as u64);
     Ok(JpegFrame {
         place,
         bytes: 0..to.len(),
@@ -145,6 +167,7 @@ fn jpeg(
         flip: view.flip,
         colors: plan.params.color.matrix().unwrap_or(ColorMatrix::IDENTITY),
         view,
+        key,
     })
 }
 

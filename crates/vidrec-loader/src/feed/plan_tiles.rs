@@ -1,49 +1,77 @@
-//! Plans how a device makes the pictures of a batch of JPEGs.
+//! Plans how a device makes the pictures of a batch of JPEGs, and makes those that it cannot make.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::batch_shape::BatchShape;
+use super::device::Device;
 use super::engine::Engine;
+use super::fill::fill_seats;
+use super::planner::Planner;
+use super::schedule::BatchSeats;
+use crate::batch::Batch;
+use crate::counters::add;
 use crate::jpeg_batch::{JpegBatch, JpegFrame};
-use crate::kernel::{ExportedTables, Kernel, View};
+use crate::kernel::{Kernel, View};
 use crate::options::Dtype;
-use crate::tile_batch::TilePlan;
+use crate::tile_plan::TilePlan;
+use vidrec_format::error::Result;
 use vidrec_format::stop;
 use vidrec_format::stop::Stop;
-use vidrec_jpeg::{Coding, FoundTiles, Scale};
+use vidrec_jpeg::FoundTiles;
 
-/// The plan of a batch whose pictures have this size. `None` if only a processor can decode some of the JPEGs; then
-/// it also finds out what is wrong with them.
-pub(super) fn plan_tiles(engine: &Engine, size: (u32, u32), batch: &JpegBatch) -> Option<TilePlan> {
-    let looks = looks(&batch.frames);
-    let kernels: Vec<Kernel> = looks.iter().map(|look| kernel(engine, size, look.frame)).collect();
-    let of_frame = looks.iter().enumerate().flat_map(|(i, look)| std::iter::repeat_n(i, look.count));
-    let work: Vec<_> = batch.frames.iter().zip(batch.jpegs()).zip(of_frame).collect();
-    let stop = Stop::current();
-    let find = |&((_, jpeg), look): &((&JpegFrame, &[u8]), usize)| {
-        let (_, region) = kernels[look].planes()?;
-        stop::within(&stop, || engine.workers.worker().tiles(jpeg, region)).ok().flatten()
-    };
-    let found: Vec<Option<FoundTiles>> = engine.workers.install(|| work.par_iter().map(find).collect());
-    let mut plan = Planner::default();
-    let normalized = engine.options.pictures.dtype != Dtype::U8;
-    let places: Vec<usize> =
-        kernels.iter().map(|kernel| kernel.export(&mut plan.tables, normalized)).collect::<Option<_>>()?;
-    for (((frame, _), look), found) in work.into_iter().zip(found) {
-        let (scale, _) = kernels[look].planes()?;
-        plan.frame(frame, found?, scale, (places[look], look))?;
+/// The plan of a batch of these samples.
+pub(super) fn plan_tiles(
+    engine: &Engine,
+    device: &Device,
+    seats: &BatchSeats,
+    batch: &mut JpegBatch,
+) -> Result<TilePlan> {
+    let found = find_tiles(engine, device, batch);
+    let mut planner = Planner::new(device, batch.data.len());
+    let of_sample = (seats.shape.frames * seats.shape.cameras) as usize;
+    let mut declined = BTreeSet::new();
+    let mut frames = batch.frames.iter().zip(found);
+    for run in batch.frames.chunk_by(look_the_same) {
+        let kernel = kernel(engine, seats.shape.size, &run[0]);
+        let table = planner.table(&kernel, engine.options.pictures.dtype != Dtype::U8);
+        for (frame, found) in frames.by_ref().take(run.len()) {
+            if table.zip(found).and_then(|(table, found)| planner.frame(frame, &found, table)).is_none() {
+                declined.insert(frame.place / of_sample);
+            }
+        }
     }
-    Some(plan.finish())
+    let counters = &engine.counters;
+    add(&counters.tiles_skipped, planner.skipped);
+    let mut plan = planner.finish();
+    add(&counters.tiles_decoded, plan.tiles.len() as u64);
+    make_others(engine, seats, declined.into_iter().collect(), &mut plan, &mut batch.facts)?;
+    let of_others = plan.others.len() as u64 * u64::from(seats.shape.frames);
+    add(&counters.device_declined, of_others);
+    add(&counters.frames, (batch.frames.len() as u64).saturating_sub(of_others));
+    add(&counters.bytes, batch.data.len() as u64);
+    Ok(plan)
 }
 
-/// JPEGs in a row that become pictures in the same way: as a rule, those of a clip.
-struct Look<'a> {
-    frame: &'a JpegFrame,
-    count: usize,
+/// The tiles of each JPEG; `None` if a device cannot decode it. What is wrong with such a JPEG comes to light when the
+/// processor decodes it.
+fn find_tiles(engine: &Engine, device: &Device, batch: &JpegBatch) -> Vec<Option<Arc<FoundTiles>>> {
+    let stop = Stop::current();
+    let find = |(frame, jpeg): (&JpegFrame, &[u8])| {
+        if jpeg.is_empty() {
+            return device.find(frame.key).map(|kept| kept.tiles);
+        }
+        stop::within(&stop, || engine.workers.worker().tiles(jpeg)).ok().flatten().map(Arc::new)
+    };
+    let work: Vec<_> = batch.frames.iter().zip(batch.jpegs()).collect();
+    engine.workers.install(|| work.into_par_iter().map(find).collect())
 }
 
-fn looks(frames: &[JpegFrame]) -> Vec<Look<'_>> {
-    let same = |a: &JpegFrame, b: &JpegFrame| (a.size, a.view, a.colors) == (b.size, b.view, b.colors);
-    frames.chunk_by(same).map(|run| Look { frame: &run[0], count: run.len() }).collect()
+/// Whether two JPEGs become pictures in the same way: as a rule, those of a clip do.
+fn look_the_same(a: &JpegFrame, b: &JpegFrame) -> bool {
+    (a.size, a.view, a.colors) == (b.size, b.view, b.colors)
 }
 
 fn kernel(engine: &Engine, size: (u32, u32), frame: &JpegFrame) -> Kernel {
@@ -53,61 +81,37 @@ fn kernel(engine: &Engine, size: (u32, u32), frame: &JpegFrame) -> Kernel {
     Kernel::new(&spec, view, frame.size)
 }
 
-/// A plan that grows frame by frame.
-#[derive(Default)]
-struct Planner {
-    plan: TilePlan,
-    tables: ExportedTables,
-    /// The codings so far, and their places.
-    codings: Vec<(Coding, usize)>,
+/// Makes the pictures of these samples by the processor. If it replaces one of them, it makes the whole batch, because
+/// another sample has other facts.
+fn make_others(
+    engine: &Engine,
+    seats: &BatchSeats,
+    mut samples: Vec<usize>,
+    plan: &mut TilePlan,
+    facts: &mut Batch,
+) -> Result<()> {
+    let cameras = seats.shape.cameras as usize;
+    if !samples.is_empty() {
+        fill_seats(engine, &only(seats, &samples), &mut plan.made)?;
+        let is_same = samples.iter().map(|&s| facts.params.get(s)).eq(plan.made.params.iter().map(Some));
+        if !is_same {
+            samples = (0..seats.seats.len() / cameras).collect();
+            fill_seats(engine, seats, &mut plan.made)?;
+            let pictures = std::mem::take(&mut plan.made.data);
+            *facts = plan.made.clone();
+            plan.made.data = pictures;
+            *plan = TilePlan { made: std::mem::take(&mut plan.made), ..TilePlan::default() };
+        }
+    }
+    let of_sample = |s: usize| (s * cameras..(s + 1) * cameras).map(|seat| seat as u64);
+    plan.others = samples.into_iter().flat_map(of_sample).collect();
+    Ok(())
 }
 
-impl Planner {
-    /// Adds a frame. `None` if numbers get too large for a device.
-    fn frame(&mut self, frame: &JpegFrame, found: FoundTiles, scale: Scale, table: (usize, usize)) -> Option<()> {
-        let FoundTiles { cut, columns, restart, ranges, coding } = found;
-        let (place, number) = table;
-        let coding = self.coding(coding)?;
-        let number_of = |n: usize| i32::try_from(n).ok();
-        let step = scale.step();
-        let numbers = [
-            number_of(self.plan.tiles.len())?,
-            number_of(ranges.len())?,
-            columns as i32,
-            restart as i32,
-            8 / step as i32,
-            number_of(coding)?,
-            number_of(place)?,
-            number_of(number)?,
-            (cut.region.x / step) as i32,
-            (cut.region.y / step) as i32,
-            number_of(frame.place)?,
-            i32::try_from(self.plan.samples / TilePlan::UNIT).ok()?,
-        ];
-        for range in ranges {
-            let at = |n: usize| u32::try_from(frame.bytes.start + n).ok().filter(|&at| at <= i32::MAX as u32);
-            self.plan.tiles.push([at(range.start)?, at(range.end)?]);
-        }
-        let (width, height) = (u64::from(cut.region.width / step), u64::from(cut.region.height / step));
-        self.plan.samples += (width * height * 3 / 2).next_multiple_of(TilePlan::UNIT);
-        self.plan.frames.push(numbers);
-        Some(())
-    }
-
-    /// The place of a coding.
-    fn coding(&mut self, coding: Coding) -> Option<usize> {
-        // Frames of a clip share it.
-        if let Some((_, at)) = self.codings.iter().rev().find(|(known, _)| known.is(&coding)) {
-            return Some(*at);
-        }
-        let at = self.plan.codings.len();
-        coding.write_words(&mut self.plan.codings)?;
-        self.codings.push((coding, at));
-        Some(at)
-    }
-
-    fn finish(self) -> TilePlan {
-        let ExportedTables { numbers, weights, conversions } = self.tables;
-        TilePlan { numbers, weights, conversions, ..self.plan }
-    }
+/// A batch of some of the samples.
+fn only(seats: &BatchSeats, samples: &[usize]) -> BatchSeats {
+    let cameras = seats.shape.cameras as usize;
+    let of_sample = |&s: &usize| &seats.seats[s * cameras..(s + 1) * cameras];
+    let shape = BatchShape { clips: samples.len() as u32, ..seats.shape };
+    BatchSeats { seats: samples.iter().flat_map(of_sample).copied().collect(), shape, ..*seats }
 }

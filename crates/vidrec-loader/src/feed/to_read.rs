@@ -1,4 +1,5 @@
-//! The frames that must be read: all frames whose pictures do not come from the cache of decoded frames.
+//! The frames that must be read: all frames whose pictures do not come from the cache of decoded frames, and whose JPEGs
+//! no device keeps.
 
 use std::cell::OnceCell;
 
@@ -18,6 +19,9 @@ pub(super) fn to_read<'a>(
     size: (u32, u32),
 ) -> Result<(Clip<'a>, Vec<u32>)> {
     let (clip, (mut frames, _)) = engine.specs.choose(seat, length)?;
+    if let Some(device) = engine.device.get() {
+        frames.retain(|&t| frame_key(&clip, t).ok().and_then(|key| device.find(key)).is_none());
+    }
     let Some(cache) = &engine.decoded else { return Ok((clip, frames)) };
     let Some(scale) = engine.specs.scale(seat, &clip, size) else { return Ok((clip, frames)) };
     let (mut found, kernel) = (Found::default(), OnceCell::new());

@@ -171,9 +171,9 @@ impl Worker {
         size
     }
 
-    /// Finds the tiles of a JPEG that `region` touches: see [`RegionDecoder::tiles`].
-    pub fn tiles(&mut self, jpeg: &[u8], region: Region) -> Result<Option<FoundTiles>> {
-        self.decoder.tiles(jpeg, region)
+    /// Finds the tiles of a JPEG: see [`RegionDecoder::tiles`].
+    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<FoundTiles>> {
+        self.decoder.tiles(jpeg)
     }
 
     /// Copies what a frame needs from the cache to the planes, if the cache has all of it. Returns the tables for

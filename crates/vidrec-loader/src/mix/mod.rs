@@ -171,10 +171,10 @@ impl Mix {
         self.0.starts.iter().zip(&self.0.sets).map(|(&start, set)| start..start + set.len())
     }
 
-    /// The number of the source of a clip, and its label; -1 for none.
-    pub(super) fn source_and_label(&self, clip: &Clip<'_>) -> Result<(u32, i64)> {
-        let (source, _) = self.place(clip.ordinal()).ok_or_else(|| Error::internal("a clip of no source"))?;
-        let label = self.0.labels.of(source, clip).map_err(|e| self.named(e))?;
+    /// The number of the source of a clip, which has this ordinal in the mix, and its label; -1 for none.
+    pub(super) fn source_and_label(&self, clip: &Clip<'_>, ordinal: u64) -> Result<(u32, i64)> {
+        let (source, _) = self.place(ordinal).ok_or_else(|| Error::internal("a clip of no source"))?;
+        let label = self.0.labels.of(source, clip).map_err(|e| self.named(e.in_clip(ordinal)))?;
         Ok((source as u32, label))
     }
 
@@ -196,10 +196,10 @@ impl Mix {
         Mixed::new(self.0.shares.clone(), sources, samples_per_epoch, options.seed)
     }
 
-    /// The number of samples of each source before a position of the mix's order.
-    pub(super) fn counts(&self, order: &Mixed, position: u64) -> Vec<SourceCount> {
+    /// The number of samples of each source, with its name and the length of a round.
+    pub(super) fn named_counts(&self, order: &Mixed, counts: Vec<u64>) -> Vec<SourceCount> {
         let names = self.names().iter().cloned();
-        let counts = names.zip(order.counts(position)).zip(order.rounds());
+        let counts = names.zip(counts).zip(order.rounds());
         counts.map(|((name, samples), round)| SourceCount { name, samples, samples_per_round: round }).collect()
     }
 
@@ -209,21 +209,6 @@ impl Mix {
             Some((source, clip)) => e.also_help(format!("it is clip {clip} of source \"{}\"", self.names()[source])),
             None => e,
         }
-    }
-
-    /// Returns an error that names the options that do not fit a mix.
-    pub(super) fn check(&self, options: &Settings) -> Result<()> {
-        let option = if !options.batching.buckets.is_empty() {
-            "batching"
-        } else if !options.batching.sizes.is_empty() {
-            "crop"
-        } else if options.cameras.is_some() {
-            "cameras"
-        } else {
-            return Ok(());
-        };
-        let e = Error::usage(format!("loader option {option}: buckets would change the order and the shares of a mix"));
-        Err(e.hint(Hint::Unset(option)))
     }
 }
 

@@ -240,7 +240,7 @@ impl LoaderOptions {
         Ok(())
     }
 
-    /// Returns an error if buckets make no sense for the frames, sizes or order.
+    /// Returns an error if buckets make no sense for the frames or sizes.
     fn check_buckets(&self) -> Result<()> {
         let (length, sizes) = (self.frames.length(), self.crop.sizes());
         let is_any = matches!(length, Length::Any { .. });
@@ -256,9 +256,6 @@ impl LoaderOptions {
             let e =
                 Error::usage("loader option batching: clips of any length need buckets, which determine how many fit");
             return Err(e.hint(Hint::Set("batching")));
-        }
-        if (!buckets.is_empty() || !sizes.is_empty()) && matches!(self.order, Order::Weighted(_)) {
-            return Err(Error::usage("loader option order: samples drawn by weight cannot be divided into buckets"));
         }
         if let (Length::Any { most: Some(most) }, Some(&last)) = (length, buckets.last()) {
             let expected = format!("one of {most} or more");

@@ -1,18 +1,9 @@
-//! A batch of JPEGs with a plan: what a device needs to make the pictures, bit for bit as this loader does.
+//! What a device needs to make the pictures of a batch of JPEGs, bit for bit as this loader does.
 
-use super::jpeg_batch::JpegBatch;
+use super::batch::Batch;
+use super::decoded::FrameKey;
 
-/// A batch of JPEGs, and how a device makes pictures of them.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
-pub struct TileBatch {
-    /// The JPEGs, and all facts about the batch.
-    pub jpegs: JpegBatch,
-    /// `None` if only a processor can decode some of the JPEGs: those without tiles, or not at 4:2:0.
-    pub plan: Option<TilePlan>,
-}
-
-/// How a device makes the pictures of a batch.
+/// How a device makes the pictures of a batch: see [`Loader::serve_device`](crate::Loader::serve_device).
 ///
 /// All numbers are counted from zero. A device decodes the tiles of each frame to planes, one tile after another in
 /// rows, and then makes each pixel of the picture from the planes.
@@ -33,6 +24,20 @@ pub struct TilePlan {
     pub conversions: Vec<f32>,
     /// The samples of all planes together.
     pub samples: u64,
+    /// The bytes of all JPEGs: first those of the batch, and then those that the device keeps.
+    pub bytes: u64,
+    /// JPEGs that the device keeps and copies to the bytes of the batch: where they are kept, where they go, and their
+    /// lengths.
+    pub taken: Vec<[i64; 3]>,
+    /// JPEGs of the batch that the device copies to those that it keeps, likewise.
+    pub keep: Vec<[i64; 3]>,
+    /// The keys of the JPEGs to keep.
+    pub(crate) keys: Vec<FrameKey>,
+    /// The numbers of clips in the batch, counted over all cameras, of which the processor made the pictures, because a
+    /// device cannot.
+    pub others: Vec<u64>,
+    /// The pictures of these clips.
+    pub made: Batch,
 }
 
 impl TilePlan {

@@ -1,0 +1,190 @@
+"""Everything goes with everything: each pair of features of a loader gives the samples that one rank gets clip by clip,
+whatever the number of ranks and wherever a run is resumed. ``docs/reference/together.md`` says what does not."""
+import itertools
+import json
+import os
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+import vidrec
+
+torch = pytest.importorskip("torch")
+PAGE = Path(__file__).parents[3] / "docs/reference/together.md"
+
+
+def mixed(ds):
+    return vidrec.mix({"a": (ds[:8], 0.75), "b": (ds[8:], 0.25)}, samples_per_epoch=12, window=4)
+
+
+# What each feature asks of a loader. A source is made of the data set of twelve clips in six episodes.
+FEATURES = {
+    "mix": {"source": mixed},
+    "remote data": {"is_remote": True},
+    "cameras": {"cameras": vidrec.Cameras(["front", "wrist"])},
+    "buckets": {"frames": vidrec.AllFrames(), "batching": vidrec.Buckets([4, 8, 12])},
+    "a budget": {"frames": vidrec.AllFrames(), "batching": vidrec.FrameBudget(48, buckets=[6, 12])},
+    "several sizes": {"crop": vidrec.Cover(sizes=[(24, 32), (32, 24)])},
+    "windows": {"frames": vidrec.Windows(2, stride=2, hop=3)},
+    "views": {"frames": vidrec.Views(3, count=2)},
+    "three crops": {"crop": vidrec.ThreeCrop(24)},
+    "tracks": {"tracks": {"action": vidrec.track()}},
+    "fields": {"fields": ("episode",)},
+    "weights": {"order": "weights"},
+    "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
+    "substitutes": {"on_bad_frame": "substitute"},
+    "a device": {"device": "cpu", "device_cache": "30kB"},
+    "decoded_cache": {"decoded_cache": "10MB"},
+    "JPEGs": {"output": "jpeg"},
+    "your memory": {"output": "memory"},
+}
+
+
+@pytest.fixture(scope="module")
+def rig(videos, tmp_path_factory):
+    root = tmp_path_factory.mktemp("together")
+    rows = ["path,camera,episode,end,action"]
+    for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
+        values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
+        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}"')
+    (root / "list.csv").write_text("\n".join(rows))
+    vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12"])
+    return root / "rig"
+
+
+@pytest.fixture(scope="module")
+def url(rig):
+    from test_remote import Server
+
+    with Server(rig.parent) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.url + "/rig"
+        server.shutdown()
+        thread.join()
+
+
+def loader_of(rig, url, features, **more):
+    """A loader with these features."""
+    options = {"frames": 4, "crop": vidrec.RandomResizedCrop(24), "seed": 3, "flip": 0.5}
+    for name in features:
+        options.update(FEATURES[name])
+    ds = vidrec.open(url if options.pop("is_remote", False) else rig)
+    source = options.pop("source", lambda ds: ds)(ds)
+    options.update(more)
+    if options.get("order") == "weights":
+        count = vidrec.Loader(source, **{**options, "order": None, "output": None}).state_dict()["samples"]
+        options["order"] = vidrec.Weighted([1.0 + i % 12 for i in range(count)])
+    if options.get("output") == "memory":
+        without = vidrec.Loader(source, **{**options, "output": "torch"})
+        options["output"] = [torch.zeros(without.shape, dtype=torch.uint8) for _ in range(2)]
+    return vidrec.Loader(source, **options)
+
+
+def samples(batches):
+    """What the training loop gets of each sample, without padding."""
+    found = []
+    for batch in batches:
+        for b, params in enumerate(batch.params):
+            shown = repr((params, int(batch.labels[b]), int(batch.clips[b])))
+            shown += repr([(name, values[b]) for name, values in batch.fields.items()])
+            shown += repr([(name, t[b][batch.track_masks[name][b]].tolist()) for name, t in batch.tracks.items()])
+            shown += f"|{batch.source_names[b]}" if batch.source_names else ""
+            found.append((shown, pixels(batch, b)))
+    return sorted(found)
+
+
+def pixels(batch, b):
+    if batch._jpegs is None:
+        real = batch.frame_mask[b]
+        frames = batch.frames[b]
+        return (frames[:, real] if batch.camera_mask is not None else frames[real]).contiguous().numpy().tobytes()
+    jpegs, per_sample = batch.jpegs, len(batch.frame_mask[0]) * (1 if batch.camera_mask is None else len(batch.camera_mask[0]))
+    of_sample = [i for i, place in enumerate(jpegs.places.tolist()) if place // per_sample == b]
+    return b"".join(bytes(jpegs[i].numpy()) for i in of_sample)
+
+
+def run(make, epoch=0):
+    loader = make()
+    loader.set_epoch(epoch)
+    return samples(loader)
+
+
+def check(make):
+    """Two ranks have what one has that takes one sample at a time, and any ranks go on where two of them stop."""
+    one = [run(lambda: make(batch_size=1), epoch) for epoch in range(2)]
+    assert len(one[0]) >= 6
+    for epoch in range(2):
+        ranks = [run(lambda rank=rank: make(batch_size=2, rank=(rank, 2)), epoch) for rank in range(2)]
+        assert sorted(ranks[0] + ranks[1]) == one[epoch]
+    begun, states = [], []
+    for rank in range(2):
+        loader = make(batch_size=2, rank=(rank, 2))
+        begun += samples(itertools.islice(loader, 1))
+        states.append(loader.state_dict())
+        sources = loader.stats().sources
+    for name, use in (sources or {}).items():
+        assert use.samples == sum(sample.endswith(f"|{name}") for sample, _ in begun)
+    resumed = make(batch_size=3)
+    resumed.load_state_dict(states[0])
+    assert states[0] == states[1] and sorted(begun + samples(resumed)) == one[0]
+
+
+# What does not go together, what the error says, and why.
+REFUSED = {
+    ("mix", "weights"): ("a mix has an order of its own", "The weights of a mix are those of its sources."),
+    ("mix", "homes"): ("a mix has an order of its own", "Each source has its own blocks."),
+    ("a device", "decoded_cache"): ("choose one of decoded_cache and device", "The device decodes; it has `device_cache`."),
+    ("a device", "JPEGs"): ("leave out output", "The device makes frames of the JPEGs."),
+    ("a device", "your memory"): ("leave out output", "Frames are in memory of torch."),
+    ("decoded_cache", "JPEGs"): ("output='jpeg' decodes nothing", "Nothing is decoded."),
+}
+# What both say by the same option.
+SAME = {("weights", "homes"), ("JPEGs", "your memory"), ("several sizes", "three crops")}
+SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "views"), 2)}
+PAIRS = [pair for pair in itertools.combinations(FEATURES, 2) if pair not in SAME]
+
+
+@pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")
+@pytest.mark.parametrize("pair", PAIRS, ids=" with ".join)
+def test_two_features_give_every_rank_its_part_of_the_same_samples(rig, url, pair):
+    if "a device" in pair:
+        pytest.importorskip("warp")
+    if pair in REFUSED:
+        with pytest.raises(vidrec.UsageError, match=re.escape(REFUSED[pair][0])):
+            loader_of(rig, url, pair)
+    else:
+        check(lambda **more: loader_of(rig, url, pair, **more))
+
+
+def test_the_page_says_what_does_not_go_together():
+    page = PAGE.read_text()
+    rows = [f"| {a} | {b} | {why} |" for (a, b), (_, why) in REFUSED.items()]
+    assert page.split("why |\n| --- | --- | --- |\n")[1].split("\n\n")[0].splitlines() == rows
+    assert all(f"**{name}**" in page for name in FEATURES)
+
+
+def test_a_substitute_replaces_all_cameras_of_a_sample(rig, tmp_path):
+    for file in rig.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    options = {"frames": 4, "crop": 24, "cameras": vidrec.Cameras(["front", "wrist"])}
+    (whole,) = vidrec.Loader(rig, 6, **options)
+    # In the middle of its file.
+    damaged = [i for i, clip in enumerate(vidrec.open(rig)) if clip.attributes["camera"] == "wrist"][3]
+    episode = int(vidrec.open(rig)[damaged].attributes["episode"])
+    jpegs = [vidrec.open(rig)[damaged].jpeg(t) for t in range(len(vidrec.open(rig)[damaged]))]
+    (record,) = tmp_path.glob("*.rec")
+    data = bytearray(record.read_bytes())
+    for jpeg in jpegs:
+        data[data.index(jpeg) + len(jpeg) // 2] ^= 4
+    record.write_bytes(data)
+    with pytest.raises(vidrec.FormatError, match=f'episode "?{episode}'):
+        list(vidrec.Loader(tmp_path, 6, **options))
+    loader = vidrec.Loader(tmp_path, 6, on_bad_frame="substitute", **options)
+    (batch,) = loader
+    place = [params.instead_of is not None for params in batch.params].index(True)
+    assert batch.params[place].instead_of == whole.clips[place] and loader.stats().substituted_clips == 1
+    instead = whole.clips.tolist().index(batch.clips[place])
+    assert instead != place and torch.equal(batch.frames[place], whole.frames[instead])
