@@ -332,3 +332,16 @@ def test_the_kernels_compile_for_gpus_without_fused_operations(tmp_path, monkeyp
         texts = [file.read_text() for file in to.glob("*.ptx")]
         assert len(texts) == 3
         assert not any(re.search(r"\bfma\.|\bmad\.[a-z.]*f32", text) for text in texts), arch
+
+
+def test_the_program_measures_a_device(train):
+    command = [vidrec_program(), "bench", train, "batch_size=4", "crop=CenterCrop((24, 32))", "dtype=float32", "normalize=IMAGENET"]
+    command += ["device=cpu", "device_cache=1MB", "--seconds", "0"]
+    run = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True)
+    report = json.loads(run.stdout)
+    assert (report["device"], report["shape"], report["bytes_per_frame"]) == ("cpu", [4, 8, 3, 24, 32], 3 * 24 * 32 * 4)
+    assert report["frames_per_second"] > 0 and report["stats"]["device_kept_bytes"] > 0
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert " frames/s, " in run.stdout and "clips/s on cpu; batches of [4, 8, 3, 24, 32]" in run.stdout
+    run = subprocess.run([*command, "crop=Nowhere(3)"], capture_output=True, text=True)
+    assert run.returncode == 1 and run.stderr.startswith("vidrec: ")

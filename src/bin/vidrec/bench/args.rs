@@ -16,7 +16,8 @@ const USUAL: [&str; 5] =
 ///
 /// Options of the loader are written as in Python: `vidrec bench train batch_size=32 'frames=Uniform(8)' threads=4`. What a
 /// loader prints of itself can be pasted. Options that are not given have Python's defaults; only if none are given,
-/// the batches are those of a usual training loop.
+/// the batches are those of a usual training loop. `device=cuda` measures batches that a GPU makes, with the program of the
+/// Python package.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
@@ -83,6 +84,10 @@ impl Args {
 
     /// The options of the loader.
     pub fn loader_options(&self) -> vidrec::Result<LoaderOptions> {
+        if self.loader.iter().any(|option| option.starts_with("device=")) {
+            let e = vidrec::Error::usage("loader option device: its kernels are in the Python package");
+            return Err(e.help("install it with: pip install 'vidrec[gpu]'; its program measures them"));
+        }
         let options = self.loader.join(", ").parse::<LoaderOptions>()?;
         Ok(LoaderOptions { decoder: self.decoder, ..options })
     }
