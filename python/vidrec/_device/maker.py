@@ -51,7 +51,8 @@ class Maker:
     """
 
     def __init__(self, device: torch.device, dtype: str, layout: str, room: int) -> None:
-        wp.config.quiet = True
+        # What Warp tells goes to standard output, which is the user's.
+        wp.config.log_level = max(wp.config.log_level, wp.LOG_WARNING)
         self._device, self._layout = device, layout
         self._value, self._dtype = _VALUES[dtype]
         self._is_gpu = device.type == "cuda"
