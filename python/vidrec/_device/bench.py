@@ -24,7 +24,7 @@ def is_asked(arguments: Sequence[str]) -> bool:
 def main(arguments: Sequence[str]) -> int:
     """Measure, and print what was found; the program's exit status."""
     try:
-        args = _parser().parse_args(arguments)
+        args = _parser().parse_intermixed_args(arguments)
         report = _measured(args.dataset, _options(args.loader), args.seconds)
     except (vidrec.Error, ValueError) as e:
         print(f"vidrec: {e}", file=sys.stderr)
