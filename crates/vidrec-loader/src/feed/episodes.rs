@@ -36,8 +36,9 @@ impl Episodes {
         refuse_draws(dataset)?;
         let source_of = |clip: u64| mix.and_then(|mix| mix.place(clip)).map_or(0, |(source, _)| source);
         dataset.prefetch_all(Tables { clips: true, frames: false, strings: true })?;
-        let (mut episodes, mut numbers): (Vec<Vec<Option<u64>>>, HashMap<(usize, String), usize>) = Default::default();
-        let mut names = Vec::new();
+        let (mut episodes, mut names): (Vec<Vec<Option<u64>>>, Vec<String>) = Default::default();
+        // The number of each episode, by its source and name.
+        let mut numbers: HashMap<(usize, String), usize> = HashMap::new();
         for clip in dataset.clips() {
             let clip = clip?;
             let Some((camera, episode)) = camera_and_episode(&clip, cameras)? else { continue };
