@@ -153,11 +153,11 @@ def lane(i):
     if name == "IMAD":
         if "HI" in mods:
             if outs:
-                return "abort();"
+                return "unknown();"
             return into(to, f"(uint32_t)(((uint64_t){s[0]}*{s[1]}+{wide(args[3])})>>32)")
         if "WIDE" in mods:
             if outs:
-                return "abort();"
+                return "unknown();"
             kind = "(uint64_t)" if "U32" in mods else "(int64_t)(int32_t)"
             other = "" if "U32" in mods else "(int64_t)(int32_t)"
             return into_wide(to, f"(uint64_t)({kind}{s[0]}*{other}({s[1]}))+{wide(args[3])}")
@@ -236,7 +236,7 @@ def lane(i):
         return into(to, f"(uint32_t){rounded}(as_float({s[0]}))")
     if name in ("BSSY", "BSYNC", "NOP", "WARPSYNC", "BREAK"):
         return ""
-    return None if name in ("LDG", "STG", "LDL", "STL", "LDS", "STS") else "abort();"
+    return None if name in ("LDG", "STG", "LDL", "STL", "LDS", "STS") else "unknown();"
 
 
 SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
@@ -312,7 +312,7 @@ def translate(code):
             elif i.name == "EXIT":
                 out.append(f"L pc[l]=({guard})?END:{n + 1};")
             elif i.name in ("CALL", "RET"):
-                out.append("abort();")
+                out.append("unknown();")
             elif i.kind in ("global", "local", "shared"):
                 out.append(memory(i, guard))
                 out.append("".join(f"ready[{r}]=t+waits;" for r in makes))
@@ -333,6 +333,7 @@ def translate(code):
 
 PRELUDE = r"""
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <math.h>
@@ -343,6 +344,7 @@ static uint32_t R[256][32], U[64]; static uint8_t P[8][32], A[32]; static int pc
 static uint8_t constants[8192], local_bytes[32][16384], shared_bytes[65536];
 static uint64_t ready[272], pipe_free[6], t, waits;
 static double *stats;
+static void unknown(void){fputs("machine_code.py: an instruction that it does not know yet\n",stderr);exit(1);}
 static int hit=33, miss=250;
 static uint32_t c32(int at){uint32_t v;memcpy(&v,constants+at,4);return v;}
 static uint64_t c64(int at){uint64_t v;memcpy(&v,constants+at,8);return v;}
@@ -392,7 +394,7 @@ uint64_t run(const uint8_t*params,int size,int base,int block,long from,long to,
    switch(n){
 """
 POSTLUDE = r"""
-   default: abort();}}
+   default: unknown();}}
   times[w-from]=(double)t;total+=t;}
  return total;}
 """
