@@ -36,12 +36,11 @@ class Counts(NamedTuple):
     name: str
     registers: int
     stack: int
-    threads: int
     same: bool       # as Warp's own code for this processor
     kinds: dict      # instructions of warps of each class
     lanes: float     # of 32, in the mean of all instructions
     lines: float     # of 128 bytes that loads and stores touch
-    sectors: float   # of 32 bytes: read for the first time by a block, and written
+    touched: int     # bytes of all arrays
     cycles: float    # sum over warps, each of which runs alone
     longest: float   # cycles of the slowest warp
 
@@ -142,8 +141,8 @@ def counted(kernel, dim, inputs, compiled, folder, launch):
             kinds[i.kind] = kinds.get(i.kind, 0) + count * up
     of_kind = memory.reshape(3, 2, 5) * up
     all_lanes = sum(len(part) * count for part, count in zip(parts, lanes)) * up / sum(kinds.values())
-    lines, sectors = of_kind[:2, :, 2].sum(), of_kind[0, 0, 4] + of_kind[0, 1, 3]
-    return Counts(name, registers, stack, math.prod(dim), same, kinds, all_lanes, lines, sectors, times.sum() * up, times.max())
+    lines, touched = of_kind[:2, :, 2].sum(), sum(values.nbytes for values in after)
+    return Counts(name, registers, stack, same, kinds, all_lanes, lines, touched, times.sum() * up, times.max())
 
 
 def of_a_batch(dataset, options, arch, folder):
