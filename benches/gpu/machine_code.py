@@ -1,8 +1,8 @@
 """Runs the machine code of a kernel on a processor, warp by warp, and counts what a GPU would do.
 
 `translate` turns the text that NVIDIA's disassembler prints for sm_80 or sm_89 into C: 32 lanes in step, of which those
-with the lowest address run. So the counts have the divergence of real data. Instructions that no kernel of vidrec has met yet
-end the program.
+with the lowest address run. So the counts have the divergence of real data. An instruction that no kernel of
+vidrec had yet ends the program.
 """
 import re
 from typing import NamedTuple
@@ -13,7 +13,7 @@ ENDS = ("BRA", "EXIT", "CALL", "RET", "BREAK")
 CLASSES = {
     "mad": ("IMAD", "FADD", "FMUL", "FFMA", "HFMA2", "UIMAD"),
     "slow": ("MUFU", "I2F", "F2I", "F2F", "S2R", "R2UR"),
-    "global": ("LDG", "STG"),
+    "global": ("LDG", "STG", "CCTL"),
     "local": ("LDL", "STL"),
     "shared": ("LDS", "STS"),
     "control": ("BRA", "BSSY", "BSYNC", "BREAK", "EXIT", "NOP", "WARPSYNC", "CALL", "RET", "BAR"),
@@ -67,8 +67,8 @@ def register(text):
     return int(match[1]) if match else None
 
 
-def value(text, flip=False):
-    """A 32-bit operand in C. `flip` if a minus means all bits inverted, as with carries."""
+def value(text):
+    """A 32-bit operand in C."""
     if text[0] in "-~" and not re.match(r"-(0x|\d)", text):
         return f"({'~' if text[0] == '~' else '-'}{value(text[1:])})"
     if text[0] == "|":
@@ -124,13 +124,17 @@ def into_predicate(text, expression):
     return "" if text == "PT" else f"P[{text[1:]}][l]={expression};"
 
 
+UNIFORM = ("UIMAD", "UIADD3", "USHF", "ULDC", "UMOV", "ULOP3", "USEL", "UISETP", "ULEA")
+# Their operands are read in other ways.
+OTHERWISE = ("LDG", "STG", "LDL", "STL", "LDS", "STS", "CCTL", "S2R", "CS2R", "BRA", "BSSY", "BSYNC", "CALL", "RET", "PLOP3")
 COMPARE = {"GE": ">=", "GT": ">", "LE": "<=", "LT": "<", "EQ": "==", "NE": "!="}
 
 
 def lane(i):
-    """What one lane does, in C; None if this is no plain instruction."""
+    """What one lane does, in C."""
     args, mods = list(i.args), i.modifiers
-    name = i.name[1:] if i.name in ("UIMAD", "UIADD3", "USHF", "ULDC", "UMOV", "ULOP3", "USEL", "UISETP", "ULEA") else i.name
+    # Those of a warp as a whole begin with U.
+    name = i.name[1:] if i.name in UNIFORM else i.name
     # Predicates that a sum sets come after its register.
     outs = []
     if name in ("IADD3", "LEA", "LOP3", "IMAD"):
@@ -139,7 +143,7 @@ def lane(i):
         while len(args) > 1 and is_predicate(args[1]):
             outs.append(args.pop(1))
     to = args[0] if args else ""
-    s = [value(arg) if not is_predicate(arg) else predicate(arg) for arg in args[1:]] if name not in ("LDG", "STG", "LDL", "STL", "LDS", "STS", "S2R", "CS2R", "BRA", "BSSY", "BSYNC", "CALL", "RET", "MOV32I", "PLOP3") else []
+    s = [] if name in OTHERWISE else [predicate(arg) if is_predicate(arg) else value(arg) for arg in args[1:]]
     if name in ("MOV", "R2UR"):
         return into(to, s[0])
     if name == "LDC" and i.name == "ULDC":
@@ -164,10 +168,8 @@ def lane(i):
         carry = f"+{s[3]}" if "X" in mods else ""
         return into(to, f"{s[0]}*{s[1]}+{s[2]}{carry}")
     if name == "IADD3":
-        if "X" in mods:
-            return into(to, f"{s[0]}+{s[1]}+{s[2]}+{s[3]}+{s[4]}" if len(s) > 4 else f"{s[0]}+{s[1]}+{s[2]}+{s[3]}")
         if not outs:
-            return into(to, "+".join(s[:3]))
+            return into(to, "+".join(s))
         parts = [f"(uint64_t)(~{value(a[1:])})+1" if a[0] == "-" and a[1] in "RUc" else f"(uint64_t){value(a)}" for a in args[1:4]]
         sets = "".join(into_predicate(out, f"(sum>>32)>{n}") for n, out in enumerate(outs))
         return "{uint64_t sum=" + "+".join(parts) + ";" + into(to, "(uint32_t)sum") + sets + "}"
@@ -236,7 +238,7 @@ def lane(i):
         return into(to, f"(uint32_t){rounded}(as_float({s[0]}))")
     if name in ("BSSY", "BSYNC", "NOP", "WARPSYNC", "BREAK"):
         return ""
-    return None if name in ("LDG", "STG", "LDL", "STL", "LDS", "STS") else "unknown();"
+    return "unknown();"
 
 
 SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
@@ -244,11 +246,15 @@ SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 
 def memory(i, when):
     """A load or a store of all lanes, in C."""
+    if i.name == "STS":
+        return "charge(SHARED);"
+    if i.name == "CCTL":
+        # Nobody waits for what is fetched ahead.
+        base, offset = re.match(r"\[(R\d+)\+?(-?0x[0-9a-f]+)?\]", i.args[0]).groups()
+        return f"{{uint8_t on[32];uint64_t at[32];L{{on[l]={when};at[l]={wide(base)}+({offset or 0});}}else on[l]=0;reach(GLOBAL,0,on,at,1);}}"
     size = next((SIZES[m] for m in i.modifiers if m in SIZES), 4)
     is_load = i.name[0] == "L"
     place, other = (i.args[1], i.args[0]) if is_load else i.args[:2]
-    if i.name == "STS":
-        return "charge(SHARED);"
     base, scale, plus, offset = re.match(r"\[(RZ|R\d+)?(\.64|\.X4)?(\+UR\d+)?\+?(-?0x[0-9a-f]+)?\]", place).groups()
     kind = {"G": "GLOBAL", "L": "LOCAL", "S": "SHARED"}[i.name[2]]
     if kind == "GLOBAL":

@@ -95,6 +95,8 @@ def of_workload(name, counts, frames, sent, made):
             f"  {c.name}: {c.registers} registers, {c.stack} bytes of stack, {c.instructions / frames:,.0f} instructions of warps a"
             f" frame, {c.lanes:.1f} of 32 lanes, slowest warp {c.longest:,.0f} cycles, {'the same bits' if c.same else 'OTHER BITS'}"
         )
+    if not all(c.same for c in counts):
+        sys.exit("the machine code wrote other bits: machine_code.py gets an instruction wrong")
     cards = {card: predicted(CARDS[card], counts, frames, sent, made) for card in CARDS}
     for card, told in cards.items():
         steps = ", ".join(f"{step} {s['ms']:.3f} ms ({s['limit']})" for step, s in told["steps"].items())
