@@ -57,9 +57,9 @@ def nvimagecodec(device):
 
 
 def torchcodec(device):
-    from torchcodec.decoders import decode_image
+    from torchcodec.decoders import decode_jpeg
 
-    return lambda jpegs: [decode_image(jpeg, device=device) for jpeg in jpegs]
+    return lambda jpegs: decode_jpeg(list(jpegs), device=device)
 
 
 def dali(dataset, options, device):
