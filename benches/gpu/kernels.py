@@ -23,10 +23,12 @@ BLOCK = 256  # threads of a block, as Warp launches them
 PARAMETERS = 0x160  # where sm_80 and sm_89 have a kernel's parameters
 
 COMPILE = """
-import sys, warp
-from vidrec._device import pictures, tiles
-for module in (pictures, tiles):
-    warp.compile_aot_module(module, device=None, arch=int(sys.argv[1]), module_dir=sys.argv[2], use_ptx=True, strip_hash=True)
+import importlib, pkgutil, sys, warp
+from vidrec import _device
+for found in pkgutil.iter_modules(_device.__path__):
+    module = importlib.import_module(f"vidrec._device.{found.name}")
+    if any(isinstance(v, warp.Kernel) and v.module.name == module.__name__ for v in vars(module).values()):
+        warp.compile_aot_module(module, device=None, arch=int(sys.argv[1]), module_dir=sys.argv[2], use_ptx=True)
 """
 
 
@@ -61,13 +63,13 @@ def tool(name):
 
 def compiled(arch, folder):
     """Of each kernel: its disassembled machine code, its registers, and the bytes of its stack."""
-    # In a process of its own: this one would take what it leaves in Warp's cache.
     subprocess.run([sys.executable, "-c", COMPILE, str(arch), str(folder)], check=True, stdout=subprocess.DEVNULL)
     found = {}
     for ptx in folder.glob(f"*.sm{arch}.ptx"):
         ptx.write_bytes(ptx.read_bytes().rstrip(b"\0"))
         cubin = ptx.with_suffix(".cubin")
-        done = subprocess.run([tool("ptxas"), "-v", f"-arch=sm_{arch}", ptx, "-o", cubin], check=True, capture_output=True, text=True)
+        command = [tool("ptxas"), "-v", f"-arch=sm_{arch}", ptx, "-o", cubin]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
         text = subprocess.run([tool("cuobjdump"), "-sass", cubin], check=True, capture_output=True, text=True).stdout
         facts = re.compile(r"entry function '(\w+)'.*?(\d+) bytes stack frame.*?Used (\d+) registers", re.S)
         for function, stack, registers in facts.findall(done.stderr):
@@ -99,24 +101,28 @@ def executable(code, folder):
     if not path.exists():
         source = path.with_suffix(".c")
         source.write_text(text)
-        subprocess.run(["cc", "-O1", "-fwrapv", "-ffp-contract=off", "-w", "-shared", "-fPIC", source, "-o", path, "-lm"], check=True)
+        options = ["-O1", "-fwrapv", "-ffp-contract=off", "-w", "-shared", "-fPIC"]
+        subprocess.run(["cc", *options, source, "-o", path, "-lm"], check=True)
     return ctypes.CDLL(str(path)), parts
 
 
 def counted(kernel, dim, inputs, compiled, folder, launch):
     """Launches a kernel, then runs its machine code on the same inputs."""
-    name = kernel.key
-    text, registers, stack = compiled[name]
-    library, parts = executable(machine_code.instructions(text, f"{name}_cuda_kernel_forward"), folder)
     arrays = [value for value in inputs if isinstance(value, wp.array)]
     before = [array.numpy().copy() for array in arrays]
     launch()
     after = [array.numpy().copy() for array in arrays]
     for array, values in zip(arrays, before):
         array.numpy()[...] = values
+    if kernel.is_generic:
+        kernel = kernel.add_overload(kernel.infer_argument_types(inputs))
+    text, registers, stack = compiled[kernel.get_mangled_name()]
+    function = f"{kernel.get_mangled_name()}_cuda_kernel_forward"
+    library, parts = executable(machine_code.instructions(text, function), folder)
     blocks = -(-math.prod(dim) // BLOCK)
     chosen = np.unique(np.linspace(0, blocks - 1, min(blocks, MOST_WARPS * 32 // BLOCK)).astype(int))
-    counts, lanes, memory, times = np.zeros(len(parts)), np.zeros(len(parts)), np.zeros(30), np.zeros((len(chosen), BLOCK // 32))
+    counts, lanes, memory = np.zeros(len(parts)), np.zeros(len(parts)), np.zeros(30)
+    times = np.zeros((len(chosen), BLOCK // 32))
     given = parameters(dim, inputs)
 
     def pointer(array):
@@ -142,7 +148,7 @@ def counted(kernel, dim, inputs, compiled, folder, launch):
     of_kind = memory.reshape(3, 2, 5) * up
     all_lanes = sum(len(part) * count for part, count in zip(parts, lanes)) * up / sum(kinds.values())
     lines, touched = of_kind[:2, :, 2].sum(), sum(values.nbytes for values in after)
-    return Counts(name, registers, stack, same, kinds, all_lanes, lines, touched, times.sum() * up, times.max())
+    return Counts(kernel.key, registers, stack, same, kinds, all_lanes, lines, touched, times.sum() * up, times.max())
 
 
 def of_a_batch(dataset, options, arch, folder):
@@ -155,9 +161,9 @@ def of_a_batch(dataset, options, arch, folder):
             return real(self, kernel, dim, inputs)
         found.append(counted(kernel, dim, inputs, known, folder, lambda: real(self, kernel, dim, inputs)))
 
-    def uploaded(self, parts):
+    def uploaded(self, parts, *more):
         sent.append(sum(len(part) for part in parts))
-        return upload(self, parts)
+        return upload(self, parts, *more)
 
     maker.Maker._run, maker.Maker._uploaded = run, uploaded
     try:

@@ -31,6 +31,8 @@ from workloads import workloads
 def main():
     a = arguments()
     device = torch.device(a.device)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        sys.exit("torch finds no GPU; a try without one: --device cpu --quick")
     with tempfile.TemporaryDirectory() as home:
         dataset, words = data.data_set(a.data, Path(home), a.quick)
         jobs = workloads(*((2, 32) if a.quick else (16, 224)))
