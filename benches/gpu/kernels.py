@@ -167,7 +167,7 @@ def of_a_batch(dataset, options, arch, folder):
 
     maker.Maker._run, maker.Maker._uploaded = run, uploaded
     try:
-        batch = next(iter(vidrec.Loader(dataset, 16, device="cpu", seed=1, shuffle=True, **options)))
+        batch = next(iter(vidrec.Loader(dataset, device="cpu", seed=1, **options)))
     finally:
         maker.Maker._run, maker.Maker._uploaded = real, upload
     assert isinstance(batch.frames, torch.Tensor)

@@ -18,18 +18,12 @@ from pathlib import Path
 
 import kernels
 from cards import CARDS, resident_warps
-
-import vidrec
+from workloads import workloads
 
 # Machine code of 8.9 and 9.0 is not run. It has as many registers, and 1 % more instructions to decode, 8 % to resample.
 ARCH = 80
 
-WORKLOADS = {
-    "W1": dict(crop=vidrec.RandomResizedCrop(224), flip=0.5, dtype="float32", normalize=vidrec.IMAGENET),
-    "W1u8": dict(crop=vidrec.RandomResizedCrop(224), flip=0.5, layout="BTHWC"),
-    "W1-112": dict(crop=vidrec.RandomResizedCrop(112), flip=0.5, dtype="float32", normalize=vidrec.IMAGENET),
-    "W2": dict(crop=vidrec.CenterCrop(224)),
-}
+WORKLOADS = workloads(16, 224)
 
 
 def bounds(card, counts):
