@@ -40,7 +40,11 @@ class Results:
 
 
 def load(name):
-    given = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return parse(json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def parse(given):
+    given = dict(given)
     rows = tuple(row(len(given["columns"]), **each) for each in given.pop("rows"))
     lists = {key: tuple(given.pop(key)) for key in ("columns", "units", "workloads") if key in given}
     return Results(rows=rows, **lists, **given)
