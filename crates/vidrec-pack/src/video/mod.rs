@@ -106,7 +106,7 @@ mod timeline;
 mod words;
 
 pub use audio::{AudioChannels, AudioFacts, AudioOptions};
-pub(crate) use audio::{Sound, read as read_audio};
+pub(crate) use audio::{MAX_BYTES as MAX_AUDIO_BYTES, Sound, read as read_audio, read_part as read_part_of_audio};
 pub(crate) use container::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
 pub use error::{Stage, VideoError};
 pub use facts::VideoFacts;

@@ -6,7 +6,7 @@ use super::failure::{ClipFailure, PackStage};
 use super::options::ClipRecipe;
 use super::packed::PackedClip;
 use crate::plan::Job;
-use crate::video::{AudioFacts, AudioOptions, Sound, Stage, read_audio};
+use crate::video::{AudioFacts, AudioOptions, MAX_AUDIO_BYTES, Sound, Stage, read_audio, read_part_of_audio};
 use vidrec_dataset::writer::Track;
 use vidrec_dataset::writer::{EncodedTrack, TrackTimes, TrackValues};
 use vidrec_format::track::schema::TrackSchema;
@@ -53,7 +53,13 @@ pub(super) fn of_video(
     }
     let deadline = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(100 * 365 * 86_400));
     let file = recipe.store.file(&job.path)?;
-    let (sound, facts) = read_audio(&file, (&options, recipe.channels), part, deadline).map_err(|e| {
+    let options_and_channels = (&options, recipe.channels);
+    let read = match job.segment {
+        // Other clips of the video follow.
+        Some(_) => read_part_of_audio(&file, options_and_channels, part, deadline),
+        None => read_audio(&file, options_and_channels, part, MAX_AUDIO_BYTES, deadline),
+    };
+    let (sound, facts) = read.map_err(|e| {
         let failure = ClipFailure::from(e);
         // Errors that concern only the sound get a stage of their own.
         match failure.stage {

@@ -6,6 +6,7 @@
 //! steady.rs     places samples whose times do not fit
 //! resample.rs   converts rates, formats and channels
 //! read.rs       decodes packets to samples
+//! whole.rs      keeps the sound of whole videos for their parts
 //! ```
 
 mod facts;
@@ -13,7 +14,9 @@ mod options;
 mod read;
 mod resample;
 mod steady;
+mod whole;
 
 pub use facts::AudioFacts;
 pub use options::{AudioChannels, AudioOptions};
-pub(crate) use read::{Sound, read};
+pub(crate) use read::{MAX_BYTES, Sound, read};
+pub(crate) use whole::read_part;

@@ -14,7 +14,7 @@ use crate::video::log;
 use vidrec_format::error::{Error, Result};
 
 /// The most bytes of sound of one clip: nine hours at 16 kHz and one channel.
-const MAX_BYTES: usize = 1 << 30;
+pub(crate) const MAX_BYTES: usize = 1 << 30;
 
 /// After this many consecutive errors without a frame, the decoder is no longer asked.
 const MAX_ERRORS: u32 = 1000;
@@ -33,7 +33,7 @@ pub(crate) struct Sound {
 /// Reads the sound of a video from `start` up to `end`, in nanoseconds on the clock of the container.
 ///
 /// Returns the sound, or `None` if the video has none, and the facts about it. `expected` is the number of
-/// channels that the video must have if its own channels are stored.
+/// channels that the video must have if its own channels are stored. More than `most` bytes of sound are an error.
 ///
 /// # Errors
 ///
@@ -43,6 +43,7 @@ pub(crate) fn read(
     file: &VideoFile,
     (options, expected): (&AudioOptions, Option<u32>),
     (start, end): (i64, i64),
+    most: usize,
     deadline: Instant,
 ) -> Result<(Option<Sound>, AudioFacts), VideoError> {
     let Some(mut input) = Input::open_audio(file, deadline)? else { return Ok((None, AudioFacts::default())) };
@@ -58,7 +59,7 @@ pub(crate) fn read(
     let mut decoder = context.decoder();
     decoder.set_packet_time_base((time_base.0 as i32, time_base.1 as i32));
     let mut decoder = log::listen(|| decoder.audio()).0.map_err(fail)?;
-    let mut sound = Making::new((*options, expected), time_base, (start, end), deadline);
+    let mut sound = Making::new((*options, expected), time_base, (start, end), most, deadline);
     let mut packets = 0u64;
     loop {
         match input.next()? {
@@ -149,6 +150,8 @@ struct Making {
     time_base: (u32, u32),
     /// The part to keep, in nanoseconds. An open end is the least or the greatest number.
     part: (i64, i64),
+    /// The most bytes to keep.
+    most: usize,
     deadline: Instant,
     begun: Option<Begun>,
     /// The number of samples of one channel before the first that is kept, at the stored rate.
@@ -236,9 +239,11 @@ impl Making {
         (options, expected): (AudioOptions, Option<u32>),
         time_base: (u32, u32),
         part: (i64, i64),
+        most: usize,
         deadline: Instant,
     ) -> Self {
-        Making { options, expected, time_base, part, deadline, begun: None, skipped: 0, done: 0, samples: Vec::new() }
+        let (begun, skipped, done, samples) = (None, 0, 0, Vec::new());
+        Making { options, expected, time_base, part, most, deadline, begun, skipped, done, samples }
     }
 
     fn push(&mut self, frame: &mut frame::Audio) -> Result<(), VideoError> {
@@ -304,8 +309,8 @@ impl Making {
                 self.samples.extend_from_slice(value);
             }
         }
-        if self.samples.len() * 2 > MAX_BYTES || self.done > u64::from(u32::MAX) {
-            let e = Error::limit("there is too much sound").expected(format!("at most {MAX_BYTES} bytes"));
+        if self.samples.len() * 2 > self.most || self.done > u64::from(u32::MAX) {
+            let e = Error::limit("there is too much sound").expected(format!("at most {} bytes", self.most));
             return Err(VideoError::new(Stage::Limit, e));
         }
         Ok(())
@@ -315,10 +320,7 @@ impl Making {
     fn time_of(&self, sample: u64) -> i64 {
         let first = self.begun.as_ref().map_or(0, |begun| begun.first_pts);
         let (num, den) = (i128::from(self.time_base.0), i128::from(self.time_base.1));
-        let rounded = |numerator: i128, denominator: i128| (2 * numerator + denominator).div_euclid(2 * denominator);
-        let ns = rounded(i128::from(first) * num * 1_000_000_000, den)
-            + rounded(i128::from(sample) * 1_000_000_000, self.options.rate.into());
-        i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+        after(clamped(rounded(i128::from(first) * num * 1_000_000_000, den)), sample, self.options.rate)
     }
 
     /// Returns the sound; `None` if there was none.
@@ -333,4 +335,17 @@ impl Making {
             (self.time_of(self.skipped), self.begun.map_or(1, |begun| count(begun.stored) as u32));
         Ok(Some(Sound { samples: self.samples, channels, first_ns }))
     }
+}
+
+/// The time of a sample at a rate, if the first one has this time, in nanoseconds.
+pub(super) fn after(first_ns: i64, sample: u64, rate: u32) -> i64 {
+    clamped(i128::from(first_ns) + rounded(i128::from(sample) * 1_000_000_000, rate.max(1).into()))
+}
+
+fn rounded(numerator: i128, denominator: i128) -> i128 {
+    (2 * numerator + denominator).div_euclid(2 * denominator)
+}
+
+fn clamped(ns: i128) -> i64 {
+    i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
 }
