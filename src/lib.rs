@@ -111,7 +111,7 @@ pub use vidrec_loader::{
     ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field, Frames, JpegBatch,
     JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions,
     Normalize, OnBadFrame, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start, TrackAnchor,
-    TrackBatch, TrackData, TrackHow, TrackWindow,
+    TrackBatch, TrackData, TrackHow, TrackWindow, WindowPad,
 };
 #[doc(hidden)]
 pub use vidrec_loader::{TileBatch, TilePlan};

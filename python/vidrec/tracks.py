@@ -27,7 +27,7 @@ class TrackWindow(Value):
     steps: Union[int, range, None] = None
     times: Optional[Sequence[float]] = None
     how: TrackHow = "nearest"
-    anchor: TrackAnchor = "first"
+    anchor: TrackAnchor = "current"
     missing: Missing = "error"
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ def track(
     *,
     steps: Union[int, range, None] = None,
     times: Optional[Sequence[float]] = None,
-    anchor: TrackAnchor = "first",
+    anchor: TrackAnchor = "current",
     missing: Missing = "error",
 ) -> TrackWindow:
     """What batches have of a track, for the argument ``tracks`` of :class:`vidrec.Loader`.
@@ -106,8 +106,9 @@ def track(
         of them earlier. A policy that predicts the next 50 actions takes ``steps=50, rate=25``. Shape (B, W, ...).
     times : sequence of float, optional
         Instead: times in seconds, from that of the frame, such as ``[-0.1, 0, 0.1]``. Shape (B, W, ...).
-    anchor : {"first", "last", "each"}, default "first"
-        From which frame of the sample the values count; with ``"each"`` every frame has its own: (B, T, W, ...).
+    anchor : {"current", "last", "each"}, default "current"
+        From which frame of the sample the values count. The current one is the first, except in :class:`Windows` with
+        ``past``. With ``"each"`` every frame has its own: (B, T, W, ...).
     missing : {"error", "mask"}, default "error"
         What happens where a clip does not have the track: an error names it, or its values are 0 and the mask is False.
 

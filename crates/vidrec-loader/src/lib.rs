@@ -37,7 +37,7 @@ use vidrec_format::error::Result;
 pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
 pub use counters::{DecodedStats, LoaderStats};
-pub use draw::{ColorDraw, ColorJitter, ColorStep, Start};
+pub use draw::{ColorDraw, ColorJitter, ColorStep, Start, WindowPad};
 use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
 use feed::{Engine, Shelf, fill, fill_into, fill_jpegs, fill_tiles};

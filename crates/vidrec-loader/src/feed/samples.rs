@@ -179,6 +179,7 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::WindowPad;
     use proptest::prelude::*;
 
     fn space(kind: Kind, crops: u32, len: u64) -> Samples {
@@ -212,7 +213,7 @@ mod tests {
             crops in 1u32..4,
             skip in any::<bool>(),
         ) {
-            let temporal = Temporal::Dense { stride, hop };
+            let temporal = Temporal::Dense { stride, hop, past: 0, pad: WindowPad::Drop };
             let short = if skip { ShortClips::Skip } else { ShortClips::Pad };
             let count = Count { temporal, frames: Length::Fixed(frames), short };
             let starts = |n: u32| {

@@ -31,21 +31,22 @@ words!(TrackHow, "how", { "nearest" => Nearest, "linear" => Linear, "previous" =
 
 /// The frame from which the time of a window counts.
 ///
-/// As a word (`FromStr`, `Display`, serde): `first`, `last` or `each`.
+/// As a word (`FromStr`, `Display`, serde): `current`, `last` or `each`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum TrackAnchor {
-    /// The first frame of the sample. The default.
+    /// The current frame of the sample: that of [`Frames::Windows`](super::Frames::Windows) with its `past`, and the
+    /// first of all other samples. The default.
     #[default]
-    First,
+    Current,
     /// The last frame of the sample.
     Last,
     /// Each frame of the sample, with a window of its own.
     Each,
 }
 
-words!(TrackAnchor, "anchor", { "first" => First, "last" => Last, "each" => Each });
+words!(TrackAnchor, "anchor", { "current" => Current, "last" => Last, "each" => Each });
 
 /// What happens if a clip does not have a track, or an episode does not have a camera.
 ///
@@ -82,7 +83,8 @@ words!(Missing, "missing", { "error" => Error, "mask" => Mask });
 /// any choice: those whose span overlaps the window, or the time from the first to the last frame; for timing
 /// `frames`, those of the frames.
 ///
-/// Before the first value of a track and after the last, the mask is false and values are 0.
+/// Before the first value of a track and after the last, the mask is false and values are 0. With
+/// [`WindowPad::Edge`](crate::WindowPad::Edge), they are the first and the last value.
 ///
 /// ```
 /// # mod vidrec { pub use vidrec_format::error::Error; pub use vidrec_loader::{LoaderOptions, TrackHow, TrackWindow}; }
@@ -112,7 +114,7 @@ pub struct TrackWindow {
     pub rate: Option<Rate>,
     /// The value that stands for a time between two values. Default [`TrackHow::Nearest`].
     pub how: TrackHow,
-    /// The frame from which a window counts. Default [`TrackAnchor::First`].
+    /// The frame from which a window counts. Default [`TrackAnchor::Current`].
     pub anchor: TrackAnchor,
     /// What happens if a clip does not have the track. Default [`Missing::Error`].
     pub missing: Missing,

@@ -75,11 +75,11 @@ fn between<T: Blend, F: TrackNumber>(
     for (to, pick) in out.chunks_exact_mut(each).zip(picks) {
         match *pick {
             None => to.fill(F::zeroed()),
-            Some(Pick { at, toward: 0.0 }) => {
+            Some(Pick { at, toward: 0.0, .. }) => {
                 let from = values(&numbers, at, 1, each)?;
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = round(from.float()));
             }
-            Some(Pick { at, toward }) => {
+            Some(Pick { at, toward, .. }) => {
                 let (from, next) = values(&numbers, at, 2, each)?.split_at(each);
                 for ((to, a), b) in to.iter_mut().zip(from).zip(next) {
                     *to = round(a.float() + (b.float() - a.float()) * toward);
