@@ -86,6 +86,8 @@ ColorStep = Literal["brightness", "contrast", "saturation"]
 """A change of colors: :attr:`vidrec.results.DrawnColor.order`."""
 TrackHow = Literal["nearest", "linear", "previous"]
 """What stands for a time between two values of a track: ``how`` of :func:`vidrec.track`."""
+TrackScaling = Literal["mean_std", "min_max", "quantiles"]
+"""How a normalization follows from statistics: :meth:`vidrec.results.TrackStats.normalize`."""
 TrackAnchor = Literal["current", "last", "each"]
 """From which frame a window counts: ``anchor`` of :func:`vidrec.track`."""
 MixLabels = Literal["joined", "separate"]

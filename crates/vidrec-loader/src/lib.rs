@@ -47,7 +47,7 @@ pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{
     Batching, Cameras, CamerasCrop, Crop, DecodedCache, Draws, Dtype, Frames, Layout, LoaderOptions, Missing,
-    Normalize, OnBadFrame, Prefetch, ShortClips, TrackAnchor, TrackHow, TrackWindow,
+    Normalize, OnBadFrame, Prefetch, ShortClips, TrackAnchor, TrackHow, TrackNormalize, TrackScaling, TrackWindow,
 };
 pub use state::LoaderState;
 #[doc(hidden)]

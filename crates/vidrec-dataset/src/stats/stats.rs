@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::distribution::Distribution;
+use super::tracks::TrackStats;
 use crate::{Clip, Dataset};
 use vidrec_format::error::Result;
 
@@ -44,6 +45,10 @@ pub struct Stats {
     pub epoch_bytes: u64,
     /// Bytes of all frames decoded to RGB with one byte per channel, for the frames whose size is known.
     pub epoch_rgb_bytes: u64,
+    /// Statistics of tracks, by name. [`stats`](crate::stats) reads no tracks and has none of them:
+    /// [`track_stats`](crate::track_stats) makes them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tracks: BTreeMap<String, TrackStats>,
 }
 
 /// One class.

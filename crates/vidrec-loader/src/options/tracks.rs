@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::TrackNormalize;
 use crate::require::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::words::words;
@@ -118,6 +119,8 @@ pub struct TrackWindow {
     pub anchor: TrackAnchor,
     /// What happens if a clip does not have the track. Default [`Missing::Error`].
     pub missing: Missing,
+    /// The normalization of numbers. Default `None`: they are as stored.
+    pub normalize: Option<TrackNormalize>,
 }
 
 /// The maximum distance of a value from a frame in seconds: a year.
@@ -138,6 +141,7 @@ impl TrackWindow {
             let e = Error::usage(format!("loader option {option}: a rate needs a window or steps"));
             return Err(e.help("give one of them, or omit the rate"));
         }
+        self.normalize.iter().try_for_each(|normalize| normalize.check(&format!("{option}.normalize")))?;
         let fits = |seconds: f64| seconds.abs() <= MOST_SECONDS;
         if let Some((start, end)) = self.window {
             require(

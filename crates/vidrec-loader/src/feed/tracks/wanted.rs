@@ -78,6 +78,16 @@ impl Wanted {
                 "give only a window, or nothing",
             );
         }
+        if let Some(normalize) = &options.normalize {
+            let each = if is_text { 0 } else { schema.numbers_per_value() };
+            if normalize.shift.len() != each {
+                let shift = normalize.shift.len();
+                return refuse(
+                    &format!("normalize has {shift} numbers for a value"),
+                    "take the statistics of this track; texts have none",
+                );
+            }
+        }
         if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
             return refuse("there are no values between two spans", "omit how");
         }
@@ -145,11 +155,16 @@ impl Wanted {
 
     /// The type of the values in a batch.
     pub fn kind(&self) -> TrackType {
-        match (self.options.how, self.schema.kind) {
-            (TrackHow::Linear, TrackType::F64) => TrackType::F64,
-            (TrackHow::Linear, _) => TrackType::F32,
-            (_, kind) => kind,
+        match self.schema.kind {
+            TrackType::F64 => TrackType::F64,
+            _ if self.is_computed() => TrackType::F32,
+            kind => kind,
         }
+    }
+
+    /// Whether values are not simply those that are stored.
+    fn is_computed(&self) -> bool {
+        self.options.how == TrackHow::Linear || self.options.normalize.is_some()
     }
 
     /// Writes a sample's values of the track to its place in the batch, and fills all of that place.
@@ -186,12 +201,11 @@ impl Wanted {
                 let used = picks.iter().flatten();
                 let part = used.clone().map(|pick| pick.at).min()..used.map(last).max();
                 track.prove_values(part.start.unwrap_or(0)..part.end.unwrap_or(0))?;
-                match self.options.how {
-                    TrackHow::Linear => gather::blended(&track, &picks, out)?,
-                    _ => {
-                        gather::stored(&track, &picks, out)?;
-                        gather::from_le(self.schema.kind, out);
-                    }
+                if self.is_computed() {
+                    gather::computed(&track, &picks, self.options.normalize.as_ref(), out)?;
+                } else {
+                    gather::stored(&track, &picks, out)?;
+                    gather::from_le(self.schema.kind, out);
                 }
                 slot.mask
                     .iter_mut()
