@@ -88,7 +88,7 @@ def test_padded_windows_are_those_of_the_model(episodes, seed):
             kept = meant | (pad == "edge")
             at = np.clip(wanted, 0, n - 1)
             np.testing.assert_array_equal(batch.frame_mask[i], meant)
-            assert batch.params[i].frames == at[kept].tolist()
+            assert list(batch.params[i].frames) == at[kept].tolist()
             np.testing.assert_array_equal(batch.frames[i], stored[clip][at] * kept[:, None, None, None])
             np.testing.assert_allclose(batch.times[i], np.where(kept, dataset[clip].pts_seconds[at], np.nan), atol=1e-9)
             np.testing.assert_array_equal(batch.track_masks["step"][i], meant)
