@@ -9,7 +9,7 @@ use crate::output::{self, bytes, count, grouped, printable};
 pub fn print(dataset: &Dataset, with_tracks: bool, shown: usize, columns: Option<u16>, json: bool) -> Run {
     let mut stats = vidrec::stats(dataset)?;
     if with_tracks {
-        stats.tracks = vidrec::track_stats(dataset, None)?;
+        stats.tracks = Some(vidrec::track_stats(dataset, None)?);
     }
     output::print(json, &stats, |s| render(s, shown, width(columns)))?;
     Ok(Outcome::Done)
@@ -46,7 +46,7 @@ fn render(s: &Stats, shown: usize, width: usize) -> String {
     let mut classes: Vec<&ClassStats> = s.classes.iter().collect();
     classes.sort_by_key(|class| std::cmp::Reverse(class.clips));
     text += &chart("clips by class", &classes, |class| class_name(class), |class| class.clips, shown, width);
-    s.tracks.iter().for_each(|(name, stats)| text += &track(name, stats, shown));
+    s.tracks.iter().flatten().for_each(|(name, stats)| text += &track(name, stats, shown));
     text
 }
 

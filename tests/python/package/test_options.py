@@ -165,7 +165,7 @@ def test_values_of_other_fields_or_classes_differ():
         (lambda: track(window=(0, 1), rate=0), "track.rate: expected a rate such as"),
         (lambda: track(rate=5), "track.rate: expected a window or steps that it is the rate of, found 5"),
         (lambda: track(how="next"), "track.how: expected 'nearest', 'linear' or 'previous', found 'next'"),
-        (lambda: track(anchor="middle"), "track.anchor: expected 'first', 'last' or 'each', found 'middle'"),
+        (lambda: track(anchor="middle"), "track.anchor: expected 'current', 'last' or 'each', found 'middle'"),
         (lambda: track(steps=0), "track.steps: expected a whole number from 1, found 0"),
         (lambda: track(steps=range(0, 9, 2)), "track.steps: expected one or more steps in a row"),
         (lambda: track(steps=5, times=[0]), "track.times: expected nothing beside steps, found [0]"),
