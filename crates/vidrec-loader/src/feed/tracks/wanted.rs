@@ -79,9 +79,8 @@ impl Wanted {
             );
         }
         if let Some(normalize) = &options.normalize {
-            let each = if is_text { 0 } else { schema.numbers_per_value() };
-            if normalize.shift.len() != each {
-                let shift = normalize.shift.len();
+            let shift = normalize.shift.len();
+            if is_text || shift != schema.numbers_per_value() {
                 return refuse(
                     &format!("normalize has {shift} numbers for a value"),
                     "take the statistics of this track; texts have none",
