@@ -91,7 +91,7 @@ pub use vidrec_dataset::writer::{
 };
 pub use vidrec_dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
-    Summary, TrackView, WarmReport, class_stats, stats, stats_of,
+    Summary, TrackStats, TrackView, WarmReport, class_stats, stats, stats_of, track_stats,
 };
 pub use vidrec_format::byte_size::parse_bytes;
 #[doc(hidden)]
@@ -113,7 +113,7 @@ pub use vidrec_loader::{
     ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field, Frames, JpegBatch,
     JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions,
     Normalize, OnBadFrame, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start, TrackAnchor,
-    TrackBatch, TrackData, TrackHow, TrackWindow,
+    TrackBatch, TrackData, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
 pub use vidrec_sampler::order::Last;
 #[doc(hidden)]

@@ -201,11 +201,14 @@ impl Batch {
     #[getter]
     fn times<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let frames = self.frame_mask.len() / self.params.len().max(1);
-        let of_clip = |params: &SampleParams| {
-            let padding = std::iter::repeat(f64::NAN);
-            params.times.iter().copied().chain(padding).take(frames).collect::<Vec<_>>()
+        let of_clip = |(params, mask): (&SampleParams, &[bool])| {
+            let is_padded = params.times.len() < frames;
+            let mut times = params.times.iter().copied();
+            let mut time = |&meant: &bool| if meant || !is_padded { times.next() } else { None };
+            mask.iter().map(|meant| time(meant).unwrap_or(f64::NAN)).collect::<Vec<_>>()
         };
-        bytes(py, self.params.iter().flat_map(of_clip).map(f64::to_ne_bytes))
+        let clips = self.params.iter().zip(self.frame_mask.chunks(frames.max(1)));
+        bytes(py, clips.flat_map(of_clip).map(f64::to_ne_bytes))
     }
 
     /// The source of each clip.

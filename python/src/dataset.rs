@@ -138,6 +138,12 @@ impl Dataset {
         to_json(&self.wait(py, || self.0.tracks())?)
     }
 
+    /// Statistics of the tracks of these names, or of all tracks of numbers, as JSON.
+    fn track_stats(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<String> {
+        let names: Option<Vec<&str>> = names.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        to_json(&task::wait(py, true, || vidrec::track_stats(&self.0, names.as_deref()))?)
+    }
+
     /// The names of the tracks that a clip has.
     fn tracks_of(&self, py: Python<'_>, ordinal: u64) -> PyResult<Vec<String>> {
         let names = || Ok(self.0.clip(ordinal)?.tracks()?.names().map(str::to_owned).collect());

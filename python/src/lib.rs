@@ -60,6 +60,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<memory::Samples>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(options::loader_defaults, module)?)?;
+    module.add_function(wrap_pyfunction!(options::track_normalize, module)?)?;
     module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
     module.add_function(wrap_pyfunction!(check::check, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;

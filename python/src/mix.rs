@@ -5,6 +5,7 @@ use vidrec::{MixLabels, MixOptions};
 
 use crate::dataset::Dataset;
 use crate::error::{raise, to_json, usage};
+use crate::task;
 
 /// Several data sets with weights.
 #[pyclass(frozen, module = "vidrec._vidrec")]
@@ -57,6 +58,12 @@ impl Mix {
     /// The number of the source that has a clip, and the clip's ordinal in it.
     fn place(&self, clip: u64) -> Option<(usize, u64)> {
         self.0.place(clip)
+    }
+
+    /// Statistics of the tracks of these names, or of all tracks of numbers, as JSON.
+    fn track_stats(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<String> {
+        let names: Option<Vec<&str>> = names.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        to_json(&task::wait(py, true, || self.0.track_stats(names.as_deref()))?)
     }
 
     /// What was fetched so far, as JSON; none if no source is remote.

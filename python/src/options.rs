@@ -1,7 +1,7 @@
 //! A loader's options from the JSON that Python writes of its arguments, and their defaults.
 
 use pyo3::prelude::*;
-use vidrec::{Io, LoaderOptions};
+use vidrec::{Io, LoaderOptions, TrackNormalize, TrackStats};
 
 use crate::error::{to_json, usage};
 
@@ -13,6 +13,13 @@ pub fn io(name: &str) -> PyResult<Io> {
 /// The options that a JSON text has.
 pub fn from_json(json: &str) -> PyResult<LoaderOptions> {
     serde_json::from_str(json).map_err(|e| usage(format!("loader options: {e}")))
+}
+
+/// The normalization by statistics of a track, both as JSON.
+#[pyfunction]
+pub fn track_normalize(stats: &str, scaling: &str) -> PyResult<String> {
+    let stats: TrackStats = serde_json::from_str(stats).map_err(|e| usage(format!("statistics of a track: {e}")))?;
+    to_json(&TrackNormalize::of(&stats, scaling.parse().map_err(|e| usage(format!("{e}")))?))
 }
 
 /// The defaults of the library, as JSON. A test holds them together with those of `vidrec.Loader`.

@@ -56,7 +56,7 @@ from .parts import pack_part, plan, plan_status, publish
 from .reports import report
 from .stored_track import Track
 from .tools import fetch, inspect, pack, push, recipe, verify
-from .tracks import TrackWindow, track
+from .tracks import TrackNormalize, TrackWindow, track
 
 __all__ = [
     "AllFrames",
@@ -103,6 +103,7 @@ __all__ = [
     "ThreeCrop",
     "TokenBudget",
     "Track",
+    "TrackNormalize",
     "TrackWindow",
     "Uniform",
     "UsageError",

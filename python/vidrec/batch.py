@@ -73,8 +73,7 @@ class Batch(Generic[A]):
         False for a clip that only fills the batch and should not count: bool of shape (B,). Only with ``last="pad"`` are
         there such clips.
     frame_mask : torch.Tensor or numpy.ndarray
-        False for a frame that pads its clip (zeros), or stands in for one that a short clip does not have: bool of
-        shape (B, T).
+        False for a frame that pads its clip (zeros), or stands in for one that a clip does not have: bool of shape (B, T).
     times : torch.Tensor or numpy.ndarray
         Presentation time of each frame in seconds, not a number where a clip is padded: float64 of shape (B, T).
     fields : dict
@@ -86,10 +85,11 @@ class Batch(Generic[A]):
         clip.
     track_masks : dict
         Which of these values there are, by name: bool of shape (B, T), (B, W) or (B, T, W); of texts (B,), False for a
-        clip without the track. The other values are 0.
+        clip without the track. The other values are 0, but the first or last one with ``pad="edge"`` of :class:`Windows`. The
+        value of a frame whose ``frame_mask`` is False has a False mask, too.
     track_times : dict
         When the texts of these tracks are, by name: for each clip a list of (start, end), one for each of its texts, in
-        seconds from the sample's first frame. A text that begins before that frame has a negative start. Both are the same
+        seconds from the sample's current frame. A text that begins before that frame has a negative start. Both are the same
         where texts have a single time. Tracks of numbers are not in it.
     camera_mask : torch.Tensor, numpy.ndarray or None
         False for a camera that an episode lacks: bool of shape (B, V). None without ``cameras``.

@@ -17,7 +17,7 @@ from . import stored_track as _track
 from ._choice import Clips
 from ._storage import Path, Size
 from .errors import Error, UsageError
-from .results import DatasetInfo, RemoteStats, TrackSchema
+from .results import DatasetInfo, RemoteStats, TrackSchema, TrackStats
 from .words import Io
 
 # Clips that a page of a data set shows.
@@ -83,6 +83,14 @@ def open(
     """
     storage = _storage.given(storage_options, cache, cache_bytes, memory_bytes, timeout)
     return Dataset._opened(_storage.absolute(path), os.fspath(path), io, storage)
+
+
+def track_stats_of(inner: Union[_vidrec.Dataset, _vidrec.Mix], tracks: Optional[Sequence[str]]) -> Dict[str, TrackStats]:
+    """Statistics of tracks of a data set or a mix."""
+    if isinstance(tracks, str):
+        raise UsageError(f"track_stats takes names in a list, found {tracks!r}")
+    told = json.loads(inner.track_stats(None if tracks is None else list(tracks)))
+    return {name: TrackStats.from_dict(stats) for name, stats in told.items()}
 
 
 def opened(dataset: Union[Dataset, Path], storage: Optional[Dict[str, Any]] = None) -> Dataset:
@@ -189,6 +197,30 @@ class Dataset(Sequence["Clip"]):
         """The tracks that clips can have, by name: ``type``, ``shape`` of a value and ``timing`` of each."""
         schemas = map(TrackSchema.from_dict, json.loads(self._inner.tracks()))
         return {schema.name: schema for schema in schemas}
+
+    def track_stats(self, tracks: Optional[Sequence[str]] = None) -> Dict[str, TrackStats]:
+        """Statistics of the numbers of tracks, by name: for normalization. Reads these tracks of all clips.
+
+        They are exact and the same for any number of threads. Numbers that are infinite or not a number are counted and
+        left out, and so are clips without the track.
+
+        Parameters
+        ----------
+        tracks : sequence of str, optional
+            The names. Default: all tracks of numbers.
+
+        Returns
+        -------
+        dict of vidrec.results.TrackStats
+            With ``mean``, ``std``, ``min``, ``max``, ``q01``, ``q10``, ``q50``, ``q90`` and ``q99``: one for each number of a
+            value. ``normalize("mean_std")`` of one is what :func:`track` takes.
+
+        Raises
+        ------
+        UsageError
+            There is no such track, or it has texts.
+        """
+        return track_stats_of(self._inner, tracks)
 
     @property
     def fingerprint(self) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Optional, Union
 
 from ._values import Value
-from .words import Draws, Start, ShortClips
+from .words import Draws, ShortClips, Start, WindowPad
 
 Rate = Union[float, str, None]
 
@@ -145,25 +145,44 @@ class Windows(_Paced):
         As :class:`Run` takes them.
     hop : int, default 1
         Frames, or ticks of ``fps``, from the start of one run to that of the next.
+    past : int, default 0
+        How many frames of the run come before the current one, from which :func:`track` counts. With 0 the current frame is
+        the first, with ``count - 1`` it is the last: a history.
+    pad : {"drop", "edge", "zero"}, default "drop"
+        What happens to runs that reach beyond the clip. ``"drop"``: they are no samples. Otherwise there is a sample around
+        each frame, or every ``hop``-th, and ``frame_mask`` is False for frames beyond the clip. With ``"edge"`` the clip's
+        first or last frame is in their place, and tracks have their first or last value where their mask is False. With
+        ``"zero"`` both are 0.
     short, draws : str
-        As :class:`Uniform` takes them.
+        As :class:`Uniform` takes them. With a ``pad``, no clip is too short.
 
     Examples
     --------
     >>> vidrec.Windows(16, hop=8)
     Windows(count=16, hop=8)
+
+    The frame before and the current one, of each frame of each clip, as policies of robots take them:
+
+    >>> vidrec.Windows(2, stride=5, past=1, pad="edge")
+    Windows(count=2, stride=5, past=1, pad='edge')
     """
 
     count: int
     fps: Rate = None
     stride: int = 1
     hop: int = 1
+    past: int = 0
+    pad: WindowPad = "drop"
     short: ShortClips = "repeat"
     draws: Draws = "rotate"
 
     def __post_init__(self) -> None:
         self._check_paced()
         self._whole("hop", 1)
+        self._whole("past", 0, self.count - 1)
+        self._word("pad", WindowPad)
+        if self.pad != "drop" and self.short != "repeat":
+            self._refuse("short", "none beside a pad, because no clip is then too short")
 
 
 @dataclass(frozen=True, repr=False)

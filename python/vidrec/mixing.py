@@ -7,8 +7,9 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _vidrec
 from ._storage import Path
-from .dataset import Dataset, opened
+from .dataset import Dataset, opened, track_stats_of
 from .errors import UsageError
+from .results import TrackStats
 from .words import MixLabels
 
 
@@ -118,6 +119,24 @@ class Mix:
     def classes(self) -> List[str]:
         """Class names by label; empty if labels have no names, or were given."""
         return self._inner.classes()
+
+    def track_stats(self, tracks: Optional[Sequence[str]] = None) -> Dict[str, TrackStats]:
+        """Statistics of the numbers of tracks, by name, in which each source counts as its weight says.
+
+        Those of a single source are ``mix.sources[name].track_stats()``.
+
+        Parameters
+        ----------
+        tracks : sequence of str, optional
+            The names. Default: all tracks of numbers. A source that lacks a track has no share in it.
+
+        Returns
+        -------
+        dict of vidrec.results.TrackStats
+            As :meth:`Dataset.track_stats` gives them. Weights are those of the first sample; within a source, all numbers
+            count the same.
+        """
+        return track_stats_of(self._inner, tracks)
 
     def place(self, clip: int) -> Tuple[str, int]:
         """The source of a clip, and its index in it.

@@ -4,10 +4,80 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence, Tuple, TypeVar, Union
+
+import numpy as np
 
 from ._values import Value, number
+from .errors import UsageError
 from .words import Missing, TrackAnchor, TrackHow
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, repr=False)
+class TrackNormalize(Value):
+    """The normalization of the numbers of a track: ``(x - shift) / scale``, for the option ``normalize`` of :func:`track`.
+
+    :meth:`vidrec.results.TrackStats.normalize` makes one of statistics. It is part of a loader's state.
+
+    Parameters
+    ----------
+    shift, scale : sequence of float
+        One for each number of a value, in row-major order; scales other than 0.
+
+    Examples
+    --------
+    >>> normalize = vidrec.TrackNormalize(shift=(5.0, 4.0), scale=(5.0, 1.0))
+    >>> normalize.undo(np.array([[0.5, 0.0], [-1.0, 1.0]]))
+    array([[7.5, 4. ],
+           [0. , 5. ]])
+    """
+
+    _positional = 2
+
+    shift: Sequence[float]
+    scale: Sequence[float]
+
+    def __post_init__(self) -> None:
+        for name in ("shift", "scale"):
+            given = getattr(self, name)
+            found = () if isinstance(given, str) or not hasattr(given, "__iter__") else tuple(given)
+            numbers = tuple(number(x, -math.inf, math.inf) for x in found)
+            if not numbers or any(x is None or math.isinf(x) or name == "scale" and x == 0 for x in numbers):
+                self._refuse(name, "finite numbers" + (" other than 0" if name == "scale" else ""))
+            self._keep(name, tuple(float(x) for x in numbers if x is not None))
+        if len(self.shift) != len(self.scale):
+            self._refuse("scale", f"as many numbers as shift has: {len(self.shift)}")
+
+    def undo(self, values: T) -> T:
+        """Turn normalized values, such as the actions that a policy predicts, back into values of the track.
+
+        Parameters
+        ----------
+        values : numpy.ndarray or torch.Tensor
+            Of shape (..., *value), in floats.
+
+        Returns
+        -------
+        numpy.ndarray or torch.Tensor
+            ``values * scale + shift``, of the same shape, type and device.
+        """
+        given: Any = values
+        each, sides = 1, 0
+        while each < len(self.shift) and sides < len(given.shape):
+            sides += 1
+            each *= given.shape[-sides]
+        if each != len(self.shift):
+            raise UsageError(f"undo: expected values of {len(self.shift)} numbers, found shape {tuple(given.shape)}")
+        of_value = tuple(given.shape[len(given.shape) - sides :])
+        if hasattr(given, "new_tensor"):
+            scale, shift = given.new_tensor(self.scale), given.new_tensor(self.shift)
+        else:
+            scale, shift = np.array(self.scale, given.dtype), np.array(self.shift, given.dtype)
+        made: T = given * scale.reshape(of_value) + shift.reshape(of_value)
+        return made
 
 
 @dataclass(frozen=True, repr=False)
@@ -16,7 +86,7 @@ class TrackWindow(Value):
 
     Attributes
     ----------
-    window, rate, steps, times, how, anchor, missing
+    window, rate, steps, times, how, anchor, missing, normalize
         As :func:`track` takes them.
     """
 
@@ -27,8 +97,9 @@ class TrackWindow(Value):
     steps: Union[int, range, None] = None
     times: Optional[Sequence[float]] = None
     how: TrackHow = "nearest"
-    anchor: TrackAnchor = "first"
+    anchor: TrackAnchor = "current"
     missing: Missing = "error"
+    normalize: Optional[TrackNormalize] = None
 
     def __post_init__(self) -> None:
         given = [name for name in ("window", "steps", "times") if getattr(self, name) is not None]
@@ -46,6 +117,8 @@ class TrackWindow(Value):
         self._word("how", TrackHow)
         self._word("anchor", TrackAnchor)
         self._word("missing", Missing)
+        if self.normalize is not None and not isinstance(self.normalize, TrackNormalize):
+            self._refuse("normalize", "a vidrec.TrackNormalize, such as dataset.track_stats()['action'].normalize('mean_std')")
 
     def _name(self) -> str:
         return "track"
@@ -81,8 +154,9 @@ def track(
     *,
     steps: Union[int, range, None] = None,
     times: Optional[Sequence[float]] = None,
-    anchor: TrackAnchor = "first",
+    anchor: TrackAnchor = "current",
     missing: Missing = "error",
+    normalize: Optional[TrackNormalize] = None,
 ) -> TrackWindow:
     """What batches have of a track, for the argument ``tracks`` of :class:`vidrec.Loader`.
 
@@ -106,10 +180,13 @@ def track(
         of them earlier. A policy that predicts the next 50 actions takes ``steps=50, rate=25``. Shape (B, W, ...).
     times : sequence of float, optional
         Instead: times in seconds, from that of the frame, such as ``[-0.1, 0, 0.1]``. Shape (B, W, ...).
-    anchor : {"first", "last", "each"}, default "first"
-        From which frame of the sample the values count; with ``"each"`` every frame has its own: (B, T, W, ...).
+    anchor : {"current", "last", "each"}, default "current"
+        From which frame of the sample the values count. The current one is the first, except in :class:`Windows` with
+        ``past``. With ``"each"`` every frame has its own: (B, T, W, ...).
     missing : {"error", "mask"}, default "error"
         What happens where a clip does not have the track: an error names it, or its values are 0 and the mask is False.
+    normalize : TrackNormalize, optional
+        What numbers become: float64 if they are stored so, otherwise float32. What does not exist stays 0.
 
     Returns
     -------
@@ -122,7 +199,9 @@ def track(
     >>> vidrec.track(steps=50, rate=25)
     track(rate=25, steps=50)
     """
-    return TrackWindow(window=window, rate=rate, steps=steps, times=times, how=how, anchor=anchor, missing=missing)
+    return TrackWindow(
+        window=window, rate=rate, steps=steps, times=times, how=how, anchor=anchor, missing=missing, normalize=normalize
+    )
 
 
-__all__ = ["TrackWindow", "track"]
+__all__ = ["TrackNormalize", "TrackWindow", "track"]

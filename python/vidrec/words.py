@@ -62,6 +62,8 @@ ShortClips = Literal["repeat", "pad", "skip", "error"]
 """What happens to a clip with too few frames: ``short`` of :class:`vidrec.Uniform` and others."""
 Start = Literal["random", "center"]
 """Where a run of frames begins: ``at`` of :class:`vidrec.Run`."""
+WindowPad = Literal["drop", "edge", "zero"]
+"""What happens to windows that reach beyond their clip: ``pad`` of :class:`vidrec.Windows`."""
 Missing = Literal["error", "mask"]
 """What happens where a clip lacks a track, or an episode a camera."""
 CamerasCrop = Literal["same", "own"]
@@ -84,7 +86,9 @@ ColorStep = Literal["brightness", "contrast", "saturation"]
 """A change of colors: :attr:`vidrec.results.DrawnColor.order`."""
 TrackHow = Literal["nearest", "linear", "previous"]
 """What stands for a time between two values of a track: ``how`` of :func:`vidrec.track`."""
-TrackAnchor = Literal["first", "last", "each"]
+TrackScaling = Literal["mean_std", "min_max", "quantiles"]
+"""How a normalization follows from statistics: :meth:`vidrec.results.TrackStats.normalize`."""
+TrackAnchor = Literal["current", "last", "each"]
 """From which frame a window counts: ``anchor`` of :func:`vidrec.track`."""
 MixLabels = Literal["joined", "separate"]
 """The labels of a mix: ``labels`` of :func:`vidrec.mix`."""

@@ -11,4 +11,5 @@ mod importers;
 mod jpeg;
 mod repair;
 mod stats;
+mod track_stats;
 mod tracks;

@@ -127,7 +127,7 @@ fn assert_state(batch: &Batch, how: TrackHow, anchor: Option<TrackAnchor>, offse
     for (&clip, params) in batch.clips.iter().zip(&batch.params) {
         let frames: Vec<_> = params.frames.iter().map(|&t| Some(frame_ns(t))).collect();
         let anchors = match anchor {
-            Some(TrackAnchor::First) => vec![frames[0]],
+            Some(TrackAnchor::Current) => vec![frames[0]],
             Some(TrackAnchor::Last) => vec![*frames.last().unwrap()],
             _ => (0..length).map(|t| frames.get(t).copied().flatten()).collect(),
         };
@@ -151,7 +151,7 @@ proptest! {
         (start, steps) in (-600i32..300, 0i32..40),
         rate in prop::sample::select(vec!["10", "25", "30000/1001", "7"]),
         how in prop::sample::select(HOWS.to_vec()),
-        anchor in prop::sample::select(vec![TrackAnchor::First, TrackAnchor::Last, TrackAnchor::Each]),
+        anchor in prop::sample::select(vec![TrackAnchor::Current, TrackAnchor::Last, TrackAnchor::Each]),
         (count, stride, seed) in (1u32..5, 1u32..4, any::<u64>()),
     ) {
         let (_folder, dir) = set(3);
@@ -267,7 +267,7 @@ fn times_are_offsets_in_seconds() {
     let (_folder, dir) = set(3);
     let offsets = [40_000_000, -100_000_000, 0, 33_333_333];
     for how in HOWS {
-        for anchor in [TrackAnchor::First, TrackAnchor::Last, TrackAnchor::Each] {
+        for anchor in [TrackAnchor::Current, TrackAnchor::Last, TrackAnchor::Each] {
             let times = Some(offsets.iter().map(|&ns| f64::from(ns) / 1e9).collect());
             let state = TrackWindow { times, how, anchor, ..TrackWindow::default() };
             let options = LoaderOptions { frames: Frames::uniform(5), ..with(&[("state", state)]) };

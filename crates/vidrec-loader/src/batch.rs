@@ -116,7 +116,8 @@ pub struct Batch {
     pub clips_on_all_ranks: u64,
     /// Whether each frame of each clip is one that was asked for: row-major, B x T. It is false for a frame that
     /// pads the clip, whose values are 0. It is also false for a frame that repeats another one because the clip
-    /// is short ([`ShortClips::Repeat`](super::ShortClips::Repeat)).
+    /// is short ([`ShortClips::Repeat`](super::ShortClips::Repeat)), or because a window reaches beyond it
+    /// ([`WindowPad::Edge`](super::WindowPad::Edge)).
     pub frame_mask: Vec<bool>,
     /// The attributes that were asked for ([`LoaderOptions::fields`](super::LoaderOptions::fields)), by name.
     pub fields: Vec<(String, Field)>,

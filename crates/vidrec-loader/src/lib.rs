@@ -37,7 +37,7 @@ use vidrec_format::error::Result;
 pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
 pub use counters::{DecodedStats, LoaderStats};
-pub use draw::{ColorDraw, ColorJitter, ColorStep, Start};
+pub use draw::{ColorDraw, ColorJitter, ColorStep, Start, WindowPad};
 use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
 use feed::{Device, Engine, Shelf, fill, fill_declined, fill_into, fill_jpegs};
@@ -47,7 +47,7 @@ pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{
     Batching, Cameras, CamerasCrop, Crop, DecodedCache, Draws, Dtype, Frames, Layout, LoaderOptions, Missing,
-    Normalize, OnBadFrame, Prefetch, ShortClips, TrackAnchor, TrackHow, TrackWindow,
+    Normalize, OnBadFrame, Prefetch, ShortClips, TrackAnchor, TrackHow, TrackNormalize, TrackScaling, TrackWindow,
 };
 pub use state::LoaderState;
 #[doc(hidden)]

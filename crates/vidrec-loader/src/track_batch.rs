@@ -144,11 +144,13 @@ pub struct TrackBatch {
     pub values: TrackData,
     /// The dimensions of the values: those of the mask, then those of one value.
     pub shape: Vec<usize>,
-    /// Whether each value exists, row-major. For texts, whether each clip has the track. The other values are 0.
+    /// Whether each value exists, row-major. For texts, whether each clip has the track. The other values are 0, but the
+    /// first or the last value with [`WindowPad::Edge`](super::WindowPad::Edge). It is also false for the value of a frame
+    /// whose [`Batch::frame_mask`](super::Batch::frame_mask) is.
     pub mask: Vec<bool>,
     /// The dimensions of the mask.
     pub mask_shape: Vec<usize>,
-    /// For texts, the start and the end of each text of each clip, in seconds from the time of the sample's first
+    /// For texts, the start and the end of each text of each clip, in seconds from the time of the sample's current
     /// frame. They are equal if the track's timing is not `spans`. Empty for numbers.
     pub times: Vec<Vec<(f64, f64)>>,
 }

@@ -13,7 +13,7 @@ Examples
 
 from ._result import Result
 from .checks import CheckedSet, CheckReport, FailedVideo, Finding, FoundClip
-from .datasets import DatasetInfo, Problem, Shard, TrackFile, TrackSchema, VerifyReport
+from .datasets import DatasetInfo, Problem, Shard, TrackFile, TrackSchema, TrackStats, VerifyReport
 from .loads import DecodedStats, DrawnColor, DrawnSample, LoaderStats, SourceUse
 from .packs import Failure, ManifestColumns, PackEstimate, PackReport, PassedOver, VideoWarning
 from .plans import PartStatus, PlanStatus, WrittenPlan
@@ -76,6 +76,7 @@ __all__ = [
     "Summary",
     "TrackFile",
     "TrackSchema",
+    "TrackStats",
     "VerifyReport",
     "VideoWarning",
     "WholeSize",

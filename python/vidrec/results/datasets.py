@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Dict, Optional, Tuple
 
-from ..words import TrackTiming, TrackType
+from .. import _vidrec
+from ..tracks import TrackNormalize
+from ..words import TrackScaling, TrackTiming, TrackType
 from ._result import Result
 
 
@@ -87,6 +90,55 @@ class TrackSchema(Result):
     """How its values lie in time."""
     nan: bool = False
     """Whether numbers may be infinite or not a number."""
+
+
+@dataclass(frozen=True, repr=False)
+class TrackStats(Result):
+    """Statistics of the numbers of a track, one for each number of a value, in row-major order; 0 where there are none."""
+
+    shape: Tuple[int, ...]
+    """The shape of a value; empty if a value is one number."""
+    clips: int
+    """Number of clips that have the track."""
+    clips_without: int
+    """Number of clips that do not have it."""
+    count: Tuple[int, ...]
+    """Number of finite numbers."""
+    not_finite: Tuple[int, ...]
+    """Number of numbers that are infinite or not a number. They are left out of everything else."""
+    mean: Tuple[float, ...]
+    """The mean."""
+    std: Tuple[float, ...]
+    """The standard deviation of all numbers (NumPy's ``std``)."""
+    min: Tuple[float, ...]
+    """The smallest number."""
+    max: Tuple[float, ...]
+    """The largest number."""
+    q01: Tuple[float, ...]
+    """The 1st percentile: the smallest number that at least 1 % of the numbers do not exceed (NumPy's ``inverted_cdf``)."""
+    q10: Tuple[float, ...]
+    """The 10th percentile."""
+    q50: Tuple[float, ...]
+    """The median."""
+    q90: Tuple[float, ...]
+    """The 90th percentile."""
+    q99: Tuple[float, ...]
+    """The 99th percentile."""
+
+    def normalize(self, scaling: TrackScaling = "mean_std") -> TrackNormalize:
+        """The normalization by these statistics, for :func:`vidrec.track`. Its ``undo`` is the inverse.
+
+        Parameters
+        ----------
+        scaling : {"mean_std", "min_max", "quantiles"}, default "mean_std"
+            What becomes 0 and 1: the mean, and the mean plus a standard deviation; or what becomes -1 and 1: the smallest and
+            the largest number, or the 1st and the 99th percentile. Where these are equal, the scale is 1.
+
+        Returns
+        -------
+        TrackNormalize
+        """
+        return TrackNormalize(**json.loads(_vidrec.track_normalize(self.to_json(), scaling)))
 
 
 @dataclass(frozen=True, repr=False)

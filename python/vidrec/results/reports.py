@@ -7,6 +7,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from ..words import FindingKind
 from ._result import Result
+from .datasets import TrackStats
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,6 +113,8 @@ class Stats(Result):
     """JPEG bytes that an epoch over all frames of all clips reads."""
     epoch_rgb_bytes: int
     """Bytes of all frames decoded to RGB with one byte per channel, for the frames whose size is known."""
+    tracks: Optional[Dict[str, TrackStats]] = None
+    """Statistics of tracks, by name; None without ``--tracks``."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,13 +1,16 @@
 //! `vidrec inspect --stats`: what is a data set made of?
 
-use vidrec::{Bin, ClassStats, Dataset, Distribution, Stats, Summary};
+use vidrec::{Bin, ClassStats, Dataset, Distribution, Stats, Summary, TrackStats};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped, printable};
 
 /// Prints what a data set is made of, with at most `shown` classes, sizes and other words, and bar charts of `columns`.
-pub fn print(dataset: &Dataset, shown: usize, columns: Option<u16>, json: bool) -> Run {
-    let stats = vidrec::stats(dataset)?;
+pub fn print(dataset: &Dataset, with_tracks: bool, shown: usize, columns: Option<u16>, json: bool) -> Run {
+    let mut stats = vidrec::stats(dataset)?;
+    if with_tracks {
+        stats.tracks = Some(vidrec::track_stats(dataset, None)?);
+    }
     output::print(json, &stats, |s| render(s, shown, width(columns)))?;
     Ok(Outcome::Done)
 }
@@ -42,7 +45,32 @@ fn render(s: &Stats, shown: usize, width: usize) -> String {
     // The classes with the most clips first; classes with equal numbers in order of label.
     let mut classes: Vec<&ClassStats> = s.classes.iter().collect();
     classes.sort_by_key(|class| std::cmp::Reverse(class.clips));
-    text + &chart("clips by class", &classes, |class| class_name(class), |class| class.clips, shown, width)
+    text += &chart("clips by class", &classes, |class| class_name(class), |class| class.clips, shown, width);
+    s.tracks.iter().flatten().for_each(|(name, stats)| text += &track(name, stats, shown));
+    text
+}
+
+/// The statistics of a track, in a line for each number of a value.
+fn track(name: &str, s: &TrackStats, shown: usize) -> String {
+    let mut text = format!("\ntrack {} in {}", printable(name), count(s.clips, "clip"));
+    if s.clips_without > 0 {
+        text += &format!(" ({} without)", grouped(s.clips_without));
+    }
+    text += "\n      numbers       mean        std        min        1 %       50 %       99 %        max\n";
+    for i in 0..s.count.len().min(shown) {
+        let columns = [&s.mean, &s.std, &s.min, &s.q01, &s.q50, &s.q99, &s.max];
+        let columns: String = columns.iter().map(|column| format!(" {:>10}", number(column[i], ""))).collect();
+        text += &format!("{:>13}{columns}", grouped(s.count[i]));
+        if s.not_finite[i] > 0 {
+            text += &format!(" ({} more not finite)", grouped(s.not_finite[i]));
+        }
+        text.push('\n');
+    }
+    if s.count.len() > shown {
+        text +=
+            &format!("  and {} more numbers of a value (--all shows them)\n", grouped((s.count.len() - shown) as u64));
+    }
+    text
 }
 
 /// A distribution with its summary; as a chart, if there is more than one bin.

@@ -163,6 +163,7 @@ def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_pat
         vidrec.retile(train, tmp_path / "retiled"),
         vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5]),
         vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").tracks,
+        vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").track_stats(),
     ]
     for each in found:
         assert whole(each), each

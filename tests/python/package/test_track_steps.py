@@ -35,13 +35,13 @@ def test_steps_of_a_track_with_a_rate_are_those_that_are_stored(robot):  # noqa:
         loader(robot, {"state": vidrec.track(steps=5)})
 
 
-@pytest.mark.parametrize("anchor", ["first", "last", "each"])
+@pytest.mark.parametrize("anchor", ["current", "last", "each"])
 def test_times_count_from_a_frame(robot, anchor):  # noqa: F811
     times = [0.25, -0.1, 0]
     for batch in loader(robot, {"state": vidrec.track(times=times, anchor=anchor)}):
         for i, clip in enumerate(batch.clips.tolist()):
             frames = np.rint(batch.times[i] * 1e9).astype(np.int64)
-            at = {"first": frames[0], "last": frames[-1], "each": frames[:, None]}[anchor]
+            at = {"current": frames[0], "last": frames[-1], "each": frames[:, None]}[anchor]
             values, there = model(clip, "nearest", at + np.rint(np.array(times) * 1e9).astype(np.int64))
             np.testing.assert_array_equal(batch.track_masks["state"][i], there)
             np.testing.assert_array_equal(batch.tracks["state"][i], values)

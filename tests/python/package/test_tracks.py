@@ -71,7 +71,7 @@ def check(batch, how, anchor, offsets):
         frames = np.rint(batch.times[i] * 1e9)
         there = ~np.isnan(frames)
         frames = np.where(there, frames, -(10**15)).astype(np.int64)
-        at = {"first": frames[:1], "last": frames[there][-1:], "each": frames}[anchor]
+        at = {"current": frames[:1], "last": frames[there][-1:], "each": frames}[anchor]
         times = at[:, None] + offsets if offsets is not None else at
         times = times[0] if anchor != "each" and offsets is not None else times
         values, mask = model(int(clip), how, times)
@@ -82,7 +82,7 @@ def check(batch, how, anchor, offsets):
 @pytest.mark.parametrize("seed", range(25))
 def test_windows_are_those_of_the_model(robot, seed):
     draw = np.random.default_rng(seed)
-    how, anchor = HOWS[seed % 3], ("first", "last", "each")[draw.integers(3)]
+    how, anchor = HOWS[seed % 3], ("current", "last", "each")[draw.integers(3)]
     rate = int(draw.choice([5, 10, 24, 50]))
     start, steps = round(float(draw.uniform(-1, 1)), 2), int(draw.integers(0, 12))
     window = (start, start + (steps + 0.25) / rate)

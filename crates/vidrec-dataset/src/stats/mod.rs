@@ -7,8 +7,10 @@ mod distribution;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod stats;
 mod survey;
+mod tracks;
 
 pub use clip_numbers::ClipNumbers;
 pub use compute::{class_stats, stats, stats_of};
 pub use distribution::{Bin, Distribution, Summary};
 pub use stats::{ClassStats, Stats};
+pub use tracks::{TrackStats, track_stats, track_stats_of};

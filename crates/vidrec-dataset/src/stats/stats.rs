@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::distribution::Distribution;
+use super::tracks::TrackStats;
 use crate::{Clip, Dataset};
 use vidrec_format::error::Result;
 
@@ -44,6 +45,10 @@ pub struct Stats {
     pub epoch_bytes: u64,
     /// Bytes of all frames decoded to RGB with one byte per channel, for the frames whose size is known.
     pub epoch_rgb_bytes: u64,
+    /// Statistics of tracks, by name. `None` from [`stats`](crate::stats), which reads no tracks:
+    /// [`track_stats`](crate::track_stats) makes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tracks: Option<BTreeMap<String, TrackStats>>,
 }
 
 /// One class.

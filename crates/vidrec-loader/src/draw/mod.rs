@@ -16,7 +16,7 @@ pub use color::{ColorDraw, ColorJitter, ColorStep};
 pub(super) use key::DrawKey;
 pub(super) use length::Length;
 pub(super) use part::Part;
-pub use temporal::Start;
 pub(super) use temporal::Temporal;
+pub use temporal::{Start, WindowPad};
 pub(crate) use together::together;
 pub(super) use window::view;

@@ -207,7 +207,7 @@ fn read<'a>(
 ) -> Result<SampleSpec<'a>> {
     let mut plan = engine.specs.plan(seat, shape.frames, shape.size)?;
     if seat.place.camera == 0 {
-        engine.tracks.read(&plan.clip, &plan.frames, shape.frames, tracks)?;
+        engine.tracks.read(&plan, tracks)?;
     }
     plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(seat.place.clip));
     slot.fill(engine, &plan)?;
@@ -224,7 +224,9 @@ impl<S: SampleType> SampleSlot for &mut [S] {
         };
         let mut slots = slots(&engine.options.pictures, self, plan.meant.len());
         let decoded = if plan.is_there { plan.frames.len() } else { 0 };
-        slots.drain(decoded..).for_each(PictureSlot::clear);
+        let before = plan.before();
+        slots.drain(before + decoded..).for_each(PictureSlot::clear);
+        slots.drain(..before).for_each(PictureSlot::clear);
         slots.into_par_iter().enumerate().find_map_first(frame).map_or(Ok(()), Err)
     }
 }

@@ -124,7 +124,7 @@ impl SampleSlot for JpegSlot<'_> {
         let known = plan.frame_size().map(|size| (size, engine.specs.view(plan, size)));
         let stop = Stop::current();
         let copy = |((place, &t), JpegSlot { planned, .. }): ((usize, &u32), JpegSlot<'_>)| {
-            stop::within(&stop, || jpeg(engine, plan, known, place, t, planned))
+            stop::within(&stop, || jpeg(engine, plan, known, plan.before() + place, t, planned))
         };
         let copied: Vec<Result<JpegFrame>> =
             plan.frames.par_iter().enumerate().zip(slots(memory, &lengths)).map(copy).collect();

@@ -4,7 +4,7 @@ use super::samples::SamplePlace;
 use super::schedule::Seat;
 use super::unequal::unequal;
 use crate::batch::SampleParams;
-use crate::draw::{Augmentation, Clock, ColorDraw, DrawKey, Length, Temporal, together, view};
+use crate::draw::{Augmentation, Clock, ColorDraw, DrawKey, Length, Temporal, WindowPad, together, view};
 use crate::kernel::{Kernel, View, scale};
 use crate::options::{CamerasCrop, Pictures, Settings, ShortClips};
 use vidrec_dataset::{Clip, Dataset};
@@ -30,10 +30,14 @@ pub(super) struct SampleSpecs {
 pub(super) struct SampleSpec<'a> {
     pub seat: Seat,
     pub clip: Clip<'a>,
-    /// The frames to decode. The pictures after them pad the sample.
+    /// The frames to decode. The pictures before and after them pad the sample.
     pub frames: Vec<u32>,
     /// Whether each picture of the sample is a frame that was asked for.
     pub meant: Vec<bool>,
+    /// The place of the current frame among the pictures. Tracks count from its time.
+    past: usize,
+    /// Whether the first and the last value of a track stand for those before and after them.
+    pub holds_edges: bool,
     pub params: SampleParams,
     /// Whether there is a clip of this camera. If not, the pictures are zeros.
     pub is_there: bool,
@@ -45,6 +49,20 @@ impl SampleSpec<'_> {
     /// Width and height of the frames by the clip's entry; `None` if the entry says that they differ.
     pub fn frame_size(&self) -> Option<(u32, u32)> {
         frame_size(&self.clip)
+    }
+
+    /// The number of pictures before the first frame, which pad the sample.
+    pub fn before(&self) -> usize {
+        if self.frames.len() == self.meant.len() {
+            return 0;
+        }
+        self.meant.iter().position(|&meant| meant).unwrap_or(0)
+    }
+
+    /// The frame from which tracks count.
+    pub fn current(&self) -> Option<u32> {
+        let at = self.past.saturating_sub(self.before());
+        self.frames.get(at).or(self.frames.last()).copied()
     }
 }
 
@@ -122,7 +140,7 @@ impl SampleSpecs {
             return (frames, meant);
         }
         let frames = self.temporal.frames(n, count, seat.place.number, seat.key);
-        let meant = self.temporal.meant(n, &frames);
+        let meant = self.temporal.meant(n, count, seat.place.number, &frames);
         (frames, meant)
     }
 
@@ -149,7 +167,8 @@ impl SampleSpecs {
             color,
             instead_of: None,
         };
-        Ok(SampleSpec { seat, clip, frames, meant, params, is_there: true, pictures })
+        let (past, holds_edges) = (self.temporal.past() as usize, self.temporal.pad() == WindowPad::Edge);
+        Ok(SampleSpec { seat, clip, frames, meant, past, holds_edges, params, is_there: true, pictures })
     }
 
     /// The part of a frame of this size that becomes the picture.

@@ -179,6 +179,7 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::WindowPad;
     use proptest::prelude::*;
 
     fn space(kind: Kind, crops: u32, len: u64) -> Samples {
@@ -210,13 +211,15 @@ mod tests {
             lengths in prop::collection::vec(1u32..9, 0..20),
             (frames, stride, hop) in (1u32..5, 1u32..4, 1u32..4),
             crops in 1u32..4,
-            skip in any::<bool>(),
+            (skip, is_padded) in prop_oneof![Just((true, false)), Just((false, false)), Just((false, true))],
         ) {
-            let temporal = Temporal::Dense { stride, hop };
+            let pad = if is_padded { WindowPad::Edge } else { WindowPad::Drop };
+            let temporal = Temporal::Dense { stride, hop, past: frames - 1, pad };
             let short = if skip { ShortClips::Skip } else { ShortClips::Pad };
             let count = Count { temporal, frames: Length::Fixed(frames), short };
             let starts = |n: u32| {
-                let fits: Vec<u64> = (0..n).step_by(hop as usize).filter(|start| start + (frames - 1) * stride < n).map(u64::from).collect();
+                let is_in = |start: &u32| is_padded || start + (frames - 1) * stride < n;
+                let fits: Vec<u64> = (0..n).step_by(hop as usize).filter(is_in).map(u64::from).collect();
                 if fits.is_empty() && !skip { vec![0] } else { fits }
             };
             let check = |kind: Kind, lengths: &[u32]| {

@@ -3,6 +3,7 @@
 mod counts;
 mod labels;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use labels::LabelMaps;
@@ -11,7 +12,7 @@ pub use counts::SourceCount;
 pub use labels::MixLabels;
 
 use super::options::{Settings, best_order};
-use vidrec_dataset::{Clip, Dataset};
+use vidrec_dataset::{Clip, Dataset, TrackStats, track_stats_of};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 use vidrec_sampler::order::{Mixed, Order, Shares, SourceOrder};
@@ -158,6 +159,18 @@ impl Mix {
     /// Class names by label. Empty if labels have no names, or if the labels were given explicitly.
     pub fn classes(&self) -> &[String] {
         &self.0.labels.classes
+    }
+
+    /// Computes statistics of tracks, as [`track_stats`](vidrec_dataset::track_stats) does, of numbers that are drawn from
+    /// each source as often as the first sample's weights say. Within a source, all numbers are drawn equally often.
+    ///
+    /// # Errors
+    ///
+    /// A name of no track or of a track of texts; a track that differs between clips or sources; or
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if a track is damaged.
+    pub fn track_stats(&self, names: Option<&[&str]>) -> Result<BTreeMap<String, TrackStats>> {
+        let shares = self.0.shares.first().iter().copied();
+        track_stats_of(&self.0.sets.iter().zip(shares).collect::<Vec<_>>(), names)
     }
 
     /// The number of the source of a clip, and the clip's ordinal in it. `None` if there is no such clip.

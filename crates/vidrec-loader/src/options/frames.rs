@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Draws;
-use crate::draw::{Length, Start, Temporal};
+use crate::draw::{Length, Start, Temporal, WindowPad};
 use crate::require::require;
 use vidrec_format::error::Result;
 use vidrec_format::words::words;
@@ -18,6 +18,7 @@ use vidrec_sampler::Rate;
 /// Clip of 3, stride 2              |<- start ->|   2       4       6           a run, at random or in the middle
 /// Views of 3, stride 2, 3 views    0   2   4 | 2   4   6   (k = 1) | 5   7   9  runs from the start to the end
 /// Windows of 3, stride 2, hop 3    0 2 4 | 3 5 7                              each run is a sample of its own
+/// Windows of 2, stride 3, past 1   - 0 | - 1 | - 2 | 0 3 | 1 4 | … | 6 9      padded: the same around each frame
 /// ```
 ///
 /// Only the chosen frames are read. A *sample* is what a loader counts, shuffles and batches. It is one clip, except
@@ -99,6 +100,11 @@ pub enum Frames {
     /// Every run that begins at frame 0, `hop`, 2 `hop`, … and fits inside a clip is a sample. A clip that is
     /// shorter than a run has one sample, or none with [`ShortClips::Skip`].
     ///
+    /// With a `pad` other than [`WindowPad::Drop`], there is a sample around each of the frames 0, `hop`, 2 `hop`, …:
+    /// the current frame, the `past` frames before it, and the others after it, `stride` apart. What reaches beyond
+    /// the clip is padded, and [`Batch::frame_mask`](crate::Batch::frame_mask) is false there. No clip is then too
+    /// short.
+    ///
     /// If all clips have the same number of frames, counting the samples takes no memory; otherwise it takes 8
     /// bytes a clip.
     Windows {
@@ -113,6 +119,14 @@ pub enum Frames {
         /// The distance in frames from the start of one run to that of the next, 1 or more. Default 1.
         #[serde(default = "one")]
         hop: u32,
+        /// The number of frames of the run before the current one, from which tracks count
+        /// ([`TrackAnchor::Current`](super::TrackAnchor::Current)); less than `count`. Default 0: the current frame is
+        /// the first. `count - 1` makes it the last, so that the run is a history.
+        #[serde(default)]
+        past: u32,
+        /// What happens to runs that reach beyond the clip.
+        #[serde(default)]
+        pad: WindowPad,
         /// The treatment of clips that are shorter than a run.
         #[serde(default)]
         short: ShortClips,
@@ -213,7 +227,7 @@ impl Frames {
     /// [`Frames::Windows`] of this many frames, with defaults.
     pub fn windows(count: u32) -> Self {
         let (short, draws) = Default::default();
-        Frames::Windows { count, fps: None, stride: 1, hop: 1, short, draws }
+        Frames::Windows { count, fps: None, stride: 1, hop: 1, past: 0, pad: WindowPad::Drop, short, draws }
     }
 
     /// [`Frames::Views`]: this many runs of this many frames, with defaults.
@@ -241,6 +255,24 @@ impl Frames {
     pub fn with_hop(mut self, new: u32) -> Self {
         if let Frames::Windows { hop, .. } = &mut self {
             *hop = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with another number of frames before the current one, if the rule has one.
+    #[must_use]
+    pub fn with_past(mut self, new: u32) -> Self {
+        if let Frames::Windows { past, .. } = &mut self {
+            *past = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with another treatment of runs that reach beyond the clip, if the rule has one.
+    #[must_use]
+    pub fn with_pad(mut self, new: WindowPad) -> Self {
+        if let Frames::Windows { pad, .. } = &mut self {
+            *pad = new;
         }
         self
     }
@@ -324,7 +356,7 @@ impl Frames {
             Frames::Stored | Frames::Uniform { .. } | Frames::AllFrames { .. } => Temporal::Uniform,
             Frames::Random { .. } => Temporal::RandomSegments,
             Frames::Run { stride, at, .. } => Temporal::Clip { stride, start: at },
-            Frames::Windows { stride, hop, .. } => Temporal::Dense { stride, hop },
+            Frames::Windows { stride, hop, past, pad, .. } => Temporal::Dense { stride, hop, past, pad },
             Frames::Views { stride, views, .. } => Temporal::Views { stride, views },
         }
     }
@@ -374,7 +406,11 @@ impl Frames {
         };
         require(stride > 0, "frames: stride", stride, "1 or more")?;
         require(views > 0, "frames: views", views, "1 or more")?;
-        require(hop > 0, "frames: hop", hop, "1 or more")
+        require(hop > 0, "frames: hop", hop, "1 or more")?;
+        let Frames::Windows { count, past, pad, short, .. } = *self else { return Ok(()) };
+        require(past < count, "frames: past", past, &format!("less than the {count} frames of the run"))?;
+        let is_free = pad == WindowPad::Drop || short == ShortClips::Repeat;
+        require(is_free, "frames: short", short, "none with a pad, because no clip is then too short")
     }
 }
 
@@ -394,6 +430,10 @@ mod tests {
             ("{\"Run\": {\"count\": 8, \"fps\": \"30000/1001\"}}", Frames::run(8).with_fps(rate)),
             ("{\"Run\": {\"count\": 8, \"fps\": 4}}", Frames::run(8).with_fps("4".parse().ok())),
             ("{\"Windows\": {\"count\": 8, \"hop\": 3}}", Frames::windows(8).with_hop(3)),
+            (
+                "{\"Windows\": {\"count\": 2, \"stride\": 5, \"past\": 1, \"pad\": \"edge\"}}",
+                Frames::windows(2).with_stride(5).with_past(1).with_pad(WindowPad::Edge),
+            ),
             ("{\"Views\": {\"views\": 3, \"count\": 8, \"stride\": 2}}", Frames::views(3, 8).with_stride(2)),
             (
                 "{\"AllFrames\": {\"max\": 64, \"draws\": \"all\"}}",
@@ -415,6 +455,8 @@ mod tests {
             ("stride", Frames::run(3).with_stride(0)),
             ("views", Frames::views(0, 3)),
             ("hop", Frames::windows(3).with_hop(0)),
+            ("past", Frames::windows(3).with_past(3)),
+            ("short", Frames::windows(3).with_pad(WindowPad::Zero).with_short(ShortClips::Skip)),
         ] {
             assert!(frames.check().unwrap_err().to_string().contains(named), "{frames:?}");
         }

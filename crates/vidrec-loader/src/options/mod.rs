@@ -14,6 +14,7 @@ mod on_bad_frame;
 mod pictures;
 mod prefetch;
 mod settings;
+mod track_normalize;
 mod tracks;
 mod written;
 
@@ -31,4 +32,5 @@ pub(crate) use pictures::Pictures;
 pub use pictures::{Dtype, Layout};
 pub use prefetch::Prefetch;
 pub(crate) use settings::{Sampling, Settings};
+pub use track_normalize::{TrackNormalize, TrackScaling};
 pub use tracks::{Missing, TrackAnchor, TrackHow, TrackWindow};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::TrackNormalize;
 use crate::require::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::words::words;
@@ -31,21 +32,22 @@ words!(TrackHow, "how", { "nearest" => Nearest, "linear" => Linear, "previous" =
 
 /// The frame from which the time of a window counts.
 ///
-/// As a word (`FromStr`, `Display`, serde): `first`, `last` or `each`.
+/// As a word (`FromStr`, `Display`, serde): `current`, `last` or `each`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum TrackAnchor {
-    /// The first frame of the sample. The default.
+    /// The current frame of the sample: that of [`Frames::Windows`](super::Frames::Windows) with its `past`, and the
+    /// first of all other samples. The default.
     #[default]
-    First,
+    Current,
     /// The last frame of the sample.
     Last,
     /// Each frame of the sample, with a window of its own.
     Each,
 }
 
-words!(TrackAnchor, "anchor", { "first" => First, "last" => Last, "each" => Each });
+words!(TrackAnchor, "anchor", { "current" => Current, "last" => Last, "each" => Each });
 
 /// What happens if a clip does not have a track, or an episode does not have a camera.
 ///
@@ -82,7 +84,8 @@ words!(Missing, "missing", { "error" => Error, "mask" => Mask });
 /// any choice: those whose span overlaps the window, or the time from the first to the last frame; for timing
 /// `frames`, those of the frames.
 ///
-/// Before the first value of a track and after the last, the mask is false and values are 0.
+/// Before the first value of a track and after the last, the mask is false and values are 0. With
+/// [`WindowPad::Edge`](crate::WindowPad::Edge), they are the first and the last value.
 ///
 /// ```
 /// # mod vidrec { pub use vidrec_format::error::Error; pub use vidrec_loader::{LoaderOptions, TrackHow, TrackWindow}; }
@@ -112,10 +115,12 @@ pub struct TrackWindow {
     pub rate: Option<Rate>,
     /// The value that stands for a time between two values. Default [`TrackHow::Nearest`].
     pub how: TrackHow,
-    /// The frame from which a window counts. Default [`TrackAnchor::First`].
+    /// The frame from which a window counts. Default [`TrackAnchor::Current`].
     pub anchor: TrackAnchor,
     /// What happens if a clip does not have the track. Default [`Missing::Error`].
     pub missing: Missing,
+    /// The normalization of numbers. Default `None`: they are as stored.
+    pub normalize: Option<TrackNormalize>,
 }
 
 /// The maximum distance of a value from a frame in seconds: a year.
@@ -136,6 +141,7 @@ impl TrackWindow {
             let e = Error::usage(format!("loader option {option}: a rate needs a window or steps"));
             return Err(e.help("give one of them, or omit the rate"));
         }
+        self.normalize.iter().try_for_each(|normalize| normalize.check(&format!("{option}.normalize")))?;
         let fits = |seconds: f64| seconds.abs() <= MOST_SECONDS;
         if let Some((start, end)) = self.window {
             require(

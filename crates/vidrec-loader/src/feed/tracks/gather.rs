@@ -3,6 +3,7 @@
 use bytemuck::Pod;
 
 use super::times::Pick;
+use crate::options::TrackNormalize;
 use vidrec_dataset::TrackView;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::payload::TrackNumber;
@@ -51,11 +52,18 @@ pub(super) fn from_le(kind: TrackType, out: &mut [u8]) {
     }
 }
 
-/// Interpolates between the picked values: `f64` for `f64`, otherwise `f32`. Writes zeros for missing ones.
-pub(super) fn blended(track: &TrackView<'_>, picks: &[Option<Pick>], out: &mut [u8]) -> Result<()> {
-    let narrow = |x: f64| x as f32;
+/// Interpolates between the picked values and normalizes them: `f64` for `f64`, otherwise `f32`. Writes zeros for
+/// missing ones.
+pub(super) fn computed(
+    track: &TrackView<'_>,
+    picks: &[Option<Pick>],
+    normalize: Option<&TrackNormalize>,
+    out: &mut [u8],
+) -> Result<()> {
+    let normal = |place: usize, x: f64| normalize.map_or(x, |normalize| normalize.apply(place, x));
+    let narrow = |place: usize, x: f64| normal(place, x) as f32;
     match track.schema().kind {
-        TrackType::F64 => between::<f64, f64>(track, picks, typed(out)?, |x| x),
+        TrackType::F64 => between::<f64, f64>(track, picks, typed(out)?, normal),
         TrackType::F32 => between::<f32, f32>(track, picks, typed(out)?, narrow),
         TrackType::I16 => between::<i16, f32>(track, picks, typed(out)?, narrow),
         TrackType::I32 => between::<i32, f32>(track, picks, typed(out)?, narrow),
@@ -69,20 +77,20 @@ fn between<T: Blend, F: TrackNumber>(
     track: &TrackView<'_>,
     picks: &[Option<Pick>],
     out: &mut [F],
-    round: impl Fn(f64) -> F,
+    round: impl Fn(usize, f64) -> F,
 ) -> Result<()> {
     let (numbers, each) = (track.numbers::<T>().unwrap_or_default(), track.schema().numbers_per_value());
     for (to, pick) in out.chunks_exact_mut(each).zip(picks) {
         match *pick {
             None => to.fill(F::zeroed()),
-            Some(Pick { at, toward: 0.0 }) => {
+            Some(Pick { at, toward: 0.0, .. }) => {
                 let from = values(&numbers, at, 1, each)?;
-                to.iter_mut().zip(from).for_each(|(to, from)| *to = round(from.float()));
+                to.iter_mut().zip(from).enumerate().for_each(|(place, (to, from))| *to = round(place, from.float()));
             }
-            Some(Pick { at, toward }) => {
+            Some(Pick { at, toward, .. }) => {
                 let (from, next) = values(&numbers, at, 2, each)?.split_at(each);
-                for ((to, a), b) in to.iter_mut().zip(from).zip(next) {
-                    *to = round(a.float() + (b.float() - a.float()) * toward);
+                for (place, ((to, a), b)) in to.iter_mut().zip(from).zip(next).enumerate() {
+                    *to = round(place, a.float() + (b.float() - a.float()) * toward);
                 }
             }
         }

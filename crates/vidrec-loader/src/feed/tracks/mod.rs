@@ -1,5 +1,6 @@
 //! Tracks that come with the batches: values at the times of a sample's frames, or in windows around them.
 
+mod drawn;
 mod gather;
 mod grid;
 mod times;
@@ -7,11 +8,13 @@ mod wanted;
 
 use std::collections::BTreeMap;
 
+use super::sample_spec::SampleSpec;
 use crate::options::TrackWindow;
 use crate::track_batch::{TrackBatch, TrackSlot};
-use vidrec_dataset::{Clip, Dataset};
+use drawn::Drawn;
+use vidrec_dataset::Dataset;
 use vidrec_format::error::{Error, Result};
-use wanted::{Drawn, Wanted};
+use wanted::Wanted;
 
 /// The tracks that come with the batches, in order of name.
 #[derive(Debug)]
@@ -69,13 +72,13 @@ impl TrackReader {
         Ok(())
     }
 
-    /// Writes the values of each track for a sample with these frames of a clip. `length` includes the padding.
-    pub fn read(&self, clip: &Clip<'_>, frames: &[u32], length: u32, slots: &mut [TrackSlot<'_>]) -> Result<()> {
+    /// Writes the values of each track for a sample.
+    pub fn read(&self, plan: &SampleSpec<'_>, slots: &mut [TrackSlot<'_>]) -> Result<()> {
         if self.is_empty() {
             return Ok(());
         }
-        let tracks = clip.tracks()?;
-        let drawn = Drawn { clip, frames, length: length as usize };
+        let tracks = plan.clip.tracks()?;
+        let drawn = Drawn::of(plan);
         self.0.iter().zip(slots).try_for_each(|(wanted, slot)| wanted.read(&tracks, &drawn, slot))
     }
 }

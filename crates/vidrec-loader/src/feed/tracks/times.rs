@@ -24,6 +24,20 @@ pub(super) struct Pick {
     pub at: usize,
     /// The weight of the next value: from 0 to less than 1.
     pub toward: f64,
+    /// Whether this is the value at the time, and not the first or the last one in place of a value beyond them.
+    pub exists: bool,
+}
+
+impl Pick {
+    /// A whole value.
+    pub fn whole(at: usize) -> Self {
+        Pick { at, toward: 0.0, exists: true }
+    }
+
+    /// The same value in place of another one.
+    pub fn instead(self) -> Self {
+        Pick { exists: false, ..self }
+    }
 }
 
 /// The time of a frame of a clip in nanoseconds.
@@ -140,9 +154,16 @@ impl Finder<'_> {
         self.hint
     }
 
+    /// The first or the last value, if `t` is before or after all of them.
+    pub fn edge(&self, t: i64) -> Option<Pick> {
+        let (begin, end) = self.ends?;
+        let at = if t < begin { 0 } else { self.times.len() - 1 };
+        (t < begin || t > end).then(|| Pick::whole(at).instead())
+    }
+
     /// What stands for the time `t`, if the track covers it.
     pub fn pick(&mut self, t: i64) -> Option<Pick> {
-        let whole = |at| Some(Pick { at, toward: 0.0 });
+        let whole = |at| Some(Pick::whole(at));
         if let Times::Spans { ends, .. } = self.times {
             let started = self.until(t.saturating_add(SLACK_NS));
             return (0..started).rev().find(|&i| ends[i].saturating_add(SLACK_NS) >= t).and_then(whole);
@@ -162,7 +183,7 @@ impl Finder<'_> {
         }
         let gap = i128::from(self.times.at(at + 1)) - i128::from(self.times.at(at));
         match self.how {
-            TrackHow::Linear => Some(Pick { at, toward: before as f64 / gap as f64 }),
+            TrackHow::Linear => Some(Pick { toward: before as f64 / gap as f64, ..Pick::whole(at) }),
             _ => whole(if gap - before < before { at + 1 } else { at }),
         }
     }
@@ -175,7 +196,7 @@ mod tests {
     use super::*;
 
     fn whole(at: usize) -> Option<Pick> {
-        Some(Pick { at, toward: 0.0 })
+        Some(Pick::whole(at))
     }
 
     #[test]
@@ -188,10 +209,12 @@ mod tests {
         assert_eq!(of(Nearest, 10_000), whole(2), "the latest at a time");
         assert_eq!(of(Previous, 8_999), whole(0));
         assert_eq!(of(Previous, 9_000), whole(2), "a microsecond late is in time");
-        assert_eq!(of(Linear, 12_500), Some(Pick { at: 2, toward: 0.25 }));
+        assert_eq!(of(Linear, 12_500), Some(Pick { toward: 0.25, ..Pick::whole(2) }));
         for how in [Nearest, Linear, Previous] {
             assert_eq!((of(how, -1_001), of(how, 21_001)), (None, None));
             assert_eq!((of(how, -1_000), of(how, 21_000)), (whole(0), whole(3)));
+            let edge = |t| times.finder(how).edge(t).map(|pick| (pick.at, pick.exists));
+            assert_eq!([-1, 0, 9, 20_000, 20_001].map(edge), [Some((0, false)), None, None, None, Some((3, false))]);
             assert_eq!(Times::Listed(Cow::default()).finder(how).pick(0), None);
         }
     }

@@ -1,11 +1,12 @@
 //! A track that comes with the batches, and the choice of its values.
 
+use super::drawn::Drawn;
 use super::gather;
 use super::grid::Grid;
 use super::times::{Pick, SLACK_NS, Times, frame_ns};
 use crate::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
 use crate::track_batch::{SlotValues, TrackSlot};
-use vidrec_dataset::{Clip, ClipTracks, Dataset, TrackView};
+use vidrec_dataset::{ClipTracks, Dataset, TrackView};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
@@ -62,13 +63,6 @@ impl Steps {
     }
 }
 
-/// The frames of a sample, and its length with padding.
-pub(super) struct Drawn<'a> {
-    pub clip: &'a Clip<'a>,
-    pub frames: &'a [u32],
-    pub length: usize,
-}
-
 impl Wanted {
     pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow) -> Result<Self> {
         let refuse = |what: &str, help: &str| {
@@ -83,6 +77,15 @@ impl Wanted {
                 "a track of texts takes no rate, no steps, no times, no how, and no window at each frame",
                 "give only a window, or nothing",
             );
+        }
+        if let Some(normalize) = &options.normalize {
+            let shift = normalize.shift.len();
+            if is_text || shift != schema.numbers_per_value() {
+                return refuse(
+                    &format!("normalize has {shift} numbers for a value"),
+                    "take the statistics of this track; texts have none",
+                );
+            }
         }
         if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
             return refuse("there are no values between two spans", "omit how");
@@ -145,17 +148,22 @@ impl Wanted {
         };
         match self.options.anchor {
             TrackAnchor::Each => vec![length, count],
-            TrackAnchor::First | TrackAnchor::Last => vec![count],
+            TrackAnchor::Current | TrackAnchor::Last => vec![count],
         }
     }
 
     /// The type of the values in a batch.
     pub fn kind(&self) -> TrackType {
-        match (self.options.how, self.schema.kind) {
-            (TrackHow::Linear, TrackType::F64) => TrackType::F64,
-            (TrackHow::Linear, _) => TrackType::F32,
-            (_, kind) => kind,
+        match self.schema.kind {
+            TrackType::F64 => TrackType::F64,
+            _ if self.is_computed() => TrackType::F32,
+            kind => kind,
         }
+    }
+
+    /// Whether values are not simply those that are stored.
+    fn is_computed(&self) -> bool {
+        self.options.how == TrackHow::Linear || self.options.normalize.is_some()
     }
 
     /// Writes a sample's values of the track to its place in the batch, and fills all of that place.
@@ -192,14 +200,16 @@ impl Wanted {
                 let used = picks.iter().flatten();
                 let part = used.clone().map(|pick| pick.at).min()..used.map(last).max();
                 track.prove_values(part.start.unwrap_or(0)..part.end.unwrap_or(0))?;
-                match self.options.how {
-                    TrackHow::Linear => gather::blended(&track, &picks, out)?,
-                    _ => {
-                        gather::stored(&track, &picks, out)?;
-                        gather::from_le(self.schema.kind, out);
-                    }
+                if self.is_computed() {
+                    gather::computed(&track, &picks, self.options.normalize.as_ref(), out)?;
+                } else {
+                    gather::stored(&track, &picks, out)?;
+                    gather::from_le(self.schema.kind, out);
                 }
-                slot.mask.iter_mut().zip(&picks).for_each(|(there, pick)| *there = pick.is_some());
+                slot.mask
+                    .iter_mut()
+                    .zip(&picks)
+                    .for_each(|(there, pick)| *there = pick.is_some_and(|pick| pick.exists));
             }
         }
         track.prove_still_there()
@@ -207,14 +217,14 @@ impl Wanted {
 
     /// The values of a sample, one for each place in the mask.
     fn picks(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<Option<Pick>>> {
-        let whole = |at| Pick { at, toward: 0.0 };
         match &self.what {
             What::Texts => Err(Error::internal("texts as numbers")),
             What::AtFrames if self.schema.timing == TrackTiming::Frames => {
-                let picks = drawn.frames.iter().map(|&t| Some(whole(t as usize))).chain(std::iter::repeat(None));
-                Ok(picks.take(drawn.length).collect())
+                let pick =
+                    |(t, &meant): (&Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole((*t)? as usize) });
+                Ok(drawn.places.iter().zip(drawn.meant).map(pick).collect())
             }
-            What::AtFrames => self.at(track, drawn, drawn.times()?.into_iter()),
+            What::AtFrames => self.at(track, drawn, drawn.anchors(TrackAnchor::Each)?.into_iter()),
             What::Times(offsets) => self.at_offsets(track, drawn, offsets.iter().map(|&ns| ns.into())),
             &What::Steps { from, rate, steps } => {
                 let grid = Grid::of(rate);
@@ -229,12 +239,17 @@ impl Wanted {
                     return Err(e.found(format!("{}/{} per second", found.0, found.1)).help("give the option rate"));
                 }
                 let mut picks = Vec::with_capacity(steps.count);
-                for anchor in self.anchors(drawn)? {
+                for (anchor, meant) in drawn.anchors(self.options.anchor)? {
                     let nearest =
                         |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(from) - i128::from(start));
                     let nearest = anchor.map(nearest);
-                    let at = |i: i64| usize::try_from(nearest? + i128::from(i)).ok().filter(|&at| at < track.len());
-                    picks.extend(steps.iter().map(|i| at(i).map(whole)));
+                    picks.extend(steps.iter().map(|i| {
+                        let wanted = nearest? + i128::from(i);
+                        let at = wanted.clamp(0, track.len().checked_sub(1)? as i128);
+                        let exists = at == wanted;
+                        (exists || drawn.holds_edges)
+                            .then(|| Pick { exists: exists && meant, ..Pick::whole(at as usize) })
+                    }));
                 }
                 Ok(picks)
             }
@@ -248,27 +263,18 @@ impl Wanted {
         drawn: &Drawn<'_>,
         offsets: impl Iterator<Item = i128> + Clone,
     ) -> Result<Vec<Option<Pick>>> {
-        let time = |(anchor, offset): (Option<i64>, i128)| i64::try_from(i128::from(anchor?) + offset).ok();
-        let anchors = self.anchors(drawn)?.into_iter();
-        self.at(track, drawn, anchors.flat_map(|anchor| offsets.clone().map(move |offset| (anchor, offset))).map(time))
+        let time = |anchor: Option<i64>, offset: i128| i64::try_from(i128::from(anchor?) + offset).ok();
+        let anchors = drawn.anchors(self.options.anchor)?.into_iter();
+        let window = |(anchor, meant)| offsets.clone().map(move |offset| (time(anchor, offset), meant));
+        self.at(track, drawn, anchors.flat_map(window))
     }
 
-    /// The times from which windows count; `None` for frames that only pad the sample.
-    fn anchors(&self, drawn: &Drawn<'_>) -> Result<Vec<Option<i64>>> {
-        let frame = match self.options.anchor {
-            TrackAnchor::Each => return drawn.times(),
-            TrackAnchor::First => drawn.frames.first(),
-            TrackAnchor::Last => drawn.frames.last(),
-        };
-        Ok(vec![frame.map(|&t| frame_ns(drawn.clip, t)).transpose()?])
-    }
-
-    /// What stands for each of these times.
+    /// What stands for each of these times, each with whether it is one of a frame that was asked for.
     fn at(
         &self,
         track: &TrackView<'_>,
         drawn: &Drawn<'_>,
-        times: impl Iterator<Item = Option<i64>>,
+        times: impl Iterator<Item = (Option<i64>, bool)>,
     ) -> Result<Vec<Option<Pick>>> {
         if matches!(self.schema.timing, TrackTiming::Times | TrackTiming::Spans) {
             // This check comes before the times are read.
@@ -276,7 +282,12 @@ impl Wanted {
         }
         let of_track = Times::of(drawn.clip, track)?;
         let mut finder = of_track.finder(self.options.how);
-        Ok(times.map(|t| finder.pick(t?)).collect())
+        let pick = |(t, meant): (Option<i64>, bool)| {
+            let t = t?;
+            let found = finder.pick(t).or_else(|| finder.edge(t).filter(|_| drawn.holds_edges))?;
+            Some(if meant { found } else { found.instead() })
+        };
+        Ok(times.map(pick).collect())
     }
 
     /// Replaces texts by those of a sample, and times by the starts and ends of those texts.
@@ -287,7 +298,7 @@ impl Wanted {
         texts: &mut Vec<String>,
         times: &mut Vec<(f64, f64)>,
     ) -> Result<()> {
-        let zero = drawn.frames.first().map(|&t| frame_ns(drawn.clip, t)).transpose()?.unwrap_or(0);
+        let zero = drawn.current_ns()?.unwrap_or(0);
         let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
         texts.clear();
         times.clear();
@@ -304,8 +315,8 @@ impl Wanted {
     fn spans(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<(usize, (i64, i64))>> {
         let window = self.options.nanoseconds();
         if window.is_none() && self.schema.timing == TrackTiming::Frames {
-            let of_frame = |&t: &u32| frame_ns(drawn.clip, t).map(|ns| (t as usize, (ns, ns)));
-            return drawn.frames.iter().map(of_frame).collect();
+            let meant = drawn.places.iter().zip(drawn.meant).filter_map(|(t, &meant)| t.filter(|_| meant));
+            return meant.map(|t| frame_ns(drawn.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
         }
         let part = match window {
             None => {
@@ -313,7 +324,8 @@ impl Wanted {
                 of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
             }
             Some((first, end)) => {
-                let anchor = self.anchors(drawn)?.first().copied().flatten().unwrap_or(0);
+                let anchors = drawn.anchors(self.options.anchor)?;
+                let anchor = anchors.first().and_then(|(anchor, _)| *anchor).unwrap_or(0);
                 Some((anchor.saturating_add(first), anchor.saturating_add(end)))
             }
         };
@@ -332,18 +344,6 @@ fn nothing(slot: &mut TrackSlot<'_>) {
             texts.clear();
             times.clear();
         }
-    }
-}
-
-impl Drawn<'_> {
-    /// The time of each frame of the sample; `None` for frames that only pad it.
-    fn times(&self) -> Result<Vec<Option<i64>>> {
-        let mut times = Vec::with_capacity(self.length);
-        for &t in self.frames {
-            times.push(Some(frame_ns(self.clip, t)?));
-        }
-        times.resize(self.length, None);
-        Ok(times)
     }
 }
 

@@ -108,6 +108,7 @@ fn unnamed(class: &str) -> Result<&'static [&'static str], String> {
         "AllFrames" => &["max"],
         "CenterCrop" | "RandomCrop" | "RandomResizedCrop" | "MultiScaleCrop" | "ThreeCrop" | "Cover" => &["size"],
         "Normalize" => &["mean", "std"],
+        "TrackNormalize" => &["shift", "scale"],
         "Blocks" => &["block"],
         "Weighted" => &["weights"],
         "Buckets" => &["lengths"],
@@ -189,6 +190,10 @@ mod tests {
             (
                 "tracks={'a': track(steps=range(-2, 48), rate=25), 'b': track((0, 1))}",
                 r#"{"tracks": {"a": {"steps": [-2, 48], "rate": "25"}, "b": {"window": [0, 1]}}}"#,
+            ),
+            (
+                "tracks={'a': track(normalize=TrackNormalize((1.5, 0), (2, 0.5)))}",
+                r#"{"tracks": {"a": {"normalize": {"shift": [1.5, 0], "scale": [2, 0.5]}}}}"#,
             ),
             ("cameras=Cameras(['front'], missing=mask)", r#"{"cameras": {"names": ["front"], "missing": "mask"}}"#),
         ] {
