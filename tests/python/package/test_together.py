@@ -28,6 +28,7 @@ FEATURES = {
     "a budget": {"frames": vidrec.AllFrames(), "batching": vidrec.FrameBudget(48, buckets=[6, 12])},
     "several sizes": {"crop": vidrec.Cover(sizes=[(24, 32), (32, 24)])},
     "windows": {"frames": vidrec.Windows(2, stride=2, hop=3)},
+    "padded windows": {"frames": vidrec.Windows(2, stride=2, past=1, pad="edge")},
     "views": {"frames": vidrec.Views(3, count=2)},
     "three crops": {"crop": vidrec.ThreeCrop(24)},
     "tracks": {"tracks": {"action": vidrec.track()}},
@@ -143,7 +144,7 @@ REFUSED = {
 }
 # What both say by the same option.
 SAME = {("weights", "homes"), ("JPEGs", "your memory"), ("several sizes", "three crops")}
-SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "views"), 2)}
+SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "padded windows", "views"), 2)}
 PAIRS = [pair for pair in itertools.combinations(FEATURES, 2) if pair not in SAME]
 
 
