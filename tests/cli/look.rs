@@ -58,9 +58,7 @@ fn the_ending_of_a_sheet_chooses_its_format() {
     writer.finish().unwrap();
     let draw = |output: &str| vidrec(&format!("view set -o {output} --json"), dir);
     let mut sizes = Vec::new();
-    for (name, format) in
-        [("a.png", image::ImageFormat::Png), ("b.JPG", image::ImageFormat::Jpeg), ("c.webp", image::ImageFormat::WebP)]
-    {
+    for (name, format) in [("a.png", image::ImageFormat::Png), ("b.JPG", image::ImageFormat::Jpeg)] {
         let run = draw(name);
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let bytes = std::fs::read(dir.join(name)).unwrap();

@@ -57,6 +57,7 @@ pub mod lerobot;
 pub mod mds;
 pub mod metadata;
 pub mod mxnet;
+mod picture_of_png;
 #[cfg(feature = "preview")]
 pub mod preview;
 mod report;

@@ -1,13 +1,13 @@
 //! The last step of all imports: checks the images, rewrites them if requested, and writes them as a data set.
 
 use std::borrow::Cow;
-use std::io::Cursor;
 use std::path::Path;
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::clip_json::ClipJson;
+use super::picture_of_png::rgb_of_png;
 use super::report::{ImportReport, LeftOut};
 use vidrec_dataset::writer::{ClipInfo, FrameData, Track, Writer, WriterOptions};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
@@ -240,20 +240,10 @@ fn encode_png(png: &[u8], quality: Option<u8>) -> Result<Vec<u8>> {
             .help("encoding it as a JPEG loses some image quality")
             .hint(Hint::Set("reencode")));
     };
-    let failed = |e: image::ImageError| Error::decode(format!("the PNG cannot be decoded: {e}"));
-    let mut reader = image::ImageReader::with_format(Cursor::new(png), image::ImageFormat::Png);
-    let mut bounds = image::Limits::default();
-    (bounds.max_image_width, bounds.max_image_height) = (Some(limits::MAX_SIDE), Some(limits::MAX_SIDE));
-    reader.limits(bounds);
-    let rgb = reader.decode().map_err(failed)?.to_rgb8();
-    let (width, height) = (rgb.width() as usize, rgb.height() as usize);
-    let image = turbojpeg::Image {
-        pixels: rgb.as_raw().as_slice(),
-        width,
-        pitch: width * 3,
-        height,
-        format: turbojpeg::PixelFormat::RGB,
-    };
+    let RgbPicture { width, height, pixels } = rgb_of_png(png)?;
+    let (width, height) = (width as usize, height as usize);
+    let format = turbojpeg::PixelFormat::RGB;
+    let image = turbojpeg::Image { pixels: &pixels[..], width, pitch: width * 3, height, format };
     let jpeg = turbojpeg::compress(image, quality.into(), turbojpeg::Subsamp::Sub2x2);
     jpeg.map(|bytes| bytes.to_vec()).map_err(|e| Error::decode(format!("could not encode a PNG as a JPEG: {e}")))
 }

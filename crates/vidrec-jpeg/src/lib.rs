@@ -41,6 +41,7 @@ pub mod between_reads;
 mod choice;
 mod codec;
 mod encode;
+mod exif;
 mod fill;
 #[doc(hidden)]
 #[cfg(any(test, feature = "fuzzing"))]
@@ -62,9 +63,9 @@ mod tiles;
 pub use choice::JpegDecoder;
 pub use codec::{Decoder, Encoder, JpegHeader, RgbPicture, Subsampling};
 #[doc(hidden)]
-pub use fill::avoid_magic;
+pub use exif::orientation;
 #[doc(hidden)]
-pub use markers::exif;
+pub use fill::avoid_magic;
 pub use measure::QualityTarget;
 #[doc(hidden)]
 pub use measure::Scores;

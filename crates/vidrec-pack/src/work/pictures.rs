@@ -8,8 +8,6 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use image::metadata::Orientation;
-
 use super::encode::FrameEncoder;
 use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
@@ -151,7 +149,7 @@ fn untouched(path: &Path, store: &VideoStore) -> Result<(Vec<u8>, (u32, u32))> {
         return Err(too_long(jpeg.len() as u64));
     }
     let RgbPicture { width, height, .. } = Decoder::new()?.decode_picture(&jpeg)?;
-    if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
+    if vidrec_jpeg::orientation(&jpeg).is_some_and(|turn| (2..=8).contains(&turn)) {
         return Err(Error::usage(
             "EXIF says that the image must be rotated, so vidrec cannot copy it without encoding it again",
         ));
@@ -159,35 +157,6 @@ fn untouched(path: &Path, store: &VideoStore) -> Result<(Vec<u8>, (u32, u32))> {
     Ok((jpeg, (width, height)))
 }
 
-/// Returns the orientation in the EXIF data, if there is one.
-fn orientation(jpeg: &[u8]) -> Option<Orientation> {
-    Orientation::from_exif_chunk(vidrec_jpeg::exif(jpeg)?)
-}
-
 fn failure(stage: Stage, e: &Error) -> ClipFailure {
     ClipFailure::of(PackStage::Video(stage), e)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns the first bytes of a JPEG with an EXIF orientation in big-endian TIFF.
-    fn exif(orientation: u8) -> Vec<u8> {
-        let tiff = [b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0];
-        let length = (2 + 6 + tiff.len()) as u8;
-        let jfif = [0xff, 0xe0, 0, 4, 0, 0];
-        [&[0xff, 0xd8][..], &jfif, &[0xff, 0xff, 0xe1, 0, length], b"Exif\0\0", &tiff, &[0xff, 0xda, 0, 2]].concat()
-    }
-
-    #[test]
-    fn orientation_is_found_behind_other_segments() {
-        assert_eq!(orientation(&exif(1)), Some(Orientation::NoTransforms));
-        assert_eq!(orientation(&exif(6)), Some(Orientation::Rotate90));
-        let all = exif(6);
-        for cut in 0..all.len() {
-            let _ = orientation(&all[..cut]); // no panic
-        }
-        assert_eq!(orientation(&[0xff, 0xd8, 0xff, 0xe1, 0, 0]), None);
-    }
 }

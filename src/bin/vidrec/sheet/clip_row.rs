@@ -1,13 +1,12 @@
 //! What a sheet shows of a clip.
 
-use image::RgbImage;
-use image::imageops::{self, FilterType};
 use serde_json::Value;
 use vidrec::jpeg::Decoder;
 use vidrec::sampler::uniform;
 use vidrec::{Clip, Frame};
 
 use crate::outcome::Failure;
+use crate::picture::Picture;
 use crate::ranges::{self, ClipRange};
 
 /// A clip, its frames decoded and scaled.
@@ -24,7 +23,7 @@ pub struct ClipRow {
 /// A frame, as high as a row, and its time.
 pub struct Shown {
     pub time: String,
-    pub picture: RgbImage,
+    pub picture: Picture,
 }
 
 impl ClipRow {
@@ -85,8 +84,7 @@ fn shown(frame: &Frame<'_>, decoder: &mut Decoder, height: u32) -> Result<Shown,
     let full = decoder.decode_picture(frame.jpeg())?;
     // Very wide frames are limited to eight times the height of the row.
     let width = (u64::from(full.width) * u64::from(height) / u64::from(full.height)).clamp(1, u64::from(height) * 8);
-    let full = RgbImage::from_raw(full.width, full.height, full.pixels).ok_or("the frame has an unexpected size")?;
-    let picture = imageops::resize(&full, width as u32, height, FilterType::CatmullRom);
+    let picture = Picture::from(full).scaled(width as u32, height);
     Ok(Shown { time: format!("{:.2} s", frame.pts_seconds()), picture })
 }
 

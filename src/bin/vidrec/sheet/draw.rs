@@ -1,13 +1,11 @@
 //! Drawing a sheet.
 
-use image::imageops;
-use image::{Rgb, RgbImage};
-
 use super::clip_row::{ClipRow, Shown};
 use super::color::{self, GRAY, INK, MAT, PAPER, RULE};
 use super::layout::{BETWEEN, Grid, HEADING, HEADING_LINE, MARGIN, SMALL, SMALL_LINE, above_frames};
 use super::text::Face;
 use crate::outcome::Failure;
+use crate::picture::{Picture, Rgb};
 
 /// The typefaces of a sheet.
 pub struct Faces {
@@ -28,8 +26,8 @@ impl Faces {
 }
 
 /// Draws one row a clip.
-pub fn sheet(rows: &[ClipRow], grid: &Grid, faces: &Faces) -> RgbImage {
-    let mut sheet = RgbImage::from_pixel(grid.sheet.0, grid.sheet.1, PAPER);
+pub fn sheet(rows: &[ClipRow], grid: &Grid, faces: &Faces) -> Picture {
+    let mut sheet = Picture::of(grid.sheet.0, grid.sheet.1, PAPER);
     for (row, &top) in rows.iter().zip(&grid.tops) {
         if top > MARGIN {
             fill(&mut sheet, (MARGIN, top - BETWEEN / 2 - 1), (grid.sheet.0 - 2 * MARGIN, 1), RULE);
@@ -46,7 +44,7 @@ pub fn sheet(rows: &[ClipRow], grid: &Grid, faces: &Faces) -> RgbImage {
 }
 
 /// The class in its color, what there is to say of the clip, and its caption.
-fn heading(sheet: &mut RgbImage, row: &ClipRow, top: u32, faces: &Faces) {
+fn heading(sheet: &mut Picture, row: &ClipRow, top: u32, faces: &Faces) {
     let end = sheet.width() - MARGIN;
     fill(sheet, (MARGIN, top + 2), (5, 13), color::class(row.label));
     let number = row.ordinal.to_string();
@@ -65,24 +63,21 @@ fn heading(sheet: &mut RgbImage, row: &ClipRow, top: u32, faces: &Faces) {
 }
 
 /// Draws a frame in the middle of its cell.
-fn cell(sheet: &mut RgbImage, at: (u32, u32), size: (u32, u32), frame: Option<&Shown>) {
+fn cell(sheet: &mut Picture, at: (u32, u32), size: (u32, u32), frame: Option<&Shown>) {
     fill(sheet, at, size, MAT);
     if let Some(Shown { picture, .. }) = frame {
         let inset = (size.0 - picture.width()) / 2;
-        imageops::replace(sheet, picture, i64::from(at.0 + inset), i64::from(at.1));
+        sheet.put(picture, (at.0 + inset, at.1));
     }
 }
 
-fn fill(sheet: &mut RgbImage, at: (u32, u32), size: (u32, u32), color: Rgb<u8>) {
-    let (right, bottom) = ((at.0 + size.0).min(sheet.width()), (at.1 + size.1).min(sheet.height()));
-    for (x, y) in (at.1..bottom).flat_map(|y| (at.0..right).map(move |x| (x, y))) {
-        sheet.put_pixel(x, y, color);
-    }
+fn fill(sheet: &mut Picture, at: (u32, u32), size: (u32, u32), color: Rgb) {
+    sheet.put(&Picture::of(size.0, size.1, color), at);
 }
 
 /// Draws clips side by side, each of them moving: picture `step` of an animation.
-pub fn moving(rows: &[ClipRow], cells: &Cells, step: usize, faces: &Faces) -> RgbImage {
-    let mut sheet = RgbImage::from_pixel(cells.sheet.0, cells.sheet.1, PAPER);
+pub fn moving(rows: &[ClipRow], cells: &Cells, step: usize, faces: &Faces) -> Picture {
+    let mut sheet = Picture::of(cells.sheet.0, cells.sheet.1, PAPER);
     for (i, row) in rows.iter().enumerate() {
         let (left, top) = cells.place(i);
         // Shorter clips start over.

@@ -7,9 +7,6 @@ mod layout;
 mod output;
 mod text;
 
-use std::time::Duration;
-
-use image::Delay;
 use serde::Serialize;
 use vidrec::Dataset;
 use vidrec::jpeg::Decoder;
@@ -62,14 +59,10 @@ impl Sheet<'_> {
         if self.output.format == Format::Gif {
             let cells = Cells::of(&rows, self.height);
             let steps = rows.iter().map(|row| row.frames.len()).max().unwrap_or(1);
-            let delay = Delay::from_saturating_duration(Duration::from_millis(1000 / self.rate));
-            output::animation(
-                &self.output.path,
-                delay,
-                (0..steps).map(|step| draw::moving(&rows, &cells, step, &faces)),
-            )?;
+            let pictures = (0..steps).map(|step| draw::moving(&rows, &cells, step, &faces));
+            output::animation(&self.output.path, cells.sheet, self.rate, pictures)?;
         } else {
-            output::picture(self.output, draw::sheet(&rows, &grid(&rows, self.height, &faces), &faces))?;
+            output::picture(self.output, &draw::sheet(&rows, &grid(&rows, self.height, &faces), &faces))?;
         }
         let report = Report {
             clips: rows.len() as u64,

@@ -1,7 +1,8 @@
 //! Lines of text in a picture.
 
 use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
-use image::{Rgb, RgbImage};
+
+use crate::picture::{Picture, Rgb};
 
 /// DejaVu Sans, with the letters of Latin, Greek and Cyrillic alphabets; its license is beside it.
 const REGULAR: &[u8] = include_bytes!("typeface/DejaVuSans.ttf");
@@ -58,7 +59,7 @@ impl Face {
     }
 
     /// Draws a line whose letters have their top at `top`. What is beyond the picture is left out.
-    pub fn draw(&self, picture: &mut RgbImage, left: u32, top: u32, text: &str, ink: Rgb<u8>) {
+    pub fn draw(&self, picture: &mut Picture, left: u32, top: u32, text: &str, ink: Rgb) {
         let scaled = self.font.as_scaled(self.scale);
         let (mut x, baseline) = (left as f32, top as f32 + scaled.ascent());
         let mut before = None;
@@ -70,15 +71,15 @@ impl Face {
         }
     }
 
-    fn draw_letter(&self, picture: &mut RgbImage, letter: Glyph, ink: Rgb<u8>) {
+    fn draw_letter(&self, picture: &mut Picture, letter: Glyph, ink: Rgb) {
         let Some(outline) = self.font.outline_glyph(letter) else { return };
         let bounds = outline.px_bounds();
         outline.draw(|x, y, coverage| {
             let (x, y) = (bounds.min.x as i64 + i64::from(x), bounds.min.y as i64 + i64::from(y));
             let place = u32::try_from(x).ok().zip(u32::try_from(y).ok());
-            if let Some(pixel) = place.and_then(|(x, y)| picture.get_pixel_mut_checked(x, y)) {
+            if let Some(pixel) = place.and_then(|(x, y)| picture.pixel_mut(x, y)) {
                 let blend = |from: u8, to: u8| (f32::from(from) + (f32::from(to) - f32::from(from)) * coverage) as u8;
-                *pixel = Rgb(std::array::from_fn(|c| blend(pixel.0[c], ink.0[c])));
+                *pixel = std::array::from_fn(|c| blend(pixel[c], ink[c]));
             }
         });
     }
@@ -118,9 +119,9 @@ mod tests {
     #[test]
     fn letters_leave_ink_of_their_own_and_stay_in_the_picture() {
         let drawn = |text: &str| {
-            let mut picture = RgbImage::from_pixel(40, 20, Rgb([255; 3]));
-            Face::bold(14.0).unwrap().draw(&mut picture, 2, 1, text, Rgb([0; 3]));
-            picture.pixels().map(|pixel| 255 - u64::from(pixel.0[0])).sum::<u64>()
+            let mut picture = Picture::of(40, 20, [255; 3]);
+            Face::bold(14.0).unwrap().draw(&mut picture, 2, 1, text, [0; 3]);
+            picture.pixels().iter().map(|pixel| 255 - u64::from(pixel[0])).sum::<u64>()
         };
         assert!(drawn(" ") == 0 && drawn("i") > 300 && drawn("m") > 2 * drawn("i"));
         assert!(

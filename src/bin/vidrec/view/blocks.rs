@@ -2,20 +2,19 @@
 
 use std::io::{self, Write};
 
-use image::RgbImage;
+use crate::picture::Picture;
 
 /// Writes a picture, two rows of pixels a line, without a line break at its end.
-pub fn write(out: &mut impl Write, picture: &RgbImage) -> io::Result<()> {
+pub fn write(out: &mut impl Write, picture: &Picture) -> io::Result<()> {
     for top in (0..picture.height()).step_by(2) {
         if top > 0 {
             writeln!(out)?;
         }
         for x in 0..picture.width() {
-            let [r, g, b] = picture.get_pixel(x, top).0;
-            write!(out, "\x1b[38;2;{r};{g};{b}m")?;
-            if let Some(below) = picture.get_pixel_checked(x, top + 1) {
-                let [r, g, b] = below.0;
-                write!(out, "\x1b[48;2;{r};{g};{b}m")?;
+            for (plane, y) in [(38, top), (48, top + 1)] {
+                if let Some([r, g, b]) = picture.pixel(x, y) {
+                    write!(out, "\x1b[{plane};2;{r};{g};{b}m")?;
+                }
             }
             write!(out, "▀")?;
         }
@@ -26,13 +25,12 @@ pub fn write(out: &mut impl Write, picture: &RgbImage) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use image::Rgb;
-
     use super::*;
 
     #[test]
     fn a_letter_has_two_pixels() {
-        let picture = RgbImage::from_fn(1, 3, |_, y| Rgb([y as u8, 0, 9]));
+        let mut picture = Picture::of(1, 3, [0, 0, 9]);
+        (1..3).for_each(|y| picture.pixel_mut(0, y).unwrap()[0] = y as u8);
         let mut text = Vec::new();
         write(&mut text, &picture).unwrap();
         let expected = "\x1b[38;2;0;0;9m\x1b[48;2;1;0;9m▀\x1b[0m\n\x1b[38;2;2;0;9m▀\x1b[0m";

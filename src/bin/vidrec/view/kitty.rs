@@ -4,17 +4,16 @@ use std::io::{self, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use image::codecs::png::PngEncoder;
-use image::{DynamicImage, RgbImage};
+
+use crate::picture::{self, Picture};
 
 /// The most letters of base64 in an escape sequence.
 const CHUNK: usize = 4096;
 
 /// Writes a picture that is as wide as some columns, as PNG.
-pub fn write(out: &mut impl Write, picture: &RgbImage, columns: u32) -> io::Result<()> {
+pub fn write(out: &mut impl Write, picture: &Picture, columns: u32) -> io::Result<()> {
     let mut png = Vec::new();
-    let picture = DynamicImage::from(picture.clone());
-    picture.write_with_encoder(PngEncoder::new(&mut png)).map_err(io::Error::other)?;
+    picture::png(&mut png, picture)?;
     let text = STANDARD.encode(png);
     let mut chunks = text.as_bytes().chunks(CHUNK).peekable();
     let mut keys = format!("a=T,f=100,q=2,c={columns},");
@@ -34,9 +33,10 @@ mod tests {
 
     #[test]
     fn a_picture_comes_in_chunks() {
-        let noise = RgbImage::from_fn(64, 64, |x, y| {
-            image::Rgb([(x * 37 + y * y * 91) as u8, (x * y) as u8, y as u8 ^ x as u8])
-        });
+        let mut noise = Picture::of(64, 64, [0; 3]);
+        for (x, y) in (0..64).flat_map(|y| (0..64).map(move |x| (x, y))) {
+            *noise.pixel_mut(x, y).unwrap() = [(x * 37 + y * y * 91) as u8, (x * y) as u8, y as u8 ^ x as u8];
+        }
         let mut text = Vec::new();
         write(&mut text, &noise, 7).unwrap();
         let text = String::from_utf8(text).unwrap();
@@ -46,6 +46,6 @@ mod tests {
         assert!(parts.last().unwrap().starts_with("m=0;"));
         let joined: String = parts.iter().map(|part| part.split_once(';').unwrap().1).collect();
         let picture = image::load_from_memory(&STANDARD.decode(joined).unwrap()).unwrap().to_rgb8();
-        assert!(picture == noise);
+        assert_eq!(picture.as_raw().as_slice(), noise.pixels().as_flattened());
     }
 }

@@ -9,12 +9,11 @@ mod terminal;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use image::imageops::{self, FilterType};
-use image::{Rgb, RgbImage};
 use vidrec::jpeg::Decoder;
 
 use self::terminal::Pictures;
 use crate::output::printable;
+use crate::picture::Picture;
 use crate::ranges::ClipRange;
 use crate::sheet::clip_row::{ClipRow, ordinals};
 use crate::sheet::{Sheet, SheetPath, sheet_path};
@@ -36,7 +35,7 @@ pub struct Args {
     /// Clips by number, counted from 0: 5, 3-7 or all. [default: 4, or 12 on a sheet,
     /// evenly spread]
     clip: Vec<ClipRange>,
-    /// Draw a contact sheet: .png, .jpg, .webp, or .gif for one that moves.
+    /// Draw a contact sheet: .png, .jpg, or .gif for one that moves.
     #[arg(short, long, value_name = "FILE", value_parser = sheet_path)]
     output: Option<SheetPath>,
     /// Height of a frame of a sheet, in pixels.
@@ -105,19 +104,18 @@ pub fn run(args: &Args) -> Run {
 }
 
 /// The frames of a row side by side, at most `pixels` wide.
-fn strip(row: &ClipRow, pixels: u32) -> RgbImage {
+fn strip(row: &ClipRow, pixels: u32) -> Picture {
     let gaps = GAP * (row.frames.len() as u32).saturating_sub(1);
     let wide: u32 = row.frames.iter().map(|frame| frame.picture.width()).sum();
     let tall = row.frames.iter().map(|frame| frame.picture.height()).max().unwrap_or(1);
     let share = (f64::from(pixels.saturating_sub(gaps)) / f64::from(wide.max(1))).min(1.0);
     let scaled = |side: u32| ((f64::from(side) * share) as u32).max(1);
     let width = row.frames.iter().map(|frame| scaled(frame.picture.width())).sum::<u32>() + gaps;
-    let mut strip = RgbImage::from_pixel(width.max(1), scaled(tall), Rgb([0; 3]));
+    let mut strip = Picture::of(width.max(1), scaled(tall), [0; 3]);
     let mut left = 0;
     for frame in &row.frames {
         let (width, height) = (scaled(frame.picture.width()), scaled(frame.picture.height()));
-        let picture = imageops::resize(&frame.picture, width, height, FilterType::Triangle);
-        imageops::replace(&mut strip, &picture, i64::from(left), 0);
+        strip.put(&frame.picture.scaled(width, height), (left, 0));
         left += width + GAP;
     }
     strip

@@ -4,15 +4,16 @@
 use std::io::{self, Write};
 
 use color_quant::NeuQuant;
-use image::RgbImage;
+
+use crate::picture::Picture;
 
 const COLORS: usize = 256;
 /// How many pixels the quantizer skips: 1 looks at all of them.
 const SKIPPED: i32 = 10;
 
 /// Writes a picture in 256 colors.
-pub fn write(out: &mut impl Write, picture: &RgbImage) -> io::Result<()> {
-    let rgba: Vec<u8> = picture.pixels().flat_map(|pixel| [pixel.0[0], pixel.0[1], pixel.0[2], 255]).collect();
+pub fn write(out: &mut impl Write, picture: &Picture) -> io::Result<()> {
+    let rgba: Vec<u8> = picture.pixels().iter().flat_map(|&[r, g, b]| [r, g, b, 255]).collect();
     let palette = NeuQuant::new(SKIPPED, COLORS, &rgba);
     let indices: Vec<u8> = rgba.chunks_exact(4).map(|pixel| palette.index_of(pixel) as u8).collect();
     write!(out, "\x1bP0;1q\"1;1;{};{}", picture.width(), picture.height())?;
@@ -52,8 +53,6 @@ fn write_band(out: &mut impl Write, band: &[u8], width: usize) -> io::Result<()>
 
 #[cfg(test)]
 mod tests {
-    use image::Rgb;
-
     use super::*;
 
     #[test]
@@ -68,7 +67,7 @@ mod tests {
     #[test]
     fn a_picture_has_its_size_its_colors_and_its_bands() {
         let mut text = Vec::new();
-        write(&mut text, &RgbImage::from_pixel(5, 13, Rgb([255, 0, 0]))).unwrap();
+        write(&mut text, &Picture::of(5, 13, [255, 0, 0])).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(text.starts_with("\x1bP0;1q\"1;1;5;13#0;2;") && text.ends_with("-\x1b\\"));
         assert_eq!(text.matches('-').count(), 3);
