@@ -85,7 +85,9 @@ mod tests {
             assert!(rgb_of_png(&png[..cut]).is_err(), "{cut}");
         }
         let mut wide = Vec::new();
-        drop(Encoder::new(&mut wide, limits::MAX_SIDE + 1, 1).write_header().unwrap());
+        let mut writer = Encoder::new(&mut wide, limits::MAX_SIDE + 1, 1).write_header().unwrap();
+        writer.write_image_data(&vec![0; limits::MAX_SIDE as usize + 1]).unwrap();
+        drop(writer);
         assert!(rgb_of_png(&wide).unwrap_err().to_string().contains("too large"));
     }
 }
