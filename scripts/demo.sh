@@ -28,7 +28,7 @@ try() {
 # NAME SOURCE [FFMPEG OPTION...]
 make_video() {
   mkdir -p "$(dirname "demo-out/videos/$1")"
-  nice ffmpeg -nostdin -v error -y -f lavfi -i "$2" -pix_fmt yuv420p "${@:3}" "demo-out/videos/$1"
+  nice ffmpeg -nostdin -v error -y -f lavfi -i "$2" -pix_fmt yuv420p -preset veryfast "${@:3}" "demo-out/videos/$1"
 }
 
 make_videos() {

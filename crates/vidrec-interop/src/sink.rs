@@ -14,7 +14,7 @@ use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::meta::Meta;
 use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_format::{limits, threads};
+use vidrec_format::threads;
 use vidrec_jpeg::{Decoder, Retiled, Retiler, RgbPicture};
 
 /// Options of an import.
