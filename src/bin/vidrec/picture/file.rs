@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use gif::{Encoder, Frame, Repeat};
 
-use super::Picture;
+use super::pixels::Picture;
 
 /// Writes a picture as PNG.
 pub fn png(out: impl Write, picture: &Picture) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! Another size of a picture: Catmull and Rom's cubic, as wide as the pixels that become one (Keys, "Cubic convolution
 //! interpolation for digital image processing", 1981).
 
-use super::Picture;
+use super::pixels::Picture;
 
 impl Picture {
     /// The picture at another size.
