@@ -28,7 +28,7 @@ try() {
 # NAME SOURCE [FFMPEG OPTION...]
 make_video() {
   mkdir -p "$(dirname "demo-out/videos/$1")"
-  ffmpeg -nostdin -v error -y -f lavfi -i "$2" -pix_fmt yuv420p "${@:3}" "demo-out/videos/$1"
+  nice ffmpeg -nostdin -v error -y -f lavfi -i "$2" -pix_fmt yuv420p -preset veryfast "${@:3}" "demo-out/videos/$1"
 }
 
 make_videos() {
@@ -55,17 +55,24 @@ make_videos() {
   touch demo-out/videos/.complete
 }
 
-say "Building vidrec for the demo, which takes over two minutes. The complete program, as fast as it can be: cargo build --release"
-# Without servers and other formats, and not optimized: both take most of the time of a release build.
-cargo build --profile demo --locked --no-default-features --features pack,cli --lib --bins
-vidrec=target/demo/vidrec
 mkdir -p demo-out
-
+making=
 if [ -z "$videos" ]; then
   videos=demo-out/videos
-  say "Generating 12 small videos in 3 classes, and a broken one, in $videos/"
-  [ -e demo-out/videos/.complete ] || make_videos
-  find demo-out/videos -type f -not -name '.*' | sort
+  # Meanwhile: Cargo does not keep all cores busy to its end.
+  { [ -e $videos/.complete ] || make_videos; } &
+  making=$!
+fi
+
+say "Building vidrec for the demo, which takes over two minutes. The complete program, as fast as it can be: cargo build --release"
+# Without servers and other formats, and not optimized: both take most of the time of a release build.
+CMAKE=$PWD/scripts/demo_cmake.sh cargo build --profile demo --locked --no-default-features --features pack,cli --lib --bins
+vidrec=target/demo/vidrec
+
+if [ -n "$making" ]; then
+  wait "$making"
+  say "The videos: 12 small ones in 3 classes, and a broken one, in $videos/"
+  find $videos -type f -not -name '.*' | sort
 fi
 
 say "1. Pack: 8 frames of each video, evenly spread, as JPEGs with a short side of 128 pixels.

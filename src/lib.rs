@@ -63,8 +63,8 @@
 //! # Features
 //!
 //! `pack` (default) needs FFmpeg's libraries; `remote` (default) reads and writes data sets in object storage; `cli`
-//! (default) is the program; `interop` (default) imports and exports other formats, and lets a pack read Parquet. A training
-//! machine that reads local data sets needs none of them: `vidrec = { version = "0.1", default-features = false }`.
+//! (default) is the program; `interop` (default) imports and exports other formats, and lets a pack read Parquet and `.npz`. A
+//! training machine that reads local data sets needs none of them: `vidrec = { version = "0.1", default-features = false }`.
 //!
 //! # Crates
 //!

@@ -12,6 +12,9 @@ pytestmark = pytest.mark.skipif(browser.program() is None, reason="no Chromium (
 RESULT = "document.querySelector('#result').textContent"
 KEYS = "[...document.querySelectorAll('#wall .card')].map(c => c.dataset.key).sort((a, b) => a.slice(2) - b.slice(2)).join()"
 OPENED = "document.querySelector('dialog[open] .picture[role=slider]')"
+# A dozen frames of the page: time for all that one change leads to.
+FRAMES = "new Promise(done => { let left = 12; const next = () => left-- ? requestAnimationFrame(next) : done(); next(); })"
+IN_VIEW = """[...document.querySelectorAll('#wall .card')].filter(c => { const b = c.getBoundingClientRect(); return b.bottom > 0 && b.top < innerHeight; }).map(c => Number(c.dataset.position))"""
 SHOWN = "document.querySelectorAll('#wall .card[data-key]').length"
 
 
@@ -156,7 +159,7 @@ def test_flags_survive_a_reload_and_go_out_as_a_list(page, address):
 def test_a_wall_that_is_higher_than_any_element_is_seen_to_its_end(page):
     """A million cards, all of clip 0. Places are those of the cards in view."""
     page.js("wall.show(new Uint32Array(1_000_000)); null")
-    view = """[...document.querySelectorAll('#wall .card')].filter(c => { const b = c.getBoundingClientRect(); return b.bottom > 0 && b.top < innerHeight; }).map(c => Number(c.dataset.position))"""
+    view = IN_VIEW
     bottom = "document.documentElement.scrollHeight"
     page.wait(f"({view}).includes(0)")
     page.js(f"scrollTo(0, {bottom})")
@@ -173,6 +176,31 @@ def test_a_wall_that_is_higher_than_any_element_is_seen_to_its_end(page):
     page.wait(f"({view}).includes({at + 12 * columns})")
     page.js("scrollTo(0, 0)")
     page.wait(f"({view}).includes(0)")
+
+
+def test_the_wall_settles_in_a_window_of_any_height(page):
+    """Also where all would fit without a scroll bar, and nothing with one: narrower cards are lower."""
+    page.js("changes = 0; new MutationObserver(found => changes += found.length).observe(document.querySelector('#wall'), {attributes: true}); null")
+    page.size(390, 900)
+    page.js(FRAMES)
+    whole = page.js("document.documentElement.scrollHeight")
+    for height in range(whole - 48, whole + 49, 8):
+        page.size(390, height)
+        page.js(FRAMES)
+        page.js("changes = 0")
+        page.js(FRAMES)
+        assert page.js("changes") == 0, height
+
+
+def test_a_window_of_another_size_shows_the_same_clips_and_no_gaps(page):
+    page.js("wall.show(new Uint32Array(1000)); scrollTo(0, 20_000)")
+    page.wait(f"Math.min(...{IN_VIEW}) > 300")
+    first = page.js(f"Math.min(...{IN_VIEW})")
+    for width, height in ((390, 844), (1280, 300), (1280, 1600), (390, 844), (1280, 900)):
+        page.size(width, height)
+        page.wait(f"Math.max(...[...document.querySelectorAll('#wall .card')].map(c => c.getBoundingClientRect().bottom)) >= {height}")
+        # In other columns, the row at the top may begin some clips earlier each time.
+        page.wait(f"Math.abs(Math.min(...{IN_VIEW}) - {first}) < 24")
 
 
 def test_odd_addresses_show_something(page, address):

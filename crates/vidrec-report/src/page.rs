@@ -23,6 +23,8 @@ const SCRIPT: &str = concat!(
     include_str!("page/charts.js"),
     include_str!("page/overview.js"),
     include_str!("page/tall.js"),
+    include_str!("page/grid.js"),
+    include_str!("page/wall_keys.js"),
     include_str!("page/wall.js"),
     include_str!("page/findings.js"),
     include_str!("page/detail.js"),

@@ -1,7 +1,10 @@
-//! The list of commands in `vidrec --help`, by what people do.
+//! The list of commands in `vidrec --help`, by what people do; and what they may have meant that is none.
 
-use clap::Command;
+use std::ffi::OsString;
+
 use clap::builder::styling::{Effects, Style};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Command, Error};
 
 /// What people do, and the commands for it. A test finds each command in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -36,6 +39,28 @@ fn describe(command: &Command, group: &str, names: &[&str]) -> Option<String> {
     (!lines.is_empty()).then(|| format!("{HEADING}{group}:{HEADING:#}\n{lines}"))
 }
 
+/// Adds the commands to an error that the program has no command of this name, unless one of them is similar. A name of a group,
+/// such as `train`, stands for the commands of that group.
+pub fn suggested(mut e: Error, command: &Command, first: Option<&OsString>) -> Error {
+    let Some(ContextValue::String(word)) = e.get(ContextKind::InvalidSubcommand) else { return e };
+    // Behind a command, as in `vidrec export other`, the word is no command of that one.
+    if first.is_none_or(|first| first != word.as_str()) {
+        return e;
+    }
+    let named = GROUPS.iter().find(|(group, _)| group.eq_ignore_ascii_case(word));
+    if named.is_none() && e.get(ContextKind::SuggestedSubcommand).is_some() {
+        return e;
+    }
+    let line = |(group, names): &(&str, &[&str])| {
+        let names: Vec<_> = names.iter().copied().filter(|name| command.find_subcommand(name).is_some()).collect();
+        (!names.is_empty()).then(|| format!("\n       {:8} {}", format!("{group}:"), names.join(", ")))
+    };
+    let lines: String = named.map_or(&GROUPS[..], std::slice::from_ref).iter().filter_map(line).collect();
+    e.remove(ContextKind::SuggestedSubcommand);
+    e.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![format!("these subcommands exist:{lines}").into()]));
+    e
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -55,5 +80,21 @@ mod tests {
         assert_eq!(here, shown);
         let text = added_to(command).render_help().to_string();
         assert!(text.contains("Look:\n  inspect") && !text.contains("completions"), "{text}");
+    }
+
+    #[test]
+    fn a_word_that_is_no_command_leads_to_commands() {
+        let said = |words: &str| {
+            let mut command = added_to(crate::Cli::command());
+            let args: Vec<_> = words.split(' ').map(OsString::from).collect();
+            let e = command.try_get_matches_from_mut(&args).unwrap_err();
+            suggested(e, &command, args.get(1)).to_string()
+        };
+        assert!(said("vidrec veiw").contains("tip: some similar subcommands exist: 'verify', 'view'"));
+        let all = said("vidrec trian a --b");
+        assert!(all.contains("Train:   bench, monitor, cache\n") && all.contains("Look:    inspect, view,"), "{all}");
+        let train = said("vidrec train");
+        assert!(train.contains("Train:   bench, monitor, cache\n") && !train.contains("repair"), "{train}");
+        assert!(!said("vidrec completions train").contains("bench"));
     }
 }

@@ -161,8 +161,12 @@ fn command() -> clap::Command {
 }
 
 fn parsed(args: &[OsString]) -> Cli {
-    let found = Cli::from_arg_matches_mut(&mut command().get_matches_from(args));
-    found.unwrap_or_else(|e| e.format(&mut command()).exit())
+    let mut command = command();
+    let cli = match command.try_get_matches_from_mut(args) {
+        Ok(mut found) => Cli::from_arg_matches_mut(&mut found).map_err(|e| e.format(&mut command)),
+        Err(e) => Err(groups::suggested(e, &command, args.get(1))),
+    };
+    cli.unwrap_or_else(|e| e.exit())
 }
 
 #[cfg(test)]

@@ -1,22 +1,12 @@
 // The wall: only cards in view exist.
 
 const wall = (() => {
-  const GAP = 14, UNDER = 42, LEAST = 164;
   /// Rows beyond the view that are kept ready, and cards of them that are made in one frame.
   const READY = 2, AT_ONCE = 2;
   const cards = new Map();
-  let found = [], columns = 1, width = LEAST, rowHeight = 1, active = 0, waiting = false;
+  let found = [], waiting = false;
 
   const node = () => byId("wall");
-
-  function measure() {
-    const room = node().clientWidth || 1;
-    columns = Math.max(Math.floor((room + GAP) / (LEAST + GAP)), 2);
-    width = Math.floor((room - GAP * (columns - 1)) / columns);
-    rowHeight = Math.round((width * 10) / 16) + UNDER + GAP;
-    node().style.setProperty("--card", `${width}px`);
-    tall.resize(node(), Math.ceil(found.length / columns) * rowHeight);
-  }
 
   /// Shows a place of the wall at the top of the window.
   function look(place) {
@@ -32,12 +22,7 @@ const wall = (() => {
   }
 
   function placeAll() {
-    for (const [position, element] of cards) place(position, element);
-  }
-
-  function place(position, element) {
-    const x = (position % columns) * (width + GAP), y = Math.floor(position / columns) * rowHeight - tall.shift();
-    element.style.transform = `translate(${x}px, ${y}px)`;
+    for (const [position, element] of cards) grid.place(position, element);
   }
 
   function draw() {
@@ -46,9 +31,9 @@ const wall = (() => {
     const before = tall.shift();
     const top = tall.follow(node());
     if (tall.shift() !== before) placeAll();
-    const topRow = Math.floor(top / rowHeight), bottomRow = Math.ceil((top + innerHeight) / rowHeight);
-    const first = Math.max(topRow - READY, 0) * columns;
-    const last = Math.min((bottomRow + READY) * columns, found.length);
+    const [firstInView, endOfView] = grid.between(top, top + innerHeight);
+    const [first, end] = grid.between(top, top + innerHeight, READY);
+    const last = Math.min(end, found.length);
     const focused = document.activeElement?.closest("#wall .card");
     for (const [position, element] of cards) {
       if ((position < first || position >= last) && element !== focused) {
@@ -59,7 +44,7 @@ const wall = (() => {
     let made = 0;
     for (let position = first; position < last; position += 1) {
       if (cards.has(position)) continue;
-      const isInView = position >= topRow * columns && position < bottomRow * columns;
+      const isInView = position >= firstInView && position < endOfView;
       if (!isInView && made >= AT_ONCE) {
         later();
         continue;
@@ -84,8 +69,8 @@ const wall = (() => {
     element.setAttribute("aria-posinset", position + 1);
     element.setAttribute("aria-setsize", found.length);
     element.dataset.position = position;
-    place(position, element);
-    reach(element, position === active);
+    grid.place(position, element);
+    wallKeys.meet(position, element);
     cards.set(position, element);
   }
 
@@ -95,66 +80,52 @@ const wall = (() => {
     requestAnimationFrame(draw);
   }
 
-  /// Only one card can be reached with Tab; arrow keys lead to the others.
-  function reach(element, on) {
-    for (const inner of element.querySelectorAll("[role=slider], a, button")) inner.tabIndex = on ? 0 : -1;
-  }
-
-  function activate(position) {
-    if (cards.has(active)) reach(cards.get(active), false);
-    active = position;
-    if (cards.has(active)) reach(cards.get(active), true);
-  }
-
-  function go(position) {
-    if (position < 0 || position >= found.length) return;
-    const onWall = Math.floor(position / columns) * rowHeight;
+  /// Makes the card of a position exist in view. Returns whether there is one.
+  function bring(position) {
+    if (position < 0 || position >= found.length) return false;
+    const onWall = grid.topOf(position), height = grid.rowHeight();
     const top = node().getBoundingClientRect().top + onWall - tall.shift();
-    if (top < 70 || top + rowHeight > innerHeight) look(onWall - innerHeight / 2 + rowHeight / 2);
+    if (top < 70 || top + height > innerHeight) look(onWall - innerHeight / 2 + height / 2);
     draw();
-    activate(position);
-    cards.get(position)?.querySelector("[role=slider]").focus({ preventScroll: true });
+    return true;
   }
 
   function show(list) {
     found = list;
     for (const element of cards.values()) element.remove();
     cards.clear();
-    active = 0;
-    measure();
+    wallKeys.restart();
+    grid.measure(node(), found.length);
     tall.jump(node());
     draw();
   }
 
   /// Draws what was found since the list was shown.
   function grow() {
-    measure();
+    grid.measure(node(), found.length);
     draw();
   }
 
+  /// Fits the cards into another width of the wall. The row at the top of the view stays there.
   function resize() {
     if (byId("clips").hidden) return;
-    measure();
+    const top = tall.follow(node());
+    const [first] = grid.between(top, top);
+    const below = (top - grid.topOf(first)) / grid.rowHeight();
+    if (!grid.measure(node(), found.length)) return;
     tall.jump(node());
-    placeAll();
+    if (top > 0) look(grid.topOf(first) + below * grid.rowHeight());
+    else placeAll();
     draw();
   }
 
   function start() {
     addEventListener("scroll", later, { passive: true });
     addEventListener("scrollend", settle);
+    // A window that gets higher shows more rows, though the wall is as wide as before.
+    addEventListener("resize", later);
     new ResizeObserver(resize).observe(node());
-    node().addEventListener("focusin", (event) => {
-      const element = event.target.closest(".card");
-      if (element) activate(Number(element.dataset.position));
-    });
-    node().addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const step = { ArrowDown: columns, ArrowUp: -columns, j: 1, k: -1 }[event.key];
-      if (step === undefined) return;
-      event.preventDefault();
-      go(active + step);
-    });
+    wallKeys.start(node(), cards, bring);
   }
 
   /// The key of the clip before or after one, for the dialog.

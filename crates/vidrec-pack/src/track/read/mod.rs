@@ -5,9 +5,10 @@ mod content;
 mod csv;
 mod json;
 mod npy;
+#[cfg_attr(not(feature = "interop"), path = "no_npz.rs")]
 mod npz;
 mod open;
-#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+#[cfg_attr(not(feature = "interop"), path = "no_parquet.rs")]
 mod parquet;
 mod table;
 

@@ -1,4 +1,4 @@
-//! What stands for `parquet` in a build without that feature. Its error says how to get a build that can read such files.
+//! What stands for `parquet` in a build without the feature `interop`. Its error says how to get a build that can read such files.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,14 +8,15 @@ use super::open::{OpenFile, ValueFile};
 use super::table::Table;
 use vidrec_format::error::{Error, Result};
 
-fn absent<T>() -> Result<T> {
-    let e =
-        Error::usage("this build of vidrec cannot read Parquet files: it was built without its feature \"interop\"");
+pub(super) fn absent<T>(kind: &str) -> Result<T> {
+    let e = Error::usage(format!(
+        "this build of vidrec cannot read {kind} files: it was built without its feature \"interop\""
+    ));
     Err(e.help("use a released wheel or program, or build one from a checkout with `cargo install --path .`"))
 }
 
 pub(super) fn read(_: ValueFile, _: &Path) -> Result<Table> {
-    absent()
+    absent("Parquet")
 }
 
 /// A file that cannot be opened: the type has no values, so nobody can call its methods.
@@ -23,11 +24,11 @@ pub(crate) enum ParquetRows {}
 
 impl ParquetRows {
     pub fn open(_: &Path) -> Result<Self> {
-        absent()
+        absent("Parquet")
     }
 
     pub fn open_by(_: &Path, _: OpenFile<'_>) -> Result<Self> {
-        absent()
+        absent("Parquet")
     }
 
     pub fn rows(&self) -> u64 {

@@ -28,6 +28,6 @@ pub(super) fn open(path: &Path, how: OpenFile<'_>) -> Result<ValueFile> {
 /// An open file of values, with its length when it was opened, because a process that decodes cannot ask for it.
 pub(super) struct ValueFile {
     pub file: File,
-    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet files ask"))]
+    #[cfg_attr(not(feature = "interop"), allow(dead_code, reason = "only Parquet files ask"))]
     pub length: u64,
 }
