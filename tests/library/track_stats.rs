@@ -26,7 +26,7 @@ fn set(tracks: Vec<Option<Track>>) -> (tempfile::TempDir, Dataset) {
 fn track(values: TrackValues, each: usize) -> Track {
     let shape = if each > 1 { vec![each as u32] } else { vec![] };
     let times = TrackTimes::Rate { first_ns: 0, rate: (10, 1) };
-    Track { name: "n".into(), shape, values, times, nan: true, ..Track::default() }
+    Track { name: "n".into(), shape, values, times, nan: true }
 }
 
 /// The smallest number that at least this many percent do not exceed.
@@ -86,7 +86,7 @@ proptest! {
         u8s in prop::collection::vec(0u8..4, 1..400),
     ) {
         fn check<T: Clone>(mut all: Vec<T>, each: usize, values: impl Fn(Vec<T>) -> TrackValues, float: impl Fn(&T) -> f64) {
-            all.truncate((all.len() / each * each).max(0));
+            all.truncate(all.len() / each * each);
             if all.is_empty() {
                 return;
             }

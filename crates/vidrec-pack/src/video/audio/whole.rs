@@ -123,11 +123,14 @@ mod tests {
         std::fs::write(&path, wave()).unwrap();
         let file = VideoFile::local(&path);
         let deadline = Instant::now() + Duration::from_secs(600);
-        for (rate, channels) in [(8000, AudioChannels::Source), (16_000, AudioChannels::Mono), (11_025, AudioChannels::Stereo)]
+        for (rate, channels) in
+            [(8000, AudioChannels::Source), (16_000, AudioChannels::Mono), (11_025, AudioChannels::Stereo)]
         {
             let options = AudioOptions { rate, channels };
             let parts = [(0, 500_000_000), (1, 1_000_000_000), (999_999_999, 3_000_000_001), (i64::MIN, i64::MAX)];
-            for part in [&parts[..], &[(-9, 0), (5_000_000_000, 6_000_000_000), (2_000_000_000, 1_000_000_000)]].concat() {
+            for part in
+                [&parts[..], &[(-9, 0), (5_000_000_000, 6_000_000_000), (2_000_000_000, 1_000_000_000)]].concat()
+            {
                 let alone = read(&file, (&options, None), part, MAX_BYTES, deadline).unwrap();
                 assert_eq!(read_part(&file, (&options, None), part, deadline).unwrap(), alone, "{part:?} at {rate} Hz");
             }
