@@ -12,6 +12,10 @@ LIMITS = wp.constant(1024)
 OFFSETS = wp.constant(1024 + 17)
 SYMBOLS = wp.constant(1024 + 17 + 17)
 
+# The lowest and the highest bit of each of four bytes.
+LOWEST = wp.constant(wp.uint32(0x01010101))
+HIGHEST = wp.constant(wp.uint32(0x80808080))
+
 
 @wp.struct
 class Bits:
@@ -62,7 +66,7 @@ def refill(bits: Bits, data: wp.array(dtype=wp.uint8)):
         if is_plain:
             four = four_at(data, bits.at)
             # None of the bytes is 0xFF: none of their complements is zero.
-            is_plain = ((~four - wp.uint32(0x01010101)) & four & wp.uint32(0x80808080)) == wp.uint32(0)
+            is_plain = ((~four - LOWEST) & four & HIGHEST) == wp.uint32(0)
         if is_plain:
             bits.word = bits.word | (wp.uint64(four) << wp.uint64(32 - bits.count))
             bits.at += 4

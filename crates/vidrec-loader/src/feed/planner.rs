@@ -73,7 +73,7 @@ impl<'a> Planner<'a> {
             in_units(self.plan.samples)?,
         ]);
         let tiles = rows.into_iter().flatten().zip(0..);
-        let of_tile = |([begin, end], t): ([u32; 2], u32)| [start as u32 + begin, start as u32 + end, f, t];
+        let of_tile = |(&[begin, end], t): (&[u32; 2], u32)| [start as u32 + begin, start as u32 + end, f, t];
         self.plan.tiles.extend(tiles.map(of_tile));
         let (width, height) = (u64::from(cut.region.width / step), u64::from(cut.region.height / step));
         self.plan.samples += (width * height * 3 / 2).next_multiple_of(TilePlan::UNIT);
