@@ -154,8 +154,8 @@ impl Batch {
     }
 
     /// How a device makes the pictures: the parts of the plan, and where each begins and ends (tiles, frames, codings,
-    /// numbers, weights, conversions, JPEGs to take and to keep); then the samples of planes, of lines and of the longest
-    /// line, and the bytes of all JPEGs.
+    /// numbers, weights, conversions, JPEGs to take and to keep); then the samples of planes, of lines and of the
+    /// longest line, and the bytes of all JPEGs.
     #[getter]
     fn plan<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Vec<(usize, usize)>, [u64; 4])> {
         let plan = self.plan.as_ref()?;

@@ -24,7 +24,7 @@ pub struct TilePlan {
     pub conversions: Vec<f32>,
     /// The samples of all planes together.
     pub samples: u64,
-    /// The samples of all lines together: rows of planes, blended to the rows of a picture. A line has a row of luma, and
+    /// The samples of all lines together: rows of planes, blended to the rows of a picture. A line has a row of luma and
     /// then one of each chroma. Pictures that copy pixels of the frame have no lines.
     pub lines: u64,
     /// The samples of the longest line.
@@ -46,10 +46,10 @@ pub struct TilePlan {
 }
 
 impl TilePlan {
-    /// The numbers of a frame: where its lines begin, in units of [`UNIT`](Self::UNIT) samples, its number of tiles, tiles in a row, MCUs in a tile, samples along the
-    /// side of a block (8, 4, 2 or 1), the place of its coding, the place and the number of its table, the left and
-    /// upper side of its planes in samples of luma, its place in the batch, and where its planes begin, in the same
-    /// units.
+    /// The numbers of a frame: where its lines begin, in units of [`UNIT`](Self::UNIT) samples, its number of tiles,
+    /// tiles in a row, MCUs in a tile, samples along the side of a block (8, 4, 2 or 1), the place of its coding, the
+    /// place and the number of its table, the left and upper side of its planes in samples of luma, its place in the
+    /// batch, and where its planes begin, in the same units.
     pub const FRAME: usize = 12;
 
     /// Planes and lines begin at a multiple of so many samples.

@@ -25,7 +25,9 @@ QUANTIZERS = wp.constant(6)
 
 
 @wp.func
-def block_of(bits: Bits, data: wp.array(dtype=wp.uint8), codings: wp.array(dtype=wp.uint16), coding: int, component: int):
+def block_of(
+    bits: Bits, data: wp.array(dtype=wp.uint8), codings: wp.array(dtype=wp.uint16), coding: int, component: int
+):
     """The coefficients of a block in coding order, and whether there are any but the first, which is a difference."""
     v = Block()
     dc = coding + int(at(codings, coding + 2 * component))

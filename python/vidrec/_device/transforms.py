@@ -1,6 +1,6 @@
 # type: ignore
 # Warp compiles these functions, and its types are not those of Python.
-"""The inverse DCT of libjpeg at full, half and quarter size, on integers that wrap around and saturate as SIMD code does."""
+"""The inverse DCT of libjpeg at full, half and quarter size, on integers that wrap around or saturate as in SIMD code."""
 
 import warp as wp
 
