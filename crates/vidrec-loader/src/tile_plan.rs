@@ -24,8 +24,8 @@ pub struct TilePlan {
     pub conversions: Vec<f32>,
     /// The samples of all planes together.
     pub samples: u64,
-    /// The samples of all lines together: rows of planes, blended to the rows of a picture. A line has a row of luma and
-    /// then one of each chroma. Pictures that copy pixels of the frame have no lines.
+    /// The samples of all lines together: rows of planes, blended to the rows of a picture. A line has a row of luma
+    /// and then one of each chroma. Pictures that copy pixels of the frame have no lines.
     pub lines: u64,
     /// The samples of the longest line.
     pub longest_line: u64,

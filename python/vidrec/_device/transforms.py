@@ -1,6 +1,6 @@
 # type: ignore
 # Warp compiles these functions, and its types are not those of Python.
-"""The inverse DCT of libjpeg at full, half and quarter size, on integers that wrap around or saturate as in SIMD code."""
+"""The inverse DCT of libjpeg at four sizes, on integers that wrap around or saturate as in SIMD code."""
 
 import warp as wp
 
