@@ -157,7 +157,7 @@ impl Batch {
     /// numbers, weights, conversions, JPEGs to take and to keep); then the samples of planes, of lines and of the
     /// longest line, and the bytes of all JPEGs.
     #[getter]
-    fn plan<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Vec<(usize, usize)>, [u64; 4])> {
+    fn plan<'py>(&self, py: Python<'py>) -> Option<Plan<'py>> {
         let plan = self.plan.as_ref()?;
         let mut parts = PlanParts::default();
         parts.push(plan.tiles.as_flattened(), u32::to_ne_bytes);
@@ -267,6 +267,9 @@ impl Batch {
         Ok(list)
     }
 }
+
+/// The parts of a plan, where each begins and ends, and numbers of samples and of bytes.
+type Plan<'py> = (Bound<'py, PyBytes>, Vec<(usize, usize)>, [u64; 4]);
 
 /// Name, type, shape, shape of the mask, numbers as bytes of this machine or lists of texts, the mask, a byte each, and
 /// starts and ends of texts.
