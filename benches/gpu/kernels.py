@@ -157,18 +157,18 @@ def of_a_batch(dataset, options, arch, folder):
     real, upload = maker.Maker._run, maker.Maker._uploaded
 
     def run(self, kernel, dim, inputs):
-        if len(sent) > 1:  # The loader is a batch ahead.
+        if len(sent) > 1 or 0 in dim:  # The loader is a batch ahead.
             return real(self, kernel, dim, inputs)
         found.append(counted(kernel, dim, inputs, known, folder, lambda: real(self, kernel, dim, inputs)))
 
-    def uploaded(self, parts, *more):
-        sent.append(sum(len(part) for part in parts))
-        return upload(self, parts, *more)
+    def uploaded(self, packed, data, length):
+        sent.append(len(packed) + len(data))
+        return upload(self, packed, data, length)
 
     maker.Maker._run, maker.Maker._uploaded = run, uploaded
     try:
         batch = next(iter(vidrec.Loader(dataset, device="cpu", seed=1, **options)))
     finally:
         maker.Maker._run, maker.Maker._uploaded = real, upload
-    assert isinstance(batch.frames, torch.Tensor)
+    assert isinstance(batch.frames, torch.Tensor) and batch.frame_mask.all()
     return found, batch.frame_mask.numel(), sent[0], batch.frames.numel() * batch.frames.element_size()

@@ -97,7 +97,8 @@ def wide(text):
 
 
 def predicate(text):
-    inner = "1" if text.lstrip("!") in ("PT", "UPT") else f"P[{text.lstrip('!')[-1]}][l]"
+    name = text.lstrip("!")
+    inner = "1" if name[-1] == "T" else f"V[{name[-1]}]" if name[0] == "U" else f"P[{name[-1]}][l]"
     return f"(!{inner})" if text[0] == "!" else inner
 
 
@@ -121,7 +122,7 @@ def into_wide(text, expression):
 
 
 def into_predicate(text, expression):
-    return "" if text == "PT" else f"P[{text[1:]}][l]={expression};"
+    return "" if text[-1] == "T" else f"{predicate(text)}={expression};"
 
 
 UNIFORM = ("UIMAD", "UIADD3", "USHF", "ULDC", "UMOV", "ULOP3", "USEL", "UISETP", "ULEA")
@@ -323,7 +324,7 @@ def translate(code):
                 out.append(memory(i, guard))
                 out.append("".join(f"ready[{r}]=t+waits;" for r in makes))
             elif i.args and i.args[0][0] == "U" and i.name[0] == "U" or i.name == "R2UR":
-                out.append(f"{{int l=first;{lane(i)}}}")
+                out.append(f"{{int l=first;if({guard}) {{{lane(i)}}}}}")
             else:
                 done = lane(i)
                 if done:
@@ -346,7 +347,7 @@ PRELUDE = r"""
 #define L for(int l=0;l<32;l++) if(A[l])
 enum {END=1000000, ALU=0, MAD=1, SLOW=2, GLOBAL=3, LOCAL=4, SHARED=5};
 #define BRANCH 8
-static uint32_t R[256][32], U[64]; static uint8_t P[8][32], A[32]; static int pc[32];
+static uint32_t R[256][32], U[64]; static uint8_t P[8][32], V[8], A[32]; static int pc[32];
 static uint8_t constants[8192], local_bytes[32][16384], shared_bytes[65536];
 static uint64_t ready[272], pipe_free[6], t, waits;
 static double *stats;

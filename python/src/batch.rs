@@ -9,6 +9,7 @@ use vidrec::{
 
 use crate::error::{raise, usage};
 use crate::memory::Samples;
+use crate::plan_parts::PlanParts;
 
 /// What is the same for all batches of a loader.
 #[derive(Clone)]
@@ -152,22 +153,23 @@ impl Batch {
         ])
     }
 
-    /// How a device makes the pictures, as values of this machine: tiles, frames, codings, numbers, weights,
-    /// conversions, JPEGs to take and to keep; then the numbers of samples and of bytes.
+    /// How a device makes the pictures: the parts of the plan, and where each begins and ends (tiles, frames, codings,
+    /// numbers, weights, conversions, JPEGs to take and to keep); then the samples of planes, of lines and of the
+    /// longest line, and the bytes of all JPEGs.
     #[getter]
-    fn plan<'py>(&self, py: Python<'py>) -> Option<([Bound<'py, PyBytes>; 8], u64, u64)> {
+    fn plan<'py>(&self, py: Python<'py>) -> Option<Plan<'py>> {
         let plan = self.plan.as_ref()?;
-        let parts = [
-            bytes(py, plan.tiles.iter().flatten().map(|n| n.to_ne_bytes())),
-            bytes(py, plan.frames.iter().flatten().map(|n| n.to_ne_bytes())),
-            bytes(py, plan.codings.iter().map(|n| n.to_ne_bytes())),
-            bytes(py, plan.numbers.iter().map(|n| n.to_ne_bytes())),
-            bytes(py, plan.weights.iter().map(|n| n.to_ne_bytes())),
-            bytes(py, plan.conversions.iter().map(|n| n.to_ne_bytes())),
-            bytes(py, plan.taken.iter().flatten().map(|n| n.to_ne_bytes())),
-            bytes(py, plan.keep.iter().flatten().map(|n| n.to_ne_bytes())),
-        ];
-        Some((parts, plan.samples, plan.bytes))
+        let mut parts = PlanParts::default();
+        parts.push(plan.tiles.as_flattened(), u32::to_ne_bytes);
+        parts.push(plan.frames.as_flattened(), i32::to_ne_bytes);
+        parts.push(&plan.codings, u16::to_ne_bytes);
+        parts.push(&plan.numbers, i32::to_ne_bytes);
+        parts.push(&plan.weights, i16::to_ne_bytes);
+        parts.push(&plan.conversions, f32::to_ne_bytes);
+        parts.push(plan.taken.as_flattened(), i64::to_ne_bytes);
+        parts.push(plan.keep.as_flattened(), i64::to_ne_bytes);
+        let sizes = [plan.samples, plan.lines, plan.longest_line, plan.bytes];
+        Some((PyBytes::new(py, &parts.bytes), parts.places, sizes))
     }
 
     /// The numbers of clips that the processor made, because a device cannot, as 64-bit integers of this machine, and
@@ -268,6 +270,9 @@ impl Batch {
         Ok(list)
     }
 }
+
+/// The parts of a plan, where each begins and ends, and numbers of samples and of bytes.
+type Plan<'py> = (Bound<'py, PyBytes>, Vec<(usize, usize)>, [u64; 4]);
 
 /// Name, type, shape, shape of the mask, numbers as bytes of this machine or lists of texts, the mask, a byte each, and
 /// starts and ends of texts.

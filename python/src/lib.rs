@@ -26,6 +26,7 @@ mod output;
 #[cfg(feature = "pack")]
 mod packing;
 mod per_process;
+mod plan_parts;
 mod push;
 mod report;
 mod selection;

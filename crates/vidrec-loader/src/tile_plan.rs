@@ -6,12 +6,12 @@ use super::decoded::FrameKey;
 /// How a device makes the pictures of a batch: see [`Loader::serve_device`](crate::Loader::serve_device).
 ///
 /// All numbers are counted from zero. A device decodes the tiles of each frame to planes, one tile after another in
-/// rows, and then makes each pixel of the picture from the planes.
+/// rows, blends rows of planes to lines, and makes each pixel of the picture from the lines, or from the planes.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct TilePlan {
-    /// The first byte of each tile's data in the JPEGs, and the one after the last.
-    pub tiles: Vec<[u32; 2]>,
+    /// For each tile: the first byte of its data in the JPEGs, the one after the last, its frame, and its number there.
+    pub tiles: Vec<[u32; 4]>,
     /// For each JPEG: see [`FRAME`](Self::FRAME).
     pub frames: Vec<[i32; Self::FRAME]>,
     /// Quantizers and Huffman codes, in words of 16 bits.
@@ -24,6 +24,11 @@ pub struct TilePlan {
     pub conversions: Vec<f32>,
     /// The samples of all planes together.
     pub samples: u64,
+    /// The samples of all lines together: rows of planes, blended to the rows of a picture. A line has a row of luma
+    /// and then one of each chroma. Pictures that copy pixels of the frame have no lines.
+    pub lines: u64,
+    /// The samples of the longest line.
+    pub longest_line: u64,
     /// The bytes of all JPEGs: first those of the batch, and then those that the device keeps.
     pub bytes: u64,
     /// JPEGs that the device keeps and copies to the bytes of the batch: where they are kept, where they go, and their
@@ -41,12 +46,12 @@ pub struct TilePlan {
 }
 
 impl TilePlan {
-    /// The numbers of a frame: its first tile, its number of tiles, tiles in a row, MCUs in a tile, samples along the
-    /// side of a block (8, 4, 2 or 1), the place of its coding, the place and the number of its table, the left and
-    /// upper side of its planes in samples of luma, its place in the batch, and where its planes begin, in units of
-    /// [`UNIT`](Self::UNIT) samples.
+    /// The numbers of a frame: where its lines begin, in units of [`UNIT`](Self::UNIT) samples, its number of tiles,
+    /// tiles in a row, MCUs in a tile, samples along the side of a block (8, 4, 2 or 1), the place of its coding, the
+    /// place and the number of its table, the left and upper side of its planes in samples of luma, its place in the
+    /// batch, and where its planes begin, in the same units.
     pub const FRAME: usize = 12;
 
-    /// Planes begin at a multiple of so many samples.
+    /// Planes and lines begin at a multiple of so many samples.
     pub const UNIT: u64 = 64;
 }

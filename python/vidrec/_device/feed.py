@@ -12,6 +12,9 @@ from .. import _vidrec
 from ..errors import LoaderWarning, UsageError
 from .maker import Maker, Work
 
+# Types of torch do not name all of it.
+_torch: Any = torch
+
 _DECLINED = (
     "loader option device: the processor makes many of the frames, because their JPEGs have no tiles;"
     " 'vidrec retile' adds tiles, and the pixels stay the same"
@@ -37,11 +40,11 @@ class Feed:
         others: Optional[Tuple[Any, Any]] = None
         if inner.others is not None:
             clips, made = inner.others
-            others = np.frombuffer(clips, np.int64).tolist(), torch.from_dlpack(made)
+            others = np.frombuffer(clips, np.int64).tolist(), _torch.from_dlpack(made)
             self._warn(len(others[0]), inner.shape[0])
         try:
-            work = self._maker.start(torch.from_dlpack(inner.samples), inner.plan, others, inner.shape)
-        except torch.cuda.OutOfMemoryError as e:
+            work = self._maker.start(_torch.from_dlpack(inner.samples), inner.plan, others, inner.shape)
+        except _torch.cuda.OutOfMemoryError as e:
             text = "the device has no memory for the next batches: make batches or device_cache smaller"
             raise UsageError(f"{text} ({e})") from e
         self._engine.device_has(inner)
@@ -54,7 +57,7 @@ class Feed:
             return started.inner, frames
         # The processor decodes it, or says what is wrong with it.
         inner = self._engine.batch_for_device(epoch, number)
-        return inner, self._maker.upload(torch.from_dlpack(inner.samples))
+        return inner, self._maker.upload(_torch.from_dlpack(inner.samples))
 
     def _warn(self, clips: int, of: int) -> None:
         if clips * 10 >= of and not self._has_warned:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from contextlib import nullcontext
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -12,12 +13,14 @@ import warp
 
 from ..errors import UsageError
 from . import kept as _kept
+from . import lines as _lines
 from . import pictures as _pictures
 from . import tiles as _tiles
 
 # Types of Warp and of its kernels are not those of Python.
 wp: Any = warp
 kept: Any = _kept
+lines: Any = _lines
 pictures: Any = _pictures
 tiles: Any = _tiles
 
@@ -28,10 +31,30 @@ _VALUES: Dict[str, Tuple[Any, torch.dtype]] = {
     "float16": (wp.float16, torch.float16),
     "bfloat16": (wp.uint16, torch.bfloat16),
 }
-# `TilePlan::FRAME` of the loader.
-_FRAME = 12
-# Parts of an upload begin at multiples of so many bytes.
-_ALIGNMENT = 64
+# The parts of a plan, in the order of `Batch.plan`: types of their values, and how many belong together.
+_PARTS: Tuple[Tuple[Any, Tuple[int, ...]], ...] = (
+    (wp.int32, (4,)),
+    (wp.int32, (12,)),
+    (wp.uint16, ()),
+    (wp.int32, ()),
+    (wp.int16, ()),
+    (wp.float32, ()),
+    (wp.int64, (3,)),
+    (wp.int64, (3,)),
+)
+
+
+class _Plan(NamedTuple):
+    """The parts of a plan on the device, as arrays of Warp."""
+
+    tiles: Any
+    frames: Any
+    codings: Any
+    numbers: Any
+    weights: Any
+    conversions: Any
+    taken: Any
+    keep: Any
 
 
 class Work(NamedTuple):
@@ -57,9 +80,9 @@ class Maker:
         self._value, self._dtype = _VALUES[dtype]
         self._is_gpu = device.type == "cuda"
         self._on, self._stream = _begun(device)
-        # Planes are used in turn by all batches: the stream runs one after another.
+        # All batches use these samples in turn: the stream runs one after another.
         self._planes = torch.empty(0, dtype=torch.uint8, device=device)
-        self._order = torch.tensor(tiles.ZIGZAG, dtype=torch.int32).to(device)
+        self._lines = torch.empty(0, dtype=torch.int16, device=device)
         self._kept = self._room(room)
         self._lock = threading.Lock()
 
@@ -68,55 +91,47 @@ class Maker:
 
         ``others`` are the numbers of clips and their pictures, which a processor made.
         """
-        parts, samples, length = plan
+        packed, places, sizes = plan
         with self._lock, self._streaming():
-            *rest, jpegs = self._uploaded([*(np.frombuffer(part, np.uint8) for part in parts), data.numpy()], length)
-            frames = torch.zeros(shape, dtype=self._dtype, device=self._device)
-            count = len(parts[1]) // (4 * _FRAME)
+            there = self._uploaded(packed, data, sizes[3])
+            ends = (there[begin:end] for begin, end in places)
+            parts = _Plan(*(self._array(part, *kind) for part, kind in zip(ends, _PARTS)))
+            count = parts.frames.shape[0]
+            sides = dict(zip(self._layout, shape))
+            # Pictures of padding are zeros.
+            new = torch.empty if count == sides["B"] * sides["T"] else torch.zeros
+            frames = new(shape, dtype=self._dtype, device=self._device)
             declined = torch.zeros(count, dtype=torch.int32, device=self._device)
             if count:
-                *rest, take, keep = rest
-                self._move(kept.take, take, jpegs)
-                self._launch(jpegs, rest, parts[1], samples, frames, declined)
-                self._move(kept.keep, keep, jpegs)
+                self._grow(*sizes[:2])
+                self._launch(parts, self._array(there[len(packed) :], wp.uint8), sizes[2], frames, declined)
             if others is not None:
                 clips, made = others
                 frames[torch.tensor(clips, device=self._device)] = made.to(self._device)
             return self._handed_over(frames, declined)
 
-    def _launch(
-        self, jpegs: Any, rest: List[Any], numbers: bytes, samples: int, frames: torch.Tensor, declined: torch.Tensor
-    ) -> None:
-        if len(self._planes) < samples:
-            self._planes = torch.empty(samples, dtype=torch.uint8, device=self._device)
-        of_frames = np.frombuffer(numbers, np.int32).reshape(-1, _FRAME)
-        planes = self._array(self._planes, wp.uint8)
-        found, table, codings, heads, weights, conversions = rest
-        table = self._array(table, wp.int32, of_frames.shape)
-        arrays = (self._array(found, wp.int32), table, self._array(codings, wp.uint16), self._array(self._order, wp.int32))
-        self._run(
-            tiles.decode,
-            (len(of_frames), int(of_frames[:, 1].max())),
-            [self._array(jpegs, wp.uint8), *arrays, planes, self._array(declined, wp.int32)],
-        )
-        sides = dict(zip(self._layout, frames.shape))
-        strides = dict(zip(self._layout, frames.stride()))
-        resampling = (self._array(heads, wp.int32), self._array(weights, wp.int16), self._array(conversions, wp.float32))
-        where = pictures.Strides(*(strides[letter] for letter in "BTCHW"))
-        self._run(
-            pictures.make,
-            (len(of_frames), sides["H"], sides["W"]),
-            [planes, table, *resampling, sides["W"], sides["C"], sides["T"], where, self._array(frames, self._value)],
-        )
+    def _launch(self, plan: _Plan, jpegs: Any, longest: int, frames: torch.Tensor, declined: torch.Tensor) -> None:
+        """Runs the kernels for a plan whose longest line has so many samples, if there are lines."""
+        planes, blended = self._array(self._planes, wp.uint8), self._array(self._lines, wp.int16)
+        all_kept = self._array(self._kept, wp.uint8, self._kept.shape[1:])
+        sides, strides = dict(zip(self._layout, frames.shape)), dict(zip(self._layout, frames.stride()))
+        count, strips = plan.frames.shape[0], -(-sides["H"] // int(lines.STRIP))
+        tables = [plan.frames, plan.numbers, plan.weights]
+        self._run(kept.take, (plan.taken.shape[0], int(kept.THREADS)), [all_kept, plan.taken, jpegs])
+        coded = [jpegs, plan.tiles, plan.frames, plan.codings]
+        self._run(tiles.decode, plan.tiles.shape[:1], [*coded, planes, self._array(declined, wp.int32)])
+        self._run(lines.blend, (count, strips, longest), [planes, *tables, sides["H"], blended])
+        where = [sides[letter] for letter in "WHCT"] + [pictures.Strides(*(strides[letter] for letter in "BTCHW"))]
+        inputs = [planes, blended, *tables, plan.conversions, *where, self._array(frames, self._value)]
+        self._run(pictures.make, (count, strips, sides["W"]), inputs)
+        self._run(kept.keep, (plan.keep.shape[0], int(kept.THREADS)), [jpegs, plan.keep, all_kept])
 
-    def _move(self, kernel: Any, ways: torch.Tensor, jpegs: torch.Tensor) -> None:
-        """Copies JPEGs between a batch and those that are kept."""
-        count = len(ways) // 24
-        if count:
-            of_batch, of_ways = self._array(jpegs, wp.uint8), self._array(ways, wp.int64, (count, 3))
-            all_kept = self._array(self._kept, wp.uint8, self._kept.shape)
-            there = [all_kept, of_ways, of_batch] if kernel is kept.take else [of_batch, of_ways, all_kept]
-            self._run(kernel, (count, int(kept.THREADS)), there)
+    def _grow(self, planes: int, lines: int) -> None:
+        """Makes room for so many samples."""
+        if len(self._planes) < planes:
+            self._planes = torch.empty(planes, dtype=torch.uint8, device=self._device)
+        if len(self._lines) < lines:
+            self._lines = torch.empty(lines, dtype=torch.int16, device=self._device)
 
     def finish(self, work: Work) -> Optional[torch.Tensor]:
         """The pictures for torch's current stream; None if the device declined a frame."""
@@ -132,18 +147,14 @@ class Maker:
         there: torch.Tensor = frames.to(self._device)
         return there
 
-    def _uploaded(self, parts: List[Any], length: int) -> List[torch.Tensor]:
-        """The bytes of all parts on the device, by one copy; there, the last part has ``length`` bytes."""
-        starts = [0]
-        for part in parts[:-1]:
-            starts.append(-(-(starts[-1] + len(part)) // _ALIGNMENT) * _ALIGNMENT)
-        host = torch.empty(starts[-1] + len(parts[-1]), dtype=torch.uint8, pin_memory=self._is_gpu)
-        for start, part in zip(starts, parts):
-            host.numpy()[start : start + len(part)] = part
-        there = torch.empty(starts[-1] + length, dtype=torch.uint8, device=self._device)
+    def _uploaded(self, packed: bytes, data: torch.Tensor, length: int) -> torch.Tensor:
+        """The plan and the JPEGs on the device, by one copy; there, the JPEGs have ``length`` bytes."""
+        host = torch.empty(len(packed) + len(data), dtype=torch.uint8, pin_memory=self._is_gpu)
+        host.numpy()[: len(packed)] = np.frombuffer(packed, np.uint8)
+        host[len(packed) :] = data
+        there = torch.empty(len(packed) + length, dtype=torch.uint8, device=self._device)
         there[: len(host)].copy_(host, non_blocking=True)
-        lengths = [len(part) for part in parts[:-1]] + [length]
-        return [there[start : start + length] for start, length in zip(starts, lengths)]
+        return there
 
     def _handed_over(self, frames: torch.Tensor, declined: torch.Tensor) -> Work:
         if self._stream is None:
@@ -167,13 +178,15 @@ class Maker:
         return nullcontext() if self._stream is None else torch.cuda.stream(self._stream)
 
     def _run(self, kernel: Any, dim: Tuple[int, ...], inputs: List[Any]) -> None:
-        stream = None if self._stream is None else wp.stream_from_torch(self._stream)
-        wp.launch(kernel, dim=dim, inputs=inputs, device=self._on, stream=stream)
+        if 0 not in dim:
+            stream = None if self._stream is None else wp.stream_from_torch(self._stream)
+            wp.launch(kernel, dim=dim, inputs=inputs, device=self._on, stream=stream)
 
-    def _array(self, tensor: torch.Tensor, dtype: Any, shape: Optional[Tuple[int, ...]] = None) -> Any:
-        """The memory of a tensor as Warp's array, which the caller keeps alive until the kernel runs."""
+    def _array(self, tensor: torch.Tensor, dtype: Any, row: Tuple[int, ...] = ()) -> Any:
+        """The memory of a tensor as Warp's array of rows, which the caller keeps alive until the kernel runs."""
         size = tensor.numel() * tensor.element_size() // wp.types.type_size_in_bytes(dtype)
-        return wp.array(ptr=tensor.data_ptr(), dtype=dtype, shape=shape or (size,), device=self._on)
+        shape = (size // math.prod(row), *row)
+        return wp.array(ptr=tensor.data_ptr(), dtype=dtype, shape=shape, device=self._on)
 
 
 def _begun(device: torch.device) -> Tuple[Any, Any]:

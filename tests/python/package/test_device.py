@@ -1,10 +1,13 @@
 """Batches made on a device: the kernels, run by a processor, give what the loader gives, whatever its options."""
 import json
 import multiprocessing
+import os
 import random
 import re
 import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,8 @@ torch = pytest.importorskip("torch")
 wp = pytest.importorskip("warp")
 # Kernels check the bounds of every array, and end the process where one is left.
 wp.config.mode = "debug"
+# "cuda" runs the kernels on a GPU.
+DEVICE = os.environ.get("VIDREC_DEVICE", "cpu")
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +91,7 @@ def loaders(rig, options, **more):
 def facts(batch):
     """All that a batch has, as bytes and numbers."""
     frames = batch.frames
-    bits = frames.contiguous().view(torch.uint8 if frames.dtype == torch.uint8 else torch.int16).numpy().tobytes()
+    bits = frames.contiguous().view(torch.uint8 if frames.dtype == torch.uint8 else torch.int16).cpu().numpy().tobytes()
     known = [bits, frames.dtype, tuple(frames.shape), frames.stride(), repr(batch.params), batch.number, batch.epoch]
     known += [batch.labels.tolist(), batch.clips.tolist(), batch.mask.tolist(), batch.frame_mask.tolist()]
     known += [repr(batch.times.tolist()), repr(batch.fields), repr({n: t.tolist() for n, t in batch.tracks.items()})]
@@ -103,10 +108,10 @@ def test_a_device_makes_the_batches_of_the_processor_whatever_the_options(rig):
         except vidrec.UsageError as e:
             # What cannot be combined without a device cannot be with one.
             with pytest.raises(vidrec.UsageError, match=re.escape(str(e)[:60])):
-                loaders(rig, options, device="cpu")
+                loaders(rig, options, device=DEVICE)
             refused += 1
             continue
-        device = loaders(rig, options, device="cpu", device_cache=CACHES[seed % 3])
+        device = loaders(rig, options, device=DEVICE, device_cache=CACHES[seed % 3])
         for _ in range(2):
             for found, wanted in zip(device, expected):
                 assert facts(found) == facts(wanted), (seed, options)
@@ -118,13 +123,13 @@ def test_a_device_makes_the_batches_of_the_processor_whatever_the_options(rig):
 def test_a_run_moves_between_processor_and_device(rig):
     options = {"frames": 4, "crop": vidrec.RandomResizedCrop(24), "shuffle": True, "flip": 0.5}
     whole = [facts(batch) for batch in vidrec.Loader(rig, 2, **options)]
-    first = vidrec.Loader(rig, 2, device="cpu", **options)
+    first = vidrec.Loader(rig, 2, device=DEVICE, **options)
     batches = iter(first)
     begun = [facts(next(batches)) for _ in range(2)]
     state = first.state_dict()
     rest = vidrec.Loader(rig, 2, **options)
     rest.load_state_dict(state)
-    back = vidrec.Loader(rig, 2, device="cpu", **options)
+    back = vidrec.Loader(rig, 2, device=DEVICE, **options)
     back.load_state_dict(state)
     assert begun == whole[:2]
     resumed = [facts(batch) for batch in rest]
@@ -135,10 +140,11 @@ def test_a_run_moves_between_processor_and_device(rig):
 
 def test_it_works_in_a_process_that_was_forked_or_spawned(ds):
     expected = [facts(batch)[0] for batch in vidrec.Loader(ds, 4, crop=24)]
-    loader = vidrec.Loader(ds, 4, crop=24, device="cpu", device_cache="1MB")
+    loader = vidrec.Loader(ds, 4, crop=24, device=DEVICE, device_cache="1MB")
     assert [facts(batch)[0] for batch in loader] == expected
     loader.set_epoch(0)
-    for method in ("fork", "spawn"):
+    # CUDA does not work in a process that was forked after it began.
+    for method in ("fork", "spawn") if DEVICE == "cpu" else ("spawn",):
         with multiprocessing.get_context(method).Pool(1) as pool:
             assert pool.apply(of_frames, (loader,)) == expected
 
@@ -161,13 +167,13 @@ def test_a_gpu_that_cannot_be_used_is_an_error_that_says_why(ds, monkeypatch):
 def test_a_device_without_memory_is_an_error_that_says_what_to_do(ds, monkeypatch):
     with pytest.raises(vidrec.UsageError, match="device_cache: cpu has no room for 1000000000000000 bytes; give less"):
         vidrec.Loader(ds, 4, crop=24, device="cpu", device_cache=10**15)
-    batches = iter(vidrec.Loader(ds, 4, crop=24, device="cpu"))
+    batches = iter(vidrec.Loader(ds, 4, crop=24, device=DEVICE))
 
     def full(*_, **__):
         raise torch.cuda.OutOfMemoryError("CUDA out of memory")
 
     with monkeypatch.context() as full_memory:
-        full_memory.setattr(torch, "zeros", full)
+        full_memory.setattr(torch, "empty", full)
         with pytest.raises(vidrec.UsageError, match="make batches or device_cache smaller .CUDA out of memory"):
             next(batches)
     assert next(batches).number == 1, "the next batch still comes"
@@ -183,9 +189,6 @@ def folder_of_frames(tmp_path, jpegs):
 
 
 def vidrec_program():
-    import sys
-    from pathlib import Path
-
     return Path(sys.executable).parent / "vidrec"
 
 
@@ -217,7 +220,7 @@ def test_damaged_tiles_have_the_verdict_of_the_processor(ds, tmp_path):
         except subprocess.CalledProcessError:
             continue
         options = {"frames": 1, "crop": vidrec.CenterCrop(draw.choice([72, (8, 12), 36]), reducing_gap=1.0)}
-        found, wanted = (outcome(vidrec.Loader(dataset, 1, **options, **more)) for more in ({"device": "cpu"}, {}))
+        found, wanted = (outcome(vidrec.Loader(dataset, 1, **options, **more)) for more in ({"device": DEVICE}, {}))
         assert found == wanted, trial
         kinds.add(isinstance(wanted, list))
     assert kinds, "nothing could be imported"
@@ -241,7 +244,7 @@ def test_what_only_a_processor_decodes_comes_from_it(rig, tmp_path):
     mixed = vidrec.mix({"tiled": (rig, 0.75), "imported": (imported, 0.25)}, samples_per_epoch=8)
     options = {"batch_size": 4, "frames": 3, "crop": vidrec.RandomResizedCrop(24), "dtype": "float32", "seed": 2}
     for layout in ("BTCHW", "channels_last_3d"):
-        device = vidrec.Loader(mixed, device="cpu", device_cache="1MB", layout=layout, **options)
+        device = vidrec.Loader(mixed, device=DEVICE, device_cache="1MB", layout=layout, **options)
         with pytest.warns(vidrec.LoaderWarning, match="'vidrec retile' adds tiles"):
             found = [facts(batch) for batch in device]
         assert found == [facts(batch) for batch in vidrec.Loader(mixed, layout=layout, **options)]
@@ -262,7 +265,7 @@ def count_of(mixed, epoch, source, options):
 
 def test_a_device_reads_each_jpeg_once_if_it_keeps_it(ds):
     options = {"frames": 8, "crop": vidrec.RandomResizedCrop(24), "shuffle": True}
-    loader = vidrec.Loader(ds, 4, device="cpu", device_cache="10MB", **options)
+    loader = vidrec.Loader(ds, 4, device=DEVICE, device_cache="10MB", **options)
     # A loop that is left keeps what it used, and not what was made ahead.
     assert facts(next(iter(loader))) == epoch_of(ds, options, 0)[0]
     loader.set_epoch(0)
@@ -274,7 +277,7 @@ def test_a_device_reads_each_jpeg_once_if_it_keeps_it(ds):
     assert loader.stats().device_kept_bytes >= all_bytes
     # The loop that was left may have read all of them, but kept only what it used.
     assert all_bytes < read[0] <= 2 * all_bytes and read[0] == read[1] == read[2] == read[3]
-    small = vidrec.Loader(ds, 4, device="cpu", device_cache=all_bytes // 2, **options)
+    small = vidrec.Loader(ds, 4, device=DEVICE, device_cache=all_bytes // 2, **options)
     for epoch in range(3):
         assert [facts(batch)[:3] for batch in small] == [known[:3] for known in epoch_of(ds, options, epoch)]
     assert small.stats().device_kept_bytes <= all_bytes // 2
@@ -291,7 +294,7 @@ def epoch_of(ds, options, epoch):
 def test_a_damaged_frame_is_an_error_or_substituted_as_ever(damaged):
     for on_bad_frame in ("error", "substitute"):
         outcomes = []
-        for more in ({}, {"device": "cpu"}):
+        for more in ({}, {"device": DEVICE}):
             loader = vidrec.Loader(damaged, 3, crop=32, on_bad_frame=on_bad_frame, **more)
             batches, found = iter(loader), []
             for _ in range(4):
@@ -330,26 +333,66 @@ def test_without_a_gpu_the_error_says_so(ds):
 
 
 def test_the_kernels_compile_for_gpus_without_fused_operations(tmp_path, monkeypatch):
-    from vidrec._device import kept, pictures, tiles
+    from vidrec._device import kept, lines, pictures, tiles
 
     monkeypatch.setattr(wp.config, "mode", "release")
     for arch in (75, 90, 120):
-        for module in (kept, tiles, pictures):
+        for module in (kept, tiles, lines, pictures):
             to = tmp_path / str(arch)
             wp.compile_aot_module(module, device=None, arch=arch, module_dir=str(to), use_ptx=True)
         texts = [file.read_text() for file in to.glob("*.ptx")]
-        assert len(texts) == 3
+        assert len(texts) == 4
         assert not any(re.search(r"\bfma\.|\bmad\.[a-z.]*f32", text) for text in texts), arch
+
+
+KERNEL = """
+import sys
+import warp as wp
+from vidrec._device import arrays
+from vidrec._device.blocks import dequantized
+from vidrec._device.transforms import Block
+
+wp.config.mode = "debug"
+
+@wp.kernel
+def access(a: wp.array(dtype={type}), i: int):
+    {what}
+
+wp.launch(access, 1, [wp.zeros({length}, dtype={type}, device=sys.argv[1]), int(sys.argv[2])], device=sys.argv[1])
+wp.synchronize()
+print("did it")
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "kind", "length", "last", "beyond"),
+    [
+        ("value = arrays.at(a, i)", "wp.int16", 8, 7, [8, -1]),
+        ("value = arrays.at(a, wp.int64(i))", "wp.uint8", 8, 7, [8, -1]),
+        ("value = arrays.four_at(a, i)", "wp.uint8", 8, 4, [5, -1]),
+        ("arrays.put(a, wp.int64(i), wp.float32(1.0))", "wp.float32", 8, 7, [8, -1]),
+        ("arrays.put_four(a, wp.int64(i), 1, 2, 3, 4)", "wp.uint8", 8, 4, [8, -4, 3]),
+        ("v = dequantized(Block(), a, i)", "wp.uint16", 64, 0, [1, -1]),
+    ],
+)
+def test_a_wrong_index_ends_a_kernel_that_checks_bounds(tmp_path, what, kind, length, last, beyond):
+    program = tmp_path / "access.py"
+    program.write_text(KERNEL.format(what=what, type=kind, length=length))
+    for i in [last, *beyond]:
+        run = subprocess.run([sys.executable, program, DEVICE, str(i)], capture_output=True, text=True)
+        assert ("did it" in run.stdout, run.returncode == 0) == (i == last, i == last), (i, run.stdout, run.stderr)
+        assert i == last or "ssertion" in run.stderr, run.stderr
 
 
 def test_the_program_measures_a_device(train):
     command = [vidrec_program(), "bench", train, "batch_size=4", "crop=CenterCrop((24, 32))", "dtype=float32", "normalize=IMAGENET"]
-    command += ["device=cpu", "device_cache=1MB", "--seconds", "0"]
+    command += [f"device={DEVICE}", "device_cache=1MB", "--seconds", "0"]
     run = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True)
     report = json.loads(run.stdout)
-    assert (report["device"], report["shape"], report["bytes_per_frame"]) == ("cpu", [4, 8, 3, 24, 32], 3 * 24 * 32 * 4)
+    assert report["device"].startswith(DEVICE)
+    assert (report["shape"], report["bytes_per_frame"]) == ([4, 8, 3, 24, 32], 3 * 24 * 32 * 4)
     assert report["frames_per_second"] > 0 and report["stats"]["device_kept_bytes"] > 0
     run = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert " frames/s, " in run.stdout and "clips/s on cpu; batches of [4, 8, 3, 24, 32]" in run.stdout
+    assert " frames/s, " in run.stdout and f"clips/s on {report['device']}; batches of [4, 8, 3, 24, 32]" in run.stdout
     run = subprocess.run([*command, "crop=Nowhere(3)"], capture_output=True, text=True)
     assert run.returncode == 1 and run.stderr.startswith("vidrec: ")

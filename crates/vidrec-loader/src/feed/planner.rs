@@ -27,6 +27,7 @@ pub(super) struct Table {
     region: Region,
     place: i32,
     number: i32,
+    lines: u64,
 }
 
 impl<'a> Planner<'a> {
@@ -41,22 +42,24 @@ impl<'a> Planner<'a> {
         let (scale, region) = kernel.planes()?;
         let place = i32::try_from(kernel.export(&mut self.tables, normalized)?).ok()?;
         self.count += 1;
-        Some(Table { scale, region, place, number: self.count - 1 })
+        Some(Table { scale, region, place, number: self.count - 1, lines: kernel.lines().into() })
     }
 
     /// Adds a frame. `None` if its tiles do not fit the table, or numbers get too large for a device.
     pub fn frame(&mut self, frame: &JpegFrame, found: &Arc<FoundTiles>, table: Table) -> Option<()> {
         let TilesOfRegion { cut, columns, restart, rows } = found.of(table.region)?;
-        let Table { scale, place, number, .. } = table;
+        let Table { scale, place, number, lines, .. } = table;
         let start = if frame.bytes.is_empty() { self.take(frame)? } else { frame.bytes.start as u64 };
         if start.checked_add(frame.key.jpeg_length.into())? > i32::MAX as u64 {
             return None;
         }
         let coding = self.coding(&found.coding)?;
         let number_of = |n: usize| i32::try_from(n).ok();
+        let in_units = |samples: u64| i32::try_from(samples / TilePlan::UNIT).ok();
         let step = scale.step();
+        let f = self.plan.frames.len() as u32;
         self.plan.frames.push([
-            number_of(self.plan.tiles.len())?,
+            in_units(self.plan.lines)?,
             number_of(rows.len() * columns as usize)?,
             columns as i32,
             restart as i32,
@@ -67,12 +70,17 @@ impl<'a> Planner<'a> {
             (cut.region.x / step) as i32,
             (cut.region.y / step) as i32,
             number_of(frame.place)?,
-            i32::try_from(self.plan.samples / TilePlan::UNIT).ok()?,
+            in_units(self.plan.samples)?,
         ]);
-        let tiles = rows.into_iter().flatten().map(|range| range.map(|at| start as u32 + at));
-        self.plan.tiles.extend(tiles);
+        let tiles = rows.into_iter().flatten().zip(0..);
+        let of_tile = |(&[begin, end], t): (&[u32; 2], u32)| [start as u32 + begin, start as u32 + end, f, t];
+        self.plan.tiles.extend(tiles.map(of_tile));
         let (width, height) = (u64::from(cut.region.width / step), u64::from(cut.region.height / step));
         self.plan.samples += (width * height * 3 / 2).next_multiple_of(TilePlan::UNIT);
+        if lines > 0 {
+            self.plan.lines += (2 * width * lines).next_multiple_of(TilePlan::UNIT);
+            self.plan.longest_line = self.plan.longest_line.max(2 * width);
+        }
         self.skipped += u64::from(cut.skipped);
         self.keep(frame, found);
         Some(())

@@ -87,6 +87,11 @@ impl Kernel {
         if let Wanted::Planes(scale) = wanted { Some((scale, region)) } else { None }
     }
 
+    /// The number of lines to which rows of planes are blended; none if the picture is a copy of the frame's pixels.
+    pub fn lines(&self) -> u32 {
+        if self.main.exact.is_some() { 0 } else { self.target.size.1 }
+    }
+
     /// Appends the tables for 4:2:0 frames: see [`ExportedTables::push`].
     pub fn export(&self, to: &mut ExportedTables, normalized: bool) -> Option<usize> {
         to.push(&self.main, &self.view, self.frame, normalized)
