@@ -83,7 +83,9 @@ class Maker:
         # All batches use these samples in turn: the stream runs one after another.
         self._planes = torch.empty(0, dtype=torch.uint8, device=device)
         self._lines = torch.empty(0, dtype=torch.int16, device=device)
-        self._kept = self._room(room)
+        with self._streaming():
+            # Of this stream, so that nothing else gets it while a kernel runs.
+            self._kept = self._room(room)
         self._lock = threading.Lock()
 
     def start(self, data: torch.Tensor, plan: Any, others: Any, shape: List[int]) -> Work:
