@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import math
 import os
 import sys
 import threading
@@ -61,6 +60,8 @@ from .words import Channels, Last, Layout, OnBadFrame, Output
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found, unused-ignore]
     from typing_extensions import TypeVar, Unpack
+
+    from ._device.feed import Feed
 
     # What a loop gets: batches, unless a function makes something else of them.
     B = TypeVar("B", default=Batch[torch.Tensor])
@@ -670,9 +671,10 @@ class _Iterator(Generic[B]):
 
     def _take_from_device(self, feed: Feed) -> B:
         """The next batch. The one after it is started first, so that the device makes it while this one is used."""
-        while not self._started or (len(self._started) < 2 and self._started[0] is not None and self._batches.is_ready()):
+        batches = cast(_vidrec.JpegBatches, self._batches)
+        while not self._started or (len(self._started) < 2 and self._started[0] is not None and batches.is_ready()):
             try:
-                inner = self._batches.next()
+                inner = batches.next()
                 self._started.append(None if inner is None else feed.start(inner))
             except Error as e:
                 self._started.append(e)
