@@ -84,10 +84,6 @@ impl Engine {
         Ok(self.loader.get()?.shape())
     }
 
-    fn shapes_differ(&self) -> PyResult<bool> {
-        Ok(self.loader.get()?.shapes_differ())
-    }
-
     fn warnings(&self) -> PyResult<Vec<String>> {
         Ok(self.loader.get()?.warnings())
     }

@@ -75,6 +75,7 @@ pub use measure::Scores;
 pub use recode::{ClipRecoder, RecodedClip};
 #[doc(hidden)]
 pub use region::{Cut, Region};
+#[doc(hidden)]
 pub use region_decoder::{DecodedRegion, Pixels, RegionDecoder, changed, make_room};
 #[doc(hidden)]
 pub use retile::{Retiled, Retiler};

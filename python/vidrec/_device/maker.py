@@ -12,14 +12,14 @@ import torch
 import warp
 
 from ..errors import UsageError
-from . import kept as _kept
+from . import jpeg_cache as _jpeg_cache
 from . import lines as _lines
 from . import pictures as _pictures
 from . import tiles as _tiles
 
 # Types of Warp and of its kernels are not those of Python.
 wp: Any = warp
-kept: Any = _kept
+jpeg_cache: Any = _jpeg_cache
 lines: Any = _lines
 pictures: Any = _pictures
 tiles: Any = _tiles
@@ -119,14 +119,14 @@ class Maker:
         sides, strides = dict(zip(self._layout, frames.shape)), dict(zip(self._layout, frames.stride()))
         count, strips = plan.frames.shape[0], -(-sides["H"] // int(lines.STRIP))
         tables = [plan.frames, plan.numbers, plan.weights]
-        self._run(kept.take, (plan.taken.shape[0], int(kept.THREADS)), [all_kept, plan.taken, jpegs])
+        self._run(jpeg_cache.take, (plan.taken.shape[0], int(jpeg_cache.THREADS)), [all_kept, plan.taken, jpegs])
         coded = [jpegs, plan.tiles, plan.frames, plan.codings]
         self._run(tiles.decode, plan.tiles.shape[:1], [*coded, planes, self._array(declined, wp.int32)])
         self._run(lines.blend, (count, strips, longest), [planes, *tables, sides["H"], blended])
         where = [sides[letter] for letter in "WHCT"] + [pictures.Strides(*(strides[letter] for letter in "BTCHW"))]
         inputs = [planes, blended, *tables, plan.conversions, *where, self._array(frames, self._value)]
         self._run(pictures.make, (count, strips, sides["W"]), inputs)
-        self._run(kept.keep, (plan.keep.shape[0], int(kept.THREADS)), [jpegs, plan.keep, all_kept])
+        self._run(jpeg_cache.keep, (plan.keep.shape[0], int(jpeg_cache.THREADS)), [jpegs, plan.keep, all_kept])
 
     def _grow(self, planes: int, lines: int) -> None:
         """Makes room for so many samples."""
@@ -169,7 +169,7 @@ class Maker:
 
     def _room(self, room: int) -> torch.Tensor:
         """Memory for JPEGs that are kept, in rows."""
-        rows = (room // int(kept.ROW), int(kept.ROW))
+        rows = (room // int(jpeg_cache.ROW), int(jpeg_cache.ROW))
         try:
             return torch.empty(rows, dtype=torch.uint8, device=self._device)
         except (RuntimeError, MemoryError) as e:

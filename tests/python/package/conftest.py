@@ -1,5 +1,6 @@
 """A small data set, packed from videos that are made here, for the tests of the installed package."""
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,25 @@ def train(videos, tmp_path_factory):
     report = vidrec.pack(videos, path)
     assert (report.clips, report.failed) == (12, 0)
     return path
+
+
+@pytest.fixture(scope="session")
+def rig_path(videos, tmp_path_factory):
+    """The path of the twelve videos as six episodes of two cameras, of other lengths, with a track."""
+    root = tmp_path_factory.mktemp("rig")
+    rows = ["path,camera,episode,end,action"]
+    for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
+        values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
+        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}"')
+    (root / "list.csv").write_text("\n".join(rows))
+    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12"])
+    assert report.clips == 12
+    return root / "rig"
+
+
+@pytest.fixture
+def rig(rig_path):
+    return vidrec.open(rig_path)
 
 
 @pytest.fixture

@@ -21,20 +21,6 @@ wp.config.mode = "debug"
 DEVICE = os.environ.get("VIDREC_DEVICE", "cpu")
 
 
-@pytest.fixture(scope="module")
-def rig(videos, tmp_path_factory):
-    """The twelve videos as six episodes of two cameras, of other lengths, with a track."""
-    root = tmp_path_factory.mktemp("rig")
-    rows = ["path,camera,episode,end,action"]
-    for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
-        values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
-        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}"')
-    (root / "list.csv").write_text("\n".join(rows))
-    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12"])
-    assert report.clips == 12
-    return vidrec.open(root / "rig")
-
-
 # One value of each: what the processor's pass does in another way, or what decides which frames there are.
 CHOICES = {
     "crop": [
@@ -333,11 +319,11 @@ def test_without_a_gpu_the_error_says_so(ds):
 
 
 def test_the_kernels_compile_for_gpus_without_fused_operations(tmp_path, monkeypatch):
-    from vidrec._device import kept, lines, pictures, tiles
+    from vidrec._device import jpeg_cache, lines, pictures, tiles
 
     monkeypatch.setattr(wp.config, "mode", "release")
     for arch in (75, 90, 120):
-        for module in (kept, tiles, lines, pictures):
+        for module in (jpeg_cache, tiles, lines, pictures):
             to = tmp_path / str(arch)
             wp.compile_aot_module(module, device=None, arch=arch, module_dir=str(to), use_ptx=True)
         texts = [file.read_text() for file in to.glob("*.ptx")]

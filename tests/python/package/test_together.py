@@ -1,7 +1,6 @@
 """Everything goes with everything: each pair of features of a loader gives the samples that one rank gets clip by clip,
 whatever the number of ranks and wherever a run is resumed. ``docs/reference/together.md`` says what does not."""
 import itertools
-import json
 import os
 import re
 import threading
@@ -44,22 +43,10 @@ FEATURES = {
 
 
 @pytest.fixture(scope="module")
-def rig(videos, tmp_path_factory):
-    root = tmp_path_factory.mktemp("together")
-    rows = ["path,camera,episode,end,action"]
-    for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
-        values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
-        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}"')
-    (root / "list.csv").write_text("\n".join(rows))
-    vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12"])
-    return root / "rig"
-
-
-@pytest.fixture(scope="module")
-def url(rig):
+def url(rig_path):
     from test_remote import Server
 
-    with Server(rig.parent) as server:
+    with Server(rig_path.parent) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server.url + "/rig"
@@ -67,12 +54,12 @@ def url(rig):
         thread.join()
 
 
-def loader_of(rig, url, features, **more):
+def loader_of(rig_path, url, features, **more):
     """A loader with these features."""
     options = {"frames": 4, "crop": vidrec.RandomResizedCrop(24), "seed": 3, "flip": 0.5}
     for name in features:
         options.update(FEATURES[name])
-    ds = vidrec.open(url if options.pop("is_remote", False) else rig)
+    ds = vidrec.open(url if options.pop("is_remote", False) else rig_path)
     source = options.pop("source", lambda ds: ds)(ds)
     options.update(more)
     if options.get("order") == "weights":
@@ -150,14 +137,14 @@ PAIRS = [pair for pair in itertools.combinations(FEATURES, 2) if pair not in SAM
 
 @pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")
 @pytest.mark.parametrize("pair", PAIRS, ids=" with ".join)
-def test_two_features_give_every_rank_its_part_of_the_same_samples(rig, url, pair):
+def test_two_features_give_every_rank_its_part_of_the_same_samples(rig_path, url, pair):
     if "a device" in pair:
         pytest.importorskip("warp")
     if pair in REFUSED:
         with pytest.raises(vidrec.UsageError, match=re.escape(REFUSED[pair][0])):
-            loader_of(rig, url, pair)
+            loader_of(rig_path, url, pair)
     else:
-        check(lambda **more: loader_of(rig, url, pair, **more))
+        check(lambda **more: loader_of(rig_path, url, pair, **more))
 
 
 def test_the_page_says_what_does_not_go_together():
@@ -167,15 +154,15 @@ def test_the_page_says_what_does_not_go_together():
     assert all(f"**{name}**" in page for name in FEATURES)
 
 
-def test_a_substitute_replaces_all_cameras_of_a_sample(rig, tmp_path):
-    for file in rig.iterdir():
+def test_a_substitute_replaces_all_cameras_of_a_sample(rig_path, tmp_path):
+    for file in rig_path.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     options = {"frames": 4, "crop": 24, "cameras": vidrec.Cameras(["front", "wrist"])}
-    (whole,) = vidrec.Loader(rig, 6, **options)
+    (whole,) = vidrec.Loader(rig_path, 6, **options)
     # In the middle of its file.
-    damaged = [i for i, clip in enumerate(vidrec.open(rig)) if clip.attributes["camera"] == "wrist"][3]
-    episode = int(vidrec.open(rig)[damaged].attributes["episode"])
-    jpegs = [vidrec.open(rig)[damaged].jpeg(t) for t in range(len(vidrec.open(rig)[damaged]))]
+    damaged = [i for i, clip in enumerate(vidrec.open(rig_path)) if clip.attributes["camera"] == "wrist"][3]
+    episode = int(vidrec.open(rig_path)[damaged].attributes["episode"])
+    jpegs = [vidrec.open(rig_path)[damaged].jpeg(t) for t in range(len(vidrec.open(rig_path)[damaged]))]
     (record,) = tmp_path.glob("*.rec")
     data = bytearray(record.read_bytes())
     for jpeg in jpegs:

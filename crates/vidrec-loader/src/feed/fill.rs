@@ -121,7 +121,8 @@ pub(super) fn samples<S: SampleSlot>(
     engine.tracks.reserve(&mut batch.tracks, count, plan.shape.frames)?;
     let tracks = track_slots(&mut batch.tracks, count);
     let read = |((seats, slots), mut tracks): ((&[Seat], &mut [S]), Vec<TrackSlot<'_>>)| {
-        stop::within(&stop, || read_or_substitute(engine, seats, &plan.shape, slots, &mut tracks))
+        let mut room = SampleRoom { shape: &plan.shape, slots, tracks: &mut tracks };
+        stop::within(&stop, || read_or_substitute(engine, seats, &mut room))
     };
     let of_samples = || plan.seats.par_chunks(cameras).zip(slots.par_chunks_mut(cameras)).zip(tracks);
     let read: Vec<Result<Vec<SampleSpec<'_>>>> = engine.workers.install(|| of_samples().map(read).collect());
@@ -138,19 +139,21 @@ pub(super) fn samples<S: SampleSlot>(
     finish(engine, plans, batch)
 }
 
+/// Where a sample goes: a slot for each camera, and its tracks.
+struct SampleRoom<'a, 't, S> {
+    shape: &'a BatchShape,
+    slots: &'a mut [S],
+    tracks: &'a mut [TrackSlot<'t>],
+}
+
 /// Reads a sample, with all its cameras.
 fn read_or_substitute<'a, S: SampleSlot>(
     engine: &'a Engine,
     seats: &[Seat],
-    shape: &BatchShape,
-    slots: &mut [S],
-    tracks: &mut [TrackSlot<'_>],
+    room: &mut SampleRoom<'_, '_, S>,
 ) -> Result<Vec<SampleSpec<'a>>> {
-    let read = read_cameras(engine, seats, shape, slots, tracks);
-    match (read, engine.options.on_bad_frame) {
-        (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => {
-            substitute(engine, &seats[0], shape, slots, tracks).ok_or(e)
-        }
+    match (read_cameras(engine, seats, room), engine.options.on_bad_frame) {
+        (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => substitute(engine, &seats[0], room).ok_or(e),
         (read, _) => read,
     }
 }
@@ -159,13 +162,11 @@ fn read_or_substitute<'a, S: SampleSlot>(
 fn substitute<'a, S: SampleSlot>(
     engine: &'a Engine,
     seat: &Seat,
-    shape: &BatchShape,
-    slots: &mut [S],
-    tracks: &mut [TrackSlot<'_>],
+    room: &mut SampleRoom<'_, '_, S>,
 ) -> Option<Vec<SampleSpec<'a>>> {
     let mut read = |attempt| {
         let other = engine.schedule.substitute(seat, attempt)?;
-        read_cameras(engine, &engine.with_cameras(&other), shape, slots, tracks).ok()
+        read_cameras(engine, &engine.with_cameras(&other), room).ok()
     };
     let mut plans = (0..SUBSTITUTE_TRIES).find_map(&mut read)?;
     let instead_of = engine.given(seat.place.clip);
@@ -174,27 +175,20 @@ fn substitute<'a, S: SampleSlot>(
     Some(plans)
 }
 
-/// Reads the clip of each camera. If several fail, the error is that of the first one.
+/// Reads the clip of each camera; the first one brings the tracks. If several fail, the error is that of the first one.
 fn read_cameras<'a, S: SampleSlot>(
     engine: &'a Engine,
     seats: &[Seat],
-    shape: &BatchShape,
-    slots: &mut [S],
-    tracks: &mut [TrackSlot<'_>],
+    room: &mut SampleRoom<'_, '_, S>,
 ) -> Result<Vec<SampleSpec<'a>>> {
-    let (Some((first, others)), Some((slot, slots))) = (seats.split_first(), slots.split_first_mut()) else {
-        return Ok(Vec::new());
+    let (stop, shape) = (Stop::current(), room.shape);
+    let tracks = std::iter::once(&mut *room.tracks).chain(std::iter::repeat_with(Default::default));
+    let tracks: Vec<&mut [TrackSlot<'_>]> = tracks.take(seats.len()).collect();
+    let read = |((seat, slot), tracks): ((&Seat, &mut S), &mut [TrackSlot<'_>])| {
+        stop::within(&stop, || read(engine, *seat, shape, slot, tracks))
     };
-    let stop = Stop::current();
-    let (first, others) = rayon::join(
-        || stop::within(&stop, || read(engine, *first, shape, slot, tracks)),
-        || {
-            let read =
-                |(seat, slot): (&Seat, &mut S)| stop::within(&stop, || read(engine, *seat, shape, slot, &mut []));
-            others.par_iter().zip(slots).map(read).collect::<Vec<_>>()
-        },
-    );
-    std::iter::once(first).chain(others).collect()
+    let read: Vec<Result<_>> = seats.par_iter().zip(&mut *room.slots).zip(tracks).map(read).collect();
+    read.into_iter().collect()
 }
 
 /// Reads one sample.
