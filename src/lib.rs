@@ -112,8 +112,8 @@ pub use vidrec_loader::{
     Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
     ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field, Frames, JpegBatch,
     JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions,
-    Normalize, OnBadFrame, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start, TrackAnchor,
-    TrackBatch, TrackData, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
+    Normalize, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start,
+    TrackAnchor, TrackBatch, TrackData, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
 pub use vidrec_sampler::order::Last;
 #[doc(hidden)]

@@ -131,9 +131,10 @@ impl Batch {
 
     /// Of a batch of JPEGs, for each one as values of this machine: where it begins, and where the last one ends, its place,
     /// its width and height, its bounds (all as 64-bit integers), its window (64-bit floats), a byte whether it is
-    /// mirrored, and rows and offset of its colors, row by row (32-bit floats).
+    /// mirrored, rows and offset of its colors, row by row, and the mean and standard deviation of each channel (32-bit
+    /// floats).
     #[getter]
-    fn jpegs<'py>(&self, py: Python<'py>) -> Option<[Bound<'py, PyBytes>; 7]> {
+    fn jpegs<'py>(&self, py: Python<'py>) -> Option<[Bound<'py, PyBytes>; 8]> {
         let frames = self.jpegs.as_deref()?;
         let integer = |n: usize| (n as u64).to_ne_bytes();
         let starts = frames.iter().map(|frame| frame.bytes.start);
@@ -142,6 +143,7 @@ impl Batch {
             let row = |(row, offset): ([f32; 3], f32)| [row[0], row[1], row[2], offset];
             frame.colors.rows.into_iter().zip(frame.colors.offset).flat_map(row).collect::<Vec<_>>()
         };
+        let normalize = |frame: &JpegFrame| [frame.normalize.mean, frame.normalize.std].concat();
         Some([
             bytes(py, starts.chain([end]).map(integer)),
             bytes(py, frames.iter().map(|frame| integer(frame.place))),
@@ -150,6 +152,7 @@ impl Batch {
             bytes(py, frames.iter().flat_map(|frame| frame.window).map(f64::to_ne_bytes)),
             bytes(py, frames.iter().map(|frame| [u8::from(frame.flip)])),
             bytes(py, frames.iter().flat_map(colors).map(f32::to_ne_bytes)),
+            bytes(py, frames.iter().flat_map(normalize).map(f32::to_ne_bytes)),
         ])
     }
 

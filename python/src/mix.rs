@@ -24,7 +24,7 @@ type Maps = Vec<(String, Vec<(String, u32)>)>;
 
 #[pymethods]
 impl Mix {
-    /// `labels` is a word, unless there are `maps`.
+    /// `labels` is a word, unless there are `maps`. `own` is the JSON of the options of each source.
     #[new]
     fn new(
         py: Python<'_>,
@@ -34,6 +34,7 @@ impl Mix {
         schedule: Vec<(u64, Weights)>,
         labels: &str,
         maps: Option<Maps>,
+        own: &str,
     ) -> PyResult<Self> {
         let sources: Vec<_> =
             sources.into_iter().map(|(name, set, weight)| (name, set.get().clone(), weight)).collect();
@@ -43,7 +44,8 @@ impl Mix {
             ("separate", None) => MixLabels::Separate,
             _ => return Err(usage(format!("mix: labels: expected 'joined', 'separate' or maps, found {labels:?}"))),
         };
-        let options = MixOptions { samples_per_epoch, window, schedule, labels };
+        let own = serde_json::from_str(own).map_err(|e| usage(format!("mix: {e}")))?;
+        let options = MixOptions { samples_per_epoch, window, schedule, labels, own };
         py.detach(|| vidrec::Mix::new(sources, options)).map(Mix).map_err(raise)
     }
 

@@ -49,8 +49,9 @@ from .frames import AllFrames, Random, Run, Uniform, Views, Windows
 from .jpegs import Jpegs
 from .loader import Loader
 from .memory import DecodedCache, Prefetch
-from .mixing import Mix, mix
+from .mixing import Mix, Source, mix
 from .orders import Blocks, Homes, Shuffled, Weighted
+from .own import Camera
 from .packing import Every, Fps, Psnr, Ssim
 from .parts import pack_part, plan, plan_status, publish
 from .reports import report
@@ -63,6 +64,7 @@ __all__ = [
     "Batch",
     "Blocks",
     "Buckets",
+    "Camera",
     "Cameras",
     "CenterCrop",
     "Clip",
@@ -99,6 +101,7 @@ __all__ = [
     "RecipeOptions",
     "Run",
     "Shuffled",
+    "Source",
     "Ssim",
     "ThreeCrop",
     "TokenBudget",

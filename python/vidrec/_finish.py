@@ -33,7 +33,7 @@ def pictures(jpegs: Jpegs, decoded: Sequence[torch.Tensor]) -> torch.Tensor:
     # In a training loop that computes in 16 bits, these are not part of it.
     with torch.no_grad(), _autocast(device.type, enabled=False):
         levels = _colored(_resized(jpegs, decoded, (side["H"], side["W"]), device), jpegs.colors, recipe.channels)
-        made = _normalized(levels, recipe)
+        made = _normalized(levels, jpegs.normalize, recipe.dtype)
         places = side["B"] * side["T"]
         if len(made) < places:
             padded = made.new_zeros((places, *made.shape[1:]))
@@ -131,11 +131,11 @@ def _colored(levels: torch.Tensor, colors: torch.Tensor, channels: str) -> torch
     return colored
 
 
-def _normalized(levels: torch.Tensor, recipe: Recipe) -> torch.Tensor:
-    if recipe.dtype == "uint8":
+def _normalized(levels: torch.Tensor, normalize: torch.Tensor, dtype: str) -> torch.Tensor:
+    if dtype == "uint8":
         rounded: torch.Tensor = levels.round().to(torch.uint8)
         return rounded
-    mean, std = (torch.tensor(each[: levels.shape[1]], **_FLOATS)[:, None, None] for each in (recipe.mean, recipe.std))
+    mean, std = normalize[:, :, : levels.shape[1], None, None].unbind(1)
     factor, offset = (1.0 / (255.0 * std)).to(levels.device), (mean / std).to(levels.device)
-    made: torch.Tensor = (levels * factor - offset).to(getattr(torch, recipe.dtype))
+    made: torch.Tensor = (levels * factor - offset).to(getattr(torch, dtype))
     return made

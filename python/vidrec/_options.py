@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from . import _memory, _vidrec
 from ._storage import Size
-from ._values import U32, U64, Value, number, parse_bytes, whole, wholes, word
+from ._values import U32, U64, Value, parse_bytes, whole, wholes, word
 from .batching import Batching, Buckets, FrameBudget, TokenBudget
 from .cameras import Cameras
-from .colors import Channels3, ColorJitter, Normalize, channels
-from .crops import CenterCrop, Cover, Crop, MultiScaleCrop, RandomCrop, RandomResizedCrop, ThreeCrop
+from .colors import ColorJitter, Normalize, channels
+from .crops import CenterCrop
 from .errors import UsageError
-from .frames import AllFrames, Frames, Random, Run, Uniform, Views, Windows
+from .frames import Uniform
 from .memory import DecodedCache, Prefetch
 from .orders import Blocks, Homes, Order, Shuffled, Weighted
+from .own import CROPS, FRAMES, CropGiven, FramesGiven, Own, one, probability, refused
 from .tracks import TrackWindow
 from .words import Channels, Dtype, Last, Layout, OnBadFrame, Output
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 else:
     DtypeGiven = Arrays = Tensors = OutputGiven = Any
 
-FramesGiven = Union[int, Frames, None]
-CropGiven = Union[int, Tuple[int, int], Crop]
 OrderGiven = Union[Order, Sequence[int], NDArray[Any], None]
 PrefetchGiven = Union[int, Prefetch]
 CacheGiven = Union[int, str, DecodedCache, None]
@@ -109,22 +108,22 @@ class Options:
     def __post_init__(self) -> None:
         keep = self._keep
         keep("batch_size", _whole("batch_size", self.batch_size, 1))
-        keep("frames", _one("frames", self.frames, _FRAMES, Uniform))
-        keep("crop", _one("crop", self.crop, _CROPS, CenterCrop, is_optional=False))
-        keep("flip", _probability("flip", self.flip))
-        keep("color", _one("color", self.color, (ColorJitter,)))
+        keep("frames", one("frames", self.frames, FRAMES, Uniform))
+        keep("crop", one("crop", self.crop, CROPS, CenterCrop, is_optional=False))
+        keep("flip", probability("flip", self.flip))
+        keep("color", one("color", self.color, (ColorJitter,)))
         keep("dtype", dtype(self.dtype))
-        keep("normalize", _one("normalize", self.normalize, (Normalize,)))
+        keep("normalize", one("normalize", self.normalize, (Normalize,)))
         keep("order", _order(self.order))
         keep("seed", _whole("seed", self.seed, 0, U64))
         keep("rank", _rank(self.rank))
-        keep("batching", _one("batching", self.batching, (Buckets, FrameBudget, TokenBudget)))
-        keep("cameras", _one("cameras", self.cameras, (Cameras,)))
+        keep("batching", one("batching", self.batching, (Buckets, FrameBudget, TokenBudget)))
+        keep("cameras", one("cameras", self.cameras, (Cameras,)))
         keep("fields", _names("fields", self.fields))
         keep("tracks", _tracks(self.tracks))
         keep("threads", None if self.threads is None else _whole("threads", self.threads, 1))
-        keep("prefetch", _one("prefetch", self.prefetch, (Prefetch,), Prefetch, is_optional=False))
-        keep("decoded_cache", _one("decoded_cache", self.decoded_cache, (DecodedCache,), DecodedCache, is_text=True))
+        keep("prefetch", one("prefetch", self.prefetch, (Prefetch,), Prefetch, is_optional=False))
+        keep("decoded_cache", one("decoded_cache", self.decoded_cache, (DecodedCache,), DecodedCache, is_text=True))
         words = {"channels": Channels, "layout": Layout, "last": Last, "on_bad_frame": OnBadFrame}
         for name, known in words.items():
             word(name, getattr(self, name), known)
@@ -181,12 +180,8 @@ class Options:
         given = self.device_cache
         room = parse_bytes(given) if isinstance(given, str) else _whole("device_cache", given or 0, 0, U64)
         if room is None:
-            raise _refuse("device_cache", "bytes such as '20GB'", given)
+            raise refused("device_cache", "bytes such as '20GB'", given)
         return room
-
-    def means(self) -> Tuple[Channels3, Channels3]:
-        """Mean and standard deviation of each channel."""
-        return (self.normalize or Normalize(0.0, 1.0)).of_channels()
 
     def __str__(self) -> str:
         """The options that differ from the defaults, as they are written."""
@@ -207,52 +202,14 @@ def _brief(name: str, value: Any) -> str:
     return text if len(text) <= 200 else text[:197] + "..."
 
 
-_FRAMES = (Uniform, Random, Run, Windows, Views, AllFrames)
-_CROPS = (CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover)
 _ORDERS = (Shuffled, Blocks, Homes, Weighted)
-
-
-def _refuse(option: str, expected: str, found: Any) -> UsageError:
-    return UsageError(f"loader option {option}: expected {expected}, found {found!r}")
 
 
 def _whole(option: str, value: Any, least: int, most: int = U32) -> int:
     found = whole(value, least, most)
     if found is None:
-        raise _refuse(option, f"a whole number from {least} to {most}", value)
+        raise refused(option, f"a whole number from {least} to {most}", value)
     return found
-
-
-def _probability(option: str, value: Any) -> float:
-    found = number(value, 0.0, 1.0)
-    if found is None:
-        raise _refuse(option, "a probability from 0 to 1", value)
-    return float(found)
-
-
-def _one(
-    option: str,
-    value: Any,
-    kinds: Tuple[Any, ...],
-    short: Any = None,
-    *,
-    is_text: bool = False,
-    is_optional: bool = True,
-) -> Any:
-    """A value of one of these classes; ``short`` makes one of the number, or text, that may be written instead."""
-    if isinstance(value, kinds) or value is None and is_optional:
-        return value
-    known = [f"vidrec.{kind.__name__}(...)" for kind in kinds]
-    listed = " or ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known)
-    others = (bool, Value, dict) if is_text else (bool, Value, dict, str)
-    if short is None or value is None or isinstance(value, others):
-        raise _refuse(option, listed if short is None else f"a number or {listed}", value)
-    try:
-        return short(value)
-    except UsageError as e:
-        # What is written as a number is refused by the name of the option.
-        expected = str(e).split(": expected ", 1)[-1].rsplit(", found ", 1)[0]
-        raise _refuse(option, f"{expected}, or {listed}", value) from None
 
 
 def _order(value: Any) -> Any:
@@ -261,21 +218,21 @@ def _order(value: Any) -> Any:
     samples = wholes(value, 0, most=U64)
     if samples is None:
         kinds = ", ".join(f"vidrec.{kind.__name__}(...)" for kind in _ORDERS)
-        raise _refuse("order", f"{kinds} or the numbers of samples", value)
+        raise refused("order", f"{kinds} or the numbers of samples", value)
     return samples
 
 
 def _rank(value: Any) -> Optional[Tuple[int, int]]:
     found = None if value is None else wholes(value, 0, 2)
     if value is not None and (found is None or found[0] >= found[1]):
-        raise _refuse("rank", "(rank, world_size), such as (0, 8)", value)
+        raise refused("rank", "(rank, world_size), such as (0, 8)", value)
     return None if found is None else (found[0], found[1])
 
 
 def _names(option: str, value: Any) -> Tuple[str, ...]:
     """Names in a list; one alone is a mistake."""
     if isinstance(value, str) or not all(isinstance(name, str) for name in value):
-        raise _refuse(option, "names in a list", value)
+        raise refused(option, "names in a list", value)
     return tuple(value)
 
 
@@ -283,10 +240,10 @@ def _tracks(value: Any) -> Optional[Dict[str, TrackWindow]]:
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise _refuse("tracks", "a dict of names and vidrec.track(...)", value)
+        raise refused("tracks", "a dict of names and vidrec.track(...)", value)
     for name, window in value.items():
         if not isinstance(name, str) or not isinstance(window, TrackWindow):
-            raise _refuse(f"tracks[{name!r}]", "vidrec.track(...)", window)
+            raise refused(f"tracks[{name!r}]", "vidrec.track(...)", window)
     return dict(value)
 
 
@@ -294,7 +251,7 @@ def dtype(value: Any) -> str:
     """The name of a type given by name, or as torch's or NumPy's."""
     name = str(value).replace("torch.", "") if not isinstance(value, type) else np.dtype(value).name
     if name not in _vidrec.DTYPES:
-        raise _refuse("dtype", f"one of {', '.join(_vidrec.DTYPES)}", value)
+        raise refused("dtype", f"one of {', '.join(_vidrec.DTYPES)}", value)
     return name
 
 
@@ -320,6 +277,13 @@ def to_json(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) 
     for name in ("frames", "crop", "order", "batching"):
         told[name] = _tagged(told[name])
     return json.dumps({name: _plain(value) for name, value in told.items() if value is not None})
+
+
+def own_to_json(own: Mapping[str, Own]) -> str:
+    """The options that some sources have of their own, as the library reads them."""
+    names = ("frames", "crop", "flip", "color", "normalize")
+    told = {source: {name: _of_field(name, getattr(given, name)) for name in names} for source, given in own.items()}
+    return json.dumps(told)
 
 
 def _tagged(value: Any) -> Any:
@@ -356,6 +320,8 @@ def _of_field(name: str, value: Any) -> Any:
         return rate(value)
     if isinstance(value, range):
         return [value.start, value.stop]
+    if isinstance(value, (*FRAMES, *CROPS)):
+        return _tagged(value)
     if name == "steps":
         return [0, value]
     return _plain(value)

@@ -32,7 +32,8 @@ class Value:
         return super().__new__(cls)
 
     def __repr__(self) -> str:
-        shown = ((f.name, getattr(self, f.name), f.default) for f in _fields_of(self))
+        default = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in _fields_of(self)}
+        shown = ((name, getattr(self, name), default[name]) for name in default)
         given = ", ".join(f"{name}={value!r}" for name, value, default in shown if default is MISSING or value != default)
         return f"{self._name()}({given})"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Sequence
+from dataclasses import dataclass, field
+from typing import Mapping, Sequence
 
 from ._values import Value
+from .own import Camera
 from .words import CamerasCrop, Missing
 
 
@@ -27,6 +28,8 @@ class Cameras(Value):
         :attr:`vidrec.Batch.camera_mask` is False.
     crop : {"same", "own"}, default "same"
         Whether crop, flip and colors are drawn for all cameras together, or for each.
+    own : mapping of str to Camera, default {}
+        Options that some cameras have of their own, by name.
 
     Examples
     --------
@@ -39,6 +42,7 @@ class Cameras(Value):
     episode_attribute: str = "episode"
     missing: Missing = "error"
     crop: CamerasCrop = "same"
+    own: Mapping[str, Camera] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         self._names("names")
@@ -49,6 +53,11 @@ class Cameras(Value):
                 self._refuse(field, "the name of an attribute")
         self._word("missing", Missing)
         self._word("crop", CamerasCrop)
+        if not isinstance(self.own, Mapping) or not all(isinstance(own, Camera) for own in self.own.values()):
+            self._refuse("own", "vidrec.Camera(...) by the name of a camera")
+        unknown = [name for name in self.own if name not in self.names]
+        if unknown:
+            self._refuse("own", f"cameras of names, found {unknown[0]!r}")
 
 
 __all__ = ["Cameras"]

@@ -20,8 +20,6 @@ class Recipe(NamedTuple):
     layout: str
     channels_last_3d: bool
     cameras: int
-    mean: Tuple[float, float, float]
-    std: Tuple[float, float, float]
 
 
 class Jpegs:
@@ -33,8 +31,8 @@ class Jpegs:
     A picture is made of a decoded frame in this order: it is cut to its ``bounds``; of that, the part ``window`` is resized
     to the loader's ``size``, bilinear with half-pixel centers, and with a triangle as wide as the step where it gets smaller
     (``antialias=True`` in torchvision; in Pillow, ``resize(size, BILINEAR, box)``); it is mirrored if ``flip`` says so; and
-    ``colors`` are applied to levels of 0 to 255. The loader's ``channels``, ``dtype``, ``mean``, ``std`` and ``layout`` come
-    last. :func:`vidrec.torch.finish` does all of it.
+    ``colors`` are applied to levels of 0 to 255. The loader's ``channels``, ``dtype`` and ``layout`` come
+    last, with ``normalize``. :func:`vidrec.torch.finish` does all of it.
 
     Attributes
     ----------
@@ -57,9 +55,11 @@ class Jpegs:
     colors : torch.Tensor or numpy.ndarray
         What red, green and blue become: for each of them, factors of all three and what is added. The result is clamped to 0
         to 255. float32 of shape (N, 3, 4).
+    normalize : torch.Tensor or numpy.ndarray
+        Mean and standard deviation of each channel, for float types: float32 of shape (N, 2, 3).
     """
 
-    __slots__ = ("_recipe", "bounds", "colors", "data", "flip", "offsets", "places", "sizes", "windows")
+    __slots__ = ("_recipe", "bounds", "colors", "data", "flip", "normalize", "offsets", "places", "sizes", "windows")
 
     def __init__(
         self,
@@ -71,10 +71,11 @@ class Jpegs:
         windows: Array,
         flip: Array,
         colors: Array,
+        normalize: Array,
         recipe: Recipe,
     ) -> None:
         self.data, self.offsets, self.places, self.sizes = data, offsets, places, sizes
-        self.bounds, self.windows, self.flip, self.colors = bounds, windows, flip, colors
+        self.bounds, self.windows, self.flip, self.colors, self.normalize = bounds, windows, flip, colors, normalize
         self._recipe = recipe
 
     @property
@@ -109,7 +110,7 @@ class Jpegs:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         where = (self.data, self.offsets, self.places, self.sizes)
-        return Jpegs, (*where, self.bounds, self.windows, self.flip, self.colors, self._recipe)
+        return Jpegs, (*where, self.bounds, self.windows, self.flip, self.colors, self.normalize, self._recipe)
 
     def pin_memory(self) -> Jpegs:
         """The same with ``data`` in pinned memory, copied where it is not; for torch."""
@@ -128,7 +129,7 @@ def of(data: Array, stored: Optional[Tuple[bytes, ...]], known: Any, recipe: Rec
     """Those of a batch; ``known`` makes arrays or tensors of bytes and a dtype. None if the batch has pictures."""
     if stored is None:
         return None
-    offsets, places, sizes, bounds, windows, flip, colors = stored
+    offsets, places, sizes, bounds, windows, flip, colors, normalize = stored
     integers = [known(values, np.int64) for values in (offsets, places, sizes, bounds)]
     return Jpegs(
         data,
@@ -139,5 +140,6 @@ def of(data: Array, stored: Optional[Tuple[bytes, ...]], known: Any, recipe: Rec
         known(windows, np.float64).reshape(-1, 4),
         known(flip, np.bool_),
         known(colors, np.float32).reshape(-1, 3, 4),
+        known(normalize, np.float32).reshape(-1, 2, 3),
         recipe,
     )

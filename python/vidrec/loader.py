@@ -36,9 +36,7 @@ from . import jpegs as _jpegs
 from ._options import (
     Arrays,
     CacheGiven,
-    CropGiven,
     DtypeGiven,
-    FramesGiven,
     OrderGiven,
     OutputGiven,
     PrefetchGiven,
@@ -53,6 +51,7 @@ from .dataset import Dataset, open
 from .errors import Error, LoaderWarning, MapError, UsageError
 from .mixing import Mix
 from .monitor import Monitor
+from .own import CropGiven, FramesGiven
 from .results import LoaderStats
 from .tracks import TrackWindow
 from .words import Channels, Last, Layout, OnBadFrame, Output
@@ -498,7 +497,7 @@ class _Made(Generic[B]):
             return None
         asked, last_3d = self._asked, self._channels_last_3d
         form = (asked.channels, str(asked.dtype), "BCTHW" if last_3d else asked.layout, last_3d, self._cameras)
-        recipe = _jpegs.Recipe(self._shape(inner.shape), *form, *asked.means())
+        recipe = _jpegs.Recipe(self._shape(inner.shape), *form)
         samples: Any = inner.samples
         data = np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples)
         return _jpegs.of(data, stored, self._known, recipe)

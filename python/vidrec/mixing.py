@@ -3,18 +3,72 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _vidrec
+from ._options import own_to_json
 from ._storage import Path
+from .colors import ColorJitter, Normalize
 from .dataset import Dataset, opened, track_stats_of
 from .errors import UsageError
+from .frames import Uniform
+from .own import FRAMES, CropGiven, FramesGiven, Own, one
 from .results import TrackStats
 from .words import MixLabels
 
 
+@dataclass(frozen=True, repr=False)
+class Source(Own):
+    """A data set and its weight in a :func:`mix`, with options of the loader that it has of its own.
+
+    None stands for the loader's option of the same name. If sources have different numbers of frames, a batch has as many as
+    its longest sample, the others end in zeros, and ``batch.frame_mask`` is False there. If they have pictures of different
+    sizes, each batch has pictures of one size.
+
+    Parameters
+    ----------
+    data : Dataset or path
+        The data set.
+    weight : float
+        Its weight, in any unit.
+    frames : int or Frames, optional
+        The frames of a sample.
+    crop : Crop or size, optional
+        The part of a frame that becomes the picture, and the size of the picture.
+    flip : float, optional
+        The probability that a clip is mirrored.
+    color : ColorJitter, optional
+        How much colors vary.
+    normalize : Normalize, optional
+        How levels become numbers.
+
+    Examples
+    --------
+    >>> pictures = vidrec.Source("train", 0.3, frames=1, crop=vidrec.RandomResizedCrop(64))
+    >>> both = vidrec.mix({"clips": ("train", 0.7), "pictures": pictures}, samples_per_epoch=20, window=10)
+    >>> batch = next(iter(vidrec.Loader(both, batch_size=10, frames=4, crop=64)))
+    >>> sorted(batch.frame_mask.sum(1).tolist())
+    [1, 1, 1, 4, 4, 4, 4, 4, 4, 4]
+    """
+
+    _positional = 2
+
+    data: Union[Dataset, Path]
+    weight: float
+    frames: FramesGiven = None
+    crop: Optional[CropGiven] = None
+    flip: Optional[float] = None
+    color: Optional[ColorJitter] = None
+    normalize: Optional[Normalize] = None
+
+    def __post_init__(self) -> None:
+        self._keep("frames", one("mix: frames", self.frames, FRAMES, Uniform))
+        self._check_own("mix")
+
+
 def mix(
-    sources: Mapping[str, Tuple[Union[Dataset, Path], float]],
+    sources: Mapping[str, Union[Source, Tuple[Union[Dataset, Path], float]]],
     *,
     samples_per_epoch: Optional[int] = None,
     window: int = 1000,
@@ -31,7 +85,8 @@ def mix(
     Parameters
     ----------
     sources : mapping
-        A data set or path and a weight, in any unit, for each name: ``{"kinetics": (ds, 0.7), "ssv2": (other, 0.3)}``.
+        A data set or path and a weight, in any unit, for each name: ``{"kinetics": (ds, 0.7), "ssv2": (other, 0.3)}``. A
+        :class:`Source` also has options of the loader that are its own.
     samples_per_epoch : int, optional
         Samples in an epoch. Default: as many as all sources have.
     window : int, default 1000
@@ -88,22 +143,16 @@ class Mix:
     @classmethod
     def _make(cls, sources: Any, samples_per_epoch: Any, window: Any, schedule: Any, labels: Any) -> Mix:
         self = object.__new__(cls)
-        self.sources, weights = {}, []
-        for name, source in sources.items():
-            if not isinstance(source, (tuple, list)) or len(source) != 2:
-                raise UsageError(f"mix: source {name!r}: expected a data set and a weight, found {source!r}")
-            self.sources[name] = opened(source[0])
-            weights.append(_weight(name, source[1]))
-        self.names = list(self.sources)
-        sets = list(self.sources.values())
+        given = {name: _source(name, source) for name, source in sources.items()}
+        self.names, self.sources = list(given), {name: source.data for name, source in given.items()}
         steps = [(_count("schedule", step, 0), _weights(given)) for step, given in schedule]
         samples = None if samples_per_epoch is None else _count("samples_per_epoch", samples_per_epoch, 1)
         word = labels if isinstance(labels, str) else "given"
         maps = None if isinstance(labels, str) else [(source, _labels(source, given)) for source, given in labels.items()]
-        named = [(name, source._inner, weight) for name, source, weight in zip(self.names, sets, weights)]
-        self._inner = _vidrec.Mix(named, samples, min(_count("window", window, 1), 2**32 - 1), steps, word, maps)
-        given_sources = {name: (source, weight) for name, source, weight in zip(self.names, sets, weights)}
-        self._recipe = (given_sources, samples, window, _steps(steps), labels)
+        named = [(name, source.data._inner, source.weight) for name, source in given.items()]
+        window = min(_count("window", window, 1), 2**32 - 1)
+        self._inner = _vidrec.Mix(named, samples, window, steps, word, maps, own_to_json(given))
+        self._recipe = (given, samples, window, _steps(steps), labels)
         return self
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -150,6 +199,15 @@ class Mix:
         if found is None:
             raise IndexError(f"there is no clip {clip}: the mix has {len(self)}")
         return self.names[found[0]], found[1]
+
+
+def _source(name: str, given: Any) -> Any:
+    """A source with its data set open."""
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        given = Source(*given)
+    if not isinstance(given, Source):
+        raise UsageError(f"mix: source {name!r}: expected a data set and a weight, or vidrec.Source(...), found {given!r}")
+    return replace(given, data=opened(given.data), weight=_weight(name, given.weight))
 
 
 def _weight(name: str, value: Any) -> float:

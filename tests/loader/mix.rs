@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Batch, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Meta, Mix, MixLabels,
-    MixOptions, OnBadFrame, ShortClips, Writer, WriterOptions,
+    Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Frames, Loader, LoaderOptions, LoaderState, Meta, Mix, MixLabels,
+    MixOptions, Normalize, OnBadFrame, OwnOptions, ShortClips, Writer, WriterOptions,
 };
 
 use crate::common::{damage, jpeg, options};
@@ -299,6 +299,9 @@ fn sources_of_other_lengths_follow_the_rules_of_one_data_set() {
     let [a, b] = [a, b].map(|dir| Dataset::open(dir).unwrap());
     let mix = Mix::new([("a", a.clone(), 1.0), ("b", b.clone(), 1.0)], of_30()).unwrap();
     let e = Loader::mix(&mix, ranked(2, 0, 1)).err().unwrap().to_string();
+    assert!(e.contains("the same number of frames") && e.contains("clip 1 of source \"b\""), "{e}");
+    let pair = Mix::new([("a", a.clone(), 1.0), ("b", b.select([1]).unwrap(), 1.0)], of_30()).unwrap();
+    let e = Loader::mix(&pair, ranked(2, 0, 1)).err().unwrap().to_string();
     assert!(e.contains("the same number of frames") && e.contains("clip 0 of source \"b\""), "{e}");
     let any = LoaderOptions { frames: Frames::all(), ..ranked(5, 0, 1) };
     assert_eq!(rest(&Loader::mix(&mix, any).unwrap(), 1).len(), 30);
@@ -350,4 +353,102 @@ fn a_clip_that_cannot_be_read_is_replaced_by_one_of_its_source() {
         }
     }
     assert!(replaced > 3, "{replaced}");
+}
+
+/// Options of the loader of this test that draw nothing, so that a sample does not depend on its place in the order.
+fn plain(batch_size: u32) -> LoaderOptions {
+    LoaderOptions { dtype: Dtype::F32, flip: 0.0, crop: Crop::center((16, 16)), ..ranked(batch_size, 0, 1) }
+}
+
+/// Each source as a loader of its own gives it: the options replaced, one clip in a batch.
+fn alone(set: &Dataset, own: &OwnOptions) -> Vec<Batch> {
+    let options = LoaderOptions {
+        frames: own.frames.unwrap_or_default(),
+        crop: own.crop.clone().unwrap_or(Crop::center((16, 16))),
+        normalize: own.normalize,
+        order: Order::Sequential,
+        ..plain(1)
+    };
+    let loader = Loader::new(set, options).unwrap();
+    (0..loader.batches_per_epoch()).map(|k| loader.batch(0, k).unwrap()).collect()
+}
+
+#[test]
+fn a_source_with_options_of_its_own_gives_what_it_gives_alone() {
+    let sources = Sources::new();
+    let (_photos, photos) = packed(&[1; 6], (20, 30), &["run", "sit"], 12_000);
+    let sets = [sources.open(0), sources.open(1), Dataset::open(photos).unwrap()];
+    let normalize = Some(Normalize::IMAGENET);
+    for size in [(16, 16), (12, 8)] {
+        let own = [
+            OwnOptions::default(),
+            OwnOptions { frames: Some(Frames::windows(1)), normalize, ..OwnOptions::default() },
+            OwnOptions { frames: Some(Frames::all()), crop: Some(Crop::cover(size, false)), ..OwnOptions::default() },
+        ];
+        let expected: Vec<_> = sets.iter().zip(&own).map(|(set, own)| alone(set, own)).collect();
+        let names = ["big", "small", "photos"];
+        let named = names.iter().zip(&sets).map(|(name, set)| (*name, set.clone(), 1.0));
+        let given = names.iter().zip(&own).map(|(name, own)| ((*name).to_owned(), own.clone())).collect();
+        let mix = Mix::new(named, MixOptions { own: given, window: 30, ..of_30() }).unwrap();
+        let loader = Loader::mix(&mix, plain(4)).unwrap();
+        assert!(loader.shapes_differ());
+        let mut seen = vec![0; 3];
+        for k in 0..loader.batches_per_epoch() {
+            let batch = loader.batch(0, k).unwrap();
+            let (frames, values) = (batch.shape()[1], batch.f32().unwrap());
+            let of_clip = values.len() / batch.shape()[0];
+            for (b, (&source, &clip)) in batch.source_ids.iter().zip(&batch.clips).enumerate() {
+                let source = source as usize;
+                let number = mix.place(clip).unwrap().1;
+                let is_it =
+                    |found: &&Batch| found.clips == [number] && found.params[0].frames == batch.params[b].frames;
+                let alone = expected[source].iter().find(is_it).unwrap();
+                let own = alone.f32().unwrap();
+                let (made, padding) = values[b * of_clip..][..of_clip].split_at(own.len());
+                assert_eq!(made, own, "source {source}, clip {clip}");
+                assert_eq!(alone.shape()[2..], batch.shape()[2..]);
+                assert!(padding.iter().all(|&value| value == 0.0));
+                let mask = &batch.frame_mask[b * frames..][..frames];
+                assert_eq!(mask.iter().filter(|&&meant| meant).count(), alone.shape()[1]);
+                seen[source] += 1;
+            }
+        }
+        assert_eq!(seen, [10, 10, 10], "shares are exact");
+        // A run that stops goes on with the same samples.
+        let state = loader.state(0, 3);
+        let resumed = Loader::resume_mix(&mix, plain(4), &state).unwrap();
+        let batches = |loader: &Loader| {
+            let batch =
+                |k| loader.batch(0, k).map(|batch| (batch.clips.clone(), batch.f32().unwrap().to_vec())).unwrap();
+            (0..loader.batches_in(0)).map(batch).collect::<Vec<_>>()
+        };
+        assert_eq!(batches(&resumed), batches(&loader)[3..]);
+        let other = [("small".to_owned(), OwnOptions { normalize, ..OwnOptions::default() })].into();
+        let named = names.iter().zip(&sets).map(|(name, set)| (*name, set.clone(), 1.0));
+        let other = Mix::new(named, MixOptions { own: other, window: 30, ..of_30() }).unwrap();
+        let e = Loader::resume_mix(&other, LoaderOptions { frames: Frames::all(), ..plain(4) }, &state);
+        assert!(e.err().unwrap().to_string().contains("own"));
+    }
+}
+
+#[test]
+fn options_of_a_source_that_make_no_sense_are_named() {
+    let sources = Sources::new();
+    let with = |name: &str, own: OwnOptions| {
+        let own = [(name.to_owned(), own)].into();
+        let mix = sources.mix([1.0; 3], MixOptions { own, ..of_30() })?;
+        Loader::mix(&mix, ranked(4, 0, 1)).map(drop)
+    };
+    let refused = |name, own| with(name, own).unwrap_err().to_string();
+    let e = refused("smal", OwnOptions::default());
+    assert!(e.contains("found smal") && e.contains("one of big, small, tiny"), "{e}");
+    let e = refused("small", OwnOptions { flip: Some(2.0), ..OwnOptions::default() });
+    assert!(e.contains("option flip") && e.contains("source \"small\""), "{e}");
+    let e = refused("tiny", OwnOptions { normalize: Some(Normalize::IMAGENET), ..OwnOptions::default() });
+    assert!(e.contains("bytes cannot be normalized") && e.contains("source \"tiny\""), "{e}");
+    let e = refused(
+        "tiny",
+        OwnOptions { frames: Some(Frames::uniform(9).with_short(ShortClips::Error)), ..OwnOptions::default() },
+    );
+    assert!(e.contains("shorter than a sample") && e.contains("source \"tiny\""), "{e}");
 }

@@ -6,6 +6,7 @@ use super::aligned::Aligned;
 use super::batch::Batch;
 use super::decoded::FrameKey;
 use super::kernel::{ColorMatrix, View};
+use super::options::Normalize;
 use super::tile_plan::TilePlan;
 use vidrec_format::error::{Error, Result};
 
@@ -19,7 +20,8 @@ use vidrec_format::error::{Error, Result};
 ///   `resize` with `BILINEAR` and `box`; torchvision's with `antialias=True`).
 /// * Mirror it if [`flip`](Self::flip) is true.
 /// * Apply [`colors`](Self::colors) to levels of 0 to 255.
-/// * Convert to the channels, type and normalization of the [options](super::LoaderOptions).
+/// * Convert to the channels and the type of the [options](super::LoaderOptions), and apply
+///   [`normalize`](Self::normalize) to float values.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct JpegFrame {
@@ -41,6 +43,10 @@ pub struct JpegFrame {
     pub flip: bool,
     /// The change of colors; [`ColorMatrix::IDENTITY`] for none.
     pub colors: ColorMatrix,
+    /// The normalization of float values; a mean of 0 and a standard deviation of 1 for none.
+    pub normalize: Normalize,
+    /// See [`Crop::reducing_gap`](super::Crop).
+    pub(crate) reducing_gap: f64,
     /// The part of the frame that becomes the picture, as the loader's own kernel has it.
     pub(crate) view: View,
     /// The key of the frame, for a device that keeps JPEGs. Such a device has the JPEG if [`bytes`](Self::bytes) is empty.

@@ -47,7 +47,8 @@ pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{
     Batching, Cameras, CamerasCrop, Crop, DecodedCache, Draws, Dtype, Frames, Layout, LoaderOptions, Missing,
-    Normalize, OnBadFrame, Prefetch, ShortClips, TrackAnchor, TrackHow, TrackNormalize, TrackScaling, TrackWindow,
+    Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, TrackAnchor, TrackHow, TrackNormalize, TrackScaling,
+    TrackWindow,
 };
 pub use state::LoaderState;
 #[doc(hidden)]

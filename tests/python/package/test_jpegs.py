@@ -215,6 +215,13 @@ class TestTorch:
         expected = plain(ds, **options).batch(0, 0).frames
         assert found.shape == expected.shape and psnr(found, expected) > 48
 
+    def test_sources_of_a_mix_have_normalizations_of_their_own(self, ds):
+        own = vidrec.Source(ds[6:], 1.0, normalize=vidrec.Normalize(0.25, 1))
+        mix = vidrec.mix({"left": (ds[:6], 1.0), "right": own})
+        options = dict(dtype="float32", normalize=vidrec.Normalize(0.5, 1))
+        for batch, expected in zip(make(mix, **options), plain(mix, **options)):
+            assert psnr(self.finished(batch).frames * 255, expected.frames * 255) > 50
+
     def test_padding_is_zero(self, ds):
         options = dict(frames=vidrec.Uniform(10, short="pad"), batch_size=2, dtype="float32", normalize=vidrec.Normalize(0.5, 1))
         found, expected = self.finished(make(ds, **options).batch(0, 0)).frames, plain(ds, **options).batch(0, 0).frames

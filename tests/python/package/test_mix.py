@@ -147,11 +147,54 @@ def test_what_makes_no_sense_is_refused_by_name(sources, ds):
         vidrec.mix({"left": (ds, 1), "none": (ds[:0], 0)})
     with pytest.raises(vidrec.UsageError, match="a data set and a weight"):
         vidrec.mix({"left": ds})
+    for match, own in (("mix: flip", {"flip": 2}), ("mix: crop", {"crop": "large"}), ("mix: frames", {"frames": 0})):
+        with pytest.raises(vidrec.UsageError, match=match):
+            own_mix(sources, **own)
+    with pytest.raises(vidrec.UsageError, match="normalize.*\n?.*right"):
+        make(own_mix(sources))
     with pytest.raises(vidrec.UsageError, match="no sources"):
         vidrec.mix({})
     for order in ([1, 2], vidrec.Weighted([1.0] * 13), vidrec.Homes()):
         with pytest.raises(vidrec.UsageError, match="order"):
             make(mixed(sources), order=order)
+
+
+OWN = {"frames": 2, "crop": vidrec.CenterCrop(32), "flip": 0.0, "normalize": vidrec.Normalize(mean=0.5, std=0.5)}
+
+
+def own_mix(sources, **own):
+    few = vidrec.Source(sources["right"], 0.4, **{**OWN, **own})
+    return vidrec.mix({"left": (sources["left"], 0.6), "right": few}, samples_per_epoch=20, window=5)
+
+
+def test_a_source_has_options_of_its_own(sources):
+    options = {"dtype": "float32", "normalize": vidrec.IMAGENET}
+    mix = own_mix(sources)
+    alone = vidrec.Loader(sources["right"], 1, **{**options, **OWN}, output="numpy")
+    expected = {int(batch.clips[0]): batch.frames[0] for batch in alone}
+    assert len(expected) == len(sources["right"])
+    seen = 0
+    for batch in make(mix, frames=4, **options):
+        for i, name in enumerate(batch.source_names):
+            if name == "right":
+                assert batch.frame_mask[i].tolist() == [True, True, False, False] and not batch.frames[i, 2:].any()
+                assert (batch.frames[i, :2] == expected[mix.place(batch.clips[i])[1]]).all()
+                seen += 1
+    assert seen == 8
+    copy = pickle.loads(pickle.dumps(mix))
+    assert stream(make(copy, frames=4, **options)) == stream(make(mix, frames=4, **options))
+    state = make(mix, frames=4, **options).state_dict()
+    with pytest.raises(vidrec.UsageError, match="own"):
+        make(own_mix(sources, flip=0.5), frames=4, **options).load_state_dict(state)
+
+
+def test_a_device_gives_sources_with_options_of_their_own(sources):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("warp")
+    options = {"frames": 4, "dtype": "float32", "normalize": vidrec.IMAGENET, "output": None}
+    options["color"] = vidrec.ColorJitter(contrast=0.4)
+    for made, found in zip(make(own_mix(sources), **options), make(own_mix(sources), device="cpu", **options)):
+        assert torch.equal(made.frames, found.frames)
 
 
 def test_a_mix_can_be_sent_to_another_process(sources, train):

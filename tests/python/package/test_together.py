@@ -18,11 +18,20 @@ def mixed(ds):
     return vidrec.mix({"a": (ds[:8], 0.75), "b": (ds[8:], 0.25)}, samples_per_epoch=12, window=4)
 
 
+def mixed_own(ds):
+    own = vidrec.Source(ds[8:], 0.25, frames=vidrec.Run(2, at="center"), crop=vidrec.Cover((32, 24)), flip=0.0)
+    return vidrec.mix({"a": (ds[:8], 0.75), "b": own}, samples_per_epoch=12, window=4)
+
+
 # What each feature asks of a loader. A source is made of the data set of twelve clips in six episodes.
 FEATURES = {
     "mix": {"source": mixed},
+    "sources with options of their own": {"source": mixed_own},
     "remote data": {"is_remote": True},
     "cameras": {"cameras": vidrec.Cameras(["front", "wrist"])},
+    "cameras with options of their own": {
+        "cameras": vidrec.Cameras(["front", "wrist"], own={"wrist": vidrec.Camera(flip=0.0, color=vidrec.ColorJitter(contrast=0.4))})
+    },
     "buckets": {"frames": vidrec.AllFrames(), "batching": vidrec.Buckets([4, 8, 12])},
     "a budget": {"frames": vidrec.AllFrames(), "batching": vidrec.FrameBudget(48, buckets=[6, 12])},
     "several sizes": {"crop": vidrec.Cover(sizes=[(24, 32), (32, 24)])},
@@ -124,6 +133,8 @@ def check(make):
 REFUSED = {
     ("mix", "weights"): ("a mix has an order of its own", "The weights of a mix are those of its sources."),
     ("mix", "homes"): ("a mix has an order of its own", "Each source has its own blocks."),
+    ("sources with options of their own", "weights"): ("a mix has an order of its own", "They are a mix."),
+    ("sources with options of their own", "homes"): ("a mix has an order of its own", "They are a mix."),
     ("a device", "decoded_cache"): ("choose one of decoded_cache and device", "The device decodes; it has `device_cache`."),
     ("a device", "JPEGs"): ("leave out output", "The device makes frames of the JPEGs."),
     ("a device", "your memory"): ("leave out output", "Frames are in memory of torch."),
@@ -131,6 +142,7 @@ REFUSED = {
 }
 # What both say by the same option.
 SAME = {("weights", "homes"), ("JPEGs", "your memory"), ("several sizes", "three crops")}
+SAME |= {("mix", "sources with options of their own"), ("cameras", "cameras with options of their own")}
 SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "padded windows", "views"), 2)}
 PAIRS = [pair for pair in itertools.combinations(FEATURES, 2) if pair not in SAME]
 

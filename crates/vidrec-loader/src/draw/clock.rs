@@ -5,7 +5,7 @@ use vidrec_format::error::{Error, Result};
 use vidrec_sampler::{Pace, Rate};
 
 /// The frames of a clip that a sample chooses from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Clock(pub Option<Rate>);
 
 impl Clock {

@@ -1,8 +1,8 @@
 //! The assignment of clips to batches, if clips differ in length or shape.
 
 use super::batch_shape::BatchShape;
+use super::rule_book::RuleBook;
 use super::samples::Samples;
-use crate::draw::{Clock, Length};
 use crate::options::Settings;
 use vidrec_dataset::{Clip, Dataset, Tables};
 use vidrec_format::error::{Error, Result};
@@ -20,26 +20,28 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Reads the index entry of every clip. `frames` is the length of a sample if there are no buckets of lengths.
-    pub fn new(dataset: &Dataset, options: &Settings, space: &Samples, frames: u32) -> Result<Self> {
+    /// Reads the index entry of every clip.
+    pub fn new(dataset: &Dataset, options: &Settings, space: &Samples, rules: &RuleBook) -> Result<Self> {
         let batching = &options.batching;
-        let lengths = if batching.buckets.is_empty() { vec![frames] } else { batching.buckets.clone() };
-        let sizes = if batching.sizes.is_empty() { vec![options.pictures.size] } else { batching.sizes.clone() };
+        let (lengths, sizes) = match &batching.buckets[..] {
+            [] => (&[space.frames][..], &batching.sizes),
+            lengths => (lengths, &batching.sizes),
+        };
         let shapes = lengths.iter().flat_map(|&frames| sizes.iter().map(move |&size| (frames, size)));
-        let exact = !batching.buckets.is_empty() || !matches!(options.frames, Length::Any { .. });
+        let exact = !batching.buckets.is_empty() || space.exact;
         let shapes =
             shapes.map(|(frames, size)| BatchShape::new(options, frames, size, exact)).collect::<Result<_>>()?;
-        let most = if let Length::Any { most: Some(most) } = options.frames { most } else { u32::MAX };
-        let clock = Clock(options.fps);
         let bucket = |clip: Clip<'_>| -> Result<u8> {
+            let rules = rules.of(clip.ordinal(), 0);
             let length = if batching.buckets.is_empty() {
                 0
             } else {
-                let frames = options.temporal.length(clock.length(&clip)?, most.min(space.longest));
+                let frames = rules.length(&clip, u32::MAX)?;
                 let fits = lengths.iter().position(|&length| frames <= length);
-                fits.ok_or_else(|| too_long(&clip, frames, &lengths))?
+                fits.ok_or_else(|| too_long(&clip, frames, lengths))?
             };
-            let size = if sizes.len() == 1 { 0 } else { nearest(&clip, &sizes)? };
+            let size = rules.sizes[if rules.sizes.len() == 1 { 0 } else { nearest(&clip, &rules.sizes)? }];
+            let size = sizes.iter().position(|of_bucket| *of_bucket == size).unwrap_or_default();
             Ok((length * sizes.len() + size) as u8)
         };
         dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;

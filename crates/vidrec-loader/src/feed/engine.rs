@@ -12,15 +12,15 @@ use super::episodes::Episodes;
 use super::fields::FieldTypes;
 use super::pool::WorkerPool;
 use super::retention::Retention;
+use super::rule_book::RuleBook;
 use super::sample_spec::SampleSpecs;
 use super::samples::{SamplePlace, Samples};
 use super::schedule::{BatchSeats, RunPosition, Schedule, Seat};
 use super::tracks::TrackReader;
 use crate::counters::{Counters, LoaderStats};
 use crate::decoded::{Cache, Contents};
-use crate::draw::Length;
 use crate::mix::{Mix, SourceCount};
-use crate::options::{DecodedCache, LoaderOptions, Sampling, Settings, ShortClips};
+use crate::options::{DecodedCache, LoaderOptions, OwnOptions, Rules, Sampling, Settings, ShortClips};
 use crate::state::LoaderState;
 use vidrec_dataset::Dataset;
 use vidrec_format::error::Error;
@@ -58,27 +58,32 @@ impl AsRef<Counters> for Engine {
 impl Engine {
     /// Makes batches of a data set. The state is that of the run that this one resumes, if there is one.
     pub fn new(dataset: &Dataset, mut options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
-        options.check()?;
+        options.check(&[], &[])?;
         options.settle_order(dataset, resumed);
         Engine::of(dataset, None, options, resumed)
     }
 
     /// Makes batches of a mix, as [`new`](Self::new).
     pub fn of_mix(mix: &Mix, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
-        options.check()?;
+        options.check(mix.own(), mix.names())?;
         Engine::of(mix.dataset(), Some(mix), options, resumed)
     }
 
     fn of(dataset: &Dataset, mix: Option<&Mix>, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
-        let (deciding, mut options) = (options.deciding()?, options.settings());
+        let own = mix.map_or(&[][..], Mix::own);
+        let (mut deciding, mut options) = (options.deciding()?, options.settings(own));
+        if own.iter().any(|own| *own != OwnOptions::default()) {
+            deciding.insert("own", own)?;
+        }
         let found = Episodes::find(dataset, mix, &options)?;
         let (dataset, episodes) = found.map_or((dataset.clone(), None), |(chosen, episodes)| (chosen, Some(episodes)));
         let named = |e| named(mix, episodes.as_ref(), e);
-        let space = Samples::new(&dataset, &options, episodes.as_ref().map(Episodes::cameras)).map_err(named)?;
+        let sources = sources(&dataset, mix, episodes.as_ref())?;
+        let cameras = episodes.as_ref().map(Episodes::cameras);
+        let rules: Vec<&Rules> = options.rules.iter().step_by(cameras.unwrap_or(1) as usize).collect();
+        let space = Samples::new(&sources, &rules, cameras).map_err(named)?;
         if let Some(mix) = mix {
-            let clips: Vec<_> = episodes.as_ref().map_or_else(|| mix.clips().collect(), |e| e.of_sources().collect());
-            let samples: Vec<u64> = clips.into_iter().map(|clips| space.samples_of(clips)).collect();
-            let order = mix.order(&samples, &options, resumed.and_then(LoaderState::source_orders))?;
+            let order = mix.order(&space.lens(), &options, resumed.and_then(LoaderState::source_orders))?;
             options.sampling.order = Order::Mixed(Arc::new(order));
         }
         Engine::with(&dataset, (options, deciding), space, mix.cloned(), episodes)
@@ -91,17 +96,13 @@ impl Engine {
         mix: Option<Mix>,
         episodes: Option<Episodes>,
     ) -> Result<Self> {
-        let longest = space.longest.max(1);
-        let frames = match options.frames {
-            Length::Fixed(frames) => frames,
-            Length::Stored => longest,
-            Length::Any { most } => options.temporal.length(longest, most.unwrap_or(u32::MAX)),
-        };
-        let exact = !matches!(options.frames, Length::Any { .. });
-        let shape = BatchShape::new(&options, frames, options.pictures.size, exact)?;
-        let buckets = options.batching.divides().then(|| Buckets::new(dataset, &options, &space, frames)).transpose();
+        let frames = space.frames;
+        let shape = BatchShape::new(&options, frames, options.pictures.size, space.exact)?;
+        let rules = RuleBook::new(&options.rules, &space);
+        let divides = options.batching.divides();
+        let buckets = divides.then(|| Buckets::new(dataset, &options, &space, &rules)).transpose();
         let buckets = buckets.map_err(|e| named(mix.as_ref(), episodes.as_ref(), e))?;
-        let specs = SampleSpecs::new(dataset, &options, space.equal);
+        let specs = SampleSpecs::new(dataset, &options, rules);
         let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
         let schedule = Schedule::new(&options, space, shape, buckets)?;
         match schedule.order() {
@@ -110,7 +111,7 @@ impl Engine {
         }
         let counters = Counters {
             short_clips: schedule.space().short,
-            skips_short: options.short == ShortClips::Skip,
+            skips_short: schedule.space().skips_short,
             samples_left_out: schedule.left_out(0),
             ..Counters::default()
         };
@@ -379,12 +380,10 @@ impl Engine {
         let mut warnings = Vec::new();
         let (short, clips) = (self.schedule.space().short, self.specs.dataset.len());
         if short > 0 {
-            let fate = match self.options.short {
-                ShortClips::Skip => "are skipped",
-                ShortClips::Pad => "are padded",
-                _ => "repeat frames",
-            };
-            warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fate}"));
+            let mut fates: Vec<_> = self.options.rules.iter().map(|rules| fate(rules.short)).collect();
+            fates.dedup();
+            let fates = fates.join(" or ");
+            warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fates}"));
         }
         warnings.extend(self.left_out());
         warnings.extend(self.mixing());
@@ -414,5 +413,23 @@ fn named(mix: Option<&Mix>, episodes: Option<&Episodes>, e: Error) -> Error {
     match mix {
         Some(mix) => mix.named(e),
         None => e,
+    }
+}
+
+/// The data set of each source, in the order of the clips.
+fn sources(dataset: &Dataset, mix: Option<&Mix>, episodes: Option<&Episodes>) -> Result<Vec<Dataset>> {
+    match (mix, episodes) {
+        (None, _) => Ok(vec![dataset.clone()]),
+        (Some(mix), None) => Ok(mix.sources().to_vec()),
+        (Some(_), Some(episodes)) => episodes.of_sources().map(|clips| dataset.select(clips)).collect(),
+    }
+}
+
+/// What happens to short clips, in words.
+fn fate(short: ShortClips) -> &'static str {
+    match short {
+        ShortClips::Skip => "are skipped",
+        ShortClips::Pad => "are padded",
+        _ => "repeat frames",
     }
 }

@@ -166,6 +166,8 @@ fn jpeg(
         window: view.window(plan.pictures.size),
         flip: view.flip,
         colors: plan.params.color.matrix().unwrap_or(ColorMatrix::IDENTITY),
+        normalize: plan.pictures.normalize,
+        reducing_gap: plan.pictures.reducing_gap,
         view,
         key,
     })

@@ -21,6 +21,7 @@ mod pool;
 mod producer;
 mod retention;
 mod ring;
+mod rule_book;
 mod sample_spec;
 mod samples;
 mod schedule;

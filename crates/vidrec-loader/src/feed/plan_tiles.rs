@@ -14,8 +14,8 @@ use super::schedule::BatchSeats;
 use crate::batch::Batch;
 use crate::counters::add;
 use crate::jpeg_batch::{JpegBatch, JpegFrame};
-use crate::kernel::{Kernel, View};
-use crate::options::Dtype;
+use crate::kernel::Kernel;
+use crate::options::{Dtype, Pictures};
 use crate::tile_plan::TilePlan;
 use vidrec_format::error::Result;
 use vidrec_format::stop;
@@ -71,14 +71,13 @@ fn find_tiles(engine: &Engine, device: &Device, batch: &JpegBatch) -> Vec<Option
 
 /// Whether two JPEGs become pictures in the same way: as a rule, those of a clip do.
 fn look_the_same(a: &JpegFrame, b: &JpegFrame) -> bool {
-    (a.size, a.view, a.colors) == (b.size, b.view, b.colors)
+    (a.size, a.view, a.colors, a.normalize) == (b.size, b.view, b.colors, b.normalize)
 }
 
 fn kernel(engine: &Engine, size: (u32, u32), frame: &JpegFrame) -> Kernel {
-    let mut spec = engine.options.pictures.spec(Some(frame.colors));
-    spec.size = size;
-    let view: &View = &frame.view;
-    Kernel::new(&spec, view, frame.size)
+    let JpegFrame { normalize, reducing_gap, view, colors, .. } = frame;
+    let pictures = Pictures { size, normalize: *normalize, reducing_gap: *reducing_gap, ..engine.options.pictures };
+    Kernel::new(&pictures.spec(Some(*colors)), view, frame.size)
 }
 
 /// Makes the pictures of these samples by the processor. If it replaces one of them, it makes the whole batch, because

@@ -1,12 +1,13 @@
 //! The plan of a sample: its clip, frames, view and colors.
 
+use super::rule_book::RuleBook;
 use super::samples::SamplePlace;
 use super::schedule::Seat;
 use super::unequal::unequal;
 use crate::batch::SampleParams;
-use crate::draw::{Augmentation, Clock, ColorDraw, DrawKey, Length, Temporal, WindowPad, together, view};
+use crate::draw::{ColorDraw, DrawKey, Length, WindowPad, together, view};
 use crate::kernel::{Kernel, View, scale};
-use crate::options::{CamerasCrop, Pictures, Settings, ShortClips};
+use crate::options::{CamerasCrop, Pictures, Rules, Settings, ShortClips};
 use vidrec_dataset::{Clip, Dataset};
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::Scale;
@@ -15,15 +16,9 @@ use vidrec_jpeg::Scale;
 #[derive(Debug)]
 pub(super) struct SampleSpecs {
     pub dataset: Dataset,
-    temporal: Temporal,
-    frames: Length,
-    short: ShortClips,
-    clock: Clock,
-    augmentation: Augmentation,
+    rules: RuleBook,
     pictures: Pictures,
     cameras_crop: CamerasCrop,
-    /// The number of frames that each clip must have, if samples rely on it.
-    clip_frames: Option<u32>,
 }
 
 /// A sample of a batch: its frames, and how they become pictures.
@@ -75,16 +70,18 @@ fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
 type Chosen = (Vec<u32>, Vec<bool>);
 
 impl SampleSpecs {
-    pub fn new(dataset: &Dataset, options: &Settings, clip_frames: Option<u32>) -> Self {
-        let Settings { temporal, frames, short, fps, augmentation, pictures, .. } = *options;
-        let (dataset, clock) = (dataset.clone(), Clock(fps));
+    pub fn new(dataset: &Dataset, options: &Settings, rules: RuleBook) -> Self {
         let cameras_crop = options.cameras.as_ref().map_or(CamerasCrop::Same, |cameras| cameras.crop);
-        SampleSpecs { dataset, temporal, frames, short, clock, augmentation, pictures, cameras_crop, clip_frames }
+        SampleSpecs { dataset: dataset.clone(), rules, pictures: options.pictures, cameras_crop }
     }
 
-    /// The number of frames of a sample of any length, at most `most`.
+    fn rules_of(&self, seat: &Seat) -> &Rules {
+        self.rules.of(seat.place.clip, seat.place.camera)
+    }
+
+    /// The number of frames of a sample, at most `most`.
     pub fn length(&self, seat: &Seat, most: u32) -> Result<u32> {
-        Ok(self.temporal.length(self.clock.length(&self.dataset.clip(seat.place.clip)?)?, most))
+        self.rules_of(seat).length(&self.dataset.clip(seat.place.clip)?, most)
     }
 
     /// The clip and the frames of a sample in a batch of `length` frames. Cameras other than the first have the
@@ -111,15 +108,17 @@ impl SampleSpecs {
 
     fn choose_freely(&self, seat: &Seat, length: u32) -> Result<(Clip<'_>, Chosen)> {
         let clip = self.dataset.clip(seat.place.clip)?;
-        if let Some(expected) = self.clip_frames.filter(|&expected| expected != clip.frame_count()) {
+        let relied_on = self.rules.clip_frames(clip.ordinal());
+        if let Some(expected) = relied_on.filter(|&expected| expected != clip.frame_count()) {
             return Err(unequal(clip.ordinal(), expected, clip.frame_count()));
         }
-        let ticks = self.clock.ticks(&clip)?;
+        let rules = self.rules_of(seat);
+        let ticks = rules.clock.ticks(&clip)?;
         let n = ticks.as_ref().map_or(clip.frame_count(), |ticks| ticks.len() as u32);
         if n == 0 {
             return Err(Error::usage("the clip has no frames").in_clip(seat.place.clip));
         }
-        let (mut frames, mut meant) = self.among(n, length, seat);
+        let (mut frames, mut meant) = among(rules, n, length, seat);
         meant.resize(length as usize, false);
         if let Some(ticks) = ticks {
             frames.iter_mut().for_each(|frame| *frame = ticks[*frame as usize]);
@@ -127,31 +126,15 @@ impl SampleSpecs {
         Ok((clip, (frames, meant)))
     }
 
-    /// Chooses the frames of a sample from `n`.
-    fn among(&self, n: u32, length: u32, seat: &Seat) -> Chosen {
-        let any = matches!(self.frames, Length::Any { .. });
-        let count = if any { self.temporal.length(n, length) } else { length };
-        let is_short = self.temporal.needs(count) > n.into();
-        if is_short && self.short == ShortClips::Pad {
-            // As many frames as the clip allows. Padding fills the rest of the sample.
-            let count = self.temporal.length(n, count);
-            let frames = self.temporal.frames(n, count, 0, seat.key);
-            let meant = vec![true; frames.len()];
-            return (frames, meant);
-        }
-        let frames = self.temporal.frames(n, count, seat.place.number, seat.key);
-        let meant = self.temporal.meant(n, count, seat.place.number, &frames);
-        (frames, meant)
-    }
-
     /// Plans frames, view and colors of a sample in a batch of `length` frames of `size` pixels.
     pub fn plan(&self, seat: Seat, length: u32, size: (u32, u32)) -> Result<SampleSpec<'_>> {
         let (clip, (frames, meant)) = self.choose(&seat, length)?;
-        let pictures = Pictures { size, ..self.pictures };
+        let Rules { temporal, augmentation, .. } = self.rules_of(&seat);
+        let pictures = self.rules_of(&seat).pictures(size, &self.pictures);
         let frame = frame_size(&clip);
         let key = self.look(&seat);
-        let view = view(&self.augmentation, size, key, frame.unwrap_or((1, 1)));
-        let color = ColorDraw::new(&self.augmentation.color, key);
+        let view = view(augmentation, size, key, frame.unwrap_or((1, 1)));
+        let color = ColorDraw::new(&augmentation.color, key);
         // One allocation, whatever the number of frames.
         let mut times = Vec::with_capacity(frames.len());
         for &t in &frames {
@@ -159,7 +142,7 @@ impl SampleSpecs {
         }
         let params = SampleParams {
             sample: seat.sample,
-            view: self.temporal.view(seat.place.number) * self.augmentation.part.count() + seat.place.crop,
+            view: temporal.view(seat.place.number) * augmentation.part.count() + seat.place.crop,
             frames: Vec::new(),
             times,
             window: frame.map(|_| view.window(size)),
@@ -167,25 +150,44 @@ impl SampleSpecs {
             color,
             instead_of: None,
         };
-        let (past, holds_edges) = (self.temporal.past() as usize, self.temporal.pad() == WindowPad::Edge);
+        let (past, holds_edges) = (temporal.past() as usize, temporal.pad() == WindowPad::Edge);
         Ok(SampleSpec { seat, clip, frames, meant, past, holds_edges, params, is_there: true, pictures })
     }
 
     /// The part of a frame of this size that becomes the picture.
     pub fn view(&self, plan: &SampleSpec<'_>, frame: (u32, u32)) -> View {
-        view(&self.augmentation, plan.pictures.size, self.look(&plan.seat), frame)
+        view(&self.rules_of(&plan.seat).augmentation, plan.pictures.size, self.look(&plan.seat), frame)
     }
 
     /// The scale of the planes that a sample needs. It depends on the frame size in the clip's entry, if the entry
     /// has one.
     pub fn scale(&self, seat: &Seat, clip: &Clip<'_>, size: (u32, u32)) -> Option<Scale> {
-        let frame = (clip.width(), clip.height());
-        let view = (frame.0 > 0 && frame.1 > 0).then(|| view(&self.augmentation, size, self.look(seat), frame))?;
-        Some(scale(&view, self.pictures.reducing_gap))
+        let (frame, rules) = (frame_size(clip)?, self.rules_of(seat));
+        Some(scale(&view(&rules.augmentation, size, self.look(seat), frame), rules.reducing_gap))
     }
 
     /// The tables for a frame of this size.
     pub fn kernel(&self, plan: &SampleSpec<'_>, frame: (u32, u32)) -> Kernel {
         Kernel::new(&plan.pictures.spec(plan.params.color.matrix()), &self.view(plan, frame), frame)
     }
+}
+
+/// Chooses the frames of a sample of at most `length` frames from `n`.
+fn among(rules: &Rules, n: u32, length: u32, seat: &Seat) -> Chosen {
+    let Rules { temporal, frames, short, .. } = *rules;
+    let count = match frames {
+        Length::Fixed(count) => count.min(length),
+        Length::Stored => n.min(length),
+        Length::Any { most } => temporal.length(n, length.min(most.unwrap_or(u32::MAX))),
+    };
+    let is_short = temporal.needs(count) > n.into();
+    if is_short && short == ShortClips::Pad {
+        // As many frames as the clip allows. Padding fills the rest of the sample.
+        let frames = temporal.frames(n, temporal.length(n, count), 0, seat.key);
+        let meant = vec![true; frames.len()];
+        return (frames, meant);
+    }
+    let frames = temporal.frames(n, count, seat.place.number, seat.key);
+    let meant = temporal.meant(n, count, seat.place.number, &frames);
+    (frames, meant)
 }

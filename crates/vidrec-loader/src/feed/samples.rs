@@ -1,10 +1,8 @@
 //! The samples of a loader, counted from 0, and the clip and view of each.
 
-use std::ops::Range;
-
 use super::unequal::{first_that_differs, unequal};
 use crate::draw::{Clock, Length, Temporal};
-use crate::options::{Draws, Settings, ShortClips};
+use crate::options::{Draws, Rules, ShortClips};
 use vidrec_dataset::{Dataset, Tables};
 use vidrec_format::error::{Error, Result};
 
@@ -21,10 +19,28 @@ pub(super) struct SamplePlace {
     pub camera: u32,
 }
 
-/// All samples: each clip, or each of its views or starts, times the crops of each. If an epoch has one draw of
-/// each video, a video counts as one clip.
+/// All samples: those of each source of a mix, or of the only data set.
 #[derive(Debug)]
 pub(super) struct Samples {
+    sources: Vec<SourceSamples>,
+    len: u64,
+    /// The number of clips with fewer frames than a sample needs.
+    pub short: u64,
+    /// Whether short clips are skipped.
+    pub skips_short: bool,
+    /// The number of frames of the longest sample.
+    pub frames: u32,
+    /// Whether all samples have as many frames.
+    pub exact: bool,
+}
+
+/// The samples of a source: each clip, or each of its views or starts, times the crops of each. If an epoch has one draw
+/// of each video, a video counts as one clip.
+#[derive(Debug)]
+pub(super) struct SourceSamples {
+    /// The first clip of the source.
+    pub first_clip: u64,
+    first_sample: u64,
     kind: Kind,
     crops: u32,
     /// The number of consecutive clips of which an epoch has one; at least 1.
@@ -35,9 +51,8 @@ pub(super) struct Samples {
     /// The number of frames that every clip must have, because samples were counted without reading each entry.
     pub equal: Option<u32>,
     /// The number of frames of the longest clip.
-    pub longest: u32,
-    /// The number of clips with fewer frames than a sample needs.
-    pub short: u64,
+    longest: u32,
+    short: u64,
 }
 
 #[derive(Debug)]
@@ -75,29 +90,98 @@ impl Count {
 }
 
 impl Samples {
-    /// `cameras` is the number of consecutive clips that make one sample.
-    pub fn new(dataset: &Dataset, options: &Settings, cameras: Option<u32>) -> Result<Self> {
-        let draws = if options.sampling.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
+    /// Counts the samples of each source. `rules` are those of its first camera. `cameras` is the number of consecutive
+    /// clips that make one sample.
+    ///
+    /// # Errors
+    ///
+    /// Rules that a clip does not fit, or more samples than 64 bits can count.
+    pub fn new(sources: &[Dataset], rules: &[&Rules], cameras: Option<u32>) -> Result<Self> {
+        let (mut clips, mut len, mut short) = (0, 0u64, 0);
+        let mut all = Vec::with_capacity(sources.len());
+        for (dataset, rules) in sources.iter().zip(rules) {
+            let in_all = |e: Error| match e.clip() {
+                Some(clip) => e.in_clip(clips + clip),
+                None => e,
+            };
+            let mut source = SourceSamples::new(dataset, rules, cameras).map_err(in_all)?;
+            (source.first_clip, source.first_sample) = (clips, len);
+            clips += dataset.len();
+            len = len.checked_add(source.len).ok_or_else(too_many)?;
+            short += source.short;
+            all.push(source);
+        }
+        let lengths = || all.iter().zip(rules).map(|(source, rules)| rules.longest(source.longest.max(1)));
+        let frames = lengths().max().unwrap_or(1);
+        let is_any = rules.iter().any(|rules| matches!(rules.frames, Length::Any { .. }));
+        let first = lengths().next().unwrap_or(1);
+        let other = lengths().zip(&all).find(|(length, _)| *length != first);
+        if let Some((length, source)) = other.filter(|_| rules.iter().all(|rules| rules.frames == Length::Stored)) {
+            let e = unequal(source.first_clip, first, length);
+            return Err(e.also_help("give sources frames of their own, so that frame_mask says which frames they have"));
+        }
+        let exact = !is_any && other.is_none();
+        let skips_short = rules.iter().any(|rules| rules.short == ShortClips::Skip);
+        Ok(Samples { sources: all, len, short, skips_short, frames, exact })
+    }
+
+    /// The samples of each source, in order.
+    pub fn sources(&self) -> &[SourceSamples] {
+        &self.sources
+    }
+
+    /// The number of samples.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The number of samples of each source.
+    pub fn lens(&self) -> Vec<u64> {
+        self.sources.iter().map(|source| source.len).collect()
+    }
+
+    /// The clip and the view of sample `sample`, which must be less than `len`, in `epoch`.
+    pub fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
+        let at = self.sources.partition_point(|source| source.first_sample <= sample) - 1;
+        self.sources[at].place(sample, epoch)
+    }
+}
+
+fn too_many() -> Error {
+    Error::limit("there are more views of clips than 64 bits can count")
+}
+
+impl SourceSamples {
+    fn new(dataset: &Dataset, rules: &Rules, cameras: Option<u32>) -> Result<Self> {
+        let draws = if rules.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
         let (draws, is_of_cameras) = (cameras.unwrap_or(draws), cameras.is_some());
-        let count = Count { temporal: options.temporal, frames: options.frames, short: options.short };
+        let count = Count { temporal: rules.temporal, frames: rules.frames, short: rules.short };
         let clips = dataset.len() / u64::from(draws);
-        let crops = options.augmentation.part.count();
-        let mut space =
-            Samples { kind: Kind::Even(1), crops, draws, is_of_cameras, len: 0, equal: None, longest: 0, short: 0 };
+        let crops = rules.augmentation.part.count();
+        let mut space = SourceSamples {
+            first_clip: 0,
+            first_sample: 0,
+            kind: Kind::Even(1),
+            crops,
+            draws,
+            is_of_cameras,
+            len: 0,
+            equal: None,
+            longest: 0,
+            short: 0,
+        };
+        let has_rate = rules.clock.0.is_some();
         match dataset.likely_frames_per_clip()? {
-            Some(n) if options.fps.is_none() => space.count_one(&count, n, clips)?,
+            Some(n) if !has_rate => space.count_one(&count, n, clips)?,
             _ if dataset.is_empty() => space.kind = Kind::Even(count.clip(0).0),
-            None if options.frames == Length::Stored && options.fps.is_none() => {
-                return Err(first_that_differs(dataset)?);
-            }
-            _ => space.count_each(&count, dataset, Clock(options.fps))?,
+            None if rules.frames == Length::Stored && !has_rate => return Err(first_that_differs(dataset)?),
+            _ => space.count_each(&count, dataset, rules.clock)?,
         }
         let groups = match &space.kind {
             Kind::Even(samples) => clips.checked_mul(*samples),
             Kind::Table(ends) => Some(ends.last().copied().unwrap_or(0)),
         };
-        let len = groups.and_then(|groups| groups.checked_mul(crops.into()));
-        space.len = len.ok_or_else(|| Error::limit("there are more views of clips than 64 bits can count"))?;
+        space.len = groups.and_then(|groups| groups.checked_mul(crops.into())).ok_or_else(too_many)?;
         Ok(space)
     }
 
@@ -140,31 +224,18 @@ impl Samples {
         Ok(())
     }
 
-    /// The number of samples.
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// The number of samples of some consecutive clips. The first of them is the first draw of a video.
-    pub fn samples_of(&self, clips: Range<u64>) -> u64 {
-        let draws = u64::from(self.draws);
-        let (begin, end) = (clips.start / draws, clips.end / draws);
-        let groups = match &self.kind {
-            Kind::Even(samples) => (end - begin).saturating_mul(*samples),
-            Kind::Table(ends) => {
-                let before = |clip: u64| clip.checked_sub(1).map_or(0, |last| ends[last as usize]);
-                before(end) - before(begin)
-            }
-        };
-        groups.saturating_mul(self.crops.into())
-    }
-
-    /// The clip and the view of sample `sample`, which must be less than `len`, in `epoch`.
-    pub fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
+    /// The clip and the view of a sample of this source in `epoch`.
+    fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
+        let sample = sample - self.first_sample;
         let (group, crop) = (sample / u64::from(self.crops), (sample % u64::from(self.crops)) as u32);
         let draws = u64::from(self.draws);
         let draw = if self.is_of_cameras { 0 } else { epoch % draws };
-        let place = |video: u64, number: u64| SamplePlace { clip: video * draws + draw, number, crop, camera: 0 };
+        let place = |video: u64, number: u64| SamplePlace {
+            clip: self.first_clip + video * draws + draw,
+            number,
+            crop,
+            camera: 0,
+        };
         match &self.kind {
             Kind::Even(samples) => place(group / (*samples).max(1), group % (*samples).max(1)),
             Kind::Table(ends) => {
@@ -182,8 +253,20 @@ mod tests {
     use crate::draw::WindowPad;
     use proptest::prelude::*;
 
-    fn space(kind: Kind, crops: u32, len: u64) -> Samples {
-        Samples { kind, crops, draws: 1, is_of_cameras: false, len, equal: None, longest: 0, short: 0 }
+    fn space(kind: Kind, crops: u32, len: u64) -> SourceSamples {
+        let (first_clip, first_sample) = (0, 0);
+        SourceSamples {
+            first_clip,
+            first_sample,
+            kind,
+            crops,
+            draws: 1,
+            is_of_cameras: false,
+            len,
+            equal: None,
+            longest: 0,
+            short: 0,
+        }
     }
 
     #[test]
@@ -196,7 +279,7 @@ mod tests {
 
     #[test]
     fn an_epoch_has_one_draw_of_each_video() {
-        let space = Samples { draws: 3, ..space(Kind::Even(2), 1, 4) };
+        let space = SourceSamples { draws: 3, ..space(Kind::Even(2), 1, 4) };
         let clips = |epoch| (0..4).map(|s| space.place(s, epoch)).map(|p| (p.clip, p.number)).collect::<Vec<_>>();
         assert_eq!(clips(0), [(0, 0), (0, 1), (3, 0), (3, 1)]);
         assert_eq!(clips(2), [(2, 0), (2, 1), (5, 0), (5, 1)]);

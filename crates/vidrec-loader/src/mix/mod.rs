@@ -11,7 +11,7 @@ use labels::LabelMaps;
 pub use counts::SourceCount;
 pub use labels::MixLabels;
 
-use super::options::{Settings, best_order};
+use super::options::{OwnOptions, Settings, best_order};
 use vidrec_dataset::{Clip, Dataset, TrackStats, track_stats_of};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
@@ -37,11 +37,14 @@ pub struct MixOptions {
     pub schedule: Vec<(u64, Vec<(String, f64)>)>,
     /// The rule for labels. Default [`MixLabels::Joined`].
     pub labels: MixLabels,
+    /// Options of the loader that some sources have of their own, by name. Default: none.
+    pub own: BTreeMap<String, OwnOptions>,
 }
 
 impl Default for MixOptions {
     fn default() -> Self {
-        MixOptions { samples_per_epoch: None, window: 1000, schedule: Vec::new(), labels: MixLabels::Joined }
+        let (schedule, labels, own) = (Vec::new(), MixLabels::Joined, BTreeMap::new());
+        MixOptions { samples_per_epoch: None, window: 1000, schedule, labels, own }
     }
 }
 
@@ -102,6 +105,8 @@ struct Inner {
     starts: Vec<u64>,
     samples_per_epoch: Option<u64>,
     labels: LabelMaps,
+    /// The options of each source of its own.
+    own: Vec<OwnOptions>,
 }
 
 impl Mix {
@@ -117,7 +122,7 @@ impl Mix {
         sources: impl IntoIterator<Item = (N, Dataset, f64)>,
         options: MixOptions,
     ) -> Result<Self> {
-        let MixOptions { samples_per_epoch, window, schedule, labels } = options;
+        let MixOptions { samples_per_epoch, window, schedule, labels, mut own } = options;
         let (mut weights, mut sets) = (Vec::new(), Vec::new());
         for (name, set, weight) in sources {
             if set.is_empty() {
@@ -136,8 +141,13 @@ impl Mix {
             start + set.len()
         });
         let labels = LabelMaps::new(&labels, shares.names(), &sets)?;
+        let each_own = shares.names().iter().map(|name| own.remove(name).unwrap_or_default()).collect();
+        if let Some((unknown, _)) = own.pop_first() {
+            let e = Error::usage("mix: options of a source that does not exist").found(unknown);
+            return Err(e.expected(format!("one of {}", shares.names().join(", "))));
+        }
         let all = Dataset::concat_of_any_classes(&sets)?;
-        Ok(Mix(Arc::new(Inner { shares, sets, all, starts, samples_per_epoch, labels })))
+        Ok(Mix(Arc::new(Inner { shares, sets, all, starts, samples_per_epoch, labels, own: each_own })))
     }
 
     /// The names of the sources, in order.
@@ -179,9 +189,9 @@ impl Mix {
         (clip < self.0.all.len()).then(|| (source, clip - self.0.starts[source]))
     }
 
-    /// The clips of each source.
-    pub(super) fn clips(&self) -> impl Iterator<Item = std::ops::Range<u64>> {
-        self.0.starts.iter().zip(&self.0.sets).map(|(&start, set)| start..start + set.len())
+    /// The options that each source has of its own.
+    pub(super) fn own(&self) -> &[OwnOptions] {
+        &self.0.own
     }
 
     /// The number of the source of a clip, which has this ordinal in the mix, and its label; -1 for none.

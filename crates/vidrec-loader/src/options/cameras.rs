@@ -1,10 +1,10 @@
 //! Several cameras that recorded the same scene.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::Missing;
+use super::{Missing, OwnOptions};
 use crate::require::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::words::words;
@@ -40,7 +40,7 @@ words!(CamerasCrop, "cameras: crop", { "same" => Same, "own" => Own });
 /// let options = LoaderOptions { cameras: Some(cameras), ..LoaderOptions::default() };
 /// # drop(options);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cameras {
     /// The cameras of a sample, in order, one or more. Clips of other cameras are in no sample.
@@ -58,6 +58,10 @@ pub struct Cameras {
     /// Whether all cameras have the same crop, flip and colors. Default [`CamerasCrop::Same`].
     #[serde(default)]
     pub crop: CamerasCrop,
+    /// Crop, flip, color and normalization that some cameras have of their own, by name. Default: none. Pictures of all
+    /// cameras have one size.
+    #[serde(default)]
+    pub own: BTreeMap<String, OwnOptions>,
 }
 
 fn camera() -> String {
@@ -80,7 +84,13 @@ impl Cameras {
             episode_attribute: episode(),
             missing: Missing::Error,
             crop: CamerasCrop::Same,
+            own: BTreeMap::new(),
         }
+    }
+
+    /// The options that each camera has of its own.
+    pub(super) fn each_own(&self) -> Vec<Option<&OwnOptions>> {
+        self.names.iter().map(|name| self.own.get(name)).collect()
     }
 
     /// Returns an error that names the option if a value makes no sense.
@@ -89,6 +99,31 @@ impl Cameras {
         if let Some(twice) = self.names.iter().find(|name| !seen.insert(name.as_str())) {
             return Err(Error::usage("loader option cameras: the same camera is given twice").found(twice));
         }
+        if let Some(unknown) = self.own.keys().find(|name| !self.names.contains(name)) {
+            let e = Error::usage("loader option cameras: options of a camera that is not one of them").found(unknown);
+            return Err(e.expected(format!("one of {}", self.names.join(", "))));
+        }
+        if let Some((name, _)) = self.own.iter().find(|(_, own)| own.frames.is_some()) {
+            let e = Error::usage(format!("loader option cameras: camera \"{name}\" has frames of its own"));
+            return Err(e.help("frames of all cameras are those at the times of the first camera's"));
+        }
         require((1..=MOST_CAMERAS).contains(&self.names.len()), "cameras", self.names.len(), "1 to 256")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Frames;
+
+    #[test]
+    fn options_of_a_camera_that_make_no_sense_are_named() {
+        let with = |name: &str, own: OwnOptions| Cameras { own: [(name.into(), own)].into(), ..Cameras::new(["top"]) };
+        with("top", OwnOptions { flip: Some(0.5), ..OwnOptions::default() }).check().unwrap();
+        let e = with("wrist", OwnOptions::default()).check().unwrap_err().to_string();
+        assert!(e.contains("found wrist") && e.contains("one of top"), "{e}");
+        let frames = OwnOptions { frames: Some(Frames::run(2)), ..OwnOptions::default() };
+        let e = with("top", frames).check().unwrap_err().to_string();
+        assert!(e.contains("frames of its own"), "{e}");
     }
 }

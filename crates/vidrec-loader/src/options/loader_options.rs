@@ -1,6 +1,6 @@
 //! All options of a training loop.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,10 +9,10 @@ use super::best_order::best_order;
 use super::json::null_is_default;
 use super::settings::{Division, Sampling, Settings};
 use super::{
-    Batching, Cameras, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, Pictures, Prefetch,
-    TrackWindow,
+    Batching, Cameras, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, OwnOptions, Pictures,
+    Prefetch, Rules, TrackWindow,
 };
-use crate::draw::{Augmentation, ColorJitter, Length};
+use crate::draw::{Augmentation, Clock, ColorJitter, Length};
 use crate::kernel::Channels;
 use crate::require::require;
 use crate::state::LoaderState;
@@ -150,21 +150,25 @@ impl Default for LoaderOptions {
 }
 
 impl LoaderOptions {
-    /// Takes the options apart. They must have been checked, and the order settled.
-    pub(crate) fn settings(&self) -> Settings {
-        let LoaderOptions { batch_size, frames, flip, color, channels, dtype, layout, decoder, .. } = *self;
+    /// Takes the options apart, with those that each source of a mix has of its own. They must have been checked, and the
+    /// order settled.
+    pub(crate) fn settings(&self, own: &[OwnOptions]) -> Settings {
+        let LoaderOptions { batch_size, channels, dtype, layout, decoder, .. } = *self;
         let (batching, (rank, world_size)) = (self.batching.as_ref(), self.rank);
+        let rules: Vec<Rules> = self.each(own).iter().flatten().map(LoaderOptions::rules).collect();
+        let mut sizes = Vec::new();
+        for size in rules.iter().flat_map(|rules| &rules.sizes) {
+            if !sizes.contains(size) {
+                sizes.push(*size);
+            }
+        }
         Settings {
             batch_size,
-            frames: frames.length(),
-            short: frames.short(),
-            fps: frames.fps(),
-            temporal: frames.temporal(),
+            rules,
             seed: self.seed,
             threads: self.threads,
-            augmentation: Augmentation { part: self.crop.part(), resize: self.crop.resize(), flip, color },
             pictures: Pictures {
-                size: self.crop.size(),
+                size: sizes[0],
                 channels,
                 dtype,
                 layout,
@@ -174,13 +178,13 @@ impl LoaderOptions {
             },
             batching: Division {
                 buckets: batching.map_or(&[][..], |batching| batching.buckets()).to_vec(),
-                sizes: self.crop.sizes().to_vec(),
+                sizes,
                 budget: batching.and_then(|batching| batching.budget()),
             },
             fields: self.fields.clone(),
             tracks: self.tracks.clone(),
             cameras: self.cameras.clone(),
-            sampling: Sampling { order: self.order.clone(), draws: frames.draws(), rank, world_size, last: self.last },
+            sampling: Sampling { order: self.order.clone(), rank, world_size, last: self.last },
             prefetch: self.prefetch,
             on_bad_frame: self.on_bad_frame,
             decoded_cache: self.decoded_cache.clone(),
@@ -210,8 +214,68 @@ impl LoaderOptions {
         }
     }
 
-    /// Returns an error that names the option if a value makes no sense.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// The same with the options that a source or a camera has of its own.
+    fn with_own(&self, own: Option<&OwnOptions>) -> LoaderOptions {
+        let mut options = self.clone();
+        if let Some(OwnOptions { frames, crop, flip, color, normalize }) = own {
+            options.frames = frames.unwrap_or(options.frames);
+            options.crop = crop.clone().unwrap_or(options.crop);
+            options.flip = flip.unwrap_or(options.flip);
+            options.color = color.unwrap_or(options.color);
+            options.normalize = normalize.or(options.normalize);
+        }
+        options
+    }
+
+    fn rules(&self) -> Rules {
+        let LoaderOptions { frames, crop, flip, color, normalize, .. } = self;
+        let sizes = if crop.sizes().is_empty() { vec![crop.size()] } else { crop.sizes().to_vec() };
+        Rules {
+            frames: frames.length(),
+            short: frames.short(),
+            clock: Clock(frames.fps()),
+            temporal: frames.temporal(),
+            draws: frames.draws(),
+            augmentation: Augmentation { part: crop.part(), resize: crop.resize(), flip: *flip, color: *color },
+            normalize: normalize.unwrap_or(Normalize::NONE),
+            reducing_gap: crop.reducing_gap(),
+            sizes,
+        }
+    }
+
+    /// The options of each source, for each of its cameras.
+    fn each(&self, own: &[OwnOptions]) -> Vec<Vec<LoaderOptions>> {
+        let cameras = self.cameras.as_ref().map_or_else(|| vec![None], Cameras::each_own);
+        let of_source = |own| {
+            let options = self.with_own(own);
+            cameras.iter().map(|own| options.with_own(*own)).collect()
+        };
+        if own.is_empty() { vec![of_source(None)] } else { own.iter().map(|own| of_source(Some(own))).collect() }
+    }
+
+    /// Returns an error that names the option if a value makes no sense, with the options that each source of a mix has of
+    /// its own. `names` are those of the sources.
+    pub(crate) fn check(&self, own: &[OwnOptions], names: &[String]) -> Result<()> {
+        self.cameras.iter().try_for_each(Cameras::check)?;
+        let each = self.each(own);
+        for (i, options) in each.iter().enumerate() {
+            let named = |e: Error| match names.get(i).filter(|_| own[i] != OwnOptions::default()) {
+                Some(name) => e.also_help(format!("this is of source \"{name}\"")),
+                None => e,
+            };
+            options.iter().try_for_each(LoaderOptions::check_alone).map_err(named)?;
+            let sizes = |options: &LoaderOptions| (options.crop.size(), options.crop.sizes().to_vec());
+            if options.iter().any(|camera| sizes(camera) != sizes(&options[0])) {
+                let e =
+                    Error::usage("loader option cameras: pictures of all cameras have one size").found("several sizes");
+                return Err(named(e));
+            }
+        }
+        self.check_buckets(&each.iter().map(|options| &options[0]).collect::<Vec<_>>())
+    }
+
+    /// Returns an error if a value makes no sense by itself.
+    fn check_alone(&self) -> Result<()> {
         require(self.batch_size > 0, "batch_size", self.batch_size, "1 or more")?;
         require(self.threads != Some(0), "threads", 0, "1 or more")?;
         require((0.0..=1.0).contains(&self.flip), "flip", self.flip, "a probability, 0 to 1")?;
@@ -224,8 +288,6 @@ impl LoaderOptions {
         self.check_normalize()?;
         self.prefetch.check()?;
         self.batching.iter().try_for_each(Batching::check)?;
-        self.check_buckets()?;
-        self.cameras.iter().try_for_each(Cameras::check)?;
         self.tracks.iter().try_for_each(|(name, window)| window.check(name))
     }
 
@@ -240,14 +302,17 @@ impl LoaderOptions {
         Ok(())
     }
 
-    /// Returns an error if buckets make no sense for the frames or sizes.
-    fn check_buckets(&self) -> Result<()> {
-        let (length, sizes) = (self.frames.length(), self.crop.sizes());
-        let is_any = matches!(length, Length::Any { .. });
+    /// Returns an error if buckets make no sense for the frames or sizes of the sources.
+    fn check_buckets(&self, sources: &[&LoaderOptions]) -> Result<()> {
+        let lengths = || sources.iter().map(|options| options.frames.length());
+        let is_any = lengths().any(|length| matches!(length, Length::Any { .. }));
+        let differ = lengths().any(|length| Some(length) != lengths().next());
         let buckets = self.batching.as_ref().map_or(&[][..], Batching::buckets);
-        let number = buckets.len().max(1) * sizes.len().max(1);
+        let sizes =
+            sources.iter().flat_map(|options| options.crop.sizes().iter().copied().chain([options.crop.size()]));
+        let number = buckets.len().max(1) * sizes.collect::<BTreeSet<_>>().len();
         require(number <= 256, "batching: buckets and sizes", number, "at most 256 combinations")?;
-        if !buckets.is_empty() && !is_any {
+        if !buckets.is_empty() && !is_any && !differ {
             let e = Error::usage("loader option batching: buckets are for frames of any number, AllFrames");
             return Err(e.hint(Hint::Unset("batching")));
         }
@@ -257,9 +322,11 @@ impl LoaderOptions {
                 Error::usage("loader option batching: clips of any length need buckets, which determine how many fit");
             return Err(e.hint(Hint::Set("batching")));
         }
-        if let (Length::Any { most: Some(most) }, Some(&last)) = (length, buckets.last()) {
-            let expected = format!("one of {most} or more");
-            require(most <= last, "batching: buckets", format_args!("{buckets:?}"), &expected)?;
+        for length in lengths() {
+            if let (Length::Any { most: Some(most) } | Length::Fixed(most), Some(&last)) = (length, buckets.last()) {
+                let expected = format!("one of {most} or more");
+                require(most <= last, "batching: buckets", format_args!("{buckets:?}"), &expected)?;
+            }
         }
         Ok(())
     }
@@ -271,7 +338,7 @@ mod tests {
 
     #[test]
     fn the_defaults_are_accepted_and_json_has_them() {
-        LoaderOptions::default().check().unwrap();
+        LoaderOptions::default().check(&[], &[]).unwrap();
         let json = serde_json::to_string(&LoaderOptions::default()).unwrap();
         assert_eq!(serde_json::from_str::<LoaderOptions>(&json).unwrap(), LoaderOptions::default());
         assert_eq!(serde_json::from_str::<LoaderOptions>("{}").unwrap(), LoaderOptions::default());
@@ -307,7 +374,7 @@ mod tests {
             ("prefetch", LoaderOptions { prefetch: Prefetch { batches: 0, ..Prefetch::default() }, ..d() }),
             ("cameras", LoaderOptions { cameras: Some(Cameras::new::<String>([])), ..d() }),
         ] {
-            let e = options.check().unwrap_err();
+            let e = options.check(&[], &[]).unwrap_err();
             assert!(e.to_string().contains(name), "{name}: {e}");
         }
     }

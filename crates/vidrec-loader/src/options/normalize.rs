@@ -31,7 +31,7 @@ impl Normalize {
     pub const KINETICS: Normalize = Normalize { mean: [0.45; 3], std: [0.225; 3] };
 
     /// No change.
-    pub(super) const NONE: Normalize = Normalize { mean: [0.0; 3], std: [1.0; 3] };
+    pub(crate) const NONE: Normalize = Normalize { mean: [0.0; 3], std: [1.0; 3] };
 
     /// Returns an error that names the field if a value makes no sense.
     pub(super) fn check(&self) -> Result<()> {

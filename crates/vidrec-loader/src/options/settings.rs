@@ -3,22 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::batching::Budget;
-use super::{Cameras, DecodedCache, Draws, OnBadFrame, Pictures, Prefetch, ShortClips, TrackWindow};
-use crate::draw::{Augmentation, Length, Temporal};
-use vidrec_sampler::Rate;
+use super::{Cameras, DecodedCache, OnBadFrame, Pictures, Prefetch, Rules, TrackWindow};
 use vidrec_sampler::order::{Last, Order};
 
 /// The options of a loader, taken apart.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub batch_size: u32,
-    pub frames: Length,
-    pub short: ShortClips,
-    pub fps: Option<Rate>,
-    pub temporal: Temporal,
+    /// The rules of each source of a mix, or of the only data set: those of each camera.
+    pub rules: Vec<Rules>,
     pub seed: u64,
     pub threads: Option<usize>,
-    pub augmentation: Augmentation,
     pub pictures: Pictures,
     pub batching: Division,
     pub fields: Vec<String>,
@@ -34,7 +29,6 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Sampling {
     pub order: Order,
-    pub draws: Draws,
     pub rank: u32,
     pub world_size: u32,
     pub last: Last,
@@ -45,7 +39,7 @@ pub(crate) struct Sampling {
 pub(crate) struct Division {
     /// The lengths of samples.
     pub buckets: Vec<u32>,
-    /// The sizes of pictures.
+    /// The sizes of pictures, one or more.
     pub sizes: Vec<(u32, u32)>,
     /// The maximum content of a batch.
     pub budget: Option<Budget>,
@@ -54,6 +48,6 @@ pub(crate) struct Division {
 impl Division {
     /// Whether clips go to buckets.
     pub fn divides(&self) -> bool {
-        !self.buckets.is_empty() || !self.sizes.is_empty()
+        !self.buckets.is_empty() || self.sizes.len() > 1
     }
 }
