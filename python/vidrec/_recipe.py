@@ -41,6 +41,9 @@ class RecipeOptions(TypedDict, total=False):
         turbo, which takes up to a tenth less time.
     frames : default 8
         Frames to take from each video: a number, "fps:RATE", "every:K", "all" or "keyframes".
+    images : default False
+        Each picture (.jpg, .jpeg, .png, .webp) of a folder is a clip of one frame, instead of a frame of its
+        folder's clip. Videos are then passed over.
     label_column
         The column of a manifest that has the labels, such as class. Default: label, labels
     max_duration
@@ -117,6 +120,7 @@ class RecipeOptions(TypedDict, total=False):
     draws: Optional[int]
     effort: Optional[int]
     frames: Optional[FrameChoice]
+    images: Optional[bool]
     label_column: Optional[str]
     max_duration: Optional[float]
     max_failures: Union[float, str, None]

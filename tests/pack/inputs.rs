@@ -460,6 +460,38 @@ fn folders_of_frames_are_clips() {
 }
 
 #[test]
+fn pictures_of_folders_are_clips_of_one_frame() {
+    let bench = Bench::new();
+    bench.make("root/cats/%d.jpg", "-f lavfi -i testsrc2=s=96x64:r=10:d=0.3 -q:v 2");
+    bench.make("root/dogs/deep/big.png", "-f lavfi -i testsrc2=s=64x128:r=1:d=1");
+    bench.make("root/dogs/v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
+    bench.write("root/dogs/bad.png", "no picture");
+    let run = bench.pack(&bench.path("root"), &["--images", "--size", "32"]);
+    assert!(run.status.code() == Some(3) && show(&run).contains("dogs/bad.png"), "{}", show(&run));
+    assert!(show(&run).contains("ignored 1 .mp4 file, such as dogs/v.mp4"), "{}", show(&run));
+    let set = Dataset::open(bench.path("set")).unwrap();
+    let facts = |clip: vidrec::Clip<'_>| {
+        let (source, class) = (clip.source().unwrap().to_string(), clip.class().unwrap().to_string());
+        (source, class, clip.frame_count(), (clip.width(), clip.height()))
+    };
+    let found: Vec<_> = set.clips().map(|clip| facts(clip.unwrap())).collect();
+    let cat = |i: u32| (format!("cats/{i}.jpg"), "cats".into(), 1, (48, 32));
+    let dog = ("dogs/deep/big.png".into(), "dogs".into(), 1, (32, 64));
+    assert_eq!(found, [cat(1), cat(2), cat(3), dog]);
+
+    // A list names the same pictures.
+    let list = bench.write("root/list.csv", "path,label\ncats/1.jpg,cats\ndogs/deep/big.png,dogs\n");
+    let listed = bench.packed(&list, &["--images", "--size", "32"]);
+    let jpegs = |set: &Dataset, clip| set.clip(clip).unwrap().frame(0).unwrap().jpeg().to_vec();
+    assert!(jpegs(&listed, 0) == jpegs(&set, 0) && jpegs(&listed, 1) == jpegs(&set, 3));
+
+    let kept = bench.packed(&bench.path("root/cats"), &["--images", "--quality", "original"]);
+    assert_eq!(jpegs(&kept, 1), fs::read(bench.path("root/cats/2.jpg")).unwrap());
+    let run = bench.pack(&bench.path("root"), &["--images", "--fps", "2"]);
+    assert!(run.status.code() == Some(2) && show(&run).contains("omit --images"), "{}", show(&run));
+}
+
+#[test]
 fn jpegs_pass_through_byte_for_byte() {
     let bench = Bench::new();
     bench.make("root/c/%05d.jpg", "-f lavfi -i testsrc2=s=400x300:r=10:d=0.5 -q:v 3");

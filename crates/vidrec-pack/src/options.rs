@@ -6,7 +6,7 @@ use super::run::RunOptions;
 use super::track::PlannedTrack;
 use super::work::{ClipRecipe, FrameOptions, LimitOptions, PictureOptions, Resources, VideoStore};
 use serde_json::{Map, Value};
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::json_object::JsonObject;
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] the pack uses.
@@ -41,6 +41,9 @@ pub struct PackOptions {
 /// Options that decide whether videos fail, but not the bytes of those that do not.
 const OF_FAILURES: [&str; 2] = ["timeout", "max_failures"];
 
+/// Options of the choice of frames, which pictures do not have.
+const OF_FRAMES: [&str; 6] = ["frames", "sample", "short", "draws", "seed", "segments"];
+
 /// Options that say where inputs are, beside the inputs themselves.
 const PLACES: [&str; 3] = ["root", "classes", "outside"];
 
@@ -52,7 +55,12 @@ impl PackOptions {
         self.input.check()?;
         self.frames.check()?;
         self.limits.check()?;
-        self.pictures.check()
+        self.pictures.check()?;
+        if self.input.images && self.frames != FrameOptions::default() {
+            let e = Error::usage("pictures that are clips have one frame each, so there are no frames to choose");
+            return Err(e.found("options of frames").hint(Hint::Unset("images")));
+        }
+        Ok(())
     }
 
     /// Reads options from JSON, or from what else serde made of TOML: an object with an entry for each option that is
@@ -145,6 +153,9 @@ impl PackOptions {
     pub(super) fn settings(&self) -> Result<JsonObject> {
         let mut settings = self.to_map()?;
         OF_FAILURES.iter().chain(&PLACES).for_each(|name| drop(settings.remove(*name)));
+        if self.input.images {
+            OF_FRAMES.iter().for_each(|name| drop(settings.remove(*name)));
+        }
         settings.extend(FIXED.map(|(name, value)| (name.to_owned(), value.into())));
         Ok(JsonObject(settings))
     }

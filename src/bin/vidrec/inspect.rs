@@ -212,9 +212,9 @@ fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
 }
 
 fn render(o: &Overview<'_>) -> String {
-    let per_clip = o.frames_per_clip.map_or("various numbers of".into(), |n| n.to_string());
+    let per_clip = o.frames_per_clip.map_or("various numbers of frames".into(), |n| count(n.into(), "frame"));
     let mut text = format!(
-        "vidrec format {}, written by {}\n{} of {per_clip} frames, {} in all, {}\n",
+        "vidrec format {}, written by {}\n{} of {per_clip}, {} in all, {}\n",
         o.format_version,
         if o.tool.is_empty() { "an unnamed program".into() } else { printable(&o.tool) },
         count(o.clips, "clip"),

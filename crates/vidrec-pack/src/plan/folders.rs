@@ -9,6 +9,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::endings::has_video_ending;
 use super::found::FoundVideo;
 use super::labels::Label;
+use super::options::InputOptions;
 use super::passed_over::{PassedOverTally, kind_by_ending, kind_of_special};
 use super::pictures::is_picture;
 use vidrec_format::error::{Error, ErrorKind, Result};
@@ -36,19 +37,19 @@ impl Contents {
 /// Adds the clips below `root` in the order of their paths, and counts the files that belong to no clip.
 ///
 /// An entry that cannot be looked at (a link to nothing, a folder that cannot be listed) becomes a clip with a
-/// fault, at its place in the order. So does a link that leads out of `root`, unless `outside` is set.
+/// fault, at its place in the order. So does a link that leads out of `root`, unless the options allow it.
 ///
 /// # Errors
 ///
 /// `root` itself cannot be listed, or the machine lacks the resources to list folders.
 pub(super) fn walk(
     root: &Path,
-    outside: bool,
+    options: &InputOptions,
     found: &mut Vec<FoundVideo>,
     passed_over: &mut PassedOverTally,
 ) -> Result<()> {
-    let mut walk = Walk { root, folders: BTreeMap::new(), entries: Vec::new(), passed_over };
-    let mut inside = if outside { None } else { Some(Inside::new(root)?) };
+    let mut walk = Walk { root, images: options.images, folders: BTreeMap::new(), entries: Vec::new(), passed_over };
+    let mut inside = if options.outside { None } else { Some(Inside::new(root)?) };
     let mut leads_out = |entry: &DirEntry| {
         entry.depth() > 0
             && entry.path_is_symlink()
@@ -75,6 +76,8 @@ pub(super) fn walk(
 /// A walk through the folders of an input.
 struct Walk<'a> {
     root: &'a Path,
+    /// Whether each picture is a clip.
+    images: bool,
     folders: BTreeMap<PathBuf, Contents>,
     /// Entries that may be clips, in order. Pictures are only counted.
     entries: Vec<FolderEntry>,
@@ -91,9 +94,9 @@ impl Walk<'_> {
             self.entries.push(FolderEntry::Folder(entry.into_path()));
         } else if !entry.file_type().is_file() {
             self.passed_over.add(kind_of_special(entry.file_type()), || below(self.root, path));
-        } else if is_picture(path) {
+        } else if is_picture(path) && !self.images {
             self.add_picture(path);
-        } else if has_video_ending(path) {
+        } else if self.is_clip(path) {
             self.folder_of(path).videos += 1;
             self.entries.push(FolderEntry::Video(entry.into_path()));
         } else {
@@ -112,9 +115,9 @@ impl Walk<'_> {
         }
         if unreadable.is_folder {
             self.entries.push(FolderEntry::Unreadable(unreadable));
-        } else if is_picture(path) {
+        } else if is_picture(path) && !self.images {
             self.add_picture(path);
-        } else if has_video_ending(path) {
+        } else if self.is_clip(path) {
             self.folder_of(path).videos += 1;
             self.entries.push(FolderEntry::Unreadable(unreadable));
         } else {
@@ -125,12 +128,17 @@ impl Walk<'_> {
     /// Takes a link that leads out of the input.
     fn take_outside(&mut self, entry: DirEntry) {
         let fault = LEADS_OUT.to_owned();
-        if !entry.file_type().is_dir() && is_picture(entry.path()) {
+        if !entry.file_type().is_dir() && is_picture(entry.path()) && !self.images {
             let name = below(self.root, entry.path());
             self.folder_of(entry.path()).fault.get_or_insert_with(|| format!("{name}: {fault}"));
         }
         let (path, is_folder) = (entry.path().to_owned(), entry.file_type().is_dir());
         self.take_unreadable(Unreadable { path, is_folder, fault });
+    }
+
+    /// Whether a file is a clip by its name.
+    fn is_clip(&self, path: &Path) -> bool {
+        if self.images { is_picture(path) } else { has_video_ending(path) }
     }
 
     fn add_picture(&mut self, path: &Path) {

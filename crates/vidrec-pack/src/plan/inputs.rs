@@ -191,7 +191,7 @@ impl Gathered {
             return Ok(());
         }
         let before = self.found.len();
-        folders::walk(path, options.outside, &mut self.found, &mut self.passed_over)?;
+        folders::walk(path, options, &mut self.found, &mut self.passed_over)?;
         // A folder of frames that is itself an input has its own name as its source.
         let is_clip = self.found.get(before).is_some_and(|found| found.path == path);
         self.set_root(before, if is_clip { path.parent().unwrap_or(path) } else { path })

@@ -9,7 +9,7 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::natural_order::{NaturalOrder, is_hidden};
 
 /// Extensions of pictures that can be the frames of a clip.
-const PICTURE_ENDINGS: [&str; 3] = ["jpg", "jpeg", "png"];
+const PICTURE_ENDINGS: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
 
 /// Returns the pictures of a folder in the natural order of their names: `img_2.jpg` before `img_10.jpg`.
 ///

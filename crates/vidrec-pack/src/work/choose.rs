@@ -43,6 +43,9 @@ pub(super) fn select(
     timeline: &Timeline,
     notes: &ChoiceNotes,
 ) -> Result<Vec<Selection>> {
+    if input.images {
+        return paced(Pace::All, options, timeline, &notes.thinned);
+    }
     let Some(segment) = job.segment else {
         return select_within(job, options, timeline, notes);
     };

@@ -13,13 +13,15 @@ use super::failure::{ClipFailure, PackStage};
 use super::memory::{self, HeldMemory};
 use super::options::ClipRecipe;
 use super::packed::{PackedClip, PackedFrame, held_bytes, repeated_frames};
+use super::quality::Quality;
 use super::tracks::TrackSource;
 use super::{fault, pictures, sound, video};
-use crate::plan::Job;
+use crate::plan::{self, Job};
 use crate::video::{Stage, Timeline};
 use vidrec_dataset::writer::ClipInfo;
 use vidrec_format::json_object::JsonObject;
 use vidrec_sampler::Selection;
+use vidrec_store::location::is_remote;
 
 /// One video in this many has its frames compared with the encoded JPEGs, for the report. The number is high
 /// enough that the comparison costs next to nothing.
@@ -74,7 +76,8 @@ fn sample_and_encode(
         *chosen.borrow_mut() = selections;
         Ok(wanted)
     };
-    let source = if recipe.store.is_folder(&job.path) {
+    let is_kept = recipe.pictures.quality == Quality::Original && plan::is_jpeg(&job.path) && !is_remote(&job.path);
+    let source = if recipe.store.is_folder(&job.path) || is_kept {
         needs_times(job, recipe)?;
         pictures::sample(&job.path, recipe, &choose)
     } else {

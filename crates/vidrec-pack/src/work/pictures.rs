@@ -23,13 +23,13 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_jpeg::{Decoder, RgbPicture};
 
-/// Reads the images that `choose` selects.
+/// Reads the images that `choose` selects, of a folder or a single file.
 pub(super) fn sample(
-    folder: &Path,
+    path: &Path,
     recipe: ClipRecipe<'_>,
     choose: &dyn Fn(&Timeline) -> Result<Vec<u32>>,
 ) -> Result<EncodedSource, ClipFailure> {
-    let paths = recipe.store.pictures(folder)?;
+    let paths = if recipe.store.is_folder(path) { recipe.store.pictures(path)? } else { vec![path.to_owned()] };
     if paths.is_empty() {
         return Err(failure(Stage::Stream, &Error::usage("the folder has no JPEG or PNG files")));
     }
