@@ -91,7 +91,7 @@ pub use vidrec_dataset::writer::{
 };
 pub use vidrec_dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
-    Summary, TrackStats, TrackView, WarmReport, class_stats, stats, stats_of, track_stats,
+    Summary, TrackStats, TrackView, WarmReport, class_stats, picture_stats, stats, stats_of, track_stats,
 };
 pub use vidrec_format::byte_size::parse_bytes;
 #[doc(hidden)]

@@ -144,6 +144,11 @@ impl Dataset {
         to_json(&task::wait(py, true, || vidrec::track_stats(&self.0, names.as_deref()))?)
     }
 
+    /// Statistics of the pixels of some frames of each clip, as JSON.
+    fn picture_stats(&self, py: Python<'_>, frames: u32) -> PyResult<String> {
+        to_json(&task::wait(py, true, || vidrec::picture_stats(&self.0, frames))?)
+    }
+
     /// The names of the tracks that a clip has.
     fn tracks_of(&self, py: Python<'_>, ordinal: u64) -> PyResult<Vec<String>> {
         let names = || Ok(self.0.clip(ordinal)?.tracks()?.names().map(str::to_owned).collect());

@@ -68,6 +68,11 @@ impl Mix {
         to_json(&task::wait(py, true, || self.0.track_stats(names.as_deref()))?)
     }
 
+    /// Statistics of the pixels of some frames of each clip, as JSON.
+    fn picture_stats(&self, py: Python<'_>, frames: u32) -> PyResult<String> {
+        to_json(&task::wait(py, true, || self.0.picture_stats(frames))?)
+    }
+
     /// What was fetched so far, as JSON; none if no source is remote.
     fn remote_stats(&self) -> PyResult<Option<String>> {
         self.0.dataset().remote_stats().as_ref().map(to_json).transpose()

@@ -16,6 +16,7 @@ from . import _choice, _display, _pictures, _storage, _vidrec
 from . import stored_track as _track
 from ._choice import Clips
 from ._storage import Path, Size
+from ._values import U32, whole
 from .errors import Error, UsageError
 from .results import DatasetInfo, RemoteStats, TrackSchema, TrackStats
 from .words import Io
@@ -91,6 +92,14 @@ def track_stats_of(inner: Union[_vidrec.Dataset, _vidrec.Mix], tracks: Optional[
         raise UsageError(f"track_stats takes names in a list, found {tracks!r}")
     told = json.loads(inner.track_stats(None if tracks is None else list(tracks)))
     return {name: TrackStats.from_dict(stats) for name, stats in told.items()}
+
+
+def picture_stats_of(inner: Union[_vidrec.Dataset, _vidrec.Mix], frames: int) -> TrackStats:
+    """Statistics of pictures of a data set or a mix."""
+    count = whole(frames, 1, U32)
+    if count is None:
+        raise UsageError(f"picture_stats: expected frames of 1 or more, found {frames!r}")
+    return TrackStats.from_dict(json.loads(inner.picture_stats(count)))
 
 
 def opened(dataset: Union[Dataset, Path], storage: Optional[Dict[str, Any]] = None) -> Dataset:
@@ -221,6 +230,26 @@ class Dataset(Sequence["Clip"]):
             There is no such track, or it has texts.
         """
         return track_stats_of(self._inner, tracks)
+
+    def picture_stats(self, frames: int = 4) -> TrackStats:
+        """Statistics of red, green and blue, as fractions of full, to normalize pictures by.
+
+        Parameters
+        ----------
+        frames : int, default 4
+            How many frames of each clip count, at most, spread evenly over it. All of their pixels do.
+
+        Returns
+        -------
+        vidrec.results.TrackStats
+            Three numbers of each, the same for any number of threads.
+
+        Examples
+        --------
+        >>> stats = vidrec.open("train").picture_stats()
+        >>> loader = vidrec.Loader("train", dtype="float32", normalize=vidrec.Normalize(stats.mean, stats.std))
+        """
+        return picture_stats_of(self._inner, frames)
 
     @property
     def fingerprint(self) -> str:

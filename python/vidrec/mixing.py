@@ -10,7 +10,7 @@ from . import _vidrec
 from ._options import own_to_json
 from ._storage import Path
 from .colors import ColorJitter, Normalize
-from .dataset import Dataset, opened, track_stats_of
+from .dataset import Dataset, opened, picture_stats_of, track_stats_of
 from .errors import UsageError
 from .frames import Uniform
 from .own import FRAMES, CropGiven, FramesGiven, Own, one
@@ -186,6 +186,21 @@ class Mix:
             count the same.
         """
         return track_stats_of(self._inner, tracks)
+
+    def picture_stats(self, frames: int = 4) -> TrackStats:
+        """Statistics of red, green and blue, in which each source counts as its weight says.
+
+        Parameters
+        ----------
+        frames : int, default 4
+            As in :meth:`Dataset.picture_stats`.
+
+        Returns
+        -------
+        vidrec.results.TrackStats
+            As :meth:`Dataset.picture_stats` gives them. Weights are those of the first sample.
+        """
+        return picture_stats_of(self._inner, frames)
 
     def place(self, clip: int) -> Tuple[str, int]:
         """The source of a clip, and its index in it.

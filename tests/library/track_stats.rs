@@ -154,3 +154,53 @@ fn equal_numbers_are_normalized_to_zero() {
         assert_eq!(TrackNormalize::of(stats, scaling), expected, "{scaling}");
     }
 }
+
+/// The same numbers, from decoded pixels one by one.
+#[test]
+fn statistics_of_pictures_are_those_of_their_pixels() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sets = Vec::new();
+    for (i, sizes) in [vec![(24, 16), (16, 16)], vec![(32, 24)]].into_iter().enumerate() {
+        let dir = folder.path().join(i.to_string());
+        let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
+        for (clip, size) in (0u32..).zip(sizes) {
+            let frames: Vec<_> = (0..6).map(|t| jpeg(size, i as u32 * 50 + clip * 10 + t)).collect();
+            let frames: Vec<_> = frames.iter().map(|jpeg| FrameData { jpeg, pts: 0, source_index: None }).collect();
+            let info = ClipInfo { width: size.0, height: size.1, ..ClipInfo::default() };
+            writer.append(&info, &frames).unwrap();
+        }
+        writer.finish().unwrap();
+        sets.push(Dataset::open(&dir).unwrap());
+    }
+    // Frames 1 and 4 of six are the centers of two equal parts.
+    let levels = |set: &Dataset| {
+        let mut decoder = vidrec::jpeg::Decoder::new().unwrap();
+        let mut all: [Vec<f64>; 3] = Default::default();
+        for clip in set.clips() {
+            for t in [1, 4] {
+                let clip = clip.as_ref().unwrap();
+                let picture = decoder.decode_picture(clip.frame(t).unwrap().jpeg()).unwrap();
+                let put = |(i, &level): (usize, &u8)| all[i % 3].push(f64::from(level) / 255.0);
+                picture.pixels.iter().enumerate().for_each(put);
+            }
+        }
+        all
+    };
+    let found = vidrec::picture_stats(&sets[0], 2).unwrap();
+    for (i, mut channel) in levels(&sets[0]).into_iter().enumerate() {
+        channel.sort_by(f64::total_cmp);
+        let n = channel.len() as f64;
+        let mean = channel.iter().sum::<f64>() / n;
+        let std = (channel.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
+        assert!((found.mean[i] - mean).abs() < 1e-12 && (found.std[i] - std).abs() < 1e-12);
+        assert_eq!((found.count[i], found.clips), (channel.len() as u64, 2));
+        assert_eq!([found.min[i], found.max[i]], [channel[0], channel[channel.len() - 1]]);
+        let quantiles = [found.q01[i], found.q10[i], found.q50[i], found.q90[i], found.q99[i]];
+        assert_eq!(quantiles, [1, 10, 50, 90, 99].map(|percent| quantile(&channel, percent)));
+    }
+    let mix = Mix::new([("a", sets[0].clone(), 3.0), ("b", sets[1].clone(), 1.0)], MixOptions::default()).unwrap();
+    let (mixed, other) = (mix.picture_stats(2).unwrap(), vidrec::picture_stats(&sets[1], 2).unwrap());
+    for i in 0..3 {
+        assert!((mixed.mean[i] - (0.75 * found.mean[i] + 0.25 * other.mean[i])).abs() < 1e-12);
+    }
+}

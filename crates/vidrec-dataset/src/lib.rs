@@ -52,9 +52,11 @@ pub use shard::{Shard, split_payload};
 pub use shard_file::ShardFile;
 #[doc(hidden)]
 pub use source::Source;
-pub use stats::{Bin, ClassStats, Distribution, Stats, Summary, TrackStats, class_stats, stats, stats_of, track_stats};
+pub use stats::{
+    Bin, ClassStats, Distribution, Stats, Summary, TrackStats, class_stats, picture_stats, stats, stats_of, track_stats,
+};
 #[doc(hidden)]
-pub use stats::{ClipNumbers, track_stats_of};
+pub use stats::{ClipNumbers, Levels, level_stats, picture_stats_of, track_stats_of};
 #[doc(hidden)]
 pub use tables::Tables;
 pub use track::{ClipTracks, TrackView};

@@ -115,6 +115,8 @@ class Stats(Result):
     """Bytes of all frames decoded to RGB with one byte per channel, for the frames whose size is known."""
     tracks: Optional[Dict[str, TrackStats]] = None
     """Statistics of tracks, by name; None without ``--tracks``."""
+    pictures: Optional[TrackStats] = None
+    """Statistics of red, green and blue; None without ``--pictures``."""
 
 
 @dataclass(frozen=True, repr=False)

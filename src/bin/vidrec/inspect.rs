@@ -27,13 +27,16 @@ pub struct Args {
     /// Count the clips of each class.
     #[arg(long, conflicts_with = "clip")]
     classes: bool,
-    /// Count what it is made of: classes, lengths, bytes, sizes, formats, attributes. Without --tracks, this reads only the
-    /// index.
+    /// Count what it is made of: classes, lengths, bytes, sizes, formats, attributes. Without --tracks or --pictures, this
+    /// reads only the index.
     #[arg(long, conflicts_with_all = ["clip", "classes", "recipe"])]
     stats: bool,
     /// With --stats: also statistics of the numbers of tracks, for normalization. This reads all tracks.
     #[arg(long, requires = "stats")]
     tracks: bool,
+    /// With --stats: also statistics of red, green and blue, for normalization, from up to 4 frames of each clip.
+    #[arg(long, requires = "stats")]
+    pictures: bool,
     /// With --stats: show this many classes, sizes and other words, those with the most clips.
     #[arg(long, requires = "stats", default_value_t = 20, value_name = "K")]
     top: usize,
@@ -128,7 +131,7 @@ pub fn run(args: &Args) -> Run {
     let dataset = args.storage.open(&args.dataset)?;
     if args.stats {
         let shown = if args.all { usize::MAX } else { args.top };
-        return stats::print(&dataset, args.tracks, shown, args.width, args.json);
+        return stats::print(&dataset, (args.tracks, args.pictures), shown, args.width, args.json);
     }
     if let Some(ordinal) = args.clip {
         let clip = dataset.clip(ordinal)?;

@@ -5,11 +5,23 @@ use vidrec::{Bin, ClassStats, Dataset, Distribution, Stats, Summary, TrackStats}
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped, printable};
 
-/// Prints what a data set is made of, with at most `shown` classes, sizes and other words, and bar charts of `columns`.
-pub fn print(dataset: &Dataset, with_tracks: bool, shown: usize, columns: Option<u16>, json: bool) -> Run {
+/// The frames of a clip whose pixels count.
+const FRAMES: u32 = 4;
+
+/// Prints what a data set is made of, also its tracks and pictures if they are wanted, with at most `shown` classes, sizes and other words, and bar charts of `columns`.
+pub fn print(
+    dataset: &Dataset,
+    (with_tracks, with_pictures): (bool, bool),
+    shown: usize,
+    columns: Option<u16>,
+    json: bool,
+) -> Run {
     let mut stats = vidrec::stats(dataset)?;
     if with_tracks {
         stats.tracks = Some(vidrec::track_stats(dataset, None)?);
+    }
+    if with_pictures {
+        stats.pictures = Some(vidrec::picture_stats(dataset, FRAMES)?);
     }
     output::print(json, &stats, |s| render(s, shown, width(columns)))?;
     Ok(Outcome::Done)
@@ -46,13 +58,17 @@ fn render(s: &Stats, shown: usize, width: usize) -> String {
     let mut classes: Vec<&ClassStats> = s.classes.iter().collect();
     classes.sort_by_key(|class| std::cmp::Reverse(class.clips));
     text += &chart("clips by class", &classes, |class| class_name(class), |class| class.clips, shown, width);
-    s.tracks.iter().flatten().for_each(|(name, stats)| text += &track(name, stats, shown));
+    s.tracks
+        .iter()
+        .flatten()
+        .for_each(|(name, stats)| text += &track(&format!("track {}", printable(name)), stats, shown));
+    s.pictures.iter().for_each(|stats| text += &track("red, green and blue", stats, shown));
     text
 }
 
-/// The statistics of a track, in a line for each number of a value.
+/// The statistics of a track or of pictures, in a line for each number of a value.
 fn track(name: &str, s: &TrackStats, shown: usize) -> String {
-    let mut text = format!("\ntrack {} in {}", printable(name), count(s.clips, "clip"));
+    let mut text = format!("\n{name} in {}", count(s.clips, "clip"));
     if s.clips_without > 0 {
         text += &format!(" ({} without)", grouped(s.clips_without));
     }

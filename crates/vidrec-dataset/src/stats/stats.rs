@@ -49,6 +49,10 @@ pub struct Stats {
     /// [`track_stats`](crate::track_stats) makes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tracks: Option<BTreeMap<String, TrackStats>>,
+    /// Statistics of pictures. `None` from [`stats`](crate::stats), which reads no pictures:
+    /// [`picture_stats`](crate::picture_stats) computes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pictures: Option<TrackStats>,
 }
 
 /// One class.

@@ -7,15 +7,15 @@ use serde_json::{Map, Value, json};
 use super::columns;
 use super::episodes::{self, Episodes};
 use super::options::LeRobotOptions;
-use super::picture_stats::PictureStats;
+use super::picture_stats;
 use super::rate;
 use super::stats::ColumnStats;
 use super::table::{Column, Lists, Table};
 use super::tasks::{TaskSource, Tasks};
 use super::videos::{self, CHUNK_FILES, VideoPlace};
 use crate::ExportReport;
-use vidrec_dataset::Dataset;
 use vidrec_dataset::writer::TrackValues;
+use vidrec_dataset::{Dataset, Levels};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::threads;
@@ -95,11 +95,11 @@ pub fn export(
         let of_camera: Vec<u64> = clips.iter().map(|clips| clips[camera]).collect();
         let mut done = |frames: u32| counter.add(frames.into(), 0);
         places.push(videos::write(dataset, &mut folder, (key, *size), &of_camera, rate, &mut done)?);
-        let mut pictures = PictureStats::new();
+        let mut levels = Levels::default();
         for &clip in &of_camera {
-            pictures.add(&dataset.clip(clip)?, &pool)?;
+            levels = levels.and(&pool.install(|| picture_stats::levels(&dataset.clip(clip)?))?);
         }
-        all_stats.insert(key.clone(), pictures.to_json());
+        all_stats.insert(key.clone(), picture_stats::to_json(levels));
     }
     set.write_tasks(&mut folder)?;
     write_episodes(&mut folder, &rows, &cameras, &places)?;

@@ -12,7 +12,7 @@ pub use counts::SourceCount;
 pub use labels::MixLabels;
 
 use super::options::{OwnOptions, Settings, best_order};
-use vidrec_dataset::{Clip, Dataset, TrackStats, track_stats_of};
+use vidrec_dataset::{Clip, Dataset, TrackStats, picture_stats_of, track_stats_of};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 use vidrec_sampler::order::{Mixed, Order, Shares, SourceOrder};
@@ -181,6 +181,17 @@ impl Mix {
     pub fn track_stats(&self, names: Option<&[&str]>) -> Result<BTreeMap<String, TrackStats>> {
         let shares = self.0.shares.first().iter().copied();
         track_stats_of(&self.0.sets.iter().zip(shares).collect::<Vec<_>>(), names)
+    }
+
+    /// Computes statistics of pictures, as [`picture_stats`](vidrec_dataset::picture_stats) does, of pixels that are drawn
+    /// from each source as often as the first sample's weights say.
+    ///
+    /// # Errors
+    ///
+    /// A frame is damaged, or a file cannot be read.
+    pub fn picture_stats(&self, frames: u32) -> Result<TrackStats> {
+        let shares = self.0.shares.first().iter().copied();
+        picture_stats_of(&self.0.sets.iter().zip(shares).collect::<Vec<_>>(), frames)
     }
 
     /// The number of the source of a clip, and the clip's ordinal in it. `None` if there is no such clip.
