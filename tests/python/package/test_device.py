@@ -224,14 +224,14 @@ def changed(jpeg, draw):
 
 
 # More for a soak: each takes 0.1 s.
-TRIALS = int(os.environ.get("VIDREC_DEVICE_TRIALS", 60))
+TRIALS = int(os.environ.get("VIDREC_DEVICE_TRIALS", 40))
 
 
 def test_damaged_tiles_have_the_verdict_of_the_processor(ds, tmp_path):
     jpegs = [ds[i].jpeg(t) for i in range(3) for t in range(8)]
     # What fuzzing found, where it has run. The first five bytes are not of the JPEG.
     corpus = Path(__file__).parents[3] / "fuzz/corpus/decoders"
-    known = [file.read_bytes()[5:] for file in sorted(corpus.glob("*"))] if TRIALS > 60 else []
+    known = [file.read_bytes()[5:] for file in sorted(corpus.glob("*"))] if TRIALS > 40 else []
     draw, kinds = random.Random(5), []
     for trial in range(TRIALS):
         jpeg = known[trial] if trial < len(known) else changed(draw.choice(jpegs), draw)
