@@ -120,7 +120,7 @@ class Options:
         keep("batching", one("batching", self.batching, (Buckets, FrameBudget, TokenBudget)))
         keep("cameras", one("cameras", self.cameras, (Cameras,)))
         keep("fields", _names("fields", self.fields))
-        keep("tracks", _tracks(self.tracks))
+        keep("tracks", windows(self.tracks))
         keep("threads", None if self.threads is None else _whole("threads", self.threads, 1))
         keep("prefetch", one("prefetch", self.prefetch, (Prefetch,), Prefetch, is_optional=False))
         keep("decoded_cache", one("decoded_cache", self.decoded_cache, (DecodedCache,), DecodedCache, is_text=True))
@@ -236,7 +236,8 @@ def _names(option: str, value: Any) -> Tuple[str, ...]:
     return tuple(value)
 
 
-def _tracks(value: Any) -> Optional[Dict[str, TrackWindow]]:
+def windows(value: Any) -> Optional[Dict[str, TrackWindow]]:
+    """The tracks that a loader or a source is asked for."""
     if value is None:
         return None
     if not isinstance(value, Mapping):
@@ -281,9 +282,9 @@ def to_json(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) 
 
 def own_to_json(own: Mapping[str, Own]) -> str:
     """The options that some sources have of their own, as the library reads them."""
-    names = ("frames", "crop", "flip", "color", "normalize")
+    names = ("frames", "crop", "flip", "color", "normalize", "tracks")
     told = {source: {name: _of_field(name, getattr(given, name)) for name in names} for source, given in own.items()}
-    return json.dumps(told)
+    return json.dumps({source: {n: v for n, v in each.items() if v is not None} for source, each in told.items()})
 
 
 def _tagged(value: Any) -> Any:

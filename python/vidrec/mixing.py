@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _vidrec
-from ._options import own_to_json
+from ._options import own_to_json, windows
 from ._storage import Path
 from .colors import ColorJitter, Normalize
 from .dataset import Dataset, opened, picture_stats_of, track_stats_of
@@ -15,6 +15,7 @@ from .errors import UsageError
 from .frames import Uniform
 from .own import FRAMES, CropGiven, FramesGiven, Own, one
 from .results import TrackStats
+from .tracks import TrackWindow
 from .words import MixLabels
 
 
@@ -42,6 +43,9 @@ class Source(Own):
         How much colors vary.
     normalize : Normalize, optional
         How levels become numbers.
+    tracks : mapping of str to TrackWindow, optional
+        Tracks of the loader that come otherwise, such as actions normalized by the statistics of this source. Their values
+        have the same shape and type in all sources.
 
     Examples
     --------
@@ -61,8 +65,10 @@ class Source(Own):
     flip: Optional[float] = None
     color: Optional[ColorJitter] = None
     normalize: Optional[Normalize] = None
+    tracks: Optional[Mapping[str, TrackWindow]] = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
+        self._keep("tracks", windows(self.tracks))
         self._keep("frames", one("mix: frames", self.frames, FRAMES, Uniform))
         self._check_own("mix")
 

@@ -37,7 +37,7 @@ impl RuleBook {
     }
 
     /// The number of the source of a clip.
-    fn source(&self, clip: u64) -> usize {
+    pub fn source(&self, clip: u64) -> usize {
         self.sources.partition_point(|source| source.first_clip <= clip).saturating_sub(1)
     }
 }

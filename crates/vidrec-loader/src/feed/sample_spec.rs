@@ -24,6 +24,8 @@ pub(super) struct SampleSpecs {
 /// A sample of a batch: its frames, and how they become pictures.
 pub(super) struct SampleSpec<'a> {
     pub seat: Seat,
+    /// The number of the source of the clip.
+    pub source: usize,
     pub clip: Clip<'a>,
     /// The frames to decode. The pictures before and after them pad the sample.
     pub frames: Vec<u32>,
@@ -151,7 +153,8 @@ impl SampleSpecs {
             instead_of: None,
         };
         let (past, holds_edges) = (temporal.past() as usize, temporal.pad() == WindowPad::Edge);
-        Ok(SampleSpec { seat, clip, frames, meant, past, holds_edges, params, is_there: true, pictures })
+        let source = self.rules.source(seat.place.clip);
+        Ok(SampleSpec { seat, source, clip, frames, meant, past, holds_edges, params, is_there: true, pictures })
     }
 
     /// The part of a frame of this size that becomes the picture.

@@ -103,9 +103,9 @@ impl Cameras {
             let e = Error::usage("loader option cameras: options of a camera that is not one of them").found(unknown);
             return Err(e.expected(format!("one of {}", self.names.join(", "))));
         }
-        if let Some((name, _)) = self.own.iter().find(|(_, own)| own.frames.is_some()) {
-            let e = Error::usage(format!("loader option cameras: camera \"{name}\" has frames of its own"));
-            return Err(e.help("frames of all cameras are those at the times of the first camera's"));
+        if let Some((name, _)) = self.own.iter().find(|(_, own)| own.frames.is_some() || !own.tracks.is_empty()) {
+            let e = Error::usage(format!("loader option cameras: camera \"{name}\" has frames or tracks of its own"));
+            return Err(e.help("frames of all cameras are those at the times of the first camera's, and so are tracks"));
         }
         require((1..=MOST_CAMERAS).contains(&self.names.len()), "cameras", self.names.len(), "1 to 256")
     }
@@ -124,6 +124,6 @@ mod tests {
         assert!(e.contains("found wrist") && e.contains("one of top"), "{e}");
         let frames = OwnOptions { frames: Some(Frames::run(2)), ..OwnOptions::default() };
         let e = with("top", frames).check().unwrap_err().to_string();
-        assert!(e.contains("frames of its own"), "{e}");
+        assert!(e.contains("frames or tracks of its own"), "{e}");
     }
 }

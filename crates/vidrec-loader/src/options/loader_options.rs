@@ -155,7 +155,8 @@ impl LoaderOptions {
     pub(crate) fn settings(&self, own: &[OwnOptions]) -> Settings {
         let LoaderOptions { batch_size, channels, dtype, layout, decoder, .. } = *self;
         let (batching, (rank, world_size)) = (self.batching.as_ref(), self.rank);
-        let rules: Vec<Rules> = self.each(own).iter().flatten().map(LoaderOptions::rules).collect();
+        let each = self.each(own);
+        let rules: Vec<Rules> = each.iter().flatten().map(LoaderOptions::rules).collect();
         let mut sizes = Vec::new();
         for size in rules.iter().flat_map(|rules| &rules.sizes) {
             if !sizes.contains(size) {
@@ -182,7 +183,7 @@ impl LoaderOptions {
                 budget: batching.and_then(|batching| batching.budget()),
             },
             fields: self.fields.clone(),
-            tracks: self.tracks.clone(),
+            tracks: each.into_iter().map(|mut cameras| cameras.swap_remove(0).tracks).collect(),
             cameras: self.cameras.clone(),
             sampling: Sampling { order: self.order.clone(), rank, world_size, last: self.last },
             prefetch: self.prefetch,
@@ -217,12 +218,13 @@ impl LoaderOptions {
     /// The same with the options that a source or a camera has of its own.
     fn with_own(&self, own: Option<&OwnOptions>) -> LoaderOptions {
         let mut options = self.clone();
-        if let Some(OwnOptions { frames, crop, flip, color, normalize }) = own {
+        if let Some(OwnOptions { frames, crop, flip, color, normalize, tracks }) = own {
             options.frames = frames.unwrap_or(options.frames);
             options.crop = crop.clone().unwrap_or(options.crop);
             options.flip = flip.unwrap_or(options.flip);
             options.color = color.unwrap_or(options.color);
             options.normalize = normalize.or(options.normalize);
+            options.tracks.extend(tracks.iter().map(|(name, window)| (name.clone(), window.clone())));
         }
         options
     }
@@ -264,6 +266,12 @@ impl LoaderOptions {
                 None => e,
             };
             options.iter().try_for_each(LoaderOptions::check_alone).map_err(named)?;
+            if let Some(name) = options[0].tracks.keys().find(|name| !self.tracks.contains_key(*name)) {
+                let e = Error::usage(format!(
+                    "loader option tracks: a source has the track \"{name}\", and the loader has not"
+                ));
+                return Err(named(e.help("give the loader the track, too; missing = mask masks it in other sources")));
+            }
             let sizes = |options: &LoaderOptions| (options.crop.size(), options.crop.sizes().to_vec());
             if options.iter().any(|camera| sizes(camera) != sizes(&options[0])) {
                 let e =

@@ -1,8 +1,10 @@
 //! Options that a source of a mix, or a camera, has of its own.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Crop, Frames, Normalize};
+use super::{Crop, Frames, Normalize, TrackWindow};
 use crate::draw::ColorJitter;
 
 /// Options that a source of a [`Mix`](crate::Mix) has of its own ([`MixOptions::own`](crate::MixOptions::own)), or a camera
@@ -27,4 +29,7 @@ pub struct OwnOptions {
     pub color: Option<ColorJitter>,
     /// The normalization of float values.
     pub normalize: Option<Normalize>,
+    /// Tracks that come otherwise than in the loader's options, such as actions that each robot normalizes by its own
+    /// statistics. Their values have the shape and type that those have. Tracks of a camera are those of the first one.
+    pub tracks: BTreeMap<String, TrackWindow>,
 }

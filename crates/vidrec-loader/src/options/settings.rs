@@ -17,7 +17,8 @@ pub(crate) struct Settings {
     pub pictures: Pictures,
     pub batching: Division,
     pub fields: Vec<String>,
-    pub tracks: BTreeMap<String, TrackWindow>,
+    /// The tracks of each source.
+    pub tracks: Vec<BTreeMap<String, TrackWindow>>,
     pub cameras: Option<Cameras>,
     pub sampling: Sampling,
     pub prefetch: Prefetch,

@@ -14,58 +14,65 @@ use crate::track_batch::{TrackBatch, TrackSlot};
 use drawn::Drawn;
 use vidrec_dataset::Dataset;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::track::schema::TrackSchema;
 use wanted::Wanted;
 
-/// The tracks that come with the batches, in order of name.
+/// The tracks that come with the batches of each source, in order of name. All sources have the same tracks, and values of
+/// the same shape and type.
 #[derive(Debug)]
-pub(super) struct TrackReader(Vec<Wanted>);
+pub(super) struct TrackReader(Vec<Vec<Wanted>>);
 
 impl TrackReader {
     /// Finds the tracks in the schemas of all shards, for samples of at most `length` frames.
     ///
     /// # Errors
     ///
-    /// The data set does not have a track, or an option makes no sense for its type or timing.
-    pub fn find(dataset: &Dataset, options: &BTreeMap<String, TrackWindow>, length: u32) -> Result<Self> {
-        if options.is_empty() {
-            return Ok(TrackReader(Vec::new()));
+    /// The data set does not have a track, an option makes no sense for its type or timing, or sources differ in the shape
+    /// or type of the values of a sample.
+    pub fn find(dataset: &Dataset, sources: &[BTreeMap<String, TrackWindow>], length: u32) -> Result<Self> {
+        if sources.iter().all(BTreeMap::is_empty) {
+            return Ok(TrackReader(vec![Vec::new()]));
         }
         let known = dataset.tracks()?;
-        let mut all = Vec::new();
-        for (name, window) in options {
-            let Some(schema) = known.iter().find(|schema| schema.name == *name) else {
-                let names: Vec<&str> = known.iter().map(|schema| schema.name.as_str()).collect();
-                let e = Error::usage(format!("loader option tracks: the data set has no track {name:?}"));
-                return Err(match names.is_empty() {
-                    true => e.help("none of its clips has tracks"),
-                    false => e.expected(format!("one of {}", names.join(", "))),
-                });
-            };
-            let wanted = Wanted::new(dataset, schema.clone(), window.clone())?;
-            wanted.sample_bytes(length as usize)?;
-            all.push(wanted);
+        let of_source = |tracks: &BTreeMap<String, TrackWindow>| -> Result<Vec<Wanted>> {
+            tracks.iter().map(|(name, window)| wanted(dataset, &known, name, window, length)).collect()
+        };
+        let all: Vec<Vec<Wanted>> = sources.iter().map(of_source).collect::<Result<_>>()?;
+        let form = |wanted: &Wanted| (wanted.kind(), wanted.dimensions(length as usize));
+        for (first, other) in all.iter().skip(1).flat_map(|other| all[0].iter().zip(other)) {
+            if form(first) != form(other) {
+                let name = &first.schema.name;
+                let e =
+                    Error::usage(format!("loader option tracks[{name:?}]: values of sources differ in shape or type"));
+                return Err(e.expected(format!("{:?}", form(first))).found(format!("{:?}", form(other))));
+            }
         }
         Ok(TrackReader(all))
     }
 
+    /// The tracks of a sample, in the form that all sources share.
+    fn form(&self) -> &[Wanted] {
+        &self.0[0]
+    }
+
     /// Whether there are no tracks.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.form().is_empty()
     }
 
     /// The length of all numbers of a sample in bytes.
     pub fn sample_bytes(&self, length: u32) -> usize {
-        self.0.iter().filter_map(|wanted| wanted.sample_bytes(length as usize).ok()).sum()
+        self.form().iter().filter_map(|wanted| wanted.sample_bytes(length as usize).ok()).sum()
     }
 
     /// Makes room for the tracks of this many samples of `length` frames. Reuses the memory of an earlier batch if
     /// possible.
     pub fn reserve(&self, tracks: &mut Vec<(String, TrackBatch)>, samples: usize, length: u32) -> Result<()> {
         let empty = |wanted: &Wanted| (wanted.schema.name.clone(), TrackBatch::empty(wanted.kind()));
-        if !tracks.iter().map(|(name, _)| name).eq(self.0.iter().map(|wanted| &wanted.schema.name)) {
-            *tracks = self.0.iter().map(empty).collect();
+        if !tracks.iter().map(|(name, _)| name).eq(self.form().iter().map(|wanted| &wanted.schema.name)) {
+            *tracks = self.form().iter().map(empty).collect();
         }
-        for ((_, track), wanted) in tracks.iter_mut().zip(&self.0) {
+        for ((_, track), wanted) in tracks.iter_mut().zip(self.form()) {
             let mask_shape = std::iter::once(samples).chain(wanted.dimensions(length as usize)).collect();
             track.reshape(wanted.kind(), mask_shape, &wanted.schema.shape)?;
         }
@@ -79,8 +86,23 @@ impl TrackReader {
         }
         let tracks = plan.clip.tracks()?;
         let drawn = Drawn::of(plan);
-        self.0.iter().zip(slots).try_for_each(|(wanted, slot)| wanted.read(&tracks, &drawn, slot))
+        let wanted = self.0.get(plan.source).unwrap_or(&self.0[0]);
+        wanted.iter().zip(slots).try_for_each(|(wanted, slot)| wanted.read(&tracks, &drawn, slot))
     }
+}
+
+fn wanted(dataset: &Dataset, known: &[TrackSchema], name: &str, window: &TrackWindow, length: u32) -> Result<Wanted> {
+    let Some(schema) = known.iter().find(|schema| schema.name == name) else {
+        let names: Vec<&str> = known.iter().map(|schema| schema.name.as_str()).collect();
+        let e = Error::usage(format!("loader option tracks: the data set has no track {name:?}"));
+        return Err(match names.is_empty() {
+            true => e.help("none of its clips has tracks"),
+            false => e.expected(format!("one of {}", names.join(", "))),
+        });
+    };
+    let wanted = Wanted::new(dataset, schema.clone(), window.clone())?;
+    wanted.sample_bytes(length as usize)?;
+    Ok(wanted)
 }
 
 /// The places of each of `samples` samples, in all tracks.
