@@ -13,10 +13,12 @@ import json
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Optional, Tuple
 
 import numpy as np
 import torch
 import torch.distributed as dist
+from numpy.typing import NDArray
 from torch.multiprocessing.spawn import spawn
 
 import vidrec
@@ -26,7 +28,7 @@ ROBOTS = {"arm": (["front", "wrist"], 6, 1.0), "cart": (["front"], 4, 20.0)}
 RATE, FRAMES, SIDE, CHUNK = 10, 70, 32, 50
 
 
-def actions(robot: str, episode: int) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+def actions(robot: str, episode: int) -> NDArray[np.float32]:
     """Velocities right and down, which change slowly."""
     draw = np.random.default_rng([len(robot), episode])
     steps = draw.normal(size=(FRAMES // 10, 2)).repeat(10, 0) * ROBOTS[robot][2]
@@ -58,7 +60,7 @@ def make(folder: Path, robot: str) -> Path:
     return out
 
 
-def loader(folder: Path, batch_size: int = 16, **options: object) -> vidrec.Loader:
+def loader(folder: Path, batch_size: int = 16, rank: Optional[Tuple[int, int]] = None) -> vidrec.Loader:
     """Both robots, three samples of the arm for one of the cart."""
 
     def chunk(robot: str) -> vidrec.TrackWindow:
@@ -79,8 +81,8 @@ def loader(folder: Path, batch_size: int = 16, **options: object) -> vidrec.Load
         tracks={"action": chunk("arm")},
         fields=("task", "episode"),
         threads=1,
-        **options,
-    )  # type: ignore[call-overload, no-any-return, unused-ignore]
+        rank=rank,
+    )
 
 
 def train(rank: int, args: argparse.Namespace, rendezvous: Path) -> None:
