@@ -61,14 +61,15 @@ def as_ffmpeg_decodes(jpeg):
 
 
 def record(root, codec):
-    """Three episodes of two cameras, one after the other in the same videos, as LeRobot records them."""
-    video = {"dtype": "video", "shape": (HEIGHT, WIDTH, 3), "names": ["height", "width", "channels"]}
+    """Three episodes of two cameras, one after the other in the same videos, as LeRobot records them; without a codec, as
+    pictures in Parquet."""
+    video = {"dtype": "video" if codec else "image", "shape": (HEIGHT, WIDTH, 3), "names": ["height", "width", "channels"]}
     features = {f"observation.images.{camera}": video for camera in CAMERAS}
     for name, count in [("observation.state", 4), ("action", 2), ("next.reward", 1)]:
         features[name] = {"dtype": "float32", "shape": (count,), "names": None}
     features["next.done"] = {"dtype": "bool", "shape": (1,), "names": None}
     features["grid"] = {"dtype": "int64", "shape": (2, 3), "names": None}
-    dataset = LeRobotDataset.create("test/set", fps=FPS, features=features, root=root, video_backend="pyav", vcodec=codec)
+    dataset = LeRobotDataset.create("test/set", fps=FPS, features=features, root=root, use_videos=bool(codec), video_backend="pyav", **({"vcodec": codec} if codec else {}))
     n = 0
     for episode, length in enumerate(LENGTHS):
         for i in range(length):
@@ -107,7 +108,7 @@ def out(packed_of, tmp_path_factory):
     return folder / "out"
 
 
-@pytest.mark.parametrize("codec", ["h264", "libsvtav1"])
+@pytest.mark.parametrize("codec", ["h264", "libsvtav1", None])
 def test_what_lerobot_records_comes_in(codec, written, packed_of, tmp_path):
     if codec != "h264":
         written, packed_of = record(tmp_path / "robot", codec), tmp_path / "set"
@@ -119,7 +120,8 @@ def test_what_lerobot_records_comes_in(codec, written, packed_of, tmp_path):
     for i, (source, _, _, attributes, jpegs) in enumerate(found):
         episode, camera = divmod(i, len(CAMERAS))
         assert (attributes["episode"], attributes["camera"], attributes["split"]) == (episode, CAMERAS[camera], "train")
-        assert source == f"videos/observation.images.{CAMERAS[camera]}/chunk-000/file-000.mp4"
+        video = f"videos/observation.images.{CAMERAS[camera]}/chunk-000/file-000.mp4"
+        assert source == (video if codec else "data/chunk-000/file-000.parquet")
         expected = [(first[episode] + t) ^ 255 * camera for t in range(LENGTHS[episode])]
         assert [number(rgb(jpeg)) for jpeg in jpegs] == expected
         if episode == 1:

@@ -4,7 +4,13 @@
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 
+use parquet::basic::{Repetition, Type as Physical};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
 use serde_json::{Value, json};
 use vidrec::interop::lerobot::{LeRobotOptions, export};
 use vidrec::jpeg::{Decoder, Encoder};
@@ -212,6 +218,123 @@ fn seams_of_episodes_are_exact_in_h264_and_in_parts() {
         assert_eq!(run.status.code(), Some(0), "{arguments:?}: {}", said(&run));
     }
     check(&Dataset::open(robot.path("published")).unwrap());
+}
+
+/// Replaces the videos of a data set, and all values, by the pictures of `jpegs` in its Parquet file: `group` rows in each row
+/// group. A row without a picture has only a path.
+fn put_pictures(robot: &Robot, group: usize, picture: impl Fn(usize, usize, u32) -> Option<Vec<u8>>) {
+    let number = |name| {
+        Arc::new(
+            Type::primitive_type_builder(name, Physical::INT64).with_repetition(Repetition::REQUIRED).build().unwrap(),
+        )
+    };
+    let leaf = |name| {
+        Arc::new(
+            Type::primitive_type_builder(name, Physical::BYTE_ARRAY)
+                .with_repetition(Repetition::OPTIONAL)
+                .build()
+                .unwrap(),
+        )
+    };
+    let camera = |name: &&str| {
+        let name = format!("observation.images.{name}");
+        let fields = vec![leaf("bytes"), leaf("path")];
+        Arc::new(
+            Type::group_type_builder(&name).with_repetition(Repetition::OPTIONAL).with_fields(fields).build().unwrap(),
+        )
+    };
+    let fields =
+        [number("episode_index"), number("frame_index")].into_iter().chain(CAMERAS.iter().map(camera)).collect();
+    let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build().unwrap());
+    let rows: Vec<(usize, u32)> = (0..LENGTHS.len()).flat_map(|e| (0..LENGTHS[e]).map(move |t| (e, t))).collect();
+    let file = fs::File::create(robot.path("robot/data/chunk-000/file-000.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    for rows in rows.chunks(group) {
+        let mut group = writer.next_row_group().unwrap();
+        for column in 0..2 + 2 * CAMERAS.len() {
+            let mut to = group.next_column().unwrap().unwrap();
+            match to.untyped() {
+                ColumnWriter::Int64ColumnWriter(to) => {
+                    let values: Vec<i64> = rows.iter().map(|&(e, t)| [e as i64, t.into()][column]).collect();
+                    to.write_batch(&values, None, None).unwrap();
+                }
+                ColumnWriter::ByteArrayColumnWriter(to) => {
+                    let found: Vec<_> = match column % 2 {
+                        0 => rows.iter().map(|&(e, t)| picture(e, column / 2 - 1, t)).collect(),
+                        _ => rows.iter().map(|(_, t)| Some(format!("{t}.png").into_bytes())).collect(),
+                    };
+                    let levels: Vec<i16> = found.iter().map(|bytes| 1 + i16::from(bytes.is_some())).collect();
+                    let values: Vec<ByteArray> = found.into_iter().flatten().map(ByteArray::from).collect();
+                    to.write_batch(&values, Some(&levels), None).unwrap();
+                }
+                _ => unreachable!(),
+            }
+            to.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    let info = robot.path("robot/meta/info.json");
+    let mut json: Value = serde_json::from_slice(&fs::read(&info).unwrap()).unwrap();
+    let features = json["features"].as_object_mut().unwrap();
+    features.retain(|name, _| name.ends_with("_index") || name.starts_with("observation.images."));
+    features.iter_mut().filter(|(name, _)| name.starts_with("obs")).for_each(|(_, f)| f["dtype"] = "image".into());
+    fs::write(info, json.to_string()).unwrap();
+    fs::remove_dir_all(robot.path("robot/videos")).unwrap();
+}
+
+#[test]
+fn pictures_in_parquet_are_frames() {
+    let robot = Robot::new();
+    put_pictures(&robot, 13, |e, camera, t| Some(picture(shown(e, camera, t))));
+    for (arguments, chosen) in
+        [(&["--all"][..], None), (&["-n", "3"], Some(3)), (&["--all", "--quality", "original", "--no-isolate"], None)]
+    {
+        let run = robot.vidrec(&[&["pack", "robot", "-o", "set", "--if-exists", "replace"], arguments].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+        let set = Dataset::open(robot.path("set")).unwrap();
+        assert_eq!(set.len(), 8);
+        for clip in set.clips().map(Result::unwrap) {
+            let (episode, camera) = (clip.ordinal() as usize / 2, clip.ordinal() as usize % 2);
+            let count = LENGTHS[episode];
+            let frames: Vec<u32> = match chosen {
+                None => (0..count).collect(),
+                Some(_) if count == 1 => vec![0; 3],
+                Some(n) => (0..n).map(|i| (2 * i + 1) * count / (2 * n)).collect(),
+            };
+            let expected: Vec<u32> = frames.iter().map(|&t| shown(episode, camera, t)).collect();
+            assert_eq!(numbers(&clip), expected, "{arguments:?}, episode {episode}");
+            let last = clip.frame(clip.frame_count() - 1).unwrap().pts_seconds();
+            assert!((last - f64::from(frames[frames.len() - 1]) / 30.0).abs() < 1e-9);
+            if arguments.contains(&"original") {
+                assert_eq!(clip.frame(0).unwrap().jpeg(), picture(shown(episode, camera, 0)));
+            }
+        }
+    }
+}
+
+#[test]
+fn pictures_in_parquet_that_are_missing_or_damaged_fail_their_clip() {
+    let robot = Robot::new();
+    put_pictures(&robot, 1000, |e, camera, t| match (e, camera, t) {
+        (0, 1, 3) => None,
+        (2, 0, 29) => Some(b"\xff\xd8no picture".to_vec()),
+        _ => Some(picture(shown(e, camera, t))),
+    });
+    let run = robot.pack(&[]);
+    assert_eq!(run.status.code(), Some(3), "{}", said(&run));
+    assert!(said(&run).contains("row 3: there is no picture, or only the path of one"), "{}", said(&run));
+    assert!(said(&run).contains("row 37"), "{}", said(&run));
+    assert_eq!(Dataset::open(robot.path("set")).unwrap().len(), 6);
+    let data = robot.path("robot/data/chunk-000/file-000.parquet");
+    let whole = fs::read(&data).unwrap();
+    for i in (0..whole.len()).step_by(whole.len() / 40) {
+        let mut damaged = whole.clone();
+        damaged[i] ^= 0x55;
+        fs::write(&data, &damaged).unwrap();
+        let run = robot.vidrec(&["pack", "robot", "-o", "set", "--all", "--if-exists", "replace"]);
+        assert!(matches!(run.status.code(), Some(0 | 1 | 3)), "{}", said(&run));
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::attributes::Attributes;
 use super::episode_frames::EpisodeFrames;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
+use super::picture_column::PictureColumn;
 use super::segment::Segment;
 use crate::track::RowTracks;
 use vidrec_format::error::{Error, Result};
@@ -25,6 +26,8 @@ pub(super) struct FoundVideo {
     pub tracks: Option<Box<RowTracks>>,
     /// The frames that its segment must have, if it belongs to an episode.
     pub episode: Option<EpisodeFrames>,
+    /// The frames, if `path` is a Parquet file with pictures.
+    pub column: Option<Box<PictureColumn>>,
 }
 
 impl FoundVideo {
@@ -41,6 +44,7 @@ impl FoundVideo {
             fault: None,
             tracks: None,
             episode: None,
+            column: None,
         }
     }
 
@@ -62,7 +66,7 @@ impl FoundVideo {
             }
         };
         let class = label.map_or("", |label| classes.name(label)).to_owned();
-        let FoundVideo { path, source, segment, fault, tracks, episode, .. } = self;
-        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode })
+        let FoundVideo { path, source, segment, fault, tracks, episode, column, .. } = self;
+        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode, column })
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attributes::Attributes;
 use super::episode_frames::EpisodeFrames;
+use super::picture_column::PictureColumn;
 use super::segment::Segment;
 use crate::track::RowTracks;
 
@@ -39,6 +40,9 @@ pub struct Job {
     /// The frames that its segment must have, if it belongs to an episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) episode: Option<EpisodeFrames>,
+    /// The frames, if `path` is a Parquet file with pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) column: Option<Box<PictureColumn>>,
 }
 
 impl Job {

@@ -5,6 +5,7 @@
 //! folders.rs     finds videos and folders of pictures below a folder; video_folder.rs: manifests in it
 //! manifest/      reads manifests, one file for each format
 //! lerobot/       reads LeRobot data sets: episodes become segments; episode_frames.rs: the frames that these must have
+//! picture_column.rs  the frames of an episode that are pictures in a Parquet file
 //! places.rs      resolves the paths in manifests
 //! labels.rs      turns labels and class names into numbers
 //! roots.rs       makes sources differ where several inputs would give different videos the same one
@@ -26,6 +27,7 @@ mod near_names;
 mod notes;
 mod options;
 mod passed_over;
+mod picture_column;
 mod pictures;
 mod places;
 mod roots;

@@ -77,9 +77,9 @@ fn sample_and_encode(
         Ok(wanted)
     };
     let is_kept = recipe.pictures.quality == Quality::Original && plan::is_jpeg(&job.path) && !is_remote(&job.path);
-    let source = if recipe.store.is_folder(&job.path) || is_kept {
+    let source = if job.column.is_some() || recipe.store.is_folder(&job.path) || is_kept {
         needs_times(job, recipe)?;
-        pictures::sample(&job.path, recipe, &choose)
+        pictures::sample(job, recipe, &choose)
     } else {
         video::sample(&job.path, recipe, held, needed, &choose)
     };

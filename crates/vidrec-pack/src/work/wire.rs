@@ -309,6 +309,7 @@ mod tests {
             fault: None,
             tracks: None,
             episode: None,
+            column: None,
         };
         let request =
             Request { job, folder: false, alone: true, measure: false, tracks: Vec::new(), channels: Some(2) };

@@ -10,6 +10,7 @@ use super::super::found::FoundVideo;
 use super::super::labels::Label;
 use super::super::manifest_columns::{ColumnTally, ColumnUse, ManifestColumns};
 use super::super::options::InputOptions;
+use super::super::picture_column::PictureColumn;
 use super::super::places;
 use super::super::segment::SegmentClock;
 use super::episodes::{self, Episode, PicturePlace};
@@ -86,8 +87,7 @@ struct EpisodeSet<'a> {
     info: Info,
     first: u64,
     episodes: Vec<Episode>,
-    /// The features that are cameras, and their names in the attributes of clips.
-    cameras: Vec<(String, String)>,
+    cameras: Vec<Camera>,
     tracks: Vec<PlannedTrack>,
     /// All tasks, if any episode has several.
     tasks: Vec<(String, i64)>,
@@ -97,7 +97,8 @@ struct EpisodeSet<'a> {
 impl<'a> EpisodeSet<'a> {
     fn new(folder: &'a Path, first: u64, options: &'a InputOptions, info: Info) -> Result<Self> {
         let (cameras, mut tracks, notes) = features(folder, &info)?;
-        let keys: Vec<&str> = cameras.iter().map(|(key, _)| key.as_str()).collect();
+        let keys: Vec<&str> =
+            cameras.iter().filter(|camera| !camera.in_rows).map(|camera| camera.key.as_str()).collect();
         let episodes = episodes::read(folder, &keys)?;
         if episodes.len() as u64 != info.episodes {
             let e = Error::usage("meta/episodes and meta/info.json have different numbers of episodes").file(folder);
@@ -121,12 +122,18 @@ impl<'a> EpisodeSet<'a> {
             cells: Vec::new(),
             episode: Some(episode_rows.clone()),
         });
-        let video = |((key, camera), place): (&(String, String), &PicturePlace)| {
-            let placed = self.placed(episode, key, *place);
-            let fault = placed.as_ref().err().or(found.as_ref().err());
-            let fault = fault.map(|what| format!("episode {}, {key}: {what}", episode.number));
-            let (path, frames) = placed.unwrap_or_default();
-            let attributes = self.attributes(episode, camera);
+        let mut places = episode.places.iter();
+        let video = |camera: &Camera| {
+            let placed = match (camera.in_rows, &found) {
+                (true, Ok(Some(rows))) => self.in_rows(episode, &camera.key, rows),
+                (true, _) => Err("its rows are missing".into()),
+                (false, _) => self.placed(episode, &camera.key, places.next().copied()),
+            };
+            let fault = found.as_ref().err().or(placed.as_ref().err());
+            let fault = fault.map(|what| format!("episode {}, {}: {what}", episode.number, camera.key));
+            let Placed { path, frames, column } = placed.unwrap_or_default();
+            let attributes = self.attributes(episode, &camera.name);
+            let folder = if camera.in_rows { self.folder } else { self.root };
             FoundVideo {
                 segment: frames.and_then(|frames| frames.segment().ok()),
                 split: self.info.split_of(episode.number).map(str::to_owned),
@@ -134,30 +141,35 @@ impl<'a> EpisodeSet<'a> {
                 fault,
                 tracks: tracks.clone().map(Box::new),
                 episode: frames,
-                ..FoundVideo::new(places::below(self.root, &path), source_name::of_path(&path), Label::None)
+                column,
+                ..FoundVideo::new(places::below(folder, &path), source_name::of_path(&path), Label::None)
             }
         };
-        self.cameras.iter().zip(&episode.places).map(video).collect()
+        self.cameras.iter().map(video).collect()
     }
 
     /// Returns the file and the frames of an episode from one camera. The error says why they cannot be a clip.
-    fn placed(
-        &self,
-        episode: &Episode,
-        key: &str,
-        place: PicturePlace,
-    ) -> std::result::Result<(PathBuf, Option<EpisodeFrames>), String> {
-        let count = u32::try_from(episode.length).ok().filter(|n| (1..=limits::MAX_FRAMES_PER_CLIP).contains(n));
-        let count = count.ok_or_else(|| format!("a clip cannot have {} frames", episode.length))?;
-        let frames = EpisodeFrames { count, start: place.start, fps: self.info.fps };
+    fn placed(&self, episode: &Episode, key: &str, place: Option<PicturePlace>) -> std::result::Result<Placed, String> {
+        let place = place.ok_or("it has no place in a video")?;
+        let frames = EpisodeFrames { count: frame_count(episode)?, start: place.start, fps: self.info.fps };
         frames.segment()?;
         let videos = self.info.videos.as_ref().ok_or("meta/info.json has no video_path")?;
-        Ok((videos.path(key, place.chunk, place.file)?, Some(frames)))
+        Ok(Placed { path: videos.path(key, place.chunk, place.file)?, frames: Some(frames), column: None })
     }
 
-    /// Returns the place of an episode's values, if there are tracks.
+    /// Returns the rows of an episode whose pictures are in the file of its values.
+    fn in_rows(&self, episode: &Episode, key: &str, rows: &EpisodeRows) -> std::result::Result<Placed, String> {
+        let frames = EpisodeFrames { count: frame_count(episode)?, start: 0.0, fps: self.info.fps };
+        frames.segment()?;
+        let EpisodeFrames { count, fps, .. } = frames;
+        let column = PictureColumn { name: key.to_owned(), first: rows.first, count, fps };
+        let path = rows.file.strip_prefix(self.folder).unwrap_or(&rows.file).to_owned();
+        Ok(Placed { path, frames: Some(frames), column: Some(Box::new(column)) })
+    }
+
+    /// Returns the place of an episode's values, if there are tracks or pictures among them.
     fn rows(&self, episode: &Episode, rows: &mut DataRows) -> std::result::Result<Option<EpisodeRows>, String> {
-        if self.tracks.is_empty() {
+        if self.tracks.is_empty() && !self.cameras.iter().any(|camera| camera.in_rows) {
             return Ok(None);
         }
         let file = self.folder.join(self.info.data.path("", episode.data.0, episode.data.1)?);
@@ -191,7 +203,7 @@ impl<'a> EpisodeSet<'a> {
     fn columns(&self) -> ManifestColumns {
         let folder = source_name::of_path(self.folder);
         let mut tally = ColumnTally::new(format!("{folder}: LeRobot data set of {} episodes", self.episodes.len()));
-        self.cameras.iter().for_each(|(key, _)| tally.add(ColumnUse::Path, key));
+        self.cameras.iter().for_each(|camera| tally.add(ColumnUse::Path, &camera.key));
         self.tracks.iter().for_each(|track| tally.add(ColumnUse::Track, track.name()));
         let task = if self.tasks.is_empty() { "task" } else { "tasks" };
         ["episode", "camera", task].iter().for_each(|name| tally.add(ColumnUse::Attribute, name));
@@ -199,20 +211,42 @@ impl<'a> EpisodeSet<'a> {
     }
 }
 
-type Features = (Vec<(String, String)>, Vec<PlannedTrack>, Vec<String>);
+/// A feature that is a camera.
+struct Camera {
+    key: String,
+    /// Its name in the attributes of clips.
+    name: String,
+    /// Whether its pictures are in the files of values, and not in videos.
+    in_rows: bool,
+}
+
+/// The file and the frames of an episode from one camera.
+#[derive(Default)]
+struct Placed {
+    path: PathBuf,
+    frames: Option<EpisodeFrames>,
+    column: Option<Box<PictureColumn>>,
+}
+
+fn frame_count(episode: &Episode) -> std::result::Result<u32, String> {
+    let count = u32::try_from(episode.length).ok().filter(|n| (1..=limits::MAX_FRAMES_PER_CLIP).contains(n));
+    count.ok_or_else(|| format!("a clip cannot have {} frames", episode.length))
+}
+
+type Features = (Vec<Camera>, Vec<PlannedTrack>, Vec<String>);
 
 /// Sorts the features into cameras with their names, tracks, and notes on those that are neither.
 fn features(folder: &Path, info: &Info) -> Result<Features> {
-    let (mut keys, mut tracks, mut notes, mut pictures) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut keys, mut tracks, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for feature in &info.features {
         let name = feature.name.as_str();
         let mut without =
             |why: &str| notes.push(format!("{}: feature {name:?} is not packed: {why}", folder.display()));
         match &feature.kind {
             FeatureKind::Place => {}
-            FeatureKind::Camera => keys.push(name),
+            FeatureKind::Camera => keys.push((name, false)),
             FeatureKind::Depth => without("it is depth, for which 8 bits are too few"),
-            FeatureKind::Pictures => pictures.push(name),
+            FeatureKind::Pictures => keys.push((name, true)),
             FeatureKind::Other(what) => without(&format!("tracks cannot hold values of {what}")),
             FeatureKind::Values(..) if name.is_empty() || name.contains([',', '=']) => {
                 without("a track cannot have its name")
@@ -221,22 +255,15 @@ fn features(folder: &Path, info: &Info) -> Result<Features> {
             FeatureKind::Values(kind, shape) => tracks.push(PlannedTrack::of_episodes(name, *kind, shape.clone())),
         }
     }
-    for name in &pictures {
-        notes.push(format!("{}: feature {name:?} is not packed: its pictures are in Parquet files", folder.display()));
-    }
     if keys.is_empty() {
-        let e = Error::usage("the LeRobot data set has no videos").file(folder);
-        return Err(match pictures.first() {
-            None => e.expected("a feature of type \"video\""),
-            Some(name) => e
-                .found(format!("feature {name:?} of type \"image\", with pictures in Parquet files"))
-                .help("write it as videos with LeRobot: LeRobotDataset.create(use_videos=True), lerobot-edit-dataset"),
-        });
+        let e = Error::usage("the LeRobot data set has no videos and no pictures").file(folder);
+        return Err(e.expected("a feature of type \"video\" or \"image\""));
     }
-    let camera = |key: &&str| {
+    let camera = |&(key, in_rows): &(&str, bool)| {
         let short = key.strip_prefix(CAMERA_PREFIX).filter(|name| !name.is_empty() && !name.contains('.'));
-        short.filter(|name| !keys.contains(name)).unwrap_or(key).to_owned()
+        let name = short.filter(|name| keys.iter().all(|(key, _)| key != name)).unwrap_or(key);
+        Camera { key: key.to_owned(), name: name.to_owned(), in_rows }
     };
-    let cameras = keys.iter().map(|key| ((*key).to_owned(), camera(key))).collect();
+    let cameras = keys.iter().map(camera).collect();
     Ok((cameras, tracks, notes))
 }

@@ -100,6 +100,7 @@ impl Context<'_> {
             fault: None,
             tracks,
             episode: None,
+            column: None,
         };
         match self.limits.as_ref().and_then(|limits| limits.outside(&found)) {
             None => Ok(found),

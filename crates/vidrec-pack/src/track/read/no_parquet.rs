@@ -42,4 +42,17 @@ impl ParquetRows {
     pub fn column(&self, _: &str, _: Range<u64>) -> Result<ColumnRows> {
         match *self {}
     }
+
+    pub fn pictures(&self, _: &str) -> Result<ParquetPictures<'_>> {
+        match *self {}
+    }
+}
+
+/// The pictures of such a file.
+pub(crate) struct ParquetPictures<'a>(&'a ParquetRows);
+
+impl ParquetPictures<'_> {
+    pub fn get(&mut self, _: u64) -> Result<Vec<u8>> {
+        match *self.0 {}
+    }
 }

@@ -2,6 +2,7 @@
 
 mod chunks;
 mod footer;
+mod pictures;
 mod rows;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

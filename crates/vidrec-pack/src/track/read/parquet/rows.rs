@@ -49,6 +49,10 @@ impl ParquetRows {
         })
     }
 
+    pub(super) fn reader(&self) -> &SerializedFileReader<ValueFile> {
+        &self.reader
+    }
+
     /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
@@ -236,6 +240,6 @@ fn half(bytes: FixedLenByteArray) -> Result<f32> {
 }
 
 /// Turns a panic into an error, because the parquet crate may panic on some damaged files.
-fn unpanicking<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn unpanicking<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(Error::usage("the file is not a valid Parquet file")))
 }
