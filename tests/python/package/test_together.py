@@ -188,3 +188,18 @@ def test_a_substitute_replaces_all_cameras_of_a_sample(rig_path, tmp_path):
     assert batch.params[place].instead_of == whole.clips[place] and loader.stats().substituted_clips == 1
     instead = whole.clips.tolist().index(batch.clips[place])
     assert instead != place and torch.equal(batch.frames[place], whole.frames[instead])
+
+
+def test_a_loader_for_each_camera_has_the_same_episodes(rig_path):
+    """For pictures of other sizes."""
+    options = {"batch_size": 4, "frames": vidrec.Windows(2, stride=2, hop=3), "shuffle": True, "seed": 4, "fields": ("episode",)}
+    front, wrist = (
+        vidrec.Loader(rig_path, crop=crop, cameras=vidrec.Cameras([name]), **options) for name, crop in (("front", 24), ("wrist", (16, 32)))
+    )
+    both = vidrec.Loader(rig_path, crop=24, cameras=vidrec.Cameras(["front", "wrist"]), **options)
+    for epoch in range(2):
+        for a, b, together in zip(front, wrist, both):
+            assert a.frames.shape[1:] == (1, 2, 3, 24, 24) and b.frames.shape[1:] == (1, 2, 3, 16, 32)
+            assert list(a.fields["episode"]) == list(b.fields["episode"]) == list(together.fields["episode"])
+            assert [p.frames for p in a.params] == [p.frames for p in b.params] == [p.frames for p in together.params]
+            assert torch.equal(a.frames[:, 0], together.frames[:, 0])
