@@ -16,7 +16,7 @@ from ._values import U32, U64, Value, number, parse_bytes, whole, wholes, word
 from .batching import Batching, Buckets, FrameBudget, TokenBudget
 from .cameras import Cameras
 from .colors import Channels3, ColorJitter, Normalize, channels
-from .crops import CenterCrop, Cover, Crop, MultiScaleCrop, RandomCrop, RandomResizedCrop, ThreeCrop
+from .crops import CenterCrop, Cover, Crop, MultiScaleCrop, RandomCrop, RandomResizedCrop, SmartResize, ThreeCrop
 from .errors import UsageError
 from .frames import AllFrames, Frames, Random, Run, Uniform, Views, Windows
 from .memory import DecodedCache, Prefetch
@@ -208,7 +208,7 @@ def _brief(name: str, value: Any) -> str:
 
 
 _FRAMES = (Uniform, Random, Run, Windows, Views, AllFrames)
-_CROPS = (CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover)
+_CROPS = (CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover, SmartResize)
 _ORDERS = (Shuffled, Blocks, Homes, Weighted)
 
 

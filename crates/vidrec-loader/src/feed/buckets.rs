@@ -1,58 +1,57 @@
 //! The assignment of clips to batches, if clips differ in length or shape.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::batch_shape::BatchShape;
 use super::samples::Samples;
 use crate::draw::{Clock, Length};
-use crate::options::Settings;
+use crate::options::{Division, MAX_BUCKETS, Settings};
 use vidrec_dataset::{Clip, Dataset, Tables};
 use vidrec_format::error::{Error, Result};
+
+/// The frames of a sample, and width and height of its pictures.
+type Shape = (u32, (u32, u32));
 
 /// The buckets, and the bucket of each clip.
 #[derive(Debug)]
 pub(super) struct Buckets {
     pub shapes: Vec<BatchShape>,
     /// The bucket of each sample's first clip.
-    of_clip: Vec<u8>,
+    of_clip: Vec<u16>,
     /// The number of clips of a sample: one of each camera.
     cameras: u64,
-    /// The number of buckets of each length, which differ in the size of pictures.
-    sizes: usize,
 }
 
 impl Buckets {
     /// Reads the index entry of every clip. `frames` is the length of a sample if there are no buckets of lengths.
     pub fn new(dataset: &Dataset, options: &Settings, space: &Samples, frames: u32) -> Result<Self> {
-        let batching = &options.batching;
-        let lengths = if batching.buckets.is_empty() { vec![frames] } else { batching.buckets.clone() };
-        let sizes = if batching.sizes.is_empty() { vec![options.pictures.size] } else { batching.sizes.clone() };
-        let shapes = lengths.iter().flat_map(|&frames| sizes.iter().map(move |&size| (frames, size)));
-        let exact = !batching.buckets.is_empty() || !matches!(options.frames, Length::Any { .. });
-        let shapes =
-            shapes.map(|(frames, size)| BatchShape::new(options, frames, size, exact)).collect::<Result<_>>()?;
-        let most = if let Length::Any { most: Some(most) } = options.frames { most } else { u32::MAX };
-        let clock = Clock(options.fps);
-        let bucket = |clip: Clip<'_>| -> Result<u8> {
-            let length = if batching.buckets.is_empty() {
-                0
-            } else {
-                let frames = options.temporal.length(clock.length(&clip)?, most.min(space.longest));
-                let fits = lengths.iter().position(|&length| frames <= length);
-                fits.ok_or_else(|| too_long(&clip, frames, &lengths))?
-            };
-            let size = if sizes.len() == 1 { 0 } else { nearest(&clip, &sizes)? };
-            Ok((length * sizes.len() + size) as u8)
-        };
         dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
         let cameras = options.cameras.as_ref().map_or(1, |cameras| cameras.names.len());
         // The other cameras have the frames at the times of the first one's.
-        let first = (0..dataset.len()).step_by(cameras);
-        let of_clip = first.map(|clip| bucket(dataset.clip(clip)?)).collect::<Result<_>>()?;
-        Ok(Buckets { shapes, of_clip, cameras: cameras as u64, sizes: sizes.len() })
+        let first = || (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));
+        let rule = Rule::new(options, space, frames);
+        let shapes = match rule.all() {
+            Some(shapes) => shapes,
+            None => {
+                let found: BTreeSet<Shape> = first().map(|clip| rule.shape(&clip?)).collect::<Result<_>>()?;
+                found.into_iter().collect()
+            }
+        };
+        if shapes.len() > MAX_BUCKETS {
+            let e = Error::limit("loader option crop: SmartResize makes too many different sizes").found(shapes.len());
+            return Err(e.expected(format!("at most {MAX_BUCKETS}")).help("use a larger factor"));
+        }
+        let number: HashMap<Shape, u16> = shapes.iter().copied().zip(0..=u16::MAX).collect();
+        let of_clip = first().map(|clip| Ok(number[&rule.shape(&clip?)?])).collect::<Result<_>>()?;
+        let exact = !options.batching.buckets.is_empty() || !matches!(options.frames, Length::Any { .. });
+        let shapes = shapes.into_iter().map(|(frames, size)| BatchShape::new(options, frames, size, exact));
+        Ok(Buckets { shapes: shapes.collect::<Result<_>>()?, of_clip, cameras: cameras as u64 })
     }
 
     /// The bucket of the next longer clips in pictures of the same size, if there is one.
     pub fn longer(&self, bucket: usize) -> Option<usize> {
-        Some(bucket + self.sizes).filter(|&longer| longer < self.shapes.len())
+        let size = self.shapes[bucket].size;
+        (bucket + 1..self.shapes.len()).find(|&longer| self.shapes[longer].size == size)
     }
 
     /// Whether no clip of the data set is in a bucket, for each bucket.
@@ -71,6 +70,49 @@ impl Buckets {
     }
 }
 
+/// The rule that says what shape a clip's sample has.
+struct Rule<'a> {
+    options: &'a Settings,
+    clock: Clock,
+    /// The greatest number of frames of a sample of any length.
+    most: u32,
+    /// The lengths of samples, ascending.
+    lengths: Vec<u32>,
+    sizes: Vec<(u32, u32)>,
+}
+
+impl<'a> Rule<'a> {
+    fn new(options: &'a Settings, space: &Samples, frames: u32) -> Self {
+        let Division { buckets, sizes, .. } = &options.batching;
+        let most = if let Length::Any { most: Some(most) } = options.frames { most } else { u32::MAX };
+        let lengths = if buckets.is_empty() { vec![frames] } else { buckets.clone() };
+        let sizes = if sizes.is_empty() { vec![options.pictures.size] } else { sizes.clone() };
+        Rule { options, clock: Clock(options.fps), most: most.min(space.longest), lengths, sizes }
+    }
+
+    /// All shapes in the order of lengths, unless sizes follow from those of frames.
+    fn all(&self) -> Option<Vec<Shape>> {
+        let of_length = |&frames: &u32| self.sizes.iter().map(move |&size| (frames, size));
+        self.options.batching.rule.is_none().then(|| self.lengths.iter().flat_map(of_length).collect())
+    }
+
+    /// The shape of a clip's sample.
+    fn shape(&self, clip: &Clip<'_>) -> Result<Shape> {
+        let frames = match self.options.frames {
+            Length::Any { .. } => self.options.temporal.length(self.clock.length(clip)?, self.most),
+            _ => self.lengths[0],
+        };
+        let fits = self.lengths.iter().find(|&&length| frames <= length);
+        let length = *fits.ok_or_else(|| too_long(clip, frames, &self.lengths))?;
+        let size = match self.options.batching.rule {
+            Some(rule) => rule.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
+            None if self.sizes.len() == 1 => self.sizes[0],
+            None => self.sizes[nearest_shape(frame_size(clip)?, &self.sizes)],
+        };
+        Ok((length, size))
+    }
+}
+
 fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
     Error::usage("loader option batching: a clip is longer than the last bucket")
         .in_clip(clip.ordinal())
@@ -79,16 +121,16 @@ fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
         .help("add a bucket, or limit the frames of a sample")
 }
 
-/// The size that is nearest in shape. The first one, if several are.
-fn nearest(clip: &Clip<'_>, sizes: &[(u32, u32)]) -> Result<usize> {
+fn frame_size(clip: &Clip<'_>) -> Result<(u32, u32)> {
     let frame = (clip.width(), clip.height());
     if frame.0 == 0 || frame.1 == 0 {
         let e = Error::usage("loader option crop: the frames of a clip differ in size, so no shape fits");
         return Err(e.in_clip(clip.ordinal()));
     }
-    Ok(nearest_shape(frame, sizes))
+    Ok(frame)
 }
 
+/// The number of the size that is nearest in shape. The first one, if several are.
 fn nearest_shape(frame: (u32, u32), sizes: &[(u32, u32)]) -> usize {
     let shape = |(width, height): (u32, u32)| (f64::from(width) / f64::from(height)).ln();
     let distance = |size: (u32, u32)| (shape(frame) - shape(size)).abs();

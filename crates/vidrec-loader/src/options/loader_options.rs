@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::best_order::best_order;
 use super::json::null_is_default;
-use super::settings::{Division, Sampling, Settings};
+use super::settings::{Division, MAX_BUCKETS, Sampling, Settings};
 use super::{
     Batching, Cameras, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, Pictures, Prefetch,
     TrackWindow,
@@ -175,6 +175,7 @@ impl LoaderOptions {
             batching: Division {
                 buckets: batching.map_or(&[][..], |batching| batching.buckets()).to_vec(),
                 sizes: self.crop.sizes().to_vec(),
+                rule: self.crop.rule(),
                 budget: batching.and_then(|batching| batching.budget()),
             },
             fields: self.fields.clone(),
@@ -246,7 +247,7 @@ impl LoaderOptions {
         let is_any = matches!(length, Length::Any { .. });
         let buckets = self.batching.as_ref().map_or(&[][..], Batching::buckets);
         let number = buckets.len().max(1) * sizes.len().max(1);
-        require(number <= 256, "batching: buckets and sizes", number, "at most 256 combinations")?;
+        require(number <= MAX_BUCKETS, "batching: buckets and sizes", number, "at most 65536 combinations")?;
         if !buckets.is_empty() && !is_any {
             let e = Error::usage("loader option batching: buckets are for frames of any number, AllFrames");
             return Err(e.hint(Hint::Unset("batching")));

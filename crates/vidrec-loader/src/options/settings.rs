@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::batching::Budget;
-use super::{Cameras, DecodedCache, Draws, OnBadFrame, Pictures, Prefetch, ShortClips, TrackWindow};
+use super::{Cameras, DecodedCache, Draws, OnBadFrame, Pictures, Prefetch, ShortClips, SmartResize, TrackWindow};
 use crate::draw::{Augmentation, Length, Temporal};
 use vidrec_sampler::Rate;
 use vidrec_sampler::order::{Last, Order};
+
+/// The greatest number of combinations of lengths and sizes.
+pub(crate) const MAX_BUCKETS: usize = 1 << 16;
 
 /// The options of a loader, taken apart.
 #[derive(Debug)]
@@ -47,6 +50,8 @@ pub(crate) struct Division {
     pub buckets: Vec<u32>,
     /// The sizes of pictures.
     pub sizes: Vec<(u32, u32)>,
+    /// The rule for the size of each clip's pictures, instead of sizes.
+    pub rule: Option<SmartResize>,
     /// The maximum content of a batch.
     pub budget: Option<Budget>,
 }
@@ -54,6 +59,6 @@ pub(crate) struct Division {
 impl Division {
     /// Whether clips go to buckets.
     pub fn divides(&self) -> bool {
-        !self.buckets.is_empty() || !self.sizes.is_empty()
+        !self.buckets.is_empty() || !self.sizes.is_empty() || self.rule.is_some()
     }
 }
