@@ -8,6 +8,7 @@
 real training, take weights and tokenizer of a model, and its prompts in place of the bytes of the captions.
 """
 import argparse
+import inspect
 import json
 from pathlib import Path
 from typing import Any, Dict
@@ -49,14 +50,9 @@ def inputs(batch: vidrec.Batch[torch.Tensor]) -> Dict[str, Any]:
     found = {"input_ids": ids, "attention_mask": (ids != NOTHING).long(), "labels": ids.where(learned, torch.tensor(-100))}
     found.update(pixel_values_videos=patches.pixel_values_videos, video_grid_thw=patches.video_grid_thw)
     # Newer versions of transformers want to know what each token is of: 2 is a video.
-    found.update({} if _is_old() else {"mm_token_type_ids": 2 * (ids == VIDEO).int()})
+    if "mm_token_type_ids" in inspect.signature(Qwen2VLForConditionalGeneration.forward).parameters:
+        found["mm_token_type_ids"] = 2 * (ids == VIDEO).int()
     return {**found, "clips": batch.clips}
-
-
-def _is_old() -> bool:
-    import inspect
-
-    return "mm_token_type_ids" not in inspect.signature(Qwen2VLForConditionalGeneration.forward).parameters
 
 
 class WithLoader(Trainer):

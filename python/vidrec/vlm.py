@@ -18,10 +18,12 @@ from .errors import UsageError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# How far from an even rate frames may be, in frames.
+# How far from an even rate frames may be, in frames, and from another rate, as a fraction.
 _EVEN = 0.1
 # The rate in which the times of other frames are said.
 _MILLISECONDS = 1000.0
+# Frames a second for which qwen-vl-utils takes lists of pictures.
+_SWIFT = 2.0
 
 
 @dataclass(frozen=True)
@@ -177,16 +179,19 @@ def llama_factory(batch: Batch[Any]) -> Dict[str, Any]:
     Raises
     ------
     UsageError
-        The samples differ in rate, which LLaMA-Factory has one of, or the frames are no such bytes.
+        The samples differ in rate, of which LLaMA-Factory has one, or the frames are no such bytes.
     """
-    rates = {round(_rate(times), 3) for times in _times(batch)}
-    if len(rates) > 1:
-        raise UsageError(f"llama_factory: expected samples of one rate, such as with AllFrames(fps=2), found {sorted(rates)}")
-    return {"videos": _pictures(batch), "video_fps": rates.pop()}
+    rates = _rates(batch)
+    rate = float(np.median(rates or [1.0]))
+    _check_rates(rates, rate, "llama_factory: expected samples of one rate")
+    return {"videos": _pictures(batch), "video_fps": rate}
 
 
-def ms_swift(batch: Batch[Any]) -> List[Dict[str, Any]]:
-    """The videos of a batch as ms-swift takes them: by ``fetch_video`` of qwen-vl-utils, with frames that are already chosen.
+def ms_swift(batch: Batch[Any]) -> List[List[Image]]:
+    """The videos of a batch as ms-swift takes them: frames that are already chosen, 2 a second.
+
+    ms-swift hands lists of pictures to ``fetch_video`` of qwen-vl-utils, which takes them for 2 frames a second, and resizes them
+    to sides in multiples of 56: load them with ``AllFrames(fps=2)`` and ``SmartResize(56)``.
 
     Parameters
     ----------
@@ -195,21 +200,22 @@ def ms_swift(batch: Batch[Any]) -> List[Dict[str, Any]]:
 
     Returns
     -------
-    list of dict
-        For each sample ``video``, a list of pictures of PIL, and ``sample_fps``.
+    list of list
+        Pictures of PIL, for the column ``videos``: a list for each sample.
 
     Raises
     ------
     UsageError
-        The frames are no such bytes.
+        A sample has another rate, or the frames are no such bytes.
     """
-    rates = [_rate(times) for times in _times(batch)]
-    return [{"video": pictures, "sample_fps": rate} for pictures, rate in zip(_pictures(batch), rates)]
+    _check_rates(_rates(batch), _SWIFT, f"ms_swift: expected samples of {_SWIFT:g} frames a second")
+    return _pictures(batch)
 
 
 def _real(batch: Batch[Any]) -> torch.Tensor:
     """Which frames do not pad a sample."""
-    return ~torch.as_tensor(batch.times).cpu().isnan()
+    is_padding: torch.Tensor = torch.as_tensor(batch.times).cpu().isnan()
+    return ~is_padding
 
 
 def _times(batch: Batch[Any]) -> List[Any]:
@@ -223,6 +229,17 @@ def _rate(times: Any) -> float:
     span = float(times[-1] - times[0])
     # Times are of 64 bits, a little less exact than rates are written.
     return round((len(times) - 1) / span, 6) if span > 0 else 1.0
+
+
+def _rates(batch: Batch[Any]) -> List[float]:
+    """The rates of the samples that have several frames."""
+    return [_rate(times) for times in _times(batch) if len(times) > 1]
+
+
+def _check_rates(rates: List[float], rate: float, expected: str) -> None:
+    """Refuse other rates than about this one: frames at a rate are those that are nearest in time."""
+    if any(abs(found / rate - 1) > _EVEN for found in rates):
+        raise UsageError(f"{expected}, as AllFrames(fps=2) gives them, found {sorted(set(rates))}")
 
 
 def _pictures(batch: Batch[Any]) -> List[List[Image]]:

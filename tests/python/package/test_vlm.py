@@ -190,6 +190,8 @@ def test_frames_that_do_not_fill_patches_are_refused(native):
         vlm.patchify(vidrec.Loader(native, 1, frames=AllFrames(), crop=(72, 96)).batch(0, 0))
     with pytest.raises(vidrec.UsageError, match="BTHWC|multiples of 28"):
         vlm.patchify(vidrec.Loader(native, 1, frames=AllFrames(), crop=56, layout="BTHWC").batch(0, 0))
+    with pytest.raises(vidrec.UsageError, match="there is no batch"):
+        vidrec.Loader(vidrec.open(native)[:0], frames=AllFrames(), crop=CROP)
     with pytest.raises(vidrec.UsageError, match="even one clip"):
         vidrec.Loader(native, frames=AllFrames(), crop=CROP, batching=TokenBudget(11, (2, 28, 28), buckets=[12]))
 
@@ -230,15 +232,18 @@ def test_tools_take_frames_as_pictures(native):
     batch = vidrec.Loader(native, 2, frames=AllFrames(), crop=56).batch(0, 0)
     given = vlm.llama_factory(batch)
     assert [len(video) for video in given["videos"]] == [5, 8] and given["video_fps"] == 8
-    swift = vlm.ms_swift(batch)
-    assert [(len(each["video"]), each["sample_fps"]) for each in swift] == [(5, 8), (8, 8)]
     for b, t in [(0, 0), (0, 4), (1, 7)]:
-        for picture in (given["videos"][b][t], swift[b]["video"][t]):
-            assert np.array_equal(np.asarray(picture), batch.frames[b, t].permute(1, 2, 0).numpy())
+        assert np.array_equal(np.asarray(given["videos"][b][t]), batch.frames[b, t].permute(1, 2, 0).numpy())
     with pytest.raises(vidrec.UsageError, match="one rate"):
         vlm.llama_factory(vidrec.Loader(native, 2, frames=vidrec.Uniform(3), crop=56).batch(0, 0))
+    with pytest.raises(vidrec.UsageError, match=r"2 frames a second.*\[8.0\]"):
+        vlm.ms_swift(batch)
+    batch = vidrec.Loader(native, 2, frames=AllFrames(fps=2), crop=56).batch(0, 0)
+    swift = vlm.ms_swift(batch)
+    assert [len(video) for video in swift] == [2, 2]
+    assert np.array_equal(np.asarray(swift[1][1]), batch.frames[1, 1].permute(1, 2, 0).numpy())
     with pytest.raises(vidrec.UsageError, match="bytes.*float32"):
-        vlm.ms_swift(vidrec.Loader(native, 2, frames=3, crop=56, dtype="float32").batch(0, 0))
+        vlm.ms_swift(vidrec.Loader(native, 2, frames=AllFrames(fps=2), crop=56, dtype="float32").batch(0, 0))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,11 +1,11 @@
 //! The assignment of clips to batches, if clips differ in length or shape.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
 use super::batch_shape::BatchShape;
 use super::samples::Samples;
 use crate::draw::{Clock, Length};
-use crate::options::{Division, MAX_BUCKETS, Settings};
+use crate::options::{Division, Settings};
 use vidrec_dataset::{Clip, Dataset, Tables};
 use vidrec_format::error::{Error, Result};
 
@@ -30,21 +30,23 @@ impl Buckets {
         // The other cameras have the frames at the times of the first one's.
         let first = || (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));
         let rule = Rule::new(options, space, frames);
-        let shapes = match rule.all() {
-            Some(shapes) => shapes,
-            None => {
-                let found: BTreeSet<Shape> = first().map(|clip| rule.shape(&clip?)).collect::<Result<_>>()?;
-                found.into_iter().collect()
-            }
+        // Shapes are numbered as they appear, and in their order at the end.
+        let mut numbers = BTreeMap::new();
+        let mut number = |shape: Shape| {
+            let next = numbers.len();
+            *numbers.entry(shape).or_insert(next)
         };
-        if shapes.len() > MAX_BUCKETS {
-            let e = Error::limit("loader option crop: SmartResize makes too many different sizes").found(shapes.len());
-            return Err(e.expected(format!("at most {MAX_BUCKETS}")).help("use a larger factor"));
+        rule.known().for_each(|shape| drop(number(shape)));
+        let of_clip = first().map(|clip| u16::try_from(number(rule.shape(&clip?)?)).map_err(|_| too_many()));
+        let mut of_clip: Vec<u16> = of_clip.collect::<Result<_>>()?;
+        if numbers.is_empty() {
+            numbers.insert((rule.lengths[0], options.pictures.size), 0);
         }
-        let number: HashMap<Shape, u16> = shapes.iter().copied().zip(0..=u16::MAX).collect();
-        let of_clip = first().map(|clip| Ok(number[&rule.shape(&clip?)?])).collect::<Result<_>>()?;
+        let mut places = vec![0; numbers.len()];
+        numbers.values().zip(0..=u16::MAX).for_each(|(&number, place)| places[number] = place);
+        of_clip.iter_mut().for_each(|bucket| *bucket = places[usize::from(*bucket)]);
         let exact = !options.batching.buckets.is_empty() || !matches!(options.frames, Length::Any { .. });
-        let shapes = shapes.into_iter().map(|(frames, size)| BatchShape::new(options, frames, size, exact));
+        let shapes = numbers.into_keys().map(|(frames, size)| BatchShape::new(options, frames, size, exact));
         Ok(Buckets { shapes: shapes.collect::<Result<_>>()?, of_clip, cameras: cameras as u64 })
     }
 
@@ -90,10 +92,10 @@ impl<'a> Rule<'a> {
         Rule { options, clock: Clock(options.fps), most: most.min(space.longest), lengths, sizes }
     }
 
-    /// All shapes in the order of lengths, unless sizes follow from those of frames.
-    fn all(&self) -> Option<Vec<Shape>> {
-        let of_length = |&frames: &u32| self.sizes.iter().map(move |&size| (frames, size));
-        self.options.batching.rule.is_none().then(|| self.lengths.iter().flat_map(of_length).collect())
+    /// All shapes; none if sizes follow from those of frames.
+    fn known(&self) -> impl Iterator<Item = Shape> {
+        let sizes = if self.options.batching.rule.is_some() { &[] } else { &self.sizes[..] };
+        self.lengths.iter().flat_map(move |&frames| sizes.iter().map(move |&size| (frames, size)))
     }
 
     /// The shape of a clip's sample.
@@ -111,6 +113,11 @@ impl<'a> Rule<'a> {
         };
         Ok((length, size))
     }
+}
+
+fn too_many() -> Error {
+    let e = Error::limit("loader option crop: the frames of the clips have too many sizes for SmartResize");
+    e.expected("at most 65536 combinations of lengths and sizes").help("use a larger factor")
 }
 
 fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {

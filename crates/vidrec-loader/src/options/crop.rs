@@ -22,9 +22,9 @@ use vidrec_format::limits::MAX_SIDE;
 /// 112 by way of 128. Against the exact resize of the full decode, a gap of 1 reaches at least 46 dB (by 2), 43 dB (by
 /// 4) and 38 dB (by 8). A gap of 2, as in Pillow's `thumbnail`, reaches 53 and 47 dB. A large gap turns it off.
 ///
-/// As JSON (serde): the name of the variant, followed by `Crop` except for `Cover` and `SmartResize`, with its fields. A size is a number
-/// or **height and width**, as in Python, and `resize` is a number or two: `{"RandomCrop": {"size": [96, 128],
-/// "resize": [256, 320]}}`. Fields with a default may be missing.
+/// As JSON (serde): the name of the variant, followed by `Crop` except for `Cover` and `SmartResize`, with its fields.
+/// A size is a number or **height and width**, as in Python, and `resize` is a number or two: `{"RandomCrop": {"size":
+/// [96, 128], "resize": [256, 320]}}`. Fields with a default may be missing.
 ///
 /// ```
 /// # mod vidrec { pub use vidrec_loader::{Crop, LoaderOptions}; }
@@ -116,7 +116,7 @@ pub enum Crop {
     /// removes only what does not fit the shape.
     ///
     /// With several sizes, a clip goes to the size that is nearest in shape (width over height), and all clips of a
-    /// batch have the same size. The loader then keeps a byte for each clip, and 8 bytes for each sample of an epoch.
+    /// batch have the same size. The loader then keeps two bytes for each clip, and 8 bytes for each sample of an epoch.
     Cover {
         /// Width and height of the picture. Either this or `sizes` is given.
         #[serde(default, with = "size_or_none", skip_serializing_if = "Option::is_none")]
@@ -131,9 +131,9 @@ pub enum Crop {
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
-    /// The whole frame, in about its own shape and size: both sides become multiples of `factor`, and the number of pixels
-    /// is kept within bounds. This is the rule of Qwen2-VL and Qwen2.5-VL (`smart_resize` of transformers, with the limit
-    /// of qwen-vl-utils for whole videos).
+    /// The whole frame, in about its own shape and size: both sides become multiples of `factor`, and the number of
+    /// pixels is kept within bounds. This is the rule of Qwen2-VL and Qwen2.5-VL: `smart_resize` of transformers, with
+    /// the limit of `cap_pixels_per_frame` for whole videos.
     ///
     /// All clips of a batch have the same size, that of each by itself. A substitute, and the clip of another camera,
     /// have the size of the sample. The loader keeps two bytes for each clip, and 8 bytes for each sample of an epoch.
@@ -237,7 +237,8 @@ impl Crop {
         self
     }
 
-    /// Returns the same crop with another width and height. [`Crop::SmartResize`] has none of its own and stays as it is.
+    /// Returns the same crop with another width and height. [`Crop::SmartResize`] has none of its own, and stays as it
+    /// is.
     #[must_use]
     pub fn with_size(mut self, new: (u32, u32)) -> Self {
         match &mut self {

@@ -32,7 +32,7 @@ pub use on_bad_frame::OnBadFrame;
 pub(crate) use pictures::Pictures;
 pub use pictures::{Dtype, Layout};
 pub use prefetch::Prefetch;
-pub(crate) use settings::{Division, MAX_BUCKETS, Sampling, Settings};
+pub(crate) use settings::{Division, Sampling, Settings};
 pub(crate) use smart_resize::SmartResize;
 pub use track_normalize::{TrackNormalize, TrackScaling};
 pub use tracks::{Missing, TrackAnchor, TrackHow, TrackWindow};

@@ -4,8 +4,8 @@ use crate::require::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_SIDE;
 
-/// The frames of a time step of these models, by which `total_pixels` is divided.
-const FRAME_FACTOR: f64 = 2.0;
+/// The frames that become one step in time, which count once in `total_pixels`.
+const FRAME_FACTOR: u64 = 2;
 /// The largest ratio of the sides.
 const MAX_RATIO: f64 = 200.0;
 
@@ -21,8 +21,9 @@ pub(crate) struct SmartResize {
 impl SmartResize {
     /// Width and height of the pictures of a sample of `frames` frames of this width and height, which are not 0.
     ///
-    /// The source is `smart_resize` and `fetch_video` in `vision_process.py` of qwen-vl-utils 0.0.14, and `smart_resize` in
-    /// `image_processing_qwen2_vl.py` of transformers 4.45 (both Apache-2.0), with the same operations on 64-bit floats.
+    /// The source is `smart_resize` and `Qwen2VLVideoProcessor.resize` with `cap_pixels_per_frame` in
+    /// `models/qwen2_vl/video_processing_qwen2_vl.py` of transformers 5.24 (Apache-2.0), with the same operations on
+    /// 64-bit floats. `fetch_video` of qwen-vl-utils 0.0.14 (Apache-2.0) has the same limit for whole videos.
     pub fn size(&self, (width, height): (u32, u32), frames: u32) -> Result<(u32, u32)> {
         let (w, h, factor) = (f64::from(width), f64::from(height), f64::from(self.factor));
         if w.max(h) / w.min(h) > MAX_RATIO {
@@ -32,7 +33,7 @@ impl SmartResize {
                 .found(format!("{width}x{height}")));
         }
         let (least, most) = (self.min_pixels as f64, self.most(frames));
-        let round = |side: f64| ((side / factor).round_ties_even() * factor).max(factor);
+        let round = |side: f64| (side / factor).round_ties_even() * factor;
         let pixels = round(w) * round(h);
         let side = |side: f64| {
             if pixels > most {
@@ -62,8 +63,8 @@ impl SmartResize {
     /// The most pixels of a picture of a sample of `frames` frames.
     fn most(&self, frames: u32) -> f64 {
         let Some(total) = self.total_pixels else { return self.max_pixels as f64 };
-        let each = total as f64 / f64::from(frames.max(1)) * FRAME_FACTOR;
-        (self.max_pixels as f64).min(each).max((self.min_pixels as f64 * 1.05).floor())
+        let each = total.saturating_mul(FRAME_FACTOR) / u64::from(frames.max(1));
+        (self.max_pixels.min(each) as f64).max((self.min_pixels as f64 * 1.05).floor())
     }
 }
 
@@ -76,7 +77,7 @@ mod tests {
         SmartResize { factor: 28, min_pixels: min * 28 * 28, max_pixels: max * 28 * 28, total_pixels }
     }
 
-    /// What qwen-vl-utils 0.0.14 gives for tokens of 28 by 28 pixels.
+    /// What these two give for tokens of 28 by 28 pixels.
     #[test]
     fn sizes_are_those_of_the_published_rule() {
         for ((min, max, total), frame, frames, size) in [
@@ -92,7 +93,7 @@ mod tests {
             ((128, 768, Some(1000000)), (1280, 720), 400, (420, 224)),
             ((4, 16, None), (322, 350), 2, (84, 112)),
             ((4, 16384, None), (42, 70), 2, (56, 56)),
-            // Of newer versions of transformers: there, qwen-vl-utils gives a side of 0.
+            // qwen-vl-utils gives a side of 0 here.
             ((1, 2, None), (400, 30), 1, (140, 28)),
         ] {
             assert_eq!(rule(min, max, total).size(frame, frames).unwrap(), size, "{frame:?}, {frames} frames");
@@ -108,18 +109,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pictures_keep_the_shape_within_the_pixels(w in 28u32..4000, h in 28u32..4000, min in 4u64..200, frames in 1u32..2000) {
+        fn pictures_keep_the_shape_within_the_pixels(
+            (w, h) in (28u32..4000, 28u32..4000), min in 4u64..200, frames in 1u32..2000,
+        ) {
             prop_assume!(w.max(h) / w.min(h) < 8);
             let rule = rule(min, 4 * min + 64, Some(5_000_000));
             let (width, height) = rule.size((w, h), frames).unwrap();
+            prop_assert!(rule.most(frames) >= rule.min_pixels as f64);
             prop_assert!(width % 28 == 0 && height % 28 == 0 && width > 0 && height > 0);
             let pixels = f64::from(width) * f64::from(height);
-            // A side that would become 0 is one step instead.
-            prop_assert!(pixels <= rule.most(frames) || width == 28 || height == 28);
-            prop_assert!(pixels >= rule.min_pixels as f64 || pixels + 28.0 * f64::from(width + height) > rule.most(frames));
-            let shape = |a: u32, b: u32| f64::from(a) / f64::from(b);
-            let step = (1.0 + 28.0 / f64::from(width)) * (1.0 + 28.0 / f64::from(height));
-            prop_assert!((shape(width, height) / shape(w, h)).ln().abs() <= step.ln() + 1e-9);
+            // Each side is less than a step from that of the exact size, which has the shape of the frame.
+            let step = 28.0 * f64::from(width + height + 2 * 28);
+            prop_assert!(pixels <= rule.most(frames) + step && pixels >= rule.min_pixels as f64 - step);
+            let cross = (u64::from(width) * u64::from(h)).abs_diff(u64::from(height) * u64::from(w));
+            prop_assert!(cross <= 28 * u64::from(w + h));
         }
     }
 }
