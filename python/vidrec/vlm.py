@@ -85,7 +85,7 @@ def patchify(batch: Batch[torch.Tensor], *, patch: int = 14, merge: int = 2, tem
     >>> loader = vidrec.Loader("train", 2, crop=crop, dtype="float32", normalize=vidrec.CLIP)
     >>> patches = vidrec.vlm.patchify(next(iter(loader)))
     >>> patches.pixel_values_videos.shape, patches.video_grid_thw.tolist()
-    (torch.Size([640, 1176]), [[4, 8, 10], [4, 8, 10]])
+    (torch.Size([288, 1176]), [[4, 6, 6], [4, 6, 6]])
     """
     frames = batch.frames
     side = patch * merge
@@ -136,9 +136,9 @@ def video_metadata(batch: Batch[Any]) -> List[Dict[str, Any]]:
     Examples
     --------
     >>> import vidrec.vlm
-    >>> batch = next(iter(vidrec.Loader("train", 2, crop=56)))
-    >>> vidrec.vlm.video_metadata(batch)[0]["fps"]
-    8.0
+    >>> batch = next(iter(vidrec.Loader("train", 2, frames=2, crop=56)))
+    >>> vidrec.vlm.video_metadata(batch)[0]["frames_indices"]
+    [0, 1]
     """
     frames: Any = batch.frames
     height, width = frames.shape[-2:] if frames.shape[-1] != 3 else frames.shape[-3:-1]
