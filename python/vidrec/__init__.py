@@ -18,7 +18,8 @@ person should look at, :func:`report` writes a page to look at them, :func:`fetc
 :func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`retile`,
 :func:`append` and :func:`relabel` write data sets out of data sets. What they return is in ``vidrec.results``, and the words that options
 take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and what makes
-pictures of frames that a GPU decoded; ``vidrec.grain`` has what Grain takes.
+pictures of frames that a GPU decoded; ``vidrec.vlm`` makes patches and metadata for video-language models, and
+``vidrec.grain`` has what Grain takes.
 """
 
 from . import results, words
@@ -28,8 +29,8 @@ from .batch import Batch
 from .batching import Buckets, FrameBudget, TokenBudget
 from .cameras import Cameras
 from .checks import check
-from .colors import IMAGENET, KINETICS, ColorJitter, Normalize
-from .crops import CenterCrop, Cover, MultiScaleCrop, RandomCrop, RandomResizedCrop, ThreeCrop
+from .colors import CLIP, IMAGENET, KINETICS, ColorJitter, Normalize
+from .crops import CenterCrop, Cover, MultiScaleCrop, RandomCrop, RandomResizedCrop, SmartResize, ThreeCrop
 from .dataset import Clip, Dataset, open
 from .edit import append, merge, relabel, reshard, retile, split, subset
 from .errors import (
@@ -64,6 +65,7 @@ __all__ = [
     "Batch",
     "Blocks",
     "Buckets",
+    "CLIP",
     "Camera",
     "Cameras",
     "CenterCrop",
@@ -101,6 +103,7 @@ __all__ = [
     "RecipeOptions",
     "Run",
     "Shuffled",
+    "SmartResize",
     "Source",
     "Ssim",
     "ThreeCrop",

@@ -86,10 +86,13 @@ def channels(value: Any) -> Channels3:
     return value if isinstance(value, tuple) else (value,) * 3
 
 
+CLIP = Normalize((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+"""What models take whose pictures go through CLIP's preprocessing, such as Qwen2-VL."""
+
 IMAGENET = Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 """What models take that were trained on ImageNet."""
 
 KINETICS = Normalize(0.45, 0.225)
 """What models of PyTorchVideo and SlowFast take that were trained on Kinetics."""
 
-__all__ = ["IMAGENET", "KINETICS", "ColorJitter", "Normalize"]
+__all__ = ["CLIP", "IMAGENET", "KINETICS", "ColorJitter", "Normalize"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence, Tuple, Union
 
-from ._values import Value, size
+from ._values import U64, Value, size
 
 Size = Union[int, Tuple[int, int]]
 """A side, or height and width, in pixels."""
@@ -210,7 +210,48 @@ class Cover(_Cropped):
         self._check_gap()
 
 
-Crop = Union[CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover]
+@dataclass(frozen=True, repr=False)
+class SmartResize(_Cropped):
+    """The whole frame in about its own shape and size, as Qwen2-VL and Qwen2.5-VL take it: ``smart_resize`` of transformers.
+
+    Both sides become multiples of ``factor``, and the number of pixels is kept within bounds. All clips of a batch have the
+    same size, that of each by itself: with :class:`TokenBudget`, as many as fit.
+
+    Parameters
+    ----------
+    factor : int, default 28
+        What both sides are multiples of: the side of a patch, times the patches side by side that become one token.
+    min_pixels, max_pixels : int, default 128 * 28 * 28 and 768 * 28 * 28
+        Least and greatest number of pixels of a picture.
+    total_pixels : int, optional
+        Greatest number of pixels of all pictures of a sample, where two frames count as one: 128,000 tokens of a model are
+        ``int(128000 * 28 * 28 * 0.9)``. It lowers ``max_pixels``, but not below 1.05 times ``min_pixels``. Default: no limit.
+    reducing_gap : float, default 1.125
+        As :class:`CenterCrop` takes it.
+
+    Examples
+    --------
+    >>> vidrec.SmartResize(28, max_pixels=256 * 28 * 28)
+    SmartResize(max_pixels=200704)
+    """
+
+    factor: int = 28
+    min_pixels: int = 128 * 28 * 28
+    max_pixels: int = 768 * 28 * 28
+    total_pixels: Optional[int] = None
+    reducing_gap: float = 1.125
+
+    def __post_init__(self) -> None:
+        self._whole("factor", 1, 65500)
+        self._whole("max_pixels", 1, U64)
+        self._whole("min_pixels", 1, U64)
+        if self.min_pixels > self.max_pixels:
+            self._refuse("min_pixels", "at most max_pixels")
+        self._whole("total_pixels", 1, U64, optional=True)
+        self._check_gap()
+
+
+Crop = Union[CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover, SmartResize]
 """What ``crop`` may be, beside a size."""
 
-__all__ = ["CenterCrop", "Cover", "Crop", "MultiScaleCrop", "RandomCrop", "RandomResizedCrop", "ThreeCrop"]
+__all__ = ["CenterCrop", "Cover", "Crop", "MultiScaleCrop", "RandomCrop", "RandomResizedCrop", "SmartResize", "ThreeCrop"]

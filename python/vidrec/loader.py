@@ -87,7 +87,7 @@ class Loader(Generic[B]):
         Clips in a batch, of this rank.
     frames : int, Uniform, Random, Run, Windows, Views or AllFrames, optional
         Which frames of each clip. A number is :class:`Uniform`. Default: all, and every clip must have the same number.
-    crop : int, (int, int), CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop or Cover, default 224
+    crop : int, (int, int), CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover or SmartResize, default 224
         Which part of a frame becomes the picture, and how large that is. A side, or height and width, is :class:`CenterCrop`.
     flip : float, default 0.0
         Probability that a clip is mirrored.

@@ -7,7 +7,7 @@ from typing import Any, Optional, Tuple, Union
 
 from ._values import Value, number
 from .colors import ColorJitter, Normalize
-from .crops import CenterCrop, Cover, Crop, MultiScaleCrop, RandomCrop, RandomResizedCrop, ThreeCrop
+from .crops import CenterCrop, Cover, Crop, MultiScaleCrop, RandomCrop, RandomResizedCrop, SmartResize, ThreeCrop
 from .errors import UsageError
 from .frames import AllFrames, Frames, Random, Run, Uniform, Views, Windows
 
@@ -15,7 +15,7 @@ FramesGiven = Union[int, Frames, None]
 CropGiven = Union[int, Tuple[int, int], Crop]
 
 FRAMES = (Uniform, Random, Run, Windows, Views, AllFrames)
-CROPS = (CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover)
+CROPS = (CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover, SmartResize)
 
 
 def one(

@@ -114,8 +114,8 @@ impl Loader {
     /// which is kept from epoch to epoch.
     ///
     /// If all clips have the same number of frames, this takes the same time whatever the number of clips. If not,
-    /// it reads the index entry of every clip. Buckets ([`Batching`]) and several sizes ([`Crop::Cover`]) also read
-    /// every clip's entry, a rate ([`Frames`]) reads the entries of all frames, and [`LoaderOptions::fields`] reads all
+    /// it reads the index entry of every clip. Buckets ([`Batching`]) and several sizes ([`Crop::Cover`],
+    /// [`Crop::SmartResize`]) also read every clip's entry, a rate ([`Frames`]) reads the entries of all frames, and [`LoaderOptions::fields`] reads all
     /// attributes.
     ///
     /// # Errors

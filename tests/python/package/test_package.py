@@ -22,7 +22,7 @@ from vidrec._values import Value
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
 NAMES = ["errors", "dataset", "batch", "loader", "tools", "packing", "parts", "edit", "checks", "reports", "jpegs", "mixing", "tracks", "words"]
 NAMES += ["frames", "crops", "colors", "orders", "batching", "cameras", "memory"]
-NAMES += ["results", "results._result", "torch", "grain"]
+NAMES += ["results", "results._result", "torch", "vlm", "grain"]
 MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES)]
 
 
@@ -65,7 +65,7 @@ def test_it_is_typed_and_versions_agree():
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_the_documentation_run(name, train, monkeypatch):
-    if name == "vidrec.torch":
+    if name in ("vidrec.torch", "vidrec.vlm"):
         pytest.importorskip("torch")
     monkeypatch.chdir(train.parent)
     failed, _ = doctest.testmod(

@@ -11,6 +11,7 @@ import pytest
 import vidrec
 
 torch = pytest.importorskip("torch")
+vlm = pytest.importorskip("vidrec.vlm")
 PAGE = Path(__file__).parents[3] / "docs/reference/together.md"
 
 
@@ -21,6 +22,20 @@ def mixed(ds):
 def mixed_own(ds):
     own = vidrec.Source(ds[8:], 0.25, frames=vidrec.Run(2, at="center"), crop=vidrec.Cover((32, 24)), flip=0.0)
     return vidrec.mix({"a": (ds[:8], 0.75), "b": own}, samples_per_epoch=12, window=4)
+
+
+class Packed:
+    """A batch whose samples are patches in one sequence."""
+
+    def __init__(self, batch):
+        self._batch, self._patches = batch, vlm.patchify(batch, patch=4, merge=2)
+
+    def __getattr__(self, name):
+        return getattr(self._batch, name)
+
+    def pixels(self, b):
+        start, end = self._patches.cu_seqlens[b : b + 2].tolist()
+        return self._patches.pixel_values_videos[start:end].numpy().tobytes()
 
 
 # What each feature asks of a loader. A source is made of the data set of twelve clips in six episodes.
@@ -35,6 +50,7 @@ FEATURES = {
     "buckets": {"frames": vidrec.AllFrames(), "batching": vidrec.Buckets([4, 8, 12])},
     "a budget": {"frames": vidrec.AllFrames(), "batching": vidrec.FrameBudget(48, buckets=[6, 12])},
     "several sizes": {"crop": vidrec.Cover(sizes=[(24, 32), (32, 24)])},
+    "native sizes": {"crop": vidrec.SmartResize(8, min_pixels=64, max_pixels=1024)},
     "windows": {"frames": vidrec.Windows(2, stride=2, hop=3)},
     "padded windows": {"frames": vidrec.Windows(2, stride=2, past=1, pad="edge")},
     "views": {"frames": vidrec.Views(3, count=2)},
@@ -48,6 +64,7 @@ FEATURES = {
     "decoded_cache": {"decoded_cache": "10MB"},
     "JPEGs": {"output": "jpeg"},
     "your memory": {"output": "memory"},
+    "patches": {"is_packed": True},
 }
 
 
@@ -70,6 +87,7 @@ def loader_of(rig_path, url, features, **more):
         options.update(FEATURES[name])
     ds = vidrec.open(url if options.pop("is_remote", False) else rig_path)
     source = options.pop("source", lambda ds: ds)(ds)
+    is_packed = options.pop("is_packed", False)
     options.update(more)
     if options.get("order") == "weights":
         count = vidrec.Loader(source, **{**options, "order": None, "output": None}).state_dict()["samples"]
@@ -77,7 +95,8 @@ def loader_of(rig_path, url, features, **more):
     if options.get("output") == "memory":
         without = vidrec.Loader(source, **{**options, "output": "torch"})
         options["output"] = [torch.zeros(without.shape, dtype=torch.uint8) for _ in range(2)]
-    return vidrec.Loader(source, **options)
+    loader = vidrec.Loader(source, **options)
+    return loader.map(Packed) if is_packed else loader
 
 
 def samples(batches):
@@ -94,6 +113,8 @@ def samples(batches):
 
 
 def pixels(batch, b):
+    if isinstance(batch, Packed):
+        return batch.pixels(b)
     if batch._jpegs is None:
         real = batch.frame_mask[b]
         frames = batch.frames[b]
@@ -139,10 +160,14 @@ REFUSED = {
     ("a device", "JPEGs"): ("leave out output", "The device makes frames of the JPEGs."),
     ("a device", "your memory"): ("leave out output", "Frames are in memory of torch."),
     ("decoded_cache", "JPEGs"): ("output='jpeg' decodes nothing", "Nothing is decoded."),
+    ("cameras", "patches"): ("expected frames of shape (B, T, C, H, W)", "A sample is one video."),
+    ("cameras with options of their own", "patches"): ("expected frames of shape (B, T, C, H, W)", "A sample is one video."),
+    ("JPEGs", "patches"): ("the batch has JPEGs instead of frames", "Nothing is decoded."),
 }
 # What both say by the same option.
-SAME = {("weights", "homes"), ("JPEGs", "your memory"), ("several sizes", "three crops")}
+SAME = {("weights", "homes"), ("JPEGs", "your memory")}
 SAME |= {("mix", "sources with options of their own"), ("cameras", "cameras with options of their own")}
+SAME |= {pair for pair in itertools.combinations(("several sizes", "native sizes", "three crops"), 2)}
 SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "padded windows", "views"), 2)}
 PAIRS = [pair for pair in itertools.combinations(FEATURES, 2) if pair not in SAME]
 
@@ -153,8 +178,8 @@ def test_two_features_give_every_rank_its_part_of_the_same_samples(rig_path, url
     if "a device" in pair:
         pytest.importorskip("warp")
     if pair in REFUSED:
-        with pytest.raises(vidrec.UsageError, match=re.escape(REFUSED[pair][0])):
-            loader_of(rig_path, url, pair)
+        with pytest.raises((vidrec.UsageError, vidrec.MapError), match=re.escape(REFUSED[pair][0])):
+            next(iter(loader_of(rig_path, url, pair)))
     else:
         check(lambda **more: loader_of(rig_path, url, pair, **more))
 

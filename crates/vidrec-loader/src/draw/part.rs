@@ -9,6 +9,7 @@ pub(crate) enum Part {
     RandomResized { scale: (f64, f64), ratio: (f64, f64) },
     MultiScale { fixed: bool },
     Three,
+    Whole,
 }
 
 impl Part {

@@ -21,6 +21,7 @@ pub(crate) fn view(augmentation: &Augmentation, size: (u32, u32), key: DrawKey, 
             let (x, y) = multi_scale(&mut random, frame, size, fixed);
             (whole(x, size.0), whole(y, size.1))
         }
+        Part::Whole => (whole((0, frame.0), size.0), whole((0, frame.1), size.1)),
         Part::Cover { random: false } => covering(frame, size, |room| room / 2.0),
         Part::Cover { random: true } => covering(frame, size, |room| random.unit() * room),
         Part::Center | Part::Random | Part::Three => {
@@ -304,7 +305,7 @@ mod tests {
             let fixed = Part::MultiScale { fixed: true };
             for (crop, short) in [
                 (Part::Center, short), (Part::Random, short), (Part::Three, short), (RANDOM_RESIZED, None),
-                (fixed, None), (Part::MultiScale { fixed: false }, None),
+                (fixed, None), (Part::MultiScale { fixed: false }, None), (Part::Whole, None),
             ] {
                 let view = view(&options(crop, short), size, key(3, clip), (width, height));
                 for (span, length, out) in [(view.x, width, size.0), (view.y, height, size.1)] {

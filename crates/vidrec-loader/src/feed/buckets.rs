@@ -1,60 +1,65 @@
 //! The assignment of clips to batches, if clips differ in length or shape.
 
+use std::collections::BTreeMap;
+
 use super::batch_shape::BatchShape;
 use super::rule_book::RuleBook;
 use super::samples::Samples;
-use crate::options::Settings;
+use crate::options::{Rules, Settings};
 use vidrec_dataset::{Clip, Dataset, Tables};
 use vidrec_format::error::{Error, Result};
+
+/// The frames of a sample, and width and height of its pictures.
+type Shape = (u32, (u32, u32));
 
 /// The buckets, and the bucket of each clip.
 #[derive(Debug)]
 pub(super) struct Buckets {
     pub shapes: Vec<BatchShape>,
     /// The bucket of each sample's first clip.
-    of_clip: Vec<u8>,
+    of_clip: Vec<u16>,
     /// The number of clips of a sample: one of each camera.
     cameras: u64,
-    /// The number of buckets of each length, which differ in the size of pictures.
-    sizes: usize,
 }
 
 impl Buckets {
     /// Reads the index entry of every clip.
     pub fn new(dataset: &Dataset, options: &Settings, space: &Samples, rules: &RuleBook) -> Result<Self> {
-        let batching = &options.batching;
-        let (lengths, sizes) = match &batching.buckets[..] {
-            [] => (&[space.frames][..], &batching.sizes),
-            lengths => (lengths, &batching.sizes),
-        };
-        let shapes = lengths.iter().flat_map(|&frames| sizes.iter().map(move |&size| (frames, size)));
-        let exact = !batching.buckets.is_empty() || space.exact;
-        let shapes =
-            shapes.map(|(frames, size)| BatchShape::new(options, frames, size, exact)).collect::<Result<_>>()?;
-        let bucket = |clip: Clip<'_>| -> Result<u8> {
-            let rules = rules.of(clip.ordinal(), 0);
-            let length = if batching.buckets.is_empty() {
-                0
-            } else {
-                let frames = rules.length(&clip, u32::MAX)?;
-                let fits = lengths.iter().position(|&length| frames <= length);
-                fits.ok_or_else(|| too_long(&clip, frames, lengths))?
-            };
-            let size = rules.sizes[if rules.sizes.len() == 1 { 0 } else { nearest(&clip, &rules.sizes)? }];
-            let size = sizes.iter().position(|of_bucket| *of_bucket == size).unwrap_or_default();
-            Ok((length * sizes.len() + size) as u8)
-        };
         dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
         let cameras = options.cameras.as_ref().map_or(1, |cameras| cameras.names.len());
         // The other cameras have the frames at the times of the first one's.
-        let first = (0..dataset.len()).step_by(cameras);
-        let of_clip = first.map(|clip| bucket(dataset.clip(clip)?)).collect::<Result<_>>()?;
-        Ok(Buckets { shapes, of_clip, cameras: cameras as u64, sizes: sizes.len() })
+        let first = || (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));
+        let alone = [space.frames];
+        let lengths = if options.batching.buckets.is_empty() { &alone[..] } else { &options.batching.buckets };
+        // Shapes are numbered as they appear, and in their order at the end.
+        let mut numbers = BTreeMap::new();
+        let mut number = |shape: Shape| {
+            let next = numbers.len();
+            *numbers.entry(shape).or_insert(next)
+        };
+        // Sizes that follow from those of frames are not known before.
+        let sizes = options.rules.iter().filter(|rules| rules.size_rule.is_none()).flat_map(|rules| &rules.sizes);
+        for shape in sizes.flat_map(|&size| lengths.iter().map(move |&frames| (frames, size))) {
+            number(shape);
+        }
+        let shape = |clip: Clip<'_>| shape(&clip, rules.of(clip.ordinal(), 0), lengths);
+        let of_clip = first().map(|clip| u16::try_from(number(shape(clip?)?)).map_err(|_| too_many()));
+        let mut of_clip: Vec<u16> = of_clip.collect::<Result<_>>()?;
+        if numbers.is_empty() {
+            numbers.insert((lengths[0], options.pictures.size), 0);
+        }
+        let mut places = vec![0; numbers.len()];
+        numbers.values().zip(0..=u16::MAX).for_each(|(&number, place)| places[number] = place);
+        of_clip.iter_mut().for_each(|bucket| *bucket = places[usize::from(*bucket)]);
+        let exact = !options.batching.buckets.is_empty() || space.exact;
+        let shapes = numbers.into_keys().map(|(frames, size)| BatchShape::new(options, frames, size, exact));
+        Ok(Buckets { shapes: shapes.collect::<Result<_>>()?, of_clip, cameras: cameras as u64 })
     }
 
     /// The bucket of the next longer clips in pictures of the same size, if there is one.
     pub fn longer(&self, bucket: usize) -> Option<usize> {
-        Some(bucket + self.sizes).filter(|&longer| longer < self.shapes.len())
+        let size = self.shapes[bucket].size;
+        (bucket + 1..self.shapes.len()).find(|&longer| self.shapes[longer].size == size)
     }
 
     /// Whether no clip of the data set is in a bucket, for each bucket.
@@ -73,6 +78,24 @@ impl Buckets {
     }
 }
 
+/// The shape of a clip's sample. It is as long as the shortest of the lengths that has room for it.
+fn shape(clip: &Clip<'_>, rules: &Rules, lengths: &[u32]) -> Result<Shape> {
+    let frames = rules.length(clip, u32::MAX)?;
+    let fits = lengths.iter().find(|&&length| frames <= length);
+    let length = *fits.ok_or_else(|| too_long(clip, frames, lengths))?;
+    let size = match rules.size_rule {
+        Some(rule) => rule.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
+        None if rules.sizes.len() == 1 => rules.sizes[0],
+        None => rules.sizes[nearest_shape(frame_size(clip)?, &rules.sizes)],
+    };
+    Ok((length, size))
+}
+
+fn too_many() -> Error {
+    let e = Error::limit("loader option crop: the frames of the clips have too many sizes for SmartResize");
+    e.expected("at most 65536 combinations of lengths and sizes").help("use a larger factor")
+}
+
 fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
     Error::usage("loader option batching: a clip is longer than the last bucket")
         .in_clip(clip.ordinal())
@@ -81,16 +104,16 @@ fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
         .help("add a bucket, or limit the frames of a sample")
 }
 
-/// The size that is nearest in shape. The first one, if several are.
-fn nearest(clip: &Clip<'_>, sizes: &[(u32, u32)]) -> Result<usize> {
+fn frame_size(clip: &Clip<'_>) -> Result<(u32, u32)> {
     let frame = (clip.width(), clip.height());
     if frame.0 == 0 || frame.1 == 0 {
         let e = Error::usage("loader option crop: the frames of a clip differ in size, so no shape fits");
         return Err(e.in_clip(clip.ordinal()));
     }
-    Ok(nearest_shape(frame, sizes))
+    Ok(frame)
 }
 
+/// The number of the size that is nearest in shape. The first one, if several are.
 fn nearest_shape(frame: (u32, u32), sizes: &[(u32, u32)]) -> usize {
     let shape = |(width, height): (u32, u32)| (f64::from(width) / f64::from(height)).ln();
     let distance = |size: (u32, u32)| (shape(frame) - shape(size)).abs();

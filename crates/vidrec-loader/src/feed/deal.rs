@@ -25,7 +25,7 @@ pub(super) struct Deal {
     /// The number of positions of each bucket that were done before.
     done: Vec<u64>,
     /// The bucket of each batch, and its number in that bucket.
-    batches: Vec<(u8, u64)>,
+    batches: Vec<(u16, u64)>,
 }
 
 /// The clips in the batches of a bucket.
@@ -34,7 +34,7 @@ struct Queue {
     /// Positions in the order of the epoch: the bucket's own, then those that moved here.
     positions: Vec<u64>,
     /// The bucket that each of the last positions comes from.
-    moved_from: Vec<u8>,
+    moved_from: Vec<u16>,
     /// The way in which ranks share the positions.
     ranks: Ranks,
 }
@@ -46,10 +46,10 @@ impl Queue {
     }
 
     /// Removes the last positions. Returns each with the bucket that it comes from; `bucket` is this one.
-    fn split_off(&mut self, count: usize, bucket: usize) -> Vec<(u64, u8)> {
+    fn split_off(&mut self, count: usize, bucket: usize) -> Vec<(u64, u16)> {
         let (own, end) = (self.own(), self.positions.len().saturating_sub(count));
-        let of = |i: usize| i.checked_sub(own).map_or(bucket as u8, |i| self.moved_from[i]);
-        let from: Vec<u8> = (end..self.positions.len()).map(of).collect();
+        let of = |i: usize| i.checked_sub(own).map_or(bucket as u16, |i| self.moved_from[i]);
+        let from: Vec<u16> = (end..self.positions.len()).map(of).collect();
         self.moved_from.truncate(end.saturating_sub(own));
         self.positions.split_off(end).into_iter().zip(from).collect()
     }
@@ -96,7 +96,7 @@ impl Deal {
             if left_out > 0 {
                 let moved = queue.split_off(left_out as usize, bucket);
                 queue.ranks = share(queue);
-                let (positions, from): (Vec<u64>, Vec<u8>) = moved.into_iter().unzip();
+                let (positions, from): (Vec<u64>, Vec<u16>) = moved.into_iter().unzip();
                 self.queues[longer].positions.extend(positions);
                 self.queues[longer].moved_from.extend(from);
             }
@@ -109,7 +109,7 @@ impl Deal {
         for (bucket, queue) in self.queues.iter().enumerate() {
             for number in 0..queue.ranks.batches() {
                 let (begin, end) = queue.range(number);
-                let batch = (bucket as u8, number);
+                let batch = (bucket as u16, number);
                 match queue.positions[..queue.own()].get(begin as usize..end as usize) {
                     Some(&[.., completed]) if end - begin == queue.ranks.most() => full.push((completed, batch)),
                     _ => last.push(batch),

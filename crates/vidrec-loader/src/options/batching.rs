@@ -11,7 +11,7 @@ use vidrec_format::error::Result;
 /// Buckets are the lengths of samples, ascending, for [`Frames::AllFrames`](crate::Frames::AllFrames). A clip goes to
 /// the first bucket that holds it, and is padded to that length. All clips of a batch come from one bucket. All ranks
 /// have the same number of batches, and the same lengths at the same time. Each clip comes once an epoch, and a run
-/// resumes exactly. The loader then keeps a byte for each clip, and 8 bytes for each sample of an epoch. Each epoch
+/// resumes exactly. The loader then keeps two bytes for each clip, and 8 bytes for each sample of an epoch. Each epoch
 /// begins with a pass over its order.
 ///
 /// With a budget, a batch of one rank has as many clips as fit, instead of

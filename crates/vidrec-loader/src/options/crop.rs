@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::json::{list_of_sizes, range, size, size_or_none};
+use super::smart_resize::SmartResize;
 use crate::draw::Part;
 use crate::kernel::REDUCING_GAP;
 use crate::require::require;
@@ -21,9 +22,9 @@ use vidrec_format::limits::MAX_SIDE;
 /// 112 by way of 128. Against the exact resize of the full decode, a gap of 1 reaches at least 46 dB (by 2), 43 dB (by
 /// 4) and 38 dB (by 8). A gap of 2, as in Pillow's `thumbnail`, reaches 53 and 47 dB. A large gap turns it off.
 ///
-/// As JSON (serde): the name of the variant, followed by `Crop` except for `Cover`, with its fields. A size is a number
-/// or **height and width**, as in Python, and `resize` is a number or two: `{"RandomCrop": {"size": [96, 128],
-/// "resize": [256, 320]}}`. Fields with a default may be missing.
+/// As JSON (serde): the name of the variant, followed by `Crop` except for `Cover` and `SmartResize`, with its fields.
+/// A size is a number or **height and width**, as in Python, and `resize` is a number or two: `{"RandomCrop": {"size":
+/// [96, 128], "resize": [256, 320]}}`. Fields with a default may be missing.
 ///
 /// ```
 /// # mod vidrec { pub use vidrec_loader::{Crop, LoaderOptions}; }
@@ -115,7 +116,7 @@ pub enum Crop {
     /// removes only what does not fit the shape.
     ///
     /// With several sizes, a clip goes to the size that is nearest in shape (width over height), and all clips of a
-    /// batch have the same size. The loader then keeps a byte for each clip, and 8 bytes for each sample of an epoch.
+    /// batch have the same size. The loader then keeps two bytes for each clip, and 8 bytes for each sample of an epoch.
     Cover {
         /// Width and height of the picture. Either this or `sizes` is given.
         #[serde(default, with = "size_or_none", skip_serializing_if = "Option::is_none")]
@@ -130,6 +131,30 @@ pub enum Crop {
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
+    /// The whole frame, in about its own shape and size: both sides become multiples of `factor`, and the number of
+    /// pixels is kept within bounds. This is the rule of Qwen2-VL and Qwen2.5-VL: `smart_resize` of transformers, with
+    /// the limit of `cap_pixels_per_frame` for whole videos.
+    ///
+    /// All clips of a batch have the same size, that of each by itself. A substitute, and the clip of another camera,
+    /// have the size of the sample. The loader keeps two bytes for each clip, and 8 bytes for each sample of an epoch.
+    SmartResize {
+        /// What both sides are multiples of: the side of a patch, times the patches that become one token. Default 28.
+        #[serde(default = "factor")]
+        factor: u32,
+        /// The least number of pixels of a picture. Default 100,352 (128 times 28 by 28).
+        #[serde(default = "min_pixels")]
+        min_pixels: u64,
+        /// The greatest number of pixels of a picture. Default 602,112 (768 times 28 by 28).
+        #[serde(default = "max_pixels")]
+        max_pixels: u64,
+        /// The greatest number of pixels of all pictures of a sample together, where two frames count as one. It lowers
+        /// `max_pixels`, but not below 1.05 times `min_pixels`. Default `None`: no limit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total_pixels: Option<u64>,
+        /// How exactly frames are reduced.
+        #[serde(default = "gap")]
+        reducing_gap: f64,
+    },
 }
 
 impl Default for Crop {
@@ -140,6 +165,18 @@ impl Default for Crop {
 
 fn gap() -> f64 {
     REDUCING_GAP
+}
+
+fn factor() -> u32 {
+    28
+}
+
+fn min_pixels() -> u64 {
+    128 * 28 * 28
+}
+
+fn max_pixels() -> u64 {
+    768 * 28 * 28
 }
 
 fn scale() -> (f64, f64) {
@@ -186,6 +223,11 @@ impl Crop {
         Crop::Cover { size: None, sizes: sizes.into(), random, reducing_gap: REDUCING_GAP }
     }
 
+    /// [`Crop::SmartResize`] to multiples of this, with these least and greatest numbers of pixels.
+    pub fn smart_resize(factor: u32, min_pixels: u64, max_pixels: u64) -> Self {
+        Crop::SmartResize { factor, min_pixels, max_pixels, total_pixels: None, reducing_gap: REDUCING_GAP }
+    }
+
     /// Returns the same crop of a frame whose shorter side is resized first, if the crop does not resize by itself.
     #[must_use]
     pub fn with_resize(mut self, new: Option<(u32, u32)>) -> Self {
@@ -195,7 +237,8 @@ impl Crop {
         self
     }
 
-    /// Returns the same crop with another width and height.
+    /// Returns the same crop with another width and height. [`Crop::SmartResize`] has none of its own, and stays as it
+    /// is.
     #[must_use]
     pub fn with_size(mut self, new: (u32, u32)) -> Self {
         match &mut self {
@@ -208,6 +251,7 @@ impl Crop {
                 *size = Some(new);
                 sizes.clear();
             }
+            Crop::SmartResize { .. } => {}
         }
         self
     }
@@ -220,12 +264,14 @@ impl Crop {
         | Crop::RandomResized { reducing_gap, .. }
         | Crop::MultiScale { reducing_gap, .. }
         | Crop::Three { reducing_gap, .. }
-        | Crop::Cover { reducing_gap, .. }) = &mut self;
+        | Crop::Cover { reducing_gap, .. }
+        | Crop::SmartResize { reducing_gap, .. }) = &mut self;
         *reducing_gap = new;
         self
     }
 
-    /// Width and height of the picture; those of the first, if there are several sizes.
+    /// Width and height of the picture; those of the first, if there are several sizes. Of [`Crop::SmartResize`], the
+    /// smallest picture.
     pub fn size(&self) -> (u32, u32) {
         match self {
             Crop::Center { size, .. }
@@ -234,6 +280,7 @@ impl Crop {
             | Crop::MultiScale { size, .. }
             | Crop::Three { size, .. } => *size,
             Crop::Cover { size, sizes, .. } => size.or(sizes.first().copied()).unwrap_or_default(),
+            Crop::SmartResize { factor, .. } => (*factor, *factor),
         }
     }
 
@@ -242,13 +289,20 @@ impl Crop {
         if let Crop::Cover { sizes, .. } = self { sizes } else { &[] }
     }
 
+    /// The rule for the size of each clip, if it follows from that of its frames.
+    pub(super) fn rule(&self) -> Option<SmartResize> {
+        let Crop::SmartResize { factor, min_pixels, max_pixels, total_pixels, .. } = *self else { return None };
+        Some(SmartResize { factor, min_pixels, max_pixels, total_pixels })
+    }
+
     pub(super) fn reducing_gap(&self) -> f64 {
         let (Crop::Center { reducing_gap, .. }
         | Crop::Random { reducing_gap, .. }
         | Crop::RandomResized { reducing_gap, .. }
         | Crop::MultiScale { reducing_gap, .. }
         | Crop::Three { reducing_gap, .. }
-        | Crop::Cover { reducing_gap, .. }) = self;
+        | Crop::Cover { reducing_gap, .. }
+        | Crop::SmartResize { reducing_gap, .. }) = self;
         *reducing_gap
     }
 
@@ -268,6 +322,7 @@ impl Crop {
             Crop::MultiScale { fixed, .. } => Part::MultiScale { fixed },
             Crop::Three { .. } => Part::Three,
             Crop::Cover { random, .. } => Part::Cover { random },
+            Crop::SmartResize { .. } => Part::Whole,
         }
     }
 
@@ -280,6 +335,9 @@ impl Crop {
             && size.is_some() != sizes.is_empty()
         {
             return Err(Error::usage("loader option crop: Cover has either a size or sizes"));
+        }
+        if let Some(rule) = self.rule() {
+            rule.check()?;
         }
         require(fits((width, height)), "crop: size", format_args!("{width}x{height}"), "sides of 1 to 65500")?;
         let sizes = self.sizes();
@@ -315,6 +373,8 @@ mod tests {
             (r#"{"ThreeCrop": {"size": [6, 8], "reducing_gap": 2}}"#, Crop::three(size).with_reducing_gap(2.0)),
             (r#"{"Cover": {"size": [6, 8]}}"#, Crop::cover(size, false)),
             (r#"{"Cover": {"sizes": [[6, 8], 7], "random": true}}"#, Crop::cover_sizes([size, (7, 7)], true)),
+            (r#"{"SmartResize": {}}"#, Crop::smart_resize(28, 100_352, 602_112)),
+            (r#"{"SmartResize": {"factor": 32, "min_pixels": 1, "max_pixels": 9}}"#, Crop::smart_resize(32, 1, 9)),
         ] {
             assert_eq!(json(text).unwrap(), crop);
             assert_eq!(json(&serde_json::to_string(&crop).unwrap()).unwrap(), crop);
@@ -340,6 +400,9 @@ mod tests {
             ("scale", resized((0.5, 1.1), (1.0, 1.0))),
             ("ratio", resized((0.5, 1.0), (2.0, 1.0))),
             ("ratio", resized((0.5, 1.0), (f64::NAN, 1.0))),
+            ("factor", Crop::smart_resize(0, 1, 9)),
+            ("min_pixels", Crop::smart_resize(28, 10, 9)),
+            ("min_pixels", Crop::smart_resize(28, 0, 9)),
         ] {
             assert!(crop.check().unwrap_err().to_string().contains(named), "{crop:?}");
         }

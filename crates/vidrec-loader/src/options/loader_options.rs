@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::best_order::best_order;
 use super::json::null_is_default;
-use super::settings::{Division, Sampling, Settings};
+use super::settings::{Division, MAX_BUCKETS, Sampling, Settings};
 use super::{
     Batching, Cameras, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, OwnOptions, Pictures,
     Prefetch, Rules, TrackWindow,
@@ -158,18 +158,17 @@ impl LoaderOptions {
         let each = self.each(own);
         let rules: Vec<Rules> = each.iter().flatten().map(LoaderOptions::rules).collect();
         let mut sizes = Vec::new();
-        for size in rules.iter().flat_map(|rules| &rules.sizes) {
+        for size in rules.iter().filter(|rules| rules.size_rule.is_none()).flat_map(|rules| &rules.sizes) {
             if !sizes.contains(size) {
                 sizes.push(*size);
             }
         }
         Settings {
             batch_size,
-            rules,
             seed: self.seed,
             threads: self.threads,
             pictures: Pictures {
-                size: sizes[0],
+                size: rules[0].sizes[0],
                 channels,
                 dtype,
                 layout,
@@ -180,6 +179,7 @@ impl LoaderOptions {
             batching: Division {
                 buckets: batching.map_or(&[][..], |batching| batching.buckets()).to_vec(),
                 sizes,
+                follow_frames: rules.iter().any(|rules| rules.size_rule.is_some()),
                 budget: batching.and_then(|batching| batching.budget()),
             },
             fields: self.fields.clone(),
@@ -189,6 +189,7 @@ impl LoaderOptions {
             prefetch: self.prefetch,
             on_bad_frame: self.on_bad_frame,
             decoded_cache: self.decoded_cache.clone(),
+            rules,
         }
     }
 
@@ -242,6 +243,7 @@ impl LoaderOptions {
             normalize: normalize.unwrap_or(Normalize::NONE),
             reducing_gap: crop.reducing_gap(),
             sizes,
+            size_rule: crop.rule(),
         }
     }
 
@@ -319,7 +321,7 @@ impl LoaderOptions {
         let sizes =
             sources.iter().flat_map(|options| options.crop.sizes().iter().copied().chain([options.crop.size()]));
         let number = buckets.len().max(1) * sizes.collect::<BTreeSet<_>>().len();
-        require(number <= 256, "batching: buckets and sizes", number, "at most 256 combinations")?;
+        require(number <= MAX_BUCKETS, "batching: buckets and sizes", number, "at most 65536 combinations")?;
         if !buckets.is_empty() && !is_any && !differ {
             let e = Error::usage("loader option batching: buckets are for frames of any number, AllFrames");
             return Err(e.hint(Hint::Unset("batching")));

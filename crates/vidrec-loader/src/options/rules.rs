@@ -1,6 +1,6 @@
 //! The rules that may differ between sources of a mix and between cameras.
 
-use super::{Draws, Normalize, Pictures, ShortClips};
+use super::{Draws, Normalize, Pictures, ShortClips, SmartResize};
 use crate::draw::{Augmentation, Clock, Length, Temporal};
 use vidrec_dataset::Clip;
 use vidrec_format::error::Result;
@@ -18,6 +18,8 @@ pub(crate) struct Rules {
     pub reducing_gap: f64,
     /// The sizes of pictures, one or more.
     pub sizes: Vec<(u32, u32)>,
+    /// The rule for the size of each clip's pictures, instead of sizes.
+    pub size_rule: Option<SmartResize>,
 }
 
 impl Rules {

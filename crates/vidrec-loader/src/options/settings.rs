@@ -6,6 +6,9 @@ use super::batching::Budget;
 use super::{Cameras, DecodedCache, OnBadFrame, Pictures, Prefetch, Rules, TrackWindow};
 use vidrec_sampler::order::{Last, Order};
 
+/// The greatest number of combinations of lengths and sizes.
+pub(crate) const MAX_BUCKETS: usize = 1 << 16;
+
 /// The options of a loader, taken apart.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -40,8 +43,10 @@ pub(crate) struct Sampling {
 pub(crate) struct Division {
     /// The lengths of samples.
     pub buckets: Vec<u32>,
-    /// The sizes of pictures, one or more.
+    /// The sizes of pictures that are known before any clip is.
     pub sizes: Vec<(u32, u32)>,
+    /// Whether sizes follow from those of frames, in any source.
+    pub follow_frames: bool,
     /// The maximum content of a batch.
     pub budget: Option<Budget>,
 }
@@ -49,6 +54,6 @@ pub(crate) struct Division {
 impl Division {
     /// Whether clips go to buckets.
     pub fn divides(&self) -> bool {
-        !self.buckets.is_empty() || self.sizes.len() > 1
+        !self.buckets.is_empty() || self.sizes.len() > 1 || self.follow_frames
     }
 }

@@ -107,6 +107,7 @@ fn unnamed(class: &str) -> Result<&'static [&'static str], String> {
         "Views" => &["views", "count"],
         "AllFrames" => &["max"],
         "CenterCrop" | "RandomCrop" | "RandomResizedCrop" | "MultiScaleCrop" | "ThreeCrop" | "Cover" => &["size"],
+        "SmartResize" => &["factor"],
         "Normalize" => &["mean", "std"],
         "TrackNormalize" => &["shift", "scale"],
         "Blocks" => &["block"],

@@ -1,0 +1,254 @@
+"""What video-language models and their tools take of a batch: patches in one sequence, and what is known of each video.
+
+:func:`patchify` makes the input of the vision models of Qwen2-VL, Qwen2.5-VL and Qwen3-VL. :func:`video_metadata` is for
+processors of transformers, :func:`llama_factory` for LLaMA-Factory, and :func:`ms_swift` for ms-swift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Dict, List
+
+import numpy as np
+import torch
+
+from .batch import Batch
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# How far from an even rate frames may be, in frames, and from another rate, as a fraction.
+_EVEN = 0.1
+# The rate in which the times of other frames are said.
+_MILLISECONDS = 1000.0
+# Frames a second for which qwen-vl-utils takes lists of pictures.
+_SWIFT = 2.0
+
+
+@dataclass(frozen=True)
+class Patches:
+    """The samples of a batch, one after another in one sequence of patches. Frames that pad a sample are not in it.
+
+    Attributes
+    ----------
+    pixel_values_videos : torch.Tensor
+        The patches: (N, C * temporal_patch * patch * patch), in the type of the frames.
+    video_grid_thw : torch.Tensor
+        Patches of each sample in time, rows and columns: int64 of shape (B, 3).
+    cu_seqlens : torch.Tensor
+        Where each sample begins in the sequence, and where the last one ends: int32 of shape (B + 1,).
+    second_per_grid_ts : torch.Tensor
+        Seconds from one patch to the next in time, of each sample: float32 of shape (B,).
+    padding : int
+        Patches that frames which pad samples would have taken, as :class:`vidrec.TokenBudget` counts them.
+    """
+
+    pixel_values_videos: torch.Tensor
+    video_grid_thw: torch.Tensor
+    cu_seqlens: torch.Tensor
+    second_per_grid_ts: torch.Tensor
+    padding: int
+
+
+def patchify(batch: Batch[torch.Tensor], *, patch: int = 14, merge: int = 2, temporal_patch: int = 2) -> Patches:
+    """Cut the frames of a batch into patches, in the layout of the video processors of Qwen2-VL.
+
+    The patches of a sample stand in the order of time, and those that become one token stand together. The last frame is
+    repeated where it takes more to fill a patch. The values are those of the frames: let the loader normalize them.
+
+    Parameters
+    ----------
+    batch : Batch
+        Of tensors in the layout BTCHW, on any device, as from a loader with :class:`vidrec.SmartResize`.
+    patch : int, default 14
+        Rows and columns of a patch; 16 for Qwen3-VL.
+    merge : int, default 2
+        Rows and columns of patches that become one token.
+    temporal_patch : int, default 2
+        Frames of a patch.
+
+    Returns
+    -------
+    Patches
+        On the device of the frames.
+
+    Raises
+    ------
+    UsageError
+        The frames have another layout, several cameras, or sides that are no multiples of ``patch * merge``.
+
+    Examples
+    --------
+    >>> import vidrec.vlm
+    >>> crop = vidrec.SmartResize(28, min_pixels=4 * 28 * 28)
+    >>> loader = vidrec.Loader("train", 2, crop=crop, dtype="float32", normalize=vidrec.CLIP)
+    >>> patches = vidrec.vlm.patchify(next(iter(loader)))
+    >>> patches.pixel_values_videos.shape, patches.video_grid_thw.tolist()
+    (torch.Size([288, 1176]), [[4, 6, 6], [4, 6, 6]])
+    """
+    frames = batch.frames
+    side = patch * merge
+    if frames.ndim != 5 or frames.shape[3] % side or frames.shape[4] % side:
+        raise UsageError(
+            f"patchify: expected frames of shape (B, T, C, H, W), with H and W in multiples of {side}, as crop=SmartResize({side})"
+            f" makes them, found {tuple(frames.shape)}"
+        )
+    _, length, channels, height, width = frames.shape
+    rows, columns = height // patch, width // patch
+    times = [-(-len(found) // temporal_patch) for found in _times(batch)]
+    ends = np.cumsum([0, *times]) * rows * columns
+    sequence = frames.new_empty((int(ends[-1]), channels * temporal_patch * patch * patch))
+    for sample, real, start, end in zip(frames, _real(batch), ends, ends[1:]):
+        kept = sample if bool(real.all()) else sample[real.to(sample.device)]
+        kept = torch.cat([kept, kept[-1:].expand(-len(kept) % temporal_patch, -1, -1, -1)])
+        steps = (-1, temporal_patch, channels, rows // merge, merge, patch, columns // merge, merge, patch)
+        patches = kept.reshape(steps).permute(0, 3, 6, 4, 7, 2, 1, 5, 8)
+        sequence[start:end].view(patches.shape).copy_(patches)
+    device = frames.device
+    seconds = [temporal_patch / _rate(found) for found in _times(batch)]
+    return Patches(
+        sequence,
+        torch.tensor([(time, rows, columns) for time in times], device=device),
+        torch.tensor(ends, dtype=torch.int32, device=device),
+        torch.tensor(seconds, dtype=torch.float32, device=device),
+        len(times) * -(-length // temporal_patch) * rows * columns - len(sequence),
+    )
+
+
+def video_metadata(batch: Batch[Any]) -> List[Dict[str, Any]]:
+    """What processors of transformers ask of each video, for frames that are already chosen.
+
+    Pass it with ``do_sample_frames=False``. The sample is the video, and its first frame is at 0 seconds. ``fps`` is the rate of
+    the frames where they are even in time; where they are not, times are in milliseconds, with an ``fps`` of 1000.
+
+    Parameters
+    ----------
+    batch : Batch
+        From any loader.
+
+    Returns
+    -------
+    list of dict
+        ``fps``, ``frames_indices``, ``total_num_frames``, ``duration`` in seconds, ``width``, ``height`` and ``video_backend`` of each
+        sample: the fields of ``transformers.video_utils.VideoMetadata``.
+
+    Examples
+    --------
+    >>> import vidrec.vlm
+    >>> batch = next(iter(vidrec.Loader("train", 2, frames=2, crop=56)))
+    >>> vidrec.vlm.video_metadata(batch)[0]["frames_indices"]
+    [0, 1]
+    """
+    frames: Any = batch.frames
+    height, width = frames.shape[-2:] if frames.shape[-1] != 3 else frames.shape[-3:-1]
+    found = []
+    for times in _times(batch):
+        rate = _rate(times)
+        places = times - times[0]
+        even = np.abs(places * rate - np.arange(len(times))).max() <= _EVEN
+        fps = rate if even else _MILLISECONDS
+        found.append(
+            {
+                "total_num_frames": len(times) if even else round(len(times) / rate * fps),
+                "fps": fps,
+                "width": width,
+                "height": height,
+                "duration": len(times) / rate,
+                "video_backend": "vidrec",
+                "frames_indices": np.rint(places * fps).astype(int).tolist(),
+            }
+        )
+    return found
+
+
+def llama_factory(batch: Batch[Any]) -> Dict[str, Any]:
+    """The videos of a batch as LLaMA-Factory takes them: frames that are already chosen, and their one rate.
+
+    Parameters
+    ----------
+    batch : Batch
+        Of ``dtype="uint8"`` in RGB, in the layout BTCHW.
+
+    Returns
+    -------
+    dict
+        ``videos``, for the column of this name: a list of pictures of PIL for each sample. ``video_fps``, for the argument of this
+        name.
+
+    Raises
+    ------
+    UsageError
+        The samples differ in rate, of which LLaMA-Factory has one, or the frames are no such bytes.
+    """
+    rates = _rates(batch)
+    rate = float(np.median(rates or [1.0]))
+    _check_rates(rates, rate, "llama_factory: expected samples of one rate")
+    return {"videos": _pictures(batch), "video_fps": rate}
+
+
+def ms_swift(batch: Batch[Any]) -> List[List[Image]]:
+    """The videos of a batch as ms-swift takes them: frames that are already chosen, 2 a second.
+
+    ms-swift hands lists of pictures to ``fetch_video`` of qwen-vl-utils, which takes them for 2 frames a second, and resizes them
+    to sides in multiples of 56: load them with ``AllFrames(fps=2)`` and ``SmartResize(56)``.
+
+    Parameters
+    ----------
+    batch : Batch
+        Of ``dtype="uint8"`` in RGB, in the layout BTCHW.
+
+    Returns
+    -------
+    list of list
+        Pictures of PIL, for the column ``videos``: a list for each sample.
+
+    Raises
+    ------
+    UsageError
+        A sample has another rate, or the frames are no such bytes.
+    """
+    _check_rates(_rates(batch), _SWIFT, f"ms_swift: expected samples of {_SWIFT:g} frames a second")
+    return _pictures(batch)
+
+
+def _real(batch: Batch[Any]) -> torch.Tensor:
+    """Which frames do not pad a sample."""
+    is_padding: torch.Tensor = torch.as_tensor(batch.times).cpu().isnan()
+    return ~is_padding
+
+
+def _times(batch: Batch[Any]) -> List[Any]:
+    """The times of the frames of each sample in seconds."""
+    times = torch.as_tensor(batch.times).cpu().numpy()
+    return [found[~np.isnan(found)] for found in times]
+
+
+def _rate(times: Any) -> float:
+    """Frames per second. Of a single time, 1."""
+    span = float(times[-1] - times[0])
+    # Times are of 64 bits, a little less exact than rates are written.
+    return round((len(times) - 1) / span, 6) if span > 0 else 1.0
+
+
+def _rates(batch: Batch[Any]) -> List[float]:
+    """The rates of the samples that have several frames."""
+    return [_rate(times) for times in _times(batch) if len(times) > 1]
+
+
+def _check_rates(rates: List[float], rate: float, expected: str) -> None:
+    """Refuse other rates than about this one: frames at a rate are those that are nearest in time."""
+    if any(abs(found / rate - 1) > _EVEN for found in rates):
+        raise UsageError(f"{expected}, as AllFrames(fps=2) gives them, found {sorted(set(rates))}")
+
+
+def _pictures(batch: Batch[Any]) -> List[List[Image]]:
+    """The frames of each sample as pictures of PIL."""
+    from PIL import Image
+
+    frames: Any = torch.as_tensor(batch.frames)
+    if frames.ndim != 5 or frames.shape[2] != 3 or frames.dtype != torch.uint8:
+        kind = f"{frames.dtype} of shape {tuple(frames.shape)}"
+        raise UsageError(f"expected frames of bytes of shape (B, T, 3, H, W), found {kind}")
+    pixels = frames.cpu().permute(0, 1, 3, 4, 2)
+    return [[Image.fromarray(each.numpy()) for each in sample[real]] for sample, real in zip(pixels, _real(batch))]
