@@ -47,7 +47,7 @@ fn shown(episode: usize, camera: usize, t: u32) -> u32 {
 }
 
 fn track(name: &str, values: TrackValues, shape: &[u32], times: TrackTimes) -> Track {
-    Track { name: name.into(), values, shape: shape.to_vec(), times, nan: false }
+    Track { name: name.into(), values, shape: shape.to_vec(), times, ..Track::default() }
 }
 
 /// Values of an episode: numbers, one alone, a table of them, and texts.

@@ -57,6 +57,8 @@ pub use stats::{Bin, ClassStats, Distribution, Stats, Summary, TrackStats, class
 pub use stats::{ClipNumbers, track_stats_of};
 #[doc(hidden)]
 pub use tables::Tables;
+#[doc(hidden)]
+pub use track::Values;
 pub use track::{ClipTracks, TrackView};
 #[doc(hidden)]
 pub use track_file::TrackFile;
