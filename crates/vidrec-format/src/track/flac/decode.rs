@@ -1,9 +1,8 @@
 //! A frame to values.
 
-use super::FIXED;
 use super::bits::BitReader;
 use super::frame::{Channels, header};
-use super::predict::Predictor;
+use super::predict::{FIXED, Predictor};
 
 /// Decodes the frame of this number of a stream, of so many values and channels, and appends the interleaved numbers in
 /// little-endian order. The error says what is wrong with the frame.

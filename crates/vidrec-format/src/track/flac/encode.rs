@@ -1,7 +1,7 @@
 //! Values to a frame.
 
 use super::bits::BitWriter;
-use super::frame::{Channels, crc16, header};
+use super::frame::{Channels, DEPTH, crc16, header};
 use super::subframe::Subframe;
 
 /// Encodes interleaved numbers of so many channels as the frame of this number of a stream.
@@ -13,7 +13,7 @@ pub fn encode(numbers: &[i16], channels: usize, number: u32) -> Vec<u8> {
     match &stored[..] {
         [left, right] => pair(left, right, number),
         all => {
-            let subframes: Vec<_> = all.iter().map(|numbers| Subframe::best(numbers, super::DEPTH)).collect();
+            let subframes: Vec<_> = all.iter().map(|numbers| Subframe::best(numbers, DEPTH)).collect();
             frame(Channels::Apart(channels), &subframes.iter().collect::<Vec<_>>(), numbers.len() / channels, number)
         }
     }
@@ -23,8 +23,8 @@ pub fn encode(numbers: &[i16], channels: usize, number: u32) -> Vec<u8> {
 fn pair(left: &[i32], right: &[i32], number: u32) -> Vec<u8> {
     let both = || left.iter().zip(right);
     let (side, mid): (Vec<i32>, Vec<i32>) = both().map(|(l, r)| (l - r, (l + r) >> 1)).unzip();
-    let [l, r, m] = [left, right, &mid].map(|numbers| Subframe::best(numbers, super::DEPTH));
-    let s = Subframe::best(&side, super::DEPTH + 1);
+    let [l, r, m] = [left, right, &mid].map(|numbers| Subframe::best(numbers, DEPTH));
+    let s = Subframe::best(&side, DEPTH + 1);
     let ways = [
         (Channels::Apart(2), [&l, &r]),
         (Channels::LeftSide, [&l, &s]),

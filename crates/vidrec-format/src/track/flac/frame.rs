@@ -1,6 +1,10 @@
 //! Header and checksums of a frame.
 
-use super::{DEPTH, MAX_CHANNELS};
+/// The most channels that a frame can have.
+pub const MAX_CHANNELS: usize = 8;
+
+/// Bits of a number.
+pub(super) const DEPTH: u32 = 16;
 
 /// The code of a frame of 4,096 values, and of one whose number of values follows.
 const FULL: u8 = 12;

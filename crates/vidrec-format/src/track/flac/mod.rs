@@ -23,15 +23,7 @@ mod tests;
 
 pub use decode::decode;
 pub use encode::encode;
-
-/// The most channels that a frame can have.
-pub const MAX_CHANNELS: usize = 8;
-
-/// Bits of a number.
-const DEPTH: u32 = 16;
-
-/// The coefficients of the predictors of fixed order, the latest number first.
-const FIXED: [&[i32]; 5] = [&[], &[1], &[2, -1], &[3, -3, 1], &[4, -6, 4, -1]];
+pub use frame::MAX_CHANNELS;
 
 /// Decodes what follows a header. The first bytes say how many values there are, and of which channels.
 #[cfg(any(test, feature = "fuzzing"))]

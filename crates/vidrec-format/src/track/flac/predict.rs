@@ -1,5 +1,8 @@
 //! Predictors of the next number of a channel from those before it.
 
+/// The coefficients of the predictors of fixed order, the latest number first.
+pub(super) const FIXED: [&[i32]; 5] = [&[], &[1], &[2, -1], &[3, -3, 1], &[4, -6, 4, -1]];
+
 /// The bits of a coefficient.
 pub(super) const PRECISION: u32 = 14;
 

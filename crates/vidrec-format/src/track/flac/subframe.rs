@@ -1,8 +1,7 @@
 //! One channel of a frame, encoded.
 
-use super::FIXED;
 use super::bits::{BitWriter, fold};
-use super::predict::{self, Predictor};
+use super::predict::{self, FIXED, Predictor};
 
 /// The orders of linear predictors that are tried.
 const ORDERS: [usize; 3] = [4, 8, 12];
