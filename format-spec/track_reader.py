@@ -12,7 +12,8 @@ from basics import FormatError, align, check, json_object, map_file
 TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
 
 # Of each type of numbers: its bytes, and its letter for struct.
-NUMBERS = {"f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B")}
+NUMBERS = {"f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B"),
+           "bool": (1, "?")}
 # Of coded tracks: the values of a block, and the most channels.
 BLOCK_VALUES, MAX_CHANNELS = 4096, 8
 TIMES_PER_VALUE = {"frames": 0, "rate": 0, "times": 1, "spans": 2}
@@ -97,6 +98,8 @@ class TrackFile:
         else:
             values = count * value_bytes(schema)
             numbers = b[:values]
+            fits = schema["type"] != "bool" or set(numbers) <= {0, 1}
+            check(fits, "track-bool", f"{place}: neither 0 nor 1")
         times_at = len(b) - 8 * count * TIMES_PER_VALUE[schema["timing"]]
         times = struct.unpack(f"<{(len(b) - times_at) // 8}q", b[times_at:])
         starts, ends = times[:count], times[count:]

@@ -54,6 +54,7 @@ fn tracks(n: i64) -> Vec<Track> {
         track("a.times/../x", TrackValues::I32(vec![i32::MIN, 7]), &[], spans.clone()),
         track("動", TrackValues::I64(vec![big, -big]), &[], TrackTimes::Times(vec![3, 3])),
         track("作", TrackValues::U8(vec![255; 4]), &[2], TrackTimes::Frames),
+        track("done", TrackValues::Bool(vec![false, true]), &[], TrackTimes::Frames),
         track("caption", TrackValues::Texts(texts), &[], spans),
         track("none", TrackValues::F32(Vec::new()), &[14], TrackTimes::Rate { first_ns: 0, rate: (50, 1) }),
     ];

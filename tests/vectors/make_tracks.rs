@@ -38,6 +38,7 @@ fn all() -> Tracks {
         track("depth", "u8", &[2, 2], "frames"),
         track("words", "utf-8", &[], "rate"),
         track("never", "u8", &[], "times"),
+        track("done", "bool", &[], "frames"),
     ]);
     let new = |number, count, bytes| Track { number, count, bytes, ..Track::default() };
     let first = vec![
@@ -49,6 +50,7 @@ fn all() -> Tracks {
         new(5, 2, timed(texts(&["größer", ""]), &[0, 1_000_000_000, 5, 1_000_000_000])),
         new(6, 2, (0..8).collect()),
         Track { rate: [30_000, 1001], ..new(7, 3, texts(&["a", "跳", "b"])) },
+        new(9, 2, vec![0, 1]),
     ];
     // There, but without values.
     let empty = vec![new(3, 0, vec![]), new(5, 0, timed(texts(&[]), &[]))];
@@ -332,6 +334,11 @@ fn bad_values(bad: &mut Bad) {
     use When::{Use, Verify};
     bad.values("track-frames", Use, |tracks| {
         tracks.clips[1][0] = Track { count: 2, bytes: floats(&[1.0, 2.0]), ..Track::default() };
+    });
+    bad.values("track-bool", Use, |tracks| {
+        tracks.schema = tracks.schema.replacen("f32", "bool", 1);
+        tracks.clips[0][0].bytes = vec![1, 2];
+        tracks.clips[1][0].bytes = vec![1];
     });
     let caption = |bytes: Vec<u8>| move |tracks: &mut Tracks| tracks.clips[0][1].bytes = bytes;
     bad.values("track-times", Use, caption(timed(texts(&["up", "ü"]), &[5, 0, 9, 9])));

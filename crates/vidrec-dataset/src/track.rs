@@ -210,12 +210,13 @@ impl<'a> TrackView<'a> {
         self.entry.facts.coding
     }
 
-    /// All numbers, value after value, each in row-major order; `None` if the track has another type.
+    /// All numbers, value after value, each in row-major order; `None` if the track has another type. Those of type
+    /// `bool` are `u8`: 1 or 0.
     ///
     /// They are borrowed from the map of the file, or from what was decoded. They are a copy if the file is read
     /// instead ([`Io::Read`](crate::Io::Read)) or is remote, and its bytes lie at an address that the machine cannot use.
     pub fn numbers<T: TrackNumber>(&self) -> Option<Cow<'_, [T]>> {
-        (self.schema.kind == T::TYPE).then(|| numbers(self.number_bytes().unwrap_or_default()))
+        (self.schema.kind.stored() == T::TYPE).then(|| numbers(self.number_bytes().unwrap_or_default()))
     }
 
     /// The bytes of all numbers, little-endian; `None` if the track has texts.

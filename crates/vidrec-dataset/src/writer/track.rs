@@ -55,6 +55,8 @@ pub enum TrackValues {
     I64(Vec<i64>),
     /// `u8`.
     U8(Vec<u8>),
+    /// `bool`.
+    Bool(Vec<bool>),
     /// Texts.
     Texts(Vec<String>),
 }
@@ -100,6 +102,7 @@ impl TrackValues {
             TrackValues::I32(_) => TrackType::I32,
             TrackValues::I64(_) => TrackType::I64,
             TrackValues::U8(_) => TrackType::U8,
+            TrackValues::Bool(_) => TrackType::Bool,
             TrackValues::Texts(_) => TrackType::Utf8,
         }
     }
@@ -114,6 +117,7 @@ impl TrackValues {
             TrackValues::I32(n) => n.len(),
             TrackValues::I64(n) => n.len(),
             TrackValues::U8(n) => n.len(),
+            TrackValues::Bool(n) => n.len(),
             TrackValues::Texts(texts) => texts.len(),
         }
     }
@@ -126,6 +130,7 @@ impl TrackValues {
             TrackValues::I32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::I64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::U8(n) => n.clone(),
+            TrackValues::Bool(n) => n.iter().map(|&b| b.into()).collect(),
             TrackValues::Texts(texts) => texts_to_bytes(texts)?,
         })
     }
@@ -207,7 +212,7 @@ impl Track {
         push_times(&mut bytes, &lists);
         let encoded = self.coded(EncodedTrack { schema, facts, bytes });
         let payload = encoded.payload();
-        if !is_length(payload.schema, &facts, payload.bytes.len() as u64) {
+        if !is_length(payload.schema, &payload.facts, payload.bytes.len() as u64) {
             return Err(Error::internal("a track of another length than its values"));
         }
         let proven = payload.prove(frames).and_then(|()| payload.prove_rest());

@@ -39,7 +39,7 @@ impl Facts {
     }
 }
 
-/// A type of numbers that tracks can have: `f32`, `f64`, `i16`, `i32`, `i64` or `u8`.
+/// A type of numbers that tracks can have: `f32`, `f64`, `i16`, `i32`, `i64`, or `u8`, which is also how `bool` is stored.
 pub trait TrackNumber: Pod + private::Sealed {
     /// The type of such tracks.
     const TYPE: TrackType;
@@ -186,8 +186,9 @@ impl<'a> Payload<'a> {
 
     /// Whether the bytes contain nothing but numbers as they are.
     pub fn has_only_numbers(&self) -> bool {
-        let coded = self.facts.coding != TrackCoding::Raw;
-        self.schema.kind != TrackType::Utf8 && times_per_value(self.schema.timing) == 0 && !coded
+        let is_coded = self.facts.coding != TrackCoding::Raw;
+        let is_text = self.schema.kind == TrackType::Utf8;
+        !is_text && !is_coded && times_per_value(self.schema.timing) == 0
     }
 
     /// The bytes of all numbers, which are not coded.
@@ -221,7 +222,7 @@ impl<'a> Payload<'a> {
     ///
     /// # Errors
     ///
-    /// Rules `track-frames`, `track-text`, `track-coding` and `track-times`.
+    /// Rules `track-frames`, `track-text`, `track-bool`, `track-coding` and `track-times`.
     pub fn prove(&self, frames: u32) -> Result<()> {
         if self.schema.timing == TrackTiming::Frames && self.facts.count != u64::from(frames) {
             return Err(Error::format("track-frames", "the track does not have one value for each frame")
@@ -230,6 +231,9 @@ impl<'a> Payload<'a> {
         }
         if self.schema.kind == TrackType::Utf8 {
             self.prove_texts()?;
+        }
+        if self.schema.kind == TrackType::Bool && self.number_bytes().iter().any(|&byte| byte > 1) {
+            return Err(Error::format("track-bool", "a value of type bool is neither 0 nor 1"));
         }
         if let Some(blocks) = self.blocks() {
             blocks.prove()?;

@@ -35,7 +35,7 @@ type Clip = (u32, Vec<Track>);
 
 fn schema() -> Schema {
     let mut schema = Schema::default();
-    let types = ["f32", "f64", "i16", "i32", "i64", "u8", "utf-8"];
+    let types = ["f32", "f64", "i16", "i32", "i64", "u8", "utf-8", "bool"];
     let timings = ["frames", "times", "spans", "rate"];
     for (i, kind) in types.iter().enumerate() {
         for (j, timing) in timings.iter().enumerate() {
@@ -67,6 +67,10 @@ fn track(number: usize, frames: u32) -> impl Strategy<Value = Track> {
             let starts: Vec<i64> = times.iter().map(|t| t.0).collect();
             let ends = times.iter().map(|t| t.0.saturating_add(t.1)).collect();
             let is = |timing: &[TrackTiming]| timing.contains(&schema.timing);
+            let numbers = match schema.kind {
+                TrackType::Bool => numbers.into_iter().map(|byte| byte & 1).collect(),
+                _ => numbers,
+            };
             Track {
                 number,
                 numbers,
@@ -83,7 +87,7 @@ fn track(number: usize, frames: u32) -> impl Strategy<Value = Track> {
 }
 
 fn clip() -> impl Strategy<Value = Clip> {
-    (1u32..4, prop::collection::btree_set(0..28usize, 0..4)).prop_flat_map(|(frames, numbers)| {
+    (1u32..4, prop::collection::btree_set(0..32usize, 0..4)).prop_flat_map(|(frames, numbers)| {
         let tracks: Vec<_> = numbers.into_iter().map(|number| track(number, frames)).collect();
         (Just(frames), tracks)
     })
@@ -309,7 +313,7 @@ proptest! {
 
     #[test]
     fn hostile_payloads_never_panic(
-        number in 0..28usize,
+        number in 0..32usize,
         count in prop_oneof![0..4u64, any::<u64>()],
         bytes in prop::collection::vec(prop_oneof![Just(0), 0..9u8, any::<u8>()], 256),
         coding in prop_oneof![Just(TrackCoding::Raw), Just(TrackCoding::Flac)],
@@ -351,9 +355,9 @@ fn a_schema_takes_what_fits_and_names_what_does_not() {
     let error = all.join(&other).unwrap_err().to_string();
     assert!(error.contains("f32, frames") && error.contains("f32 [7], frames"), "{error}");
     let strict = TrackSchema { name: "x".into(), nan: false, ..known.clone() };
-    assert_eq!((all.join(&strict).unwrap(), all.tracks()[28].nan), (28, false));
+    assert_eq!((all.join(&strict).unwrap(), all.tracks()[32].nan), (32, false));
     all.join(&TrackSchema { nan: true, ..strict }).unwrap();
-    assert!(all.tracks()[28].nan, "one that allows more allows it for both");
+    assert!(all.tracks()[32].nan, "one that allows more allows it for both");
     for bad in [
         TrackSchema { name: String::new(), ..known.clone() },
         TrackSchema { name: "a\n".into(), ..known.clone() },

@@ -70,7 +70,7 @@ pub(super) fn computed(
         TrackType::I16 => between::<i16, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::I32 => between::<i32, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::I64 => between::<i64, f32>(all, each, picks, typed(out)?, narrow),
-        TrackType::U8 => between::<u8, f32>(all, each, picks, typed(out)?, narrow),
+        TrackType::U8 | TrackType::Bool => between::<u8, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::Utf8 => Err(Error::internal("texts between texts")),
     }
 }

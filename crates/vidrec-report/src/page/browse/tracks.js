@@ -6,7 +6,7 @@ const TRACK_MAGIC = "\x89VTRK\r\n\x1a";
 const MOST_SCHEMA = 1 << 20, MOST_BLOCK = 128 << 20;
 /// The values in a block of coded ones.
 const BLOCK_VALUES = 4096;
-const NUMBERS = { f32: Float32Array, f64: Float64Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array, u8: Uint8Array };
+const NUMBERS = { f32: Float32Array, f64: Float64Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array, u8: Uint8Array, bool: Uint8Array };
 
 class TrackFile {
   /// Opens the track file of a shard that has so many clips.
