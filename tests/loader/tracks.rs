@@ -467,7 +467,11 @@ fn long_track_is_checked(raw: bool) {
     // In place, so that the open data set sees it: in what the late window uses, at value 390,200.
     let mut bytes = std::fs::read(&file).unwrap();
     assert_eq!(bytes.len() > 800_000, raw);
-    let at = bytes.len() - 600 - (bytes.len() - 1300) / 400 * 98 / 10;
+    // The track begins after the header and its directory. Coded, it begins with the ends of its blocks.
+    let (track, value, blocks) = (128, 390_200, 400_000usize.div_ceil(4096));
+    let before = track + 8 * (value / 4096 - 1);
+    let end = u32::from_le_bytes(bytes[before..before + 4].try_into().unwrap()) as usize;
+    let at = if raw { track + 2 * value } else { track + 8 * blocks + end + 9 };
     bytes[at] ^= 1;
     std::fs::write(&file, &bytes).unwrap();
     early.batch(0, 0).unwrap();

@@ -50,6 +50,7 @@ impl TrackCoding {
     }
 
     /// Whether a track can be stored this way.
+    #[doc(hidden)]
     pub fn fits(self, schema: &TrackSchema) -> bool {
         let is_sound = (schema.kind, schema.timing) == (TrackType::I16, TrackTiming::Rate);
         self == TrackCoding::Raw || is_sound && schema.numbers_per_value() <= flac::MAX_CHANNELS

@@ -12,6 +12,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// The next bits, of which at least 57 are valid.
+    #[inline]
     fn peek(&self) -> u64 {
         let rest = self.bytes.get(self.at / 8..).unwrap_or_default();
         let next = rest.first_chunk().copied().unwrap_or_else(|| {
@@ -53,9 +54,18 @@ impl<'a> BitReader<'a> {
     }
 
     /// Reads a number in Rice's code with this parameter, of which small ones of either sign are short.
+    #[inline]
     pub fn rice(&mut self, parameter: u32) -> i32 {
-        let high = self.unary();
-        let folded = (high << parameter) | self.bits(parameter);
+        let next = self.peek();
+        let zeros = next.leading_zeros();
+        let folded = if zeros + 1 + parameter <= 57 {
+            self.at += (zeros + 1 + parameter) as usize;
+            // Twice, because no shift is by all bits.
+            let low = (next << zeros << 1) >> 1 >> (63 - parameter);
+            (zeros << parameter) | low as u32
+        } else {
+            (self.unary() << parameter) | self.bits(parameter)
+        };
         (folded >> 1) as i32 ^ -((folded & 1) as i32)
     }
 

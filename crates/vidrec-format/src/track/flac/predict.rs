@@ -36,9 +36,29 @@ impl Predictor {
 
     /// Replaces differences, which follow the first numbers, by the numbers.
     pub fn restore(&self, numbers: &mut [i32]) {
-        let order = self.coefficients.len();
-        for i in order..numbers.len() {
-            numbers[i] = (self.next(&numbers[i - order..i]) + i64::from(numbers[i])) as i32;
+        match self.coefficients.len() {
+            1 => self.restore_after::<1>(numbers),
+            2 => self.restore_after::<2>(numbers),
+            3 => self.restore_after::<3>(numbers),
+            4 => self.restore_after::<4>(numbers),
+            8 => self.restore_after::<8>(numbers),
+            12 => self.restore_after::<12>(numbers),
+            order => {
+                for i in order..numbers.len() {
+                    numbers[i] = (self.next(&numbers[i - order..i]) + i64::from(numbers[i])) as i32;
+                }
+            }
+        }
+    }
+
+    /// The same for the orders that the encoder chooses, which takes half the time.
+    fn restore_after<const ORDER: usize>(&self, numbers: &mut [i32]) {
+        let Some(coefficients) = self.coefficients.first_chunk::<ORDER>() else { return };
+        let coefficients = coefficients.map(i64::from);
+        for i in ORDER..numbers.len() {
+            let Some(before) = numbers[..i].last_chunk::<ORDER>() else { return };
+            let sum: i64 = before.iter().rev().zip(&coefficients).map(|(&x, c)| i64::from(x) * c).sum();
+            numbers[i] = ((sum >> self.shift) + i64::from(numbers[i])) as i32;
         }
     }
 }
