@@ -6,12 +6,16 @@ from collections import namedtuple
 from pathlib import Path
 from zlib import crc32
 
+import flac
 from basics import FormatError, align, check, json_object, map_file
 
 TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
 
 # Of each type of numbers: its bytes, and its letter for struct.
-NUMBERS = {"f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B")}
+NUMBERS = {"f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B"),
+           "bool": (1, "?")}
+# Of coded tracks: the values of a block, and the most channels.
+BLOCK_VALUES, MAX_CHANNELS = 4096, 8
 TIMES_PER_VALUE = {"frames": 0, "rate": 0, "times": 1, "spans": 2}
 
 Track = namedtuple("Track", "schema count numbers texts starts ends first_ns rate start end bytes padding")
@@ -61,12 +65,13 @@ class TrackFile:
         directory = self.bytes[offset : offset + 8 + 48 * count]
         check(crc32(directory) == directory_crc, "track-directory", f"clip {clip}: the CRC-32 differs")
         check(of_clip == clip, "track-block", f"the tracks of clip {of_clip} in place of {clip}")
-        entries, end, least = list(struct.iter_unpack("<IIQQQqII", directory[8:])), 8 + 48 * count, 0
-        for number, _, at, size, values, first_ns, *rate in entries:
+        entries, end, least = list(struct.iter_unpack("<HHIQQQqII", directory[8:])), 8 + 48 * count, 0
+        for number, coding, _, at, size, values, first_ns, *rate in entries:
             check(least <= number < len(self.schema), "track-directory", f"clip {clip}: track {number}")
             track, least = self.schema[number], number + 1
             no_rate = track["timing"] == "rate" or (first_ns, *rate) == (0, 0, 0)
-            fits = at == align(end, 64) and is_track_length(track, values, size) and no_rate
+            fits_length = is_track_length if coding == 0 else is_coded_length
+            fits = coding <= 1 and at == align(end, 64) and fits_length(track, values, size) and no_rate
             check(fits, "track-directory", f"clip {clip}: track {number} is {size} bytes at {at}")
             end = at + size
         check(count > 0 and end == length, "track-directory", f"clip {clip}: the block does not end with a track")
@@ -78,10 +83,13 @@ class TrackFile:
         return [] if block is None else [self.track(clip, block[0], entry, frames) for entry in block[2]]
 
     def track(self, clip: int, block: int, entry: tuple, frames: int) -> Track:
-        number, crc, at, size, count, first_ns, *rate = entry
+        number, coding, crc, at, size, count, first_ns, *rate = entry
         schema, start = self.schema[number], block + at
         b, place = self.bytes[start : start + size], f"clip {clip}, {schema['name']}"
-        check(crc32(b) == crc, "track-crc", f"{place}: the CRC-32 differs")
+        summed = b if coding == 0 else b[: 8 * blocks(count)]
+        check(crc32(summed) == crc, "track-crc", f"{place}: the CRC-32 differs")
+        if coding == 1:
+            b = decoded(b, count, math.prod(schema["shape"]), place)
         fits = schema["timing"] != "frames" or count == frames
         check(fits, "track-frames", f"{place}: {count} values for {frames} frames")
         texts, numbers = None, b""
@@ -90,6 +98,8 @@ class TrackFile:
         else:
             values = count * value_bytes(schema)
             numbers = b[:values]
+            fits = schema["type"] != "bool" or set(numbers) <= {0, 1}
+            check(fits, "track-bool", f"{place}: neither 0 nor 1")
         times_at = len(b) - 8 * count * TIMES_PER_VALUE[schema["timing"]]
         times = struct.unpack(f"<{(len(b) - times_at) // 8}q", b[times_at:])
         starts, ends = times[:count], times[count:]
@@ -118,6 +128,27 @@ def is_track_length(track: dict, count: int, length: int) -> bool:
     values, times = 4 * (count + 1) if text else count * value_bytes(track), TIMES_PER_VALUE[track["timing"]]
     least = align(values, 8) + 8 * count * times if times else values
     return least <= length if text else least == length
+
+def blocks(count: int) -> int:
+    return (count + BLOCK_VALUES - 1) // BLOCK_VALUES
+
+def is_coded_length(track: dict, count: int, length: int) -> bool:
+    """Whether so many coded values can take so many bytes. The ends of their blocks are in the bytes."""
+    is_sound = track["type"] == "i16" and track["timing"] == "rate" and math.prod(track["shape"]) <= MAX_CHANNELS
+    return is_sound and count * value_bytes(track) < 1 << 32 and 8 * blocks(count) <= length
+
+def decoded(b: bytes, count: int, channels: int, place: str) -> bytes:
+    """The bytes of coded values, as they are."""
+    entries = list(struct.iter_unpack("<II", b[: 8 * blocks(count)]))
+    ends = [0] + [end for end, _ in entries]
+    rises = all(x <= y for x, y in zip(ends, ends[1:])) and 8 * len(entries) + ends[-1] == len(b)
+    check(rises, "track-coding", f"{place}: the ends of blocks do not rise to the end of the track")
+    values = []
+    for i, (end, crc) in enumerate(entries):
+        block = b[8 * len(entries) + ends[i] : 8 * len(entries) + end]
+        check(crc32(block) == crc, "track-crc", f"{place}: the CRC-32 of block {i} differs")
+        values += flac.decode(block, i, min(BLOCK_VALUES, count - i * BLOCK_VALUES), channels)
+    return struct.pack(f"<{count * channels}h", *(number for value in values for number in value))
 
 def read_texts(b: bytes, count: int, timing: str, place: str) -> tuple:
     """The texts, and where they end."""

@@ -103,6 +103,7 @@ pub use vidrec_format::planes::Planes;
 pub use vidrec_format::printable::printable;
 pub use vidrec_format::progress::{Progress, ProgressFn, no_progress};
 pub use vidrec_format::stop::stoppable;
+pub use vidrec_format::track::coding::TrackCoding;
 pub use vidrec_format::track::payload::TrackNumber;
 pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use vidrec_format::{dataset_json, limits};

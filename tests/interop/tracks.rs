@@ -36,6 +36,7 @@ fn tracks(n: i64) -> Vec<Track> {
         shape: shape.into(),
         times,
         nan: name == "nan",
+        ..Track::default()
     };
     let odd = [f32::NAN, f32::from_bits(0x7fc0_1234), f32::NEG_INFINITY, -0.0];
     let big = (1 << 60) + n;
@@ -46,13 +47,14 @@ fn tracks(n: i64) -> Vec<Track> {
         track("Action", TrackValues::F64(vec![0.1, 1e300]), &[], TrackTimes::Frames),
         track(
             "action",
-            TrackValues::I16(vec![-3; 12]),
+            TrackValues::I16((0..600).map(|i| i % 7 * 100).collect()),
             &[2, 3],
             TrackTimes::Rate { first_ns: -big, rate: (30_000, 1001) },
         ),
         track("a.times/../x", TrackValues::I32(vec![i32::MIN, 7]), &[], spans.clone()),
         track("動", TrackValues::I64(vec![big, -big]), &[], TrackTimes::Times(vec![3, 3])),
         track("作", TrackValues::U8(vec![255; 4]), &[2], TrackTimes::Frames),
+        track("done", TrackValues::Bool(vec![false, true]), &[], TrackTimes::Frames),
         track("caption", TrackValues::Texts(texts), &[], spans),
         track("none", TrackValues::F32(Vec::new()), &[14], TrackTimes::Rate { first_ns: 0, rate: (50, 1) }),
     ];

@@ -7,8 +7,8 @@ use std::process::Command;
 use proptest::prelude::*;
 use vidrec::edit::{self, EditOptions, RatioSplit, Relabeling, Selection, SplitBy};
 use vidrec::{
-    ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, Sharding, Track, TrackTimes, TrackTiming, TrackType,
-    TrackValues, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
+    ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, Sharding, Track, TrackCoding, TrackTimes, TrackTiming,
+    TrackType, TrackValues, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
 };
 
 use crate::common::jpeg;
@@ -54,6 +54,11 @@ fn sound(values: &[i16]) -> Track {
     Track { name: "sound".into(), values: TrackValues::I16(values.to_vec()), times, ..Track::default() }
 }
 
+/// Sound of two blocks, which is stored as FLAC.
+fn wave() -> Vec<i16> {
+    (0..4200).map(|i| (i % 97 * (i % 31) * 8 - 9000) as i16).collect()
+}
+
 /// Four clips of two frames in two shards: with two tracks, none, one without values, and three.
 fn set(dir: &Path) -> PathBuf {
     let mut writer = writer(dir);
@@ -62,7 +67,7 @@ fn set(dir: &Path) -> PathBuf {
     append(&mut writer, "b/1.mp4", &frames(2, 1), &[]).unwrap();
     writer.next_shard().unwrap();
     append(&mut writer, "a/2.mp4", &frames(2, 2), &[caption(&[])]).unwrap();
-    let all = [sound(&[1, -2, 3]), caption(&["x"]), state(&[5.0, 6.0, 7.0, 8.0], 2)];
+    let all = [sound(&wave()), caption(&["x"]), state(&[5.0, 6.0, 7.0, 8.0], 2)];
     append(&mut writer, "b/3.mp4", &frames(2, 3), &all).unwrap();
     writer.finish().unwrap();
     dir.to_owned()
@@ -99,6 +104,26 @@ fn proven(path: &Path) -> Dataset {
     Dataset::open(path).unwrap()
 }
 
+/// What FFmpeg decodes of the blocks of a coded track, with the head of a FLAC file before them.
+#[test]
+fn blocks_of_sound_are_a_flac_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let numbers: Vec<i16> = (0..30_000).flat_map(|i| [i % 251 * (i % 37), (i * 7) % 1999].map(|n| n as i16)).collect();
+    let payload = vidrec::raw::track::coding::encode(&numbers, 2).unwrap();
+    let frames = &payload[8 * 30_000usize.div_ceil(4096)..];
+    // STREAMINFO: the size of blocks, unknown sizes of frames, 8000 Hz, two channels of 16 bits, 30,000 values, no MD5.
+    let head =
+        [&b"fLaC\x80\0\0\x22\x10\0\x10\0\0\0\0\0\0\0\x01\xf4\x02\xf0"[..], &30_000u32.to_be_bytes(), &[0; 16]].concat();
+    fs::write(dir.path().join("sound.flac"), [&head, frames].concat()).unwrap();
+    let ffmpeg = Command::new("ffmpeg")
+        .current_dir(dir.path())
+        .args(["-v", "error", "-i", "sound.flac", "-f", "s16le", "-"])
+        .output();
+    let Ok(decoded) = ffmpeg else { return crate::common::skip::skip("no ffmpeg program") };
+    assert!(decoded.stderr.is_empty(), "{}", String::from_utf8_lossy(&decoded.stderr));
+    assert!(decoded.stdout == numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>());
+}
+
 #[test]
 fn tracks_are_read_as_they_were_written() {
     let dir = tempfile::tempdir().unwrap();
@@ -106,6 +131,8 @@ fn tracks_are_read_as_they_were_written() {
     let set = proven(&path);
     let names: Vec<_> = set.tracks().unwrap().into_iter().map(|track| track.name).collect();
     assert_eq!(names, ["caption", "sound", "state"]);
+    let heard = set.clip(3).unwrap().track("sound").unwrap().unwrap();
+    assert_eq!((heard.coding(), &heard.numbers::<i16>().unwrap()[..]), (TrackCoding::Flac, &wave()[..]));
     for io in [Io::Map, Io::Read, Io::ReadUncached] {
         let set = Dataset::open_with(&path, io).unwrap();
         let clip = set.clip(0).unwrap();
@@ -282,7 +309,7 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
         let saved = proven(output.as_ref().unwrap_or(&path));
         let clip = saved.clip(3).unwrap();
         assert!(clip.track("state").unwrap().is_none());
-        assert_eq!(clip.track("sound").unwrap().unwrap().numbers::<i16>().unwrap()[..], [1, -2, 3]);
+        assert_eq!(clip.track("sound").unwrap().unwrap().numbers::<i16>().unwrap()[..], wave()[..]);
         assert!(saved.clip(0).unwrap().track("state").unwrap().is_some());
     }
     // In place, the damaged file was replaced, and kept as others are. Nothing unlisted that looks like a track file stays.

@@ -8,7 +8,8 @@ use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
     Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, ShortClips, Start, Track,
-    TrackAnchor, TrackBatch, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
+    TrackAnchor, TrackBatch, TrackCoding, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer,
+    WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -174,6 +175,71 @@ proptest! {
             assert_state(&batch, how, Some(anchor), &offsets);
         }
     }
+}
+
+/// Sound in FLAC, and the same sound as it is, beside each other.
+fn twice() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("set");
+    let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
+    for clip in 0..2 {
+        let info = ClipInfo { width: 16, height: 16, time_base: (1, 25), ..ClipInfo::default() };
+        let jpegs: Vec<_> = (0..FRAMES).map(|t| jpeg((16, 16), t)).collect();
+        let frames: Vec<_> =
+            (25..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
+        let numbers = (0..40_000).map(|i| (i % 97 * (i % 31) * (5 + clip) - 7000) as i16).collect();
+        let track = |name: &str, raw| Track {
+            name: name.into(),
+            values: TrackValues::I16(Vec::clone(&numbers)),
+            shape: vec![2],
+            times: TrackTimes::Rate { first_ns: BEGIN_NS + 7, rate: (48_000, 1) },
+            raw,
+            ..Track::default()
+        };
+        writer.append_with_tracks(&info, &frames, &[track("flac", false), track("raw", true)]).unwrap();
+    }
+    writer.finish().unwrap();
+    (folder, dir)
+}
+
+#[test]
+fn coded_sound_gives_the_values_of_raw_sound() {
+    let (_folder, dir) = twice();
+    let clip = Dataset::open(&dir).unwrap();
+    let coding = |name| clip.clip(0).unwrap().track(name).unwrap().unwrap().coding();
+    assert_eq!((coding("flac"), coding("raw")), (TrackCoding::Flac, TrackCoding::Raw));
+    let windows = (
+        (-900i32..900, 0i32..300),
+        prop::sample::select(vec![None, Some("16000"), Some("44100"), Some("7")]),
+        prop::sample::select(HOWS.to_vec()),
+        prop::sample::select(vec![TrackAnchor::Current, TrackAnchor::Last, TrackAnchor::Each]),
+        prop::option::of(prop::collection::vec(-0.5..0.5f64, 1..5)),
+    );
+    let config = ProptestConfig { cases: 64, ..ProptestConfig::default() };
+    let outcome =
+        proptest::test_runner::TestRunner::new(config).run(&windows, |((start, length), rate, how, anchor, times)| {
+            let of_window = || TrackWindow {
+                window: Some((f64::from(start) / 1000.0, f64::from(start + length) / 1000.0)),
+                rate: rate.map(|rate| rate.parse().unwrap()),
+                how: if rate.is_none() { TrackHow::Nearest } else { how },
+                anchor,
+                ..TrackWindow::default()
+            };
+            let window = times.map_or_else(of_window, |times| TrackWindow {
+                times: Some(times),
+                how,
+                anchor,
+                ..TrackWindow::default()
+            });
+            let options =
+                LoaderOptions { frames: Frames::uniform(3), ..with(&[("flac", window.clone()), ("raw", window)]) };
+            for batch in batches(&dir, options) {
+                let [flac, raw] = ["flac", "raw"].map(|name| batch.track(name).unwrap());
+                prop_assert_eq!((&flac.values, &flac.mask), (&raw.values, &raw.mask));
+            }
+            Ok(())
+        });
+    outcome.unwrap();
 }
 
 #[test]
@@ -365,6 +431,11 @@ fn nothing_of_an_earlier_batch_is_left() {
 /// A track of which a sample needs a small part: its checksum is that of all its bytes.
 #[test]
 fn every_value_of_a_long_track_is_checked_when_it_is_used() {
+    long_track_is_checked(true);
+    long_track_is_checked(false);
+}
+
+fn long_track_is_checked(raw: bool) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("set");
     let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
@@ -372,6 +443,7 @@ fn every_value_of_a_long_track_is_checked_when_it_is_used() {
         name: "sound".into(),
         values: TrackValues::I16((0..400_000).map(|i| (i % 999) as i16).collect()),
         times: TrackTimes::Rate { first_ns: 0, rate: (1000, 1) },
+        raw,
         ..Track::default()
     };
     let info = ClipInfo { width: 16, height: 16, ..ClipInfo::default() };
@@ -392,9 +464,14 @@ fn every_value_of_a_long_track_is_checked_when_it_is_used() {
         let TrackData::I16(values) = &batch.track("sound").unwrap().values else { panic!("{batch:?}") };
         assert!(values.iter().zip(first..).all(|(&value, i)| i32::from(value) == i % 999) && values.len() == 501);
     }
-    // In place, so that the open data set sees it: in what the late window uses, 780,000 bytes after the first value.
+    // In place, so that the open data set sees it: in what the late window uses, at value 390,200.
     let mut bytes = std::fs::read(&file).unwrap();
-    let at = bytes.len() - 19_800;
+    assert_eq!(bytes.len() > 800_000, raw);
+    // The track begins after the header and its directory. Coded, it begins with the ends of its blocks.
+    let (track, value, blocks) = (128, 390_200, 400_000usize.div_ceil(4096));
+    let before = track + 8 * (value / 4096 - 1);
+    let end = u32::from_le_bytes(bytes[before..before + 4].try_into().unwrap()) as usize;
+    let at = if raw { track + 2 * value } else { track + 8 * blocks + end + 9 };
     bytes[at] ^= 1;
     std::fs::write(&file, &bytes).unwrap();
     early.batch(0, 0).unwrap();

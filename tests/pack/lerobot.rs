@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use vidrec::interop::lerobot::{LeRobotOptions, export};
 use vidrec::jpeg::{Decoder, Encoder};
 use vidrec::{
-    Clip, ClipInfo, Dataset, FrameData, JsonObject, Planes, Track, TrackTimes, TrackValues, Writer, WriterOptions,
-    no_progress,
+    Clip, ClipInfo, Dataset, FrameData, JsonObject, Planes, Track, TrackTimes, TrackType, TrackValues, Writer,
+    WriterOptions, no_progress,
 };
 
 const BARS: usize = 8;
@@ -53,7 +53,7 @@ fn shown(episode: usize, camera: usize, t: u32) -> u32 {
 }
 
 fn track(name: &str, values: TrackValues, shape: &[u32], times: TrackTimes) -> Track {
-    Track { name: name.into(), values, shape: shape.to_vec(), times, nan: false }
+    Track { name: name.into(), values, shape: shape.to_vec(), times, ..Track::default() }
 }
 
 /// Values of an episode: numbers, one alone, a table of them, and texts.
@@ -63,12 +63,7 @@ fn tracks(episode: usize) -> Vec<Track> {
     let table = (0..6 * i64::from(count)).map(|i| i * 1_000_000_007 - episode as i64).collect();
     vec![
         track("action", TrackValues::F32(floats), &[7], TrackTimes::Frames),
-        track(
-            "next.done",
-            TrackValues::U8((0..count).map(|t| u8::from(t + 1 == count)).collect()),
-            &[],
-            TrackTimes::Frames,
-        ),
+        track("next.done", TrackValues::Bool((0..count).map(|t| t + 1 == count).collect()), &[], TrackTimes::Frames),
         track(
             "note",
             TrackValues::Texts((0..count).map(|t| format!("é{episode} {t}")).collect()),
@@ -167,7 +162,10 @@ fn check(set: &Dataset) {
             let track = clip.track(&expected.name).unwrap().unwrap();
             let same = match &expected.values {
                 TrackValues::F32(n) => *track.numbers::<f32>().unwrap() == **n,
-                TrackValues::U8(n) => *track.numbers::<u8>().unwrap() == **n,
+                TrackValues::Bool(n) => {
+                    let is_bool = track.schema().kind == TrackType::Bool;
+                    is_bool && track.numbers::<u8>().unwrap().iter().map(|&byte| byte != 0).eq(n.iter().copied())
+                }
                 TrackValues::I64(n) => *track.numbers::<i64>().unwrap() == **n,
                 TrackValues::Texts(texts) => track.texts().unwrap().eq(texts.iter().map(String::as_str)),
                 _ => false,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use vidrec::{Dataset, TrackTiming, TrackType};
+use vidrec::{Dataset, TrackCoding, TrackTiming, TrackType};
 
 use crate::common::ffmpeg_videos;
 
@@ -97,6 +97,24 @@ fn sound_is_what_ffmpeg_makes_of_it() {
             assert!(decibels > 50.0, "{file} {rate} {words}: {decibels} dB");
         }
     }
+}
+
+#[test]
+fn sound_in_flac_is_the_same_sound_in_fewer_bytes() {
+    let videos = Videos::new();
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac -ar 48000"), "a.mp4");
+    for audio in ["16000", "48000:stereo", "44100:source"] {
+        let of = |audio: &str| {
+            let (set, report) = videos.packed(0, &["a.mp4"], &["--audio", audio]);
+            let coding = set.clip(0).unwrap().track("audio").unwrap().unwrap().coding();
+            (coding, report["track_bytes"].as_u64().unwrap(), sound(&set, 0))
+        };
+        let (flac, raw) = (of(audio), of(&format!("{audio}:raw")));
+        assert_eq!((flac.0, raw.0), (TrackCoding::Flac, TrackCoding::Raw));
+        assert!(flac.2 == raw.2 && flac.1 < raw.1 * 3 / 4, "{audio}: {} of {} bytes", flac.1, raw.1);
+    }
+    let settings = Dataset::open(videos.path("set")).unwrap().meta().unwrap().settings.to_string();
+    assert!(settings.contains(r#""audio":"44100:source:raw""#), "{settings}");
 }
 
 /// The channels of a clip's sound one by one.

@@ -51,7 +51,10 @@ fn tracks(c: u32) -> Vec<Track> {
             shape: vec![2],
             ..named("state", TrackValues::F32(state), TrackTimes::Times((0..10).map(|i| i * 37 * MS).collect()))
         },
-        named("sound", TrackValues::I16(sound(c)), TrackTimes::Rate { first_ns: 0, rate: (10_000, 1) }),
+        Track {
+            raw: true,
+            ..named("sound", TrackValues::I16(sound(c)), TrackTimes::Rate { first_ns: 0, rate: (10_000, 1) })
+        },
     ];
     if c % 3 != 2 {
         let texts = vec![format!("up {c}"), "down".into()];

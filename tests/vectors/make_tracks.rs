@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use vidrec::raw::crc32;
 use vidrec::raw::data_binding::{DataBinding, edge_crc32, hex};
+use vidrec::raw::track::coding::encode;
+use vidrec::raw::track::flac;
 
 use crate::make::{Bad, Files, When, base, minimal, pretty};
 use crate::shard::{self, Shard};
@@ -35,6 +38,7 @@ fn all() -> Tracks {
         track("depth", "u8", &[2, 2], "frames"),
         track("words", "utf-8", &[], "rate"),
         track("never", "u8", &[], "times"),
+        track("done", "bool", &[], "frames"),
     ]);
     let new = |number, count, bytes| Track { number, count, bytes, ..Track::default() };
     let first = vec![
@@ -46,6 +50,7 @@ fn all() -> Tracks {
         new(5, 2, timed(texts(&["größer", ""]), &[0, 1_000_000_000, 5, 1_000_000_000])),
         new(6, 2, (0..8).collect()),
         Track { rate: [30_000, 1001], ..new(7, 3, texts(&["a", "跳", "b"])) },
+        new(9, 2, vec![0, 1]),
     ];
     // There, but without values.
     let empty = vec![new(3, 0, vec![]), new(5, 0, timed(texts(&[]), &[]))];
@@ -58,6 +63,26 @@ fn two() -> Tracks {
     let new = |number, count, bytes| Track { number, count, bytes, ..Track::default() };
     let first = vec![new(0, 2, floats(&[1.0, 2.0])), new(1, 2, timed(texts(&["up", "ü"]), &[0, 5, 5, 9]))];
     Tracks { schema, clips: vec![first, vec![new(0, 1, floats(&[3.0]))]], gap: 0 }
+}
+
+/// Sound that is coded, of one channel and of two, and the same track as it is in another clip.
+fn coded() -> Tracks {
+    let schema = schema(&[track("sound", "i16", &[], "rate"), track("stereo", "i16", &[2], "rate")]);
+    let new = |number: u32, channels: usize, numbers: &[i16]| {
+        let bytes = encode(numbers, channels).unwrap();
+        Track {
+            number: number | (1 << 16),
+            count: (numbers.len() / channels) as u64,
+            bytes,
+            rate: [8000, 1],
+            first_ns: 7,
+        }
+    };
+    let wave = |i: i32| (i % 97 * (i % 31) * 8 - 9000 + i) as i16;
+    let mono: Vec<i16> = (0..4100).map(wave).collect();
+    let stereo: Vec<i16> = (0..64).flat_map(|i| [wave(i), wave(i) / 2 + 3]).collect();
+    let raw = Track { rate: [8000, 1], count: 2, bytes: le(&[5i16, -5], i16::to_le_bytes), ..Track::default() };
+    Tracks { schema, clips: vec![vec![new(0, 1, &mono), new(1, 2, &stereo)], vec![raw, new(1, 2, &[])]], gap: 0 }
 }
 
 /// The same shard with the tracks in `bytes`.
@@ -77,6 +102,9 @@ pub fn good(files: &mut Files) {
     files.insert("good/tracks.vtrk".into(), bytes);
     for (name, bytes) in folder(two()) {
         files.insert(format!("good/tracks-of-a-shard/{name}"), bytes);
+    }
+    for (name, bytes) in folder(coded()) {
+        files.insert(format!("good/coded-sound/{name}"), bytes);
     }
 }
 
@@ -149,6 +177,7 @@ pub fn bad(bad: &mut Bad) {
     bad_files(bad);
     bad_ends(bad);
     bad_places(bad);
+    bad_blocks(bad);
     bad_values(bad);
 }
 
@@ -266,14 +295,50 @@ fn bad_places(bad: &mut Bad) {
     directory(bad, "overflow", 0, 20, u32::MAX);
     directory(bad, "count", 0, 28, 1 << 30);
     directory(bad, "rate", 0, 40, 1);
+    directory(bad, "coding", 0, 0, 2 << 16);
+    directory(bad, "coded", 0, 0, 1 << 16);
     bad.track_file("track-directory.end", Use, Seal::Entries, |file| file.add(file.table + 8, 1));
     bad.track_file("track-crc", Use, Seal::Directories, |file| file.flip(file.track(0, 0)));
+}
+
+fn bad_blocks(bad: &mut Bad) {
+    let last = coded().file().change(Seal::Directories, |file| file.flip(file.track(0, 1) - 65));
+    bad.tracks("track-crc.block", When::Use, last);
+    let ends = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut tracks = coded();
+        change(&mut tracks.clips[0][0].bytes);
+        tracks.file().bytes
+    };
+    bad.tracks("track-coding", When::Use, ends(&|bytes| bytes[1] |= 0x80));
+    bad.tracks("track-coding.end", When::Use, ends(&|bytes| bytes.extend([0; 3])));
+    // Frames whose checksums match: of another place, with another number of values, cut, and with numbers of more bits.
+    let framed = |count: u64, frame: &[u8]| {
+        let mut tracks = coded();
+        let list = [frame.len() as u32, crc32(frame)].map(u32::to_le_bytes).concat();
+        tracks.clips[0][0] = Track { count, bytes: [&list, frame].concat(), ..tracks.clips[0][0].clone() };
+        tracks.file().bytes
+    };
+    let numbers: Vec<i16> = (0..40).map(|i| i * 9).collect();
+    let frame = flac::encode(&numbers, 1, 0);
+    bad.tracks("track-coding.place", When::Use, framed(40, &flac::encode(&numbers, 1, 1)));
+    bad.tracks("track-coding.count", When::Use, framed(41, &frame));
+    bad.tracks("track-coding.cut", When::Use, framed(40, &frame[..frame.len() - 4]));
+    bad.tracks("track-coding.long", When::Use, framed(40, &[&frame[..], &[0; 2]].concat()));
+    // A header of one value, a channel of the unknown kind 2, and of kind 0 that says that it ends in 17 zeros.
+    let head = &flac::encode(&[5], 1, 0)[..8];
+    bad.tracks("track-coding.kind", When::Use, framed(1, &[head, &[2 << 1, 0, 5, 0, 0]].concat()));
+    bad.tracks("track-coding.bits", When::Use, framed(1, &[head, &[1, 0, 0, 0x80, 5, 0, 0]].concat()));
 }
 
 fn bad_values(bad: &mut Bad) {
     use When::{Use, Verify};
     bad.values("track-frames", Use, |tracks| {
         tracks.clips[1][0] = Track { count: 2, bytes: floats(&[1.0, 2.0]), ..Track::default() };
+    });
+    bad.values("track-bool", Use, |tracks| {
+        tracks.schema = tracks.schema.replacen("f32", "bool", 1);
+        tracks.clips[0][0].bytes = vec![1, 2];
+        tracks.clips[1][0].bytes = vec![1];
     });
     let caption = |bytes: Vec<u8>| move |tracks: &mut Tracks| tracks.clips[0][1].bytes = bytes;
     bad.values("track-times", Use, caption(timed(texts(&["up", "ü"]), &[5, 0, 9, 9])));

@@ -15,6 +15,7 @@ pub struct Tracks {
 /// A track of a clip.
 #[derive(Clone, Default)]
 pub struct Track {
+    /// Its number in the schema, and 2^16 more if its values are coded.
     pub number: u32,
     pub count: u64,
     pub first_ns: i64,
@@ -164,9 +165,12 @@ impl File {
             let entry = self.table + 24 * clip;
             if let Some(block) = block {
                 for i in (0..self.count(block).min(9)).filter(|_| from <= Seal::Tracks) {
-                    let (at, length) = (self.track(clip, i), self.u64(self.entry(clip, i) + 16) as usize);
-                    let crc = crc32(&self.bytes[at..at + length]);
-                    self.u32(self.entry(clip, i) + 4, crc);
+                    let (at, entry) = (self.track(clip, i), self.entry(clip, i));
+                    let (length, count) = (self.u64(entry + 16) as usize, self.u64(entry + 24) as usize);
+                    let is_coded = self.bytes[entry + 2] == 1;
+                    let summed = if is_coded { length.min(8 * count.div_ceil(4096)) } else { length };
+                    let crc = crc32(&self.bytes[at..at + summed]);
+                    self.u32(entry + 4, crc);
                 }
                 if from <= Seal::Directories {
                     let end = self.bytes.len().min(block + 8 + 48 * self.count(block));

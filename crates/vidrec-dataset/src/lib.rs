@@ -59,6 +59,8 @@ pub use stats::{
 pub use stats::{ClipNumbers, Levels, level_stats, picture_stats_of, track_stats_of};
 #[doc(hidden)]
 pub use tables::Tables;
+#[doc(hidden)]
+pub use track::Values;
 pub use track::{ClipTracks, TrackView};
 #[doc(hidden)]
 pub use track_file::TrackFile;

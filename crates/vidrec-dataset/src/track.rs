@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::clip::Clip;
 use super::track_file::{Block, TrackFile};
 use vidrec_format::error::{Error, Result};
+use vidrec_format::track::coding::{BLOCK_VALUES, TrackCoding};
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming};
@@ -30,7 +31,8 @@ pub struct ClipTracks<'a> {
     found: Option<(&'a TrackFile, Arc<Block<'a>>)>,
 }
 
-/// One track of a clip. Its values are slices of the map of the track file, if the file is mapped.
+/// One track of a clip. Its values are slices of the map of the track file, if the file is mapped and they are not
+/// coded.
 ///
 /// ```no_run
 /// # mod vidrec { pub use vidrec_dataset::Dataset; pub use vidrec_format::error::Error; }
@@ -50,6 +52,28 @@ pub struct TrackView<'a> {
     schema: &'a TrackSchema,
     block: Arc<Block<'a>>,
     entry: Entry,
+    /// The bytes of all numbers, if they are coded and the track is proven.
+    decoded: Option<Arc<Vec<u8>>>,
+}
+
+/// The numbers of some values of a track: see [`TrackView::values_at`].
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Values<'a> {
+    /// The bytes of values, one after the other.
+    pub bytes: Cow<'a, [u8]>,
+    /// Where coded values are in `bytes`: the first value of each run of blocks, and its place. None: all are where
+    /// they are in the track.
+    runs: Vec<(usize, usize)>,
+}
+
+impl Values<'_> {
+    /// The place in `bytes` of a value that was asked for, counted in values. Values that follow each other in the
+    /// track do so here.
+    pub fn place(&self, value: usize) -> usize {
+        let after = self.runs.partition_point(|(first, _)| *first <= value);
+        after.checked_sub(1).map_or(value, |run| value - self.runs[run].0 + self.runs[run].1)
+    }
 }
 
 impl<'a> Clip<'a> {
@@ -117,8 +141,11 @@ impl<'a> ClipTracks<'a> {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if the track is damaged;
     /// [`Io`](vidrec_format::error::ErrorKind::Io) if it cannot be read.
     pub fn get(&self, name: &str) -> Result<Option<TrackView<'a>>> {
-        let Some(track) = self.unproven(name)? else { return Ok(None) };
+        let Some(mut track) = self.unproven(name)? else { return Ok(None) };
         track.prove()?;
+        if let Some(blocks) = track.payload().blocks() {
+            track.decoded = Some(Arc::new(track.named(blocks.decode_all())?));
+        }
         Ok(Some(track))
     }
 
@@ -136,6 +163,7 @@ impl<'a> ClipTracks<'a> {
             schema,
             block: block.clone(),
             entry: *entry,
+            decoded: None,
         };
         Ok(found.map(view))
     }
@@ -177,17 +205,53 @@ impl<'a> TrackView<'a> {
         Payload { schema: self.schema, facts: self.entry.facts, bytes }
     }
 
-    /// All numbers, value after value, each in row-major order; `None` if the track has another type.
+    /// How its values are stored in this clip.
+    pub fn coding(&self) -> TrackCoding {
+        self.entry.facts.coding
+    }
+
+    /// All numbers, value after value, each in row-major order; `None` if the track has another type. Those of type
+    /// `bool` are `u8`: 1 or 0.
     ///
-    /// They are borrowed from the map of the file. They are a copy if the file is read instead
-    /// ([`Io::Read`](crate::Io::Read)) or is remote, and its bytes lie at an address that the machine cannot use.
+    /// They are borrowed from the map of the file, or from what was decoded. They are a copy if the file is read
+    /// instead ([`Io::Read`](crate::Io::Read)) or is remote, and its bytes lie at an address that the machine cannot use.
     pub fn numbers<T: TrackNumber>(&self) -> Option<Cow<'_, [T]>> {
-        (self.schema.kind == T::TYPE).then(|| numbers(self.payload().number_bytes()))
+        (self.schema.kind.stored() == T::TYPE).then(|| numbers(self.number_bytes().unwrap_or_default()))
     }
 
     /// The bytes of all numbers, little-endian; `None` if the track has texts.
     pub fn number_bytes(&self) -> Option<&[u8]> {
-        self.schema.value_bytes().map(|_| self.payload().number_bytes())
+        self.schema.value_bytes().map(|_| match (&self.decoded, self.coding()) {
+            (Some(decoded), _) => &decoded[..],
+            (None, TrackCoding::Raw) => self.payload().number_bytes(),
+            // Nobody sees a coded track before it is decoded.
+            (None, _) => &[],
+        })
+    }
+
+    /// The numbers of these values, whose bytes are proven. Each block of coded values is decoded once.
+    #[doc(hidden)]
+    pub fn values_at(&self, values: impl Iterator<Item = usize> + Clone) -> Result<Values<'_>> {
+        let Some(blocks) = self.payload().blocks() else {
+            let part = values.clone().min().unwrap_or(0)..values.max().map_or(0, |last| last + 1);
+            self.prove_values(part)?;
+            return Ok(Values { bytes: Cow::Borrowed(self.number_bytes().unwrap_or_default()), runs: Vec::new() });
+        };
+        self.prove_values(0..0)?;
+        let each = self.schema.value_bytes().unwrap_or(1) as usize;
+        let mut needed: Vec<usize> = values.map(|value| value / BLOCK_VALUES).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        let (mut bytes, mut runs) = (Vec::new(), Vec::new());
+        for run in needed.chunk_by(|a, b| a + 1 == *b) {
+            runs.push((run[0] * BLOCK_VALUES, bytes.len() / each));
+            self.named(blocks.decode(run[0]..run[0] + run.len(), &mut bytes))?;
+        }
+        Ok(Values { bytes: Cow::Owned(bytes), runs })
+    }
+
+    fn named<T>(&self, result: Result<T>) -> Result<T> {
+        self.file.named_track(&self.block, &self.entry, result).map_err(|e| e.in_clip(self.clip.ordinal))
     }
 
     /// A copy of text `i`, counted from 0; `None` if there is none.
@@ -254,8 +318,7 @@ impl<'a> TrackView<'a> {
     }
 
     /// Like [`prove`](Self::prove), for a reader that uses only these values and their times, if the track has times.
-    #[doc(hidden)]
-    pub fn prove_values(&self, values: Range<usize>) -> Result<()> {
+    fn prove_values(&self, values: Range<usize>) -> Result<()> {
         let Some(each) = self.schema.value_bytes() else { return self.prove() };
         let place = |value: usize| value.saturating_mul(each as usize);
         let (clip, part) = (&self.clip, place(values.start)..place(values.end));

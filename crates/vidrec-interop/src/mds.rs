@@ -83,7 +83,8 @@ fn encoding(kind: TrackType) -> &'static str {
         TrackType::I16 => "ndarray:int16",
         TrackType::I32 => "ndarray:int32",
         TrackType::I64 => "ndarray:int64",
-        TrackType::U8 => "ndarray:uint8",
+        // Arrays of `streaming` cannot be bool.
+        TrackType::U8 | TrackType::Bool => "ndarray:uint8",
         TrackType::Utf8 => "json",
     }
 }

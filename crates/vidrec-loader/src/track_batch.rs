@@ -25,6 +25,8 @@ pub enum TrackData {
     I64(Vec<i64>),
     /// `u8`.
     U8(Vec<u8>),
+    /// `bool`: 1 or 0.
+    Bool(Vec<u8>),
     /// Texts: those of each clip, in order of time.
     Texts(Vec<Vec<String>>),
 }
@@ -45,7 +47,7 @@ impl TrackData {
             TrackData::I16(n) => resize(n, len),
             TrackData::I32(n) => resize(n, len),
             TrackData::I64(n) => resize(n, len),
-            TrackData::U8(n) => resize(n, len),
+            TrackData::U8(n) | TrackData::Bool(n) => resize(n, len),
             TrackData::Texts(texts) => {
                 texts.resize_with(len, Vec::new);
                 Ok(())
@@ -61,6 +63,7 @@ impl TrackData {
             TrackType::I32 => TrackData::I32(Vec::new()),
             TrackType::I64 => TrackData::I64(Vec::new()),
             TrackType::U8 => TrackData::U8(Vec::new()),
+            TrackType::Bool => TrackData::Bool(Vec::new()),
             TrackType::Utf8 => TrackData::Texts(Vec::new()),
         }
     }
@@ -73,7 +76,7 @@ impl TrackData {
             TrackData::I16(n) => bytemuck::cast_slice_mut(n),
             TrackData::I32(n) => bytemuck::cast_slice_mut(n),
             TrackData::I64(n) => bytemuck::cast_slice_mut(n),
-            TrackData::U8(n) => n,
+            TrackData::U8(n) | TrackData::Bool(n) => n,
             TrackData::Texts(_) => &mut [],
         }
     }
@@ -86,7 +89,7 @@ impl TrackData {
             TrackData::I16(n) => n.len(),
             TrackData::I32(n) => n.len(),
             TrackData::I64(n) => n.len(),
-            TrackData::U8(n) => n.len(),
+            TrackData::U8(n) | TrackData::Bool(n) => n.len(),
             TrackData::Texts(texts) => texts.len(),
         }
     }
@@ -96,7 +99,7 @@ impl TrackData {
         self.len() == 0
     }
 
-    /// The word for the type: `f32`, `f64`, `i16`, `i32`, `i64`, `u8` or `utf-8`.
+    /// The word for the type: `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `bool` or `utf-8`.
     pub fn kind(&self) -> TrackType {
         match self {
             TrackData::F32(_) => TrackType::F32,
@@ -105,6 +108,7 @@ impl TrackData {
             TrackData::I32(_) => TrackType::I32,
             TrackData::I64(_) => TrackType::I64,
             TrackData::U8(_) => TrackType::U8,
+            TrackData::Bool(_) => TrackType::Bool,
             TrackData::Texts(_) => TrackType::Utf8,
         }
     }
@@ -117,7 +121,7 @@ impl TrackData {
             TrackData::I16(n) => Some(bytemuck::cast_slice(n)),
             TrackData::I32(n) => Some(bytemuck::cast_slice(n)),
             TrackData::I64(n) => Some(bytemuck::cast_slice(n)),
-            TrackData::U8(n) => Some(n),
+            TrackData::U8(n) | TrackData::Bool(n) => Some(n),
             TrackData::Texts(_) => None,
         }
     }

@@ -192,7 +192,7 @@ mod tests {
                 outside: true,
                 picture_fps: Some("30000/1001".parse().unwrap()),
                 track: vec!["a=b,rate=50,nan".parse().unwrap()],
-                audio: Some(AudioOptions { rate: 16_000, channels: AudioChannels::Stereo }),
+                audio: Some(AudioOptions { rate: 16_000, channels: AudioChannels::Stereo, raw: false }),
                 shuffle_seed: Some(u64::MAX),
                 ..InputOptions::default()
             },

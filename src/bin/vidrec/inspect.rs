@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 use vidrec::dataset_json::ShardJson;
-use vidrec::{ClassStats, Clip, Dataset, JsonObject, Result, TrackSchema, TrackView};
+use vidrec::{ClassStats, Clip, Dataset, JsonObject, Result, TrackCoding, TrackSchema, TrackView};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped, printable};
@@ -105,6 +105,9 @@ struct ClipReport<'a> {
 struct TrackReport<'a> {
     #[serde(flatten)]
     schema: &'a TrackSchema,
+    /// Absent if the values are stored as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coding: Option<TrackCoding>,
     values: usize,
     /// Of the first value and of the last, in nanoseconds on the clip's clock.
     first_ns: Option<i64>,
@@ -197,7 +200,8 @@ fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
     let track = |track: &TrackView<'a>| {
         let time = |i: Option<usize>| i.map(|i| track.time_ns(i)).transpose();
         let (first_ns, last_ns) = (time((!track.is_empty()).then_some(0))?, time(track.len().checked_sub(1))?);
-        Ok(TrackReport { schema: track.schema(), values: track.len(), first_ns, last_ns })
+        let coding = Some(track.coding()).filter(|coding| *coding != TrackCoding::Raw);
+        Ok(TrackReport { schema: track.schema(), coding, values: track.len(), first_ns, last_ns })
     };
     Ok(ClipReport {
         clip: clip.ordinal(),
@@ -278,9 +282,10 @@ fn render_clip(c: &ClipReport<'_>) -> String {
         let times = t.first_ns.zip(t.last_ns);
         let times = times.map_or(String::new(), |(a, b)| format!(", {:.3} to {:.3} s", seconds(a), seconds(b)));
         text += &format!(
-            "track {}: {}, {}{times}\n",
+            "track {}: {}{}, {}{times}\n",
             printable(&t.schema.name),
             kind(t.schema),
+            t.coding.map_or(String::new(), |coding| format!(", {coding}")),
             count(t.values as u64, "value")
         );
     }

@@ -23,6 +23,8 @@ def test_tracks_are_arrays_of_their_types_and_shapes():
     assert caption.values == ["größer", ""] and caption.ends.tolist() == [5, 1_000_000_000]
     sound = clip.track("sound")
     assert sound.rate == Fraction(16_000) and sound.times.tolist() == [-5, 62_495, 124_995]
+    done = clip.track("done").values
+    assert done.dtype == np.bool_ and done.tolist() == [False, True]
     assert len(data[1].track("caption")) == 0 and data[1].track("gaze").values.shape == (0, 1, 2)
 
 
@@ -31,3 +33,11 @@ def test_a_damaged_track_is_an_error():
     assert clip.track("caption").values == ["up", "ü"], "the other track is intact"
     with pytest.raises(vidrec.FormatError, match="track-crc"):
         clip.track("state")
+
+
+def test_coded_sound_is_an_array_as_any_other():
+    clip = vidrec.open(VECTORS / "good" / "coded-sound")[1]
+    sound, stereo = clip.track("sound").values, clip.track("stereo").values
+    expected = [i % 97 * (i % 31) * 8 - 9000 + i for i in range(4100)]
+    assert sound.dtype == np.int16 and sound.tolist() == expected
+    assert stereo.shape == (64, 2) and stereo[:, 0].tolist() == expected[:64]

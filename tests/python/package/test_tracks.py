@@ -31,14 +31,16 @@ def robot(tmp_path_factory):
         times, values = state_of(clip)
         np.savez(root / f"state{clip}.npz", t=times, state=values)
         np.save(root / f"sound{clip}.npy", (np.arange(2000) + clip).astype(np.int16))
+        np.save(root / f"shut{clip}.npy", np.arange(20) % 3 == clip % 3)
         words = [[0, 0.5, f"reach {clip}"], [0.5, 1.2, f"grasp {clip}"], [1.2, 1.95, "lift"]]
         row = {"path": f"{clip}.mp4", "label": clip, "state": f"state{clip}.npz", "sound": f"sound{clip}.npy", "words": words}
+        row["shut"] = f"shut{clip}.npy"
         if clip != 3:
             np.save(root / f"grip{clip}.npy", np.arange(20, dtype=np.uint8) % 3)
             row["grip"] = f"grip{clip}.npy"
         rows.append(json.dumps(row))
     (root / "list.jsonl").write_text("\n".join(rows))
-    tracks = ["state=state,times=t,values=state,unit=ns", "sound=sound,rate=1000", "caption=words,spans", "grip=grip,rate=10"]
+    tracks = ["state=state,times=t,values=state,unit=ns", "sound=sound,rate=1000", "caption=words,spans", "grip=grip,rate=10", "shut=shut,rate=10"]
     vidrec.pack(root / "list.jsonl", root / "set", frames=RATE * SECONDS, track=tracks)
     return root / "set"
 
@@ -64,6 +66,19 @@ def model(clip, how, t):
         a, b = values[before].astype(np.float64), values[after].astype(np.float64)
         found = (a + (b - a) * weight).astype(np.float32)
     return np.where(inside[..., None], found, 0), inside
+
+
+@pytest.mark.parametrize("output", ["numpy", "torch"])
+def test_truths_stay_truths(robot, output):
+    if output == "torch":
+        pytest.importorskip("torch")
+    assert vidrec.open(robot)[1].track("shut").values.tolist() == [i % 3 == 1 for i in range(20)]
+    tracks = {"shut": vidrec.track(steps=range(3)), "grip": vidrec.track(missing="mask")}
+    for batch in loader(robot, tracks, output=output):
+        assert str(batch.tracks["shut"].dtype) in ("bool", "torch.bool")
+        for i, clip in enumerate(batch.clips):
+            at = round(float(batch.times[i][0]) * 10) + np.arange(3)
+            assert batch.tracks["shut"][i].tolist() == [j < 20 and j % 3 == int(clip) % 3 for j in at.tolist()]
 
 
 def check(batch, how, anchor, offsets):

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use vidrec_format::error::{Error, Result};
+use vidrec_format::track::coding::{self, TrackCoding};
 use vidrec_format::track::payload::{Facts, Payload, is_length, push_times, texts_to_bytes};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 
@@ -34,6 +35,9 @@ pub struct Track {
     pub times: TrackTimes,
     /// Whether numbers may be infinite or not a number. Default: they may not.
     pub nan: bool,
+    /// Store the values as they are. Default: sound, which is numbers of type `i16` at a rate, at most 8 to a value, is
+    /// stored as FLAC where that takes fewer bytes. Readers get the same values.
+    pub raw: bool,
 }
 
 /// The values of a [`Track`].
@@ -51,6 +55,8 @@ pub enum TrackValues {
     I64(Vec<i64>),
     /// `u8`.
     U8(Vec<u8>),
+    /// `bool`.
+    Bool(Vec<bool>),
     /// Texts.
     Texts(Vec<String>),
 }
@@ -96,6 +102,7 @@ impl TrackValues {
             TrackValues::I32(_) => TrackType::I32,
             TrackValues::I64(_) => TrackType::I64,
             TrackValues::U8(_) => TrackType::U8,
+            TrackValues::Bool(_) => TrackType::Bool,
             TrackValues::Texts(_) => TrackType::Utf8,
         }
     }
@@ -110,6 +117,7 @@ impl TrackValues {
             TrackValues::I32(n) => n.len(),
             TrackValues::I64(n) => n.len(),
             TrackValues::U8(n) => n.len(),
+            TrackValues::Bool(n) => n.len(),
             TrackValues::Texts(texts) => texts.len(),
         }
     }
@@ -122,6 +130,7 @@ impl TrackValues {
             TrackValues::I32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::I64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::U8(n) => n.clone(),
+            TrackValues::Bool(n) => n.iter().map(|&b| b.into()).collect(),
             TrackValues::Texts(texts) => texts_to_bytes(texts)?,
         })
     }
@@ -201,13 +210,26 @@ impl Track {
         }
         let mut bytes = self.values.to_bytes().ok_or_else(|| Error::limit("the texts are longer than 4 GiB"))?;
         push_times(&mut bytes, &lists);
-        let encoded = EncodedTrack { schema, facts, bytes };
+        let encoded = self.coded(EncodedTrack { schema, facts, bytes });
         let payload = encoded.payload();
-        if !is_length(payload.schema, facts.count, payload.bytes.len() as u64) {
+        if !is_length(payload.schema, &payload.facts, payload.bytes.len() as u64) {
             return Err(Error::internal("a track of another length than its values"));
         }
         let proven = payload.prove(frames).and_then(|()| payload.prove_rest());
         proven.map_err(|e| wrong(&e.to_string()))?;
         Ok(encoded)
+    }
+
+    /// The same track with its values coded, if they become shorter.
+    fn coded(&self, raw: EncodedTrack) -> EncodedTrack {
+        let (coding, each) = (TrackCoding::Flac, raw.schema.numbers_per_value());
+        let bytes = match &self.values {
+            TrackValues::I16(numbers) if !self.raw && coding.fits(&raw.schema) => coding::encode(numbers, each),
+            _ => None,
+        };
+        match bytes.filter(|bytes| bytes.len() < raw.bytes.len()) {
+            Some(bytes) => EncodedTrack { facts: Facts { coding, ..raw.facts }, bytes, ..raw },
+            None => raw,
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
+use super::coding::TrackCoding;
 use super::payload::{self, Facts, Payload};
 use super::schema::{Schema, TrackTiming};
 use super::sizes::{ALIGNMENT, DIRECTORY_ENTRY_BYTES as ENTRY_BYTES, DIRECTORY_HEAD_BYTES as HEAD_BYTES};
@@ -18,7 +19,7 @@ use crate::{align_up, crc32};
 pub struct Entry {
     /// Number of the track in the schema.
     pub track: u32,
-    /// CRC-32 of its bytes.
+    /// CRC-32 of its [summed](Facts::summed) bytes.
     pub crc32: u32,
     /// Byte offset in the block.
     pub offset: u64,
@@ -31,7 +32,8 @@ pub struct Entry {
 impl Entry {
     fn to_bytes(self) -> [u8; ENTRY_BYTES] {
         let mut b = [0; ENTRY_BYTES];
-        LE::write_u32(&mut b[0..4], self.track);
+        LE::write_u16(&mut b[0..2], self.track as u16);
+        LE::write_u16(&mut b[2..4], self.facts.coding.number());
         LE::write_u32(&mut b[4..8], self.crc32);
         LE::write_u64(&mut b[8..16], self.offset);
         LE::write_u64(&mut b[16..24], self.length);
@@ -42,9 +44,10 @@ impl Entry {
         b
     }
 
-    fn from_bytes(b: &[u8]) -> Self {
-        Entry {
-            track: LE::read_u32(&b[0..4]),
+    /// `None` if nothing is known of how the values are stored.
+    fn from_bytes(b: &[u8]) -> Option<Self> {
+        Some(Entry {
+            track: LE::read_u16(&b[0..2]).into(),
             crc32: LE::read_u32(&b[4..8]),
             offset: LE::read_u64(&b[8..16]),
             length: LE::read_u64(&b[16..24]),
@@ -52,8 +55,9 @@ impl Entry {
                 count: LE::read_u64(&b[24..32]),
                 first_ns: LE::read_i64(&b[32..40]),
                 rate: (LE::read_u32(&b[40..44]), LE::read_u32(&b[44..48])),
+                coding: TrackCoding::of_number(LE::read_u16(&b[2..4]))?,
             },
-        }
+        })
     }
 
     /// The size of the directory of these tracks in bytes.
@@ -66,14 +70,15 @@ impl Entry {
         self.offset as usize..(self.offset + self.length) as usize
     }
 
-    /// Returns its bytes, after a comparison of their CRC-32.
+    /// Returns its bytes, after a comparison of every CRC-32 of them.
     ///
     /// # Errors
     ///
-    /// Rule `track-crc`.
+    /// Rules `track-crc` and `track-coding`.
     pub fn payload<'a>(&self, block: &'a [u8], schema: &'a Schema) -> Result<Payload<'a>> {
         let payload = self.unproven(block, schema)?;
-        self.compare(crc32(payload.bytes))?;
+        self.compare(crc32(self.facts.summed(payload.bytes)))?;
+        payload.blocks().map_or(Ok(()), |blocks| blocks.compare())?;
         Ok(payload)
     }
 
@@ -85,7 +90,7 @@ impl Entry {
         Ok(Payload { schema, facts: self.facts, bytes })
     }
 
-    /// Compares `found`, the CRC-32 of its bytes, with the listed one.
+    /// Compares `found`, the CRC-32 of the [summed](Facts::summed) bytes, with the listed one.
     ///
     /// # Errors
     ///
@@ -111,7 +116,7 @@ pub fn head(head: &[u8]) -> Option<(usize, u64)> {
 
 /// The length of the block that begins with this directory.
 pub fn block_length(directory: &[u8]) -> Option<u64> {
-    let last = Entry::from_bytes(directory.last_chunk::<ENTRY_BYTES>()?);
+    let last = Entry::from_bytes(directory.last_chunk::<ENTRY_BYTES>()?)?;
     last.offset.checked_add(last.length)
 }
 
@@ -137,7 +142,10 @@ pub fn prove(block: &[u8], length: u64, ordinal: u64, crc: u32, schema: &Schema)
             .expected(format!("clip {ordinal}"))
             .found(format!("clip {clip}")));
     }
-    let entries: Vec<Entry> = bytes[HEAD_BYTES..].chunks_exact(ENTRY_BYTES).map(Entry::from_bytes).collect();
+    let entries: Option<Vec<Entry>> = bytes[HEAD_BYTES..].chunks_exact(ENTRY_BYTES).map(Entry::from_bytes).collect();
+    let entries = entries.ok_or_else(|| {
+        fault("a track is coded in a way that this version does not know").help("install a newer version")
+    })?;
     let (mut end, mut least) = (bytes.len() as u64, 0);
     for entry in &entries {
         let Some(track) = schema.tracks().get(entry.track as usize).filter(|_| entry.track >= least) else {
@@ -145,7 +153,7 @@ pub fn prove(block: &[u8], length: u64, ordinal: u64, crc: u32, schema: &Schema)
         };
         let is_rate = track.timing == TrackTiming::Rate;
         if align_up(end, ALIGNMENT) != Some(entry.offset)
-            || !payload::is_length(track, entry.facts.count, entry.length)
+            || !payload::is_length(track, &entry.facts, entry.length)
             || !(is_rate || (entry.facts.first_ns, entry.facts.rate) == (0, (0, 0)))
         {
             let e = fault("the position or the length of a track contradicts the directory");
@@ -183,7 +191,8 @@ pub fn block(ordinal: u64, offset: u64, tracks: &[NewTrack<'_>]) -> Result<(Vec<
     let (mut entries, mut end) = (Vec::new(), directory_bytes as u64);
     for track in tracks {
         let (offset, length) = (end.next_multiple_of(ALIGNMENT), track.bytes.len() as u64);
-        entries.push(Entry { track: track.number, crc32: crc32(&track.bytes), offset, length, facts: track.facts });
+        let (facts, crc32) = (track.facts, crc32(track.facts.summed(&track.bytes)));
+        entries.push(Entry { track: track.number, crc32, offset, length, facts });
         end = offset.checked_add(length).filter(|&n| n <= limits::MAX_TRACK_BLOCK_BYTES).ok_or_else(too_long)?;
     }
     let mut block = crate::allocation::with_capacity(end as usize, "the tracks of a clip")?;

@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use byteorder::{ByteOrder, LittleEndian as LE};
 use serde::{Deserialize, Serialize};
 
+use super::coding::{self, Blocks, TrackCoding};
 use super::schema::{TrackSchema, TrackTiming, TrackType};
 use crate::align_up;
 use crate::error::{Error, Result};
@@ -23,9 +24,22 @@ pub struct Facts {
     pub first_ns: i64,
     /// Values per second as numerator and denominator, for timing `rate`; zeros for the others.
     pub rate: (u32, u32),
+    /// How the values are stored.
+    pub coding: TrackCoding,
 }
 
-/// A type of numbers that tracks can have: `f32`, `f64`, `i16`, `i32`, `i64` or `u8`.
+impl Facts {
+    /// The part of a track's bytes that its CRC-32 covers: of coded values, the list of their blocks, which have one
+    /// each.
+    pub fn summed<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        match self.coding {
+            TrackCoding::Raw => bytes,
+            TrackCoding::Flac => bytes.get(..coding::list_bytes(self.count as usize)).unwrap_or_default(),
+        }
+    }
+}
+
+/// A type of numbers that tracks can have: `f32`, `f64`, `i16`, `i32`, `i64`, or `u8`, which is also how `bool` is stored.
 pub trait TrackNumber: Pod + private::Sealed {
     /// The type of such tracks.
     const TYPE: TrackType;
@@ -94,9 +108,13 @@ fn length_with(schema: &TrackSchema, count: u64, values: u64) -> Option<u64> {
     }
 }
 
-/// Whether a track of `count` values can have `length` bytes. For texts, this is certain only after
+/// Whether a track with these facts can have `length` bytes. For texts and coded values, this is certain only after
 /// [`Payload::prove`], because their lengths are in the bytes themselves.
-pub fn is_length(schema: &TrackSchema, count: u64, length: u64) -> bool {
+pub fn is_length(schema: &TrackSchema, facts: &Facts, length: u64) -> bool {
+    let count = facts.count;
+    if facts.coding != TrackCoding::Raw {
+        return facts.coding.fits(schema) && Blocks::is_length(schema, count, length);
+    }
     match schema.value_bytes() {
         Some(value) => count.checked_mul(value).and_then(|n| length_with(schema, count, n)) == Some(length),
         None => text_offsets(count).and_then(|n| length_with(schema, count, n)).is_some_and(|least| least <= length),
@@ -142,6 +160,9 @@ impl<'a> Payload<'a> {
 
     /// The range of the values, once the length is proven.
     fn values_range(&self) -> Range<usize> {
+        if self.blocks().is_some() {
+            return 0..self.bytes.len();
+        }
         match self.schema.value_bytes() {
             Some(value) => 0..self.count() * value as usize,
             None => 0..self.texts_range().end,
@@ -157,12 +178,20 @@ impl<'a> Payload<'a> {
         self.bytes.get(4 * i..4 * i + 4).map_or(0, |b| LE::read_u32(b) as usize)
     }
 
-    /// Whether the bytes contain neither texts nor times.
-    pub fn has_only_numbers(&self) -> bool {
-        self.schema.kind != TrackType::Utf8 && times_per_value(self.schema.timing) == 0
+    /// The values in blocks, if they are coded.
+    pub fn blocks(&self) -> Option<Blocks<'a>> {
+        let is_coded = self.facts.coding != TrackCoding::Raw;
+        is_coded.then(|| Blocks::new(self.bytes, self.count(), self.schema))
     }
 
-    /// The bytes of all numbers.
+    /// Whether the bytes contain nothing but numbers as they are.
+    pub fn has_only_numbers(&self) -> bool {
+        let is_coded = self.facts.coding != TrackCoding::Raw;
+        let is_text = self.schema.kind == TrackType::Utf8;
+        !is_text && !is_coded && times_per_value(self.schema.timing) == 0
+    }
+
+    /// The bytes of all numbers, which are not coded.
     pub fn number_bytes(&self) -> &'a [u8] {
         &self.bytes[self.values_range()]
     }
@@ -193,7 +222,7 @@ impl<'a> Payload<'a> {
     ///
     /// # Errors
     ///
-    /// Rules `track-frames`, `track-text` and `track-times`.
+    /// Rules `track-frames`, `track-text`, `track-bool`, `track-coding` and `track-times`.
     pub fn prove(&self, frames: u32) -> Result<()> {
         if self.schema.timing == TrackTiming::Frames && self.facts.count != u64::from(frames) {
             return Err(Error::format("track-frames", "the track does not have one value for each frame")
@@ -202,6 +231,12 @@ impl<'a> Payload<'a> {
         }
         if self.schema.kind == TrackType::Utf8 {
             self.prove_texts()?;
+        }
+        if self.schema.kind == TrackType::Bool && self.number_bytes().iter().any(|&byte| byte > 1) {
+            return Err(Error::format("track-bool", "a value of type bool is neither 0 nor 1"));
+        }
+        if let Some(blocks) = self.blocks() {
+            blocks.prove()?;
         }
         self.prove_times()
     }
@@ -243,12 +278,15 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// Checks what no reader relies on. The track is already proven.
+    /// Checks what no reader relies on, and decodes coded values. The track is already proven.
     ///
     /// # Errors
     ///
-    /// Rules `track-padding` and `track-finite`.
+    /// Rules `track-padding`, `track-finite` and `track-coding`.
     pub fn prove_rest(&self) -> Result<()> {
+        if let Some(blocks) = self.blocks() {
+            return blocks.decode_all().map(drop);
+        }
         let padding = self.values_range().end..self.times_at();
         if self.bytes.get(padding).is_some_and(|bytes| bytes.iter().any(|&b| b != 0)) {
             return Err(Error::format("track-padding", "the padding after the values is not zero"));

@@ -11,7 +11,7 @@ use crate::words::words;
 
 /// The type of the values of a track.
 ///
-/// In text (`FromStr`, `Display`, serde): `f32`, `f64`, `i16`, `i32`, `i64`, `u8` or `utf-8`.
+/// In text (`FromStr`, `Display`, serde): `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `bool` or `utf-8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TrackType {
@@ -27,20 +27,29 @@ pub enum TrackType {
     I64,
     /// Whole numbers from 0 to 255.
     U8,
+    /// True or false: a byte that is 1 or 0.
+    Bool,
     /// Texts.
     Utf8,
 }
 
 words!(TrackType, "type of a track", {
-    "f32" => F32, "f64" => F64, "i16" => I16, "i32" => I32, "i64" => I64, "u8" => U8, "utf-8" => Utf8,
+    "f32" => F32, "f64" => F64, "i16" => I16, "i32" => I32, "i64" => I64, "u8" => U8, "bool" => Bool,
+    "utf-8" => Utf8,
 });
 
 impl TrackType {
+    /// The type of the numbers that are stored: `u8` for `bool`.
+    #[doc(hidden)]
+    pub fn stored(self) -> TrackType {
+        if self == TrackType::Bool { TrackType::U8 } else { self }
+    }
+
     /// The size of a number in bytes; `None` for texts.
     #[doc(hidden)]
     pub fn number_bytes(self) -> Option<u64> {
         match self {
-            TrackType::U8 => Some(1),
+            TrackType::U8 | TrackType::Bool => Some(1),
             TrackType::I16 => Some(2),
             TrackType::F32 | TrackType::I32 => Some(4),
             TrackType::F64 | TrackType::I64 => Some(8),

@@ -24,6 +24,9 @@ pub(super) fn of(schema: &TrackSchema, clip: &Clip<'_>) -> Result<Column> {
         TrackType::I32 => TrackValues::I32(numbers(&track, &places, clip)?),
         TrackType::I64 => TrackValues::I64(numbers(&track, &places, clip)?),
         TrackType::U8 => TrackValues::U8(numbers(&track, &places, clip)?),
+        TrackType::Bool => {
+            TrackValues::Bool(numbers::<u8>(&track, &places, clip)?.into_iter().map(|byte| byte != 0).collect())
+        }
         TrackType::Utf8 => TrackValues::Texts(texts(&track, &places)),
     };
     Ok(Column { name: schema.name.clone(), lists: Lists::Shape(schema.shape.clone()), values })

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
@@ -118,6 +118,7 @@ impl Column {
             TrackValues::F64(n) => self.batch::<DoubleType>(out, n),
             TrackValues::I16(n) => self.batch::<Int32Type>(out, &n.iter().map(|&n| n.into()).collect::<Vec<_>>()),
             TrackValues::U8(n) => self.batch::<Int32Type>(out, &n.iter().map(|&n| n.into()).collect::<Vec<_>>()),
+            TrackValues::Bool(n) => self.batch::<BoolType>(out, n),
             TrackValues::I32(n) => self.batch::<Int32Type>(out, n),
             TrackValues::I64(n) => self.batch::<Int64Type>(out, n),
             TrackValues::Texts(texts) => {
@@ -151,6 +152,7 @@ fn primitive(name: &str, kind: TrackType) -> Result<Type, ParquetError> {
         TrackType::F64 => (Physical::DOUBLE, None),
         TrackType::I16 => (Physical::INT32, integer(16, true)),
         TrackType::U8 => (Physical::INT32, integer(8, false)),
+        TrackType::Bool => (Physical::BOOLEAN, None),
         TrackType::I32 => (Physical::INT32, None),
         TrackType::I64 => (Physical::INT64, None),
         TrackType::Utf8 => (Physical::BYTE_ARRAY, Some(LogicalType::String)),

@@ -65,7 +65,7 @@ fn track<'a>(json: &TrackJson, file: &dyn Fn(&str) -> Result<Cow<'a, [u8]>>) -> 
             TrackTimes::Rate { first_ns, rate }
         }
     };
-    Ok(Track { name: schema.name.clone(), values, shape: schema.shape.clone(), times, nan: schema.nan })
+    Ok(Track { name: schema.name.clone(), values, shape: schema.shape.clone(), times, nan: schema.nan, raw: false })
 }
 
 fn in_file(name: &str, e: &Error) -> Error {
@@ -113,6 +113,7 @@ fn values(kind: TrackType, data: &[u8]) -> TrackValues {
         TrackType::I32 => TrackValues::I32(numbers(data).into_owned()),
         TrackType::I64 => TrackValues::I64(numbers(data).into_owned()),
         TrackType::U8 => TrackValues::U8(data.to_vec()),
+        TrackType::Bool => TrackValues::Bool(data.iter().map(|&byte| byte != 0).collect()),
         // Texts are not in an array.
         TrackType::Utf8 => TrackValues::default(),
     }

@@ -37,6 +37,8 @@ macro_rules! cast_all {
             TrackValues::I32(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
             TrackValues::I64(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
             TrackValues::U8(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
+            // Those are whole numbers before.
+            TrackValues::Bool(_) => Err(0),
             TrackValues::Texts(_) => Err(0),
         }
         .map(TrackValues::$variant)
@@ -86,6 +88,10 @@ impl Array {
         if found == TrackType::Utf8 || kind == TrackType::Utf8 {
             return Err(Error::usage("the values have the wrong type").expected(kind).found(found));
         }
+        if let TrackValues::Bool(bools) = self.values {
+            let numbers = TrackValues::U8(bools.into_iter().map(u8::from).collect());
+            return Array { values: numbers, shape: self.shape }.into_type(kind);
+        }
         let values = match kind {
             TrackType::F32 => {
                 cast_all!(&self.values, f32, F32, |n, cast: f32| cast.is_finite() || !f64::from(n).is_finite())
@@ -95,6 +101,10 @@ impl Array {
             TrackType::I32 => cast_all!(&self.values, i32, I32, |n, cast: i32| is_same(f64::from(n), cast as f64)),
             TrackType::I64 => cast_all!(&self.values, i64, I64, |n, cast: i64| is_same(f64::from(n), cast as f64)),
             TrackType::U8 => cast_all!(&self.values, u8, U8, |n, cast: u8| is_same(f64::from(n), cast as f64)),
+            TrackType::Bool => {
+                let all = cast_all!(&self.values, u8, U8, |n, cast: u8| is_same(f64::from(n), cast as f64));
+                all.and_then(|numbers| bools(&numbers))
+            }
             TrackType::Utf8 => Err(0),
         };
         let values = values.map_err(|i| {
@@ -131,6 +141,15 @@ impl Array {
     }
 }
 
+/// The numbers as `bool`. The error is the place of the first number that is neither 0 nor 1.
+fn bools(numbers: &TrackValues) -> std::result::Result<TrackValues, usize> {
+    let TrackValues::U8(numbers) = numbers else { return Err(0) };
+    match numbers.iter().position(|&n| n > 1) {
+        Some(i) => Err(i),
+        None => Ok(TrackValues::Bool(numbers.iter().map(|&n| n == 1).collect())),
+    }
+}
+
 /// Whether a float equals the whole number that it became. From 2^53 on, it may stand for another number than the
 /// one that was written.
 fn is_same(number: f64, whole: f64) -> bool {
@@ -146,6 +165,7 @@ fn pick(values: &TrackValues, places: impl Iterator<Item = usize>) -> TrackValue
         TrackValues::I32(n) => TrackValues::I32(places.map(|i| n[i]).collect()),
         TrackValues::I64(n) => TrackValues::I64(places.map(|i| n[i]).collect()),
         TrackValues::U8(n) => TrackValues::U8(places.map(|i| n[i]).collect()),
+        TrackValues::Bool(n) => TrackValues::Bool(places.map(|i| n[i]).collect()),
         TrackValues::Texts(texts) => TrackValues::Texts(places.map(|i| texts[i].clone()).collect()),
     }
 }
@@ -159,6 +179,7 @@ fn text(values: &TrackValues, i: usize) -> String {
         TrackValues::I32(n) => format!("{n:?}"),
         TrackValues::I64(n) => format!("{n:?}"),
         TrackValues::U8(n) => format!("{n:?}"),
+        TrackValues::Bool(n) => format!("{n:?}"),
         TrackValues::Texts(texts) => format!("{texts:?}"),
     }
 }
@@ -173,9 +194,14 @@ mod tests {
         let floats = |n: Vec<f64>| Array::row(TrackValues::F64(n));
         assert_eq!(ints(vec![1, -2]).into_type(TrackType::F32).unwrap().values, TrackValues::F32(vec![1.0, -2.0]));
         assert_eq!(ints(vec![255]).into_type(TrackType::U8).unwrap().values, TrackValues::U8(vec![255]));
+        let bools = Array::row(TrackValues::Bool(vec![true, false]));
+        assert_eq!(floats(vec![1.0, 0.0]).into_type(TrackType::Bool).unwrap(), bools);
+        assert_eq!(bools.into_type(TrackType::F32).unwrap().values, TrackValues::F32(vec![1.0, 0.0]));
         assert_eq!(floats(vec![0.1]).into_type(TrackType::F32).unwrap().values, TrackValues::F32(vec![0.1]));
         for (array, kind, found) in [
             (ints(vec![0, 256]), TrackType::U8, "[256] in value 1"),
+            (ints(vec![0, 1, 2]), TrackType::Bool, "[2] in value 2"),
+            (floats(vec![0.5]), TrackType::Bool, "[0.5] in value 0"),
             (ints(vec![(1 << 24) + 1]), TrackType::F32, "16777217"),
             (ints(vec![i64::MAX]), TrackType::F64, "9223372036854775807"),
             (floats(vec![1.0, 1.5]), TrackType::I32, "[1.5] in value 1"),

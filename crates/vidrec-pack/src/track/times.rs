@@ -4,7 +4,6 @@ use super::array::Array;
 use super::spec::TimeUnit;
 use vidrec_dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::track::schema::TrackType;
 
 /// The latest time that a track may have: 100 years.
 const MOST_NS: f64 = 100.0 * 366.0 * 86_400e9;
@@ -32,7 +31,9 @@ pub(super) fn nanoseconds(times: &Array, unit: Option<TimeUnit>) -> Result<Vec<i
         TrackValues::I32(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
         TrackValues::I64(n) => whole(&mut n.iter().copied()),
         TrackValues::U8(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
-        TrackValues::Texts(_) => Err(Error::usage("times must be numbers").found(TrackType::Utf8)),
+        TrackValues::Bool(_) | TrackValues::Texts(_) => {
+            Err(Error::usage("times must be numbers").found(times.values.kind()))
+        }
     }
 }
 

@@ -124,7 +124,7 @@ fn of_kind(sources: &[(&Dataset, u64)], schema: &TrackSchema) -> Result<TrackSta
         TrackType::I16 => of::<i16>(sources, schema),
         TrackType::I32 => of::<i32>(sources, schema),
         TrackType::I64 => of::<i64>(sources, schema),
-        TrackType::U8 => of::<u8>(sources, schema),
+        TrackType::U8 | TrackType::Bool => of::<u8>(sources, schema),
         TrackType::Utf8 => Err(Error::internal("statistics of texts")),
     }
 }

@@ -4,10 +4,10 @@ use bytemuck::Pod;
 
 use super::times::Pick;
 use crate::options::TrackNormalize;
-use vidrec_dataset::TrackView;
+use vidrec_dataset::Values;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::track::payload::TrackNumber;
-use vidrec_format::track::schema::TrackType;
+use vidrec_format::track::payload::{TrackNumber, numbers};
+use vidrec_format::track::schema::{TrackSchema, TrackType};
 
 /// A number that can be interpolated.
 trait Blend: TrackNumber {
@@ -28,8 +28,8 @@ macro_rules! blend {
 blend!(f32, f64, i16, i32, i64, u8);
 
 /// Copies the picked values as they are stored, and zeros for missing ones. Copies consecutive values at once.
-pub(super) fn stored(track: &TrackView<'_>, picks: &[Option<Pick>], mut out: &mut [u8]) -> Result<()> {
-    let (bytes, each) = (track.number_bytes().unwrap_or_default(), track.schema().value_bytes().unwrap_or(1) as usize);
+pub(super) fn stored(schema: &TrackSchema, all: &Values<'_>, picks: &[Option<Pick>], mut out: &mut [u8]) -> Result<()> {
+    let each = schema.value_bytes().unwrap_or(1) as usize;
     let follows = |a: &Option<Pick>, b: &Option<Pick>| match (a, b) {
         (Some(a), Some(b)) => b.at == a.at + 1,
         (a, b) => a.is_none() && b.is_none(),
@@ -37,7 +37,7 @@ pub(super) fn stored(track: &TrackView<'_>, picks: &[Option<Pick>], mut out: &mu
     for run in picks.chunk_by(follows) {
         let (to, rest) = out.split_at_mut_checked(run.len() * each).ok_or_else(no_room)?;
         match run.first().copied().flatten() {
-            Some(first) => to.copy_from_slice(values(bytes, first.at, run.len(), each)?),
+            Some(first) => to.copy_from_slice(values(&all.bytes, all.place(first.at), run.len(), each)?),
             None => to.fill(0),
         }
         out = rest;
@@ -55,40 +55,43 @@ pub(super) fn from_le(kind: TrackType, out: &mut [u8]) {
 /// Interpolates between the picked values and normalizes them: `f64` for `f64`, otherwise `f32`. Writes zeros for
 /// missing ones.
 pub(super) fn computed(
-    track: &TrackView<'_>,
+    schema: &TrackSchema,
+    all: &Values<'_>,
     picks: &[Option<Pick>],
     normalize: Option<&TrackNormalize>,
     out: &mut [u8],
 ) -> Result<()> {
     let normal = |place: usize, x: f64| normalize.map_or(x, |normalize| normalize.apply(place, x));
     let narrow = |place: usize, x: f64| normal(place, x) as f32;
-    match track.schema().kind {
-        TrackType::F64 => between::<f64, f64>(track, picks, typed(out)?, normal),
-        TrackType::F32 => between::<f32, f32>(track, picks, typed(out)?, narrow),
-        TrackType::I16 => between::<i16, f32>(track, picks, typed(out)?, narrow),
-        TrackType::I32 => between::<i32, f32>(track, picks, typed(out)?, narrow),
-        TrackType::I64 => between::<i64, f32>(track, picks, typed(out)?, narrow),
-        TrackType::U8 => between::<u8, f32>(track, picks, typed(out)?, narrow),
+    let each = schema.numbers_per_value();
+    match schema.kind {
+        TrackType::F64 => between::<f64, f64>(all, each, picks, typed(out)?, normal),
+        TrackType::F32 => between::<f32, f32>(all, each, picks, typed(out)?, narrow),
+        TrackType::I16 => between::<i16, f32>(all, each, picks, typed(out)?, narrow),
+        TrackType::I32 => between::<i32, f32>(all, each, picks, typed(out)?, narrow),
+        TrackType::I64 => between::<i64, f32>(all, each, picks, typed(out)?, narrow),
+        TrackType::U8 | TrackType::Bool => between::<u8, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::Utf8 => Err(Error::internal("texts between texts")),
     }
 }
 
 fn between<T: Blend, F: TrackNumber>(
-    track: &TrackView<'_>,
+    all: &Values<'_>,
+    each: usize,
     picks: &[Option<Pick>],
     out: &mut [F],
     round: impl Fn(usize, f64) -> F,
 ) -> Result<()> {
-    let (numbers, each) = (track.numbers::<T>().unwrap_or_default(), track.schema().numbers_per_value());
+    let numbers = numbers::<T>(&all.bytes);
     for (to, pick) in out.chunks_exact_mut(each).zip(picks) {
         match *pick {
             None => to.fill(F::zeroed()),
             Some(Pick { at, toward: 0.0, .. }) => {
-                let from = values(&numbers, at, 1, each)?;
+                let from = values(&numbers, all.place(at), 1, each)?;
                 to.iter_mut().zip(from).enumerate().for_each(|(place, (to, from))| *to = round(place, from.float()));
             }
             Some(Pick { at, toward, .. }) => {
-                let (from, next) = values(&numbers, at, 2, each)?.split_at(each);
+                let (from, next) = values(&numbers, all.place(at), 2, each)?.split_at(each);
                 for (place, ((to, a), b)) in to.iter_mut().zip(from).zip(next).enumerate() {
                     *to = round(place, a.float() + (b.float() - a.float()) * toward);
                 }

@@ -196,14 +196,12 @@ impl Wanted {
                 let picks = self.picks(&track, drawn)?;
                 // The next value counts only if it has a weight. A value after the last one would be an error of
                 // its own.
-                let last = |pick: &Pick| pick.at + 1 + usize::from(pick.toward > 0.0);
-                let used = picks.iter().flatten();
-                let part = used.clone().map(|pick| pick.at).min()..used.map(last).max();
-                track.prove_values(part.start.unwrap_or(0)..part.end.unwrap_or(0))?;
+                let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
+                let values = track.values_at(picks.iter().flatten().flat_map(used))?;
                 if self.is_computed() {
-                    gather::computed(&track, &picks, self.options.normalize.as_ref(), out)?;
+                    gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), out)?;
                 } else {
-                    gather::stored(&track, &picks, out)?;
+                    gather::stored(&self.schema, &values, &picks, out)?;
                     gather::from_le(self.schema.kind, out);
                 }
                 slot.mask
@@ -350,7 +348,7 @@ fn nothing(slot: &mut TrackSlot<'_>) {
 /// The rate of a track in the first clip that has the track.
 fn stored_rate(dataset: &Dataset, name: &str) -> Result<(u32, u32)> {
     for ordinal in 0..dataset.len() {
-        if let Some((_, rate)) = dataset.clip(ordinal)?.track(name)?.and_then(|track| track.rate()) {
+        if let Some((_, rate)) = dataset.clip(ordinal)?.tracks()?.unproven(name)?.and_then(|track| track.rate()) {
             return Ok(rate);
         }
     }

@@ -183,7 +183,8 @@ fn track_type(dtype: &str) -> Option<TrackType> {
         "int8" | "int16" => TrackType::I16,
         "int32" | "uint16" => TrackType::I32,
         "int64" | "uint32" | "uint64" => TrackType::I64,
-        "bool" | "uint8" => TrackType::U8,
+        "uint8" => TrackType::U8,
+        "bool" => TrackType::Bool,
         "string" => TrackType::Utf8,
         _ => return None,
     })
@@ -236,7 +237,7 @@ mod tests {
         assert_eq!([2, 3, 4].map(|e| info.split_of(e)), [Some("train"), Some("test"), None]);
         let kind = |name: &str| &info.features.iter().find(|f| f.name == name).unwrap().kind;
         assert!(matches!(kind("action"), FeatureKind::Values(TrackType::F32, shape) if *shape == [7]));
-        assert!(matches!(kind("next.done"), FeatureKind::Values(TrackType::U8, shape) if shape.is_empty()));
+        assert!(matches!(kind("next.done"), FeatureKind::Values(TrackType::Bool, shape) if shape.is_empty()));
         assert!(matches!(kind("top"), FeatureKind::Camera) && matches!(kind("index"), FeatureKind::Place));
     }
 

@@ -58,7 +58,8 @@ fn numbers_of(kind: &str, data: &[u8]) -> Result<TrackValues> {
         }};
     }
     Ok(match kind {
-        "b1" | "u1" => TrackValues::U8(data.to_vec()),
+        "b1" => TrackValues::Bool(data.iter().map(|&byte| byte != 0).collect()),
+        "u1" => TrackValues::U8(data.to_vec()),
         "i1" => read!(i8, i16, I16, |n| Some(n.into())),
         "i2" => read!(i16, i16, I16, Some),
         "u2" => read!(u16, i32, I32, |n| Some(n.into())),
@@ -104,7 +105,7 @@ pub(super) mod tests {
         assert_eq!(row("<i8", 1, &7i64.to_le_bytes()).unwrap().values, TrackValues::I64(vec![7]));
         assert_eq!(row("<u2", 1, &[255, 255]).unwrap().values, TrackValues::I32(vec![65_535]));
         assert_eq!(row("|i1", 1, &[255]).unwrap().values, TrackValues::I16(vec![-1]));
-        assert_eq!(row("|b1", 2, &[1, 0]).unwrap().values, TrackValues::U8(vec![1, 0]));
+        assert_eq!(row("|b1", 2, &[1, 0]).unwrap().values, TrackValues::Bool(vec![true, false]));
         assert_eq!(row("<f2", 1, &[0, 0x3c]).unwrap().values, TrackValues::F32(vec![1.0]));
         for (kind, n, data, part) in [
             (">f4", 1, &[0; 4][..], "\">f4\""),

@@ -9,26 +9,33 @@ use vidrec_format::words::{serde_by_text, words};
 /// The sample rates that FFmpeg resamples to in practice.
 const RATES: std::ops::RangeInclusive<u32> = 1000..=384_000;
 
+/// The last word for sound that is stored as it is.
+const RAW: &str = "raw";
+
 /// How sound is stored: resampled, as whole numbers of 16 bits.
 ///
 /// Most data sets of speech and sound have 16 bits, and 16 bits take half the bytes of 32-bit floats.
 ///
-/// In text (`FromStr`, `Display`, serde): the rate, such as `16000`, or the rate and the channels, such as
-/// `48000:stereo`.
+/// In text (`FromStr`, `Display`, serde): the rate, such as `16000`, or the rate and words, such as `48000:stereo` or
+/// `48000:stereo:raw`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AudioOptions {
     /// The stored sample rate, in samples per second.
     pub rate: u32,
     /// Which channels to store. Default: one.
     pub channels: AudioChannels,
+    /// Store the samples as they are. Default: as FLAC where that takes fewer bytes, of which readers get the same
+    /// samples.
+    pub raw: bool,
 }
 
 impl fmt::Display for AudioOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.channels {
-            AudioChannels::Mono => write!(f, "{}", self.rate),
-            channels => write!(f, "{}:{channels}", self.rate),
+        write!(f, "{}", self.rate)?;
+        if self.channels != AudioChannels::Mono {
+            write!(f, ":{}", self.channels)?;
         }
+        if self.raw { write!(f, ":{RAW}") } else { Ok(()) }
     }
 }
 
@@ -36,6 +43,8 @@ impl FromStr for AudioOptions {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
+        let (text, raw) =
+            text.strip_suffix(RAW).and_then(|text| text.strip_suffix(':')).map_or((text, false), |text| (text, true));
         let (rate, channels) = text.split_once(':').map_or((text, None), |(rate, channels)| (rate, Some(channels)));
         let channels = channels.map_or(Ok(AudioChannels::Mono), str::parse)?;
         let rate = rate.parse().ok().filter(|rate| RATES.contains(rate)).ok_or_else(|| {
@@ -47,7 +56,7 @@ impl FromStr for AudioOptions {
                 ))
                 .found(text)
         })?;
-        Ok(AudioOptions { rate, channels })
+        Ok(AudioOptions { rate, channels, raw })
     }
 }
 
@@ -87,10 +96,12 @@ mod tests {
 
     #[test]
     fn every_text_reads_back_as_itself() {
-        for text in ["16000", "48000:stereo", "44100:source"] {
+        for text in ["16000", "48000:stereo", "44100:source", "16000:raw", "48000:stereo:raw"] {
             assert_eq!(text.parse::<AudioOptions>().unwrap().to_string(), text);
         }
-        for text in ["", "0", "16000:", "16000:quadro", "stereo", "1e4", "384001"] {
+        for text in
+            ["", "0", "16000:", "16000:quadro", "16000:raw:stereo", "16000raw", "raw", "stereo", "1e4", "384001"]
+        {
             assert!(text.parse::<AudioOptions>().is_err(), "{text}");
         }
     }

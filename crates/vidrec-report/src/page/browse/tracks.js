@@ -4,7 +4,9 @@ const TRACK_ENDS = 64, TRACK_ENTRY = 24, DIRECTORY = 8, DIRECTORY_ENTRY = 48;
 const TRACK_MAGIC = "\x89VTRK\r\n\x1a";
 /// The longest schema, and the most bytes of the tracks of a clip that are read.
 const MOST_SCHEMA = 1 << 20, MOST_BLOCK = 128 << 20;
-const NUMBERS = { f32: Float32Array, f64: Float64Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array, u8: Uint8Array };
+/// The values in a block of coded ones.
+const BLOCK_VALUES = 4096;
+const NUMBERS = { f32: Float32Array, f64: Float64Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array, u8: Uint8Array, bool: Uint8Array };
 
 class TrackFile {
   /// Opens the track file of a shard that has so many clips.
@@ -57,7 +59,7 @@ class TrackFile {
     return Array.from({ length: count }, (_, i) => {
       const at = DIRECTORY + i * DIRECTORY_ENTRY;
       const found = {
-        schema: this.tracks[view.getUint32(at, true)], crc: view.getUint32(at + 4, true), offset: u64(view, at + 8), length: u64(view, at + 16),
+        schema: this.tracks[view.getUint16(at, true)], coding: view.getUint16(at + 2, true), crc: view.getUint32(at + 4, true), offset: u64(view, at + 8), length: u64(view, at + 16),
         count: u64(view, at + 24), first: i64(view, at + 32), rate: view.getUint32(at + 40, true) / view.getUint32(at + 44, true),
       };
       check(found.schema && found.offset + found.length <= block.length, this.named("the directory is wrong"));
@@ -66,10 +68,27 @@ class TrackFile {
   }
 }
 
+/// The bytes of coded numbers, as they are: a list with the end and the CRC-32 of each block, then the blocks.
+function decodedSound(bytes, count, channels) {
+  const blocks = Math.ceil(count / BLOCK_VALUES), list = viewOf(bytes);
+  check(8 * blocks <= bytes.length && channels <= 8 && 2 * count * channels <= MOST_BLOCK, "there are too many values to show");
+  const out = new Int16Array(count * channels);
+  for (let i = 0, start = 8 * blocks; i < blocks; i += 1) {
+    const end = 8 * blocks + list.getUint32(8 * i, true);
+    const block = bytes.subarray(start, end);
+    check(end <= bytes.length && crc32(block) === list.getUint32(8 * i + 4, true), `the CRC-32 of block ${i} does not match`);
+    decodeFrame(block, i, Math.min(BLOCK_VALUES, count - i * BLOCK_VALUES), channels, out);
+    start = end;
+  }
+  return new Uint8Array(out.buffer);
+}
+
 /// The values and the times of a track. Numbers lie one after the other, `width` to a value.
-function trackOf({ schema, crc, count, first, rate }, bytes, frameTimes) {
-  check(crc32(bytes) === crc, "the CRC-32 does not match");
+function trackOf({ schema, coding, crc, count, first, rate }, stored, frameTimes) {
   const width = schema.shape.reduce((product, n) => product * n, 1);
+  check(coding < 2, "this page does not know how the values are stored");
+  check(crc32(coding ? stored.subarray(0, 8 * Math.ceil(count / BLOCK_VALUES)) : stored) === crc, "the CRC-32 does not match");
+  const bytes = coding ? decodedSound(stored, count, width) : stored;
   const track = { ...schema, count, width, rate };
   let end;
   if (schema.type === "utf-8") {
@@ -86,7 +105,7 @@ function trackOf({ schema, crc, count, first, rate }, bytes, frameTimes) {
     check(end <= bytes.length, "the values are cut off");
     track.values = new Type(bytes.slice(0, end).buffer);
   }
-  const stored = (list) => {
+  const timesOf = (list) => {
     const at = Math.ceil(end / 8) * 8 + list * 8 * count;
     check(at + 8 * count <= bytes.length, "the times are cut off");
     const view = viewOf(bytes);
@@ -99,8 +118,8 @@ function trackOf({ schema, crc, count, first, rate }, bytes, frameTimes) {
     check(rate > 0 && Number.isFinite(rate), "the rate is wrong");
     track.first = first / 1e9;
   } else {
-    track.times = stored(0);
-    if (schema.timing === "spans") track.ends = stored(1);
+    track.times = timesOf(0);
+    if (schema.timing === "spans") track.ends = timesOf(1);
   }
   track.timeOf = track.times ? (i) => track.times[i] : (i) => track.first + i / rate;
   return track;

@@ -82,7 +82,8 @@ impl Column {
             Field::Byte(_) | Field::Short(_) => TrackValues::I16(Vec::new()),
             Field::Int(_) | Field::UShort(_) => TrackValues::I32(Vec::new()),
             Field::Long(_) | Field::UInt(_) => TrackValues::I64(Vec::new()),
-            Field::Bool(_) | Field::UByte(_) => TrackValues::U8(Vec::new()),
+            Field::UByte(_) => TrackValues::U8(Vec::new()),
+            Field::Bool(_) => TrackValues::Bool(Vec::new()),
             Field::Str(_) if side.is_none() => TrackValues::Texts(Vec::new()),
             _ => return None,
         };
@@ -118,7 +119,7 @@ fn push(values: &mut TrackValues, field: &Field) -> bool {
         (TrackValues::I32(n), Field::UShort(value)) => n.push((*value).into()),
         (TrackValues::I64(n), Field::Long(value)) => n.push(*value),
         (TrackValues::I64(n), Field::UInt(value)) => n.push((*value).into()),
-        (TrackValues::U8(n), Field::Bool(value)) => n.push((*value).into()),
+        (TrackValues::Bool(n), Field::Bool(value)) => n.push(*value),
         (TrackValues::U8(n), Field::UByte(value)) => n.push(*value),
         (TrackValues::Texts(texts), Field::Str(value)) => texts.push(value.clone()),
         _ => return false,

@@ -161,7 +161,7 @@ impl ColumnRows {
             }};
         }
         match (reader, kind.number) {
-            (ColumnReader::BoolColumnReader(reader), _) => values!(reader, U8, |b: bool| Ok(u8::from(b))),
+            (ColumnReader::BoolColumnReader(reader), _) => values!(reader, Bool, Ok::<bool, Error>),
             (ColumnReader::Int32ColumnReader(reader), NumberKind::I16) => values!(reader, I16, narrow::<i32, i16>),
             (ColumnReader::Int32ColumnReader(reader), NumberKind::U8) => values!(reader, U8, narrow::<i32, u8>),
             (ColumnReader::Int32ColumnReader(reader), NumberKind::U32) => {

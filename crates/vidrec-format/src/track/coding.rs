@@ -1,0 +1,249 @@
+//! Coded values of a track: blocks that are read one by one.
+//!
+//! A list with the end and the CRC-32 of each block precedes the blocks. The CRC-32 of the track covers this list.
+
+use std::ops::Range;
+
+use byteorder::{ByteOrder, LittleEndian as LE};
+use serde::{Deserialize, Serialize};
+
+use super::flac;
+use super::schema::{TrackSchema, TrackTiming, TrackType};
+use crate::error::{Error, Result};
+use crate::words::words;
+use crate::{allocation, crc32, limits};
+
+/// The values of a block, of which the last one may have fewer.
+pub const BLOCK_VALUES: usize = 4096;
+
+/// The bytes of a block in the list.
+const ENTRY_BYTES: usize = 8;
+
+/// How the values of a track of a clip are stored. Clips may differ.
+///
+/// In text (`FromStr`, `Display`, serde): `raw` or `flac`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum TrackCoding {
+    /// As they are. A reader uses them where they are.
+    #[default]
+    Raw,
+    /// As frames of FLAC, which hold the same values in fewer bytes. Only for numbers of type `i16` with timing `rate`, at
+    /// most 8 to a value.
+    Flac,
+}
+
+words!(TrackCoding, "coding of a track", { "raw" => Raw, "flac" => Flac });
+
+impl TrackCoding {
+    /// Its number in the directory.
+    pub(super) fn number(self) -> u16 {
+        match self {
+            TrackCoding::Raw => 0,
+            TrackCoding::Flac => 1,
+        }
+    }
+
+    /// The coding of this number.
+    pub(super) fn of_number(number: u16) -> Option<Self> {
+        [TrackCoding::Raw, TrackCoding::Flac].into_iter().find(|coding| coding.number() == number)
+    }
+
+    /// Whether a track can be stored this way.
+    #[doc(hidden)]
+    pub fn fits(self, schema: &TrackSchema) -> bool {
+        let is_sound = (schema.kind, schema.timing) == (TrackType::I16, TrackTiming::Rate);
+        self == TrackCoding::Raw || is_sound && schema.numbers_per_value() <= flac::MAX_CHANNELS
+    }
+}
+
+/// The stored bytes of coded values.
+#[derive(Debug, Clone, Copy)]
+pub struct Blocks<'a> {
+    bytes: &'a [u8],
+    count: usize,
+    channels: usize,
+}
+
+impl<'a> Blocks<'a> {
+    /// Whether `count` coded values can have `length` bytes. This is certain only after [`prove`](Self::prove).
+    pub(super) fn is_length(schema: &TrackSchema, count: u64, length: u64) -> bool {
+        let decoded = schema.value_bytes().and_then(|each| each.checked_mul(count));
+        let list = count.div_ceil(BLOCK_VALUES as u64).checked_mul(ENTRY_BYTES as u64);
+        decoded.is_some_and(|n| n <= limits::MAX_TRACK_BLOCK_BYTES) && list.is_some_and(|list| list <= length)
+    }
+
+    /// The values of a track whose length is possible.
+    pub(super) fn new(bytes: &'a [u8], count: usize, schema: &TrackSchema) -> Self {
+        Blocks { bytes, count, channels: schema.numbers_per_value() }
+    }
+
+    fn len(&self) -> usize {
+        self.count.div_ceil(BLOCK_VALUES)
+    }
+
+    fn list(&self) -> &'a [u8] {
+        self.bytes.get(..list_bytes(self.count)).unwrap_or_default()
+    }
+
+    /// The end of a block after the list, and its CRC-32.
+    fn entry(&self, block: usize) -> (usize, u32) {
+        let entry = self.list().get(ENTRY_BYTES * block..).and_then(|rest| rest.first_chunk::<ENTRY_BYTES>());
+        entry.map_or((0, 0), |b| (LE::read_u32(b) as usize, LE::read_u32(&b[4..])))
+    }
+
+    /// The stored bytes of a block, and their CRC-32.
+    fn block(&self, block: usize) -> (&'a [u8], u32) {
+        let (list, start) = (self.list().len(), block.checked_sub(1).map_or(0, |before| self.entry(before).0));
+        let (end, crc) = self.entry(block);
+        (self.bytes.get(list + start..list + end).unwrap_or_default(), crc)
+    }
+
+    /// Checks that the blocks follow each other to the end.
+    ///
+    /// # Errors
+    ///
+    /// Rule `track-coding`.
+    pub(super) fn prove(&self) -> Result<()> {
+        let mut ends = self.list().chunks_exact(ENTRY_BYTES).map(LE::read_u32);
+        let last = ends.try_fold(0, |before, end| (before <= end).then_some(end));
+        if last.map(|last| self.list().len() + last as usize) == Some(self.bytes.len()) {
+            return Ok(());
+        }
+        Err(Error::format("track-coding", "the ends of blocks do not rise to the end of the track"))
+    }
+
+    /// Compares the CRC-32 of every block.
+    ///
+    /// # Errors
+    ///
+    /// Rules `track-coding` and `track-crc`.
+    pub(super) fn compare(&self) -> Result<()> {
+        self.prove()?;
+        (0..self.len()).try_for_each(|i| {
+            let (bytes, crc) = self.block(i);
+            compare(i, bytes, crc)
+        })
+    }
+
+    /// Decodes blocks, and appends their values in little-endian order. Compares the CRC-32 of each.
+    ///
+    /// # Errors
+    ///
+    /// Rules `track-crc` and `track-coding`; [`Resources`](crate::error::ErrorKind::Resources).
+    pub fn decode(&self, blocks: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
+        let mut copy = Vec::new();
+        for i in blocks {
+            // A copy, so that what is proven is what is decoded.
+            let (bytes, crc) = self.block(i);
+            copy.clear();
+            copy.extend_from_slice(bytes);
+            compare(i, &copy, crc)?;
+            let count = self.count.saturating_sub(i * BLOCK_VALUES).min(BLOCK_VALUES);
+            // No more at once, because nothing but the blocks themselves proves that there are so many values.
+            allocation::reserve(out, 2 * self.channels * count, "the values of a track")?;
+            flac::decode(&copy, (count, self.channels), i as u32, out).map_err(|e| {
+                Error::format("track-coding", "a block of a track does not decode").found(format!("block {i}: {e}"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Decodes all values.
+    ///
+    /// # Errors
+    ///
+    /// See [`decode`](Self::decode).
+    pub fn decode_all(&self) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        self.decode(0..self.len(), &mut out)?;
+        Ok(out)
+    }
+}
+
+/// The length of the list of the blocks of so many values.
+pub(super) fn list_bytes(count: usize) -> usize {
+    ENTRY_BYTES * count.div_ceil(BLOCK_VALUES)
+}
+
+fn compare(block: usize, bytes: &[u8], crc: u32) -> Result<()> {
+    let found = crc32(bytes);
+    if found == crc {
+        return Ok(());
+    }
+    Err(Error::format("track-crc", "the CRC-32 of a block of a track does not match")
+        .expected(format!("{crc:#010x}"))
+        .found(format!("{found:#010x} in block {block}")))
+}
+
+/// Encodes interleaved numbers of so many channels; `None` if they are too long.
+pub fn encode(numbers: &[i16], channels: usize) -> Option<Vec<u8>> {
+    let blocks = || numbers.chunks(BLOCK_VALUES * channels.clamp(1, flac::MAX_CHANNELS));
+    let (mut list, mut frames) = (Vec::new(), Vec::new());
+    for (i, block) in blocks().enumerate() {
+        let frame = flac::encode(block, channels, i as u32);
+        frames.extend_from_slice(&frame);
+        list.extend(u32::try_from(frames.len()).ok()?.to_le_bytes());
+        list.extend(crc32(&frame).to_le_bytes());
+    }
+    list.extend(frames);
+    Some(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHANNELS: usize = 2;
+
+    fn schema() -> TrackSchema {
+        let (kind, timing) = (TrackType::I16, TrackTiming::Rate);
+        TrackSchema { name: "sound".into(), kind, shape: vec![CHANNELS as u32], timing, nan: false }
+    }
+
+    #[test]
+    fn only_sound_is_coded() {
+        assert!(TrackCoding::Flac.fits(&schema()));
+        for other in [
+            TrackSchema { shape: vec![3, 3], ..schema() },
+            TrackSchema { kind: TrackType::I32, ..schema() },
+            TrackSchema { timing: TrackTiming::Frames, ..schema() },
+        ] {
+            assert!(!TrackCoding::Flac.fits(&other) && TrackCoding::Raw.fits(&other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_decoded_and_proven_one_by_one() {
+        let count = 2 * BLOCK_VALUES + 100;
+        let numbers: Vec<i16> = (0..CHANNELS * count).map(|i| (i % 251) as i16 * 9 - 1000).collect();
+        let mut bytes = encode(&numbers, CHANNELS).unwrap();
+        let all: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let decoded = |bytes: &[u8], blocks| {
+            let mut out = Vec::new();
+            Blocks::new(bytes, count, &schema()).decode(blocks, &mut out).map(|()| out)
+        };
+        let each = 2 * CHANNELS * BLOCK_VALUES;
+        assert!(bytes.len() < all.len() / 2 && Blocks::new(&bytes, count, &schema()).prove().is_ok());
+        assert_eq!(decoded(&bytes, 0..3).unwrap(), all);
+        assert_eq!(decoded(&bytes, 1..2).unwrap(), all[each..2 * each]);
+        // A byte of the last block.
+        let last = bytes.len() - 9;
+        bytes[last] ^= 1;
+        assert_eq!(decoded(&bytes, 0..2).unwrap(), all[..2 * each]);
+        assert_eq!(decoded(&bytes, 2..3).unwrap_err().rule(), Some("track-crc"));
+        assert!(Blocks::new(&bytes, count, &schema()).compare().is_err());
+        // The same with a checksum that matches.
+        let (block, _) = Blocks::new(&bytes, count, &schema()).block(2);
+        let crc = crc32(block);
+        bytes[20..24].copy_from_slice(&crc.to_le_bytes());
+        assert!(Blocks::new(&bytes, count, &schema()).compare().is_ok());
+        // Ends that fall, and one beyond the track.
+        for (at, change) in [(0, 1u8 << 7), (16, 1)] {
+            let mut bytes = bytes.clone();
+            bytes[at + 1] ^= change;
+            let e = Blocks::new(&bytes, count, &schema()).prove().unwrap_err();
+            assert_eq!(e.rule(), Some("track-coding"), "{e}");
+        }
+    }
+}
