@@ -4,6 +4,7 @@
 //! inputs.rs      turns folders, files and manifests into a list of jobs
 //! folders.rs     finds videos and folders of pictures below a folder; video_folder.rs: manifests in it
 //! manifest/      reads manifests, one file for each format
+//! listed.rs      finds videos below a location in object storage, and keeps more of them than fit in memory
 //! lerobot/       reads LeRobot data sets: episodes become segments; episode_frames.rs: the frames that these must have
 //! places.rs      resolves the paths in manifests
 //! labels.rs      turns labels and class names into numbers
@@ -20,6 +21,7 @@ mod inputs;
 mod job;
 mod labels;
 mod lerobot;
+mod listed;
 mod manifest;
 mod manifest_columns;
 mod near_names;

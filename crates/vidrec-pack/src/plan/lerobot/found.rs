@@ -129,11 +129,11 @@ impl<'a> EpisodeSet<'a> {
             let attributes = self.attributes(episode, camera);
             FoundVideo {
                 segment: frames.and_then(|frames| frames.segment().ok()),
-                split: self.info.split_of(episode.number).map(str::to_owned),
+                split: self.info.split_of(episode.number).map(Into::into),
                 attributes: Attributes::from_map(attributes),
-                fault,
+                fault: fault.map(Into::into),
                 tracks: tracks.clone().map(Box::new),
-                episode: frames,
+                episode: frames.map(Box::new),
                 ..FoundVideo::new(places::below(self.root, &path), source_name::of_path(&path), Label::None)
             }
         };
