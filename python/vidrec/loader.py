@@ -442,21 +442,25 @@ class Loader(Generic[B]):
         Parameters
         ----------
         path : str or path-like
-            Lines are appended. If a pipe is full or nobody reads it, lines are dropped.
+            Lines are appended. If a pipe is full or nobody reads it, lines are dropped. In a folder, each rank has a file
+            of its own, ``rank-00003.jsonl``, and ``vidrec monitor`` of the folder shows all of them. A file whose name ends
+            with ``.prom`` has metrics for Prometheus instead, with the labels ``loader``, the name of the file, and
+            ``rank``; it is replaced each time, as node_exporter's textfile collector reads it.
         every : float, default 1
             Seconds from line to line.
 
         Returns
         -------
         Monitor
-            ``stats()`` in each line, and ``time``, ``epoch``, ``prefetch``, ``frames_per_second``, and the shares of the time
+            ``stats()`` in each line, and ``time``, ``rank``, ``epoch``, ``prefetch``, ``frames_per_second``, and the shares of the time
             that the training loop waited for a batch, ``waiting``, and the loader for room, ``loader_waiting``.
         """
         return Monitor(self._told, os.fspath(path), every)
 
     def _told(self) -> Dict[str, Any]:
         """What a line of a monitor says of it."""
-        return {"epoch": self.epoch, **self.stats().to_dict(), "prefetch": self._asked.ahead()[0]}
+        stats = self.stats().to_dict()
+        return {"rank": self._made_for[1], "epoch": self.epoch, **stats, "prefetch": self._asked.ahead()[0]}
 
     def stats(self) -> LoaderStats:
         """Counters since the loader was made or resumed.

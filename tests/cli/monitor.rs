@@ -128,3 +128,40 @@ fn it_ends_when_nobody_reads_and_says_what_cannot_be_read() {
     assert_eq!(run.status.code(), Some(1));
     assert!(message.starts_with("vidrec: ") && message.contains("no: ") && message.contains("mkfifo"), "{message}");
 }
+
+fn rank(rank: u32, waiting: f64, more: &str) -> String {
+    let line = format!(
+        r#"{{"rank": {rank}, "epoch": 2, "batches": 7, "ready": 3, "prefetch": 4, "frames_per_second": 500, "waiting": {waiting}, "loader_waiting": 0.5{more}}}"#
+    );
+    line + "\n"
+}
+
+#[test]
+fn all_ranks_of_a_folder_are_shown_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |rank: u32| folder.path().join(format!("rank-{rank:05}.jsonl"));
+    fs::write(path(0), rank(0, 0.1, "")).unwrap();
+    fs::write(path(1), rank(1, 0.3, "")).unwrap();
+    fs::write(folder.path().join("notes.txt"), "of something else\n").unwrap();
+    let mut monitor = Monitor::start(folder.path());
+    let both = "2 ranks  epoch 2  1000 frames/s  training waits 20%  loader waits 50%  most: rank-00001 30%\n";
+    assert_eq!(monitor.line(), both);
+    // One that comes later, and one that ends.
+    fs::write(path(2), rank(2, 0.2, "")).unwrap();
+    assert!(monitor.line().starts_with("3 ranks  epoch 2  1500 frames/s  training waits 20%"));
+    append(&path(1), &("{\"strange\": 1}\n".to_owned() + &rank(1, 0.9, r#", "ended": true"#)));
+    let line = monitor.line();
+    assert!(
+        line.starts_with("3 ranks  epoch 2  1000 frames/s") && line.ends_with("rank-00002 20%  1 ended\n"),
+        "{line}"
+    );
+    append(&path(2), &rank(2, 0.2, r#", "ended": true"#));
+    append(&path(0), &rank(0, 0.2, r#", "ended": true"#));
+    let mut line = monitor.line();
+    // The two lines may come in different seconds.
+    while !line.ends_with("3 ended\n") {
+        assert!(!line.is_empty(), "it has ended");
+        line = monitor.line();
+    }
+    assert_eq!(line, "3 ranks  3 ended\n");
+}

@@ -27,6 +27,8 @@ def pod(job, plan, part=None):
 def test_pods_pack_and_the_last_one_publishes(jobs, plan, expected):
     parts, publish = jobs["vidrec-parts"], jobs["vidrec-publish"]
     assert parts["completionMode"] == "Indexed" and parts["completions"] > 1
+    (script,) = parts["template"]["spec"]["containers"][0]["args"]
+    assert f"--tasks {parts['completions']} " in script
     preempted = pod(parts, plan, 1)
     stopped = Stopped(plan)
     preempted.send_signal(signal.SIGTERM)

@@ -19,8 +19,8 @@ def slurm(tmp_path_factory):
         slurm.stop()
 
 
-def submit(slurm, plan):
-    command = [TEMPLATES / "slurm.sh", plan, "--cpus-per-task=1", "--mem=100M"]
+def submit(slurm, plan, *options):
+    command = [TEMPLATES / "slurm.sh", plan, *options, "--cpus-per-task=1", "--mem=100M"]
     return subprocess.run(command, env=slurm.environment, capture_output=True, text=True)
 
 
@@ -42,3 +42,11 @@ def test_what_is_missing_is_submitted_again(slurm, plan, expected):
     tried = [log.name.partition("-")[0] for log in (plan / "logs").glob("[0-9]*.log")]
     assert sorted(tried) == sorted(["0", "1", "2", "3", "4", str(stopped.part)])
     assert vidrec("status", plan, "--missing") == ""
+
+
+def test_a_few_tasks_pack_all_parts(slurm, plan, expected):
+    done = submit(slurm, plan, "--tasks", "2", "--at-a-time", "1")
+    assert done.returncode == 0, done.stderr
+    wait_for(slurm.is_idle, "jobs do not end")
+    assert digests(plan) == expected
+    assert sorted(log.name.partition("-")[0] for log in (plan / "logs").glob("[0-9]*.log")) == ["0", "1"]

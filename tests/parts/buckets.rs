@@ -14,18 +14,18 @@ use crate::common::skip::has_decoder_faults;
 use crate::support::{Files, OFTEN, PARTS, Videos, show, stderr, stdout};
 
 /// Videos, and a store beside them whose bucket `b` is the folder `store/b`.
-struct Store {
-    videos: Videos,
-    server: Server,
+pub struct Store {
+    pub videos: Videos,
+    pub server: Server,
 }
 
 impl Store {
-    fn make(count: u32) -> Self {
+    pub fn make(count: u32) -> Self {
         let videos = Videos::make(count);
         Self::of(videos, Origin::writable)
     }
 
-    fn of(videos: Videos, kind: fn(Origin) -> Origin) -> Self {
+    pub fn of(videos: Videos, kind: fn(Origin) -> Origin) -> Self {
         let folder = videos.path("store");
         fs::create_dir_all(folder.join("b")).unwrap();
         let server = kind(Origin::new(folder)).start("127.0.0.1:0").unwrap();
@@ -47,14 +47,14 @@ impl Store {
     }
 
     #[track_caller]
-    fn ends(&self, status: i32, args: &[&str]) -> Output {
+    pub fn ends(&self, status: i32, args: &[&str]) -> Output {
         let run = self.command("tmp", args).output().unwrap();
         assert_eq!(run.status.code(), Some(status), "{args:?}: {}", show(&run));
         run
     }
 
     #[track_caller]
-    fn fails(&self, args: &[&str], words: &[&str]) {
+    pub fn fails(&self, args: &[&str], words: &[&str]) {
         let said = stderr(&self.ends(1, args));
         assert!(words.iter().all(|word| said.contains(word)), "{args:?} does not say {words:?}: {said}");
     }
@@ -82,13 +82,13 @@ impl Store {
     }
 
     /// The files of a data set in the bucket.
-    fn files(&self, name: &str) -> Files {
+    pub fn files(&self, name: &str) -> Files {
         let mut files = self.videos.files(&format!("store/b/{name}"));
         files.retain(|name, _| name != "plan.json" && !name.starts_with("jobs-"));
         files
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.videos.path("store/b").join(name)
     }
 
@@ -97,7 +97,7 @@ impl Store {
     }
 
     /// For calls of the library.
-    fn storage(&self) -> Storage {
+    pub fn storage(&self) -> Storage {
         let options = [
             ("endpoint", self.server.url()),
             ("access_key_id", "test".into()),

@@ -8,6 +8,7 @@ mod common;
 mod crashes;
 mod kills;
 mod limits;
+mod listed;
 mod packing;
 mod publishing;
 mod status;

@@ -143,3 +143,25 @@ fn what_a_killed_removal_of_a_plan_left_is_removed() {
         videos.packed("plan");
     }
 }
+
+#[test]
+fn tasks_pack_every_nth_part_and_go_on_behind_one_that_fails() {
+    let videos = Videos::make(20);
+    videos.plan("plan", &[]);
+    let task = |number: &str, status: i32| {
+        let run = videos.ends(status, &["pack", "plan", "--part", number, "--tasks", "3"]);
+        (stdout(&run), stderr(&run))
+    };
+    fs::rename(videos.path("in/even/0000.mp4"), videos.path("away.mp4")).unwrap();
+    let (said, told) = task("0", 1);
+    assert!(
+        said.starts_with("packed part 3 of 4") && told.contains("1 of 2 parts of this task failed"),
+        "{said}{told}"
+    );
+    assert!(told.contains("in/even/0000.mp4: ") && told.contains("not the one that was planned"), "{told}");
+    fs::rename(videos.path("away.mp4"), videos.path("in/even/0000.mp4")).unwrap();
+    let parts = |said: &str| said.lines().filter(|line| line.contains(": ") && line.contains("part ")).count();
+    assert_eq!([task("0", 0), task("1", 0), task("2", 0)].map(|(said, _)| parts(&said)), [2, 1, 1]);
+    videos.ends(0, &["status", "plan"]);
+    videos.fails(&["pack", "plan", "--part", "3", "--tasks", "3"], &["--part is a number from 0 to 2", "found 3"]);
+}

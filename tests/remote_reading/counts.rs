@@ -123,6 +123,19 @@ fn an_epoch_of_some_frames_of_some_clips_downloads_no_more_than_these_clips() {
 }
 
 #[test]
+fn random_frames_of_a_clip_are_fetched_without_those_between_them() {
+    let served = Served::new(sets::long(&[40]));
+    let set = served.open().unwrap();
+    let frames = vidrec::Frames::random(8);
+    let o = LoaderOptions { frames, ..of_order(Order::Shuffled, options(4, (16, 16))) };
+    run(&served, &set, &o);
+    let sent = sent(&served).into_values().next().unwrap();
+    let needed = bytes(&places(&served.local())) / 2;
+    assert!(bytes(&sent) * 100 <= needed * 110, "{} for {needed}", bytes(&sent));
+    assert!(sent.len() <= 40 * 7, "{}", sent.len());
+}
+
+#[test]
 fn two_ranks_download_each_clip_once_together() {
     let served = Served::new(sets::large(&[40]));
     let places = places(&served.local());

@@ -5,8 +5,8 @@ use std::path::Path;
 use vidrec::jpeg::Encoder;
 use vidrec::{ClipInfo, FrameData, JsonObject, Planes, Writer, WriterOptions};
 
-/// JPEGs that do not compress: of 160x120 pixels and some 25 KB, all different.
-fn noise(count: u32) -> Vec<Vec<u8>> {
+/// JPEGs that do not compress, all different: some 25 KB for 160x120 pixels.
+fn noise(count: u32, size: (u32, u32)) -> Vec<Vec<u8>> {
     let mut state = 1u32;
     let mut next = || {
         // xorshift32 (Marsaglia, 2003).
@@ -16,7 +16,7 @@ fn noise(count: u32) -> Vec<Vec<u8>> {
         state as u8
     };
     let jpeg = |_| {
-        let mut picture = Planes::new(160, 120).unwrap();
+        let mut picture = Planes::new(size.0, size.1).unwrap();
         for plane in [&mut picture.y, &mut picture.cb, &mut picture.cr] {
             plane.iter_mut().for_each(|value| *value = next());
         }
@@ -48,7 +48,12 @@ fn write(dir: &Path, shards: &[u32], frames: impl Fn(u32) -> u32, jpegs: &[Vec<u
 
 /// Clips of 4 frames, of some 100 KB each.
 pub fn large(shards: &[u32]) -> impl Fn(&Path) {
-    move |dir| write(dir, shards, |_| 4, &noise(16), (160, 120))
+    move |dir| write(dir, shards, |_| 4, &noise(16, (160, 120)), (160, 120))
+}
+
+/// Clips of 16 frames, of some 50 KB each.
+pub fn long(shards: &[u32]) -> impl Fn(&Path) {
+    move |dir| write(dir, shards, |_| 16, &noise(16, (240, 160)), (240, 160))
 }
 
 /// Clips of 3 frames of 48x32 pixels, all different: some 4 KB each.

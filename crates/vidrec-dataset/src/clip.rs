@@ -258,17 +258,20 @@ impl<'a> Clip<'a> {
         stretch.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
     }
 
-    /// The remote file with the clip's records, and the ranges of some frames' records in it. There are as few ranges
-    /// as possible: see [`runs`](super::runs::runs).
+    /// The remote file with the clip's records, and the ranges of some frames' records in it. See
+    /// [`runs`](super::runs::runs).
     #[doc(hidden)]
     pub fn remote_runs(&self, frames: &[u32]) -> Result<Option<RemoteRuns<'a>>> {
         let Some(file) = self.shard.records.remote() else { return Ok(None) };
-        let place = |entry: &FrameEntry| {
-            entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(entry)).min(file.len())
+        let place = |&t: &u32| {
+            let entry = self.frame_entry(t)?;
+            let end = entry.record_offset.saturating_add(plain_record_bytes(&entry)).min(file.len());
+            Ok(entry.record_offset..end)
         };
-        let all: Vec<_> = self.frame_entries()?.iter().map(place).collect();
-        let wanted = frames.iter().filter_map(|&t| all.get(t as usize).cloned()).filter(|r| r.start < r.end);
-        Ok(Some((file, runs::runs(wanted.collect(), all.iter().map(|r| r.end - r.start).sum()))))
+        let there = frames.iter().filter(|&&t| t < self.frame_count());
+        let mut wanted = there.map(place).collect::<Result<Vec<_>>>()?;
+        wanted.retain(|record| record.start < record.end);
+        Ok(Some((file, runs::runs(wanted))))
     }
 
     /// All frames, in order.

@@ -210,6 +210,9 @@ pub(super) fn pack_as(
 ) -> Result<PackReport> {
     let started = Instant::now();
     options.check()?;
+    if plan.listed.is_some() {
+        return Err(Error::usage("the videos of this plan stay on disk, so only write_plan can use it"));
+    }
     video::init();
     let meta = how.meta;
     let if_exists = options.run.if_exists;

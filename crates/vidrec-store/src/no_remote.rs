@@ -206,3 +206,21 @@ pub trait Pieces {
     fn next(&mut self, bytes: usize) -> Result<Vec<u8>>;
     fn finish(&mut self) -> Result<()>;
 }
+
+pub struct ListedObject {
+    pub name: String,
+    pub bytes: u64,
+    pub version: String,
+}
+
+pub enum Listing {}
+
+impl Listing {
+    pub fn begin(_: &Path, _: &Storage, _: Option<&str>) -> Result<Self> {
+        absent()
+    }
+
+    pub fn next_page(&mut self) -> Result<Option<Vec<ListedObject>>> {
+        match *self {}
+    }
+}

@@ -17,7 +17,7 @@ use crate::task;
 pub fn write_plan(py: Python<'_>, inputs: Vec<PathBuf>, out: PathBuf, options: Options) -> PyResult<String> {
     let Recipe { inputs, parts, options } = options.recipe(&inputs)?;
     let written = task::run(py, None, |_| {
-        let plan = PackPlan::from_inputs(&inputs, &options.input)?;
+        let plan = PackPlan::for_parts(&inputs, &options.input)?;
         vidrec::pack::write_plan(&plan, &out, parts.unwrap_or(1), &options)
     })?;
     to_json(&written)

@@ -13,6 +13,9 @@ use crate::packing;
 use crate::stats;
 use crate::storage::StorageArgs;
 
+/// The most clips whose entries are read only to say how many frames each has.
+const MOST_READ: u64 = 1_000_000;
+
 /// Say what is in a data set, or all about one clip, or what the data set is made of.
 ///
 /// The seconds of frames are the video's own timestamps, on the clock of its container. That is what a player shows, except
@@ -169,8 +172,8 @@ fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview<'_>> {
 }
 
 fn frames_per_clip(dataset: &Dataset) -> Result<Option<u32>> {
-    if dataset.is_remote() {
-        // The counts in dataset.json and one entry, because reading all entries opens every shard.
+    if dataset.is_remote() || dataset.len() > MOST_READ {
+        // The counts of all shards and a few entries, because reading all entries of a remote data set opens every shard.
         return dataset.likely_frames_per_clip();
     }
     let mut common = None;

@@ -84,7 +84,7 @@ fn fitting(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
     let draws = u64::from(set.draws());
     let excluded_videos: HashSet<u64> = exclude.clips.iter().map(|clip| clip / draws).collect();
     let mut fitting = Vec::new();
-    for ordinal in candidates(set, selection)?.into_iter().filter(|clip| !excluded_videos.contains(&(clip / draws))) {
+    for ordinal in candidates(set, selection)?.filter(|clip| !excluded_videos.contains(&(clip / draws))) {
         let clip = set.clip(ordinal)?;
         let class_fits = labels.as_ref().is_none_or(|labels| clip.label().is_some_and(|l| labels.contains(&l)));
         let is_listed = list.as_ref().map_or(Ok(true), |list| list.names(&clip))?;
@@ -109,17 +109,19 @@ impl<'a> Named<'a> {
     }
 
     fn names(&self, clip: &Clip<'_>) -> Result<bool> {
-        Ok(self.clips.contains(&clip.ordinal()) || self.sources.contains(clip.source()?.as_str()))
+        // Most selections have no lists, and then no source is read.
+        let is_sourced = || Ok(!self.sources.is_empty() && self.sources.contains(clip.source()?.as_str()));
+        if self.clips.contains(&clip.ordinal()) { Ok(true) } else { is_sourced() }
     }
 }
 
-fn candidates(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
-    let Some(clips) = &selection.clips else { return Ok((0..set.len()).collect()) };
+fn candidates<'a>(set: &Dataset, selection: &'a Selection) -> Result<Box<dyn Iterator<Item = u64> + 'a>> {
+    let Some(clips) = &selection.clips else { return Ok(Box::new(0..set.len())) };
     let mut clips = ClipList::from(clips.clone());
     clips.check_ordinals(set)?;
     clips.clips.sort_unstable();
     clips.clips.dedup();
-    Ok(clips.clips)
+    Ok(Box::new(clips.clips.into_iter()))
 }
 
 /// The labels of some classes; `None` for no classes, which means any.

@@ -1,7 +1,5 @@
 //! The expected costs of videos, and their division into parts of about the same cost.
 
-use std::ops::Range;
-
 use crate::plan::Job;
 
 /// The fixed cost of any video, in bytes of video. Opening it and storing its frames take about as long as
@@ -15,44 +13,67 @@ const FIXED: u64 = 512 << 10;
 pub(super) fn of(job: &Job, bytes: u64) -> u64 {
     let share = job.segment.and_then(|segment| {
         let end = segment.end_us?;
+        // Parsing the attributes of millions of segments takes long.
+        job.attributes.as_json().contains("\"duration\"").then_some(())?;
         let seconds = job.attributes.to_map().get("duration")?.as_f64().filter(|&seconds| seconds > 0.0)?;
         Some((end.saturating_sub(segment.start_us) as f64 / 1e6 / seconds).min(1.0))
     });
     FIXED.saturating_add((bytes as f64 * share.unwrap_or(1.0)) as u64)
 }
 
-/// Divides videos of these costs into `parts`, or into one part for each video if there are fewer videos.
+/// Divides videos into parts of about the same cost, one video after another.
 ///
 /// Each part has at least one video. It begins where the sum of the costs before it is closest to the share of the
 /// parts before it.
-pub(super) fn divide(costs: &[u64], parts: u32) -> Vec<Range<usize>> {
-    let parts = (parts as usize).clamp(1, costs.len().max(1));
-    let total: u128 = costs.iter().map(|&cost| u128::from(cost)).sum();
-    // Whether the middle of a video of this cost is before the start of the part's share, which is total * part /
-    // parts.
-    let is_before = |before: u128, cost: u64, part: usize| {
-        (2 * before + u128::from(cost)) * (parts as u128) < 2 * total * part as u128
-    };
-    let (mut starts, mut at, mut before) = (vec![0], 0, 0u128);
-    for part in 1..parts {
-        // Leave at least one video for each part after this one.
-        let last = costs.len() - (parts - part);
-        let first = starts[part - 1] + 1;
-        while at < last && (at < first || is_before(before, costs[at], part)) {
-            before += u128::from(costs[at]);
-            at += 1;
-        }
-        starts.push(at);
+pub(super) struct Division {
+    parts: u64,
+    videos: u64,
+    /// The costs of all videos.
+    total: u128,
+    /// The number of parts that have begun, and of videos that were taken, with their costs.
+    begun: u64,
+    taken: u64,
+    before: u128,
+}
+
+impl Division {
+    /// Divides so many videos with this total cost into `parts`, or into one part for each video if there are fewer
+    /// videos.
+    pub fn new(videos: u64, total: u128, parts: u32) -> Self {
+        let parts = u64::from(parts).clamp(1, videos.max(1));
+        Division { parts, videos, total, begun: 0, taken: 0, before: 0 }
     }
-    starts.push(costs.len());
-    starts.windows(2).map(|pair| pair[0]..pair[1]).collect()
+
+    /// Takes the next video. Returns whether a part begins with it.
+    pub fn begins(&mut self, cost: u64) -> bool {
+        // Leave at least one video for each part after the one that may begin.
+        let is_last = self.videos - self.taken <= self.parts - self.begun;
+        // Whether the middle of the video is before the start of the part's share, which is total * begun / parts.
+        let is_before =
+            (2 * self.before + u128::from(cost)) * u128::from(self.parts) < 2 * self.total * u128::from(self.begun);
+        let begins = self.begun < self.parts && (is_last || !is_before);
+        self.begun += u64::from(begins);
+        self.taken += 1;
+        self.before += u128::from(cost);
+        begins
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use std::ops::Range;
+
     use super::*;
+
+    fn divide(costs: &[u64], parts: u32) -> Vec<Range<usize>> {
+        let total = costs.iter().map(|&cost| u128::from(cost)).sum();
+        let mut division = Division::new(costs.len() as u64, total, parts);
+        let mut starts: Vec<usize> = (0..costs.len()).filter(|&i| division.begins(costs[i])).collect();
+        starts.push(costs.len());
+        starts.windows(2).map(|pair| pair[0]..pair[1]).collect()
+    }
 
     #[test]
     fn parts_have_about_the_same_cost() {

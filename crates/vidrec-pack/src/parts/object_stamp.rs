@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use vidrec_format::error::Result;
 use vidrec_format::workers::in_order;
 use vidrec_store::location::is_remote;
-use vidrec_store::remote::{Opening, Remote, check_location};
+use vidrec_store::remote::{ListedObject, Opening, Remote, check_location};
 use vidrec_store::storage::Storage;
 
 /// The number of videos to ask about at a time.
@@ -27,6 +27,12 @@ pub(super) enum ObjectStamp {
         /// Its ETag, or else the time of its last change, or else an empty text.
         version: String,
     },
+}
+
+impl From<ListedObject> for ObjectStamp {
+    fn from(ListedObject { bytes, version, .. }: ListedObject) -> Self {
+        ObjectStamp::Object { bytes, version }
+    }
 }
 
 impl ObjectStamp {

@@ -168,7 +168,7 @@ impl PartsPlan {
         let classes = self.json.classes.clone();
         let (passed_over, manifests, notes) = (Vec::new(), Vec::new(), Vec::new());
         let tracks = self.json.tracks.clone();
-        let plan = PackPlan { inputs: Vec::new(), jobs, classes, passed_over, manifests, notes, tracks };
+        let plan = PackPlan { inputs: Vec::new(), jobs, classes, passed_over, manifests, notes, tracks, listed: None };
         let set = attempt.set();
         let meta = self.json.meta(pack_options.frames.draws);
         let first = self.part(part)?.first;

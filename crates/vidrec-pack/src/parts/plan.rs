@@ -31,7 +31,7 @@ pub struct PartsPlan {
 
 /// A line of `jobs.jsonl`.
 #[derive(Serialize, Deserialize)]
-pub(super) struct PlannedJob {
+pub(super) struct PlannedJob<J = Job> {
     /// The size and time of the file when the plan was made. Absent if the file could not be looked at.
     pub stamp: Option<Stamp>,
     /// For a remote video, the answer of the server. Absent if the server was not asked.
@@ -40,7 +40,7 @@ pub(super) struct PlannedJob {
     /// The stamps of the files of its tracks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub track_stamps: Vec<Option<Stamp>>,
-    pub job: Job,
+    pub job: J,
 }
 
 impl PartsPlan {

@@ -130,6 +130,7 @@ impl PartsPlan {
             manifests,
             notes,
             tracks: Vec::new(),
+            listed: None,
         });
         for (part, receipt) in (0..).zip(receipts) {
             match receipt {

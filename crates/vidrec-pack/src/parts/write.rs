@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::cost;
+use super::cost::{self, Division};
 use super::object_stamp::{self, ObjectStamp};
 use super::place::Place;
 use super::plan::PlannedJob;
@@ -109,16 +109,17 @@ fn write_locked(
     options: &PackOptions,
 ) -> Result<WrittenPlan> {
     let stamps = Stamps::of(plan, &options.input.storage)?;
-    let (mut jobs, parts) = write_jobs(draft, plan, &stamps, parts)?;
+    let sums = Sums::of(plan, &stamps)?;
+    let (mut jobs, parts) = write_jobs(draft, plan, &stamps, Division::new(sums.videos, sums.cost, parts))?;
     let json = PlanJson {
         form: FORM,
         tool: TOOL.into(),
         ffmpeg: Some(video::ffmpeg_version()),
         settings: settings(options, parts.len())?,
         packed_from: options.packed_from(&plan.inputs)?,
-        options: planned(options, plan.jobs.len() as u64)?,
+        options: planned(options, sums.videos)?,
         classes: plan.classes.clone(),
-        videos: plan.jobs.len() as u64,
+        videos: sums.videos,
         jobs: place.name_of(&mut jobs)?,
         parts,
         retries: options.run.if_exists == IfExists::RetryFailed,
@@ -134,12 +135,12 @@ fn write_locked(
         videos: json.videos,
         parts: json.parts.len() as u32,
         part_videos: (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0)),
-        bytes: plan.jobs.iter().enumerate().map(|(i, job)| stamps.bytes(i, job)).sum(),
-        missing: (plan.missing().count() + plan.jobs.iter().filter(|job| stamps.is_missing(job)).count()) as u64,
+        bytes: sums.bytes,
+        missing: sums.missing,
     })
 }
 
-/// The stamps that identify the videos of a plan.
+/// The stamps that identify the videos of a plan that are in memory.
 struct Stamps<'a> {
     /// The stamp of each video that is a file.
     files: Vec<Option<Stamp>>,
@@ -147,20 +148,52 @@ struct Stamps<'a> {
     objects: HashMap<&'a Path, ObjectStamp>,
 }
 
+/// Takes a video with its stamps.
+type TakeVideo<'a> = dyn FnMut(&Job, Option<Stamp>, Option<ObjectStamp>) -> Result<()> + 'a;
+
 impl<'a> Stamps<'a> {
     fn of(plan: &'a PackPlan, storage: &Storage) -> Result<Self> {
         let files = plan.jobs.iter().map(|job| Stamp::of(&job.path)).collect();
         Ok(Stamps { files, objects: object_stamp::look(plan.jobs.iter().map(|job| &*job.path), storage)? })
     }
 
-    /// Returns the size of video `i`, or 0 if it is not known.
-    fn bytes(&self, i: usize, job: &Job) -> u64 {
-        let object = || self.objects.get(&*job.path).map_or(0, ObjectStamp::bytes);
-        self.files[i].map_or_else(object, |stamp| stamp.bytes)
+    /// Passes all videos of a plan to `take`, in order, with their stamps.
+    fn each(&self, plan: &PackPlan, take: &mut TakeVideo<'_>) -> Result<()> {
+        if let Some(listed) = &plan.listed {
+            return listed.each(&mut |job, object| take(&job, None, Some(object.into())));
+        }
+        let mut jobs = plan.jobs.iter().zip(&self.files);
+        jobs.try_for_each(|(job, stamp)| take(job, *stamp, self.objects.get(&*job.path).cloned()))
     }
+}
 
-    fn is_missing(&self, job: &Job) -> bool {
-        self.objects.get(&*job.path) == Some(&ObjectStamp::Missing)
+/// The number of bytes of a video, or 0 if it is not known.
+fn bytes(stamp: Option<Stamp>, object: Option<&ObjectStamp>) -> u64 {
+    stamp.map_or_else(|| object.map_or(0, ObjectStamp::bytes), |stamp| stamp.bytes)
+}
+
+/// Sums over all videos of a plan.
+#[derive(Default)]
+struct Sums {
+    videos: u64,
+    bytes: u64,
+    /// The videos that could not be looked at.
+    missing: u64,
+    cost: u128,
+}
+
+impl Sums {
+    fn of(plan: &PackPlan, stamps: &Stamps<'_>) -> Result<Self> {
+        let mut sums = Sums::default();
+        stamps.each(plan, &mut |job, stamp, object| {
+            let bytes = bytes(stamp, object.as_ref());
+            sums.videos += 1;
+            sums.bytes = sums.bytes.saturating_add(bytes);
+            sums.cost += u128::from(cost::of(job, bytes));
+            sums.missing += u64::from(object == Some(ObjectStamp::Missing) || (stamp.is_none() && job.is_missing()));
+            Ok(())
+        })?;
+        Ok(sums)
     }
 }
 
@@ -195,38 +228,49 @@ fn write_jobs(
     draft: &Path,
     plan: &PackPlan,
     stamps: &Stamps<'_>,
-    parts: u32,
+    mut division: Division,
 ) -> Result<(AtomicFile, Vec<PlannedPart>)> {
-    let costs: Vec<u64> = plan.jobs.iter().enumerate().map(|(i, job)| cost::of(job, stamps.bytes(i, job))).collect();
+    // Without it, a relative path is an error.
+    let here = std::env::current_dir().unwrap_or_default();
     let mut file = AtomicFile::create(draft)?;
-    let (mut planned, mut offset) = (Vec::new(), 0u64);
-    for range in cost::divide(&costs, parts) {
-        let (mut digest, mut bytes) = (Sha256::new(), 0u64);
-        for i in range.clone() {
-            let line = line(&plan.jobs[i], stamps.files[i], stamps.objects.get(&*plan.jobs[i].path).cloned())?;
-            digest.update(&line);
-            bytes += line.len() as u64;
-            file.write_all(&line)?;
+    let (mut planned, mut digest): (Vec<PlannedPart>, _) = (Vec::new(), Sha256::new());
+    let end = |planned: &mut Vec<PlannedPart>, digest: &mut Sha256| {
+        if let Some(last) = planned.last_mut() {
+            last.sha256 = hex(&digest.finalize_reset());
         }
-        let cost = costs[range.clone()].iter().fold(0u64, |sum, &cost| sum.saturating_add(cost));
-        let sha256 = hex(&digest.finalize());
-        let (first, videos) = (range.start as u64, range.len() as u64);
-        planned.push(PlannedPart { first, videos, offset, bytes, sha256, cost });
-        offset += bytes;
-    }
+    };
+    stamps.each(plan, &mut |job, stamp, object| {
+        let cost = cost::of(job, bytes(stamp, object.as_ref()));
+        let line = line(&here, job, stamp, object)?;
+        if division.begins(cost) {
+            end(&mut planned, &mut digest);
+            let (first, offset) =
+                planned.last().map_or((0, 0), |last| (last.first + last.videos, last.offset + last.bytes));
+            planned.push(PlannedPart { first, videos: 0, offset, bytes: 0, sha256: String::new(), cost: 0 });
+        }
+        if let Some(part) = planned.last_mut() {
+            part.videos += 1;
+            part.bytes += line.len() as u64;
+            part.cost = part.cost.saturating_add(cost);
+        }
+        digest.update(&line);
+        file.write_all(&line)
+    })?;
+    end(&mut planned, &mut digest);
     file.sync()?;
     Ok((file, planned))
 }
 
-fn line(job: &Job, stamp: Option<Stamp>, object: Option<ObjectStamp>) -> Result<Vec<u8>> {
+/// Returns the line of a video. Its paths are relative to the folder `here`.
+fn line(here: &Path, job: &Job, stamp: Option<Stamp>, object: Option<ObjectStamp>) -> Result<Vec<u8>> {
     // Make paths absolute, because a part may be packed in another folder.
     let whole = |path: &Path| match is_remote(path) {
         true => Ok(path.to_owned()),
-        false => std::path::absolute(path).map_err(|e| Error::io("find the file", path, e)),
+        false => std::path::absolute(here.join(path)).map_err(|e| Error::io("find the file", path, e)),
     };
-    let tracks = job.tracks.clone().map(|row| row.with_paths(whole).map(Box::new)).transpose()?;
+    let tracks = job.tracks.clone().map(|row| row.with_paths(whole)).transpose()?;
     let (path, track_stamps) = (whole(&job.path)?, track_stamps(job));
-    let planned = PlannedJob { stamp, object, track_stamps, job: Job { path, tracks, ..job.clone() } };
+    let planned = PlannedJob { stamp, object, track_stamps, job: job.at(&path, tracks.as_ref()) };
     let mut line = serde_json::to_vec(&planned).map_err(|e| Error::internal(format!("inputs: {e}")))?;
     line.push(b'\n');
     Ok(line)

@@ -21,7 +21,8 @@ impl Attributes {
     }
 
     pub(super) fn from_map(map: Map<String, Value>) -> Self {
-        let text = if map.is_empty() { String::new() } else { Value::Object(map).to_string() };
+        // A map with text as keys can always be written.
+        let text = if map.is_empty() { String::new() } else { serde_json::to_string(&map).unwrap_or_default() };
         Attributes(text.into())
     }
 

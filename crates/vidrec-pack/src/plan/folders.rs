@@ -24,7 +24,7 @@ struct Contents {
     videos: u64,
     folders: u64,
     /// Why the pictures of the folder are not a clip, if one of them leads out of the input.
-    fault: Option<String>,
+    fault: Option<Box<str>>,
 }
 
 impl Contents {
@@ -130,7 +130,7 @@ impl Walk<'_> {
         let fault = LEADS_OUT.to_owned();
         if !entry.file_type().is_dir() && is_picture(entry.path()) && !self.images {
             let name = below(self.root, entry.path());
-            self.folder_of(entry.path()).fault.get_or_insert_with(|| format!("{name}: {fault}"));
+            self.folder_of(entry.path()).fault.get_or_insert_with(|| format!("{name}: {fault}").into());
         }
         let (path, is_folder) = (entry.path().to_owned(), entry.file_type().is_dir());
         self.take_unreadable(Unreadable { path, is_folder, fault });
@@ -219,7 +219,7 @@ impl Unreadable {
         let name = self.path.file_name().map(source_name::of_os_str);
         let found = clip(root, self.path);
         let label = name.filter(|_| is_class).map_or(found.label, |name| Label::name(&name));
-        FoundVideo { label, fault: Some(self.fault), ..found }
+        FoundVideo { label, fault: Some(self.fault.into()), ..found }
     }
 }
 

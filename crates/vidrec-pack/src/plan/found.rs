@@ -20,12 +20,12 @@ pub(super) struct FoundVideo {
     pub root: usize,
     pub label: Label,
     pub segment: Option<Segment>,
-    pub split: Option<String>,
+    pub split: Option<Box<str>>,
     pub attributes: Attributes,
-    pub fault: Option<String>,
+    pub fault: Option<Box<str>>,
     pub tracks: Option<Box<RowTracks>>,
     /// The frames that its segment must have, if it belongs to an episode.
-    pub episode: Option<EpisodeFrames>,
+    pub episode: Option<Box<EpisodeFrames>>,
     /// The frames, if `path` is a Parquet file with pictures.
     pub column: Option<Box<PictureColumn>>,
 }
@@ -65,7 +65,10 @@ impl FoundVideo {
                 None
             }
         };
-        let class = label.map_or("", |label| classes.name(label)).to_owned();
+        let class = match (label, &self.label) {
+            (Some(_), Label::One(Tag::Name(name))) => name.clone(),
+            (label, _) => label.map_or("", |label| classes.name(label)).into(),
+        };
         let FoundVideo { path, source, segment, fault, tracks, episode, column, .. } = self;
         Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode, column })
     }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::found::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
+use super::listed::{ListedVideos, ObjectList};
 use super::manifest_columns::ManifestColumns;
 use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally};
@@ -20,7 +22,7 @@ use vidrec_sampler::order::Permutation;
 use vidrec_store::location::is_remote;
 
 /// The videos to be packed, in order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PackPlan {
     /// The inputs, as they were named. Queries of URLs are left out, because they may be secret.
@@ -38,9 +40,48 @@ pub struct PackPlan {
     pub notes: Vec<String>,
     /// The type and shape of each track.
     pub(crate) tracks: Vec<PlannedTrack>,
+    /// The videos, if they stay on disk. `jobs` is then empty.
+    pub(crate) listed: Option<Arc<ListedVideos>>,
 }
 
 impl PackPlan {
+    /// Finds the videos of the inputs for [`write_plan`](crate::write_plan) alone, which needs few of them in memory at
+    /// a time.
+    ///
+    /// If the only input is a location in object storage, its videos stay in a file on this machine, in a folder in
+    /// `$TMPDIR` or else in `$XDG_CACHE_HOME/vidrec` or `~/.cache/vidrec`, and `jobs` is empty. The file is removed
+    /// with the plan. Some options need all videos at once, and then this is [`from_inputs`](Self::from_inputs): a
+    /// split, tracks, a shuffle, or sound with as many channels as the source.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`from_inputs`](Self::from_inputs).
+    pub fn for_parts<P: AsRef<Path>>(inputs: &[P], options: &InputOptions) -> Result<Self> {
+        let needs_all = options.split.is_some()
+            || !options.track.is_empty()
+            || options.shuffle_seed.is_some()
+            || options.audio.is_some_and(|audio| audio.channels.count().is_none());
+        let [input] = inputs else { return Self::from_inputs(inputs, options) };
+        if needs_all || !is_remote_folder(input.as_ref()) {
+            return Self::from_inputs(inputs, options);
+        }
+        let classes = options.classes.as_deref().map(Classes::read).transpose()?;
+        let listed = ListedVideos::of(input.as_ref(), classes, &options.storage)?;
+        if listed.videos == 0 {
+            return Err(no_videos(inputs));
+        }
+        Ok(PackPlan {
+            inputs: vec![named(input.as_ref())],
+            jobs: Vec::new(),
+            classes: listed.classes().to_vec(),
+            passed_over: listed.passed_over.clone(),
+            manifests: Vec::new(),
+            notes: listed.note.iter().cloned().collect(),
+            tracks: Vec::new(),
+            listed: Some(Arc::new(listed)),
+        })
+    }
+
     /// Finds the videos of the inputs: folders, video files, manifests.
     ///
     /// # Errors
@@ -56,9 +97,7 @@ impl PackPlan {
         }
         let Gathered { mut found, classes, passed_over, manifests, roots, episodes } = gathered;
         if found.is_empty() {
-            let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
-            return Err(Error::usage(format!("no videos in {}", names.join(", ")))
-                .expected("video files in folders that are named for their class"));
+            return Err(no_videos(inputs));
         }
         if let Some(split) = &options.split {
             keep_split(&mut found, split)?;
@@ -71,7 +110,9 @@ impl PackPlan {
             (None, Some(own)) => own,
             (None, None) => Classes::of(found.iter().map(|f| &f.label))?,
         };
-        let jobs = (0..).zip(found).map(|(ordinal, f)| f.into_job(ordinal, &classes)).collect::<Result<Vec<_>>>()?;
+        // In this order, the jobs take the memory of what they are made of.
+        let jobs =
+            found.into_iter().enumerate().map(|(i, f)| f.into_job(i as u64, &classes)).collect::<Result<Vec<_>>>()?;
         // Plan the tracks before any shuffling, and from all videos of the plan.
         let mut tracks = track::plan(&options.track, jobs.iter().filter_map(|job| job.tracks.as_deref()))?;
         tracks.extend(episodes.tracks.unwrap_or_default());
@@ -88,6 +129,7 @@ impl PackPlan {
             manifests,
             notes,
             tracks,
+            listed: None,
         })
     }
 
@@ -105,6 +147,17 @@ fn named(input: &Path) -> String {
         Some((location, _)) if is_remote(input) => location.to_owned(),
         _ => name,
     }
+}
+
+fn no_videos<P: AsRef<Path>>(inputs: &[P]) -> Error {
+    let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
+    Error::usage(format!("no videos in {}", names.join(", ")))
+        .expected("video files in folders that are named for their class")
+}
+
+/// Whether an input is remote and not a single video.
+fn is_remote_folder(input: &Path) -> bool {
+    is_remote(input) && input.to_string_lossy().ends_with('/')
 }
 
 /// Refuses tracks that no manifest can provide.
@@ -148,7 +201,7 @@ impl Gathered {
     /// Adds the videos of an input.
     fn add(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
         if is_remote(path) {
-            return self.add_remote(path);
+            return self.add_remote(path, options);
         }
         let meta = std::fs::metadata(path).map_err(|e| Error::io("open the input", path, e))?;
         if meta.is_dir() {
@@ -162,11 +215,19 @@ impl Gathered {
         Ok(())
     }
 
-    /// Adds a remote video. Remote folders are not listed, so they cannot be inputs.
-    fn add_remote(&mut self, location: &Path) -> Result<()> {
+    /// Adds a remote video, or the videos below a location that ends with a slash.
+    fn add_remote(&mut self, location: &Path, options: &InputOptions) -> Result<()> {
+        if is_remote_folder(location) {
+            let root = self.roots.number(location)?;
+            return ObjectList::of(location, &options.storage)?.each_video(&mut self.passed_over, &mut |found, _| {
+                self.found.push(FoundVideo { root, ..found });
+                Ok(())
+            });
+        }
         let text = location.to_string_lossy();
-        if text.ends_with('/') || manifest::is_manifest(location) {
-            let e = Error::usage("a remote input has to be a video").file(location);
+        if manifest::is_manifest(location) {
+            let e =
+                Error::usage("a remote input has to be a video, or a folder whose location ends with /").file(location);
             return Err(e.help("copy the manifest to this machine, and set its remote root").hint(Hint::Set("root")));
         }
         let (root, name) = text.rsplit_once('/').unwrap_or((&text, &text));
@@ -247,13 +308,17 @@ impl Gathered {
         if let Some(split) = split {
             for found in manifest.videos.iter_mut().filter(|f| f.split.is_none()) {
                 found.attributes.insert("split", split.as_str());
-                found.split = Some(split.clone());
+                found.split = Some(split.as_str().into());
                 found.source = format!("{split}/{}", found.source);
             }
         }
         let root = self.roots.number(&manifest.root)?;
         manifest.videos.iter_mut().for_each(|found| found.root = root);
-        self.found.append(&mut manifest.videos);
+        if self.found.is_empty() {
+            self.found = manifest.videos;
+        } else {
+            self.found.append(&mut manifest.videos);
+        }
         self.manifests.push(manifest.columns);
         match (&self.classes, manifest.classes) {
             (Some(known), Some(new)) if *known != new => {
@@ -270,12 +335,12 @@ impl Gathered {
 }
 
 fn keep_split(found: &mut Vec<FoundVideo>, split: &str) -> Result<()> {
-    let known: BTreeSet<String> = found.iter().filter_map(|f| f.split.clone()).collect();
+    let known: BTreeSet<Box<str>> = found.iter().filter_map(|f| f.split.clone()).collect();
     found.retain(|f| f.split.as_deref() == Some(split));
     if !found.is_empty() {
         return Ok(());
     }
-    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    let known = known.iter().map(|split| &**split).collect::<Vec<_>>().join(", ");
     let known = if known.is_empty() { "none: the inputs do not name splits".into() } else { known };
     Err(Error::usage(format!("no video is in the split \"{split}\"")).found(known))
 }
@@ -346,7 +411,7 @@ mod tests {
     }
 
     fn short(plan: &PackPlan) -> Vec<(&str, Option<u32>, &str)> {
-        plan.jobs.iter().map(|i| (i.source.as_str(), i.label, i.class.as_str())).collect()
+        plan.jobs.iter().map(|i| (i.source.as_str(), i.label, &*i.class)).collect()
     }
 
     fn passed_over(plan: &PackPlan) -> Vec<(&str, u64, &str)> {

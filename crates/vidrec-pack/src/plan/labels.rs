@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
 /// The label or labels of a clip, as an input provides them.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) enum Label {
     #[default]
     None,
@@ -19,15 +20,15 @@ pub(super) enum Label {
 }
 
 /// One label.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Tag {
-    Name(String),
+    Name(Arc<str>),
     Number(u32),
 }
 
 impl Label {
     pub fn name(text: &str) -> Self {
-        if text.is_empty() { Label::None } else { Label::One(Tag::Name(text.to_owned())) }
+        if text.is_empty() { Label::None } else { Label::One(Tag::Name(text.into())) }
     }
 
     pub fn tags(&self) -> &[Tag] {
@@ -38,7 +39,7 @@ impl Label {
         }
     }
 
-    fn tags_mut(&mut self) -> &mut [Tag] {
+    pub fn tags_mut(&mut self) -> &mut [Tag] {
         match self {
             Label::None => &mut [],
             Label::One(tag) => std::slice::from_mut(tag),
@@ -136,7 +137,7 @@ impl Classes {
     /// are numbers.
     pub fn of<'a>(labels: impl Iterator<Item = &'a Label>) -> Result<Self> {
         let names = labels.flat_map(Label::tags).filter_map(|tag| match tag {
-            Tag::Name(name) => Some(name.as_str()),
+            Tag::Name(name) => Some(&**name),
             Tag::Number(_) => None,
         });
         let mut names: Vec<&str> = names.collect::<HashSet<_>>().into_iter().collect();
@@ -169,7 +170,7 @@ impl Classes {
     pub fn find(&self, tag: &Tag) -> Result<u32, String> {
         match tag {
             Tag::Name(name) => {
-                let known = self.by_name.get(name).copied();
+                let known = self.by_name.get(&**name).copied();
                 known.ok_or_else(|| format!("the class \"{name}\" is not among the {} given", self.names.len()))
             }
             Tag::Number(n) if !self.fixed => Ok(*n),

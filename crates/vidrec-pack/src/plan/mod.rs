@@ -4,6 +4,7 @@
 //! inputs.rs      turns folders, files and manifests into a list of jobs
 //! folders.rs     finds videos and folders of pictures below a folder; video_folder.rs: manifests in it
 //! manifest/      reads manifests, one file for each format
+//! listed.rs      finds videos below a location in object storage, and keeps more of them than fit in memory
 //! lerobot/       reads LeRobot data sets: episodes become segments; episode_frames.rs: the frames that these must have
 //! picture_column.rs  the frames of an episode that are pictures in a Parquet file
 //! places.rs      resolves the paths in manifests
@@ -21,6 +22,7 @@ mod inputs;
 mod job;
 mod labels;
 mod lerobot;
+mod listed;
 mod manifest;
 mod manifest_columns;
 mod near_names;

@@ -27,7 +27,8 @@ pub(super) fn source(path: &Path) -> String {
     }
 }
 
-fn encoded(name: &str) -> String {
+/// Returns a name as a part of a remote location.
+pub(super) fn encoded(name: &str) -> String {
     name.replace('%', "%25").replace('?', "%3F").replace('#', "%23")
 }
 

@@ -57,7 +57,7 @@ fn sample_and_encode(
     needed: &Cell<u64>,
 ) -> Result<Vec<PackedClip>, ClipFailure> {
     if let Some(fault) = &job.fault {
-        return Err(ClipFailure::new(PackStage::Video(Stage::Open), fault));
+        return Err(ClipFailure::new(PackStage::Video(Stage::Open), &**fault));
     }
     fault::decoder(&job.source, recipe.store)?;
     let recipe = ClipRecipe { measure: recipe.measure || job.ordinal.is_multiple_of(ONE_MEASURED_OF), ..recipe };
@@ -139,7 +139,7 @@ fn assemble(
     let info = ClipInfo {
         label: job.label,
         source: job.source.clone(),
-        class: job.class.clone(),
+        class: job.class.to_string(),
         attributes: JsonObject(attributes),
         width,
         height,

@@ -198,7 +198,7 @@ fn is_of(clip: &PackedClip, job: &Job) -> bool {
     let info = &clip.info;
     let given = job.attributes.to_map();
     let same = |(key, value): (&String, &serde_json::Value)| info.attributes.0.get(key) == Some(value);
-    (&info.source, info.label, &info.class) == (&job.source, job.label, &job.class)
+    (&*info.source, info.label, &*info.class) == (&*job.source, job.label, &*job.class)
         && given.iter().filter(|(key, _)| !["video", "draw"].contains(&key.as_str())).all(same)
 }
 

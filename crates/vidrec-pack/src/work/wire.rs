@@ -302,7 +302,7 @@ mod tests {
             path,
             source: "a".into(),
             label: None,
-            class: String::new(),
+            class: "".into(),
             segment,
             ordinal: 1,
             attributes,

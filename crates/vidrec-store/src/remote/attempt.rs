@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use object_store::client::HttpError;
 use object_store::path::Path as Key;
-use object_store::{Attribute, Extensions, GetOptions, GetRange, ObjectStore};
+use object_store::{Attribute, Extensions, GetOptions, GetRange, ObjectMeta, ObjectStore};
 
 use super::aws::NoCredentials;
 use super::counters::{Counters, add};
@@ -23,6 +23,17 @@ pub(super) struct Version {
     pub length: u64,
     /// The ETag, or the time of the last change if the server sends no ETag, or empty if it sends neither.
     pub tag: String,
+}
+
+impl Version {
+    /// The version that an answer describes.
+    pub fn of(meta: &ObjectMeta) -> Self {
+        let tag = meta.e_tag.clone().unwrap_or_else(|| match meta.last_modified.timestamp_millis() {
+            0 => String::new(),
+            changed => format!("changed {changed}"),
+        });
+        Version { length: meta.size, tag }
+    }
 }
 
 /// A request.
@@ -104,11 +115,7 @@ pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> 
     let response = response.map_err(|_| passing(format!("no answer for {} s", ask.silence.as_secs())))?;
     let response = response.map_err(|e| explain(&e, &answer, &ask.key))?;
     let first_byte = begin.elapsed();
-    let tag = response.meta.e_tag.clone().unwrap_or_else(|| match response.meta.last_modified.timestamp_millis() {
-        0 => String::new(),
-        changed => format!("changed {changed}"),
-    });
-    let version = Version { length: response.meta.size, tag };
+    let version = Version::of(&response.meta);
     if let Some(expected) = &ask.version
         && *expected != version
     {
@@ -245,7 +252,7 @@ fn inside<'a, E: std::error::Error + 'static>(e: &'a (dyn std::error::Error + 's
 /// Explains a failure outside HTTP. Only the words of the error tell such failures apart.
 fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure {
     // The words of the location itself say nothing about the failure.
-    let mut text = format!("{e:?}").to_ascii_lowercase();
+    let mut text = format!("{e:?}").to_ascii_lowercase().replace("continuation-token", "");
     for part in key.parts() {
         text = text.replace(&format!("/{}", part.as_ref().to_ascii_lowercase()), "/");
     }

@@ -16,6 +16,7 @@
 //!          reader                 an object that is read as a file is: for videos
 //! written  send                   one request that writes, asks or removes, with retries
 //!          bucket, pieces         a writable folder of objects; an object written in parts
+//! listed   listing                the objects below a location, a page at a time
 //! whole    pending_range          one range after another, for a copy of the object
 //!          filling                one range after another, for the cache on disk
 //! ```
@@ -36,6 +37,7 @@ mod filling;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod http;
+mod listing;
 mod memory;
 mod pending_range;
 mod per_process;
@@ -61,6 +63,7 @@ mod wanted;
 pub use bucket::{Bucket, Tag};
 pub use file::{Opening, RemoteFile};
 pub use filling::Filling;
+pub use listing::{ListedObject, Listing};
 pub use memory::Memory;
 pub use pending_range::PendingRange;
 pub use pieces::Pieces;

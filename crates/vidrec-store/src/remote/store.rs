@@ -12,6 +12,7 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
+use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 
@@ -43,12 +44,14 @@ pub(super) struct Client {
     pub store: Arc<dyn ObjectStore>,
     /// For objects that are written in parts; `None` for web servers, which are read-only.
     pub parts: Option<Arc<dyn MultipartStore>>,
+    /// For the objects below a location; `None` for web servers, which have no lists.
+    pub lists: Option<Arc<dyn PaginatedListStore>>,
 }
 
 impl Client {
-    fn of<S: ObjectStore + MultipartStore>(store: S) -> Self {
+    fn of<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Self {
         let store = Arc::new(store);
-        Client { store: store.clone(), parts: Some(store) }
+        Client { store: store.clone(), parts: Some(store.clone()), lists: Some(store) }
     }
 }
 
@@ -63,7 +66,7 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> 
         "az" => azure(address, options)?.build().map(Client::of).map_err(failed),
         _ => {
             let store = web(address, options)?.build().map_err(failed)?;
-            Ok(Client { store: Arc::new(store), parts: None })
+            Ok(Client { store: Arc::new(store), parts: None, lists: None })
         }
     }
 }

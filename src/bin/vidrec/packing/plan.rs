@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> Run {
     let mut recipe = args.recipe.recipe(&args.input, args.parts)?;
     let parts = recipe.parts.ok_or("give --parts, the number of parts")?;
     recipe.options.input.storage = args.storage.storage()?;
-    let plan = PackPlan::from_inputs(&recipe.inputs, &recipe.options.input)?;
+    let plan = PackPlan::for_parts(&recipe.inputs, &recipe.options.input)?;
     // Where standard error is closed there is nobody to tell.
     columns::tell(&plan.manifests, &plan.notes);
     report::tell_ignored(&plan.passed_over);

@@ -2,6 +2,7 @@
 
 mod backend;
 mod gzip;
+mod lists;
 mod origin;
 mod proxy;
 mod reply;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::backend::{Backend, Upload};
+use super::lists;
 use super::running::Server;
 use super::writes::Writes;
 use crate::wire::{self, Answer, Request};
@@ -22,6 +23,7 @@ pub struct Origin {
     head: bool,
     etags: Etags,
     writes: Option<Arc<Writes>>,
+    page: usize,
 }
 
 /// What a server says of an object's version.
@@ -38,7 +40,7 @@ pub enum Etags {
 impl Origin {
     /// A server of `folder`, to be started.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), ranges: true, head: true, etags: Etags::Strong, writes: None }
+        Self { folder: folder.into(), ranges: true, head: true, etags: Etags::Strong, writes: None, page: 1000 }
     }
 
     /// Serves `folder` on a free port of the loopback.
@@ -76,6 +78,11 @@ impl Origin {
         Self { writes: Some(Arc::new(Writes::new(false))), ..self }
     }
 
+    /// The most objects of a page, if it is writable: then it also lists the objects of a bucket. Default: 1000.
+    pub fn page(self, page: usize) -> Self {
+        Self { page, ..self }
+    }
+
     /// Objects of which parts are there, and that were neither completed nor given up so far. To be asked of a copy of
     /// the server that was started.
     pub fn open_uploads(&self) -> usize {
@@ -93,7 +100,7 @@ impl Origin {
 
     /// The path of the file below the folder.
     fn name(request: &Request) -> io::Result<PathBuf> {
-        let path = percent_decoded(request.path()).ok_or(io::ErrorKind::NotFound)?;
+        let path = wire::percent_decoded(request.path()).ok_or(io::ErrorKind::NotFound)?;
         let path = PathBuf::from(path.trim_start_matches('/'));
         if path.components().any(|part| !matches!(part, Component::Normal(_))) {
             return Err(io::ErrorKind::NotFound.into());
@@ -105,6 +112,17 @@ impl Origin {
         let file = File::open(self.folder.join(Self::name(request)?))?;
         let metadata = file.metadata()?;
         if metadata.is_file() { Ok((file, metadata)) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// The list of a bucket's objects that a request asks for.
+    fn list(&self, request: &Request) -> io::Result<Option<String>> {
+        let asked = request.method == "GET" && self.writes.is_some();
+        let Some(asked) = asked.then(|| lists::Asked::of(request)).flatten() else { return Ok(None) };
+        let tag = |metadata: &Metadata| {
+            let described = self.describe(Answer::new(200), metadata)?;
+            Ok(described.fields.get("ETag").unwrap_or_default().to_owned())
+        };
+        lists::page(&self.folder.join(Self::name(request)?), &asked, self.page, &tag).map(Some)
     }
 
     /// The head of an answer with what is known of the file's version.
@@ -153,6 +171,11 @@ impl Backend for Folder {
             return Ok(answer);
         }
         upload.drain()?;
+        if let Some(list) = self.origin.list(request)? {
+            let answer = Answer::new(200).with("Content-Length", list.len()).with("Content-Type", "application/xml");
+            self.body = Some(Box::new(io::Cursor::new(list.into_bytes())));
+            return Ok(answer);
+        }
         match request.method.as_str() {
             "GET" => {}
             "HEAD" if self.origin.head => {}
@@ -209,18 +232,4 @@ fn refused(request: &Request, described: &Answer) -> Option<u16> {
     }
     let tags = wanted("If-None-Match")?;
     (tags == "*" || request.fields.says("If-None-Match", told("ETag"))).then_some(304)
-}
-
-fn percent_decoded(path: &str) -> Option<String> {
-    let mut out = Vec::new();
-    let mut bytes = path.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let digits = [bytes.next()?, bytes.next()?];
-            out.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-        } else {
-            out.push(byte);
-        }
-    }
-    String::from_utf8(out).ok()
 }

@@ -136,11 +136,11 @@ impl<'a> EpisodeSet<'a> {
             let folder = if camera.in_rows { self.folder } else { self.root };
             FoundVideo {
                 segment: frames.and_then(|frames| frames.segment().ok()),
-                split: self.info.split_of(episode.number).map(str::to_owned),
+                split: self.info.split_of(episode.number).map(Into::into),
                 attributes: Attributes::from_map(attributes),
-                fault,
+                fault: fault.map(Into::into),
                 tracks: tracks.clone().map(Box::new),
-                episode: frames,
+                episode: frames.map(Box::new),
                 column,
                 ..FoundVideo::new(places::below(folder, &path), source_name::of_path(&path), Label::None)
             }

@@ -151,7 +151,7 @@ impl Cells {
             path,
             label,
             segment,
-            split: self.split,
+            split: self.split.map(Into::into),
             attributes: Attributes::from_map(self.attributes),
             tracks: self.tracks,
         })
@@ -185,7 +185,7 @@ pub(super) fn value_of_seconds(us: u64) -> Value {
 
 fn tag(value: Value) -> Result<Tag, String> {
     match value {
-        Value::String(name) if !name.is_empty() => Ok(Tag::Name(name)),
+        Value::String(name) if !name.is_empty() => Ok(Tag::Name(name.into())),
         Value::Number(n) => whole_number(&n.to_string()),
         other => Err(format!("expected a label, a name or a number, found {other}")),
     }

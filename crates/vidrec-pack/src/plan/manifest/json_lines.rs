@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::super::manifest_columns::ColumnTally;
 use super::columns::{Cells, ColumnRole};
-use super::row::{Context, ManifestRow, lines};
+use super::row::{Context, FoundVideos, lines};
 use vidrec_format::error::{Error, Result};
 
-pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
+pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally, found: &mut FoundVideos) -> Result<()> {
     let text = context.text()?;
-    let row = |(line, text): (u64, &str)| {
+    let mut row = |(line, text): (u64, &str)| {
         let object: Map<String, Value> = serde_json::from_str(text).map_err(|e| {
             // Drop the position within the line, because its line number would always be 1.
             let what = e.to_string().split(" at line ").next().unwrap_or_default().to_owned();
@@ -23,5 +23,5 @@ pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<V
         }
         cells.finish(line).map_err(|(column, what)| context.bad(line, column, what))
     };
-    lines(&text).map(row).collect()
+    lines(&text).try_for_each(|line| found.push(context, row(line)?))
 }

@@ -101,7 +101,7 @@ fn row(context: &Context<'_>, line: u64, path: &str, fields: &[&str]) -> Manifes
         row.attributes.insert(TOTAL_FRAMES, frames.parse::<u64>().unwrap_or(u64::MAX));
         fields = labels;
     }
-    let tag = |text: &&str| Tag::Name((*text).to_owned());
+    let tag = |text: &&str| Tag::Name((*text).into());
     row.label = match fields {
         [] => Label::None,
         [one] => Label::One(tag(one)),

@@ -32,7 +32,7 @@ use super::labels::{Classes, number_all};
 use super::manifest_columns::{ColumnTally, ManifestColumns};
 use super::options::InputOptions;
 use found_list::FoundList;
-use row::{Context, ManifestRow};
+use row::{Context, FoundVideos};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
 
@@ -91,9 +91,16 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
     let context = Context { file, root, options, limits: limits.transpose()? };
     let mut classes = None;
     let mut columns = ColumnTally::new(source_name::of_path(file));
-    let mut rows = match format {
-        ManifestFormat::Table(delimiter) => table::read(&context, delimiter, &mut columns)?,
-        ManifestFormat::JsonLines => json_lines::read(&context, &mut columns)?,
+    let mut found = FoundVideos::default();
+    let rows = match format {
+        ManifestFormat::Table(delimiter) => {
+            table::read(&context, delimiter, &mut columns, &mut found)?;
+            Vec::new()
+        }
+        ManifestFormat::JsonLines => {
+            json_lines::read(&context, &mut columns, &mut found)?;
+            Vec::new()
+        }
         ManifestFormat::List => list::read(&context, &mut columns)?,
         ManifestFormat::Lst => mxnet::read(&context, &mut columns)?,
         ManifestFormat::Json => {
@@ -105,11 +112,10 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
     if matches!(format, ManifestFormat::Table(_) | ManifestFormat::JsonLines) {
         check_chosen(file, options, &columns)?;
     }
-    number_all(rows.iter_mut().map(|row| &mut row.label)).map_err(|(i, what)| {
-        let ManifestRow { line, path, .. } = &rows[i];
-        context.bad(*line, "label", format!("{path}: {what}"))
-    })?;
-    let videos = rows.into_iter().map(|row| context.found(row)).collect::<Result<_>>()?;
+    rows.into_iter().try_for_each(|row| found.push(&context, row))?;
+    let FoundVideos { mut videos, lines, .. } = found;
+    number_all(videos.iter_mut().map(|video| &mut video.label))
+        .map_err(|(i, what)| context.bad(lines[i], "label", format!("{}: {what}", videos[i].source)))?;
     Ok(Some(Manifest { videos, columns: columns.finish(), root: context.root, classes }))
 }
 

@@ -1,15 +1,17 @@
 //! A row of a manifest in any format, and the context in which the manifest is read.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::super::attributes::Attributes;
 use super::super::found::FoundVideo;
-use super::super::labels::Label;
+use super::super::labels::{Label, Tag};
 use super::super::options::InputOptions;
 use super::super::places;
 use super::super::segment::{Segment, SegmentClock};
@@ -42,10 +44,36 @@ pub(super) struct ManifestRow {
     pub path: String,
     pub label: Label,
     pub segment: Option<Segment>,
-    pub split: Option<String>,
+    pub split: Option<Box<str>>,
     pub attributes: Attributes,
     /// The cells of tracks, by column.
     pub tracks: Map<String, Value>,
+}
+
+/// The videos of a manifest so far.
+#[derive(Default)]
+pub(super) struct FoundVideos {
+    pub videos: Vec<FoundVideo>,
+    /// The line of each video.
+    pub lines: Vec<u64>,
+    names: HashSet<Arc<str>>,
+}
+
+impl FoundVideos {
+    /// Adds the video of a row. Equal names of classes share their memory.
+    pub fn push(&mut self, context: &Context<'_>, row: ManifestRow) -> Result<()> {
+        self.lines.push(row.line);
+        let mut found = context.found(row)?;
+        for tag in found.label.tags_mut() {
+            let Tag::Name(name) = tag else { continue };
+            match self.names.get(name) {
+                Some(known) => *name = known.clone(),
+                None => drop(self.names.insert(name.clone())),
+            }
+        }
+        self.videos.push(found);
+        Ok(())
+    }
 }
 
 impl Context<'_> {
@@ -82,16 +110,20 @@ impl Context<'_> {
     /// # Errors
     ///
     /// A cell cannot be a track.
-    pub fn found(&self, row: ManifestRow) -> Result<FoundVideo> {
+    fn found(&self, row: ManifestRow) -> Result<FoundVideo> {
         let specs = &self.options.track;
         let found = tracks::of((self.file, &self.root), specs, row.line, &row.tracks);
         let tracks = found.map_err(|(column, what)| self.bad(row.line, &column, what))?;
         let ManifestRow { path, label, segment, split, attributes, .. } = row;
         let segment = segment.filter(|_| self.options.segments != SegmentClock::Ignore);
-        let path = source_name::to_path(&path);
+        let name = source_name::to_path(&path);
+        let (mut source, mut path) = (places::source(&name), places::below(&self.root, &name));
+        // There may be millions of them.
+        source.shrink_to_fit();
+        path.shrink_to_fit();
         let found = FoundVideo {
-            source: places::source(&path),
-            path: places::below(&self.root, &path),
+            source,
+            path,
             root: 0,
             label,
             segment,

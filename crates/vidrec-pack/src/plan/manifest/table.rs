@@ -7,13 +7,18 @@ use csv::{ReaderBuilder, StringRecord};
 use super::super::manifest_columns::ColumnTally;
 use super::super::near_names::meant;
 use super::columns::{Cells, ColumnRole};
-use super::row::{Context, ManifestRow, line};
+use super::row::{Context, FoundVideos, ManifestRow, line};
 use super::{kinetics, list};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
 /// Reads a table, or another file with its extension: a Kinetics manifest, or paths and labels without a header.
-pub(super) fn read(context: &Context<'_>, delimiter: u8, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
+pub(super) fn read(
+    context: &Context<'_>,
+    delimiter: u8,
+    columns: &mut ColumnTally,
+    found: &mut FoundVideos,
+) -> Result<()> {
     let file = context.open()?;
     let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(file);
     let header = reader.headers().map_err(|e| fault(context, e))?.clone();
@@ -25,12 +30,12 @@ pub(super) fn read(context: &Context<'_>, delimiter: u8, columns: &mut ColumnTal
     }
     if kinetics::is_header(&header) && context.options.path_column.is_none() {
         let list = kinetics::List::new(context, &header, columns)?;
-        return rows(context, reader, |record| list.row(record));
+        return rows(context, reader, found, |record| list.row(record));
     }
     let roles: Vec<ColumnRole> = header.iter().map(|name| ColumnRole::among(context.options, name)).collect();
     if !roles.contains(&ColumnRole::Path) {
         return if list::is_row(context, &context.text()?) {
-            list::read(context, columns)
+            list::read(context, columns)?.into_iter().try_for_each(|row| found.push(context, row))
         } else {
             Err(no_paths(context, &header))
         };
@@ -38,7 +43,7 @@ pub(super) fn read(context: &Context<'_>, delimiter: u8, columns: &mut ColumnTal
     for (name, role) in header.iter().zip(&roles) {
         role.in_report().into_iter().for_each(|column| columns.add(column, name));
     }
-    rows(context, reader, |record| {
+    rows(context, reader, found, |record| {
         let line = line(record);
         let mut cells = Cells::default();
         for ((name, &role), value) in header.iter().zip(&roles).zip(record) {
@@ -48,17 +53,18 @@ pub(super) fn read(context: &Context<'_>, delimiter: u8, columns: &mut ColumnTal
     })
 }
 
-/// Returns what `row` makes of each line below the header.
+/// Adds what `row` makes of each line below the header.
 fn rows(
     context: &Context<'_>,
     mut reader: csv::Reader<File>,
+    found: &mut FoundVideos,
     mut row: impl FnMut(&StringRecord) -> Result<ManifestRow>,
-) -> Result<Vec<ManifestRow>> {
-    let (mut rows, mut record) = (Vec::new(), StringRecord::new());
+) -> Result<()> {
+    let mut record = StringRecord::new();
     while reader.read_record(&mut record).map_err(|e| fault(context, e))? {
-        rows.push(row(&record)?);
+        found.push(context, row(&record)?)?;
     }
-    Ok(rows)
+    Ok(())
 }
 
 fn fault(context: &Context<'_>, e: csv::Error) -> Error {

@@ -33,6 +33,9 @@ use crate::storage::{RemoteStorageArgs, local};
 pub struct Args {
     /// Folders, video files, or manifests.
     ///
+    /// A location that ends with a slash, such as s3://bucket/videos/: the videos below it, as in a folder. In object
+    /// storage, folders of frames and lists are not looked for.
+    ///
     /// A folder: the class is the name of the first folder level; a folder that holds JPEG or PNG files and nothing
     /// else is a clip of these frames; a metadata.csv or .jsonl in it lists what is taken. Files without the ending of a
     /// video are ignored and counted by ending. Hidden ones, whose names begin with a dot, are not looked at.
@@ -97,9 +100,9 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
         serve(&PackOptions::from_json(options)?)?;
         return Ok(Outcome::Done);
     }
-    if let Some(part) = args.parts.part {
+    if args.parts.part.is_some() {
         let [plan] = &*args.input else { return Err("--part takes one INPUT, a plan".into()) };
-        return parts::run(plan, part, (&args.run, args.storage.storage()?), args.json, start);
+        return parts::run(&args.parts, plan, (&args.run, args.storage.storage()?), args.json, start);
     }
     let mut recipe = args.recipe()?;
     if let Some(file) = &args.write_recipe {

@@ -42,6 +42,10 @@ pub struct PartArgs {
     /// them, and ends with 3. A part of a plan in object storage is packed in a folder in $TMPDIR, then uploaded.
     #[arg(long, value_name = "I|auto", hide_short_help = true, conflicts_with_all = FIXED)]
     pub part: Option<Part>,
+    /// With --part I: pack every Nth part from part I on, one after the other, so that N tasks pack the whole plan,
+    /// however many parts it has. A part that fails does not keep the task from packing the rest. [default: part I alone]
+    #[arg(long, value_name = "N", requires = "part", hide_short_help = true, value_parser = number_of::<u32>("tasks"))]
+    pub tasks: Option<u32>,
 }
 
 /// Which part of a plan.
@@ -83,13 +87,13 @@ pub fn here(parts: u32, only_publisher: bool) -> InParts {
     parts
 }
 
-/// Packs a part of a plan. Videos that were skipped are no failure of the part, which schedulers would try again:
-/// publishing lists them.
+/// Packs a part of a plan, or the parts of one of several tasks. Videos that were skipped are no failure of the part, which
+/// schedulers would try again: publishing lists them.
 /// How it is done, from which storage and in which folder, and whether the report is JSON. `start` is the command that
 /// starts this program once more.
-pub fn run(plan: &Path, part: Part, (how, storage): (&RunArgs, Storage), json: bool, start: Vec<OsString>) -> Run {
+pub fn run(args: &PartArgs, plan: &Path, (how, storage): (&RunArgs, Storage), json: bool, start: Vec<OsString>) -> Run {
     let plan = PartsPlan::open_at(plan, &storage)?;
-    let part = part.number()?;
+    let first = args.part.map_or(Ok(0), Part::number)?;
     let mut options = PartOptions::default();
     let resources = how.resources();
     // It may not be able to read the plan: secrets are in no command line.
@@ -98,8 +102,30 @@ pub fn run(plan: &Path, part: Part, (how, storage): (&RunArgs, Storage), json: b
     options.worker = Some(worker);
     options.storage = storage;
     options.commit_every = how.run().commit_every;
-    let packed = plan.pack(part, &options, &mut how.progress.of("videos"))?;
-    report::tell(&packed);
-    output::print(json, &packed, |r| report::render_part(r, part, plan.parts()))?;
-    Ok(Outcome::Done)
+    let pack = |part| -> Run {
+        let packed = plan.pack(part, &options, &mut how.progress.of("videos"))?;
+        report::tell(&packed);
+        output::print(json, &packed, |r| report::render_part(r, part, plan.parts()))?;
+        Ok(Outcome::Done)
+    };
+    let Some(tasks) = args.tasks else { return pack(first) };
+    if first >= tasks {
+        return Err(format!(
+            "--tasks {tasks}: --part is a number from 0 to {}, found {first}",
+            tasks.saturating_sub(1)
+        )
+        .into());
+    }
+    let (mut parts, mut failed) = (0u32, 0u32);
+    for part in (first..plan.parts()).step_by(tasks as usize) {
+        parts += 1;
+        match pack(part) {
+            Err(e) if !output::is_interruption(&*e) && !output::is_broken_pipe(&*e) => {
+                failed += 1;
+                output::print_error(&*e);
+            }
+            done => drop(done?),
+        }
+    }
+    if failed > 0 { Err(format!("{failed} of {parts} parts of this task failed").into()) } else { Ok(Outcome::Done) }
 }

@@ -1,0 +1,149 @@
+//! Plans of the videos below a location in object storage.
+
+use std::fs;
+use std::path::PathBuf;
+
+use fault_proxy::{Fault, Origin, Rule};
+use vidrec::pack::{InputOptions, PackOptions, PackPlan, write_plan};
+
+use crate::buckets::Store;
+use crate::support::{Files, PARTS, Videos, show, stderr, stdout};
+
+const VIDEOS: &str = "s3://b/videos/";
+
+/// A store whose bucket has the videos, and lists two objects at a time.
+fn store(count: u32) -> Store {
+    let videos = Videos::make(count);
+    fs::create_dir_all(videos.path("store/b")).unwrap();
+    fs::rename(videos.path("in"), videos.path("store/b/videos")).unwrap();
+    Store::of(videos, |origin: Origin| origin.writable().page(2))
+}
+
+fn plan(store: &Store, input: &str, plan: &str) {
+    store.ends(0, &["plan", input, "-o", plan, "--parts", &PARTS.to_string(), "-n", "4"]);
+}
+
+/// The files of a data set that say nothing about where its videos were.
+fn shards(store: &Store, set: &str) -> Files {
+    store.videos.files(set).into_iter().filter(|(name, _)| name.ends_with(".rec")).collect()
+}
+
+#[test]
+fn videos_of_a_bucket_become_the_clips_of_a_folder() {
+    let store = store(8);
+    plan(&store, VIDEOS, "listed");
+    let json = store.videos.json("listed/plan.json");
+    assert_eq!((&json["videos"], &json["classes"]), (&9.into(), &["even", "odd"].as_slice().into()));
+    (0..PARTS).for_each(|part| drop(store.ends(0, &["pack", "listed", "--part", &part.to_string()])));
+    store.ends(3, &["publish", "listed"]);
+    plan(&store, "store/b/videos", "local");
+    (0..PARTS).for_each(|part| drop(store.ends(0, &["pack", "local", "--part", &part.to_string()])));
+    store.ends(3, &["publish", "local"]);
+    assert!(!shards(&store, "listed").is_empty() && shards(&store, "listed") == shards(&store, "local"));
+    store.ends(3, &["pack", VIDEOS, "-o", "whole", "-n", "4"]);
+    store.ends(3, &["pack", "store/b/videos", "-o", "same", "-n", "4"]);
+    assert_eq!(shards(&store, "whole"), shards(&store, "same"));
+}
+
+#[test]
+fn a_list_takes_a_request_for_each_page_and_none_for_a_video() {
+    let store = store(8);
+    store.server.reset_counts();
+    plan(&store, VIDEOS, "listed");
+    assert_eq!(store.server.counts().requests, 5, "9 objects, two at a time");
+    assert_eq!(fs::read_dir(store.videos.path("tmp")).unwrap().count(), 0, "the list is removed");
+}
+
+#[test]
+fn videos_on_disk_and_in_memory_give_the_same_plan() {
+    let store = store(8);
+    let options = InputOptions { storage: store.storage(), ..InputOptions::default() };
+    let pack = PackOptions { input: options.clone(), ..PackOptions::default() };
+    let write = |plan: PackPlan, name: &str| {
+        write_plan(&plan, store.videos.path(name), 3, &pack).unwrap();
+        ["plan.json", "jobs.jsonl"].map(|file| fs::read_to_string(store.videos.path(name).join(file)).unwrap())
+    };
+    let memory = PackPlan::from_inputs(&[VIDEOS], &options).unwrap();
+    assert_eq!(memory.jobs.len(), 9);
+    let disk = PackPlan::for_parts(&[VIDEOS], &options).unwrap();
+    assert!(disk.jobs.is_empty());
+    let out = store.videos.path("out");
+    let e = vidrec::pack::pack_plan(&disk, &out, &pack, &mut vidrec::no_progress).unwrap_err().to_string();
+    assert!(e.contains("only write_plan"), "{e}");
+    assert_eq!(write(disk, "disk"), write(memory, "memory"));
+}
+
+#[test]
+fn other_objects_are_counted_or_ignored() {
+    let store = store(2);
+    let put = |name: &str, bytes: &[u8]| {
+        let path: PathBuf = store.file("videos").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    let video = fs::read(store.videos.path("0.mp4")).unwrap();
+    for name in ["even/100% & more?.mp4", "loose", ".hidden/a.mp4"] {
+        put(name, &video);
+    }
+    for name in ["even/notes.txt", "even/a.jpg", "folder", "even/.DS_Store"] {
+        put(name, b"");
+    }
+    let run = store.ends(0, &["plan", VIDEOS, "-o", "listed", "--parts", "1", "-n", "4"]);
+    assert!(stdout(&run).starts_with("planned 5 videos"), "{}", show(&run));
+    let said = stderr(&run);
+    assert!([".txt", ".jpg", "1 of 5 videos has no label, such as loose"].iter().all(|w| said.contains(w)), "{said}");
+    let lines = fs::read_to_string(store.videos.path("listed/jobs.jsonl")).unwrap();
+    assert!(lines.contains(r#""even/100% & more?.mp4""#), "{lines}");
+    let run = store.ends(0, &["pack", "listed", "--part", "0"]);
+    assert!(stdout(&run).contains("4 clips"), "{}", show(&run));
+}
+
+#[test]
+fn a_changed_object_is_refused() {
+    let store = store(2);
+    plan(&store, VIDEOS, "listed");
+    fs::copy(store.videos.path("2.mp4"), store.file("videos/even/0000.mp4")).unwrap();
+    store.fails(&["pack", "listed", "--part", "0"], &["not the one that was planned", "even/0000.mp4"]);
+}
+
+#[test]
+fn an_interrupted_list_goes_on() {
+    let store = store(8);
+    plan(&store, VIDEOS, "whole");
+    store.server.rules().add(Rule::new(Fault::Forbidden).path("list-type").nth(4));
+    store.fails(&["plan", VIDEOS, "-o", "listed", "--parts", "4", "-n", "4"], &["s3://b/videos", "403"]);
+    // What a crash of the machine may leave at the end.
+    let scratch = fs::read_dir(store.videos.path("tmp")).unwrap().next().unwrap().unwrap().path();
+    let list = scratch.join(".objects.jsonl.tmp");
+    fs::write(&list, [&fs::read(&list).unwrap()[..], b"[\"even/00"].concat()).unwrap();
+    store.server.reset_counts();
+    plan(&store, VIDEOS, "listed");
+    assert_eq!(store.server.counts().requests, 2, "pages 4 and 5 of 5");
+    let files = ["plan.json", "jobs.jsonl"].map(|file| {
+        let read = |plan: &str| fs::read_to_string(store.videos.path(plan).join(file)).unwrap();
+        read("whole") == read("listed")
+    });
+    assert_eq!(files, [true; 2]);
+}
+
+#[test]
+fn passing_faults_of_a_list_are_outlasted() {
+    let store = store(4);
+    plan(&store, VIDEOS, "whole");
+    for fault in [Fault::SlowDown, Fault::Lost, Fault::Short { after: 100 }] {
+        store.server.rules().clear();
+        store.server.rules().add(Rule::new(fault.clone()).every(2));
+        let name = format!("{fault:?}").split(' ').next().unwrap().to_owned();
+        plan(&store, VIDEOS, &name);
+        let read = |plan: &str| fs::read(store.videos.path(plan).join("jobs.jsonl")).unwrap();
+        assert!(read("whole") == read(&name), "{fault:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_listed_is_said() {
+    let store = store(2);
+    store.fails(&["plan", "s3://b/nothing/", "-o", "p", "--parts", "1"], &["s3://b/nothing"]);
+    let web = format!("{}/b/videos/", store.server.url());
+    store.fails(&["plan", &web, "-o", "p", "--parts", "1"], &["web servers do not list", "manifest"]);
+}
