@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use super::pictures::is_picture;
+
 /// Extensions that FFmpeg 5.1 names itself (`AVInputFormat.extensions`), of formats that carry video and that it
 /// recognizes by their content. The list leaves out audio, single pictures, text, raw pictures without a header,
 /// and extensions that mostly mean something else (`avs`, `cgi`, `dat`, `ism`, `str`, `v`, `vb`, `xl`).
@@ -31,6 +33,11 @@ const UNLISTED: [&str; 69] = [
 pub(super) fn has_video_ending(path: &Path) -> bool {
     let Some(ending) = path.extension() else { return true };
     LISTED.iter().chain(&UNLISTED).any(|known| ending.eq_ignore_ascii_case(known))
+}
+
+/// Whether a file is a clip by its name: a video or, if each picture is a clip, a picture.
+pub(super) fn is_clip(path: &Path, images: bool) -> bool {
+    if images { is_picture(path) } else { has_video_ending(path) }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::endings::has_video_ending;
+use super::endings::is_clip;
 use super::found::FoundVideo;
 use super::labels::Label;
 use super::options::InputOptions;
@@ -96,7 +96,7 @@ impl Walk<'_> {
             self.passed_over.add(kind_of_special(entry.file_type()), || below(self.root, path));
         } else if is_picture(path) && !self.images {
             self.add_picture(path);
-        } else if self.is_clip(path) {
+        } else if is_clip(path, self.images) {
             self.folder_of(path).videos += 1;
             self.entries.push(FolderEntry::Video(entry.into_path()));
         } else {
@@ -117,7 +117,7 @@ impl Walk<'_> {
             self.entries.push(FolderEntry::Unreadable(unreadable));
         } else if is_picture(path) && !self.images {
             self.add_picture(path);
-        } else if self.is_clip(path) {
+        } else if is_clip(path, self.images) {
             self.folder_of(path).videos += 1;
             self.entries.push(FolderEntry::Unreadable(unreadable));
         } else {
@@ -134,11 +134,6 @@ impl Walk<'_> {
         }
         let (path, is_folder) = (entry.path().to_owned(), entry.file_type().is_dir());
         self.take_unreadable(Unreadable { path, is_folder, fault });
-    }
-
-    /// Whether a file is a clip by its name.
-    fn is_clip(&self, path: &Path) -> bool {
-        if self.images { is_picture(path) } else { has_video_ending(path) }
     }
 
     fn add_picture(&mut self, path: &Path) {

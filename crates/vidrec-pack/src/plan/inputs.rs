@@ -66,7 +66,7 @@ impl PackPlan {
             return Self::from_inputs(inputs, options);
         }
         let classes = options.classes.as_deref().map(Classes::read).transpose()?;
-        let listed = ListedVideos::of(input.as_ref(), classes, &options.storage)?;
+        let listed = ListedVideos::of(input.as_ref(), classes, options)?;
         if listed.videos == 0 {
             return Err(no_videos(inputs));
         }
@@ -219,7 +219,7 @@ impl Gathered {
     fn add_remote(&mut self, location: &Path, options: &InputOptions) -> Result<()> {
         if is_remote_folder(location) {
             let root = self.roots.number(location)?;
-            return ObjectList::of(location, &options.storage)?.each_video(&mut self.passed_over, &mut |found, _| {
+            return ObjectList::of(location, options)?.each_video(&mut self.passed_over, &mut |found, _| {
                 self.found.push(FoundVideo { root, ..found });
                 Ok(())
             });

@@ -9,11 +9,12 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::endings::has_video_ending;
+use super::endings::is_clip;
 use super::found::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label};
 use super::notes::Unlabeled;
+use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally, kind_by_ending};
 use super::places;
 use vidrec_format::error::{Error, Result};
@@ -31,6 +32,8 @@ const OLD: Duration = Duration::from_secs(24 * 3600);
 #[derive(Debug)]
 pub(super) struct ObjectList {
     location: PathBuf,
+    /// Whether each picture is a clip.
+    images: bool,
     /// The path under which the file is written. While it is open, no other process lists this location.
     path: PathBuf,
     file: Option<AtomicFile>,
@@ -43,13 +46,13 @@ impl ObjectList {
     ///
     /// A request failed, the file cannot be written, or the server lists its objects in another order than that of
     /// their keys.
-    pub fn of(location: &Path, storage: &Storage) -> Result<Self> {
+    pub fn of(location: &Path, InputOptions { images, storage, .. }: &InputOptions) -> Result<Self> {
         let path = own_folder_for(None, location)?.join("objects.jsonl");
         let mut file = AtomicFile::reopen(&path)?;
         file.keep();
         let path = Temporary::kept(&path)?.path().to_owned();
         complete(&mut file, (location, &path), storage)?;
-        Ok(ObjectList { location: location.to_owned(), path, file: Some(file) })
+        Ok(ObjectList { location: location.to_owned(), images: *images, path, file: Some(file) })
     }
 
     /// Passes all objects to `take`, in order.
@@ -69,10 +72,31 @@ impl ObjectList {
         passed_over: &mut PassedOverTally,
         take: &mut dyn FnMut(FoundVideo, ListedObject) -> Result<()>,
     ) -> Result<()> {
-        self.each(&mut |object| match video(&self.location, &object, passed_over) {
+        self.each(&mut |object| match self.video(&object, passed_over) {
             Some(found) => take(found, object),
             None => Ok(()),
         })
+    }
+}
+
+impl ObjectList {
+    /// Returns the video that an object is. Its class is the first folder below the location on the way, as in a folder.
+    fn video(&self, object: &ListedObject, passed_over: &mut PassedOverTally) -> Option<FoundVideo> {
+        let name = Path::new(&object.name);
+        if name.iter().any(is_hidden) {
+            return None;
+        }
+        if !is_clip(name, self.images) {
+            passed_over.add(kind_by_ending(name), || source_name::of_path(name));
+            return None;
+        }
+        // Some tools make an empty object that stands for a folder.
+        if object.bytes == 0 && name.extension().is_none() {
+            return None;
+        }
+        let label = object.name.split_once('/').map_or(Label::None, |(folder, _)| Label::name(folder));
+        let path = self.location.join(places::encoded(&object.name));
+        Some(FoundVideo::new(path, source_name::of_path(name), label))
     }
 }
 
@@ -132,25 +156,6 @@ fn parsed(line: &[u8]) -> Option<ListedObject> {
     Some(ListedObject { name, bytes, version })
 }
 
-/// Returns the video that an object is. Its class is the first folder below the location on the way, as in a folder.
-fn video(location: &Path, object: &ListedObject, passed_over: &mut PassedOverTally) -> Option<FoundVideo> {
-    let name = Path::new(&object.name);
-    if name.iter().any(is_hidden) {
-        return None;
-    }
-    if !has_video_ending(name) {
-        passed_over.add(kind_by_ending(name), || source_name::of_path(name));
-        return None;
-    }
-    // Some tools make an empty object that stands for a folder.
-    if object.bytes == 0 && name.extension().is_none() {
-        return None;
-    }
-    let label = object.name.split_once('/').map_or(Label::None, |(folder, _)| Label::name(folder));
-    let path = location.join(places::encoded(&object.name));
-    Some(FoundVideo::new(path, source_name::of_path(name), label))
-}
-
 /// The videos of a plan that stay in a list on disk.
 #[derive(Debug)]
 pub(crate) struct ListedVideos {
@@ -163,8 +168,8 @@ pub(crate) struct ListedVideos {
 
 impl ListedVideos {
     /// Lists the videos below a location. `classes` are those that the caller names.
-    pub(super) fn of(location: &Path, classes: Option<Classes>, storage: &Storage) -> Result<Self> {
-        let list = ObjectList::of(location, storage)?;
+    pub(super) fn of(location: &Path, classes: Option<Classes>, options: &InputOptions) -> Result<Self> {
+        let list = ObjectList::of(location, options)?;
         let (mut passed_over, mut labels) = (PassedOverTally::default(), HashSet::new());
         let mut unlabeled = Unlabeled::default();
         list.each_video(&mut passed_over, &mut |found, _| {
