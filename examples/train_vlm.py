@@ -46,12 +46,12 @@ def inputs(batch: vidrec.Batch[torch.Tensor]) -> Dict[str, Any]:
     ids = torch.tensor([row + [NOTHING] * (longest - len(row)) for row in rows])
     # Only the caption is learned.
     begins = torch.tensor(counts)[:, None] + 2
-    learned = (ids != NOTHING) & (torch.arange(longest) >= begins)
-    found = {"input_ids": ids, "attention_mask": (ids != NOTHING).long(), "labels": ids.where(learned, torch.tensor(-100))}
+    learned = ids.ne(NOTHING) & torch.arange(longest).ge(begins)
+    found = {"input_ids": ids, "attention_mask": ids.ne(NOTHING).long(), "labels": ids.where(learned, torch.tensor(-100))}
     found.update(pixel_values_videos=patches.pixel_values_videos, video_grid_thw=patches.video_grid_thw)
     # Newer versions of transformers want to know what each token is of: 2 is a video.
     if "mm_token_type_ids" in inspect.signature(Qwen2VLForConditionalGeneration.forward).parameters:
-        found["mm_token_type_ids"] = 2 * (ids == VIDEO).int()
+        found["mm_token_type_ids"] = 2 * ids.eq(VIDEO).int()
     return {**found, "clips": batch.clips}
 
 

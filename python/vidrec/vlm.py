@@ -89,7 +89,8 @@ def patchify(batch: Batch[torch.Tensor], *, patch: int = 14, merge: int = 2, tem
     """
     frames = batch.frames
     side = patch * merge
-    if frames.ndim != 5 or frames.shape[3] % side or frames.shape[4] % side:
+    is_plain = frames.ndim == 5 and frames.shape[1] == batch.times.shape[1]
+    if not is_plain or frames.shape[3] % side or frames.shape[4] % side:
         raise UsageError(
             f"patchify: expected frames of shape (B, T, C, H, W), with H and W in multiples of {side}, as crop=SmartResize({side})"
             f" makes them, found {tuple(frames.shape)}"
@@ -100,8 +101,9 @@ def patchify(batch: Batch[torch.Tensor], *, patch: int = 14, merge: int = 2, tem
     ends = np.cumsum([0, *times]) * rows * columns
     sequence = frames.new_empty((int(ends[-1]), channels * temporal_patch * patch * patch))
     for sample, real, start, end in zip(frames, _real(batch), ends, ends[1:]):
-        kept = sample if bool(real.all()) else sample[real.to(sample.device)]
-        kept = torch.cat([kept, kept[-1:].expand(-len(kept) % temporal_patch, -1, -1, -1)])
+        shown = real.nonzero().flatten().tolist()
+        shown += shown[-1:] * (-len(shown) % temporal_patch)
+        kept = sample if shown == list(range(length)) else sample[torch.tensor(shown, device=sample.device)]
         steps = (-1, temporal_patch, channels, rows // merge, merge, patch, columns // merge, merge, patch)
         patches = kept.reshape(steps).permute(0, 3, 6, 4, 7, 2, 1, 5, 8)
         sequence[start:end].view(patches.shape).copy_(patches)
@@ -214,8 +216,8 @@ def ms_swift(batch: Batch[Any]) -> List[List[Image]]:
 
 def _real(batch: Batch[Any]) -> torch.Tensor:
     """Which frames do not pad a sample."""
-    is_padding: torch.Tensor = torch.as_tensor(batch.times).cpu().isnan()
-    return ~is_padding
+    is_real: torch.Tensor = ~torch.as_tensor(batch.times).cpu().isnan()
+    return is_real
 
 
 def _times(batch: Batch[Any]) -> List[Any]:

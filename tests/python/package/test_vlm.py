@@ -189,8 +189,9 @@ def test_samples_are_packed_to_a_budget_and_runs_resume_exactly(native, ranks):
 def test_frames_that_do_not_fill_patches_are_refused(native):
     with pytest.raises(vidrec.UsageError, match=r"multiples of 28.*\(1, 5, 3, 72, 96\)"):
         vlm.patchify(vidrec.Loader(native, 1, frames=AllFrames(), crop=(72, 96)).batch(0, 0))
-    with pytest.raises(vidrec.UsageError, match="BTHWC|multiples of 28"):
-        vlm.patchify(vidrec.Loader(native, 1, frames=AllFrames(), crop=56, layout="BTHWC").batch(0, 0))
+    for layout in ("BTHWC", "BCTHW", "channels_last_3d"):
+        with pytest.raises(vidrec.UsageError, match=r"shape \(B, T, C, H, W\)"):
+            vlm.patchify(vidrec.Loader(native, 1, frames=AllFrames(), crop=56, layout=layout).batch(0, 0))
     with pytest.raises(vidrec.UsageError, match="there is no batch"):
         vidrec.Loader(vidrec.open(native)[:0], frames=AllFrames(), crop=CROP)
     with pytest.raises(vidrec.UsageError, match="even one clip"):
