@@ -29,13 +29,15 @@ use vidrec_store::storage::Storage;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WrittenPlan {
-    /// The number of videos.
+    /// The number of videos and segments of videos.
     pub videos: u64,
+    /// The number of files and folders that they are in.
+    pub files: u64,
     /// The number of parts, at most that of the videos.
     pub parts: u32,
     /// The number of videos of the smallest and of the largest part.
     pub part_videos: (u64, u64),
-    /// The bytes of all video files that could be looked at.
+    /// The bytes of all these files that could be looked at.
     pub bytes: u64,
     /// The number of videos that could not be looked at. Each fails if it is still missing when its part is
     /// packed.
@@ -47,7 +49,7 @@ pub struct WrittenPlan {
 /// `dir` is a folder, or a location in object storage, which `options.input.storage` says how to reach.
 ///
 /// Parts have about the same expected cost. It depends on the sizes of the files and, for segments, on their share
-/// of the video's `duration` in the manifest. The plan fixes everything that determines the bytes: order, labels,
+/// of the video: of its `duration` in the manifest, or of the time up to the end of its last segment. The plan fixes everything that determines the bytes: order, labels,
 /// classes, options, the size and time of each file, the versions of vidrec and FFmpeg, and where parts begin. So
 /// the data set that [`PartsPlan::publish`](super::PartsPlan::publish) makes has the same bytes wherever its parts
 /// were packed.
@@ -130,11 +132,14 @@ fn write_locked(
     };
     place.put_plan((json.jobs(), jobs), &json)?;
     let sizes = json.parts.iter().map(|part| part.videos);
+    let files: HashMap<&Path, u64> =
+        plan.jobs.iter().enumerate().map(|(i, job)| (&*job.path, stamps.bytes(i, job))).collect();
     Ok(WrittenPlan {
         videos: json.videos,
+        files: files.len() as u64,
         parts: json.parts.len() as u32,
         part_videos: (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0)),
-        bytes: plan.jobs.iter().enumerate().map(|(i, job)| stamps.bytes(i, job)).sum(),
+        bytes: files.values().sum(),
         missing: (plan.missing().count() + plan.jobs.iter().filter(|job| stamps.is_missing(job)).count()) as u64,
     })
 }
@@ -197,7 +202,13 @@ fn write_jobs(
     stamps: &Stamps<'_>,
     parts: u32,
 ) -> Result<(AtomicFile, Vec<PlannedPart>)> {
-    let costs: Vec<u64> = plan.jobs.iter().enumerate().map(|(i, job)| cost::of(job, stamps.bytes(i, job))).collect();
+    let mut lasts: HashMap<&Path, u64> = HashMap::new();
+    for (job, end) in plan.jobs.iter().filter_map(|job| Some((job, job.segment?.end_us?))) {
+        let last = lasts.entry(&job.path).or_default();
+        *last = end.max(*last);
+    }
+    let cost = |(i, job): (usize, &Job)| cost::of(job, stamps.bytes(i, job), lasts.get(&*job.path).copied());
+    let costs: Vec<u64> = plan.jobs.iter().enumerate().map(cost).collect();
     let mut file = AtomicFile::create(draft)?;
     let (mut planned, mut offset) = (Vec::new(), 0u64);
     for range in cost::divide(&costs, parts) {
