@@ -98,3 +98,16 @@ fn videos_that_have_to_be_decoded_whole_are_named_once() {
     assert_eq!((report["decoded_whole"].as_u64(), whole.len()), (Some(3), 1), "{report}");
     assert!(whole[0].contains("mpeg4 in avi"), "{whole:?}");
 }
+
+#[test]
+fn a_plan_counts_a_video_once() {
+    let temp = tempfile::tempdir().unwrap();
+    fs::write(temp.path().join("a.mp4"), [0; 1000]).unwrap();
+    manifest(temp.path(), "all.csv", "a.mp4", &[0, 1, 2, 3]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+    let run =
+        command.current_dir(temp.path()).args(["plan", "all.csv", "-o", "plan", "--parts", "2", "--json"]).output();
+    let told: Value = serde_json::from_slice(&run.unwrap().stdout).unwrap();
+    let counts = ["videos", "files", "bytes", "parts"].map(|key| told[key].as_u64());
+    assert_eq!(counts, [Some(4), Some(1), Some(1000), Some(2)], "{told}");
+}

@@ -168,11 +168,12 @@ impl Video {
         choose: Choose<'_>,
         make: &mut dyn FnMut(SampledFrame) -> T,
     ) -> Result<SampledVideo<T>, VideoError> {
-        let mut video = run(self, choose, make).map_err(|e| e.of_file(self.file.path()))?;
-        // What is wanted decides whether there is anything else to decode, so a known map says nothing.
-        let map = self.known.as_ref().and_then(|known| known.map.as_ref());
-        video.facts.decoded_whole = map.and_then(|map| map.as_ref().err().cloned());
-        Ok(video)
+        run(self, choose, make).map_err(|e| e.of_file(self.file.path()))
+    }
+
+    /// Returns why every frame takes a decode of the whole video, if its packets have been read and show that.
+    pub(crate) fn why_whole(&self) -> Option<&str> {
+        self.known.as_ref()?.map.as_ref()?.as_ref().err().map(String::as_str)
     }
 
     /// Reads the packets, unless they are known.

@@ -86,8 +86,6 @@ fn sample_and_encode(
     })?;
     let (sound, facts) = sound::of_video(job, recipe, tracks.part(), deadline)?;
     source.facts.audio = facts;
-    // A whole video has to be decoded for nearly all that is taken of it.
-    source.facts.decoded_whole = source.facts.decoded_whole.take().filter(|_| recipe.shared.is_some());
     source.facts.thinned = notes.thinned.get();
     let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
     let measured = Arc::new(source.pictures.iter().filter_map(|p| p.measured).collect());

@@ -47,10 +47,13 @@ pub(super) fn sample(
         Ok(picture)
     };
     let sampled = video.sample_part(choose, &mut make);
+    // A whole video has to be decoded for nearly all that is taken of it alone.
+    let why_whole = video.why_whole().filter(|_| recipe.shared.is_some()).map(str::to_owned);
     if let Some(stamp) = recipe.shared {
         open.put(path, stamp, video);
     }
-    let SampledVideo { frames, time_base, frame_count, facts } = sampled?;
+    let SampledVideo { frames, time_base, frame_count, mut facts } = sampled?;
+    facts.decoded_whole = why_whole;
     let pictures = frames.into_iter().collect::<Result<_, ClipFailure>>()?;
     Ok(EncodedSource { pictures, time_base, frame_count, facts })
 }
