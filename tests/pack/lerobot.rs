@@ -111,6 +111,39 @@ impl Robot {
         self.path(&format!("robot/videos/observation.images.{camera}/chunk-000/file-000.mp4"))
     }
 
+    /// Makes it one of version 2.1: a file for each episode, and lists of episodes and tasks in lines of JSON.
+    fn make_older(&self) {
+        let set = Dataset::open(self.path("written")).unwrap();
+        let mut lines = String::new();
+        for (episode, length) in LENGTHS.iter().enumerate() {
+            let one = set.select((0..CAMERAS.len()).map(|camera| (camera * LENGTHS.len() + episode) as u64)).unwrap();
+            export(&one, &self.path("one"), &LeRobotOptions::default(), &mut no_progress).unwrap();
+            for camera in CAMERAS {
+                let of_camera =
+                    |set: &str, file: &str| self.path(&format!("{set}/videos/observation.images.{camera}/{file}"));
+                let file = of_camera("robot", &format!("chunk-000/episode_{episode:06}.mp4"));
+                fs::rename(of_camera("one", "chunk-000/file-000.mp4"), file).unwrap();
+            }
+            fs::remove_dir_all(self.path("one")).unwrap();
+            let task = ["pick", "place"][episode % 2];
+            lines += &format!("{}\n", json!({ "episode_index": episode, "tasks": [task], "length": length }));
+        }
+        CAMERAS.iter().for_each(|camera| fs::remove_file(self.video(camera)).unwrap());
+        fs::remove_dir_all(self.path("robot/meta/episodes")).unwrap();
+        fs::write(self.path("robot/meta/episodes.jsonl"), lines).unwrap();
+        self.replace("meta/info.json", "v3.0", "v2.1");
+        self.replace(
+            "meta/info.json",
+            "data/chunk-{chunk_index:03d}/file-{file_index:03d}",
+            "data/chunk-{episode_chunk:03d}/file-000",
+        );
+        self.replace(
+            "meta/info.json",
+            "chunk-{chunk_index:03d}/file-{file_index:03d}.mp4",
+            "chunk-{episode_chunk:03d}/episode_{episode_index:06d}.mp4",
+        );
+    }
+
     /// Makes H.264 of a camera's video, with frames that are stored in another order than they are shown.
     fn encode(&self, camera: &str, more: &[&str]) {
         let (video, encoded) = (self.video(camera), self.path("encoded.mp4"));
@@ -197,6 +230,22 @@ fn what_goes_out_comes_in_again() {
         let read = |folder: &str| fs::read(robot.path(folder).join(file)).unwrap();
         assert!(read("robot") == read("again"), "{file}");
     }
+}
+
+#[test]
+fn version_2_has_a_file_for_each_episode() {
+    let robot = Robot::new();
+    robot.make_older();
+    let run = robot.pack(&[]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    check(&Dataset::open(robot.path("set")).unwrap());
+    // A file with frames that no row has.
+    robot.replace("meta/episodes.jsonl", "\"length\":30", "\"length\":29");
+    let run = robot.pack(&["--if-exists", "replace"]);
+    assert_eq!(run.status.code(), Some(3), "{}", said(&run));
+    robot.replace("meta/episodes.jsonl", "\"length\":29", "\"length\":\"x\"");
+    let run = robot.pack(&["--if-exists", "replace"]);
+    assert!(run.status.code() == Some(1) && said(&run).contains("line 3"), "{}", said(&run));
 }
 
 #[test]
@@ -369,7 +418,7 @@ fn rows_that_are_not_those_of_the_episodes_fail_them() {
 #[test]
 fn other_versions_and_ways_out_of_the_folder_are_refused() {
     for (from, to, word) in [
-        ("v3.0", "v2.1", "convert_dataset_v21_to_v30"),
+        ("v3.0", "v1.6", "expected codebase_version v2.1 or v3.0"),
         ("v3.0", "v9.0", "does not support it"),
         ("\"videos/{video_key}", "\"../{video_key}", "leads out of the data set's folder"),
         ("\"data/chunk-{chunk_index:03d}", "\"/etc/{chunk_index:03d}", "leads out of the data set's folder"),

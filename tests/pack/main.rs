@@ -18,6 +18,7 @@ mod recipes;
 mod remote;
 mod resume;
 mod roots;
+mod segments;
 #[path = "../faults/shim.rs"]
 mod shim;
 mod sound;

@@ -19,7 +19,7 @@ pub(super) fn channels(plan: &PackPlan, options: &PackOptions, pool: Option<&Poo
     }
     video::init();
     let jobs = plan.jobs.get(..FIRST_VIDEOS).unwrap_or(&plan.jobs);
-    let store = VideoStore::new(&options.input.storage);
+    let store = VideoStore::new(&options.input.storage, 1);
     let sources = Sources::new(jobs, options.recipe(&store, (&plan.tracks, None)), &options.resources, None, pool, 1);
     for (ordinal, job) in jobs.iter().enumerate() {
         match sources.pack(ordinal).clips {

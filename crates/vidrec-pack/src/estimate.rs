@@ -13,7 +13,7 @@ use super::pool::pool;
 use super::run::Failure;
 use super::work::{
     ClipFailure, ClipRecipe, Event, Flow, Gate, MemoryBound, PackedClip, Pool, Resources, VideoStore, for_each,
-    pack_somewhere,
+    pack_somewhere, shared,
 };
 use crate::video;
 use vidrec_format::error::{Error, Result};
@@ -215,7 +215,7 @@ impl Probe {
         let memory = MemoryBound::of(&options.resources);
         let threads = options.resources.threads_for(chosen.len());
         let gate = Gate::new(threads);
-        let store = VideoStore::new(&options.input.storage);
+        let store = VideoStore::new(&options.input.storage, threads);
         let measure = self.measure;
         let work = |i: usize| {
             let begun = Instant::now();
@@ -223,7 +223,8 @@ impl Probe {
             (i == 0 || started.elapsed() < limit).then(|| {
                 let mut held = memory.hold();
                 let packed = gate.pack(|alone| {
-                    let recipe = ClipRecipe { measure, ..options.recipe(&store, (&plan.tracks, channels)) };
+                    let recipe = options.recipe(&store, (&plan.tracks, channels));
+                    let recipe = ClipRecipe { measure, shared: shared(&chosen, i), ..recipe };
                     pack_somewhere(pool, chosen[i], recipe, &mut held, alone)
                 });
                 let measuring = packed.as_ref().map_or(Duration::ZERO, |clips| measuring(clips, options));

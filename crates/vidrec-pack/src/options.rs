@@ -138,7 +138,7 @@ impl PackOptions {
         (tracks, channels): (&'a [PlannedTrack], Option<u32>),
     ) -> ClipRecipe<'a> {
         let PackOptions { input, frames, pictures, limits, .. } = self;
-        ClipRecipe { input, frames, pictures, limits, store, tracks, channels, measure: false }
+        ClipRecipe { input, frames, pictures, limits, store, tracks, channels, measure: false, shared: None }
     }
 
     /// Returns what a data set of these inputs is packed from, as `dataset.json` stores it.

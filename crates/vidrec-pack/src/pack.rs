@@ -245,7 +245,7 @@ pub(super) fn pack_as(
     let run = PackRun::new(out, plan, (&options.limits, &options.run), done, progress);
     let copies = how.copies.or_else(|| existing.as_ref().map(|existing| existing.copies(plan)));
     let threads = options.resources.threads_for(plan.jobs.len());
-    let store = VideoStore::new(&options.input.storage);
+    let store = VideoStore::new(&options.input.storage, threads);
     let sources = Sources::new(
         &plan.jobs,
         options.recipe(&store, (&plan.tracks, channels)),

@@ -1,12 +1,13 @@
 //! The other side of [`Resources::isolate`](super::Resources::isolate): a process that decodes for a run.
 
 use std::io::{self, BufReader, BufWriter, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 use super::options::{PackOptions, TOOL};
 use super::work::wire::{self, Given, Greeting, Hello, Order, Request};
-use super::work::{ClipRecipe, Gift, Line, MemoryBound, VideoStore, confine, pack_one};
+use super::work::{ClipRecipe, Gift, Line, MemoryBound, OpenVideos, VideoStore, confine, pack_one};
 use crate::video;
 use vidrec_format::error::{Error, Result};
 
@@ -135,11 +136,11 @@ fn answer(
     // lines.
     let line = Line::new(Box::new(BufWriter::with_capacity(wire::READ_BYTES, Output)), gifts);
     line.say(|mut out| wire::send(&mut out, greeting))?;
-    let memory = MemoryBound::of_run(&line);
+    let (memory, open) = (MemoryBound::of_run(&line), Arc::new(OpenVideos::new(1)));
     for request in queue {
-        let store = VideoStore::of_run(&line, request.folder);
+        let store = VideoStore::of_run(&line, request.folder, &open);
         let recipe = options.recipe(&store, (&request.tracks, request.channels));
-        let recipe = ClipRecipe { measure: request.measure, ..recipe };
+        let recipe = ClipRecipe { measure: request.measure, shared: request.shared, ..recipe };
         let packed = pack_one(&request.job, recipe, &mut memory.hold(), request.alone);
         line.say(|mut out| wire::send_reply(&mut out, packed))?;
     }

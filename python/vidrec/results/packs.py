@@ -105,6 +105,8 @@ class PackReport(Result):
     """Frames whose time in the file is not after that of the frame that the decoder returned before."""
     cut_off: int
     """Videos of which clearly less decodes than their containers claim."""
+    decoded_whole: int
+    """Segments for each of which a whole video was decoded. A warning says of each such video why."""
     thinned: int
     """Videos with more frames than ``max_frames``, of which only some were taken."""
     without_audio: int

@@ -14,13 +14,15 @@ class WrittenPlan(Result):
     """A plan that was written: :func:`vidrec.plan`."""
 
     videos: int
-    """Number of videos."""
+    """Number of videos and segments of videos."""
+    files: int
+    """Number of files and folders that they are in."""
     parts: int
     """Number of parts: at most that of the videos."""
     part_videos: Tuple[int, int]
     """Videos of the smallest and of the largest part."""
     bytes: int
-    """Bytes of all video files that could be looked at."""
+    """Bytes of all these files that could be looked at."""
     missing: int
     """Videos that could not be looked at. Each fails if it is still missing when its part is packed."""
 

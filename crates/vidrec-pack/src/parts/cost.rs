@@ -8,14 +8,16 @@ const FIXED: u64 = 512 << 10;
 
 /// Returns the expected cost of a video of so many bytes, in bytes of video to read and decode.
 ///
-/// The cost of a segment is its share of the video, if the manifest has the length of the video in seconds in a
-/// column `duration`.
-pub(super) fn of(job: &Job, bytes: u64) -> u64 {
+/// The cost of a segment is its share of the video. The length of the video is the number of seconds in the column
+/// `duration` of a manifest or, without it, `last_us`, the end of its last segment.
+pub(super) fn of(job: &Job, bytes: u64, last_us: Option<u64>) -> u64 {
     let share = job.segment.and_then(|segment| {
         let end = segment.end_us?;
         // Parsing the attributes of millions of segments takes long.
-        job.attributes.as_json().contains("\"duration\"").then_some(())?;
-        let seconds = job.attributes.to_map().get("duration")?.as_f64().filter(|&seconds| seconds > 0.0)?;
+        let has_duration = job.attributes.as_json().contains("\"duration\"");
+        let stated = || job.attributes.to_map().get("duration").and_then(|seconds| seconds.as_f64());
+        let seconds = has_duration.then(stated).flatten().or(last_us.map(|us| us as f64 / 1e6));
+        let seconds = seconds.filter(|&seconds| seconds > 0.0)?;
         Some((end.saturating_sub(segment.start_us) as f64 / 1e6 / seconds).min(1.0))
     });
     FIXED.saturating_add((bytes as f64 * share.unwrap_or(1.0)) as u64)

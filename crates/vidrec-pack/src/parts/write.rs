@@ -1,6 +1,6 @@
 //! From inputs to a plan in a folder or in object storage.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde::Serialize;
@@ -29,13 +29,15 @@ use vidrec_store::storage::Storage;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WrittenPlan {
-    /// The number of videos.
+    /// The number of videos and segments of videos.
     pub videos: u64,
+    /// The number of files and folders that they are in.
+    pub files: u64,
     /// The number of parts, at most that of the videos.
     pub parts: u32,
     /// The number of videos of the smallest and of the largest part.
     pub part_videos: (u64, u64),
-    /// The bytes of all video files that could be looked at.
+    /// The bytes of all these files that could be looked at.
     pub bytes: u64,
     /// The number of videos that could not be looked at. Each fails if it is still missing when its part is
     /// packed.
@@ -47,7 +49,7 @@ pub struct WrittenPlan {
 /// `dir` is a folder, or a location in object storage, which `options.input.storage` says how to reach.
 ///
 /// Parts have about the same expected cost. It depends on the sizes of the files and, for segments, on their share
-/// of the video's `duration` in the manifest. The plan fixes everything that determines the bytes: order, labels,
+/// of the video: of its `duration` in the manifest, or of the time up to the end of its last segment. The plan fixes everything that determines the bytes: order, labels,
 /// classes, options, the size and time of each file, the versions of vidrec and FFmpeg, and where parts begin. So
 /// the data set that [`PartsPlan::publish`](super::PartsPlan::publish) makes has the same bytes wherever its parts
 /// were packed.
@@ -133,6 +135,7 @@ fn write_locked(
     let sizes = json.parts.iter().map(|part| part.videos);
     Ok(WrittenPlan {
         videos: json.videos,
+        files: sums.files,
         parts: json.parts.len() as u32,
         part_videos: (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0)),
         bytes: sums.bytes,
@@ -146,6 +149,8 @@ struct Stamps<'a> {
     files: Vec<Option<Stamp>>,
     /// The stamps of the remote videos.
     objects: HashMap<&'a Path, ObjectStamp>,
+    /// The end of the last segment of each video that has segments, in microseconds.
+    last_ends: HashMap<&'a Path, u64>,
 }
 
 /// Takes a video with its stamps.
@@ -154,7 +159,18 @@ type TakeVideo<'a> = dyn FnMut(&Job, Option<Stamp>, Option<ObjectStamp>) -> Resu
 impl<'a> Stamps<'a> {
     fn of(plan: &'a PackPlan, storage: &Storage) -> Result<Self> {
         let files = plan.jobs.iter().map(|job| Stamp::of(&job.path)).collect();
-        Ok(Stamps { files, objects: object_stamp::look(plan.jobs.iter().map(|job| &*job.path), storage)? })
+        let mut last_ends: HashMap<&Path, u64> = HashMap::new();
+        for (job, end) in plan.jobs.iter().filter_map(|job| Some((job, job.segment?.end_us?))) {
+            let last = last_ends.entry(&job.path).or_default();
+            *last = end.max(*last);
+        }
+        let objects = object_stamp::look(plan.jobs.iter().map(|job| &*job.path), storage)?;
+        Ok(Stamps { files, objects, last_ends })
+    }
+
+    /// The expected cost of a video of so many bytes.
+    fn cost(&self, job: &Job, bytes: u64) -> u64 {
+        cost::of(job, bytes, self.last_ends.get(&*job.path).copied())
     }
 
     /// Passes all videos of a plan to `take`, in order, with their stamps.
@@ -175,7 +191,10 @@ fn bytes(stamp: Option<Stamp>, object: Option<&ObjectStamp>) -> u64 {
 /// Sums over all videos of a plan.
 #[derive(Default)]
 struct Sums {
+    /// The videos and segments of videos.
     videos: u64,
+    files: u64,
+    /// The bytes of all files.
     bytes: u64,
     /// The videos that could not be looked at.
     missing: u64,
@@ -184,12 +203,18 @@ struct Sums {
 
 impl Sums {
     fn of(plan: &PackPlan, stamps: &Stamps<'_>) -> Result<Self> {
-        let mut sums = Sums::default();
+        let (mut sums, mut with_segments) = (Sums::default(), HashSet::new());
         stamps.each(plan, &mut |job, stamp, object| {
             let bytes = bytes(stamp, object.as_ref());
             sums.videos += 1;
-            sums.bytes = sums.bytes.saturating_add(bytes);
-            sums.cost += u128::from(cost::of(job, bytes));
+            sums.cost += u128::from(stamps.cost(job, bytes));
+            if job.segment.is_none() || !with_segments.contains(&job.path) {
+                sums.files += 1;
+                sums.bytes = sums.bytes.saturating_add(bytes);
+                if job.segment.is_some() {
+                    with_segments.insert(job.path.clone());
+                }
+            }
             sums.missing += u64::from(object == Some(ObjectStamp::Missing) || (stamp.is_none() && job.is_missing()));
             Ok(())
         })?;
@@ -240,7 +265,7 @@ fn write_jobs(
         }
     };
     stamps.each(plan, &mut |job, stamp, object| {
-        let cost = cost::of(job, bytes(stamp, object.as_ref()));
+        let cost = stamps.cost(job, bytes(stamp, object.as_ref()));
         let line = line(&here, job, stamp, object)?;
         if division.begins(cost) {
             end(&mut planned, &mut digest);

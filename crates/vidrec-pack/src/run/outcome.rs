@@ -89,6 +89,8 @@ pub(crate) struct Troubles {
     pub cut_off: bool,
     #[serde(default)]
     pub thinned: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded_whole: Option<String>,
     /// Whether the video has no sound although sound was asked for.
     #[serde(default)]
     pub without_audio: bool,
@@ -119,6 +121,7 @@ impl Troubles {
             unordered_times: u64::from(facts.unordered_times),
             cut_off: facts.is_cut_off(),
             thinned: facts.thinned,
+            decoded_whole: facts.decoded_whole.clone(),
             without_audio: facts.audio.as_ref().is_some_and(|audio| audio.codec.is_empty()),
             audio_errors: facts.audio.as_ref().map_or(0, AudioFacts::errors),
             audio_gaps: facts.audio.as_ref().map_or(0, |audio| audio.gaps + u64::from(audio.cut_samples > 0)),

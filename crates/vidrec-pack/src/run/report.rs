@@ -9,6 +9,9 @@ use crate::work::PackedClip;
 use vidrec_dataset::writer::ClipInfo;
 use vidrec_jpeg::Scores;
 
+/// The number of warnings among which the same one is not repeated.
+const SEGMENTS: usize = 1000;
+
 /// The result of a run. The program prints it as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -51,6 +54,9 @@ pub struct PackReport {
     /// clips have only some of them.
     #[serde(default)]
     pub thinned: u64,
+    /// The number of segments for each of which a whole video was decoded. A warning says of each such video why.
+    #[serde(default)]
+    pub decoded_whole: u64,
     /// The number of videos without sound, if sound was asked for.
     #[serde(default)]
     pub without_audio: u64,
@@ -178,12 +184,17 @@ impl PackReport {
                 self.unordered_times += troubles.unordered_times;
                 self.cut_off += u64::from(troubles.cut_off);
                 self.thinned += u64::from(troubles.thinned);
+                self.decoded_whole += u64::from(troubles.decoded_whole.is_some());
                 self.without_audio += u64::from(troubles.without_audio);
                 self.audio_errors += troubles.audio_errors;
                 self.audio_gaps += troubles.audio_gaps;
                 clips.iter().filter_map(|c| qualities(&c.info)).for_each(|of_clip| self.take_qualities(of_clip));
                 if let Some(message) = troubles.message.clone() {
                     self.warnings.push(Warning { source: job.source.clone(), message });
+                }
+                if let Some(why) = &troubles.decoded_whole {
+                    let message = format!("each of its segments took a decode of the whole video: {why}");
+                    self.warn_once(Warning { source: job.source.clone(), message });
                 }
             }
             Outcome::Failed(failure) => {
@@ -242,6 +253,7 @@ impl PackReport {
         self.unordered_times = self.unordered_times.saturating_add(next.unordered_times);
         self.cut_off = self.cut_off.saturating_add(next.cut_off);
         self.thinned = self.thinned.saturating_add(next.thinned);
+        self.decoded_whole = self.decoded_whole.saturating_add(next.decoded_whole);
         self.without_audio = self.without_audio.saturating_add(next.without_audio);
         self.audio_errors = self.audio_errors.saturating_add(next.audio_errors);
         self.audio_gaps = self.audio_gaps.saturating_add(next.audio_gaps);
@@ -252,8 +264,15 @@ impl PackReport {
         self.bytes = self.bytes.saturating_add(next.bytes);
         self.track_bytes = self.track_bytes.saturating_add(next.track_bytes);
         self.seconds += next.seconds;
-        self.warnings.extend_from_slice(&next.warnings);
+        next.warnings.iter().for_each(|warning| self.warn_once(warning.clone()));
         self.add_failures(next.failures.clone());
+    }
+
+    /// Adds a warning, unless a segment of the same video has brought it.
+    fn warn_once(&mut self, warning: Warning) {
+        if !self.warnings.iter().rev().take(SEGMENTS).any(|other| *other == warning) {
+            self.warnings.push(warning);
+        }
     }
 
     /// Adds videos that were skipped.

@@ -53,17 +53,18 @@
 //! themselves prove which frames exist and which other frames each of them refers to:
 //!
 //! * The codec is H.264 or HEVC in a container that stores parameter sets separately (MP4, Matroska, FLV), VP8,
-//!   VP9, ProRes or DNxHD. The headers of every packet are understood. They describe one picture that is shown, or
+//!   VP9, AV1, ProRes or DNxHD. The headers of every packet are understood. They describe one picture that is shown, or
 //!   one that is never shown.
 //! * The container gives every packet a presentation time. No time occurs twice, the times are not decoding times,
 //!   and they do not restart. No packet is marked as damaged. Reading ends without a returned or logged error. All
 //!   checksums match. The number of packets is the claimed one, if the container claims one.
-//! * Decoding can start with the first packet. Key flags agree with the packets' own headers. No packet changes
-//!   the parameters. For H.264, the decoder holds back enough pictures to reorder them.
+//! * Decoding can start with the first packet. Key flags agree with the packets' own headers. For H.264, the
+//!   decoder holds back enough pictures to reorder them.
 //!
 //! Under these conditions vidrec skips three kinds of packets. It skips packets after the last wanted frame. It
 //! skips groups without a wanted frame, if the next wanted frame comes after an IDR picture (VP8, VP9: a key
-//! frame) and there are no parameter sets in between. It skips pictures that nothing refers to (H.264 with
+//! frame; AV1: a key frame that is shown). Its packet must have all parameter sets if any packet before it changed one, and
+//! must leave FFmpeg's decoder with the same colors. It skips pictures that nothing refers to (H.264 with
 //! `nal_ref_idc` 0, HEVC's sub-layer non-reference pictures in the highest layer). It always decodes the first
 //! packet. The decoder therefore sees a stream that the standard allows, and never a seek.
 //!
@@ -106,7 +107,7 @@ mod timeline;
 mod words;
 
 pub use audio::{AudioChannels, AudioFacts, AudioOptions};
-pub(crate) use audio::{MAX_BYTES as MAX_AUDIO_BYTES, Sound, read as read_audio, read_part as read_part_of_audio};
+pub(crate) use audio::{KeptSound, MAX_BYTES as MAX_AUDIO_BYTES, Sound, read as read_audio};
 pub(crate) use container::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
 pub use error::{Stage, VideoError};
 pub use facts::VideoFacts;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::container::{Input, Packets, StreamInfo, VideoFile};
-use super::decode::{DecodePass, Keep, Make, PacketMap, PassResult};
+use super::container::{Deadline, Input, Packets, StreamInfo, VideoFile};
+use super::decode::{DecodePass, Keep, Make, PacketMap};
 use super::error::{Stage, VideoError, refused_size};
 use super::frames::{SampledFrame, SampledVideo};
 use super::libraries::init;
@@ -27,13 +27,25 @@ pub fn sample(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result
     Video::open(path, options)?.sample(choose)
 }
 
-/// An open video. Nothing of it has been decoded yet.
+/// An open video.
 pub struct Video {
     file: VideoFile,
     options: VideoOptions,
-    deadline: Instant,
-    input: Input,
+    deadline: Deadline,
+    file_bytes: u64,
+    /// The open file, until its packets have been read.
+    input: Option<Input>,
     stream: StreamInfo,
+    known: Option<Known>,
+}
+
+/// What the packets of a video tell.
+struct Known {
+    packets: Packets,
+    /// The frames that they promise.
+    guess: Timeline,
+    /// Which packets each frame needs, or why that is unknown. `None` if all are to be decoded.
+    map: Option<Result<PacketMap, String>>,
 }
 
 impl Video {
@@ -49,15 +61,26 @@ impl Video {
     /// Does the same for a file that may be remote.
     pub(crate) fn open_file(file: VideoFile, options: &VideoOptions) -> Result<Self, VideoError> {
         init();
-        let now = Instant::now();
-        // A timeout beyond the range of the clock means no timeout. A century will do.
-        let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
+        let deadline = Deadline::new(from_now(options.timeout));
         let open = || {
-            let input = Input::open(&file, deadline)?;
-            let stream = input.stream_info()?;
-            Ok(Video { file: file.clone(), options: options.clone(), deadline, input, stream })
+            let input = Input::open(&file, &deadline)?;
+            let (stream, file_bytes, deadline) = (input.stream_info()?, input.file_bytes(), deadline.clone());
+            let (file, options) = (file.clone(), options.clone());
+            Ok(Video { file, options, deadline, file_bytes, input: Some(input), stream, known: None })
         };
         open().map_err(|e: VideoError| e.of_file(file.path()))
+    }
+
+    /// Starts the timeout again, for another clip of the video.
+    pub(crate) fn begin_again(&mut self) {
+        self.deadline.set(from_now(self.options.timeout));
+    }
+
+    /// Gives back most of the memory that the packets of the video take, until another clip is made of it. Returns `None`
+    /// if they could not be read.
+    pub(crate) fn rest(mut self) -> Option<Self> {
+        self.known.as_mut()?.packets.rest();
+        Some(self)
     }
 
     /// Returns an upper bound for the memory that decoding takes, in bytes, according to the container.
@@ -69,7 +92,7 @@ impl Video {
         const PICTURES: u64 = 18;
         /// The tables and buffers of FFmpeg and of vidrec.
         const OVERHEAD: u64 = 16 << 20;
-        let packets = self.input.file_bytes().min(self.options.keep_bytes as u64);
+        let packets = self.file_bytes.min(self.options.keep_bytes as u64);
         let (width, height, bits) = self.stream.picture;
         let picture = u64::from(width).saturating_mul(height.into()).saturating_mul(bits.into()) / 8;
         let decoder = picture.saturating_mul(PICTURES);
@@ -132,13 +155,41 @@ impl Video {
     ///
     /// As [`sample`].
     pub fn sample_with<T>(
-        self,
+        mut self,
         choose: Choose<'_>,
         make: &mut dyn FnMut(SampledFrame) -> T,
     ) -> Result<SampledVideo<T>, VideoError> {
-        let file = self.file.clone();
-        run(self, choose, make).map_err(|e| e.of_file(file.path()))
+        self.sample_part(choose, make)
     }
+
+    /// Does the same. The next call reads no packets but those that its frames need.
+    pub(crate) fn sample_part<T>(
+        &mut self,
+        choose: Choose<'_>,
+        make: &mut dyn FnMut(SampledFrame) -> T,
+    ) -> Result<SampledVideo<T>, VideoError> {
+        run(self, choose, make).map_err(|e| e.of_file(self.file.path()))
+    }
+
+    /// Returns why every frame takes a decode of the whole video, if its packets have been read and show that.
+    pub(crate) fn why_whole(&self) -> Option<&str> {
+        self.known.as_ref()?.map.as_ref()?.as_ref().err().map(String::as_str)
+    }
+
+    /// Reads the packets, unless they are known.
+    fn know(&mut self) -> Result<(), VideoError> {
+        let Some(mut input) = self.input.take() else { return Ok(()) };
+        let packets = Packets::scan(&mut input, &self.stream, self.file.clone(), self.options.keep_bytes)?;
+        let map = (self.options.decode == Decode::Needed).then(|| PacketMap::of(&packets, &self.stream));
+        self.known = Some(Known { guess: packets.timeline(&self.stream), packets, map });
+        Ok(())
+    }
+}
+
+/// Returns the time after this timeout. One beyond the range of the clock means no timeout, and a century will do.
+fn from_now(timeout: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400))
 }
 
 impl fmt::Debug for Video {
@@ -148,33 +199,36 @@ impl fmt::Debug for Video {
     }
 }
 
-fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<SampledVideo<T>, VideoError> {
-    let Video { file, options, deadline, mut input, stream } = video;
-    options.check_pixels((stream.picture.0, stream.picture.1))?;
-    let packets = Packets::scan(&mut input, &stream, file, options.keep_bytes)?;
-    drop(input);
-    options.check_duration(packets.seconds(&stream))?;
+fn run<T>(video: &mut Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<SampledVideo<T>, VideoError> {
+    video.options.check_pixels((video.stream.picture.0, video.stream.picture.1))?;
+    video.know()?;
+    let Video { options, deadline, stream, known, .. } = video;
+    let Some(Known { packets, guess, map }) = known else {
+        return Err(VideoError::new(Stage::Decode, Error::decode("an earlier attempt to read the video failed")));
+    };
+    options.check_duration(packets.seconds(stream))?;
 
-    let pass = DecodePass { stream: &stream, packets: &packets, options: &options, deadline };
+    let pass = DecodePass { stream, packets, options, deadline: deadline.at() };
     // `choose` may fail for the estimate. Only a failure for the true timeline counts.
-    let guess = packets.timeline(&stream);
-    let wanted = if guess.pts.is_empty() { None } else { chosen(choose, &guess).ok() };
+    let wanted = if guess.pts.is_empty() { None } else { chosen(choose, guess).ok() };
     if let Some(wanted) = &wanted
-        && let Some(found) = decode_needed(&pass, wanted, make)?
+        && let Some(Ok(map)) = map
+        && let Some(plan) = map.plan(wanted)
+        && let Some(found) = pass.run_plan(wanted, &plan, make)?
     {
-        return Ok(found.into_video(&stream, &packets));
+        return Ok(found.into_video(stream, packets));
     }
     let wanted = wanted.unwrap_or_default();
     let mut first = pass.run(&wanted, (Keep::Intact, None), make)?;
-    let (keep, presentation) = first.what_to_keep(&stream, &packets);
-    let truth = presentation.timeline(&stream);
+    let (keep, presentation) = first.what_to_keep(stream, packets);
+    let truth = presentation.timeline(stream);
     if truth.pts.is_empty() {
-        return Err(nothing_decodes(first.first_error.or(packets.first_error()), &options));
+        return Err(nothing_decodes(first.first_error.or(packets.first_error()), options));
     }
     let truly_wanted = chosen(choose, &truth).map_err(|e| VideoError::new(Stage::Sample, e))?;
     if keep == Keep::Intact && presentation.is_as_guessed && truly_wanted == wanted {
         first.flaws = presentation.flaws;
-        return Ok(first.into_video(&stream, &packets));
+        return Ok(first.into_video(stream, packets));
     }
     drop(first); // frees memory before the second pass
     let second = pass.run(&truly_wanted, (keep, Some(&presentation)), make)?;
@@ -183,23 +237,7 @@ fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sampled
             Error::decode("two decodes differ").expected(format!("{} frames", truth.pts.len())).found(second.count());
         return Err(VideoError::new(Stage::Decode, error));
     }
-    Ok(second.into_video(&stream, &packets))
-}
-
-/// Decodes only what the wanted frames need; returns `None` if only a decode of the whole stream is certain to be
-/// right.
-fn decode_needed<T>(
-    pass: &DecodePass<'_>,
-    wanted: &[u32],
-    make: Make<'_, T>,
-) -> Result<Option<PassResult<T>>, VideoError> {
-    if pass.options.decode == Decode::All {
-        return Ok(None);
-    }
-    match PacketMap::of(pass.packets, pass.stream).and_then(|map| map.plan(wanted)) {
-        Some(plan) => pass.run_plan(wanted, &plan, make),
-        None => Ok(None),
-    }
+    Ok(second.into_video(stream, packets))
 }
 
 /// Asks `choose` for the wanted ordinals, checks them, and removes repeats.

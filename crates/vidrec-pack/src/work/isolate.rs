@@ -19,6 +19,7 @@ use super::grants::Granter;
 use super::memory::MemoryBound;
 use super::packed::PackedClip;
 use super::spawner::{Requests, Spawner};
+use super::stamp::Stamp;
 use super::video_store::VideoStore;
 use super::wire::{self, Greeting, Hello, Order, PackedResult, Request, Said};
 use crate::plan::Job;
@@ -58,6 +59,8 @@ pub(crate) struct Errand<'a> {
     pub channels: Option<u32>,
     /// Whether each JPEG is compared with its picture.
     pub measure: bool,
+    /// The stamp of the video, if several clips are made of it.
+    pub shared: Option<Stamp>,
     /// Whether no other video is being packed.
     pub alone: bool,
 }
@@ -124,9 +127,9 @@ impl<'a> Pool<'a> {
         errand: &Errand<'_>,
         limit: Duration,
     ) -> io::Result<Option<PackedResult>> {
-        let Errand { job, channels, measure, alone, .. } = *errand;
+        let Errand { job, channels, measure, shared, alone, .. } = *errand;
         let (folder, tracks) = (errand.store.is_folder(&job.path), self.tracks.to_vec());
-        let request = Request { job: job.clone(), folder, alone, measure, tracks, channels };
+        let request = Request { job: job.clone(), folder, alone, measure, tracks, channels, shared };
         let mut giver = Granter::new(job, errand.store, errand.memory);
         let mut deadline = Instant::now().checked_add(limit);
         process.say(&Order::Pack(Box::new(request)), None)?;

@@ -7,7 +7,7 @@
 //! clip.rs        turns one video into its clips: choose.rs, then video.rs or pictures.rs, and encode.rs
 //! sound.rs       the sound of a video as a track
 //! tracks.rs      the tracks of a clip, from its row of the manifest
-//! video_store.rs opens videos, wherever they are
+//! video_store.rs opens videos, wherever they are; open_videos.rs: keeps them open for the next clip of them
 //! isolate.rs     decodes in separate processes; spawner.rs: starts them; wire.rs: their messages;
 //!                worker_requests.rs, grants.rs: what they may not open themselves; descriptors.rs: passes open files
 //! confine/       the privileges that such a process gives up
@@ -31,6 +31,7 @@ mod grants;
 mod isolate;
 mod max_failures;
 mod memory;
+mod open_videos;
 mod options;
 mod ordered;
 mod packed;
@@ -59,13 +60,14 @@ pub(super) use gate::{Gate, Slowed};
 pub(super) use isolate::Pool;
 pub use max_failures::MaxFailures;
 pub(super) use memory::MemoryBound;
+pub(super) use open_videos::OpenVideos;
 pub(super) use options::ClipRecipe;
 pub use options::{FrameOptions, LimitOptions, PictureOptions, Resources};
 pub(super) use ordered::{Event, Flow, for_each};
 pub(super) use packed::PackedClip;
 pub use quality::Quality;
 pub(super) use sound::{sound_channels, sound_schema};
-pub(super) use sources::{PackedVideo, Sources, pack_somewhere};
+pub(super) use sources::{PackedVideo, Sources, pack_somewhere, shared};
 pub(super) use stamp::{Stamp, changed_file, track_stamps};
 pub(super) use video_store::VideoStore;
 pub(super) use worker_requests::{Gift, Line};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::frame_choice::FrameChoice;
 use super::max_failures::MaxFailures;
 use super::quality::Quality;
+use super::stamp::Stamp;
 use super::video_store::VideoStore;
 use crate::arguments::{self, MAX_DRAWS, Seconds};
 use crate::plan::InputOptions;
@@ -314,4 +315,6 @@ pub(crate) struct ClipRecipe<'a> {
     pub channels: Option<u32>,
     /// Whether each JPEG is compared with its picture.
     pub measure: bool,
+    /// The stamp of the video, if several clips are made of it, so that it stays open for them.
+    pub shared: Option<Stamp>,
 }

@@ -22,7 +22,8 @@ pub(crate) struct ReadAhead {
 }
 
 struct SharedAhead {
-    paths: Vec<PathBuf>,
+    /// The files, or `None` for one that has come before.
+    paths: Vec<Option<PathBuf>>,
     /// The most bytes to read ahead.
     most: u64,
     state: Mutex<AheadState>,
@@ -43,7 +44,7 @@ struct AheadState {
 
 impl ReadAhead {
     /// Starts `threads` threads that read at most about `most` bytes ahead of the files in progress.
-    pub fn new(paths: Vec<PathBuf>, threads: usize, most: u64) -> Self {
+    pub fn new(paths: Vec<Option<PathBuf>>, threads: usize, most: u64) -> Self {
         let state = AheadState { ahead: vec![0; paths.len()], ..AheadState::default() };
         let shared = Arc::new(SharedAhead { paths, most, state: Mutex::new(state), changed: Condvar::new() });
         let spawn = |_| {
@@ -93,7 +94,7 @@ impl SharedAhead {
     fn work(&self) {
         let Ok(mut buffer) = allocation::zeroed(CHUNK, "reading ahead") else { return };
         while let Some(index) = self.take() {
-            let Ok(mut file) = open(&self.paths[index]) else { continue };
+            let Some(Ok(mut file)) = self.paths[index].as_ref().map(open) else { continue };
             while let Ok(read @ 1..) = file.read(&mut buffer) {
                 if !self.count(index, read as u64) {
                     break;
@@ -152,13 +153,13 @@ mod tests {
 
     use super::*;
 
-    fn files(sizes: &[usize]) -> (tempfile::TempDir, Vec<PathBuf>) {
+    fn files(sizes: &[usize]) -> (tempfile::TempDir, Vec<Option<PathBuf>>) {
         let dir = tempfile::tempdir().unwrap();
         let paths: Vec<_> = (0..sizes.len()).map(|i| dir.path().join(i.to_string())).collect();
         for (path, &size) in paths.iter().zip(sizes) {
             std::fs::write(path, vec![1; size]).unwrap();
         }
-        (dir, paths)
+        (dir, paths.into_iter().map(Some).collect())
     }
 
     /// Waits until the threads have reached the state that `done` checks.
@@ -187,8 +188,9 @@ mod tests {
     #[test]
     fn files_that_cannot_be_read_are_left_to_others() {
         let (dir, mut paths) = files(&[10, 10]);
-        paths.insert(0, dir.path().join("missing"));
-        paths.insert(1, dir.path().to_owned());
+        paths.insert(0, Some(dir.path().join("missing")));
+        paths.insert(1, Some(dir.path().to_owned()));
+        paths.insert(2, None);
         let ahead = ReadAhead::new(paths, 1, 1000);
         until(&ahead, |s| s.bytes == 20);
     }

@@ -6,7 +6,7 @@ use super::failure::{ClipFailure, PackStage};
 use super::options::ClipRecipe;
 use super::packed::PackedClip;
 use crate::plan::Job;
-use crate::video::{AudioFacts, AudioOptions, MAX_AUDIO_BYTES, Sound, Stage, read_audio, read_part_of_audio};
+use crate::video::{AudioFacts, AudioOptions, MAX_AUDIO_BYTES, Sound, Stage, read_audio};
 use vidrec_dataset::writer::Track;
 use vidrec_dataset::writer::{EncodedTrack, TrackTimes, TrackValues};
 use vidrec_format::track::schema::TrackSchema;
@@ -57,7 +57,11 @@ pub(super) fn of_video(
     let options_and_channels = (&options, recipe.channels);
     let read = match job.segment {
         // Other clips of the video follow.
-        Some(_) => read_part_of_audio(&file, options_and_channels, part, deadline),
+        Some(_) => {
+            let kept = &recipe.store.open.sound;
+            let stamp = recipe.shared.map(|stamp| (stamp.bytes, stamp.modified_ns));
+            kept.read_part((&file, stamp), options_and_channels, part, deadline)
+        }
         None => read_audio(&file, options_and_channels, part, MAX_AUDIO_BYTES, deadline),
     };
     let (sound, facts) = read.map_err(|e| {

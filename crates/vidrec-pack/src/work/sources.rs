@@ -1,6 +1,9 @@
 //! Finds the clips of each video: from a decoder in this process or another one, or from a data set packed
 //! earlier.
 
+use std::borrow::Borrow;
+use std::collections::HashSet;
+
 use super::clip;
 use super::copies::Copies;
 use super::failure::ClipFailure;
@@ -16,6 +19,8 @@ use crate::plan::Job;
 
 /// How many bytes of the next files are read ahead.
 const READ_AHEAD: u64 = 256 << 20;
+/// A video stays open if another clip of it is among so many before or after one.
+const NEAR: usize = 64;
 /// How many threads read ahead.
 const READERS: usize = 1;
 
@@ -54,7 +59,8 @@ impl<'a> Sources<'a> {
         pool: Option<&'a Pool<'a>>,
         threads: usize,
     ) -> Self {
-        let paths = jobs.iter().map(|job| job.path.clone()).collect();
+        let mut seen = HashSet::new();
+        let paths = jobs.iter().map(|job| seen.insert(&*job.path).then(|| job.path.clone())).collect();
         let ahead = ReadAhead::new(paths, READERS, READ_AHEAD);
         let (memory, gate) = (MemoryBound::of(resources), Gate::new(threads));
         Sources { jobs, recipe, copies, pool, memory, ahead, gate, threads }
@@ -93,9 +99,18 @@ impl<'a> Sources<'a> {
                 self.ahead.stop();
                 self.pool.into_iter().for_each(Pool::end_idle);
             }
-            pack_somewhere(self.pool, job, self.recipe, held, alone)
+            let recipe = ClipRecipe { shared: shared(self.jobs, ordinal), ..self.recipe };
+            pack_somewhere(self.pool, job, recipe, held, alone)
         })
     }
+}
+
+/// Returns the stamp of a video of which other clips are made soon before or after this one.
+pub(crate) fn shared<J: Borrow<Job>>(jobs: &[J], ordinal: usize) -> Option<Stamp> {
+    let path = &jobs[ordinal].borrow().path;
+    let (before, after) = jobs.split_at(ordinal);
+    let mut near = before.iter().rev().take(NEAR).chain(after.iter().skip(1).take(NEAR));
+    near.any(|job| job.borrow().path == *path).then(|| Stamp::of(path))?
 }
 
 /// Packs a video in a process of the pool, or in this process if there is no pool.
@@ -108,6 +123,6 @@ pub(crate) fn pack_somewhere(
 ) -> Result<Vec<PackedClip>, ClipFailure> {
     fault::wait(&job.source);
     let Some(pool) = pool else { return clip::pack_one(job, recipe, held, alone) };
-    let ClipRecipe { store, channels, measure, .. } = recipe;
-    pool.pack(&Errand { job, store, memory: held.memory(), channels, measure, alone })
+    let ClipRecipe { store, channels, measure, shared, .. } = recipe;
+    pool.pack(&Errand { job, store, memory: held.memory(), channels, measure, shared, alone })
 }

@@ -30,7 +30,12 @@ pub(super) fn sample(
         reduce_depth: recipe.pictures.reduce_depth,
         ..VideoOptions::default()
     };
-    let video = Video::open_file(recipe.store.file(path)?, &video_options)?;
+    let open = &recipe.store.open;
+    let kept = recipe.shared.and_then(|stamp| open.take(path, stamp));
+    let mut video = match kept {
+        Some(video) => video,
+        None => Video::open_file(recipe.store.file(path)?, &video_options)?,
+    };
     let pixels = video.picture_size().map_or(0, |(width, height)| u64::from(width) * u64::from(height));
     let bytes = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
     needed.set(bytes.max(memory::PER_THREAD));
@@ -41,7 +46,14 @@ pub(super) fn sample(
         held.add(picture.jpeg.len());
         Ok(picture)
     };
-    let SampledVideo { frames, time_base, frame_count, facts } = video.sample_with(choose, &mut make)?;
+    let sampled = video.sample_part(choose, &mut make);
+    // A whole video has to be decoded for nearly all that is taken of it alone.
+    let why_whole = video.why_whole().filter(|_| recipe.shared.is_some()).map(str::to_owned);
+    if let Some(stamp) = recipe.shared {
+        open.put(path, stamp, video);
+    }
+    let SampledVideo { frames, time_base, frame_count, mut facts } = sampled?;
+    facts.decoded_whole = why_whole;
     let pictures = frames.into_iter().collect::<Result<_, ClipFailure>>()?;
     Ok(EncodedSource { pictures, time_base, frame_count, facts })
 }

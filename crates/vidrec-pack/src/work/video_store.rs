@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
 use super::failure::{ClipFailure, PackStage};
+use super::open_videos::OpenVideos;
 use super::worker_requests::Line;
 use crate::plan;
 use crate::video::{Stage, VideoFile, open_regular};
@@ -29,6 +30,8 @@ pub(crate) struct VideoStore {
     remote: Mutex<Option<Arc<Remote>>>,
     /// The remote videos that will be opened soon.
     coming: Mutex<HashMap<PathBuf, Opening>>,
+    /// The videos of which several clips are made.
+    pub open: Arc<OpenVideos>,
 }
 
 /// The run that a process decodes for, and whether the current video is a folder of images.
@@ -39,16 +42,16 @@ struct Run {
 }
 
 impl VideoStore {
-    /// Creates a store that opens videos itself, remote ones with the settings of `storage`.
-    pub fn new(storage: &Storage) -> Self {
-        VideoStore { storage: storage.clone(), run: None, remote: Mutex::default(), coming: Mutex::default() }
+    /// Creates a store that opens videos itself for so many threads, remote ones with the settings of `storage`.
+    pub fn new(storage: &Storage, threads: usize) -> Self {
+        let (remote, coming, open) = (Mutex::default(), Mutex::default(), Arc::new(OpenVideos::new(threads)));
+        VideoStore { storage: storage.clone(), run: None, remote, coming, open }
     }
 
     /// Creates a store that asks the run to open one video, which may be a `folder` of images.
-    pub fn of_run(line: &Arc<Line>, folder: bool) -> Self {
-        let mut store = VideoStore::new(&Storage::default());
-        store.run = Some(Run { line: Arc::clone(line), folder });
-        store
+    pub fn of_run(line: &Arc<Line>, folder: bool, open: &Arc<OpenVideos>) -> Self {
+        let run = Some(Run { line: Arc::clone(line), folder });
+        VideoStore { run, open: Arc::clone(open), ..VideoStore::new(&Storage::default(), 1) }
     }
 
     /// Whether a video is a folder of images.

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::ClipFailure;
 use super::packed::{PackedClip, PackedFrame};
+use super::stamp::Stamp;
 use crate::plan::Job;
 use crate::track::PlannedTrack;
 use crate::video::VideoFacts;
@@ -76,6 +77,8 @@ pub(crate) struct Request {
     pub tracks: Vec<PlannedTrack>,
     /// The number of channels of all sound, if the first video decided it.
     pub channels: Option<u32>,
+    /// The stamp of the video, if several clips are made of it.
+    pub shared: Option<Stamp>,
 }
 
 /// What a process asks the run for while it packs a video, because it may not open it itself.
@@ -311,8 +314,15 @@ mod tests {
             episode: None,
             column: None,
         };
-        let request =
-            Request { job, folder: false, alone: true, measure: false, tracks: Vec::new(), channels: Some(2) };
+        let request = Request {
+            job,
+            folder: false,
+            alone: true,
+            measure: false,
+            tracks: Vec::new(),
+            channels: Some(2),
+            shared: None,
+        };
         let mut bytes = Vec::new();
         send(&mut bytes, &request).unwrap();
         assert_eq!(receive::<Request>(&mut bytes.as_slice()).unwrap(), Some(request));

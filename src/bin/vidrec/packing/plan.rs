@@ -56,8 +56,9 @@ fn render(w: &WrittenPlan, args: &Args) -> String {
     let out = args.output.display();
     let (fewest, most) = w.part_videos;
     let mut text = format!(
-        "planned {} ({}) in {} of {} to {}\n",
+        "planned {}{} ({}) in {} of {} to {}\n",
         count(w.videos, "video"),
+        if w.files < w.videos { format!(" in {}", count(w.files, "file")) } else { String::new() },
         bytes(w.bytes),
         count(w.parts.into(), "part"),
         output::grouped(fewest),

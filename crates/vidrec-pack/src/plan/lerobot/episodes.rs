@@ -1,14 +1,20 @@
-//! `meta/episodes`: the length and tasks of each episode, and its place in the videos.
+//! `meta/episodes`, or in version 2 `meta/episodes.jsonl`: the length and tasks of each episode, and its place in the
+//! videos.
 
 use std::fs;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
+use super::lines;
 use crate::track::ParquetRows;
 use vidrec_dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
 const EPISODES: &str = "meta/episodes";
+const EPISODES_2: &str = "meta/episodes.jsonl";
 
 /// An episode.
 pub(super) struct Episode {
@@ -31,16 +37,35 @@ pub(super) struct PicturePlace {
     pub start: f64,
 }
 
-/// Reads all episodes in their order, with their places in the videos of these cameras.
-pub(super) fn read(folder: &Path, cameras: &[&str]) -> Result<Vec<Episode>> {
+/// An episode in version 2.
+#[derive(Deserialize)]
+struct EpisodeLine {
+    episode_index: u64,
+    length: u64,
+    #[serde(default)]
+    tasks: Vec<String>,
+}
+
+/// Reads all episodes in their order, with their places in the videos of these cameras. `own_files` is that of
+/// [`Info`](super::info::Info).
+pub(super) fn read(folder: &Path, cameras: &[&str], own_files: Option<NonZeroU64>) -> Result<Vec<Episode>> {
     let mut episodes = Vec::new();
-    for file in files(&folder.join(EPISODES))? {
-        let table = Table { rows: ParquetRows::open(&file).map_err(|e| e.file(&file))?, file: &file };
-        table.add(cameras, &mut episodes)?;
+    let listed = folder.join(if own_files.is_some() { EPISODES_2 } else { EPISODES });
+    if let Some(folder_size) = own_files {
+        for EpisodeLine { episode_index: number, length, tasks } in lines::read(&listed)? {
+            let (chunk, file) = (number / folder_size, number);
+            let places = vec![PicturePlace { chunk, file, start: 0.0 }; cameras.len()];
+            episodes.push(Episode { number, length, tasks, data: (chunk, file), places });
+        }
+    } else {
+        for file in files(&listed)? {
+            let table = Table { rows: ParquetRows::open(&file).map_err(|e| e.file(&file))?, file: &file };
+            table.add(cameras, &mut episodes)?;
+        }
     }
     for (i, episode) in (0..).zip(&episodes) {
         if episode.number != i {
-            let e = Error::usage("episodes are missing or not in order").file(folder.join(EPISODES));
+            let e = Error::usage("episodes are missing or not in order").file(&listed);
             return Err(e.expected(format!("episode {i}")).found(format!("episode {}", episode.number)));
         }
     }

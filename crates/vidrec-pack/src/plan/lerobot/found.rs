@@ -12,7 +12,7 @@ use super::super::manifest_columns::{ColumnTally, ColumnUse, ManifestColumns};
 use super::super::options::InputOptions;
 use super::super::picture_column::PictureColumn;
 use super::super::places;
-use super::super::segment::SegmentClock;
+use super::super::segment::{Segment, SegmentClock};
 use super::episodes::{self, Episode, PicturePlace};
 use super::info::{FeatureKind, Info};
 use super::rows::DataRows;
@@ -99,13 +99,13 @@ impl<'a> EpisodeSet<'a> {
         let (cameras, mut tracks, notes) = features(folder, &info)?;
         let keys: Vec<&str> =
             cameras.iter().filter(|camera| !camera.in_rows).map(|camera| camera.key.as_str()).collect();
-        let episodes = episodes::read(folder, &keys)?;
+        let episodes = episodes::read(folder, &keys, info.own_files)?;
         if episodes.len() as u64 != info.episodes {
             let e = Error::usage("meta/episodes and meta/info.json have different numbers of episodes").file(folder);
             return Err(e.expected(info.episodes).found(episodes.len()));
         }
         let has_several = episodes.iter().any(|episode| episode.tasks.len() > 1);
-        let tasks = if has_several { tasks::read(folder)? } else { Vec::new() };
+        let tasks = if has_several { tasks::read(folder, info.own_files.is_some())? } else { Vec::new() };
         if has_several {
             tracks.push(PlannedTrack::of_episodes(TASK_INDEX, TrackType::I64, Vec::new()));
         }
@@ -135,7 +135,7 @@ impl<'a> EpisodeSet<'a> {
             let attributes = self.attributes(episode, &camera.name);
             let folder = if camera.in_rows { self.folder } else { self.root };
             FoundVideo {
-                segment: frames.and_then(|frames| frames.segment().ok()),
+                segment: frames.and_then(|frames| self.segment(frames).ok()),
                 split: self.info.split_of(episode.number).map(Into::into),
                 attributes: Attributes::from_map(attributes),
                 fault: fault.map(Into::into),
@@ -148,11 +148,17 @@ impl<'a> EpisodeSet<'a> {
         self.cameras.iter().map(video).collect()
     }
 
+    /// Returns the part of its file that an episode is. A file of its own must have no frames but those of the episode.
+    fn segment(&self, frames: EpisodeFrames) -> std::result::Result<Segment, String> {
+        let all = Segment { start_us: 0, end_us: None };
+        if self.info.own_files.is_some() { Ok(all) } else { frames.segment() }
+    }
+
     /// Returns the file and the frames of an episode from one camera. The error says why they cannot be a clip.
     fn placed(&self, episode: &Episode, key: &str, place: Option<PicturePlace>) -> std::result::Result<Placed, String> {
         let place = place.ok_or("it has no place in a video")?;
         let frames = EpisodeFrames { count: frame_count(episode)?, start: place.start, fps: self.info.fps };
-        frames.segment()?;
+        self.segment(frames)?;
         let videos = self.info.videos.as_ref().ok_or("meta/info.json has no video_path")?;
         Ok(Placed { path: videos.path(key, place.chunk, place.file)?, frames: Some(frames), column: None })
     }

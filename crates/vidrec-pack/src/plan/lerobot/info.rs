@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -25,6 +26,8 @@ const OF_ROWS: [&str; 5] = ["timestamp", "frame_index", "episode_index", "index"
 
 /// The contents of `meta/info.json`.
 pub(super) struct Info {
+    /// In version 2: how many episodes share a folder, with files of their own.
+    pub own_files: Option<NonZeroU64>,
     pub fps: f64,
     pub episodes: u64,
     pub features: Vec<Feature>,
@@ -62,6 +65,9 @@ struct InfoJson {
     total_episodes: u64,
     features: Map<String, Value>,
     data_path: String,
+    /// In version 2: how many episodes share a folder.
+    #[serde(default)]
+    chunks_size: Option<NonZeroU64>,
     #[serde(default)]
     video_path: Option<String>,
     #[serde(default)]
@@ -93,7 +99,7 @@ impl Info {
         let no = |e: serde_json::Error| Error::usage(format!("this does not describe a LeRobot data set: {e}"));
         let all: Value = serde_json::from_slice(bytes).map_err(no)?;
         // Check this first, because other versions have other keys.
-        check_version(all.get("codebase_version").and_then(Value::as_str).unwrap_or_default())?;
+        let major = version(all.get("codebase_version").and_then(Value::as_str).unwrap_or_default())?;
         // Parse the text again, so that an error names its line.
         let json: InfoJson = serde_json::from_slice(bytes).map_err(no)?;
         if !(json.fps > 0.0 && json.fps <= MAX_FPS) {
@@ -107,7 +113,15 @@ impl Info {
         let pattern = |key: &str, text: &str| {
             Pattern::new(text).map_err(|what| Error::usage(format!("{key}: {what}")).found(format!("{text:?}")))
         };
+        let own_files = match (major, json.chunks_size) {
+            (2, None) => {
+                return Err(Error::usage("chunks_size is missing").expected("how many episodes share a folder"));
+            }
+            (2, size) => size,
+            _ => None,
+        };
         Ok(Info {
+            own_files,
             fps: json.fps,
             episodes: json.total_episodes,
             features: json.features.iter().map(|(name, feature)| Feature::of(name, feature)).collect::<Result<_>>()?,
@@ -124,20 +138,17 @@ impl Info {
     }
 }
 
-fn check_version(version: &str) -> Result<()> {
-    let major = version.strip_prefix('v').unwrap_or(version).split('.').next().unwrap_or_default();
-    if major == "3" {
-        return Ok(());
+/// Returns the version without what follows the dot: 2 or 3.
+fn version(text: &str) -> Result<u8> {
+    match text.strip_prefix('v').unwrap_or(text).split('.').next() {
+        Some("2") => return Ok(2),
+        Some("3") => return Ok(3),
+        _ => {}
     }
-    let e = Error::usage("vidrec reads LeRobot data sets of version 3").expected("codebase_version v3.0");
-    let e = e.found(if version.is_empty() { "none" } else { version });
-    Err(match major {
-        "1" | "2" => e.help(
-            "convert it with LeRobot: python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id NAME (before \
-             LeRobot 0.5), python -m lerobot.scripts.convert_dataset_v21_to_v30 --repo-id NAME (since)",
-        ),
-        _ => e.help("this version of vidrec does not support it"),
-    })
+    let e =
+        Error::usage("vidrec reads LeRobot data sets of versions 2 and 3").expected("codebase_version v2.1 or v3.0");
+    let e = e.found(if text.is_empty() { "none" } else { text });
+    Err(e.help("convert it with LeRobot, or use a version of vidrec that supports it"))
 }
 
 /// Reads a split such as `"train": "0:50"`.
@@ -223,12 +234,18 @@ mod tests {
 
     #[test]
     fn versions_are_told_apart() {
-        let refused = |version: &str| format!("{:#}", info(|i| i["codebase_version"] = version.into()).err().unwrap());
-        assert!(info(|i| i["codebase_version"] = "v3.1".into()).is_ok());
-        let old = refused("v2.1");
-        assert!(old.contains("found v2.1") && old.contains("convert_dataset_v21_to_v30"), "{old}");
-        assert!(refused("v4.0").contains("does not support it"));
-        assert!(refused("").contains("found none"));
+        let files = |version: &str| info(|i| i["codebase_version"] = version.into()).map(|info| info.own_files);
+        assert_eq!(files("v3.1").unwrap(), None);
+        assert_eq!(["v2.0", "v2.1"].map(|version| files(version).unwrap()), [NonZeroU64::new(1000); 2]);
+        for (version, found) in [("v1.6", "found v1.6"), ("v4.0", "found v4.0"), ("", "found none")] {
+            let e = format!("{:#}", files(version).unwrap_err());
+            assert!(e.contains(found), "{e}");
+        }
+        let without = info(|i| {
+            i["codebase_version"] = "v2.1".into();
+            i.as_object_mut().unwrap().remove("chunks_size");
+        });
+        assert!(format!("{:#}", without.err().unwrap()).contains("chunks_size"));
     }
 
     #[test]

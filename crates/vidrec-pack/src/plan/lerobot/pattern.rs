@@ -1,4 +1,5 @@
-//! File names from patterns such as `data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet`.
+//! File names from patterns such as `data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet`, or in version 2
+//! `data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet`.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -56,8 +57,8 @@ impl Piece {
         let (name, format) = field.split_once(':').unwrap_or((field, "0d"));
         let width = format.strip_suffix('d')?.parse().ok().filter(|&width| width <= MOST && format.starts_with('0'))?;
         match name {
-            "chunk_index" => Some(Piece::Chunk(width)),
-            "file_index" => Some(Piece::File(width)),
+            "chunk_index" | "episode_chunk" => Some(Piece::Chunk(width)),
+            "file_index" | "episode_index" => Some(Piece::File(width)),
             "video_key" if !field.contains(':') => Some(Piece::Key),
             _ => None,
         }
@@ -74,6 +75,10 @@ mod tests {
         let usual = path("videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4");
         assert_eq!(usual, Path::new("videos/observation.images.top/chunk-007/file-1234.mp4"));
         assert_eq!(path("{chunk_index}-{file_index:06d}"), Path::new("7-001234"));
+        assert_eq!(
+            path("{episode_chunk:03d}/{video_key}_{episode_index:06d}"),
+            Path::new("007/observation.images.top_001234")
+        );
     }
 
     #[test]

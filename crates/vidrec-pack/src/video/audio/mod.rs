@@ -19,4 +19,4 @@ mod whole;
 pub use facts::AudioFacts;
 pub use options::{AudioChannels, AudioOptions};
 pub(crate) use read::{MAX_BYTES, Sound, read};
-pub(crate) use whole::read_part;
+pub(crate) use whole::KeptSound;

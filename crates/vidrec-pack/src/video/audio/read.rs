@@ -300,6 +300,20 @@ impl Making {
             return Err(timeout("resampling the sound"));
         }
         let channels = self.begun.as_ref().map_or(1, |begun| count(begun.stored));
+        if self.part == (i64::MIN, i64::MAX) {
+            self.done += (stored.len() / channels) as u64;
+            self.samples.extend_from_slice(stored);
+        } else {
+            self.keep_inside(stored, channels);
+        }
+        if self.samples.len() * 2 > self.most || self.done > u64::from(u32::MAX) {
+            let e = Error::limit("there is too much sound").expected(format!("at most {} bytes", self.most));
+            return Err(VideoError::new(Stage::Limit, e));
+        }
+        Ok(())
+    }
+
+    fn keep_inside(&mut self, stored: &[i16], channels: usize) {
         for value in stored.chunks_exact(channels) {
             let time = self.time_of(self.done);
             self.done += 1;
@@ -309,11 +323,6 @@ impl Making {
                 self.samples.extend_from_slice(value);
             }
         }
-        if self.samples.len() * 2 > self.most || self.done > u64::from(u32::MAX) {
-            let e = Error::limit("there is too much sound").expected(format!("at most {} bytes", self.most));
-            return Err(VideoError::new(Stage::Limit, e));
-        }
-        Ok(())
     }
 
     /// Returns the time of a sample at the stored rate, in nanoseconds on the clock of the container.

@@ -3,7 +3,7 @@
 //! Where a part begins in the coded sound follows from all sound before it: decoders carry noise from frame to frame, and
 //! gaps shift what comes later. So a part has the samples that it has in the whole, and the whole is decoded once.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -19,59 +19,68 @@ const MOST_BYTES: usize = 128 << 20;
 /// The number of videos whose sound is kept. Parts of a video come one after another, on several threads.
 const MOST_VIDEOS: usize = 2;
 
-static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+/// The sound of the videos that were read last.
+#[derive(Debug, Default)]
+pub(crate) struct KeptSound(Mutex<Vec<Kept>>);
 
-/// The sound of a video under some options. Whoever needs it waits while another thread decodes it.
-#[derive(Clone)]
+/// What decides the sound of a video: its path, the size and time of its file, and how it is read.
+type Key = (PathBuf, Option<(u64, u64)>, (AudioOptions, Option<u32>));
+
+/// The sound of a video. Whoever needs it waits while another thread decodes it.
+#[derive(Debug, Clone)]
 struct Kept {
-    path: PathBuf,
-    options: (AudioOptions, Option<u32>),
+    key: Key,
     whole: Arc<Mutex<Whole>>,
 }
 
+#[derive(Debug)]
 enum Whole {
     Unknown,
     TooLong,
     Read(Option<Sound>, AudioFacts),
 }
 
-/// Reads the sound of a part of a video, as [`read`] does. Of a video with little sound, it is read once for all parts
-/// that come one after another.
-pub(crate) fn read_part(
-    file: &VideoFile,
-    options: (&AudioOptions, Option<u32>),
-    part: (i64, i64),
-    deadline: Instant,
-) -> Result<(Option<Sound>, AudioFacts), VideoError> {
-    let kept = kept(file.path(), (*options.0, options.1));
-    let mut whole = lock(&kept);
-    if matches!(*whole, Whole::Unknown) {
-        *whole = match read(file, options, (i64::MIN, i64::MAX), MOST_BYTES, deadline) {
-            Ok((sound, facts)) => Whole::Read(sound, facts),
-            Err(e) if e.stage == Stage::Limit => Whole::TooLong,
-            Err(e) => return Err(e),
-        };
+impl KeptSound {
+    /// Reads the sound of a part of a video, as [`read`] does. Of a video with little sound, it is read once for all
+    /// parts that come one after another, as long as the size and time of its file, `stamp`, are the same.
+    pub fn read_part(
+        &self,
+        (file, stamp): (&VideoFile, Option<(u64, u64)>),
+        options: (&AudioOptions, Option<u32>),
+        part: (i64, i64),
+        deadline: Instant,
+    ) -> Result<(Option<Sound>, AudioFacts), VideoError> {
+        let kept = self.kept((file.path().to_owned(), stamp, (*options.0, options.1)));
+        let mut whole = lock(&kept);
+        if matches!(*whole, Whole::Unknown) {
+            *whole = match read(file, options, (i64::MIN, i64::MAX), MOST_BYTES, deadline) {
+                Ok((sound, facts)) => Whole::Read(sound, facts),
+                Err(e) if e.stage == Stage::Limit => Whole::TooLong,
+                Err(e) => return Err(e),
+            };
+        }
+        if let Whole::Read(sound, facts) = &*whole {
+            let cut = |sound: &Sound| sound.part(part, options.0.rate);
+            return Ok((sound.as_ref().map(cut), facts.clone()));
+        }
+        drop(whole);
+        read(file, options, part, MAX_BYTES, deadline)
     }
-    if let Whole::Read(sound, facts) = &*whole {
-        let cut = |sound: &Sound| sound.part(part, options.0.rate);
-        return Ok((sound.as_ref().map(cut), facts.clone()));
-    }
-    drop(whole);
-    read(file, options, part, MAX_BYTES, deadline)
-}
 
-/// The place of the sound of a video, which is kept from now on instead of that of the video that was asked for first.
-fn kept(path: &Path, options: (AudioOptions, Option<u32>)) -> Arc<Mutex<Whole>> {
-    let mut all = lock(&KEPT);
-    let known = all.iter().position(|kept| kept.path == path && kept.options == options);
-    let kept = match known {
-        Some(i) => all.remove(i),
-        None => Kept { path: path.to_owned(), options, whole: Arc::new(Mutex::new(Whole::Unknown)) },
-    };
-    all.push(kept.clone());
-    let surplus = all.len().saturating_sub(MOST_VIDEOS);
-    all.drain(..surplus);
-    kept.whole
+    /// The place of the sound of a video, which is kept from now on instead of that of the video that was asked for
+    /// first.
+    fn kept(&self, key: Key) -> Arc<Mutex<Whole>> {
+        let mut all = lock(&self.0);
+        let known = all.iter().position(|kept| kept.key == key);
+        let kept = match known {
+            Some(i) => all.remove(i),
+            None => Kept { key, whole: Arc::new(Mutex::new(Whole::Unknown)) },
+        };
+        all.push(kept.clone());
+        let surplus = all.len().saturating_sub(MOST_VIDEOS);
+        all.drain(..surplus);
+        kept.whole
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -121,7 +130,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sound.wav");
         std::fs::write(&path, wave()).unwrap();
-        let file = VideoFile::local(&path);
+        let (file, kept) = (VideoFile::local(&path), KeptSound::default());
         let deadline = Instant::now() + Duration::from_secs(600);
         for (rate, channels) in
             [(8000, AudioChannels::Source), (16_000, AudioChannels::Mono), (11_025, AudioChannels::Stereo)]
@@ -132,7 +141,8 @@ mod tests {
                 [&parts[..], &[(-9, 0), (5_000_000_000, 6_000_000_000), (2_000_000_000, 1_000_000_000)]].concat()
             {
                 let alone = read(&file, (&options, None), part, MAX_BYTES, deadline).unwrap();
-                assert_eq!(read_part(&file, (&options, None), part, deadline).unwrap(), alone, "{part:?} at {rate} Hz");
+                let kept = kept.read_part((&file, None), (&options, None), part, deadline).unwrap();
+                assert_eq!(kept, alone, "{part:?} at {rate} Hz");
             }
         }
     }

@@ -6,6 +6,8 @@
 
 use ffmpeg_next::codec::{self, Id};
 
+use super::obu;
+
 /// How the rest of the stream depends on the picture in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PacketRole {
@@ -27,14 +29,11 @@ pub(crate) struct Anatomy {
     pub layer: u8,
     /// Whether the picture may be shown before one that is decoded earlier.
     pub moves_ahead: bool,
-    /// Whether the packet holds parameter sets. Later pictures may need these even if they do not refer to this
-    /// picture.
-    pub parameter_sets: bool,
 }
 
 impl Anatomy {
     fn plain(role: PacketRole) -> Self {
-        Anatomy { role, shown: true, layer: 0, moves_ahead: false, parameter_sets: false }
+        Anatomy { role, shown: true, layer: 0, moves_ahead: false }
     }
 }
 
@@ -51,33 +50,39 @@ pub(crate) enum Syntax {
     },
     Vp8,
     Vp9,
+    Av1,
     /// Every picture stands alone.
     Intra,
 }
 
 impl Syntax {
     /// Returns the syntax of a stream, if it is one of these.
-    pub fn of(parameters: &codec::Parameters) -> Option<Self> {
-        // SAFETY: `parameters` is live; `extradata` is null or points to `extradata_size` bytes that it owns.
-        let extradata = unsafe {
-            let p = &*parameters.as_ptr();
-            match (p.extradata.is_null(), usize::try_from(p.extradata_size)) {
-                (false, Ok(size)) => std::slice::from_raw_parts(p.extradata, size),
-                _ => &[],
-            }
-        };
+    pub fn of(codec: Id, extradata: &[u8]) -> Option<Self> {
         // Byte 0 is 1 in the configuration records of ISO/IEC 14496-15; Annex B streams begin with zeros.
         let length_bytes = |at: usize| {
             let configuration = extradata.first() == Some(&1);
             extradata.get(at).filter(|_| configuration).map(|b| usize::from(b & 3) + 1)
         };
-        match parameters.id() {
+        match codec {
             Id::H264 => Some(Syntax::H264 { length_bytes: length_bytes(4)? }),
             Id::HEVC => Some(Syntax::Hevc { length_bytes: length_bytes(21)? }),
             Id::VP8 => Some(Syntax::Vp8),
             Id::VP9 => Some(Syntax::Vp9),
+            Id::AV1 => Some(Syntax::Av1),
             Id::PRORES | Id::DNXHD => Some(Syntax::Intra),
             _ => None,
+        }
+    }
+
+    /// Returns a codec whose streams have this syntax.
+    pub fn codec(self) -> Id {
+        match self {
+            Syntax::H264 { .. } => Id::H264,
+            Syntax::Hevc { .. } => Id::HEVC,
+            Syntax::Vp8 => Id::VP8,
+            Syntax::Vp9 => Id::VP9,
+            Syntax::Av1 => Id::AV1,
+            Syntax::Intra => Id::PRORES,
         }
     }
 
@@ -88,15 +93,28 @@ impl Syntax {
             Syntax::Hevc { length_bytes } => hevc(Units { data, length_bytes }),
             Syntax::Vp8 => vp8(data),
             Syntax::Vp9 => vp9(data),
+            Syntax::Av1 => av1(data),
             Syntax::Intra => Some(Anatomy::plain(PacketRole::Restart)),
         }
     }
 }
 
+/// Returns the bytes that a container has for the decoder of a stream.
+pub(super) fn extradata(parameters: &codec::Parameters) -> &[u8] {
+    // SAFETY: `parameters` is live; `extradata` is null or points to `extradata_size` bytes that it owns.
+    unsafe {
+        let p = &*parameters.as_ptr();
+        match (p.extradata.is_null(), usize::try_from(p.extradata_size)) {
+            (false, Ok(size)) => std::slice::from_raw_parts(p.extradata, size),
+            _ => &[],
+        }
+    }
+}
+
 /// The NAL units of a packet; an `Err` if the lengths do not add up.
-struct Units<'a> {
-    data: &'a [u8],
-    length_bytes: usize,
+pub(super) struct Units<'a> {
+    pub data: &'a [u8],
+    pub length_bytes: usize,
 }
 
 impl<'a> Iterator for Units<'a> {
@@ -125,7 +143,7 @@ impl<'a> Iterator for Units<'a> {
 /// have `nal_ref_idc` 0. A packet of two fields has two first slices and is not understood.
 fn h264(units: Units) -> Option<Anatomy> {
     let (mut pictures, mut slices, mut idr, mut unreferenced) = (0, 0, 0, 0);
-    let (mut parameter_sets, mut moves_ahead) = (false, false);
+    let mut moves_ahead = false;
     for unit in units {
         let unit = unit.ok()?;
         let &header = unit.first()?; // FFmpeg refuses packets with empty units
@@ -139,8 +157,7 @@ fn h264(units: Units) -> Option<Anatomy> {
                 pictures += u32::from(start & 0x80 != 0);
                 moves_ahead |= start & 0x80 != 0 && is_b_slice(start);
             }
-            7 | 8 | 13 | 15 => parameter_sets = true,
-            6 | 9 | 12 => {}
+            6..=9 | 12 | 13 | 15 => {}
             _ => return None, // data partitions, ends of sequences, extensions, the forbidden bit
         }
     }
@@ -151,7 +168,7 @@ fn h264(units: Units) -> Option<Anatomy> {
         (n, 0) if n == slices => PacketRole::Restart,
         _ => return None, // slices that contradict each other
     };
-    Some(Anatomy { moves_ahead, parameter_sets, ..Anatomy::plain(role) })
+    Some(Anatomy { moves_ahead, ..Anatomy::plain(role) })
 }
 
 /// Whether the code after the first bit of a first slice is that of a B slice: 1 or 6 (`slice_type`, table 7-6).
@@ -164,7 +181,7 @@ fn is_b_slice(start: u8) -> bool {
 /// After an IDR picture nothing refers to what came before it. Only a higher temporal layer may refer to a sub-layer
 /// non-reference picture (an even type below 16).
 fn hevc(units: Units) -> Option<Anatomy> {
-    let (mut pictures, mut parameter_sets, mut first) = (0, false, None);
+    let (mut pictures, mut first) = (0, None);
     for unit in units {
         let unit = unit.ok()?;
         let &[a, b, ..] = unit else { return None };
@@ -179,9 +196,8 @@ fn hevc(units: Units) -> Option<Anatomy> {
                 }
                 pictures += u32::from(unit.get(2)? & 0x80 != 0); // first_slice_segment_in_pic_flag
             }
-            32..=34 => parameter_sets = true,
-            35 | 38..=40 | 62 => {} // delimiter, filler, SEI; Dolby Vision's metadata
-            _ => return None,       // ends of sequences, reserved types, the forbidden bit
+            32..=35 | 38..=40 | 62 => {} // parameter sets, delimiter, filler, SEI; Dolby Vision's metadata
+            _ => return None,            // ends of sequences, reserved types, the forbidden bit
         }
     }
     let (kind, layer) = first.filter(|_| pictures == 1)?;
@@ -193,7 +209,7 @@ fn hevc(units: Units) -> Option<Anatomy> {
     // The types of slices come after parameters. So only pictures at which decoding can start are certain not to
     // move ahead.
     let moves_ahead = kind < 16;
-    Some(Anatomy { layer, moves_ahead, parameter_sets, ..Anatomy::plain(role) })
+    Some(Anatomy { layer, moves_ahead, ..Anatomy::plain(role) })
 }
 
 /// Reads a frame by RFC 6386, 9.1. A key frame replaces all three references and every probability.
@@ -257,6 +273,35 @@ fn vp9_frames(data: &[u8]) -> Option<Vec<&[u8]>> {
         .collect()
 }
 
+/// Reads a temporal unit by the AV1 bitstream specification, 5.9.2 and 7.20. A key frame that is shown replaces all eight
+/// references and every context.
+///
+/// All other frames count as references: which of them replace nothing follows much later in their headers.
+fn av1(data: &[u8]) -> Option<Anatomy> {
+    let (mut shown, mut role) = (0, None);
+    for unit in obu::all(data) {
+        let unit = unit.ok()?;
+        let first = || unit.payload.first().copied();
+        match unit.kind {
+            // Pictures that are no video have shorter headers of frames.
+            obu::SEQUENCE_HEADER if first()? & 0x10 != 0 => return None,
+            _ if unit.layers.1 != 0 => return None,
+            // A frame, with its header alone or with the rest.
+            3 | 6 => {
+                let bits = first()?;
+                let (existing, kind, show) = (bits & 0x80 != 0, bits >> 5 & 3, bits & 0x10 != 0);
+                shown += u32::from(existing || show);
+                let restarts = !existing && kind == 0 && show;
+                role.get_or_insert(if restarts { PacketRole::Restart } else { PacketRole::Reference });
+            }
+            // Sequence headers, delimiters, tiles, metadata, copies of headers and padding.
+            obu::SEQUENCE_HEADER | 2 | 4 | 5 | 7 | 15 => {}
+            _ => return None,
+        }
+    }
+    Some(Anatomy { shown: shown == 1, ..Anatomy::plain(role.filter(|_| shown <= 1)?) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,7 +318,6 @@ mod tests {
         assert_eq!(role(H264, &[0, 2, 0x65, 0x80]), Some(PacketRole::Restart));
         assert_eq!(role(H264, &[0, 2, 0x41, 0x80]), Some(PacketRole::Reference));
         assert_eq!(role(H264, &[0, 1, 0x09, 0, 2, 0x01, 0x80, 0, 2, 0x01, 0x40]), Some(PacketRole::Disposable));
-        assert!(H264.read(&[0, 1, 0x68, 0, 2, 0x41, 0x80]).unwrap().parameter_sets);
     }
 
     #[test]
@@ -319,6 +363,32 @@ mod tests {
             ("a temporal layer of -1", &[3, 2, 0, 0x80]),
         ] {
             assert_eq!(HEVC.read(data), None, "{why}");
+        }
+    }
+
+    #[test]
+    fn av1_frames() {
+        let read = |data: &[u8]| Syntax::Av1.read(data).map(|a| (a.role, a.shown));
+        let (delimiter, header) = ([0x12, 0], [0x0a, 2, 0, 0]);
+        let key = [&delimiter[..], &header, &[0x32, 2, 0x10, 0]].concat();
+        assert_eq!(read(&key), Some((PacketRole::Restart, true)));
+        assert_eq!(read(&[0x32, 1, 0x30]), Some((PacketRole::Reference, true)));
+        assert_eq!(read(&[0x32, 1, 0x00]), Some((PacketRole::Reference, false)), "a key frame that is not shown");
+        assert_eq!(read(&[0x1a, 1, 0x80]), Some((PacketRole::Reference, true)), "a frame that was decoded earlier");
+        assert_eq!(read(&[0x32, 1, 0x20, 0x30, 0x30]), Some((PacketRole::Reference, true)), "without a size");
+        for (why, data) in [
+            ("nothing", &[][..]),
+            ("only a delimiter", &delimiter),
+            ("a still picture", &[0x0a, 1, 0x10, 0x32, 1, 0x10]),
+            ("two shown frames", &[0x32, 1, 0x10, 0x32, 1, 0x30]),
+            ("a spatial layer", &[0x36, 0x08, 1, 0x10]),
+            ("a list of tiles", &[0x42, 0, 0x32, 1, 0x10]),
+            ("the forbidden bit", &[0xb2, 1, 0x10]),
+            ("a size beyond the end", &[0x32, 3, 0x10]),
+            ("half a size", &[0x32, 0x80]),
+            ("an empty frame", &[0x32, 0]),
+        ] {
+            assert_eq!(read(data), None, "{why}");
         }
     }
 

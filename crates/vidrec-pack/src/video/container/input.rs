@@ -4,6 +4,7 @@
 //! therefore cannot take a name for a URL, an option or a pattern, and it recognizes the container by content
 //! alone. No protocol is allowed, so a playlist cannot open other files.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ffmpeg_next::format::context::{self, StreamIo};
@@ -22,11 +23,33 @@ use vidrec_format::error::Error;
 /// How many bytes FFmpeg reads from the file at a time.
 const READ_BYTES: usize = 128 << 10;
 
+/// When reading a file has to be done. An open file that is read for several clips gets a new time for each.
+#[derive(Debug, Clone)]
+pub(crate) struct Deadline(Arc<Mutex<Instant>>);
+
+impl Deadline {
+    pub fn new(at: Instant) -> Self {
+        Deadline(Arc::new(Mutex::new(at)))
+    }
+
+    pub fn at(&self) -> Instant {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn set(&self, at: Instant) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = at;
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.at()
+    }
+}
+
 /// An open container. Its video stream is chosen, and all others are discarded.
 pub(crate) struct Input {
     context: context::Input,
     stream: usize,
-    deadline: Instant,
+    deadline: Deadline,
     file_bytes: u64,
     failure: ReadFailure,
     heard: Heard,
@@ -43,7 +66,7 @@ pub(crate) enum NextPacket {
 
 impl Input {
     /// Opens a file and chooses its video stream.
-    pub fn open(file: &VideoFile, deadline: Instant) -> Result<Self, VideoError> {
+    pub fn open(file: &VideoFile, deadline: &Deadline) -> Result<Self, VideoError> {
         let mut input = Input::open_any(file, deadline)?;
         let stream = choose_stream(&input.context)?;
         input.choose(stream)?;
@@ -52,7 +75,7 @@ impl Input {
 
     /// Opens a file and chooses the audio stream that FFmpeg ranks first; returns `None` if it has none.
     pub fn open_audio(file: &VideoFile, deadline: Instant) -> Result<Option<Self>, VideoError> {
-        let mut input = Input::open_any(file, deadline)?;
+        let mut input = Input::open_any(file, &Deadline::new(deadline))?;
         let best = input.context.streams().best(media::Type::Audio).map(|stream| stream.index());
         best.map(|stream| input.choose(stream).map(|()| input)).transpose()
     }
@@ -69,10 +92,10 @@ impl Input {
         encrypted(medium == Some(media::Type::Audio), how)
     }
 
-    fn open_any(file: &VideoFile, deadline: Instant) -> Result<Self, VideoError> {
+    fn open_any(file: &VideoFile, deadline: &Deadline) -> Result<Self, VideoError> {
         let mut source = file.open()?;
         source.refuse_playlist()?;
-        let encryption = Encryption::of(&mut source, deadline)?;
+        let encryption = Encryption::of(&mut source, deadline.at())?;
         let (file_bytes, failure) = (source.bytes, source.failure.clone());
         let io = StreamIo::from_read_seek_with_capacity(source, READ_BYTES).map_err(|e| open_error(&e, None))?;
         let mut options = Dictionary::new();
@@ -80,12 +103,13 @@ impl Input {
         options.set("protocol_whitelist", "none");
         // Demuxers compare these checksums only on request.
         options.set("err_detect", "crccheck");
-        let late = move || Instant::now() >= deadline;
+        let (deadline, interrupt) = (deadline.clone(), deadline.clone());
+        let late = move || interrupt.is_over();
         let (opened, said) = log::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
         failure.check(Stage::Open)?;
         let context = match opened {
             Ok(context) => context,
-            Err(_) if late() => return Err(timeout("opening")),
+            Err(_) if deadline.is_over() => return Err(timeout("opening")),
             Err(e) => return Err(open_error(&e, said.first.as_deref())),
         };
         let mut heard = Heard::default();
@@ -103,8 +127,8 @@ impl Input {
         &self.heard
     }
 
-    pub fn deadline(&self) -> Instant {
-        self.deadline
+    pub fn deadline(&self) -> &Deadline {
+        &self.deadline
     }
 
     pub fn stream_info(&self) -> Result<StreamInfo, VideoError> {
@@ -129,7 +153,7 @@ impl Input {
     /// `av_read_frame` is final, as it is for the `ffmpeg` program.
     pub fn next(&mut self) -> Result<NextPacket, VideoError> {
         loop {
-            if Instant::now() >= self.deadline {
+            if self.deadline.is_over() {
                 return Err(timeout("reading"));
             }
             let mut packet = Packet::empty();

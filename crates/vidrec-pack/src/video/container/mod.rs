@@ -7,12 +7,16 @@ mod encryption;
 mod input;
 mod matroska;
 mod mp4;
+mod obu;
 mod packets;
+mod parameter_sets;
+mod replay;
 mod source;
+mod sps;
 mod stream;
 
 pub(crate) use anatomy::{Anatomy, PacketRole};
-pub(crate) use input::{Input, NextPacket};
+pub(crate) use input::{Deadline, Input, NextPacket};
 pub(crate) use packets::{Note, PacketClock, Packets};
 pub(crate) use source::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
 pub(crate) use stream::{StreamInfo, matrix_from_bytes};

@@ -1,25 +1,24 @@
 //! Holds the packets of the video stream: reads them once to count them, then replays them as often as needed.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use ffmpeg_next::packet::{Ref, side_data};
 use ffmpeg_next::{Packet, ffi};
 
-use super::anatomy::{Anatomy, Syntax};
+use super::anatomy::{self, Anatomy, Syntax};
 use super::input::{Input, NextPacket};
 use super::matroska::{self, Checksums};
+use super::parameter_sets::{self, ParameterSets};
+use super::replay::Replay;
 use super::source::VideoFile;
 use super::stream::StreamInfo;
 use crate::video::error::{VideoError, words};
 use crate::video::log::Heard;
 use crate::video::timeline::Timeline;
 
-/// The bytes of memory that a packet takes besides its data, for structures of FFmpeg and of its allocator.
-const PACKET_OVERHEAD: usize = 512;
-
 /// What vidrec remembers of every packet.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Note {
     pub pts: Option<i64>,
     pub dts: Option<i64>,
@@ -28,17 +27,29 @@ pub(crate) struct Note {
     pub hidden: bool,
     /// What the data says about itself, if vidrec understands it.
     pub anatomy: Option<Anatomy>,
+    /// Whether the packet has parameter sets. Later pictures may need these even if they do not refer to its picture.
+    pub parameter_sets: bool,
+    /// Whether a decoder that got only the first packet and this one has all parameter sets that count from here on.
+    pub stands_alone: bool,
 }
 
 impl Note {
-    fn of(packet: &Packet, syntax: Option<Syntax>) -> Self {
-        let readable = syntax.filter(|_| !changes_parameters(packet));
+    fn of(packet: &Packet, syntax: Option<Syntax>, sets: &mut ParameterSets) -> Self {
+        let readable = syntax.zip(new_syntax(packet, syntax)).filter(|(old, new)| old == new).zip(packet.data());
+        let carried = readable.and_then(|((syntax, _), data)| {
+            let record = new_extradata(packet).map(|record| parameter_sets::of_extradata(syntax, &record));
+            let mut carried = record.unwrap_or_else(|| Some(Default::default()))?;
+            carried.extend(parameter_sets::of_packet(syntax, data)?);
+            Some(carried)
+        });
         Note {
             pts: packet.pts(),
             dts: packet.dts(),
             key: packet.is_key(),
             hidden: packet.size() == 0 || is_hidden(packet),
-            anatomy: readable.zip(packet.data()).and_then(|(syntax, data)| syntax.read(data)),
+            anatomy: readable.and_then(|((syntax, _), data)| syntax.read(data)),
+            parameter_sets: carried.as_ref().is_none_or(|carried| !carried.is_empty()),
+            stands_alone: sets.take(carried),
         }
     }
 
@@ -94,10 +105,7 @@ fn misplaced(times: &[i64]) -> usize {
 
 /// All packets of one stream, in the file's order.
 pub(crate) struct Packets {
-    file: VideoFile,
-    deadline: Instant,
-    /// `None` if the stream was too long to keep.
-    kept: Option<Vec<Packet>>,
+    replay: RefCell<Replay>,
     notes: Vec<Note>,
     /// Packets that the demuxer marked as damaged.
     pub corrupt: u64,
@@ -118,19 +126,18 @@ impl Packets {
         file: VideoFile,
         keep_bytes: usize,
     ) -> Result<Self, VideoError> {
-        let checksums = matroska::check(&file, &stream.container, input.deadline())?;
+        let checksums = matroska::check(&file, &stream.container, input.deadline().at())?;
         let mut all = Packets {
-            file,
-            deadline: input.deadline(),
-            kept: Some(Vec::new()),
+            replay: RefCell::new(Replay::new(file, input.deadline().clone(), keep_bytes)),
             notes: Vec::new(),
             corrupt: 0,
             heard: Heard::default(),
             checksums,
             read_error: None,
         };
-        let syntax = Syntax::of(&stream.parameters);
-        let mut bytes = 0usize;
+        let extradata = anatomy::extradata(&stream.parameters);
+        let syntax = Syntax::of(stream.parameters.id(), extradata);
+        let mut sets = ParameterSets::of(syntax, extradata);
         loop {
             let packet = match input.next()? {
                 NextPacket::Packet(packet) => packet,
@@ -140,13 +147,9 @@ impl Packets {
                     return Ok(all);
                 }
             };
-            all.notes.push(Note::of(&packet, syntax));
+            all.notes.push(Note::of(&packet, syntax, &mut sets));
             all.corrupt += u64::from(packet.is_corrupt());
-            bytes = bytes.saturating_add(packet.size()).saturating_add(PACKET_OVERHEAD);
-            match &mut all.kept {
-                Some(kept) if bytes <= keep_bytes => kept.push(packet),
-                _ => all.kept = None,
-            }
+            all.replay.get_mut().take(packet);
         }
     }
 
@@ -206,20 +209,19 @@ impl Packets {
         feed: Option<&[bool]>,
         mut each: impl FnMut(u64, &Packet) -> Result<(), E>,
     ) -> Result<(), E> {
-        let fed = |i: usize| feed.is_none_or(|f| f.get(i) == Some(&true));
-        if let Some(kept) = &self.kept {
-            return kept.iter().enumerate().filter(|&(i, _)| fed(i)).try_for_each(|(i, p)| each(i as u64, p));
-        }
-        let mut input = Input::open(&self.file, self.deadline)?;
-        let end = feed.and_then(|f| f.iter().rposition(|&f| f)).map_or(usize::MAX, |last| last + 1);
-        for i in 0..end {
-            match input.next()? {
-                NextPacket::Packet(packet) if fed(i) => each(i as u64, &packet)?,
-                NextPacket::Packet(_) => {}
-                NextPacket::End(_) => break,
+        let mut replay = self.replay.borrow_mut();
+        for i in (0..self.notes.len()).filter(|&i| feed.is_none_or(|feed| feed.get(i) == Some(&true))) {
+            match replay.get(i)? {
+                Some(packet) => each(i as u64, packet)?,
+                None => break,
             }
         }
         Ok(())
+    }
+
+    /// Keeps no more packets than a video should that is read again later.
+    pub fn rest(&mut self) {
+        self.replay.get_mut().rest();
     }
 }
 
@@ -230,9 +232,18 @@ fn is_hidden(packet: &Packet) -> bool {
     unsafe { (*packet.as_ptr()).flags & ffi::AV_PKT_FLAG_DISCARD != 0 }
 }
 
-/// Whether the packet has new parameters for the decoder.
-fn changes_parameters(packet: &Packet) -> bool {
-    packet.side_data().any(|d| matches!(d.kind(), side_data::Type::NewExtraData | side_data::Type::ParamChange))
+/// Returns the configuration record that replaces that of the stream from the packet on, if it has one.
+fn new_extradata(packet: &Packet) -> Option<Vec<u8>> {
+    let mut data = packet.side_data();
+    data.find(|d| d.kind() == side_data::Type::NewExtraData).map(|d| d.data().to_vec())
+}
+
+/// Returns the syntax of the stream from a packet on; `None` if it is unknown.
+fn new_syntax(packet: &Packet, syntax: Option<Syntax>) -> Option<Syntax> {
+    if packet.side_data().any(|d| d.kind() == side_data::Type::ParamChange) {
+        return None;
+    }
+    new_extradata(packet).map_or(syntax, |record| Syntax::of(syntax?.codec(), &record))
 }
 
 #[cfg(test)]
@@ -240,7 +251,7 @@ mod tests {
     use super::*;
 
     fn clock(times: impl Iterator<Item = (i64, i64)>) -> PacketClock {
-        let note = |(pts, dts)| Note { pts: Some(pts), dts: Some(dts), key: false, hidden: false, anatomy: None };
+        let note = |(pts, dts)| Note { pts: Some(pts), dts: Some(dts), key: false, hidden: false, ..Note::default() };
         PacketClock::of(&times.map(note).collect::<Vec<_>>())
     }
 

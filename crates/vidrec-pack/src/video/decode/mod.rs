@@ -11,5 +11,5 @@ mod times;
 
 pub(crate) use needed::PacketMap;
 pub(crate) use pass::DecodePass;
-pub(crate) use result::{Keep, PassResult};
+pub(crate) use result::Keep;
 pub(crate) use taker::Make;

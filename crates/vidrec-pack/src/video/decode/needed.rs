@@ -44,15 +44,25 @@ pub(crate) struct Expected {
 
 impl PacketMap {
     /// Returns the map of a stream. This requires that nothing indicates damage, all packets are understood, and
-    /// their number is the one that the container claims.
-    pub fn of(packets: &Packets, stream: &StreamInfo) -> Option<Self> {
+    /// their number is the one that the container claims. The error says what is missing.
+    pub fn of(packets: &Packets, stream: &StreamInfo) -> Result<Self, String> {
         // Times that restart, or that are decoding times, do not tell in which order pictures are shown.
-        match packets.clock() {
-            PacketClock::Restarts => return None,
-            PacketClock::Ascends if stream.delay > 0 && packets.may_reorder() => return None,
-            PacketClock::Ascends | PacketClock::Reorders => {}
+        let notes = match packets.clock() {
+            PacketClock::Restarts => Err("its times begin again in the middle"),
+            PacketClock::Ascends if stream.delay > 0 && packets.may_reorder() => {
+                Err("its times are those at which packets are decoded")
+            }
+            PacketClock::Ascends | PacketClock::Reorders => packets
+                .intact_notes(stream)
+                .ok_or("it has signs of damage, or another number of packets than its container claims"),
+        };
+        let notes = notes.map_err(str::to_owned)?;
+        if notes.iter().any(|note| note.anatomy.is_none()) {
+            let (codec, container) = (stream.codec, &stream.container);
+            return Err(format!("vidrec cannot tell what some packets of {codec} in {container} need"));
         }
-        Self::new(packets.intact_notes(stream)?, stream.reorder)
+        let contradicts = "its packets contradict each other, or do not begin with a key frame";
+        Self::new(notes, stream.reorder).ok_or_else(|| contradicts.to_owned())
     }
 
     /// Returns the map of packets, if they do not contradict themselves or each other.
@@ -70,12 +80,11 @@ impl PacketMap {
             return None;
         }
         let top_layer = anatomies.iter().map(|a| a.layer).max()?;
-        // A skipped packet must not hold parameters that later packets need.
-        let skips = !anatomies[1..].iter().any(|a| a.parameter_sets);
         let mut start = 0;
         let mut packets = Vec::with_capacity(notes.len());
         for (i, (note, anatomy)) in notes.iter().zip(&anatomies).enumerate() {
-            if skips && anatomy.role == PacketRole::Restart {
+            // A decoder that starts here must not need parameters of a skipped packet.
+            if note.stands_alone && anatomy.role == PacketRole::Restart {
                 start = i;
             }
             packets.push(MapEntry {
@@ -84,7 +93,7 @@ impl PacketMap {
                 shown: anatomy.shown && !note.hidden,
                 disposable: anatomy.role == PacketRole::Disposable
                     && anatomy.layer == top_layer
-                    && !anatomy.parameter_sets,
+                    && !note.parameter_sets,
                 start,
             });
         }
@@ -149,13 +158,15 @@ mod tests {
                     'P' => PacketRole::Reference,
                     _ => PacketRole::Disposable,
                 };
-                let anatomy = Anatomy { role, shown: true, layer: 0, moves_ahead: false, parameter_sets: false };
+                let anatomy = Anatomy { role, shown: true, layer: 0, moves_ahead: false };
                 Note {
                     pts: Some(pts),
                     dts: None,
                     key: role == PacketRole::Restart,
                     hidden: false,
                     anatomy: Some(anatomy),
+                    parameter_sets: false,
+                    stands_alone: true,
                 }
             })
             .collect()
@@ -186,10 +197,11 @@ mod tests {
     #[test]
     fn parameter_sets_on_the_way_are_not_skipped() {
         let mut packets = two_groups();
-        packets[5].anatomy.as_mut().unwrap().parameter_sets = true;
+        packets[5].parameter_sets = true;
+        assert_eq!(fed(&packets, &[6]), [0, 5, 6, 7]);
+        packets[5].stands_alone = false;
         assert_eq!(fed(&packets, &[6]), [0, 1, 4, 5, 6, 7]);
-        packets[5].anatomy.as_mut().unwrap().parameter_sets = false;
-        packets[2].anatomy.as_mut().unwrap().parameter_sets = true;
+        packets[2].parameter_sets = true;
         assert_eq!(fed(&packets, &[4]), [0, 1, 2, 4]);
     }
 

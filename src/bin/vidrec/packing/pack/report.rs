@@ -148,6 +148,7 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
     };
     line(r.resumed_at.unwrap_or(0), "video", "of them done before the interruption");
     line(r.short, "video", "with fewer frames than requested");
+    line(r.decoded_whole, "segment", "took a decode of the whole video");
     line(r.thinned, "video", "with more frames than --max-frames, of which only some were taken");
     line(r.warnings.len() as u64, "video", "packed despite faults");
     let list = format!("skipped, see {out}/{}", r.failures_file.as_deref().unwrap_or_default());

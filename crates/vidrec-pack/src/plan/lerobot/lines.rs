@@ -1,0 +1,23 @@
+//! Files of version 2 with a JSON object on each line.
+
+use std::fs;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use vidrec_format::error::{Error, Result};
+use vidrec_format::limits;
+
+/// Reads the objects of all lines.
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
+    let text = fs::read_to_string(path).map_err(|e| Error::io("read the data set", path, e))?;
+    let mut objects = Vec::new();
+    for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        if objects.len() as u64 == limits::MAX_ORDINALS {
+            return Err(Error::limit("there are too many lines").file(path).expected(limits::MAX_ORDINALS));
+        }
+        let object = serde_json::from_str(line);
+        objects.push(object.map_err(|e| Error::usage(format!("line {}: {e}", i + 1)).file(path))?);
+    }
+    Ok(objects)
+}

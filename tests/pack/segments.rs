@@ -1,0 +1,113 @@
+//! Segments of one video: the same clips as when each is packed alone, and little more decoded than once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use vidrec::Dataset;
+
+use crate::common::ffmpeg_videos;
+use crate::common::skip::has_ffmpeg;
+
+/// Three pieces with other parameter sets, joined without encoding them again: 12 s of 25 frames a second.
+fn joined(folder: &Path) -> PathBuf {
+    let make = |args: &str, name: &str| {
+        let args: Vec<&str> = args.split_whitespace().collect();
+        ffmpeg_videos::make_in(folder, &args, name).unwrap();
+    };
+    for (i, refs) in [1, 4, 2].into_iter().enumerate() {
+        let sound = format!("-f lavfi -i sine=frequency={}:duration=4", 300 + 200 * i);
+        let video = format!("-f lavfi -i testsrc2=s=160x96:r=25:d=4 {sound} -c:v libx264 -g 20 -refs {refs}");
+        make(&format!("{video} -pix_fmt yuv420p -c:a aac"), &format!("{i}.mp4"));
+    }
+    fs::write(folder.join("list.txt"), "file 0.mp4\nfile 1.mp4\nfile 2.mp4\n").unwrap();
+    make("-f concat -safe 0 -i list.txt -c copy", "joined.mp4");
+    folder.join("joined.mp4")
+}
+
+fn manifest(folder: &Path, name: &str, file: &str, seconds: &[u32]) {
+    let rows: String = seconds.iter().map(|s| format!("{file},{s},{}\n", s + 1)).collect();
+    fs::write(folder.join(name), format!("path,start,end\n{rows}")).unwrap();
+}
+
+fn pack(folder: &Path, manifest: &str, more: &[&str]) -> (Dataset, Value) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+    command.current_dir(folder).args(["pack", manifest, "-o", "set", "--if-exists", "replace", "--json"]);
+    let run = command.args(more).output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    (Dataset::open(folder.join("set")).unwrap(), serde_json::from_slice(&run.stdout).unwrap())
+}
+
+/// All that a clip holds.
+fn content(set: &Dataset, i: u64) -> (Vec<(Vec<u8>, i64)>, Value, Vec<i16>) {
+    let clip = set.clip(i).unwrap();
+    let frames = clip.frames().map(|frame| frame.unwrap()).map(|frame| (frame.jpeg().to_vec(), frame.pts())).collect();
+    let sound = clip.track("audio").unwrap().unwrap().numbers::<i16>().unwrap().to_vec();
+    (frames, serde_json::to_value(clip.attributes().unwrap()).unwrap(), sound)
+}
+
+#[test]
+fn segments_are_the_same_together_and_alone_and_cost_about_one_decode() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path();
+    joined(folder);
+    let seconds: Vec<u32> = (0..12).collect();
+    let flags = ["--all", "--audio", "16000"];
+    let alone: Vec<_> = seconds
+        .iter()
+        .map(|&second| {
+            manifest(folder, "one.csv", "joined.mp4", &[second]);
+            content(&pack(folder, "one.csv", &flags).0, 0)
+        })
+        .collect();
+    for (name, order, threads) in [
+        ("in order", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "1"),
+        ("on several threads", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "3"),
+        ("back and forth", [7, 0, 8, 3, 11, 2, 5, 1, 10, 4, 9, 6], "1"),
+    ] {
+        manifest(folder, "all.csv", "joined.mp4", &order);
+        let (set, report) = pack(folder, "all.csv", &[&flags[..], &["--threads", threads]].concat());
+        for (i, second) in (0..).zip(order) {
+            assert!(content(&set, i) == alone[second as usize], "{name}: second {second}");
+        }
+        assert_eq!((&report["decoded_whole"], &report["warnings"]), (&0.into(), &Value::Array(Vec::new())), "{name}");
+    }
+    let count = |content: &(_, Value, _), key: &str| content.1["video"][key].as_u64().unwrap();
+    let decoded: u64 = alone.iter().map(|clip| count(clip, "frames") - count(clip, "undecoded_frames")).sum();
+    // Each begins with the key frame before it, and each decodes the first frame of the file.
+    assert!(decoded < 300 + 12 * (20 + 1), "{decoded} of 300 frames");
+}
+
+#[test]
+fn videos_that_have_to_be_decoded_whole_are_named_once() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let temp = tempfile::tempdir().unwrap();
+    let args = "-f lavfi -i testsrc2=s=64x48:r=25:d=4 -c:v mpeg4 -bf 2 -g 20";
+    ffmpeg_videos::make_in(temp.path(), &args.split(' ').collect::<Vec<_>>(), "old.avi").unwrap();
+    manifest(temp.path(), "all.csv", "old.avi", &[0, 1, 2]);
+    let (_, report) = pack(temp.path(), "all.csv", &[]);
+    let whole: Vec<&str> =
+        report["warnings"].as_array().unwrap().iter().map(|w| w["message"].as_str().unwrap()).collect();
+    let whole: Vec<_> = whole.into_iter().filter(|message| message.contains("decode of the whole video")).collect();
+    assert_eq!((report["decoded_whole"].as_u64(), whole.len()), (Some(3), 1), "{report}");
+    assert!(whole[0].contains("mpeg4 in avi"), "{whole:?}");
+}
+
+#[test]
+fn a_plan_counts_a_video_once() {
+    let temp = tempfile::tempdir().unwrap();
+    fs::write(temp.path().join("a.mp4"), [0; 1000]).unwrap();
+    manifest(temp.path(), "all.csv", "a.mp4", &[0, 1, 2, 3]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+    let run =
+        command.current_dir(temp.path()).args(["plan", "all.csv", "-o", "plan", "--parts", "2", "--json"]).output();
+    let told: Value = serde_json::from_slice(&run.unwrap().stdout).unwrap();
+    let counts = ["videos", "files", "bytes", "parts"].map(|key| told[key].as_u64());
+    assert_eq!(counts, [Some(4), Some(1), Some(1000), Some(2)], "{told}");
+}
