@@ -117,7 +117,9 @@ impl Robot {
         let mut lines = String::new();
         for (episode, length) in LENGTHS.iter().enumerate() {
             let one = set.select((0..CAMERAS.len()).map(|camera| (camera * LENGTHS.len() + episode) as u64)).unwrap();
-            export(&one, &self.path("one"), &LeRobotOptions::default(), &mut no_progress).unwrap();
+            let mut options = LeRobotOptions::default();
+            options.fps = Some("30".parse().unwrap()); // one episode has a single frame
+            export(&one, &self.path("one"), &options, &mut no_progress).unwrap();
             for camera in CAMERAS {
                 let of_camera =
                     |set: &str, file: &str| self.path(&format!("{set}/videos/observation.images.{camera}/{file}"));

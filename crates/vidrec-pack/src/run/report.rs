@@ -9,8 +9,8 @@ use crate::work::PackedClip;
 use vidrec_dataset::writer::ClipInfo;
 use vidrec_jpeg::Scores;
 
-/// The number of warnings among which the same one is not repeated.
-const SEGMENTS: usize = 1000;
+/// What the notes of videos have in common that were decoded whole for each of their segments.
+const WHOLE: &str = "took a decode of the whole video";
 
 /// The result of a run. The program prints it as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub struct PackReport {
     /// clips have only some of them.
     #[serde(default)]
     pub thinned: u64,
-    /// The number of segments for each of which a whole video was decoded. A warning says of each such video why.
+    /// The number of segments for each of which a whole video was decoded. A note says of each such video why.
     #[serde(default)]
     pub decoded_whole: u64,
     /// The number of videos without sound, if sound was asked for.
@@ -193,8 +193,7 @@ impl PackReport {
                     self.warnings.push(Warning { source: job.source.clone(), message });
                 }
                 if let Some(why) = &troubles.decoded_whole {
-                    let message = format!("each of its segments took a decode of the whole video: {why}");
-                    self.warn_once(Warning { source: job.source.clone(), message });
+                    self.note_once(format!("{}: each of its segments {WHOLE}: {why}", job.source));
                 }
             }
             Outcome::Failed(failure) => {
@@ -264,15 +263,21 @@ impl PackReport {
         self.bytes = self.bytes.saturating_add(next.bytes);
         self.track_bytes = self.track_bytes.saturating_add(next.track_bytes);
         self.seconds += next.seconds;
-        next.warnings.iter().for_each(|warning| self.warn_once(warning.clone()));
+        self.warnings.extend_from_slice(&next.warnings);
+        next.whole_decodes().for_each(|note| self.note_once(note.to_owned()));
         self.add_failures(next.failures.clone());
     }
 
-    /// Adds a warning, unless a segment of the same video has brought it.
-    fn warn_once(&mut self, warning: Warning) {
-        if !self.warnings.iter().rev().take(SEGMENTS).any(|other| *other == warning) {
-            self.warnings.push(warning);
+    /// Adds a note, unless a segment of the same video has brought it.
+    fn note_once(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
         }
+    }
+
+    /// Returns the notes that name videos which were decoded whole for each of their segments, and say why.
+    pub fn whole_decodes(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(String::as_str).filter(|note| note.contains(WHOLE))
     }
 
     /// Adds videos that were skipped.

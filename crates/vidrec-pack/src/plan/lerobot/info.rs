@@ -148,7 +148,7 @@ fn version(text: &str) -> Result<u8> {
     let e =
         Error::usage("vidrec reads LeRobot data sets of versions 2 and 3").expected("codebase_version v2.1 or v3.0");
     let e = e.found(if text.is_empty() { "none" } else { text });
-    Err(e.help("convert it with LeRobot, or use a version of vidrec that supports it"))
+    Err(e.help("this version of vidrec does not support it; convert it with LeRobot"))
 }
 
 /// Reads a split such as `"train": "0:50"`.

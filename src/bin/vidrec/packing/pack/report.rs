@@ -11,6 +11,7 @@ pub fn tell(report: &PackReport) {
     for w in &report.warnings {
         output::tell(format_args!("{}: packed, but {}", w.source, w.message));
     }
+    report.whole_decodes().for_each(output::tell);
     for f in &report.failures {
         output::tell(format_args!("{}: skipped (stage {}): {}", f.source, f.stage, f.error));
     }
