@@ -130,11 +130,11 @@ fn a_format_without_room_for_tracks_says_which_it_leaves_out() {
     };
     let clips = rows(metadata::Rows::Clips);
     let action = serde_json::json!({
-        "name": "action", "type": "i16", "shape": [2, 3], "timing": "rate", "count": 2,
+        "name": "action", "type": "i16", "shape": [2, 3], "timing": "rate", "count": 100,
         "first_ns": -(1i64 << 60) - 1, "rate": [30_000, 1001],
     });
     assert!(clips[1]["tracks"].as_array().unwrap().contains(&action), "{:#}", clips[1]["tracks"]);
-    assert_eq!((clips[0]["tracks"].as_array().unwrap().len(), &clips[2]["tracks"]), (8, &serde_json::Value::Null));
+    assert_eq!((clips[0]["tracks"].as_array().unwrap().len(), &clips[2]["tracks"]), (9, &serde_json::Value::Null));
     assert_eq!(rows(metadata::Rows::Frames).len(), 8);
 }
 
