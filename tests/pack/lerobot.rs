@@ -117,8 +117,8 @@ impl Robot {
         let mut lines = String::new();
         for (episode, length) in LENGTHS.iter().enumerate() {
             let one = set.select((0..CAMERAS.len()).map(|camera| (camera * LENGTHS.len() + episode) as u64)).unwrap();
-            let mut options = LeRobotOptions::default();
-            options.fps = Some("30".parse().unwrap()); // one episode has a single frame
+            // One episode has a single frame.
+            let options = LeRobotOptions { fps: Some("30".parse().unwrap()), ..LeRobotOptions::default() };
             export(&one, &self.path("one"), &options, &mut no_progress).unwrap();
             for camera in CAMERAS {
                 let of_camera =

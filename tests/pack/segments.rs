@@ -40,8 +40,10 @@ fn pack(folder: &Path, manifest: &str, more: &[&str]) -> (Dataset, Value) {
     (Dataset::open(folder.join("set")).unwrap(), serde_json::from_slice(&run.stdout).unwrap())
 }
 
-/// All that a clip holds.
-fn content(set: &Dataset, i: u64) -> (Vec<(Vec<u8>, i64)>, Value, Vec<i16>) {
+/// All that a clip holds: JPEGs with their times, attributes, and sound.
+type Content = (Vec<(Vec<u8>, i64)>, Value, Vec<i16>);
+
+fn content(set: &Dataset, i: u64) -> Content {
     let clip = set.clip(i).unwrap();
     let frames = clip.frames().map(|frame| frame.unwrap()).map(|frame| (frame.jpeg().to_vec(), frame.pts())).collect();
     let sound = clip.track("audio").unwrap().unwrap().numbers::<i16>().unwrap().to_vec();
