@@ -49,7 +49,7 @@ fn difference(path: &Path, choice: Choice) -> (Option<String>, u32) {
 }
 
 /// Clips of many codecs and structures, and whether less than everything is decoded of them.
-const MADE: [(&str, &str, bool); 28] = [
+const MADE: [(&str, &str, bool); 30] = [
     ("plain.mp4", "-c:v libx264 -g 250", true),
     ("pyramid.mp4", "-c:v libx264 -bf 7 -b-pyramid normal -g 30", true),
     ("strict.mkv", "-c:v libx264 -bf 3 -b-pyramid strict -g 12", true),
@@ -77,6 +77,8 @@ const MADE: [(&str, &str, bool); 28] = [
     ("xvid.avi", "-c:v mpeg4 -bf 2 -g 10", false),
     ("mpeg2.mpg", "-c:v mpeg2video -bf 2 -g 10", false),
     ("theora.ogv", "-c:v libtheora -g 10", false),
+    ("mjpeg.mp4", "-c:v mjpeg", true),
+    ("mjpeg.mkv", "-c:v mjpeg -huffman default", true),
     ("mjpeg.avi", "-c:v mjpeg", false),
 ];
 

@@ -51,6 +51,8 @@ pub(crate) enum Syntax {
     Vp8,
     Vp9,
     Av1,
+    /// JPEGs, which may leave their tables to an earlier one.
+    Jpeg,
     /// Every picture stands alone.
     Intra,
 }
@@ -69,6 +71,7 @@ impl Syntax {
             Id::VP8 => Some(Syntax::Vp8),
             Id::VP9 => Some(Syntax::Vp9),
             Id::AV1 => Some(Syntax::Av1),
+            Id::MJPEG => Some(Syntax::Jpeg),
             Id::PRORES | Id::DNXHD => Some(Syntax::Intra),
             _ => None,
         }
@@ -82,6 +85,7 @@ impl Syntax {
             Syntax::Vp8 => Id::VP8,
             Syntax::Vp9 => Id::VP9,
             Syntax::Av1 => Id::AV1,
+            Syntax::Jpeg => Id::MJPEG,
             Syntax::Intra => Id::PRORES,
         }
     }
@@ -94,6 +98,7 @@ impl Syntax {
             Syntax::Vp8 => vp8(data),
             Syntax::Vp9 => vp9(data),
             Syntax::Av1 => av1(data),
+            Syntax::Jpeg => jpeg(data),
             Syntax::Intra => Some(Anatomy::plain(PacketRole::Restart)),
         }
     }
@@ -134,6 +139,28 @@ impl<'a> Iterator for Units<'a> {
         };
         self.data = rest;
         Some(Ok(unit))
+    }
+}
+
+/// Reads the markers of a JPEG up to its first scan, by ITU-T T.81, annex B. FFmpeg's decoder keeps tables and what it
+/// learns of some comments and application data, so only a JPEG stands alone that has its tables and nothing of the latter.
+fn jpeg(data: &[u8]) -> Option<Anatomy> {
+    let (mut rest, mut quantizers, mut codes) = (data.strip_prefix(b"\xff\xd8")?, false, false);
+    loop {
+        let ([0xff, marker, high, low], _) = rest.split_first_chunk::<4>()? else { return None };
+        let length = usize::from(u16::from_be_bytes([*high, *low]));
+        let segment = rest.get(4..length.checked_add(2)?)?;
+        match marker {
+            0xda => return (quantizers && codes).then(|| Anatomy::plain(PacketRole::Restart)),
+            0xdb => quantizers = true,
+            0xc4 => codes = true,
+            0xc0 | 0xdd => {}
+            0xe0 if segment.starts_with(b"JFIF\0") => {}
+            // What FFmpeg's encoder says of itself.
+            0xfe if segment.starts_with(b"Lavc") => {}
+            _ => return None,
+        }
+        rest = &rest[2 + length..];
     }
 }
 
@@ -328,6 +355,31 @@ mod tests {
         let expected = [false, true, false, false, true, false];
         assert_eq!(starts.map(|start| moves(H264, &[0, 2, 0x41, start])), expected);
         assert!(moves(HEVC, &[3, 1 << 1, 1, 0x80]) && !moves(HEVC, &[3, 21 << 1, 1, 0x80]));
+    }
+
+    #[test]
+    fn a_jpeg_with_its_tables_stands_alone() {
+        let segment = |marker: u8, data: &[u8]| [&[0xff, marker, 0, data.len() as u8 + 2], data].concat();
+        let jpeg = |segments: &[(u8, &[u8])]| {
+            let segments = segments.iter().flat_map(|(marker, data)| segment(*marker, data));
+            [0xff, 0xd8].into_iter().chain(segments).collect::<Vec<u8>>()
+        };
+        let tables: [(u8, &[u8]); 4] = [(0xdb, &[0; 65]), (0xc0, &[8; 15]), (0xc4, &[0; 17]), (0xda, &[0; 10])];
+        let with = |marker: u8, data: &'static [u8]| [&[(marker, data)], &tables[..]].concat();
+        for whole in [tables.to_vec(), with(0xe0, b"JFIF\0\x01\x01"), with(0xdd, &[0, 2]), with(0xfe, b"Lavc59.37.100")]
+        {
+            assert_eq!(role(Syntax::Jpeg, &jpeg(&whole)), Some(PacketRole::Restart));
+        }
+        for other in [with(0xe0, b"AVI1\0"), with(0xfe, b"CS=ITU601"), with(0xee, b"Adobe"), with(0xc2, &[8; 15])] {
+            assert_eq!(role(Syntax::Jpeg, &jpeg(&other)), None);
+        }
+        for without in [0, 2] {
+            let mut some = tables.to_vec();
+            some.remove(without);
+            assert_eq!(role(Syntax::Jpeg, &jpeg(&some)), None);
+        }
+        let whole = jpeg(&tables);
+        assert!((0..whole.len() - 12).all(|end| role(Syntax::Jpeg, &whole[..end]).is_none()));
     }
 
     #[test]

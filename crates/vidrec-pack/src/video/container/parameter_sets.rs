@@ -116,7 +116,7 @@ pub(super) fn of_extradata<'a>(syntax: Syntax, extradata: &'a [u8]) -> Option<Se
             let _ = take(4);
             return of_packet(syntax, rest);
         }
-        Syntax::Vp8 | Syntax::Vp9 | Syntax::Intra => {}
+        Syntax::Vp8 | Syntax::Vp9 | Syntax::Jpeg | Syntax::Intra => {}
     }
     Some(sets)
 }
@@ -138,7 +138,7 @@ pub(super) fn of_packet(syntax: Syntax, data: &[u8]) -> Option<Sets> {
                 }
             }
         }
-        Syntax::Vp8 | Syntax::Vp9 | Syntax::Intra => {}
+        Syntax::Vp8 | Syntax::Vp9 | Syntax::Jpeg | Syntax::Intra => {}
     }
     Some(sets)
 }
