@@ -213,7 +213,9 @@ fn parts_of_a_plan_read_remote_videos() {
 fn what_nothing_can_be_listed_of_is_refused() {
     let Some(videos) = Videos::plain() else { return };
     let url = videos.server.url();
-    for (input, word) in [(format!("{url}/"), "has to be a video"), (format!("{url}/list.csv"), "copy the manifest")] {
+    for (input, word) in
+        [(format!("{url}/"), "web servers do not list their files"), (format!("{url}/list.csv"), "copy the manifest")]
+    {
         let run = videos.run(&["pack", &input, "-o", "out"]);
         assert_eq!(run.status.code(), Some(1), "{}", said(&run));
         assert!(said(&run).contains(word), "{}", said(&run));
