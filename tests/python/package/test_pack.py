@@ -17,7 +17,7 @@ from vidrec import _progress
 ROOT = Path(__file__).parents[3]
 # What makes no sense in Python: the report is a dataclass, a part of a plan and the recipe have functions of their own, and
 # the rules for frames are values of `frames`.
-PROGRAM_ONLY = {"json", "help", "output", "part", "write_recipe", "storage", "no_isolate", "fps", "every", "all", "keyframes"}
+PROGRAM_ONLY = {"json", "help", "output", "part", "tasks", "write_recipe", "storage", "no_isolate", "fps", "every", "all", "keyframes"}
 # What the program takes in other forms: TMPDIR, --no-isolate, and --storage KEY=VALUE several times.
 PYTHON_ONLY = {
     "isolate", "scratch", "storage_options", "storage_timeout", "only_publisher", "commit_every"
