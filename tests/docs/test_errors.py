@@ -91,7 +91,9 @@ def test_stages_of_a_pack():
 
 def test_counts_of_a_pack():
     troubles = between(source("crates/vidrec-pack/src/run/outcome.rs"), "pub(crate) struct Troubles {")
-    assert codes("What was odd about videos that were packed") == {"short", *re.findall(r"pub (\w+): (?:u64|bool)", troubles)}
+    counts = set(re.findall(r"pub (\w+): (?:u64|bool)", troubles))
+    # The reason is told, too.
+    assert codes("What was odd about videos that were packed") == {"short", "decoded_whole", *counts}
 
 
 def test_states_of_parts():
