@@ -4,8 +4,8 @@
 
 It makes its own data. One robot has a camera in front and one on its wrist, and commands ten times a second; the other has
 only the camera in front, and its commands are larger. Each frame is a sample, as in LeRobot: what lies beyond the episode is
-padded, and masks say so. Actions are normalized by the statistics of each robot. A run that is stopped goes on with any number
-of ranks (``--state``).
+padded, and masks say so. Actions are normalized by the statistics of each robot. A stopped run resumes on any number of
+ranks (``--state``).
 """
 
 import argparse
@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("--samples", type=int, default=48, help="of a step, in all processes")
     parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("--state", type=Path, help="where a run goes on, and is written to")
+    parser.add_argument("--state", type=Path, help="the file that a run resumes from and writes")
     args = parser.parse_args()
     args.data.mkdir(parents=True, exist_ok=True)
     for robot in ROBOTS:

@@ -2,7 +2,7 @@
 """Train a tiny video-language model of random weights with the Trainer of transformers, on the CPU.
 
     python examples/train_vlm.py train --output run --steps 20            clips of any size and length, and their captions
-    python examples/train_vlm.py train --output run --steps 40 --resume   goes on after the clips of the last checkpoint
+    python examples/train_vlm.py train --output run --steps 40 --resume   resumes after the clips of the last checkpoint
 
 `train` is from `vidrec pack LIST.jsonl --fps 2`, with captions. Samples of one size are packed to a budget of tokens. For
 real training, take weights and tokenizer of a model, and its prompts in place of the bytes of the captions.
@@ -104,7 +104,7 @@ def main() -> None:
         shuffle=True,
     ).map(inputs)
     options = {"max_steps": args.steps, "save_steps": 1, "logging_steps": 1, "learning_rate": 1e-3, "report_to": "none"}
-    # The loader goes on by its own state, without a look at the clips before.
+    # The loader resumes from its own state, without looking at earlier clips.
     options.update(ignore_data_skip=True, disable_tqdm=True, use_cpu=True, remove_unused_columns=False)
     place = Place()
     trainer = WithLoader(

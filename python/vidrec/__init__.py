@@ -52,7 +52,7 @@ from .loader import Loader
 from .memory import DecodedCache, Prefetch
 from .mixing import Mix, Source, mix
 from .orders import Blocks, Homes, Shuffled, Weighted
-from .own import Camera
+from .own_options import Camera
 from .packing import Every, Fps, Psnr, Ssim
 from .parts import pack_part, plan, plan_status, publish
 from .reports import report

@@ -21,7 +21,7 @@ from .errors import UsageError
 from .frames import Uniform
 from .memory import DecodedCache, Prefetch
 from .orders import Blocks, Homes, Order, Shuffled, Weighted
-from .own import CROPS, FRAMES, CropGiven, FramesGiven, Own, one, probability, refused
+from .own_options import CROPS, FRAMES, CropGiven, FramesGiven, Own, one, probability, refused
 from .tracks import TrackWindow
 from .words import Channels, Dtype, Last, Layout, OnBadFrame, Output
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Mapping, Sequence
 
 from ._values import Value
-from .own import Camera
+from .own_options import Camera
 from .words import CamerasCrop, Missing
 
 

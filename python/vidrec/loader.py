@@ -51,7 +51,7 @@ from .dataset import Dataset, open
 from .errors import Error, LoaderWarning, MapError, UsageError
 from .mixing import Mix
 from .monitor import Monitor
-from .own import CropGiven, FramesGiven
+from .own_options import CropGiven, FramesGiven
 from .results import LoaderStats
 from .tracks import TrackWindow
 from .words import Channels, Last, Layout, OnBadFrame, Output

@@ -13,7 +13,7 @@ from .colors import ColorJitter, Normalize
 from .dataset import Dataset, opened, picture_stats_of, track_stats_of
 from .errors import UsageError
 from .frames import Uniform
-from .own import FRAMES, CropGiven, FramesGiven, Own, one
+from .own_options import FRAMES, CropGiven, FramesGiven, Own, one
 from .results import TrackStats
 from .tracks import TrackWindow
 from .words import MixLabels

@@ -181,7 +181,7 @@ def llama_factory(batch: Batch[Any]) -> Dict[str, Any]:
     Raises
     ------
     UsageError
-        The samples differ in rate, of which LLaMA-Factory has one, or the frames are no such bytes.
+        The samples differ in rate, of which LLaMA-Factory has one, or the frames are not such bytes.
     """
     rates = _rates(batch)
     rate = float(np.median(rates or [1.0]))
@@ -208,7 +208,7 @@ def ms_swift(batch: Batch[Any]) -> List[List[Image]]:
     Raises
     ------
     UsageError
-        A sample has another rate, or the frames are no such bytes.
+        A sample has another rate, or the frames are not such bytes.
     """
     _check_rates(_rates(batch), _SWIFT, f"ms_swift: expected samples of {_SWIFT:g} frames a second")
     return _pictures(batch)

@@ -414,7 +414,7 @@ fn a_source_with_options_of_its_own_gives_what_it_gives_alone() {
             }
         }
         assert_eq!(seen, [10, 10, 10], "shares are exact");
-        // A run that stops goes on with the same samples.
+        // A resumed run continues with the same samples.
         let state = loader.state(0, 3);
         let resumed = Loader::resume_mix(&mix, plain(4), &state).unwrap();
         let batches = |loader: &Loader| {

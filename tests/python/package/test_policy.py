@@ -1,5 +1,5 @@
 """The example of a policy: two robots of other cameras in a mix, samples for each frame with history and chunks of actions that
-each robot normalizes by its own statistics, and a run that goes on with other ranks."""
+each robot normalizes by its own statistics, and a run that resumes on other ranks."""
 import importlib.util
 import itertools
 import json

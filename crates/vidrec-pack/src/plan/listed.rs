@@ -1,7 +1,7 @@
 //! A location in object storage as an input: the videos below it, as its server lists them.
 //!
-//! A list may be too long for the memory, so it goes to a file on this machine as it arrives. If the program ends before
-//! the list does, the next one goes on behind the last object in the file.
+//! A list may be too long for memory, so vidrec writes it to a file on this machine as it arrives. If the program ends before
+//! the list does, the next run continues after the last object in the file.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -40,7 +40,7 @@ pub(super) struct ObjectList {
 }
 
 impl ObjectList {
-    /// Lists the objects below a location, or goes on with a list that was interrupted.
+    /// Lists the objects below a location, or continues a list that was interrupted.
     ///
     /// # Errors
     ///

@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Run {
     }
 }
 
-/// What is shown behind the last line of a loader.
+/// What is shown after the last line of a loader.
 const ENDED: &str = "  the loader has ended";
 
 /// Turns lines into text and prints it.

@@ -49,7 +49,7 @@ impl Replay {
         }
     }
 
-    /// Keeps no more packets than a stream should that is needed later. It goes on where it is.
+    /// Keeps no more packets from here on. The stream continues from its current place.
     pub fn rest(&mut self) {
         if self.bytes > WINDOW {
             self.input = None;
