@@ -219,7 +219,7 @@ impl Packets {
         Ok(())
     }
 
-    /// Keeps no more packets than a video should that is read again later.
+    /// From here on, keeps only a few packets, for a video that is read again later.
     pub fn rest(&mut self) {
         self.replay.get_mut().rest();
     }

@@ -49,7 +49,7 @@ impl Replay {
         }
     }
 
-    /// Keeps no more packets from here on. The stream continues from its current place.
+    /// From here on, keeps at most [`WINDOW`] bytes of packets, for a stream that is read again later.
     pub fn rest(&mut self) {
         if self.bytes > WINDOW {
             self.input = None;
