@@ -1,7 +1,7 @@
 //! Mixes of data sets.
 
 use pyo3::prelude::*;
-use vidrec::{MixLabels, MixOptions};
+use vidrec::MixOptions;
 
 use crate::dataset::Dataset;
 use crate::error::{raise, to_json, usage};
@@ -17,35 +17,14 @@ impl Mix {
     }
 }
 
-/// The weight of each source.
-type Weights = Vec<(String, f64)>;
-/// For some sources the label of each class.
-type Maps = Vec<(String, Vec<(String, u32)>)>;
-
 #[pymethods]
 impl Mix {
-    /// `labels` is a word, unless there are `maps`. `own` is the JSON of the options of each source.
+    /// `options` is JSON.
     #[new]
-    fn new(
-        py: Python<'_>,
-        sources: Vec<(String, PyRef<'_, Dataset>, f64)>,
-        samples_per_epoch: Option<u64>,
-        window: u32,
-        schedule: Vec<(u64, Weights)>,
-        labels: &str,
-        maps: Option<Maps>,
-        own: &str,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, sources: Vec<(String, PyRef<'_, Dataset>, f64)>, options: &str) -> PyResult<Self> {
         let sources: Vec<_> =
             sources.into_iter().map(|(name, set, weight)| (name, set.get().clone(), weight)).collect();
-        let labels = match (labels, maps) {
-            (_, Some(maps)) => MixLabels::Maps(maps),
-            ("joined", None) => MixLabels::Joined,
-            ("separate", None) => MixLabels::Separate,
-            _ => return Err(usage(format!("mix: labels: expected 'joined', 'separate' or maps, found {labels:?}"))),
-        };
-        let own = serde_json::from_str(own).map_err(|e| usage(format!("mix: {e}")))?;
-        let options = MixOptions { samples_per_epoch, window, schedule, labels, own };
+        let options: MixOptions = serde_json::from_str(options).map_err(|e| usage(format!("mix: {e}")))?;
         py.detach(|| vidrec::Mix::new(sources, options)).map(Mix).map_err(raise)
     }
 

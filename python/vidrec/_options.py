@@ -280,11 +280,11 @@ def to_json(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) 
     return json.dumps({name: _plain(value) for name, value in told.items() if value is not None})
 
 
-def own_to_json(own: Mapping[str, Own]) -> str:
-    """The options that some sources have of their own, as the library reads them."""
+def own_options(own: Mapping[str, Own]) -> Dict[str, Any]:
+    """The options that some sources have of their own, as the library reads them, for JSON."""
     names = ("frames", "crop", "flip", "color", "normalize", "tracks")
     told = {source: {name: _of_field(name, getattr(given, name)) for name in names} for source, given in own.items()}
-    return json.dumps({source: {n: v for n, v in each.items() if v is not None} for source, each in told.items()})
+    return {source: {n: v for n, v in each.items() if v is not None} for source, each in told.items()}
 
 
 def _tagged(value: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
 import operator
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, get_args
 
 from . import _vidrec
-from ._options import own_to_json, windows
+from ._options import own_options, windows
 from ._storage import Path
 from .colors import ColorJitter, Normalize
 from .dataset import Dataset, opened, picture_stats_of, track_stats_of
@@ -153,11 +155,11 @@ class Mix:
         self.names, self.sources = list(given), {name: source.data for name, source in given.items()}
         steps = [(_count("schedule", step, 0), _weights(given)) for step, given in schedule]
         samples = None if samples_per_epoch is None else _count("samples_per_epoch", samples_per_epoch, 1)
-        word = labels if isinstance(labels, str) else "given"
-        maps = None if isinstance(labels, str) else [(source, _labels(source, given)) for source, given in labels.items()]
-        named = [(name, source.data._inner, source.weight) for name, source in given.items()]
         window = min(_count("window", window, 1), 2**32 - 1)
-        self._inner = _vidrec.Mix(named, samples, window, steps, word, maps, own_to_json(given))
+        rule = _rule(labels)
+        options = {"samples_per_epoch": samples, "window": window, "schedule": steps, "labels": rule, "own": own_options(given)}
+        named = [(name, source.data._inner, source.weight) for name, source in given.items()]
+        self._inner = _vidrec.Mix(named, json.dumps(options))
         self._recipe = (given, samples, window, _steps(steps), labels)
         return self
 
@@ -233,9 +235,12 @@ def _source(name: str, given: Any) -> Any:
 
 def _weight(name: str, value: Any) -> float:
     try:
-        return float(value)
+        weight = float(value)
     except (TypeError, ValueError):
-        raise UsageError(f"mix: the weight of {name!r}: expected a number, found {value!r}") from None
+        weight = math.nan
+    if not math.isfinite(weight):
+        raise UsageError(f"mix: the weight of {name!r}: expected a finite number, found {value!r}")
+    return weight
 
 
 def _weights(given: Mapping[str, float]) -> List[Tuple[str, float]]:
@@ -245,6 +250,15 @@ def _weights(given: Mapping[str, float]) -> List[Tuple[str, float]]:
 def _steps(steps: List[Tuple[int, List[Tuple[str, float]]]]) -> List[Tuple[int, Dict[str, float]]]:
     """The schedule in the form in which it is given."""
     return [(step, dict(weights)) for step, weights in steps]
+
+
+def _rule(labels: Any) -> Any:
+    """The rule for labels, as the library reads it."""
+    if isinstance(labels, Mapping):
+        return {"maps": [(source, _labels(source, given)) for source, given in labels.items()]}
+    if labels in get_args(MixLabels):
+        return labels
+    raise UsageError(f"mix: labels: expected 'joined', 'separate' or labels of sources, found {labels!r}")
 
 
 def _labels(source: str, given: Mapping[Union[str, int], int]) -> List[Tuple[str, int]]:

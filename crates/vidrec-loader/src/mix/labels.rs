@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
 use vidrec_dataset::{Clip, Dataset, joined_classes};
 use vidrec_format::error::{Error, Result};
 
 /// The rule for the labels of a [`Mix`](super::Mix).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+///
+/// As JSON (serde): `"joined"`, `"separate"` or `{"maps": [[source, [[class, label], …]], …]}`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum MixLabels {
     /// Classes are joined by name, as [`merge`](vidrec_dataset::edit::merge) joins them. Those of the first source

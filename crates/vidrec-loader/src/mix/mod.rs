@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use labels::LabelMaps;
+use serde::{Deserialize, Serialize};
 
 pub use counts::SourceCount;
 pub use labels::MixLabels;
@@ -22,7 +23,10 @@ use vidrec_sampler::order::{Mixed, Order, Shares, SourceOrder};
 const WINDOW: u32 = 16;
 
 /// The rules for drawing from a [`Mix`].
-#[derive(Debug, Clone, PartialEq)]
+///
+/// As JSON (serde): an object with these fields. Those that are not named have their defaults.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct MixOptions {
     /// The number of samples in an epoch. Default `None`: as many as all sources have.
     pub samples_per_epoch: Option<u64>,
