@@ -7,7 +7,7 @@ processors of transformers, :func:`llama_factory` for LLaMA-Factory, and :func:`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, List
+from typing import TYPE_CHECKING, Any, Dict, List, Sequence, Union
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ _SWIFT = 2.0
 
 @dataclass(frozen=True)
 class Patches:
-    """The samples of a batch, one after another in one sequence of patches. Frames that pad a sample are not in it.
+    """The samples of one batch or several, one after another in one sequence of patches. Frames that pad a sample are not in it.
 
     Attributes
     ----------
@@ -51,16 +51,23 @@ class Patches:
     padding: int
 
 
-def patchify(batch: Batch[torch.Tensor], *, patch: int = 14, merge: int = 2, temporal_patch: int = 2) -> Patches:
-    """Cut the frames of a batch into patches, in the layout of the video processors of Qwen2-VL.
+def patchify(
+    batch: Union[Batch[torch.Tensor], Sequence[Batch[torch.Tensor]]],
+    *,
+    patch: int = 14,
+    merge: int = 2,
+    temporal_patch: int = 2,
+) -> Patches:
+    """Cut the frames of batches into patches, in the layout of the video processors of Qwen2-VL.
 
     The patches of a sample stand in the order of time, and those that become one token stand together. The last frame is
     repeated where it takes more to fill a patch. The values are those of the frames: let the loader normalize them.
 
     Parameters
     ----------
-    batch : Batch
-        Of tensors in the layout BTCHW, on any device, as from a loader with :class:`vidrec.SmartResize`.
+    batch : Batch or sequence of Batch
+        Of tensors in the layout BTCHW, on any device, as from a loader with :class:`vidrec.SmartResize`. Several batches make one
+        sequence, in which videos of different sizes follow each other.
     patch : int, default 14
         Rows and columns of a patch; 16 for Qwen3-VL.
     merge : int, default 2
@@ -87,6 +94,28 @@ def patchify(batch: Batch[torch.Tensor], *, patch: int = 14, merge: int = 2, tem
     >>> patches.pixel_values_videos.shape, patches.video_grid_thw.tolist()
     (torch.Size([288, 1176]), [[4, 6, 6], [4, 6, 6]])
     """
+    batches = [batch] if isinstance(batch, Batch) else list(batch)
+    if not batches:
+        raise UsageError("patchify: expected a batch or several, found none")
+    return _joined([_of_batch(each, patch, merge, temporal_patch) for each in batches])
+
+
+def _joined(parts: List[Patches]) -> Patches:
+    """Several sequences as one."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *[len(part.pixel_values_videos) for part in parts]]).tolist()
+    ends = [part.cu_seqlens[1:] + start for part, start in zip(parts, starts)]
+    return Patches(
+        torch.cat([part.pixel_values_videos for part in parts]),
+        torch.cat([part.video_grid_thw for part in parts]),
+        torch.cat([parts[0].cu_seqlens[:1], *ends]),
+        torch.cat([part.second_per_grid_ts for part in parts]),
+        sum(part.padding for part in parts),
+    )
+
+
+def _of_batch(batch: Batch[torch.Tensor], patch: int, merge: int, temporal_patch: int) -> Patches:
     frames = batch.frames
     side = patch * merge
     is_plain = frames.ndim == 5 and frames.shape[1] == batch.times.shape[1]

@@ -186,6 +186,24 @@ def test_samples_are_packed_to_a_budget_and_runs_resume_exactly(native, ranks):
                 assert clips == expected and torch.equal(patches.pixel_values_videos, same.pixel_values_videos)
 
 
+def test_batches_of_different_sizes_make_one_sequence(native):
+    loader = vidrec.Loader(native, frames=AllFrames(), crop=CROP, batching=TokenBudget(72, patch=(2, 28, 28), buckets=[6, 12]))
+    batches = list(loader)
+    assert len({tuple(batch.frames.shape[-2:]) for batch in batches}) == 3
+    together, parts = vlm.patchify(batches), [vlm.patchify(batch) for batch in batches]
+    ends = together.cu_seqlens.tolist()
+    assert len(ends) == len(VIDEOS) + 1 and together.cu_seqlens.dtype == torch.int32
+    samples = [(part, b) for part in parts for b in range(len(part.video_grid_thw))]
+    assert ends[0] == 0 and ends[-1] == len(together.pixel_values_videos)
+    for start, end, grid, (part, b) in zip(ends, ends[1:], together.video_grid_thw, samples):
+        alone = part.pixel_values_videos[part.cu_seqlens[b] : part.cu_seqlens[b + 1]]
+        assert torch.equal(together.pixel_values_videos[start:end], alone) and torch.equal(grid, part.video_grid_thw[b])
+    assert together.padding == sum(part.padding for part in parts) > 0
+    assert torch.equal(together.second_per_grid_ts, torch.cat([part.second_per_grid_ts for part in parts]))
+    with pytest.raises(vidrec.UsageError, match="found none"):
+        vlm.patchify([])
+
+
 def test_frames_that_do_not_fill_patches_are_refused(native):
     with pytest.raises(vidrec.UsageError, match=r"multiples of 28.*\(1, 5, 3, 72, 96\)"):
         vlm.patchify(vidrec.Loader(native, 1, frames=AllFrames(), crop=(72, 96)).batch(0, 0))
