@@ -1,7 +1,7 @@
 //! Segments of one video: the same clips as when each is packed alone, and little more decoded than once.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -11,19 +11,24 @@ use crate::common::ffmpeg_videos;
 use crate::common::skip::has_ffmpeg;
 
 /// Three pieces with other parameter sets, joined without encoding them again: 12 s of 25 frames a second.
-fn joined(folder: &Path) -> PathBuf {
-    let make = |args: &str, name: &str| {
-        let args: Vec<&str> = args.split_whitespace().collect();
-        ffmpeg_videos::make_in(folder, &args, name).unwrap();
-    };
+fn joined(folder: &Path) {
     for (i, refs) in [1, 4, 2].into_iter().enumerate() {
         let sound = format!("-f lavfi -i sine=frequency={}:duration=4", 300 + 200 * i);
         let video = format!("-f lavfi -i testsrc2=s=160x96:r=25:d=4 {sound} -c:v libx264 -g 20 -refs {refs}");
-        make(&format!("{video} -pix_fmt yuv420p -c:a aac"), &format!("{i}.mp4"));
+        make(folder, &format!("{video} -pix_fmt yuv420p -c:a aac"), &format!("{i}.mp4"));
     }
-    fs::write(folder.join("list.txt"), "file 0.mp4\nfile 1.mp4\nfile 2.mp4\n").unwrap();
-    make("-f concat -safe 0 -i list.txt -c copy", "joined.mp4");
-    folder.join("joined.mp4")
+    join(folder, &["0.mp4", "1.mp4", "2.mp4"]);
+}
+
+fn make(folder: &Path, args: &str, name: &str) {
+    let args: Vec<&str> = args.split_whitespace().collect();
+    ffmpeg_videos::make_in(folder, &args, name).unwrap();
+}
+
+fn join(folder: &Path, names: &[&str]) {
+    let list: String = names.iter().map(|name| format!("file {name}\n")).collect();
+    fs::write(folder.join("list.txt"), list).unwrap();
+    make(folder, "-f concat -safe 0 -i list.txt -c copy", "joined.mp4");
 }
 
 fn manifest(folder: &Path, name: &str, file: &str, seconds: &[u32]) {
@@ -91,14 +96,32 @@ fn videos_that_have_to_be_decoded_whole_are_named_once() {
         return;
     }
     let temp = tempfile::tempdir().unwrap();
-    let args = "-f lavfi -i testsrc2=s=64x48:r=25:d=4 -c:v mpeg4 -bf 2 -g 20";
-    ffmpeg_videos::make_in(temp.path(), &args.split(' ').collect::<Vec<_>>(), "old.avi").unwrap();
+    make(temp.path(), "-f lavfi -i testsrc2=s=64x48:r=25:d=4 -c:v mpeg4 -bf 2 -g 20", "old.avi");
     manifest(temp.path(), "all.csv", "old.avi", &[0, 1, 2]);
     let (_, report) = pack(temp.path(), "all.csv", &[]);
     let whole: Vec<&str> = report["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
     let whole: Vec<_> = whole.into_iter().filter(|note| note.contains("decode of the whole video")).collect();
     assert_eq!((report["decoded_whole"].as_u64(), whole.len()), (Some(3), 1), "{report}");
     assert!(whole[0].contains("mpeg4 in avi"), "{whole:?}");
+}
+
+/// Where a file without colors follows one with colors, FFmpeg's decoder keeps those, so decoding cannot begin there.
+#[test]
+fn joined_files_of_mixed_colors_are_named() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let temp = tempfile::tempdir().unwrap();
+    let colors = "-colorspace bt709 -color_primaries bt709 -color_trc bt709";
+    for (name, seconds, more) in [("plain.mp4", 1, ""), ("told.mp4", 1, colors), ("long.mp4", 4, "")] {
+        let video = format!("-f lavfi -i testsrc2=s=64x48:r=25:d={seconds} -c:v libx264 -g 5 {more}");
+        make(temp.path(), &video, name);
+    }
+    join(temp.path(), &["plain.mp4", "told.mp4", "long.mp4"]);
+    manifest(temp.path(), "all.csv", "joined.mp4", &[0, 4]);
+    let (_, report) = pack(temp.path(), "all.csv", &[]);
+    assert_eq!(report["decoded_whole"], 2, "{report}");
+    assert!(report["notes"].to_string().contains("key frames do not decode by themselves"), "{report}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use vidrec_dataset::writer::ClipInfo;
 use vidrec_jpeg::Scores;
 
 /// What the notes of videos have in common that were decoded whole for each of their segments.
-const WHOLE: &str = "took a decode of the whole video";
+const WHOLE: &str = "took a decode of the whole video, or of most of it";
 
 /// The result of a run. The program prints it as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub struct PackReport {
     /// clips have only some of them.
     #[serde(default)]
     pub thinned: u64,
-    /// The number of segments for each of which a whole video was decoded. A note says of each such video why.
+    /// The number of segments for each of which a whole video, or most of it, was decoded. A note says of each such video why.
     #[serde(default)]
     pub decoded_whole: u64,
     /// The number of videos without sound, if sound was asked for.

@@ -79,7 +79,7 @@ pub struct VideoFacts {
     /// The number of frames that were not decoded because no wanted frame needs them. They are counted by their
     /// packets, and damage in them stays unknown. Always 0 with [`Decode::All`](super::Decode::All).
     pub undecoded_frames: u32,
-    /// Why the whole video was decoded for a segment of it, if it was.
+    /// Why the whole video, or most of it, was decoded for a segment of it, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decoded_whole: Option<String>,
     /// Whether it has more frames than its clip may have, so that the clip has only some of them.

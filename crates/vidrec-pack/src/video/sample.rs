@@ -171,9 +171,10 @@ impl Video {
         run(self, choose, make).map_err(|e| e.of_file(self.file.path()))
     }
 
-    /// Returns why every frame takes a decode of the whole video, if its packets have been read and show that.
-    pub(crate) fn why_whole(&self) -> Option<&str> {
-        self.known.as_ref()?.map.as_ref()?.as_ref().err().map(String::as_str)
+    /// Returns why every frame takes a decode of the whole video or of most of it, if its packets have been read and show
+    /// that.
+    pub(crate) fn why_whole(&self) -> Option<String> {
+        self.known.as_ref()?.map.as_ref()?.as_ref().map_or_else(|why| Some(why.clone()), PacketMap::why_whole)
     }
 
     /// Reads the packets, unless they are known.

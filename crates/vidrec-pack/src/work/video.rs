@@ -48,7 +48,7 @@ pub(super) fn sample(
     };
     let sampled = video.sample_part(choose, &mut make);
     // A whole video has to be decoded for nearly all that is taken of it alone.
-    let why_whole = video.why_whole().filter(|_| recipe.shared.is_some()).map(str::to_owned);
+    let why_whole = video.why_whole().filter(|_| recipe.shared.is_some());
     if let Some(stamp) = recipe.shared {
         open.put(path, stamp, video);
     }

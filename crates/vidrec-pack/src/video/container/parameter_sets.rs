@@ -18,6 +18,9 @@ type Sets = BTreeMap<Key, Vec<u8>>;
 /// The type of a sequence parameter set of H.264.
 const SPS: u8 = 7;
 
+/// The version of x264, from a message beside the pictures, which FFmpeg's decoder keeps until there is another.
+const BUILD: Key = (6, 0);
+
 /// The parameter sets that a decoder has after a number of packets.
 pub(super) struct ParameterSets {
     /// `None` if some could not be read.
@@ -27,12 +30,15 @@ pub(super) struct ParameterSets {
     begun: bool,
     /// What FFmpeg's decoder of H.264 thinks of the colors after the first packet, and after all so far.
     colors: (Colors, Colors),
+    /// The version of x264 in the first packet.
+    first_build: Option<Vec<u8>>,
 }
 
 impl ParameterSets {
     /// Those that come with the stream, in `extradata`.
     pub fn of(syntax: Option<Syntax>, extradata: &[u8]) -> Self {
-        let mut sets = ParameterSets { current: None, changed: false, begun: false, colors: Default::default() };
+        let colors = Default::default();
+        let mut sets = ParameterSets { current: None, changed: false, begun: false, colors, first_build: None };
         sets.current =
             syntax.and_then(|syntax| of_extradata(syntax, extradata)).filter(|all| sets.see_colors(all).is_some());
         sets
@@ -44,8 +50,8 @@ impl ParameterSets {
     /// packets up to this one. A set that was changed must be in the packet with all others, because FFmpeg forgets
     /// those that depend on one that changes.
     ///
-    /// FFmpeg's decoder of H.264 also keeps the colors of earlier sets where a set has none. So they have to be those that
-    /// the other decoder keeps.
+    /// FFmpeg's decoder of H.264 also keeps the colors of earlier sets where a set has none, and the version of x264. So
+    /// they have to be those that the other decoder keeps.
     pub fn take(&mut self, carried: Option<Sets>) -> bool {
         let begun = std::mem::replace(&mut self.begun, true);
         let alone = carried.as_ref().and_then(|carried| self.see_colors(carried));
@@ -58,8 +64,8 @@ impl ParameterSets {
             return !self.changed;
         };
         let sequences = current.keys().chain(carried.keys()).filter(|(kind, _)| *kind == SPS).collect::<BTreeSet<_>>();
-        let is_whole =
-            current.keys().all(|key| carried.contains_key(key)) && sequences.len() <= 1 && alone == Some(self.colors.1);
+        let is_kept = |(key, now)| carried.contains_key(key) || *key == BUILD && self.first_build.as_ref() == Some(now);
+        let is_whole = current.iter().all(is_kept) && sequences.len() <= 1 && alone == Some(self.colors.1);
         for (key, bytes) in carried {
             let differs = current.get(&key) != Some(&bytes);
             self.changed |= begun && differs;
@@ -67,6 +73,7 @@ impl ParameterSets {
         }
         if !begun {
             self.colors.0 = self.colors.1;
+            self.first_build = current.get(&BUILD).cloned();
         }
         !self.changed || is_whole
     }
@@ -160,7 +167,7 @@ fn add(syntax: Syntax, unit: &[u8], sets: &mut Sets) -> Option<()> {
         (true, 6) => {
             // FFmpeg decodes what some versions of x264 wrote in another way.
             if let Some(build) = x264_build(unit) {
-                sets.insert((kind, 0), build);
+                sets.insert(BUILD, build);
             }
             return Some(());
         }
@@ -215,6 +222,16 @@ mod tests {
         assert_eq!(alone(&[&[], &[&other], &[&other, PPS[0]]]), [true, false, true], "one of two");
         assert_eq!(alone(&[&[], &[PPS[1]], &[&same, PPS[0]], &[&same, PPS[0], PPS[1]]]), [true, false, false, true]);
         assert_eq!(alone(&[&[], &[&[0x67, 66]], &[&same, PPS[0]]]), [true, false, false], "half a set");
+    }
+
+    #[test]
+    fn the_version_of_x264_has_to_be_that_of_the_first_packet() {
+        let (other, told): (_, [&[u8]; 2]) = (sps(31), [b"\x06x264 - core 164", b"\x06x264 - core 9"]);
+        let joined: &[&[u8]] = &[&other, PPS[0]];
+        assert_eq!(alone(&[&[told[0]], &[told[0], &other, PPS[0]], joined, &[]]), [true, true, true, false]);
+        assert_eq!(alone(&[&[told[0]], joined, joined]), [true; 3], "which a decoder keeps");
+        assert_eq!(alone(&[&[told[0]], &[told[1], &other, PPS[0]], joined]), [true, true, false]);
+        assert_eq!(alone(&[&[], &[told[1], &other, PPS[0]], joined]), [true, true, false]);
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub(crate) struct PacketMap {
     packets: Vec<MapEntry>,
     /// The packet of each frame, in presentation order.
     shown: Vec<usize>,
+    /// The packets at which a decoder could start, but for parameters from packets before them, and all such packets.
+    restarts: (usize, usize),
 }
 
 struct MapEntry {
@@ -80,12 +82,13 @@ impl PacketMap {
             return None;
         }
         let top_layer = anatomies.iter().map(|a| a.layer).max()?;
-        let mut start = 0;
+        let (mut start, mut restarts) = (0, (0, 0));
         let mut packets = Vec::with_capacity(notes.len());
         for (i, (note, anatomy)) in notes.iter().zip(&anatomies).enumerate() {
             // A decoder that starts here must not need parameters of a skipped packet.
-            if note.stands_alone && anatomy.role == PacketRole::Restart {
-                start = i;
+            if anatomy.role == PacketRole::Restart {
+                restarts = (restarts.0 + usize::from(!note.stands_alone), restarts.1 + 1);
+                start = if note.stands_alone { i } else { start };
             }
             packets.push(MapEntry {
                 pts: note.pts.or((!anatomy.shown).then_some(0))?,
@@ -105,7 +108,15 @@ impl PacketMap {
             return None;
         }
         let shown = in_order.into_iter().filter(|&i| packets[i].shown).collect();
-        Some(PacketMap { packets, shown })
+        Some(PacketMap { packets, shown, restarts })
+    }
+
+    /// Returns why nearly every frame takes a decode from the first packets on; `None` if most key frames can be decoded by
+    /// themselves.
+    pub fn why_whole(&self) -> Option<String> {
+        let (dependent, all) = self.restarts;
+        let why = "what they say about colors, or their parameters, depends on earlier packets";
+        (2 * dependent > all).then(|| format!("{dependent} of {all} key frames do not decode by themselves: {why}"))
     }
 
     /// Returns what to decode for the frames `wanted`, by ordinal; `None` if there is no such frame.
