@@ -72,6 +72,7 @@ class LoaderKeywords(SampleKeywords, total=False):
     pin_memory: bool
     device: Union[str, torch.device, None]
     device_cache: Optional[Size]
+    process: bool
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class Options:
     threads: Optional[int] = None
     prefetch: PrefetchGiven = 4
     decoded_cache: CacheGiven = None
+    process: bool = False
 
     def __post_init__(self) -> None:
         keep = self._keep
@@ -174,6 +176,11 @@ class Options:
         prefetch: Any = self.prefetch
         most = parse_bytes(prefetch.bytes) if isinstance(prefetch.bytes, str) else prefetch.bytes
         return prefetch.batches, most or 1
+
+    def depth(self, batch_bytes: int) -> int:
+        """Batches of this size that are made ahead."""
+        batches, most = self.ahead()
+        return max(1, min(batches, most // max(1, batch_bytes)))
 
     def device_room(self) -> int:
         """Bytes of JPEGs that a device keeps."""
@@ -270,7 +277,7 @@ def to_json(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) 
     """The options as the library reads them. A value of one of several classes is under the name of its class."""
     told = {field.name: getattr(options, field.name) for field in fields(options)}
     # These are Python's alone.
-    for name in ("output", "pin_memory", "device", "device_cache"):
+    for name in ("output", "pin_memory", "device", "device_cache", "process"):
         del told[name]
     layout = "BTHWC" if options.layout == "channels_last_3d" else options.layout
     # The sources of a mix have orders of their own.

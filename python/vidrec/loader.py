@@ -146,6 +146,9 @@ class Loader(Generic[B]):
         Batches that are made ahead.
     decoded_cache : int, str or DecodedCache, optional
         Keep decoded frames in memory that all processes of the machine share, at most this much, such as ``"200GB"``.
+    process : bool, default False
+        Make batches in a process of their own, whose threads do not slow down those of the training loop. It decodes into
+        memory that both share. Batches are the same. Memory that is pinned, or your own, takes a copy. Needs Linux.
 
     Raises
     ------
@@ -237,6 +240,7 @@ class Loader(Generic[B]):
         threads: Optional[int] = None,
         prefetch: PrefetchGiven = 4,
         decoded_cache: CacheGiven = None,
+        process: bool = False,
     ) -> None:
         # How it is written, before there is anything else in this function.
         given = {name: value for name, value in locals().items() if name not in ("self", "dataset")}
@@ -309,10 +313,18 @@ class Loader(Generic[B]):
         wanted = (os.getpid(), rank, world_size, self._resumed)
         if self._engine is None or self._made_for != wanted:
             options = _options.to_json(self._asked, isinstance(self.dataset, Mix), rank, world_size)
-            self._engine = engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
+            self._engine = engine = self._started(options)
             self._feed = None if self._device is None else self._fed(engine, self._device)
             self._made_for = wanted
         return self._engine
+
+    def _started(self, options: str) -> _vidrec.Engine:
+        """An engine whose threads are in this process, or one with the same methods that has a process of its own."""
+        if not self._asked.process:
+            return _vidrec.Engine(self.dataset._inner, options, self._resumed)
+        from ._apart.engine import Engine
+
+        return cast(_vidrec.Engine, Engine(self.dataset, options, self._resumed, self._asked.depth))
 
     def _fed(self, engine: _vidrec.Engine, device: Any) -> Feed:
         from ._device.feed import Feed
@@ -633,9 +645,7 @@ class _Iterator(Generic[B]):
             for tensor in loader._out:
                 self._provide(tensor)
         else:
-            batches, most = loader._asked.ahead()
-            depth = min(batches, most // max(1, self._engine.batch_bytes()))
-            for _ in range(max(1, depth)):
+            for _ in range(loader._asked.depth(self._engine.batch_bytes())):
                 self._provide_pinned()
 
     def __iter__(self) -> Iterator[B]:
@@ -660,8 +670,9 @@ class _Iterator(Generic[B]):
             else:
                 frames, inner = self._next_into(self._into)
         except Error:
-            # The batch could not be made; the next one still comes.
-            self._advance()
+            # The batch could not be made; the next one still comes, unless nobody is left to make it.
+            if not getattr(self._engine, "is_lost", False):
+                self._advance()
             raise
         if inner is None:
             self._finish()
@@ -686,8 +697,8 @@ class _Iterator(Generic[B]):
             self._finish()
             raise StopIteration
         if isinstance(started, Error):
-            # The batch could not be made; the next one still comes.
-            self._advance()
+            if not getattr(self._engine, "is_lost", False):
+                self._advance()
             raise started
         try:
             inner, frames = feed.finish(started, self._epoch, self._number)

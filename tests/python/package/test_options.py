@@ -268,7 +268,7 @@ def signature():
 
 
 def test_a_loader_has_few_options():
-    assert len(signature()) <= 27
+    assert len(signature()) <= 28
     assert [*signature()] == ["dataset", *(field.name for field in fields(_options.Options))]
     keywords = {*_options.LoaderKeywords.__annotations__, *_options.SampleKeywords.__annotations__}
     assert keywords | {"dataset", "batch_size", "output"} == set(signature())

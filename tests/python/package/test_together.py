@@ -65,6 +65,7 @@ FEATURES = {
     "JPEGs": {"output": "jpeg"},
     "your memory": {"output": "memory"},
     "patches": {"is_packed": True},
+    "a process of its own": {"process": True},
 }
 
 
@@ -150,6 +151,19 @@ def check(make):
     assert states[0] == states[1] and sorted(begun + samples(resumed)) == one[0]
 
 
+def check_same(make):
+    """A rank has the same batches from a process of its own, and goes on there where threads of this process stop."""
+    of_rank = {"batch_size": 2, "rank": (1, 2)}
+    apart, here = make(**of_rank), make(process=False, **of_rank)
+    assert samples(apart) == samples(here) != []
+    begun = make(process=False, **of_rank)
+    before = samples(itertools.islice(begun, 1))
+    resumed = make(batch_size=3)
+    resumed.load_state_dict(begun.state_dict())
+    other = make(process=False, batch_size=2, rank=(0, 2))
+    assert sorted(before + samples(itertools.islice(other, 1)) + samples(resumed)) == run(lambda: make(process=False, batch_size=1))
+
+
 # What does not go together, what the error says, and why.
 REFUSED = {
     ("mix", "weights"): ("a mix has an order of its own", "The weights of a mix are those of its sources."),
@@ -181,7 +195,8 @@ def test_two_features_give_every_rank_its_part_of_the_same_samples(rig_path, url
         with pytest.raises((vidrec.UsageError, vidrec.MapError), match=re.escape(REFUSED[pair][0])):
             next(iter(loader_of(rig_path, url, pair)))
     else:
-        check(lambda **more: loader_of(rig_path, url, pair, **more))
+        of_pair = check_same if "a process of its own" in pair else check
+        of_pair(lambda **more: loader_of(rig_path, url, pair, **more))
 
 
 def test_the_page_says_what_does_not_go_together():

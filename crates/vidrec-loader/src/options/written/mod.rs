@@ -13,7 +13,7 @@ use vidrec_format::error::{Error, Result};
 /// Reads options as Python's `vidrec.Loader` takes and prints them: `batch_size=8, frames=Uniform(8), flip=0.5`.
 ///
 /// Texts may lack their quotes, and names their module. Options that are not written have their defaults. What Python
-/// alone does with a batch (`output="torch"`, `output="numpy"`, `pin_memory`) has no effect.
+/// alone does (`output="torch"`, `output="numpy"`, `pin_memory`, `process`) has no effect.
 ///
 /// # Errors
 ///
@@ -78,7 +78,7 @@ fn option(name: &str, written: Literal) -> Result<Value, String> {
         ("output", Literal::Plain(Value::String(name))) if ["torch", "numpy"].contains(&name.as_str()) => {
             Ok(Value::Null)
         }
-        ("pin_memory", _) => Ok(Value::Null),
+        ("pin_memory" | "process", _) => Ok(Value::Null),
         // Such as torch.float32.
         ("dtype", Literal::Plain(Value::String(name))) => Ok(name.rsplit('.').next().into()),
         (_, written) => written.plain(&value),
@@ -176,7 +176,7 @@ mod tests {
                 "crop=Cover(sizes=((6, 8), (7, 7)), reducing_gap=inf)",
                 r#"{"crop": {"Cover": {"sizes": [[6, 8], 7], "reducing_gap": 1.7976931348623157e308}}}"#,
             ),
-            ("order=Shuffled(), output='numpy', pin_memory=True", r#"{"order": "Shuffled"}"#),
+            ("order=Shuffled(), output='numpy', pin_memory=True, process=True", r#"{"order": "Shuffled"}"#),
             ("order=Homes(homes=4, exchange=0.1)", r#"{"order": {"Homes": {"homes": 4, "exchange": 0.1}}}"#),
             ("order=(3, 1)", r#"{"order": {"Given": [3, 1]}}"#),
             (

@@ -1,0 +1,152 @@
+"""The process that makes the batches of a loader."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import deque
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle  # type: ignore[attr-defined, unused-ignore]
+from typing import Any, Deque, Dict, Optional
+
+from .. import _vidrec
+from ..errors import Error
+from .facts import told
+from .slot import Slot
+
+# How often to look whether the process that started this one is still there, in seconds. The socket says so at once, unless
+# a fork of that process holds it, too.
+_LOOK = 0.5
+
+
+def main(file: int, parent: int) -> None:
+    """Serves until the socket ends."""
+    # Ctrl-C goes to all processes of a terminal. The other one decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = Connection(file)
+    try:
+        Server(connection).run(parent)
+    except (EOFError, OSError):
+        pass
+    # Threads may wait for room in the socket.
+    os._exit(0)
+
+
+class Server:
+    """One engine, and the loops over its batches."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection, self._sending = connection, threading.Lock()
+        dataset, options, state, room = connection.recv()
+        self._engine = _vidrec.Engine(dataset._inner, options, state)
+        if room is not None:
+            self._engine.serve_device(room)
+        self._loops: Dict[int, _Loop] = {}
+        self._slots: Dict[int, Slot] = {}
+        # Batches that a device may keep the JPEGs of, by their number.
+        self._planned: Dict[int, _vidrec.Batch] = {}
+        self._told = 0
+
+    def run(self, parent: int) -> None:
+        while os.getppid() == parent:
+            if self._connection.poll(_LOOK):
+                name, *rest = self._connection.recv()
+                getattr(self, f"on_{name}")(*rest)
+
+    def send(self, *message: Any) -> None:
+        with self._sending:
+            self._connection.send(message)
+
+    def facts(self, batch: _vidrec.Batch) -> Dict[str, Any]:
+        """What is sent of a batch."""
+        with self._sending:
+            self._told += 1
+            number = self._told
+        if batch.plan is not None:
+            self._planned[number] = batch
+        return told(batch, number)
+
+    def on_begin(self, loop: int, are_jpegs: bool, epoch: int, first: int, step: int) -> None:
+        iterate = self._engine.iter_jpegs if are_jpegs else self._engine.iter_into
+        self._loops[loop] = _Loop(self, loop, iterate(epoch, first, step), are_jpegs)
+
+    def on_slot(self, number: int, length: int) -> None:
+        file = recv_handle(self._connection)
+        self._slots[number] = Slot(number, file, length)
+        os.close(file)
+
+    def on_forget(self, number: int) -> None:
+        del self._slots[number]
+
+    def on_room(self, loop: int, slot: Optional[int]) -> None:
+        self._loops[loop].provide(None if slot is None else self._slots[slot])
+
+    def on_end(self, loop: int) -> None:
+        self._loops.pop(loop).end()
+
+    def on_has(self, number: int) -> None:
+        batch = self._planned.pop(number, None)
+        if batch is not None:
+            self._engine.device_has(batch)
+
+    def on_ask(self, name: str, arguments: Any) -> None:
+        try:
+            answer = getattr(self._engine, name)(*arguments)
+            if isinstance(answer, _vidrec.Batch):
+                answer = self.facts(answer)
+        except Error as e:
+            answer = e
+        self.send("answer", answer)
+
+
+class _Loop:
+    """Sends one batch for each room that it is given."""
+
+    def __init__(self, server: Server, number: int, batches: Any, are_jpegs: bool) -> None:
+        self._server, self._number, self._are_jpegs = server, number, are_jpegs
+        self._batches: Any = batches
+        # Memory that batches are made in, in this order, or None for each batch of JPEGs.
+        self._room: Deque[Optional[Slot]] = deque()
+        self._change, self._ended = threading.Condition(), False
+        self._thread = threading.Thread(target=self._run, name="vidrec-sender", daemon=True)
+        self._thread.start()
+
+    def provide(self, slot: Optional[Slot]) -> None:
+        if slot is not None:
+            array = slot.bytes()
+            self._batches.provide(array.ctypes.data, array.nbytes, array)
+        with self._change:
+            self._room.append(slot)
+            self._change.notify()
+
+    def end(self) -> None:
+        """Waits until nothing writes to the slots any more."""
+        with self._change:
+            self._ended = True
+            self._change.notify()
+        self._thread.join()
+        self._batches = None
+
+    def _run(self) -> None:
+        while True:
+            with self._change:
+                # With room for a batch, the next one comes, or the end.
+                self._change.wait_for(lambda: self._room or self._ended)
+                if self._ended:
+                    return
+                slot = self._room.popleft()
+            try:
+                self._server.send("batch", self._number, None if slot is None else slot.number, self._next())
+            except OSError:
+                return
+
+    def _next(self) -> Any:
+        """What is sent of the next batch: facts, an error, or None at the end."""
+        try:
+            found = self._batches.next()
+            if found is None:
+                return None
+            return self._server.facts(found if self._are_jpegs else found[1])
+        except Error as e:
+            return e
