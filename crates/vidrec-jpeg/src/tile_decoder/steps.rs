@@ -147,7 +147,8 @@ impl AcTable {
     /// Returns `None` unless libjpeg accepts the code.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
         let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
-        Some(AcTable { steps: steps(|bits| ac_step(&code, bits)), code })
+        let singles = singles(&code);
+        Some(AcTable { steps: steps(|bits| ac_step(&code, &singles, bits)), code })
     }
 
     pub fn code(&self) -> &IndexedCode {
@@ -163,16 +164,42 @@ impl AcTable {
     }
 }
 
+/// The first symbol of a value of [`INDEX_BITS`] bits, with the coefficient that follows it.
+#[derive(Debug, Clone, Copy)]
+struct Single {
+    /// The bits of both; more than [`INDEX_BITS`] if the value does not show all of them.
+    length: u8,
+    /// The distance from the last coefficient; 0 if the symbol ends the block.
+    further: u8,
+    value: i16,
+}
+
+/// The symbols of all values. Values that begin with the same symbol and coefficient follow each other.
+fn singles(code: &IndexedCode) -> [Single; 1 << INDEX_BITS] {
+    let mut singles = [Single { length: u8::MAX, further: 0, value: 0 }; 1 << INDEX_BITS];
+    let mut bits = 0;
+    while bits < singles.len() {
+        let mut shared = 1;
+        if let Some((symbol, code_length)) = code.look_up(bits) {
+            let (run, extra) = (symbol >> 4, symbol & 15);
+            let length = code_length + extra;
+            let further = if run < 15 && extra == 0 { 0 } else { run + 1 };
+            let value = BitReader::value((bits as u64) << (64 - INDEX_BITS) << code_length, extra.into()) as i16;
+            shared = 1 << INDEX_BITS.saturating_sub(length.into());
+            singles[bits..bits + shared].fill(Single { length, further, value });
+        }
+        bits += shared;
+    }
+    singles
+}
+
 /// The step of the symbols at the beginning of `bits`, which has [`INDEX_BITS`] bits.
-fn ac_step(code: &IndexedCode, bits: usize) -> Step {
+fn ac_step(code: &IndexedCode, singles: &[Single; 1 << INDEX_BITS], bits: usize) -> Step {
     let (mut length, mut place, mut found) = (0, 0, [(0, 0); 2]);
     let mut count = 0;
     loop {
-        let rest = bits << length & ((1 << INDEX_BITS) - 1);
-        let Some((symbol, code_length)) = code.look_up(rest) else { break };
-        let (run, extra) = (symbol >> 4, symbol & 15);
-        let behind = length + code_length + extra;
-        let end = run < 15 && extra == 0;
+        let Single { length: more, further, value } = singles[bits << length & ((1 << INDEX_BITS) - 1)];
+        let (behind, end) = (more.saturating_add(length), further == 0);
         if u32::from(behind) > INDEX_BITS || (count == 2 && !end) {
             break;
         }
@@ -183,8 +210,7 @@ fn ac_step(code: &IndexedCode, bits: usize) -> Step {
             let Step(step) = Step::new(behind, [first, second]);
             return Step(step | END as u64);
         }
-        place += run + 1;
-        let value = BitReader::value((rest as u64) << (64 - INDEX_BITS) << code_length, extra.into()) as i16;
+        place += further;
         found[1] = (place, value);
         if count == 0 {
             found[0] = found[1];
