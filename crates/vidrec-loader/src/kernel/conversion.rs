@@ -10,6 +10,28 @@ pub(super) enum Planar {
     Rgb,
 }
 
+/// Conversions that are compiled apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Full,
+    /// Luma and chroma become red, green and blue without a change of colors: red needs no blue chroma, and blue needs no
+    /// red chroma.
+    Plain,
+    /// Each channel depends on its own plane alone.
+    Levels,
+}
+
+impl Kind {
+    /// Factors that are 0, as (channel, plane).
+    pub const fn zeros(self) -> &'static [(usize, usize)] {
+        match self {
+            Kind::Full => &[],
+            Kind::Plain => &[(0, 1), (2, 2)],
+            Kind::Levels => &[(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)],
+        }
+    }
+}
+
 /// The part of red in luma, BT.601.
 const KR: f64 = 0.299;
 /// The part of green in luma.
@@ -96,13 +118,12 @@ impl Conversion {
         }
     }
 
-    /// Factors that are 0, as (channel, plane): red needs no blue chroma, and blue needs no red chroma.
-    pub const PLAIN_ZEROS: [(usize, usize); 2] = [(0, 1), (2, 2)];
-
-    /// Whether the factors at [`PLAIN_ZEROS`](Self::PLAIN_ZEROS) are 0. This holds if luma and chroma become red,
-    /// green and blue without a change of colors.
-    pub fn is_plain(&self) -> bool {
-        Self::PLAIN_ZEROS.iter().all(|&(channel, plane)| self.rows[channel][plane] == 0.0)
+    /// The kind of a conversion: how many of its factors are 0.
+    pub fn kind(&self) -> Kind {
+        let is = |kind: &Kind| kind.zeros().iter().all(|&(channel, plane)| self.rows[channel][plane] == 0.0);
+        // With a factor above 0, a sum has the same bits with and without the zeros.
+        let is_positive = (0..3).all(|channel| self.rows[channel][channel] > 0.0);
+        [Kind::Levels].into_iter().filter(|_| is_positive).chain([Kind::Plain]).find(is).unwrap_or(Kind::Full)
     }
 
     /// Whether the first `channels` of the picture depend on more than the first plane.

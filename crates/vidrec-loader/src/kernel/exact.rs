@@ -106,20 +106,60 @@ fn upsample(quarters: &[i16], out: &mut Vec<i16>) {
 }
 
 /// Converts luma, and chroma less 128, to levels of 0 to 255.
+///
+/// These are jdcolor.c's numbers. Factors beyond 16 bits are split into whole numbers and a rest, so that vectors have
+/// sixteen bits for each sample: `91_881 * cr + HALF >> 16` is `cr` and the rounded rest of 26,345 / 2^16 of `cr`.
 #[inline(always)]
 fn to_rgb(luma: &[u8], [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i32]; 3]) {
-    /// `FIX(x)` of jdcolor.c: x times 2^16, rounded.
-    const R_CR: i32 = 91_881;
-    const B_CB: i32 = 116_130;
+    /// `FIX(1.40200)`, less 1.
+    const R_CR: i32 = 91_881 - (1 << 16);
+    /// `FIX(1.77200)`, less 2.
+    const B_CB: i32 = 116_130 - (2 << 16);
+    /// `-FIX(0.34414)`.
     const G_CB: i32 = -22_554;
-    const G_CR: i32 = -46_802;
+    /// `-FIX(0.71414)`, plus 1.
+    const G_CR: i32 = -46_802 + (1 << 16);
     const HALF: i32 = 1 << 15;
+    /// `factor * x` in units, rounded. The upper halves of products are what vectors have an instruction for.
+    #[inline(always)]
+    fn rounded(x: i16, factor: i32) -> i16 {
+        (((i32::from(2 * x) * factor) >> 16) as i16 + 1) >> 1
+    }
     let width = luma.len();
     let (cb, cr, r, g, b) = (&cb[..width], &cr[..width], &mut r[..width], &mut g[..width], &mut b[..width]);
     for x in 0..width {
-        let (y, cb, cr) = (i32::from(luma[x]), i32::from(cb[x]), i32::from(cr[x]));
-        r[x] = (y + ((R_CR * cr + HALF) >> 16)).clamp(0, 255) * UNIT as i32;
-        g[x] = (y + ((G_CB * cb + G_CR * cr + HALF) >> 16)).clamp(0, 255) * UNIT as i32;
-        b[x] = (y + ((B_CB * cb + HALF) >> 16)).clamp(0, 255) * UNIT as i32;
+        let (y, cb, cr) = (i16::from(luma[x]), cb[x], cr[x]);
+        let green = ((G_CB * i32::from(cb) + G_CR * i32::from(cr) + HALF) >> 16) as i16 - cr;
+        let level = |level: i16| i32::from(level.clamp(0, 255)) * UNIT as i32;
+        r[x] = level(y + cr + rounded(cr, R_CR));
+        g[x] = level(y + green);
+        b[x] = level(y + 2 * cb + rounded(cb, B_CB));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `build_ycc_rgb_table` and `ycc_rgb_convert` of jdcolor.c, for all chroma.
+    #[test]
+    fn levels_are_those_of_libjpeg_for_all_chroma() {
+        for cb in -128i16..128 {
+            let all: Vec<i16> = (-128..128).collect();
+            let luma: Vec<u8> = all.iter().map(|cr| (cr * 7 + cb * 3) as u8).collect();
+            let mut found = [(); 3].map(|()| vec![0; all.len()]);
+            let [r, g, b] = &mut found;
+            to_rgb(&luma, [&[cb; 256], &all], [r, g, b]);
+            for (x, (&y, &cr)) in luma.iter().zip(&all).enumerate() {
+                let (y, cb, cr) = (i32::from(y), i32::from(cb), i32::from(cr));
+                let expected = [
+                    y + ((91_881 * cr + 32_768) >> 16),
+                    y + ((-22_554 * cb - 46_802 * cr + 32_768) >> 16),
+                    y + ((116_130 * cb + 32_768) >> 16),
+                ];
+                let expected = expected.map(|level| level.clamp(0, 255) * UNIT as i32);
+                assert_eq!(found.each_ref().map(|plane| plane[x]), expected, "{y} {cb} {cr}");
+            }
+        }
     }
 }

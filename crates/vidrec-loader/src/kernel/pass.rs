@@ -5,7 +5,7 @@
 //! made outside the loop over rows. Impossible cases are not compiled: a slot with one channel has no colors.
 
 use super::super::aligned::Aligned;
-use super::conversion::Conversion;
+use super::conversion::{Conversion, Kind};
 use super::decoded::Decoded;
 use super::exact::ChromaLines;
 use super::isa::{Isa, IsaWork, Machine};
@@ -63,16 +63,21 @@ impl<S: SampleType> IsaWork for FramePass<'_, S> {
     fn run<I: Isa>(self, isa: I) {
         let FramePass { tables, frame, scratch, slot, conversion } = self;
         let rows = RowLoop { tables, frame, scratch, conversion };
-        let plain = conversion.is_plain();
-        match (slot, tables.planes) {
-            (PictureSlot::Gray(plane), 1) => rows.run::<I, 1, false>(isa, GrayRows(plane)),
-            (PictureSlot::Gray(plane), _) => rows.run::<I, 3, false>(isa, GrayRows(plane)),
-            (PictureSlot::Planes(planes), 1) => rows.run::<I, 1, false>(isa, PlaneRows(planes)),
-            (PictureSlot::Planes(planes), _) if plain => rows.run::<I, 3, true>(isa, PlaneRows(planes)),
-            (PictureSlot::Planes(planes), _) => rows.run::<I, 3, false>(isa, PlaneRows(planes)),
-            (PictureSlot::Pixels(pixels), 1) => rows.run::<I, 1, false>(isa, PixelRows(pixels)),
-            (PictureSlot::Pixels(pixels), _) if plain => rows.run::<I, 3, true>(isa, PixelRows(pixels)),
-            (PictureSlot::Pixels(pixels), _) => rows.run::<I, 3, false>(isa, PixelRows(pixels)),
+        const FULL: usize = Kind::Full as usize;
+        const PLAIN: usize = Kind::Plain as usize;
+        const LEVELS: usize = Kind::Levels as usize;
+        let kind = conversion.kind();
+        match (slot, tables.planes, kind) {
+            (PictureSlot::Gray(plane), 1, _) => rows.run::<I, 1, FULL>(isa, GrayRows(plane)),
+            (PictureSlot::Gray(plane), ..) => rows.run::<I, 3, FULL>(isa, GrayRows(plane)),
+            (PictureSlot::Planes(planes), 1, _) => rows.run::<I, 1, FULL>(isa, PlaneRows(planes)),
+            (PictureSlot::Planes(planes), _, Kind::Plain) => rows.run::<I, 3, PLAIN>(isa, PlaneRows(planes)),
+            (PictureSlot::Planes(planes), _, Kind::Levels) => rows.run::<I, 3, LEVELS>(isa, PlaneRows(planes)),
+            (PictureSlot::Planes(planes), _, Kind::Full) => rows.run::<I, 3, FULL>(isa, PlaneRows(planes)),
+            (PictureSlot::Pixels(pixels), 1, _) => rows.run::<I, 1, FULL>(isa, PixelRows(pixels)),
+            (PictureSlot::Pixels(pixels), _, Kind::Plain) => rows.run::<I, 3, PLAIN>(isa, PixelRows(pixels)),
+            (PictureSlot::Pixels(pixels), _, Kind::Levels) => rows.run::<I, 3, LEVELS>(isa, PixelRows(pixels)),
+            (PictureSlot::Pixels(pixels), _, Kind::Full) => rows.run::<I, 3, FULL>(isa, PixelRows(pixels)),
         }
         isa.finish();
     }
@@ -87,9 +92,9 @@ struct RowLoop<'a> {
 }
 
 impl RowLoop<'_> {
-    /// Writes all rows. For `PLAIN`, see [`Conversion::is_plain`].
+    /// Writes all rows. `KIND` is a [`Kind`].
     #[inline(always)]
-    fn run<I: Isa, const PLANES: usize, const PLAIN: bool>(mut self, isa: I, mut slot: impl SlotRows) {
+    fn run<I: Isa, const PLANES: usize, const KIND: usize>(mut self, isa: I, mut slot: impl SlotRows) {
         let tables = self.tables;
         let sources = [0, 1, 2].map(|plane| SourceRows::new(tables.of_plane(plane), self.frame, plane));
         let at_once = tables.exact.is_none()
@@ -103,10 +108,10 @@ impl RowLoop<'_> {
             }
             let Some(y) = ahead.checked_sub(1) else { continue };
             if at_once {
-                self.row::<I, PLANES, PLAIN, true>(isa, y, &mut slot);
+                self.row::<I, PLANES, KIND, true>(isa, y, &mut slot);
             } else {
                 self.sums::<I, PLANES>(isa, y);
-                self.row::<I, PLANES, PLAIN, false>(isa, y, &mut slot);
+                self.row::<I, PLANES, KIND, false>(isa, y, &mut slot);
             }
         }
     }
@@ -133,7 +138,7 @@ impl RowLoop<'_> {
 
     /// Makes and writes row `y` of the picture, from lines or from sums.
     #[inline(always)]
-    fn row<I: Isa, const PLANES: usize, const PLAIN: bool, const LINES: bool>(
+    fn row<I: Isa, const PLANES: usize, const KIND: usize, const LINES: bool>(
         &self,
         isa: I,
         y: usize,
@@ -141,7 +146,7 @@ impl RowLoop<'_> {
     ) {
         let width = self.tables.size.0 as usize;
         let (lines, sums) = (&self.scratch.lines[y % 2], &self.scratch.sums);
-        let row = PictureRow::<PLANES, PLAIN, LINES> {
+        let row = PictureRow::<PLANES, KIND, LINES> {
             lines: [&lines[0], &lines[1], &lines[2]],
             sums: [sums[0].as_chunks().0, sums[1].as_chunks().0, sums[2].as_chunks().0],
             columns: &self.tables.of_plane(0).columns,

@@ -6,13 +6,16 @@
 use std::ops::Range;
 
 use super::column_table::ColumnTable;
-use super::conversion::Conversion;
+use super::conversion::{Conversion, Kind};
 use super::isa::{Isa, LineBlock, Lines};
 use super::sample::SampleType;
 use super::units::BLOCK;
 
-/// A row of the picture. For `PLAIN`, see [`Conversion::is_plain`].
-pub(super) struct PictureRow<'a, const PLANES: usize, const PLAIN: bool, const LINES: bool> {
+/// The kinds of conversions by their numbers, for parameters that have to be numbers.
+const KINDS: [Kind; 3] = [Kind::Full, Kind::Plain, Kind::Levels];
+
+/// A row of the picture. `KIND` is a [`Kind`].
+pub(super) struct PictureRow<'a, const PLANES: usize, const KIND: usize, const LINES: bool> {
     pub lines: [&'a [i16]; 3],
     pub sums: [&'a [[i32; BLOCK]]; 3],
     /// The columns of the first plane. `chroma` has those of the others.
@@ -21,7 +24,7 @@ pub(super) struct PictureRow<'a, const PLANES: usize, const PLAIN: bool, const L
     pub conversion: &'a Conversion,
 }
 
-impl<const PLANES: usize, const PLAIN: bool, const LINES: bool> PictureRow<'_, PLANES, PLAIN, LINES> {
+impl<const PLANES: usize, const KIND: usize, const LINES: bool> PictureRow<'_, PLANES, KIND, LINES> {
     /// Writes all blocks of the row.
     #[inline(always)]
     pub fn write<I: Isa, O: RowOut>(&self, isa: I, out: O) {
@@ -88,7 +91,7 @@ impl<const PLANES: usize, const PLAIN: bool, const LINES: bool> PictureRow<'_, P
         for (c, channel) in channels.iter_mut().enumerate().take(O::CHANNELS) {
             let mut level = isa.splat(constants.offset[c]);
             for (plane, &floats) in planes.iter().enumerate() {
-                if !(PLAIN && Conversion::PLAIN_ZEROS.contains(&(c, plane))) {
+                if !KINDS[KIND].zeros().contains(&(c, plane)) {
                     level = isa.scale_and_add(floats, constants.rows[c][plane], level);
                 }
             }
