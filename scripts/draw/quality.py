@@ -3,6 +3,7 @@
 
     scripts/draw/quality.py picture                 packs the picture of scene.py at each quality, and draws quality.webp
     scripts/draw/quality.py sizes NAME VIDEOS...    packs videos at each quality and short side
+    scripts/draw/quality.py batches NAME VIDEOS...  packs videos at each quality, and compares a loader's batches; needs vidrec for Python
     scripts/draw/quality.py speed NAME VIDEOS...    packs videos at each short side, and measures what a frame costs the loader
 
 Each writes benches/results/NAME.json ("picture": quality-picture.json). Needs NumPy and Pillow. VIDREC_PROGRAM names the
@@ -128,6 +129,32 @@ def sizes(options):
           [f"short side {side}" for side in options.sides], rows)
 
 
+def batches(options):
+    """Mean difference in levels, and PSNR, of what a loader gives at each quality, against quality 100."""
+    import vidrec
+
+    crops = {"RandomResizedCrop(224)": vidrec.RandomResizedCrop(224), "CenterCrop(224)": vidrec.CenterCrop(224),
+             "RandomResizedCrop(112)": vidrec.RandomResizedCrop(112)}
+    with tempfile.TemporaryDirectory() as folder:
+        for quality in (*QUALITIES, 100):
+            run("pack", *options.videos, "-o", f"{folder}/{quality}", "--size", 256, "--quality", quality)
+
+        def loaded(quality, crop):
+            loader = vidrec.Loader(f"{folder}/{quality}", 8, crop=crop, output="numpy")
+            return (batch.frames.astype(numpy.int16) for batch in loader)
+
+        rows = [{"name": f"{quality}", "values": [round(mean_bytes(f"{folder}/{quality}") / 1000, 1)]} for quality in QUALITIES]
+        for row in rows:
+            for crop in crops.values():
+                found = [(numpy.abs(a - b).mean(), numpy.square(a - b, dtype=numpy.int32).mean(), len(a))
+                         for a, b in zip(loaded(100, crop), loaded(row["name"], crop))]
+                levels, squares = (numpy.average([each[i] for each in found], weights=[each[2] for each in found]) for i in (0, 1))
+                row["values"].append([round(float(levels), 2), round(float(10 * numpy.log10(255**2 / squares)), 1)])
+    write(options.name, "What batches keep of the frames", f"scripts/draw/quality.py batches {options.name} VIDEOS...",
+          f"8 frames of each of {options.kind}, short side 256, --effort 1; batches of bytes against those of quality 100",
+          "kB a frame; levels of 255, dB", ["kB a frame", *crops], rows)
+
+
 def speed(options):
     """CPU milliseconds a frame of one thread, at each short side: medians of interleaved runs."""
     with tempfile.TemporaryDirectory() as folder:
@@ -169,7 +196,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     commands.add_parser("picture").set_defaults(do=picture)
-    for do in (sizes, speed):
+    for do in (sizes, batches, speed):
         command = commands.add_parser(do.__name__)
         command.add_argument("name")
         command.add_argument("videos", nargs="+")
