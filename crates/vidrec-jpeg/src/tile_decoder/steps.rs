@@ -112,6 +112,7 @@ impl DcTable {
         let mut steps = Box::new([Step::UNKNOWN; 1 << INDEX_BITS]);
         let mut bits = 0;
         while bits < steps.len() {
+            // Values that begin with the same symbol follow each other.
             let shared = code.look_up(bits).map_or(1, |(_, length)| 1 << INDEX_BITS.saturating_sub(length.into()));
             steps[bits..bits + shared].fill(Step::without_value(&code, bits, |_| 0));
             bits += shared;
@@ -148,8 +149,9 @@ impl AcTable {
     /// Returns `None` unless libjpeg accepts the code.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
         let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
+        let singles = singles(&code);
         let mut steps = Box::new([Step::UNKNOWN; 1 << INDEX_BITS]);
-        fill(&mut steps[..], &code, &singles(&code), Found::default());
+        steps.iter_mut().enumerate().for_each(|(bits, to)| *to = ac_step(&code, &singles, bits));
         Some(AcTable { steps, code })
     }
 
@@ -195,47 +197,31 @@ fn singles(code: &IndexedCode) -> [Single; 1 << INDEX_BITS] {
     singles
 }
 
-/// The symbols at the beginning of some bits.
-#[derive(Debug, Clone, Copy, Default)]
-struct Found {
-    length: u8,
-    /// The first coefficient and the last, by their distances from the one before the step.
-    values: [(u8, i16); 2],
-    count: usize,
-}
-
-impl Found {
-    fn with(self, single: Single) -> Self {
-        let last = (self.values[1].0 + single.further, single.value);
-        let first = if self.count == 0 { last } else { self.values[0] };
-        Found { length: self.length + single.length, values: [first, last], count: self.count + 1 }
-    }
-
-    /// The step of these symbols and the end of the block, after so many bits.
-    fn ended(self, length: u8) -> Step {
-        // The zero of an end alone goes after the last coefficient, to a place that is already zero.
-        let Step(step) = Step::new(length, if self.count == 0 { [(1, 0); 2] } else { self.values });
-        Step(step | END as u64)
-    }
-}
-
-/// Fills in the steps of all values that begin with the bits of `found`.
-fn fill(steps: &mut [Step], code: &IndexedCode, singles: &[Single; 1 << INDEX_BITS], found: Found) {
-    let mut rest = 0;
-    while rest < steps.len() {
-        let single = singles[rest << found.length];
-        let (length, is_end) = (single.length.saturating_add(found.length), single.further == 0);
-        let shared = 1 << INDEX_BITS.saturating_sub(length.into());
-        let shown = u32::from(length) <= INDEX_BITS;
-        let same = &mut steps[rest..rest + shared];
-        match found.count {
-            _ if shown && is_end => same.fill(found.ended(length)),
-            0 | 1 if shown => fill(same, code, singles, found.with(single)),
-            0 => same.fill(Step::without_value(code, rest, |run| run + 1)),
-            _ => same.fill(Step::new(found.length, found.values)),
+/// The step of the symbols at the beginning of `bits`, which has [`INDEX_BITS`] bits.
+fn ac_step(code: &IndexedCode, singles: &[Single; 1 << INDEX_BITS], bits: usize) -> Step {
+    let (mut length, mut place, mut found) = (0, 0, [(0, 0); 2]);
+    let mut count = 0;
+    loop {
+        let Single { length: more, further, value } = singles[bits << length & ((1 << INDEX_BITS) - 1)];
+        let (behind, end) = (more.saturating_add(length), further == 0);
+        if u32::from(behind) > INDEX_BITS || (count == 2 && !end) {
+            break;
         }
-        rest += shared;
+        if end {
+            // The zero of an end alone goes after the last coefficient, to a place that is already zero.
+            let nothing = (1, 0);
+            let [first, second] = if count == 0 { [nothing; 2] } else { found };
+            let Step(step) = Step::new(behind, [first, second]);
+            return Step(step | END as u64);
+        }
+        place += further;
+        found[1] = (place, value);
+        if count == 0 {
+            found[0] = found[1];
+        }
+        (length, count) = (behind, count + 1);
     }
+    if count == 0 { Step::without_value(code, bits, |run| run + 1) } else { Step::new(length, found) }
 }
 
 #[cfg(test)]
