@@ -82,10 +82,9 @@ class Engine:
 
     def stats(self) -> str:
         other = self._other
-        stats: Dict[str, Any] = json.loads(self._local.stats() if other is None else other.ask("stats"))
-        if other is not None:
-            stats.update(self._waits.told(), ready=other.ready())
-        return json.dumps(stats)
+        if other is None or not other.is_alive():
+            return json.dumps({**json.loads(self._local.stats()), **self._waits.told()})
+        return json.dumps({**json.loads(other.ask("stats")), **self._waits.told(), "ready": other.ready()})
 
     def iter(self, epoch: int, first: int, step: int) -> Batches:
         return Batches(self._process(), self._waits, self._depth, self._local.batch_bytes(), epoch, first, step)
@@ -133,8 +132,7 @@ class _Other:
         self.spare: Deque[Slot] = deque()
         self.ended: Deque[Tuple[int, List[Slot]]] = deque()
         self._loops = self._slots = 0
-        # It ends when the socket does.
-        weakref.finalize(self, self._connection.close)
+        weakref.finalize(self, _stop, self._connection, self._process)
         self.send(*told)
 
     def is_alive(self) -> bool:
@@ -201,12 +199,17 @@ class _Other:
 
     def _wait(self, queue: Deque[Any]) -> Any:
         while True:
-            with self._receiving:
-                if queue:
-                    return queue.popleft()
-                # A signal's handler may receive messages while this waits.
-                if self._ended is not None or self._connection.poll(_WAIT):
-                    self._receive()
+            try:
+                return queue.popleft()
+            except IndexError:
+                pass
+            # Another thread, or a signal's handler, may receive it while this waits.
+            if self._receiving.acquire(timeout=_WAIT):
+                try:
+                    if not queue and (self._ended is not None or self._connection.poll(_WAIT)):
+                        self._receive()
+                finally:
+                    self._receiving.release()
 
     def _receive(self) -> None:
         kind, *rest = self._check(self._connection.recv)
@@ -227,7 +230,7 @@ class _Other:
             raise self._ended from None
         except BaseException:
             # Part of a message may be lost.
-            self._ended = UsageError("the loop was interrupted while it received a batch; begin another")
+            self._ended = UsageError("the loop was interrupted in the middle of a message; begin another")
             self._connection.close()
             raise
 
@@ -244,15 +247,25 @@ class _Other:
         return InternalError(f"{text}; what it printed says why; the next loop starts another process")
 
 
+def _stop(connection: Connection, process: subprocess.Popen[bytes]) -> None:
+    """Ends the process, which ends when the socket does."""
+    connection.close()
+    try:
+        process.wait(1)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 class Batches:
-    """Batches that another process makes ahead, of frames or, without ``bytes``, of JPEGs."""
+    """Batches that another process makes ahead, of frames or, without ``batch_bytes``, of JPEGs."""
 
     def __init__(
-        self, other: _Other, waits: _Waits, depth: int, bytes: Optional[int], epoch: int, first: int, step: int
+        self, other: _Other, waits: _Waits, depth: int, batch_bytes: Optional[int], epoch: int, first: int, step: int
     ) -> None:
-        self._other, self._waits, self._depth, self._bytes = other, waits, depth, bytes
+        self._other, self._waits, self._depth, self._batch_bytes = other, waits, depth, batch_bytes
         other.tidy(depth)
-        self._loop = other.begin(bytes is None, epoch, first, step)
+        self._loop = other.begin(batch_bytes is None, epoch, first, step)
         # The slots of batches that are being made, or not taken yet.
         self._there: Dict[int, Slot] = {}
         self._rooms = 0
@@ -265,7 +278,7 @@ class Batches:
         """Gives room for as many batches as are made ahead. So a loop that keeps its batches does not wait for itself."""
         self._other.tidy(self._depth)
         while self._rooms < self._depth:
-            slot = None if self._bytes is None else self._other.slot(max(1, self._bytes))
+            slot = None if self._batch_bytes is None else self._other.slot(max(1, self._batch_bytes))
             if slot is not None:
                 self._there[slot.number] = slot
             self._rooms += 1

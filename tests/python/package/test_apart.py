@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,10 +33,17 @@ def child(loader):
     return loader._engine._other._process
 
 
+def runs(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def ends(process):
     """Waits until the process is gone."""
     for _ in range(600):
-        if not os.path.exists(f"/proc/{process}") or open(f"/proc/{process}/stat").read().rsplit(")", 1)[1].split()[0] == "Z":
+        if not runs(process):
             return True
         time.sleep(0.05)
     return False
@@ -154,17 +162,13 @@ time.sleep(60)
     run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         process = int(run.stdout.readline())
-        assert not ends_at_once(process)
+        assert runs(process)
         run.kill()
         assert ends(process)
     finally:
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
         run.stdout.close()
-
-
-def ends_at_once(process):
-    return not os.path.exists(f"/proc/{process}")
 
 
 def test_a_loader_that_is_let_go_leaves_nothing(ds):
