@@ -74,7 +74,7 @@ fn all_reads_are_of_the_commit_that_the_revision_was_when_it_was_opened() {
 
 #[test]
 fn refusals_say_what_to_do_and_show_no_token() {
-    let (_folder, hub) = hub();
+    let (folder, hub) = hub();
     says("revision", &open(&hub, &format!("{SET}@gone"), "").unwrap_err(), &["no such revision", "follows the @"]);
     says("path", &open(&hub, &format!("{SET}/gone"), "").unwrap_err(), &["no data set"]);
     says("name", &open(&hub, "hf://datasets/me/other", "").unwrap_err(), &["no such data set", "owner and name"]);
@@ -85,7 +85,7 @@ fn refusals_say_what_to_do_and_show_no_token() {
         says("private", &e, &["hf://datasets/me/set", "is private", "HF_TOKEN"]);
         assert!(!format!("{e:#} {e:?}").contains("hunter"), "{e:?}");
     }
-    let e = push("first", SET, &PushOptions::default(), &mut no_progress).unwrap_err();
+    let e = push(folder.path().join("first"), SET, &PushOptions::default(), &mut no_progress).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Usage);
     says("push", &e, &["does not write", "hf upload"]);
 }
