@@ -122,6 +122,8 @@ pub use vidrec_store::disk::refuse_file;
 pub use vidrec_store::disk::sigbus::lost_pages;
 pub use vidrec_store::disk::write_whole;
 pub use vidrec_store::location::is_remote;
+#[doc(hidden)]
+pub use vidrec_store::remote::pinned;
 pub use vidrec_store::storage::{RemoteStats, Storage};
 pub use vidrec_transfer::fetch::{FetchOptions, FetchReport, fetch};
 pub use vidrec_transfer::upload::{PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts};

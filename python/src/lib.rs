@@ -66,6 +66,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check::check, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(storage::is_remote, module)?)?;
+    module.add_function(wrap_pyfunction!(storage::pinned, module)?)?;
     module.add_function(wrap_pyfunction!(fetch::fetch, module)?)?;
     module.add_function(wrap_pyfunction!(push::push, module)?)?;
     module.add_function(wrap_pyfunction!(edit::merge, module)?)?;

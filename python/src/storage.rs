@@ -7,6 +7,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 
 use crate::error::{refuse, usage};
+use crate::task;
 
 /// Every key must be there. Sizes are text, such as `20GB`.
 #[derive(Clone, FromPyObject)]
@@ -37,4 +38,11 @@ impl Storage {
 #[pyfunction]
 pub fn is_remote(location: PathBuf) -> bool {
     vidrec::is_remote(location)
+}
+
+/// The location with the commit that its revision is, if it is on the Hugging Face Hub.
+#[pyfunction]
+pub fn pinned(py: Python<'_>, location: PathBuf, storage: Storage) -> PyResult<PathBuf> {
+    let storage = storage.into_storage()?;
+    task::wait(py, vidrec::is_remote(&location), || vidrec::pinned(&location, &storage))
 }

@@ -43,7 +43,8 @@ def open(
     ----------
     path : str or path-like
         The data set's folder, a ``.rec``, a ``.vidx`` or a ``dataset.json``; or a location as text: ``"s3://bucket/train"``,
-        ``"gs://..."``, ``"az://..."``, or ``"https://..."`` for a web server that serves ranges.
+        ``"gs://..."``, ``"az://..."``, ``"hf://datasets/OWNER/NAME"`` on the Hugging Face Hub, or ``"https://..."`` for a web
+        server that serves ranges.
     io : {"map", "read", "read-uncached"}, default "map"
         How local files are read: mapped; by positional reads, for network file systems and files that somebody may cut
         while they are open (of a mapped file that is an error on Linux, unless ``faulthandler`` was enabled after the
@@ -142,6 +143,9 @@ class Dataset(Sequence["Clip"]):
 
     @classmethod
     def _opened(cls, path: str, shown: str, io: str, storage: Dict[str, Any]) -> Dataset:
+        # Another process must not read another commit.
+        if _vidrec.is_remote(path):
+            path = shown = os.fspath(_vidrec.pinned(path, storage))
         # Errors name the path as it was given; another process may have another working folder.
         return cls._make(_vidrec.Dataset(shown, io, storage), ("open", path, io, storage))
 

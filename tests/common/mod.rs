@@ -5,6 +5,7 @@
 
 pub mod ffmpeg_videos;
 pub mod hostile;
+pub mod hub;
 pub mod names;
 pub mod rich;
 pub mod skip;

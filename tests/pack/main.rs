@@ -10,6 +10,7 @@ mod depth;
 mod encrypted;
 #[cfg(unix)]
 mod hostile;
+mod hub;
 mod inputs;
 mod lerobot;
 mod memory;

@@ -12,6 +12,7 @@ mod flow;
 mod fork;
 mod healing;
 mod hostile;
+mod hub;
 mod locations;
 mod memory;
 mod mix;

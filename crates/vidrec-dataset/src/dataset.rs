@@ -129,10 +129,12 @@ impl Inner {
 
 impl Dataset {
     /// Opens a data set's folder, a `.rec` file, a `.vidx` file or a `dataset.json`: on this machine's file systems, in
-    /// object storage (`s3://bucket/train`, `gs://`, `az://`) or on a web server (`https://`).
+    /// object storage (`s3://bucket/train`, `gs://`, `az://`), on the Hugging Face Hub (`hf://datasets/OWNER/NAME`) or on
+    /// a web server (`https://`).
     ///
     /// A folder is a data set if it has a `dataset.json`, which lists the shards. A single shard can be opened by
-    /// either of its files.
+    /// either of its files. On the Hub, `hf://datasets/OWNER/NAME@REVISION/FOLDER` names a branch, a tag or a commit.
+    /// All reads are of the commit that it is now, and the paths of the data set's files name it.
     ///
     /// Local files are mapped ([`Io::Map`]). If another program writes to a file in place, the bytes that are
     /// borrowed from the data set change. vidrec never does that: it replaces files by renaming new ones, and an open
@@ -171,7 +173,8 @@ impl Dataset {
     /// See [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
         let source = Source::of(path.as_ref(), &options.into())?;
-        source.twice(|| listing::with_shards(path.as_ref(), &source, |files| Self::open_files(files, &source)))
+        let path = source.pinned(path.as_ref())?;
+        source.twice(|| listing::with_shards(&path, &source, |files| Self::open_files(files, &source)))
     }
 
     /// Opens several shards as one data set. Clip ordinals continue from one shard to the next.
@@ -197,7 +200,8 @@ impl Dataset {
             return Err(e.help("open them as two data sets and concatenate these"));
         }
         let source = Source::of(first, &options.into())?;
-        let files = paths.iter().map(|path| listing::shard(path.as_ref(), &source)).collect::<Result<Vec<_>>>()?;
+        let file = |path: &P| listing::shard(&source.pinned(path.as_ref())?, &source);
+        let files = paths.iter().map(file).collect::<Result<Vec<_>>>()?;
         Self::open_files(&files, &source)
     }
 
@@ -602,6 +606,11 @@ impl Dataset {
     pub(crate) fn shard_of(&self, ordinal: u64) -> usize {
         let stored = self.stored_ordinal(ordinal);
         self.0.starts.partition_point(|&start| start <= stored) - 1
+    }
+
+    /// How many clips a shard has, whether this selects them or not.
+    pub(crate) fn clips_of_shard(&self, shard: usize) -> u64 {
+        self.0.starts[shard + 1] - self.0.starts[shard]
     }
 
     /// All clips, in order.

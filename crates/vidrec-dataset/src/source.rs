@@ -37,6 +37,14 @@ impl Source {
         Remote::new(&options.storage).map(Source::Remote).map_err(|e| e.file(location))
     }
 
+    /// Returns the location at which all files of one version are: [`Remote::pinned`].
+    pub fn pinned(&self, location: &Path) -> Result<PathBuf> {
+        match self {
+            Source::Local(_) => Ok(location.to_owned()),
+            Source::Remote(remote) => remote.pinned(location),
+        }
+    }
+
     /// Reads a whole file of at most `most` bytes. `None` if it does not exist.
     pub fn read_if_there(&self, location: &Path, most: u64) -> Result<Option<Vec<u8>>> {
         match self {

@@ -27,3 +27,7 @@ mod small_disk;
 #[cfg(all(test, feature = "remote"))]
 #[path = "../../../tests/common/fuzz_seeds.rs"]
 mod fuzz_seeds;
+#[cfg(all(test, feature = "remote"))]
+#[path = "../../../tests/common/hub.rs"]
+#[allow(dead_code)]
+mod hub_server;

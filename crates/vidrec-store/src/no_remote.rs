@@ -33,6 +33,11 @@ pub fn check_location(_: &Path) -> Result<()> {
     absent()
 }
 
+/// Returns the location, which nobody can read.
+pub fn pinned(location: &Path, _: &Storage) -> Result<PathBuf> {
+    Ok(location.to_owned())
+}
+
 /// Declares types without values, and their methods, which nobody can call.
 macro_rules! without_values {
     ($($name:ident { $($method:ident($($argument:ty),*) $(-> $found:ty)?;)* })*) => {$(
@@ -57,6 +62,7 @@ without_values! {
         keeps(u64) -> bool;
         memory() -> &Memory;
         patience() -> Duration;
+        pinned(&Path) -> Result<PathBuf>;
         read(&Path, u64) -> Result<Option<Vec<u8>>>;
         shares_cache() -> Option<bool>;
         stats() -> RemoteStats;

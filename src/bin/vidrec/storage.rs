@@ -7,7 +7,8 @@ use std::time::Duration;
 use vidrec::{Dataset, OpenOptions, Storage};
 
 /// Heading of these options.
-pub const HEADING: &str = "Object storage (s3://, gs://, az://) and web servers (https://)";
+pub const HEADING: &str =
+    "Object storage (s3://, gs://, az://), the Hugging Face Hub (hf://) and web servers (https://)";
 
 /// How long a read or write may take, with all tries, if `timeout` does not say.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -166,11 +166,21 @@ fn shard_starts(plan: &OutputPlan<'_>, shards: Option<Sharding>) -> Result<Vec<u
     shards.map_or_else(|| Ok(starts_as_input(plan)), |sharding| starts(plan, sharding))
 }
 
+/// A few clips of many shards do not make as many shards: one ends at the first end of an input shard at which the shares
+/// of the input shards that it has make half of one.
 fn starts_as_input(plan: &OutputPlan<'_>) -> Vec<usize> {
     let home = |p: &Pick| (p.source, plan.sources[p.source].set.shard_of(p.clip));
-    let group = plan.group as usize;
-    let changes = |&i: &usize| i.is_multiple_of(group) && home(&plan.picks[i - 1]) != home(&plan.picks[i]);
-    (1..plan.picks.len()).filter(changes).collect()
+    let (mut starts, mut share, mut before) = (Vec::new(), 0.0, None);
+    for (i, pick) in plan.picks.iter().enumerate() {
+        let (source, shard) = home(pick);
+        let changes = before.replace((source, shard)).is_some_and(|before| before != (source, shard));
+        if changes && share >= 0.5 && i.is_multiple_of(plan.group as usize) {
+            starts.push(i);
+            share = 0.0;
+        }
+        share += 1.0 / plan.sources[source].set.clips_of_shard(shard) as f64;
+    }
+    starts
 }
 
 fn starts(plan: &OutputPlan<'_>, sharding: Sharding) -> Result<Vec<usize>> {

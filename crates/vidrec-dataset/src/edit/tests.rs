@@ -199,3 +199,19 @@ fn groups_that_tear_draws_or_miss_clips_are_refused() {
     let clips = subset_clips(&set, &excluded).unwrap().clips;
     assert!(clips.len() == 46 && !clips.contains(&4) && !clips.contains(&5), "both draws of the video");
 }
+
+#[test]
+fn a_few_clips_of_many_shards_share_shards_and_most_clips_do_not() {
+    let (dir, set) = data_set(1);
+    let sharded = |name: &str, set: &Dataset, shards| {
+        let options = EditOptions { shards, ..EditOptions::default() };
+        reshard(set, dir.path().join(name), &options, &mut vidrec_format::progress::no_progress).unwrap();
+        Dataset::open(dir.path().join(name)).unwrap()
+    };
+    let in_twelve = sharded("twelve", &set, Some(crate::writer::Sharding::Count(12)));
+    let shards = |name: &str, clips: Vec<u64>| sharded(name, &in_twelve.select(clips).unwrap(), None).shard_count();
+    assert_eq!(shards("all", (0..CLIPS).collect()), 12);
+    assert_eq!(shards("half", (0..CLIPS).filter(|clip| clip % 4 < 2).collect()), 12);
+    assert_eq!(shards("quarter", (0..CLIPS).step_by(4).collect()), 6);
+    assert_eq!(shards("few", vec![0, 47]), 1);
+}

@@ -168,7 +168,17 @@ impl PartsPlan {
         let classes = self.json.classes.clone();
         let (passed_over, manifests, notes) = (Vec::new(), Vec::new(), Vec::new());
         let tracks = self.json.tracks.clone();
-        let plan = PackPlan { inputs: Vec::new(), jobs, classes, passed_over, manifests, notes, tracks, listed: None };
+        let plan = PackPlan {
+            inputs: Vec::new(),
+            jobs,
+            classes,
+            passed_over,
+            manifests,
+            notes,
+            tracks,
+            listed: None,
+            copies: Vec::new(),
+        };
         let set = attempt.set();
         let meta = self.json.meta(pack_options.frames.draws);
         let first = self.part(part)?.first;

@@ -131,6 +131,7 @@ impl PartsPlan {
             notes,
             tracks: Vec::new(),
             listed: None,
+            copies: Vec::new(),
         });
         for (part, receipt) in (0..).zip(receipts) {
             match receipt {

@@ -94,6 +94,12 @@ pub(super) fn write_plan_in(
 ) -> Result<WrittenPlan> {
     options.check()?;
     check(parts, options)?;
+    if !plan.copies.is_empty() {
+        let e =
+            Error::usage("other machines need the values of the LeRobot data set, which are only in object storage");
+        let e = e.file(plan.inputs.first().map_or("", String::as_str));
+        return Err(e.help("copy its folders meta and data to where all machines read them, and pack that copy with the location as root"));
+    }
     video::init();
     let (lock, draft) = place.draft(scratch)?;
     let written = write_locked(plan, place, &draft, parts, options);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::episodes_copy::EpisodesCopy;
 use super::found::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
@@ -20,6 +21,8 @@ use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
 use vidrec_sampler::order::Permutation;
 use vidrec_store::location::is_remote;
+use vidrec_store::remote::pinned;
+use vidrec_store::storage::Storage;
 
 /// The videos to be packed, in order.
 #[derive(Debug, Clone)]
@@ -42,6 +45,8 @@ pub struct PackPlan {
     pub(crate) tracks: Vec<PlannedTrack>,
     /// The videos, if they stay on disk. `jobs` is then empty.
     pub(crate) listed: Option<Arc<ListedVideos>>,
+    /// The files of values of remote LeRobot data sets.
+    pub(crate) copies: Vec<Arc<EpisodesCopy>>,
 }
 
 impl PackPlan {
@@ -61,17 +66,20 @@ impl PackPlan {
             || !options.track.is_empty()
             || options.shuffle_seed.is_some()
             || options.audio.is_some_and(|audio| audio.channels.count().is_none());
-        let [input] = inputs else { return Self::from_inputs(inputs, options) };
-        if needs_all || !is_remote_folder(input.as_ref()) {
-            return Self::from_inputs(inputs, options);
+        let found = as_read(inputs, &options.storage)?;
+        let [input] = &found[..] else { return Self::from_inputs(&found, options) };
+        if needs_all || !is_remote_folder(input) {
+            return Self::from_inputs(&found, options);
         }
         let classes = options.classes.as_deref().map(Classes::read).transpose()?;
-        let listed = ListedVideos::of(input.as_ref(), classes, options)?;
+        let Some(listed) = ListedVideos::of(input, classes, options)? else {
+            return Self::from_inputs(&found, options);
+        };
         if listed.videos == 0 {
             return Err(no_videos(inputs));
         }
         Ok(PackPlan {
-            inputs: vec![named(input.as_ref())],
+            inputs: vec![named(input)],
             jobs: Vec::new(),
             classes: listed.classes().to_vec(),
             passed_over: listed.passed_over.clone(),
@@ -79,6 +87,7 @@ impl PackPlan {
             notes: listed.note.iter().cloned().collect(),
             tracks: Vec::new(),
             listed: Some(Arc::new(listed)),
+            copies: Vec::new(),
         })
     }
 
@@ -91,9 +100,13 @@ impl PackPlan {
     /// kinds, a class or split is unknown, or there is no video at all.
     pub fn from_inputs<P: AsRef<Path>>(inputs: &[P], options: &InputOptions) -> Result<Self> {
         check_tracks(options)?;
+        let inputs = &as_read(inputs, &options.storage)?;
+        let mut pinned_root = options.clone();
+        pinned_root.root = options.root.as_deref().map(|root| pinned(root, &options.storage)).transpose()?;
+        let options = &pinned_root;
         let mut gathered = Gathered::default();
         for input in inputs {
-            gathered.add(input.as_ref(), options)?;
+            gathered.add(input, options)?;
         }
         let Gathered { mut found, classes, passed_over, manifests, roots, episodes } = gathered;
         if found.is_empty() {
@@ -120,7 +133,7 @@ impl PackPlan {
             Some(seed) => shuffled(jobs, seed),
             None => jobs,
         };
-        let inputs = inputs.iter().map(|input| named(input.as_ref())).collect();
+        let inputs = inputs.iter().map(|input| named(input)).collect();
         Ok(PackPlan {
             inputs,
             jobs,
@@ -130,6 +143,7 @@ impl PackPlan {
             notes,
             tracks,
             listed: None,
+            copies: episodes.copies,
         })
     }
 
@@ -138,6 +152,16 @@ impl PackPlan {
     pub fn missing(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().filter(|job| job.is_missing())
     }
+}
+
+/// Returns the inputs with the commits that they are read from. A whole repository of the Hugging Face Hub is a folder.
+fn as_read<P: AsRef<Path>>(inputs: &[P], storage: &Storage) -> Result<Vec<PathBuf>> {
+    let one = |input: &P| {
+        let input = input.as_ref();
+        let is_whole = input.to_str().is_some_and(|text| text.starts_with("hf://") && text.split('/').count() == 5);
+        pinned(&if is_whole { input.join("") } else { input.to_owned() }, storage)
+    };
+    inputs.iter().map(one).collect()
 }
 
 /// Returns an input as it was named, without what may be secret.
@@ -195,6 +219,7 @@ struct Episodes {
     /// The tracks, which all of the data sets share.
     tracks: Option<Vec<PlannedTrack>>,
     notes: Vec<String>,
+    copies: Vec<Arc<EpisodesCopy>>,
 }
 
 impl Gathered {
@@ -218,8 +243,16 @@ impl Gathered {
     /// Adds a remote video, or the videos below a location that ends with a slash.
     fn add_remote(&mut self, location: &Path, options: &InputOptions) -> Result<()> {
         if is_remote_folder(location) {
+            let list = ObjectList::of(location, options)?;
+            if let Some(copy) = EpisodesCopy::of(&list, &options.storage)? {
+                let root = options.root.clone().or_else(|| Some(location.to_owned()));
+                if self.add_episodes(copy.folder(), &InputOptions { root, ..options.clone() })? {
+                    self.episodes.copies.push(Arc::new(copy));
+                    return Ok(());
+                }
+            }
             let root = self.roots.number(location)?;
-            return ObjectList::of(location, options)?.each_video(&mut self.passed_over, &mut |found, _| {
+            return list.each_video(&mut self.passed_over, &mut |found, _| {
                 self.found.push(FoundVideo { root, ..found });
                 Ok(())
             });

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::endings::is_clip;
+use super::endings::{LEROBOT_INFO, is_clip};
 use super::found::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label};
@@ -53,6 +53,10 @@ impl ObjectList {
         let path = Temporary::kept(&path)?.path().to_owned();
         complete(&mut file, (location, &path), storage)?;
         Ok(ObjectList { location: location.to_owned(), images: *images, path, file: Some(file) })
+    }
+
+    pub fn location(&self) -> &Path {
+        &self.location
     }
 
     /// Passes all objects to `take`, in order.
@@ -168,18 +172,26 @@ pub(crate) struct ListedVideos {
 
 impl ListedVideos {
     /// Lists the videos below a location. `classes` are those that the caller names.
-    pub(super) fn of(location: &Path, classes: Option<Classes>, options: &InputOptions) -> Result<Self> {
+    /// Returns `None` for what may be a data set of LeRobot.
+    pub(super) fn of(location: &Path, classes: Option<Classes>, options: &InputOptions) -> Result<Option<Self>> {
         let list = ObjectList::of(location, options)?;
         let (mut passed_over, mut labels) = (PassedOverTally::default(), HashSet::new());
         let mut unlabeled = Unlabeled::default();
-        list.each_video(&mut passed_over, &mut |found, _| {
-            unlabeled.count(&found);
-            labels.insert(found.label);
+        let mut is_lerobot = false;
+        list.each(&mut |object| {
+            is_lerobot |= object.name == LEROBOT_INFO;
+            if let Some(found) = list.video(&object, &mut passed_over) {
+                unlabeled.count(&found);
+                labels.insert(found.label);
+            }
             Ok(())
         })?;
+        if is_lerobot {
+            return Ok(None);
+        }
         let classes = classes.map_or_else(|| Classes::of(labels.iter()), Ok)?;
         let passed_over = passed_over.into_list();
-        Ok(ListedVideos { list, classes, videos: unlabeled.of, passed_over, note: unlabeled.note() })
+        Ok(Some(ListedVideos { list, classes, videos: unlabeled.of, passed_over, note: unlabeled.note() }))
     }
 
     /// Passes all videos to `take`, in order, with what the server said of each.

@@ -6,6 +6,7 @@
 //! manifest/      reads manifests, one file for each format
 //! listed.rs      finds videos below a location in object storage, and keeps more of them than fit in memory
 //! lerobot/       reads LeRobot data sets: episodes become segments; episode_frames.rs: the frames that these must have
+//! episodes_copy.rs  the files of values of a remote LeRobot data set
 //! picture_column.rs  the frames of an episode that are pictures in a Parquet file
 //! places.rs      resolves the paths in manifests
 //! labels.rs      turns labels and class names into numbers
@@ -16,6 +17,7 @@
 mod attributes;
 mod endings;
 mod episode_frames;
+mod episodes_copy;
 mod folders;
 mod found;
 mod inputs;

@@ -189,7 +189,10 @@ pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Fa
     let status = answer.status();
     let said = |what: &str| status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
     let refused = || {
-        let refusal::Refusal { what, help } = refusal::of(&cause(e), status, answer.region());
+        let refusal::Refusal { what, help } = match answer.hub_code() {
+            Some(code) => refusal::on_hub(code, &cause(e), status),
+            None => refusal::of(&cause(e), status, answer.region()),
+        };
         refuse(what, help)
     };
     if let Some(none) = inside::<NoCredentials>(e) {
@@ -205,6 +208,7 @@ pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Fa
         return passing(said("the server's explanation of the error broke off"));
     }
     match (e, status) {
+        (E::NotFound { .. }, _) if matches!(answer.hub_code(), Some("RepoNotFound" | "RevisionNotFound")) => refused(),
         (E::NotFound { .. }, _) => {
             let help = "check the location: bucket or host, and path";
             Failure::Final { what: said("there is no such object"), help, kind: FinalKind::NotFound }

@@ -79,9 +79,16 @@ impl Bucket {
     /// Opens a folder in object storage. It sends no request yet.
     pub fn open(location: &Path, storage: &Storage) -> Result<Self> {
         let address = Address::of(location)?;
-        if matches!(&*address.scheme, "http" | "https") {
-            let e = Error::usage("web servers are read-only").file(location);
-            return Err(e.help("write to a folder, to s3://, gs:// or az://"));
+        let (what, help) = match &*address.scheme {
+            "http" | "https" => ("web servers are read-only", "write to a folder, to s3://, gs:// or az://"),
+            "hf" => (
+                "vidrec does not write to the Hugging Face Hub",
+                "write to a folder, and upload it with `hf upload OWNER/NAME FOLDER --repo-type dataset`",
+            ),
+            _ => ("", ""),
+        };
+        if !what.is_empty() {
+            return Err(Error::usage(what).file(location).help(help));
         }
         let remote = Remote::new(&Storage { cache: None, ..storage.clone() })?;
         let bucket = Bucket { location: location.to_owned(), address, remote };

@@ -20,6 +20,8 @@ pub(super) struct Answer {
     wait_ms: AtomicU64,
     /// The region of the bucket, if S3 names it.
     region: OnceLock<String>,
+    /// The code of the error, if the Hugging Face Hub names one; empty if it names none.
+    hub_code: OnceLock<String>,
 }
 
 tokio::task_local! {
@@ -42,6 +44,11 @@ impl Answer {
     pub fn region(&self) -> Option<&str> {
         self.region.get().map(String::as_str)
     }
+
+    /// The code of an error of the Hugging Face Hub; `None` if another server answered.
+    pub fn hub_code(&self) -> Option<&str> {
+        self.hub_code.get().map(String::as_str)
+    }
 }
 
 /// Connects as object_store does by default, except for redirects, and watches the answers.
@@ -49,28 +56,38 @@ impl Answer {
 pub(super) struct Watching {
     /// Authorities that may sign certificates of servers, beside those of the system.
     pub authorities: Vec<Certificate>,
+    /// Whether the server is the Hugging Face Hub.
+    pub is_hub: bool,
 }
 
 impl HttpConnector for Watching {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Watched(Following::new(options, &self.authorities)?)))
+        let following = Following::new(options, &self.authorities, self.is_hub)?;
+        Ok(HttpClient::new(Watched { following, is_hub: self.is_hub }))
     }
 }
 
 #[derive(Debug)]
-struct Watched(Following);
+struct Watched {
+    following: Following,
+    is_hub: bool,
+}
 
 #[async_trait]
 impl HttpService for Watched {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let answer = request.extensions().get::<Arc<Answer>>().cloned();
         let answer = answer.or_else(|| ANSWER.try_with(Arc::clone).ok());
-        let response = self.0.send(request).await?;
+        let response = self.following.send(request).await?;
         if let Some(answer) = answer {
             answer.status.store(response.status().as_u16(), Relaxed);
             if let Some(region) = response.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok())
             {
                 let _ = answer.region.set(region.to_owned());
+            }
+            if self.is_hub {
+                let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
+                let _ = answer.hub_code.set(code.unwrap_or_default().to_owned());
             }
             let wait = response.headers().get("retry-after").and_then(|wait| wait.to_str().ok()?.trim().parse().ok());
             answer.wait_ms.store(wait.map_or(0, |seconds: u64| seconds.saturating_mul(1000)), Relaxed);

@@ -25,7 +25,7 @@ pub struct ListedObject {
     pub version: String,
 }
 
-/// A list of the objects below a location, in the order of the server.
+/// A list of the objects below a location, in the order of their keys or, if the store keeps to none, of its server.
 pub struct Listing {
     remote: Arc<Remote>,
     location: PathBuf,
@@ -65,16 +65,30 @@ impl Listing {
             return Ok(None);
         }
         let link = self.remote.link(&self.address)?;
+        // The Hub lists folders before files, and no repository has more files than fit into memory.
+        if link.client.hub.is_some() {
+            let mut all = Vec::new();
+            while !self.ended {
+                all.append(&mut self.page(&link)?);
+            }
+            all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+            return Ok(Some(all));
+        }
+        self.page(&link).map(Some)
+    }
+
+    fn page(&mut self, link: &Arc<Link>) -> Result<Vec<ListedObject>> {
         let prefix = below(&self.address);
         let task =
             Task { doing: Doing::Read, location: self.location.clone(), key: self.address.key.clone(), bytes: 0 };
         let options =
             PaginatedListOptions { offset: self.after.clone(), page_token: self.token.take(), ..Default::default() };
+        let link = link.clone();
         let found = self.remote.start(async move { page(&link, &task, &prefix, &options).await })?;
         let (objects, token) = self.remote.wait(&found)?;
         self.ended = token.is_none();
         self.token = token;
-        Ok(Some(objects))
+        Ok(objects)
     }
 }
 

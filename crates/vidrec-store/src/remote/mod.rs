@@ -4,6 +4,7 @@
 //! options  url, aws, authorities  where, with which credentials, and which authorities to trust
 //! network  store, http, runtime   the client of one store, in this process (per_process)
 //!          client, redirect       how it connects, and which redirects it follows (redirect_policy, addresses)
+//!          hub                    the Hugging Face Hub: commits, lists, where it redirects to
 //! fetch    attempt, refusal       one request, and the reasons for which a server refuses it
 //!          requests_in_flight
 //!                                 how many at a time
@@ -37,6 +38,7 @@ mod filling;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod http;
+mod hub;
 mod listing;
 mod memory;
 mod pending_range;
@@ -68,7 +70,7 @@ pub use memory::Memory;
 pub use pending_range::PendingRange;
 pub use pieces::Pieces;
 pub use reader::{ObjectBytes, ObjectReader};
-pub use remote::Remote;
+pub use remote::{Remote, pinned};
 pub use sizes::REQUEST_BYTES;
 pub use url::check_location;
 pub use wanted::{Filled, RunFrom, Wanted};

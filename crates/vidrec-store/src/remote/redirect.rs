@@ -14,6 +14,7 @@ use reqwest::{Certificate, Url};
 
 use super::addresses::{Guarded, is_public, is_public_host, literal};
 use super::client::client;
+use super::hub::{Place, Places};
 use super::redirect_policy::{Refused, next};
 
 /// The most redirects that one request follows.
@@ -38,15 +39,18 @@ pub(super) struct Following {
     guarded: Guarded,
     /// Whether each known host is public.
     known: Mutex<HashMap<String, bool>>,
+    /// Where the files are, if this is for the Hugging Face Hub at one commit.
+    places: Option<Places>,
 }
 
 impl Following {
     /// Creates the clients. They trust `authorities` beside those of the system.
-    pub fn new(options: &ClientOptions, authorities: &[Certificate]) -> object_store::Result<Self> {
+    pub fn new(options: &ClientOptions, authorities: &[Certificate], is_hub: bool) -> object_store::Result<Self> {
         let own = HttpClient::new(client(options, authorities, None)?);
         let (others, guarded, known) = Default::default();
         let (options, authorities) = (options.clone(), authorities.to_vec());
-        Ok(Following { own, others, options, authorities, guarded, known })
+        let places = is_hub.then(Places::default);
+        Ok(Following { own, others, options, authorities, guarded, known, places })
     }
 
     fn others(&self) -> Result<&HttpClient, HttpError> {
@@ -58,15 +62,42 @@ impl Following {
         Ok(self.others.get_or_init(|| HttpClient::new(made)))
     }
 
-    pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    pub async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let Some(places) = &self.places else { return self.follow(request).await.map(|(answer, _)| answer) };
+        // The files of a commit do not change, and other hosts have other tags.
+        request.headers_mut().remove(IF_MATCH);
+        let Ok(file) = Url::parse(&request.uri().to_string()) else { return self.own.execute(request).await };
+        if let Some(place) = places.get(&file) {
+            let asked = Asked { method: request.method().clone(), headers: request.headers().clone() };
+            let answer = self.others()?.execute(asked.again(&place.url, false).map_err(refused)?).await?;
+            if Place::is_given(&answer) {
+                return Ok(place.tagged(answer));
+            }
+            places.forget(&file);
+        }
+        let (answer, place) = self.follow(request).await?;
+        let Some((place, is_own)) = place else { return Ok(answer) };
+        let answer = place.tagged(answer);
+        if !is_own && answer.status().is_success() {
+            places.put(&file, place);
+        }
+        Ok(answer)
+    }
+
+    /// Returns the answer and the place that it comes from, with whether that is the location's own server.
+    async fn follow(&self, request: HttpRequest) -> Result<(HttpResponse, Option<(Place, bool)>), HttpError> {
         let only_reads = request.method() == reqwest::Method::GET || request.method() == reqwest::Method::HEAD;
         let first = Asked { method: request.method().clone(), headers: request.headers().clone() };
         let location = Url::parse(&request.uri().to_string());
         let mut response = self.own.execute(request).await?;
-        let (Ok(location), true) = (location, only_reads) else { return Ok(response) };
+        let (Ok(location), true) = (location, only_reads) else { return Ok((response, None)) };
+        let mut place = Place::new(location.clone(), &response);
         let (mut here, mut is_own, mut is_guarded) = (location.clone(), true, false);
         for _ in 0..MOST {
-            let Some(to) = sent_to(&response) else { return Ok(response) };
+            let Some(to) = sent_to(&response) else {
+                place.url = here;
+                return Ok((response, Some((place, is_own))));
+            };
             let next = next(&location, &here, to).map_err(refused)?;
             is_own &= next.origin() == location.origin();
             if next.host_str() != here.host_str() {
@@ -79,7 +110,11 @@ impl Following {
             response = client.execute(first.again(&next, is_own).map_err(refused)?).await?;
             here = next;
         }
-        if sent_to(&response).is_some() { Err(refused(Refused::TooMany)) } else { Ok(response) }
+        if sent_to(&response).is_some() {
+            return Err(refused(Refused::TooMany));
+        }
+        place.url = here;
+        Ok((response, Some((place, is_own))))
     }
 
     async fn is_public(&self, url: &Url) -> bool {
@@ -151,7 +186,7 @@ mod tests {
 
     fn following() -> Following {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Following::new(&ClientOptions::default(), &[]).unwrap()
+        Following::new(&ClientOptions::default(), &[], false).unwrap()
     }
 
     #[test]

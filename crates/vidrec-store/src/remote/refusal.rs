@@ -25,6 +25,25 @@ const HELP: [(&[&str], &str); 5] = [
     ),
 ];
 
+/// Explains a request that the Hugging Face Hub refused. `code` is that of its header `X-Error-Code`.
+pub(super) fn on_hub(code: &str, text: &str, status: Option<u16>) -> Refusal {
+    let status = status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
+    let (what, help) = match code {
+        "GatedRepo" => (
+            "the data set is gated",
+            "accept its conditions on its page on the Hub, and set HF_TOKEN to a token of that account",
+        ),
+        "RepoNotFound" => (
+            "there is no such data set, or it is private",
+            "check owner and name; for a private data set, set HF_TOKEN, or run `hf auth login`",
+        ),
+        "RevisionNotFound" => ("there is no such revision", "check the branch, tag or commit that follows the @"),
+        _ => ("access was refused", "check HF_TOKEN, or run `hf auth login`; the token must be allowed to read it"),
+    };
+    let said = if code.is_empty() { short(text) } else { code.to_owned() };
+    Refusal { what: format!("{what}{status}: {said}"), help }
+}
+
 /// Explains a refused request. `text` is the body of the answer, or ends with it. `region` is the region of the
 /// bucket, if the head of the answer names it.
 pub(super) fn of(text: &str, status: Option<u16>, region: Option<&str>) -> Refusal {

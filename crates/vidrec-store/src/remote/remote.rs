@@ -14,6 +14,7 @@ use super::per_process::PerProcess;
 use super::promise::{Pending, Promise};
 use super::recent::Recent;
 use super::runtime;
+use super::send::{Doing, Task};
 use super::store;
 use super::url::Address;
 use crate::cache;
@@ -35,6 +36,15 @@ pub struct Remote {
     pub(super) recent: PerProcess<Mutex<Recent>>,
     /// The cache, once it is open.
     cache: PerProcess<Mutex<Option<Arc<PageCache>>>>,
+}
+
+/// Returns a location with the commit that its revision is, if it is on the Hugging Face Hub: [`Remote::pinned`]. Paths,
+/// and locations that do not change so, need no request.
+pub fn pinned(location: &Path, storage: &Storage) -> Result<PathBuf> {
+    match crate::location::split(location) {
+        Some(("hf", _)) => Remote::new(&Storage { cache: None, ..storage.clone() })?.pinned(location),
+        _ => Ok(location.to_owned()),
+    }
 }
 
 /// See [`Remote::frugal`].
@@ -128,14 +138,30 @@ impl Remote {
 
     /// The client of a store in this process.
     pub(super) fn link(&self, address: &Address) -> Result<Arc<Link>> {
-        let mut links = self.links.get().lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(link) = links.get(&address.store) {
+        let links = || self.links.get().lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(link) = links().get(&address.store) {
             return Ok(link.clone());
         }
         let client = store::connect(address, &self.storage.options)?;
-        let link = Arc::new(Link::new(client, self.counters.clone(), self.storage.timeout));
-        links.insert(address.store.clone(), link.clone());
-        Ok(link)
+        let mut link = Arc::new(Link::new(client, self.counters.clone(), self.storage.timeout));
+        if let Some(hub) = link.client.hub.clone().filter(|_| !address.is_of_commit()) {
+            let location = PathBuf::from(&address.store);
+            let task = Task { doing: Doing::Read, location, key: address.key.clone(), bytes: 0 };
+            let asking = link.clone();
+            let commit = self.start(async move { asking.send(&task, || hub.commit()).await })?;
+            link = self.link(&address.at(&self.wait(&commit)?))?;
+        }
+        // Of two threads that asked for the commit at once, the first decides.
+        Ok(links().entry(address.store.clone()).or_insert(link).clone())
+    }
+
+    /// Returns the location with the commit that its revision is, if it is on the Hugging Face Hub. This and all later
+    /// reads of the location are of that commit. Other locations stay as they are.
+    pub fn pinned(&self, location: &Path) -> Result<PathBuf> {
+        let address = Address::of(location)?;
+        let Some(hub) = self.link(&address)?.client.hub.clone() else { return Ok(location.to_owned()) };
+        let path = location.to_str().and_then(|text| text.strip_prefix(&address.store)).unwrap_or_default();
+        Ok(PathBuf::from(address.at(hub.revision()).store + path))
     }
 
     /// While the returned value exists, unplanned reads fetch nothing beyond the range that is named around them.

@@ -10,15 +10,18 @@ use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::client::HttpConnector;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
-use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
+use reqwest::header::{AUTHORIZATION, HeaderMap};
 
 use super::authorities::{self, CA_BUNDLE};
 use super::aws;
 use super::http::Watching;
+use super::hub::{self, Hub};
 use super::url::Address;
 use vidrec_format::error::{Error, Result};
 
@@ -46,12 +49,14 @@ pub(super) struct Client {
     pub parts: Option<Arc<dyn MultipartStore>>,
     /// For the objects below a location; `None` for web servers, which have no lists.
     pub lists: Option<Arc<dyn PaginatedListStore>>,
+    /// For the commits of revisions, if this is the Hugging Face Hub.
+    pub hub: Option<Arc<Hub>>,
 }
 
 impl Client {
     fn of<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Self {
         let store = Arc::new(store);
-        Client { store: store.clone(), parts: Some(store.clone()), lists: Some(store) }
+        Client { store: store.clone(), parts: Some(store.clone()), lists: Some(store), hub: None }
     }
 }
 
@@ -64,9 +69,10 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> 
         "s3" => s3(address, options)?.build().map(Client::of).map_err(failed),
         "gs" => gcs(address, options)?.build().map(Client::of).map_err(failed),
         "az" => azure(address, options)?.build().map(Client::of).map_err(failed),
+        "hf" => hub(address, options),
         _ => {
             let store = web(address, options)?.build().map_err(failed)?;
-            Ok(Client { store: Arc::new(store), parts: None, lists: None })
+            Ok(Client { store: Arc::new(store), parts: None, lists: None, hub: None })
         }
     }
 }
@@ -151,12 +157,33 @@ fn web(address: &Address, options: &BTreeMap<String, String>) -> Result<HttpBuil
     Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
 }
 
+fn hub(address: &Address, options: &BTreeMap<String, String>) -> Result<Client> {
+    let failed = |e: object_store::Error| cannot_connect(address, &e);
+    let hub::Settings { endpoint, authorization } = hub::Settings::read(options)?;
+    let headers = authorization.map(|value| (AUTHORIZATION, value)).into_iter().collect::<HeaderMap>();
+    let mut client =
+        ClientOptions::new().with_default_headers(headers).with_allow_http(endpoint.starts_with("http://"));
+    for (k, value) in CONNECTION {
+        client = client.with_config(k, value);
+    }
+    let is_own = |name: &str| hub::OPTIONS.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let others = options.iter().filter(|(name, _)| !is_own(name)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    for (name, value) in for_client(address, &others)? {
+        client = client.with_config(name, value);
+    }
+    let connector = Watching { is_hub: true, ..watching(options, None)? };
+    let hub = Arc::new(Hub::new(connector.connect(&client).map_err(failed)?, &endpoint, &address.store));
+    let store = HttpBuilder::new().with_client_options(client).with_url(hub.files());
+    let store = store.with_retry(NO_RETRIES).with_http_connector(connector).build().map_err(failed)?;
+    Ok(Client { store: Arc::new(store), parts: None, lists: Some(hub.clone()), hub: Some(hub) })
+}
+
 /// How requests are made, with the authorities that the options name, or else those of `bundle`.
 fn watching(options: &BTreeMap<String, String>, bundle: Option<PathBuf>) -> Result<Watching> {
     let given = options.iter().find(|(name, _)| name.eq_ignore_ascii_case(CA_BUNDLE));
     let path = given.map(|(_, path)| PathBuf::from(path)).or(bundle);
     let authorities = path.as_deref().map(authorities::read).transpose()?.unwrap_or_default();
-    Ok(Watching { authorities })
+    Ok(Watching { authorities, is_hub: false })
 }
 
 /// The options that object_store knows.

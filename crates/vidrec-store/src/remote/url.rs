@@ -4,11 +4,12 @@ use std::path::Path;
 
 use object_store::path::Path as Key;
 
+use super::hub;
 use crate::location;
 use vidrec_format::error::{Error, Result};
 
 /// The schemes of remote locations.
-const SCHEMES: &[&str] = &["s3", "gs", "az", "https", "http"];
+const SCHEMES: &[&str] = &["s3", "gs", "az", "hf", "https", "http"];
 
 /// The store of a location, and the object in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +61,31 @@ impl Address {
             .file(shown)
             .help("give the location of the folder alone, and give credentials as storage options"));
         }
+        if scheme == "hf" {
+            return Self::on_hub(location);
+        }
         let key = Key::from_url_path(path).map_err(|e| fault("this is not a valid location of an object").found(e))?;
         Ok(Address { store: format!("{scheme}://{host}"), scheme: scheme.to_owned(), key })
+    }
+
+    fn on_hub(location: &Path) -> Result<Self> {
+        let fault = |what: &str| Error::usage(what.to_owned()).file(location);
+        let repository = location.to_str().and_then(|text| text.strip_prefix(hub::DATASETS)).and_then(hub::split);
+        let form = "hf://datasets/OWNER/NAME, with @REVISION if it is not main, in which a slash is %2F";
+        let (name, path) =
+            repository.ok_or_else(|| fault("the location names no data set of the Hugging Face Hub").expected(form))?;
+        let key = Key::from_url_path(path).map_err(|e| fault("this is not a valid location of an object").found(e))?;
+        Ok(Address { store: format!("{}{name}", hub::DATASETS), scheme: "hf".to_owned(), key })
+    }
+
+    /// Whether the objects of the store may change: whether it is no commit of the Hugging Face Hub.
+    pub fn is_of_commit(&self) -> bool {
+        hub::is_pinned(&self.store)
+    }
+
+    /// The same object at a commit of the Hugging Face Hub.
+    pub fn at(&self, commit: &str) -> Self {
+        Address { store: hub::at(&self.store, commit), ..self.clone() }
     }
 }
 
@@ -87,6 +111,8 @@ mod tests {
             ("https://host/x?sig=hunter2", "query"),
             ("s3://bucket/a/../b", "not a valid location"),
             ("s3://bucket/a//b", "not a valid location"),
+            ("hf://owner/name", "hf://datasets/OWNER/NAME"),
+            ("hf://datasets/o/n@main/a?token=hunter2", "query"),
         ] {
             let e = Address::of(Path::new(text)).unwrap_err().to_string();
             assert!(e.contains(part) && !e.contains("hunter2"), "{text}: {e}");

@@ -103,7 +103,7 @@ fn fetch_all(
     progress: &mut ProgressFn<'_>,
 ) -> Result<FetchReport> {
     let remote = Remote::new(&options.storage)?;
-    let listing = listing_of(location, "fetches")?;
+    let listing = listing_of(&remote.pinned(location)?, "fetches")?;
     let bytes = read_listing(&remote, &listing)?;
     let json = DatasetJson::prove(&bytes).map_err(|e| e.file(&listing))?;
     let lock = writer::lock_with_leftovers(out)?;

@@ -8,12 +8,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::super::endings::LEROBOT_INFO;
 use super::pattern::Pattern;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_format::track::schema::TrackType;
-
-const INFO: &str = "meta/info.json";
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -77,7 +76,7 @@ struct InfoJson {
 impl Info {
     /// Reads the file. Returns `None` if the folder has none, or one of another project.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
-        let path = folder.join(INFO);
+        let path = folder.join(LEROBOT_INFO);
         let meta = match fs::metadata(&path) {
             Ok(meta) if meta.is_file() => meta,
             // The walk through the folder reports entries that cannot be looked at.
