@@ -12,8 +12,8 @@ use std::path::Path;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use vidrec::jpeg::Encoder;
 use vidrec::{
-    ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, Planes, Track, TrackHow, TrackTimes,
-    TrackValues, TrackWindow, Writer, WriterOptions,
+    ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, Planes, SoundCoding, Track, TrackHow,
+    TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 const CLIPS: u32 = 16;
@@ -130,14 +130,18 @@ fn loader(c: &mut Criterion) {
 
     let at = |second: i64| second * i64::from(SOUND_RATE);
     let second = TrackWindow { steps: Some((at(1800), at(1801))), ..TrackWindow::default() };
-    for (name, raw) in [("a-second-of-an-hour-of-sound", true), ("a-second-of-an-hour-of-sound-in-flac", false)] {
+    for (name, coding) in [
+        ("a-second-of-an-hour-of-sound", SoundCoding::Raw),
+        ("a-second-of-an-hour-of-sound-in-flac", SoundCoding::Flac),
+        ("a-second-of-an-hour-of-sound-in-opus", SoundCoding::Opus { kilobits: None }),
+    ] {
         // A tone with some noise, which takes about half the bytes in FLAC.
         let noise = |i: i32| i.wrapping_mul(747_796_405).wrapping_add(12_345) >> 26;
         let samples =
             (0..HOUR as i32).map(|i| ((f64::from(i) * 0.05).sin() * 4000.0) as i16 + noise(i) as i16).collect();
         let times = TrackTimes::Rate { first_ns: 0, rate: (SOUND_RATE, 1) };
         let values = TrackValues::I16(samples);
-        let sound = Track { name: "sound".into(), values, times, raw, ..Track::default() };
+        let sound = Track { name: "sound".into(), values, times, coding, ..Track::default() };
         let of_sound = set(&folder.path().join(name), 2, &[sound]);
         batches(c, name, &of_sound, &[("sound", second.clone())]);
     }

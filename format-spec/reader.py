@@ -185,7 +185,7 @@ class Dataset:
                 tracks["tracks"] = [track(t) for t in c.shard.tracks.tracks(c.ordinal, len(c.frames))]
             return {**dict(list(c._asdict().items())[:-3]), "frames": [f._asdict() for f in c.frames], **tracks}
         def track(t: Track) -> dict:
-            return {"name": t.schema["name"], "count": t.count, "numbers": t.numbers.hex(), "texts": t.texts,
+            return {"name": t.schema["name"], "count": t.count, "numbers": None if t.numbers is None else t.numbers.hex(), "texts": t.texts,
                     "starts": t.starts, "ends": t.ends, "first_ns": t.first_ns, "rate": t.rate}
         return {**{k: self.meta[k] for k in META_TYPES}, "shards": [s.listing() for s in self.shards],
                 "clips": [clip(c) for c in self.clips]}

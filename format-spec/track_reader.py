@@ -7,6 +7,7 @@ from pathlib import Path
 from zlib import crc32
 
 import flac
+import opus
 from basics import FormatError, align, check, json_object, map_file
 
 TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
@@ -14,11 +15,12 @@ TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
 # Of each type of numbers: its bytes, and its letter for struct.
 NUMBERS = {"f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B"),
            "bool": (1, "?")}
-# Of coded tracks: the values of a block, and the most channels.
-BLOCK_VALUES, MAX_CHANNELS = 4096, 8
+# Of each coding: the most channels.
+MAX_CHANNELS = [None, 8, 2]
 TIMES_PER_VALUE = {"frames": 0, "rate": 0, "times": 1, "spans": 2}
 
-Track = namedtuple("Track", "schema count numbers texts starts ends first_ns rate start end bytes padding")
+# The numbers of sound in Opus are None: whoever has a decoder makes them of its packets, a list for each block.
+Track = namedtuple("Track", "schema count numbers texts starts ends first_ns rate start end bytes padding packets")
 
 class TrackFile:
     """The track file of a shard. Construction checks the "open" rules, the methods the "use" rules."""
@@ -70,8 +72,9 @@ class TrackFile:
             check(least <= number < len(self.schema), "track-directory", f"clip {clip}: track {number}")
             track, least = self.schema[number], number + 1
             no_rate = track["timing"] == "rate" or (first_ns, *rate) == (0, 0, 0)
-            fits_length = is_track_length if coding == 0 else is_coded_length
-            fits = coding <= 1 and at == align(end, 64) and fits_length(track, values, size) and no_rate
+            fits = coding <= 2 and at == align(end, 64) and no_rate
+            fits = fits and (is_track_length(track, values, size) if coding == 0 else
+                             is_coded_length(track, coding, rate, values, size))
             check(fits, "track-directory", f"clip {clip}: track {number} is {size} bytes at {at}")
             end = at + size
         check(count > 0 and end == length, "track-directory", f"clip {clip}: the block does not end with a track")
@@ -86,16 +89,21 @@ class TrackFile:
         number, coding, crc, at, size, count, first_ns, *rate = entry
         schema, start = self.schema[number], block + at
         b, place = self.bytes[start : start + size], f"clip {clip}, {schema['name']}"
-        summed = b if coding == 0 else b[: 8 * blocks(count)]
+        each = coding and block_values(coding, rate)
+        summed = b[: 8 * blocks(count, each)] if coding else b
         check(crc32(summed) == crc, "track-crc", f"{place}: the CRC-32 differs")
+        packets = None
         if coding == 1:
             b = decoded(b, count, math.prod(schema["shape"]), place)
+        elif coding == 2:
+            of_block = coded_blocks(b, count, each, place)
+            b, packets = b"", [opus.packets(block, -(-values * 50 // rate[0])) for block, values in of_block]
         fits = schema["timing"] != "frames" or count == frames
         check(fits, "track-frames", f"{place}: {count} values for {frames} frames")
-        texts, numbers = None, b""
+        texts, numbers, values = None, b"" if packets is None else None, 0
         if schema["type"] == "utf-8":
             texts, values = read_texts(b, count, schema["timing"], place)
-        else:
+        elif packets is None:
             values = count * value_bytes(schema)
             numbers = b[:values]
             fits = schema["type"] != "bool" or set(numbers) <= {0, 1}
@@ -107,7 +115,7 @@ class TrackFile:
         fits = fits and all(x <= y for x, y in zip(starts, starts[1:])) and all(x <= y for x, y in zip(starts, ends))
         check(fits, "track-times", f"{place}: times decrease, or there is no rate")
         return Track(schema, count, numbers, texts, starts, ends, first_ns, rate, start, start + size, b,
-                     b[values:times_at])
+                     b[values:times_at], packets)
 
 def check_track_schema(track: dict) -> None:
     types = {"name": str, "type": str, "shape": list, "timing": str, "nan": bool}
@@ -129,25 +137,36 @@ def is_track_length(track: dict, count: int, length: int) -> bool:
     least = align(values, 8) + 8 * count * times if times else values
     return least <= length if text else least == length
 
-def blocks(count: int) -> int:
-    return (count + BLOCK_VALUES - 1) // BLOCK_VALUES
+def block_values(coding: int, rate: list) -> int:
+    return 4096 if coding == 1 else rate[0] // 2
 
-def is_coded_length(track: dict, count: int, length: int) -> bool:
+def blocks(count: int, each: int) -> int:
+    return (count + each - 1) // each
+
+def is_coded_length(track: dict, coding: int, rate: list, count: int, length: int) -> bool:
     """Whether so many coded values can take so many bytes. The ends of their blocks are in the bytes."""
-    is_sound = track["type"] == "i16" and track["timing"] == "rate" and math.prod(track["shape"]) <= MAX_CHANNELS
-    return is_sound and count * value_bytes(track) < 1 << 32 and 8 * blocks(count) <= length
+    fits = track["type"] == "i16" and track["timing"] == "rate" and math.prod(track["shape"]) <= MAX_CHANNELS[coding]
+    fits = fits and (coding == 1 or rate[0] in opus.RATES and rate[1] == 1)
+    return fits and count * value_bytes(track) < 1 << 32 and 8 * blocks(count, block_values(coding, rate)) <= length
 
-def decoded(b: bytes, count: int, channels: int, place: str) -> bytes:
-    """The bytes of coded values, as they are."""
-    entries = list(struct.iter_unpack("<II", b[: 8 * blocks(count)]))
+def coded_blocks(b: bytes, count: int, each: int, place: str) -> list:
+    """The blocks of coded values, and how many values each has."""
+    entries = list(struct.iter_unpack("<II", b[: 8 * blocks(count, each)]))
     ends = [0] + [end for end, _ in entries]
     rises = all(x <= y for x, y in zip(ends, ends[1:])) and 8 * len(entries) + ends[-1] == len(b)
     check(rises, "track-coding", f"{place}: the ends of blocks do not rise to the end of the track")
-    values = []
+    found = []
     for i, (end, crc) in enumerate(entries):
         block = b[8 * len(entries) + ends[i] : 8 * len(entries) + end]
         check(crc32(block) == crc, "track-crc", f"{place}: the CRC-32 of block {i} differs")
-        values += flac.decode(block, i, min(BLOCK_VALUES, count - i * BLOCK_VALUES), channels)
+        found.append((block, min(each, count - i * each)))
+    return found
+
+def decoded(b: bytes, count: int, channels: int, place: str) -> bytes:
+    """The bytes of values in FLAC, as they are."""
+    values = []
+    for i, (block, in_block) in enumerate(coded_blocks(b, count, block_values(1, []), place)):
+        values += flac.decode(block, i, in_block, channels)
     return struct.pack(f"<{count * channels}h", *(number for value in values for number in value))
 
 def read_texts(b: bytes, count: int, timing: str, place: str) -> tuple:

@@ -87,7 +87,7 @@ pub use vidrec_dataset::ShardFile;
 pub use vidrec_dataset::repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use vidrec_dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use vidrec_dataset::writer::{
-    ClipInfo, FrameData, Sharding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written,
+    ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written,
 };
 pub use vidrec_dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,

@@ -26,7 +26,7 @@ fn set(tracks: Vec<Option<Track>>) -> (tempfile::TempDir, Dataset) {
 fn track(values: TrackValues, each: usize) -> Track {
     let shape = if each > 1 { vec![each as u32] } else { vec![] };
     let times = TrackTimes::Rate { first_ns: 0, rate: (10, 1) };
-    Track { name: "n".into(), shape, values, times, nan: true, raw: false }
+    Track { name: "n".into(), shape, values, times, nan: true, ..Track::default() }
 }
 
 /// The smallest number that at least this many percent do not exceed.

@@ -1,15 +1,15 @@
 //! Tracks in batches, against a plain model: windows, draws, strides, threads, and runs that resume.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
-    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, ShortClips, Start, Track,
-    TrackAnchor, TrackBatch, TrackCoding, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer,
-    WriterOptions,
+    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, ShortClips, SoundCoding,
+    Start, Track, TrackAnchor, TrackBatch, TrackCoding, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow,
+    Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -177,37 +177,58 @@ proptest! {
     }
 }
 
-/// Sound in FLAC, and the same sound as it is, beside each other.
-fn twice() -> (TempDir, PathBuf) {
+/// Coded sound of two clips, and beside it as it is what all of it decodes to.
+fn twice(coding: SoundCoding) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
+    let sounds: Vec<Vec<i16>> =
+        (0..2).map(|clip| (0..140_000).map(|i| (i % 97 * (i % 31) * (5 + clip) - 7000) as i16).collect()).collect();
+    let coded = write_sounds(&folder.path().join("coded"), &[(coding, &sounds)]);
+    let of_clip = |clip| coded.clip(clip).unwrap().track("0").unwrap().unwrap().numbers::<i16>().unwrap().into_owned();
+    let decoded: Vec<Vec<i16>> = (0..2).map(of_clip).collect();
     let dir = folder.path().join("set");
-    let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
+    write_sounds(&dir, &[(coding, &sounds), (SoundCoding::Raw, &decoded)]);
+    (folder, dir)
+}
+
+/// A data set of two clips with stereo sound as the tracks "0", "1", …
+fn write_sounds(dir: &Path, tracks: &[(SoundCoding, &[Vec<i16>])]) -> Dataset {
+    let mut writer = Writer::create(dir, WriterOptions::default()).unwrap();
     for clip in 0..2 {
         let info = ClipInfo { width: 16, height: 16, time_base: (1, 25), ..ClipInfo::default() };
         let jpegs: Vec<_> = (0..FRAMES).map(|t| jpeg((16, 16), t)).collect();
         let frames: Vec<_> =
             (25..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
-        let numbers = (0..40_000).map(|i| (i % 97 * (i % 31) * (5 + clip) - 7000) as i16).collect();
-        let track = |name: &str, raw| Track {
-            name: name.into(),
-            values: TrackValues::I16(Vec::clone(&numbers)),
+        let track = |(i, (coding, sounds)): (usize, &(SoundCoding, &[Vec<i16>]))| Track {
+            name: i.to_string(),
+            values: TrackValues::I16(sounds[clip].clone()),
             shape: vec![2],
             times: TrackTimes::Rate { first_ns: BEGIN_NS + 7, rate: (48_000, 1) },
-            raw,
+            coding: *coding,
             ..Track::default()
         };
-        writer.append_with_tracks(&info, &frames, &[track("flac", false), track("raw", true)]).unwrap();
+        let tracks: Vec<_> = tracks.iter().enumerate().map(track).collect();
+        writer.append_with_tracks(&info, &frames, &tracks).unwrap();
     }
     writer.finish().unwrap();
-    (folder, dir)
+    Dataset::open(dir).unwrap()
 }
 
 #[test]
 fn coded_sound_gives_the_values_of_raw_sound() {
-    let (_folder, dir) = twice();
+    gives_the_values_of_the_whole(SoundCoding::Flac, TrackCoding::Flac);
+}
+
+/// The same sample has the same value whatever window is asked for, within a block and across several.
+#[test]
+fn a_part_of_sound_in_opus_has_the_values_that_it_has_in_the_whole() {
+    gives_the_values_of_the_whole(SoundCoding::Opus { kilobits: None }, TrackCoding::Opus);
+}
+
+fn gives_the_values_of_the_whole(coding: SoundCoding, stored: TrackCoding) {
+    let (_folder, dir) = twice(coding);
     let clip = Dataset::open(&dir).unwrap();
     let coding = |name| clip.clip(0).unwrap().track(name).unwrap().unwrap().coding();
-    assert_eq!((coding("flac"), coding("raw")), (TrackCoding::Flac, TrackCoding::Raw));
+    assert_eq!((coding("0"), coding("1")), (stored, TrackCoding::Raw));
     let windows = (
         (-900i32..900, 0i32..300),
         prop::sample::select(vec![None, Some("16000"), Some("44100"), Some("7")]),
@@ -231,11 +252,10 @@ fn coded_sound_gives_the_values_of_raw_sound() {
                 anchor,
                 ..TrackWindow::default()
             });
-            let options =
-                LoaderOptions { frames: Frames::uniform(3), ..with(&[("flac", window.clone()), ("raw", window)]) };
+            let options = LoaderOptions { frames: Frames::uniform(3), ..with(&[("0", window.clone()), ("1", window)]) };
             for batch in batches(&dir, options) {
-                let [flac, raw] = ["flac", "raw"].map(|name| batch.track(name).unwrap());
-                prop_assert_eq!((&flac.values, &flac.mask), (&raw.values, &raw.mask));
+                let [coded, raw] = ["0", "1"].map(|name| batch.track(name).unwrap());
+                prop_assert_eq!((&coded.values, &coded.mask), (&raw.values, &raw.mask));
             }
             Ok(())
         });
@@ -431,11 +451,11 @@ fn nothing_of_an_earlier_batch_is_left() {
 /// A track of which a sample needs a small part: its checksum is that of all its bytes.
 #[test]
 fn every_value_of_a_long_track_is_checked_when_it_is_used() {
-    long_track_is_checked(true);
-    long_track_is_checked(false);
+    long_track_is_checked(SoundCoding::Raw);
+    long_track_is_checked(SoundCoding::Flac);
 }
 
-fn long_track_is_checked(raw: bool) {
+fn long_track_is_checked(coding: SoundCoding) {
     // Coding does not make such values much shorter. What is damaged then lies before the end of the file, whose bytes are
     // compared when it is opened.
     let noise = |i: i32| (i % 3_001) * (i % 3_001) % 30_011;
@@ -446,7 +466,7 @@ fn long_track_is_checked(raw: bool) {
         name: "sound".into(),
         values: TrackValues::I16((0..400_000).map(|i| noise(i) as i16).collect()),
         times: TrackTimes::Rate { first_ns: 0, rate: (1000, 1) },
-        raw,
+        coding,
         ..Track::default()
     };
     let info = ClipInfo { width: 16, height: 16, ..ClipInfo::default() };
@@ -469,6 +489,7 @@ fn long_track_is_checked(raw: bool) {
     }
     // In place, so that the open data set sees it: in what the late window uses, at value 390,200.
     let mut bytes = std::fs::read(&file).unwrap();
+    let raw = coding == SoundCoding::Raw;
     assert_eq!(bytes.len() > 800_000, raw);
     // The track begins after the header and its directory. Coded, it begins with the ends of its blocks.
     let (track, value, blocks) = (128, 390_200, 400_000usize.div_ceil(4096));

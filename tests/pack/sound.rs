@@ -117,6 +117,44 @@ fn sound_in_flac_is_the_same_sound_in_fewer_bytes() {
     assert!(settings.contains(r#""audio":"44100:source:raw""#), "{settings}");
 }
 
+/// A real video if there is one, and a tone that rises.
+#[test]
+fn sound_in_opus_is_nearly_the_same_sound_in_far_fewer_bytes() {
+    let videos = Videos::new();
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac -ar 48000"), "a.mp4");
+    let real =
+        std::env::var_os("VIDREC_VIDEOS").map(|folder| PathBuf::from(folder).join("real/kinetics_R6llTwEh07w.mp4"));
+    let real = real.filter(|path| path.exists()).map(|path| path.display().to_string());
+    for file in ["a.mp4".to_owned()].into_iter().chain(real) {
+        for (audio, bits) in [("16000", "opus"), ("48000:stereo", "opus"), ("16000", "opus:32k")] {
+            let of = |audio: &str| {
+                let (set, report) = videos.packed(0, &[&file], &["--audio", audio]);
+                let clip = set.clip(0).unwrap();
+                let track = clip.track("audio").unwrap().unwrap();
+                let facts = (track.len(), track.rate());
+                (track.coding(), report["track_bytes"].as_u64().unwrap(), sound(&set, 0).0, facts)
+            };
+            let (flac, opus) = (of(audio), of(&format!("{audio}:{bits}")));
+            assert_eq!((opus.0, opus.3), (TrackCoding::Opus, flac.3), "{file} {audio}");
+            let decibels = snr(&opus.2, &flac.2);
+            println!("{file} {audio}:{bits}: {} bytes, {} as FLAC; {decibels:.1} dB", opus.1, flac.1);
+            assert!(decibels > 10.0 && opus.1 < flac.1 / 2, "{file} {audio}: {decibels} dB, {} bytes", opus.1);
+            assert!(opus == of(&format!("{audio}:{bits}")), "the same sound gives the same bytes");
+        }
+    }
+}
+
+#[test]
+fn what_opus_cannot_have_is_refused_with_what_to_do() {
+    let videos = Videos::new();
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac -ar 48000"), "a.mp4");
+    let says = |audio| String::from_utf8(videos.pack(&["a.mp4"], &["--audio", audio]).stderr).unwrap();
+    let e = says("44100:opus");
+    assert!(e.contains("8000, 12000, 16000, 24000 or 48000") && e.contains("44100"), "{e}");
+    let e = says("16000:opus:4k");
+    assert!(e.contains("from 6k to 510k"), "{e}");
+}
+
 /// The channels of a clip's sound one by one.
 fn channels(set: &Dataset, clip: u64) -> Vec<Vec<i16>> {
     let clip = set.clip(clip).unwrap();

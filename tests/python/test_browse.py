@@ -264,7 +264,7 @@ def test_what_is_damaged_is_shown_as_damaged(made, tmp_path):
         assert results(page, {"q": "number"}) == [0, 1, 2, 3, 4, 6, 7, 9]
         page.wait(f"{RESULT} === '8 of 10 clips; 2 are damaged and were not searched'")
         page.open(f"{address}/set/browse.html#clips?clip=0.0")
-        page.wait("document.querySelector('dialog .tracks')?.textContent.includes('Track action is damaged: the CRC-32 does not match.')")
+        page.wait("document.querySelector('dialog .tracks')?.textContent.includes('Track action cannot be shown: the CRC-32 does not match.')")
         assert page.complaints() == []
 
 

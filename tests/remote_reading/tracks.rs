@@ -8,7 +8,7 @@ use serde_json::json;
 use vidrec::order::Order;
 use vidrec::{
     Cameras, ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Loader, LoaderOptions, Missing, Mix, MixOptions,
-    Storage, Track, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
+    SoundCoding, Storage, Track, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, names, options};
@@ -52,7 +52,7 @@ fn tracks(c: u32) -> Vec<Track> {
             ..named("state", TrackValues::F32(state), TrackTimes::Times((0..10).map(|i| i * 37 * MS).collect()))
         },
         Track {
-            raw: true,
+            coding: SoundCoding::Raw,
             ..named("sound", TrackValues::I16(sound(c)), TrackTimes::Rate { first_ns: 0, rate: (10_000, 1) })
         },
     ];

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::clip::Clip;
 use super::track_file::{Block, TrackFile};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::track::coding::{BLOCK_VALUES, TrackCoding};
+use vidrec_format::track::coding::TrackCoding;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming};
@@ -238,13 +238,13 @@ impl<'a> TrackView<'a> {
             return Ok(Values { bytes: Cow::Borrowed(self.number_bytes().unwrap_or_default()), runs: Vec::new() });
         };
         self.prove_values(0..0)?;
-        let each = self.schema.value_bytes().unwrap_or(1) as usize;
-        let mut needed: Vec<usize> = values.map(|value| value / BLOCK_VALUES).collect();
+        let (each, in_block) = (self.schema.value_bytes().unwrap_or(1) as usize, blocks.block_values());
+        let mut needed: Vec<usize> = values.map(|value| value / in_block).collect();
         needed.sort_unstable();
         needed.dedup();
         let (mut bytes, mut runs) = (Vec::new(), Vec::new());
         for run in needed.chunk_by(|a, b| a + 1 == *b) {
-            runs.push((run[0] * BLOCK_VALUES, bytes.len() / each));
+            runs.push((run[0] * in_block, bytes.len() / each));
             self.named(blocks.decode(run[0]..run[0] + run.len(), &mut bytes))?;
         }
         Ok(Values { bytes: Cow::Owned(bytes), runs })

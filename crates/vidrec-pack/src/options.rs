@@ -176,6 +176,7 @@ mod tests {
     use crate::video::{AudioChannels, AudioOptions, FrameSize};
     use crate::work::{FrameChoice, MaxFailures, Quality};
     use vidrec_dataset::writer::Sharding;
+    use vidrec_dataset::writer::SoundCoding;
     use vidrec_jpeg::QualityTarget;
     use vidrec_sampler::{Pace, Rule, Short};
 
@@ -192,7 +193,7 @@ mod tests {
                 outside: true,
                 picture_fps: Some("30000/1001".parse().unwrap()),
                 track: vec!["a=b,rate=50,nan".parse().unwrap()],
-                audio: Some(AudioOptions { rate: 16_000, channels: AudioChannels::Stereo, raw: false }),
+                audio: Some(AudioOptions { rate: 16_000, channels: AudioChannels::Stereo, coding: SoundCoding::Flac }),
                 shuffle_seed: Some(u64::MAX),
                 ..InputOptions::default()
             },

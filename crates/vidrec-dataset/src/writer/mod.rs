@@ -7,6 +7,7 @@ mod recovery;
 mod replace;
 mod shard;
 mod sharding;
+mod sound_coding;
 mod track;
 mod track_file;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
@@ -25,6 +26,7 @@ pub use shard::{Checkpoint, ShardDone};
 #[doc(hidden)]
 pub use sharding::OpenShard;
 pub use sharding::Sharding;
+pub use sound_coding::SoundCoding;
 #[doc(hidden)]
 pub use track::EncodedTrack;
 pub use track::{Track, TrackTimes, TrackValues};

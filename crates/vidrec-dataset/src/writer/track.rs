@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sound_coding::SoundCoding;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::coding::{self, TrackCoding};
 use vidrec_format::track::payload::{Facts, Payload, is_length, push_times, texts_to_bytes};
@@ -35,9 +36,9 @@ pub struct Track {
     pub times: TrackTimes,
     /// Whether numbers may be infinite or not a number. Default: they may not.
     pub nan: bool,
-    /// Store the values as they are. Default: sound, which is numbers of type `i16` at a rate, at most 8 to a value, is
-    /// stored as FLAC where that takes fewer bytes. Readers get the same values.
-    pub raw: bool,
+    /// How the values are stored, if they are sound: numbers of type `i16` at a rate, at most 8 to a value. Default: as
+    /// FLAC, of which readers get the same values.
+    pub coding: SoundCoding,
 }
 
 /// The values of a [`Track`].
@@ -210,7 +211,7 @@ impl Track {
         }
         let mut bytes = self.values.to_bytes().ok_or_else(|| Error::limit("the texts are longer than 4 GiB"))?;
         push_times(&mut bytes, &lists);
-        let encoded = self.coded(EncodedTrack { schema, facts, bytes });
+        let encoded = self.coded(EncodedTrack { schema, facts, bytes })?;
         let payload = encoded.payload();
         if !is_length(payload.schema, &payload.facts, payload.bytes.len() as u64) {
             return Err(Error::internal("a track of another length than its values"));
@@ -221,15 +222,32 @@ impl Track {
     }
 
     /// The same track with its values coded, if they become shorter.
-    fn coded(&self, raw: EncodedTrack) -> EncodedTrack {
-        let (coding, each) = (TrackCoding::Flac, raw.schema.numbers_per_value());
-        let bytes = match &self.values {
-            TrackValues::I16(numbers) if !self.raw && coding.fits(&raw.schema) => coding::encode(numbers, each),
-            _ => None,
+    fn coded(&self, raw: EncodedTrack) -> Result<EncodedTrack> {
+        let (each, rate) = (raw.schema.numbers_per_value(), raw.facts.rate);
+        let (coding, bytes) = match (&self.values, self.coding) {
+            (TrackValues::I16(numbers), SoundCoding::Flac) if TrackCoding::Flac.fits(&raw.schema, rate) => {
+                (TrackCoding::Flac, coding::encode(numbers, each))
+            }
+            (TrackValues::I16(numbers), SoundCoding::Opus { kilobits })
+                if TrackCoding::Opus.fits(&raw.schema, rate) =>
+            {
+                let bits = SoundCoding::opus_bits(kilobits, each, rate.0);
+                (TrackCoding::Opus, coding::encode_opus(numbers, (each, rate.0, bits)))
+            }
+            (_, SoundCoding::Opus { .. }) => return Err(self.not_for_opus(rate)),
+            _ => (TrackCoding::Raw, None),
         };
-        match bytes.filter(|bytes| bytes.len() < raw.bytes.len()) {
+        Ok(match bytes.filter(|bytes| bytes.len() < raw.bytes.len()) {
             Some(bytes) => EncodedTrack { facts: Facts { coding, ..raw.facts }, bytes, ..raw },
             None => raw,
-        }
+        })
+    }
+
+    fn not_for_opus(&self, (numerator, denominator): (u32, u32)) -> Error {
+        let found = format!("{} of shape {:?} at {numerator}/{denominator}", self.values.kind(), self.shape);
+        Error::usage(format!("track \"{}\" cannot be stored as Opus", self.name))
+            .expected("i16, one or two to a value, at 8000, 12000, 16000, 24000 or 48000 values a second")
+            .found(found)
+            .help("choose another rate, one or two channels, or another coding")
     }
 }

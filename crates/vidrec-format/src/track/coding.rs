@@ -7,21 +7,21 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian as LE};
 use serde::{Deserialize, Serialize};
 
-use super::flac;
 use super::schema::{TrackSchema, TrackTiming, TrackType};
+use super::{flac, opus};
 use crate::error::{Error, Result};
 use crate::words::words;
 use crate::{allocation, crc32, limits};
 
-/// The values of a block, of which the last one may have fewer.
-pub const BLOCK_VALUES: usize = 4096;
+/// The values of a block of FLAC, of which the last one may have fewer.
+pub const FLAC_VALUES: usize = 4096;
 
 /// The bytes of a block in the list.
 const ENTRY_BYTES: usize = 8;
 
 /// How the values of a track of a clip are stored. Clips may differ.
 ///
-/// In text (`FromStr`, `Display`, serde): `raw` or `flac`.
+/// In text (`FromStr`, `Display`, serde): `raw`, `flac` or `opus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TrackCoding {
@@ -31,9 +31,12 @@ pub enum TrackCoding {
     /// As frames of FLAC, which hold the same values in fewer bytes. Only for numbers of type `i16` with timing `rate`, at
     /// most 8 to a value.
     Flac,
+    /// As packets of Opus, of which a reader gets sound that is nearly the same, and the same on every machine. Only for
+    /// numbers of type `i16`, one or two to a value, at 8000, 12000, 16000, 24000 or 48000 values a second.
+    Opus,
 }
 
-words!(TrackCoding, "coding of a track", { "raw" => Raw, "flac" => Flac });
+words!(TrackCoding, "coding of a track", { "raw" => Raw, "flac" => Flac, "opus" => Opus });
 
 impl TrackCoding {
     /// Its number in the directory.
@@ -41,19 +44,37 @@ impl TrackCoding {
         match self {
             TrackCoding::Raw => 0,
             TrackCoding::Flac => 1,
+            TrackCoding::Opus => 2,
         }
     }
 
     /// The coding of this number.
     pub(super) fn of_number(number: u16) -> Option<Self> {
-        [TrackCoding::Raw, TrackCoding::Flac].into_iter().find(|coding| coding.number() == number)
+        [TrackCoding::Raw, TrackCoding::Flac, TrackCoding::Opus].into_iter().find(|coding| coding.number() == number)
     }
 
-    /// Whether a track can be stored this way.
+    /// Whether a track of this rate, in values per second as numerator and denominator, can be stored this way.
     #[doc(hidden)]
-    pub fn fits(self, schema: &TrackSchema) -> bool {
-        let is_sound = (schema.kind, schema.timing) == (TrackType::I16, TrackTiming::Rate);
-        self == TrackCoding::Raw || is_sound && schema.numbers_per_value() <= flac::MAX_CHANNELS
+    pub fn fits(self, schema: &TrackSchema, rate: (u32, u32)) -> bool {
+        let (channels, is_sound) =
+            (schema.numbers_per_value(), (schema.kind, schema.timing) == (TrackType::I16, TrackTiming::Rate));
+        match self {
+            TrackCoding::Raw => true,
+            TrackCoding::Flac => is_sound && channels <= flac::MAX_CHANNELS,
+            TrackCoding::Opus => {
+                is_sound && channels <= opus::MAX_CHANNELS && rate.1 == 1 && opus::RATES.contains(&rate.0)
+            }
+        }
+    }
+
+    /// The values of a block, of which the last one may have fewer, of a track of this rate.
+    fn block_values(self, rate: (u32, u32)) -> usize {
+        if self == TrackCoding::Opus { opus::block_values(rate.0) } else { FLAC_VALUES }
+    }
+
+    /// The length of the list of the blocks of so many coded values.
+    pub(super) fn list_bytes(self, count: usize, rate: (u32, u32)) -> usize {
+        ENTRY_BYTES * count.div_ceil(self.block_values(rate))
     }
 }
 
@@ -62,28 +83,43 @@ impl TrackCoding {
 pub struct Blocks<'a> {
     bytes: &'a [u8],
     count: usize,
+    coding: TrackCoding,
+    rate: (u32, u32),
     channels: usize,
 }
 
 impl<'a> Blocks<'a> {
-    /// Whether `count` coded values can have `length` bytes. This is certain only after [`prove`](Self::prove).
-    pub(super) fn is_length(schema: &TrackSchema, count: u64, length: u64) -> bool {
+    /// Whether these coded values can have `length` bytes. This is certain only after [`prove`](Self::prove).
+    pub(super) fn is_length(
+        schema: &TrackSchema,
+        (count, coding, rate): (u64, TrackCoding, (u32, u32)),
+        length: u64,
+    ) -> bool {
         let decoded = schema.value_bytes().and_then(|each| each.checked_mul(count));
-        let list = count.div_ceil(BLOCK_VALUES as u64).checked_mul(ENTRY_BYTES as u64);
+        let list = count.div_ceil(coding.block_values(rate) as u64).checked_mul(ENTRY_BYTES as u64);
         decoded.is_some_and(|n| n <= limits::MAX_TRACK_BLOCK_BYTES) && list.is_some_and(|list| list <= length)
     }
 
     /// The values of a track whose length is possible.
-    pub(super) fn new(bytes: &'a [u8], count: usize, schema: &TrackSchema) -> Self {
-        Blocks { bytes, count, channels: schema.numbers_per_value() }
+    pub(super) fn new(
+        bytes: &'a [u8],
+        (count, coding, rate): (usize, TrackCoding, (u32, u32)),
+        schema: &TrackSchema,
+    ) -> Self {
+        Blocks { bytes, count, coding, rate, channels: schema.numbers_per_value() }
+    }
+
+    /// The values of a block, of which the last one may have fewer.
+    pub fn block_values(&self) -> usize {
+        self.coding.block_values(self.rate)
     }
 
     fn len(&self) -> usize {
-        self.count.div_ceil(BLOCK_VALUES)
+        self.count.div_ceil(self.block_values())
     }
 
     fn list(&self) -> &'a [u8] {
-        self.bytes.get(..list_bytes(self.count)).unwrap_or_default()
+        self.bytes.get(..self.coding.list_bytes(self.count, self.rate)).unwrap_or_default()
     }
 
     /// The end of a block after the list, and its CRC-32.
@@ -139,10 +175,17 @@ impl<'a> Blocks<'a> {
             copy.clear();
             copy.extend_from_slice(bytes);
             compare(i, &copy, crc)?;
-            let count = self.count.saturating_sub(i * BLOCK_VALUES).min(BLOCK_VALUES);
+            let each = self.block_values();
+            let count = self.count.saturating_sub(i * each).min(each);
             // No more at once, because nothing but the blocks themselves proves that there are so many values.
             allocation::reserve(out, 2 * self.channels * count, "the values of a track")?;
-            flac::decode(&copy, (count, self.channels), i as u32, out).map_err(|e| {
+            let decoded = match self.coding {
+                TrackCoding::Opus => {
+                    opus::decode(&copy, (count, self.channels, self.rate.0), out).map_err(str::to_owned)
+                }
+                _ => flac::decode(&copy, (count, self.channels), i as u32, out),
+            };
+            decoded.map_err(|e| {
                 Error::format("track-coding", "a block of a track does not decode").found(format!("block {i}: {e}"))
             })?;
         }
@@ -161,11 +204,6 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// The length of the list of the blocks of so many values.
-pub(super) fn list_bytes(count: usize) -> usize {
-    ENTRY_BYTES * count.div_ceil(BLOCK_VALUES)
-}
-
 fn compare(block: usize, bytes: &[u8], crc: u32) -> Result<()> {
     let found = crc32(bytes);
     if found == crc {
@@ -176,17 +214,29 @@ fn compare(block: usize, bytes: &[u8], crc: u32) -> Result<()> {
         .found(format!("{found:#010x} in block {block}")))
 }
 
-/// Encodes interleaved numbers of so many channels; `None` if they are too long.
+/// Encodes interleaved numbers of so many channels as FLAC; `None` if they are too long.
 pub fn encode(numbers: &[i16], channels: usize) -> Option<Vec<u8>> {
-    let blocks = || numbers.chunks(BLOCK_VALUES * channels.clamp(1, flac::MAX_CHANNELS));
-    let (mut list, mut frames) = (Vec::new(), Vec::new());
-    for (i, block) in blocks().enumerate() {
-        let frame = flac::encode(block, channels, i as u32);
-        frames.extend_from_slice(&frame);
-        list.extend(u32::try_from(frames.len()).ok()?.to_le_bytes());
-        list.extend(crc32(&frame).to_le_bytes());
+    let blocks = numbers.chunks(FLAC_VALUES * channels.clamp(1, flac::MAX_CHANNELS));
+    in_blocks(blocks.enumerate().map(|(i, block)| Some(flac::encode(block, channels, i as u32))))
+}
+
+/// Encodes interleaved numbers as Opus of so many channels, values and bits per second; `None` if they are too long, or
+/// Opus cannot have them.
+pub fn encode_opus(numbers: &[i16], (channels, rate, bits): (usize, u32, u32)) -> Option<Vec<u8>> {
+    let blocks = numbers.len().div_ceil(opus::block_values(rate) * channels.max(1));
+    in_blocks((0..blocks).map(|i| opus::encode(numbers, i, (channels, rate, bits))))
+}
+
+/// Blocks after the list of them.
+fn in_blocks(encoded: impl Iterator<Item = Option<Vec<u8>>>) -> Option<Vec<u8>> {
+    let (mut list, mut blocks) = (Vec::new(), Vec::new());
+    for block in encoded {
+        let block = block?;
+        blocks.extend_from_slice(&block);
+        list.extend(u32::try_from(blocks.len()).ok()?.to_le_bytes());
+        list.extend(crc32(&block).to_le_bytes());
     }
-    list.extend(frames);
+    list.extend(blocks);
     Some(list)
 }
 
@@ -203,28 +253,36 @@ mod tests {
 
     #[test]
     fn only_sound_is_coded() {
-        assert!(TrackCoding::Flac.fits(&schema()));
+        let rate = (16_000, 1);
+        for coding in [TrackCoding::Flac, TrackCoding::Opus] {
+            assert!(coding.fits(&schema(), rate));
+        }
+        assert!(!TrackCoding::Opus.fits(&schema(), (44_100, 1)) && !TrackCoding::Opus.fits(&schema(), (32_000, 2)));
+        let surround = TrackSchema { shape: vec![6], ..schema() };
+        assert!(TrackCoding::Flac.fits(&surround, rate) && !TrackCoding::Opus.fits(&surround, rate));
         for other in [
             TrackSchema { shape: vec![3, 3], ..schema() },
             TrackSchema { kind: TrackType::I32, ..schema() },
             TrackSchema { timing: TrackTiming::Frames, ..schema() },
         ] {
-            assert!(!TrackCoding::Flac.fits(&other) && TrackCoding::Raw.fits(&other), "{other:?}");
+            assert!(!TrackCoding::Flac.fits(&other, rate) && !TrackCoding::Opus.fits(&other, rate), "{other:?}");
+            assert!(TrackCoding::Raw.fits(&other, rate), "{other:?}");
         }
     }
 
     #[test]
     fn blocks_are_decoded_and_proven_one_by_one() {
-        let count = 2 * BLOCK_VALUES + 100;
+        let count = 2 * FLAC_VALUES + 100;
         let numbers: Vec<i16> = (0..CHANNELS * count).map(|i| (i % 251) as i16 * 9 - 1000).collect();
+        let facts = (count, TrackCoding::Flac, (16_000, 1));
         let mut bytes = encode(&numbers, CHANNELS).unwrap();
         let all: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
         let decoded = |bytes: &[u8], blocks| {
             let mut out = Vec::new();
-            Blocks::new(bytes, count, &schema()).decode(blocks, &mut out).map(|()| out)
+            Blocks::new(bytes, facts, &schema()).decode(blocks, &mut out).map(|()| out)
         };
-        let each = 2 * CHANNELS * BLOCK_VALUES;
-        assert!(bytes.len() < all.len() / 2 && Blocks::new(&bytes, count, &schema()).prove().is_ok());
+        let each = 2 * CHANNELS * FLAC_VALUES;
+        assert!(bytes.len() < all.len() / 2 && Blocks::new(&bytes, facts, &schema()).prove().is_ok());
         assert_eq!(decoded(&bytes, 0..3).unwrap(), all);
         assert_eq!(decoded(&bytes, 1..2).unwrap(), all[each..2 * each]);
         // A byte of the last block.
@@ -232,17 +290,17 @@ mod tests {
         bytes[last] ^= 1;
         assert_eq!(decoded(&bytes, 0..2).unwrap(), all[..2 * each]);
         assert_eq!(decoded(&bytes, 2..3).unwrap_err().rule(), Some("track-crc"));
-        assert!(Blocks::new(&bytes, count, &schema()).compare().is_err());
+        assert!(Blocks::new(&bytes, facts, &schema()).compare().is_err());
         // The same with a checksum that matches.
-        let (block, _) = Blocks::new(&bytes, count, &schema()).block(2);
+        let (block, _) = Blocks::new(&bytes, facts, &schema()).block(2);
         let crc = crc32(block);
         bytes[20..24].copy_from_slice(&crc.to_le_bytes());
-        assert!(Blocks::new(&bytes, count, &schema()).compare().is_ok());
+        assert!(Blocks::new(&bytes, facts, &schema()).compare().is_ok());
         // Ends that fall, and one beyond the track.
         for (at, change) in [(0, 1u8 << 7), (16, 1)] {
             let mut bytes = bytes.clone();
             bytes[at + 1] ^= change;
-            let e = Blocks::new(&bytes, count, &schema()).prove().unwrap_err();
+            let e = Blocks::new(&bytes, facts, &schema()).prove().unwrap_err();
             assert_eq!(e.rule(), Some("track-coding"), "{e}");
         }
     }

@@ -6,6 +6,7 @@
 //! ends         header and footer
 //! table_entry  the location of a clip's block
 //! flac/        the frames of coded sound
+//! opus         the packets of sound that may change a little
 //! coding       blocks of coded values, with a checksum each
 //! payload      the bytes of one track of one clip: values and times
 //! directory    the tracks of one clip, and a block of them
@@ -17,6 +18,7 @@ pub mod coding;
 pub mod directory;
 pub mod ends;
 pub mod flac;
+pub mod opus;
 pub mod payload;
 pub mod schema;
 pub mod sizes;

@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use byteorder::{ByteOrder, LittleEndian as LE};
 use serde::{Deserialize, Serialize};
 
-use super::coding::{self, Blocks, TrackCoding};
+use super::coding::{Blocks, TrackCoding};
 use super::schema::{TrackSchema, TrackTiming, TrackType};
 use crate::align_up;
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ impl Facts {
     pub fn summed<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         match self.coding {
             TrackCoding::Raw => bytes,
-            TrackCoding::Flac => bytes.get(..coding::list_bytes(self.count as usize)).unwrap_or_default(),
+            coding => bytes.get(..coding.list_bytes(self.count as usize, self.rate)).unwrap_or_default(),
         }
     }
 }
@@ -113,7 +113,8 @@ fn length_with(schema: &TrackSchema, count: u64, values: u64) -> Option<u64> {
 pub fn is_length(schema: &TrackSchema, facts: &Facts, length: u64) -> bool {
     let count = facts.count;
     if facts.coding != TrackCoding::Raw {
-        return facts.coding.fits(schema) && Blocks::is_length(schema, count, length);
+        return facts.coding.fits(schema, facts.rate)
+            && Blocks::is_length(schema, (count, facts.coding, facts.rate), length);
     }
     match schema.value_bytes() {
         Some(value) => count.checked_mul(value).and_then(|n| length_with(schema, count, n)) == Some(length),
@@ -181,7 +182,7 @@ impl<'a> Payload<'a> {
     /// The values in blocks, if they are coded.
     pub fn blocks(&self) -> Option<Blocks<'a>> {
         let is_coded = self.facts.coding != TrackCoding::Raw;
-        is_coded.then(|| Blocks::new(self.bytes, self.count(), self.schema))
+        is_coded.then(|| Blocks::new(self.bytes, (self.count(), self.facts.coding, self.facts.rate), self.schema))
     }
 
     /// Whether the bytes contain nothing but numbers as they are.

@@ -80,7 +80,7 @@ fn track(number: usize, frames: u32) -> impl Strategy<Value = Track> {
                 ends: if is(&[TrackTiming::Spans]) { ends } else { vec![] },
                 first_ns: if is(&[TrackTiming::Rate]) { first_ns } else { 0 },
                 rate: if is(&[TrackTiming::Rate]) { rate } else { (0, 0) },
-                coding: if coding.fits(&schema) { coding } else { TrackCoding::Raw },
+                coding: if coding.fits(&schema, rate) { coding } else { TrackCoding::Raw },
             }
         })
     })
@@ -316,11 +316,11 @@ proptest! {
         number in 0..32usize,
         count in prop_oneof![0..4u64, any::<u64>()],
         bytes in prop::collection::vec(prop_oneof![Just(0), 0..9u8, any::<u8>()], 256),
-        coding in prop_oneof![Just(TrackCoding::Raw), Just(TrackCoding::Flac)],
+        coding in prop_oneof![Just(TrackCoding::Raw), Just(TrackCoding::Flac), Just(TrackCoding::Opus)],
     ) {
         let all = schema();
         let schema = &all.tracks()[number];
-        let facts = Facts { count, first_ns: 0, rate: (1, 1), coding };
+        let facts = Facts { count, first_ns: 0, rate: (8000, 1), coding };
         // Holds for every length that fits, at every position of the bytes.
         for length in (0..=bytes.len()).filter(|&n| is_length(schema, &facts, n as u64)) {
             for at in 0..(bytes.len() - length).min(9) {

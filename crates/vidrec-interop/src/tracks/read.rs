@@ -65,7 +65,14 @@ fn track<'a>(json: &TrackJson, file: &dyn Fn(&str) -> Result<Cow<'a, [u8]>>) -> 
             TrackTimes::Rate { first_ns, rate }
         }
     };
-    Ok(Track { name: schema.name.clone(), values, shape: schema.shape.clone(), times, nan: schema.nan, raw: false })
+    Ok(Track {
+        name: schema.name.clone(),
+        values,
+        shape: schema.shape.clone(),
+        times,
+        nan: schema.nan,
+        ..Track::default()
+    })
 }
 
 fn in_file(name: &str, e: &Error) -> Error {

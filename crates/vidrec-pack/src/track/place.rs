@@ -30,7 +30,7 @@ pub(super) fn place(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<Track
         TrackSpecTiming::EveryFrame => of_every_frame(spec, &raw.values, window)?,
     };
     let shape = values.value_shape()?;
-    Ok(Track { name: spec.name.clone(), values: values.values, shape, times, nan: spec.nan, raw: false })
+    Ok(Track { name: spec.name.clone(), values: values.values, shape, times, nan: spec.nan, ..Track::default() })
 }
 
 fn origin(spec: &TrackSpec, window: &Window) -> i64 {

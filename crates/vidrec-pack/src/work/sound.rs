@@ -34,7 +34,7 @@ fn track(options: &AudioOptions, sound: Sound) -> Track {
         shape,
         times: TrackTimes::Rate { first_ns: sound.first_ns, rate: (options.rate, 1) },
         nan: false,
-        raw: options.raw,
+        coding: options.coding,
     }
 }
 

@@ -3,30 +3,28 @@
 use std::fmt;
 use std::str::FromStr;
 
+use vidrec_dataset::writer::SoundCoding;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::track::opus;
 use vidrec_format::words::{serde_by_text, words};
 
 /// The sample rates that FFmpeg resamples to in practice.
 const RATES: std::ops::RangeInclusive<u32> = 1000..=384_000;
 
-/// The last word for sound that is stored as it is.
-const RAW: &str = "raw";
-
 /// How sound is stored: resampled, as whole numbers of 16 bits.
 ///
 /// Most data sets of speech and sound have 16 bits, and 16 bits take half the bytes of 32-bit floats.
 ///
-/// In text (`FromStr`, `Display`, serde): the rate, such as `16000`, or the rate and words, such as `48000:stereo` or
-/// `48000:stereo:raw`.
+/// In text (`FromStr`, `Display`, serde): the rate, such as `16000`, or the rate and words, such as `48000:stereo`,
+/// `16000:opus` or `48000:stereo:opus:96k`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AudioOptions {
     /// The stored sample rate, in samples per second.
     pub rate: u32,
     /// Which channels to store. Default: one.
     pub channels: AudioChannels,
-    /// Store the samples as they are. Default: as FLAC where that takes fewer bytes, of which readers get the same
-    /// samples.
-    pub raw: bool,
+    /// How the samples are stored. Default: as FLAC where that takes fewer bytes, of which readers get the same samples.
+    pub coding: SoundCoding,
 }
 
 impl fmt::Display for AudioOptions {
@@ -35,7 +33,7 @@ impl fmt::Display for AudioOptions {
         if self.channels != AudioChannels::Mono {
             write!(f, ":{}", self.channels)?;
         }
-        if self.raw { write!(f, ":{RAW}") } else { Ok(()) }
+        if self.coding != SoundCoding::default() { write!(f, ":{}", self.coding) } else { Ok(()) }
     }
 }
 
@@ -43,10 +41,8 @@ impl FromStr for AudioOptions {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (text, raw) =
-            text.strip_suffix(RAW).and_then(|text| text.strip_suffix(':')).map_or((text, false), |text| (text, true));
-        let (rate, channels) = text.split_once(':').map_or((text, None), |(rate, channels)| (rate, Some(channels)));
-        let channels = channels.map_or(Ok(AudioChannels::Mono), str::parse)?;
+        let (rate, words) = text.split_once(':').map_or((text, None), |(rate, words)| (rate, Some(words)));
+        let (channels, coding) = words.map_or(Ok(Default::default()), words_of)?;
         let rate = rate.parse().ok().filter(|rate| RATES.contains(rate)).ok_or_else(|| {
             Error::usage("not a sample rate")
                 .expected(format!(
@@ -56,7 +52,25 @@ impl FromStr for AudioOptions {
                 ))
                 .found(text)
         })?;
-        Ok(AudioOptions { rate, channels, raw })
+        match coding {
+            SoundCoding::Opus { .. } if !opus::RATES.contains(&rate) => {
+                let e = Error::usage("Opus has no such sample rate").found(rate);
+                Err(e.expected("8000, 12000, 16000, 24000 or 48000, to which sound of any rate is converted"))
+            }
+            _ => Ok(AudioOptions { rate, channels, coding }),
+        }
+    }
+}
+
+/// The words after the rate: channels, a coding, or both.
+fn words_of(words: &str) -> Result<(AudioChannels, SoundCoding)> {
+    let (first, rest) = words.split_once(':').map_or((words, None), |(first, rest)| (first, Some(rest)));
+    match first.parse() {
+        Ok(channels) => Ok((channels, rest.map_or(Ok(SoundCoding::default()), str::parse)?)),
+        Err(of_channels) => {
+            let is_coding = first.parse::<SoundCoding>().is_ok();
+            if is_coding { Ok((AudioChannels::default(), words.parse()?)) } else { Err(of_channels) }
+        }
     }
 }
 
@@ -96,12 +110,24 @@ mod tests {
 
     #[test]
     fn every_text_reads_back_as_itself() {
-        for text in ["16000", "48000:stereo", "44100:source", "16000:raw", "48000:stereo:raw"] {
+        for text in [
+            "16000",
+            "48000:stereo",
+            "44100:source",
+            "16000:raw",
+            "48000:stereo:raw",
+            "16000:opus",
+            "8000:opus:12k",
+            "48000:stereo:opus:96k",
+        ] {
             assert_eq!(text.parse::<AudioOptions>().unwrap().to_string(), text);
         }
         for text in
             ["", "0", "16000:", "16000:quadro", "16000:raw:stereo", "16000raw", "raw", "stereo", "1e4", "384001"]
         {
+            assert!(text.parse::<AudioOptions>().is_err(), "{text}");
+        }
+        for text in ["44100:opus", "16000:opus:24", "16000:opus:24k:stereo", "16000:opus:24k:raw", "16000:stereo:"] {
             assert!(text.parse::<AudioOptions>().is_err(), "{text}");
         }
     }

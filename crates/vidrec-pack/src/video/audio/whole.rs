@@ -112,6 +112,7 @@ mod tests {
 
     use super::*;
     use crate::video::audio::AudioChannels;
+    use vidrec_dataset::writer::SoundCoding;
 
     /// Three seconds of stereo sound that never repeats.
     fn wave() -> Vec<u8> {
@@ -135,7 +136,7 @@ mod tests {
         for (rate, channels) in
             [(8000, AudioChannels::Source), (16_000, AudioChannels::Mono), (11_025, AudioChannels::Stereo)]
         {
-            let options = AudioOptions { rate, channels, raw: false };
+            let options = AudioOptions { rate, channels, coding: SoundCoding::Flac };
             let parts = [(0, 500_000_000), (1, 1_000_000_000), (999_999_999, 3_000_000_001), (i64::MIN, i64::MAX)];
             for part in
                 [&parts[..], &[(-9, 0), (5_000_000_000, 6_000_000_000), (2_000_000_000, 1_000_000_000)]].concat()

@@ -91,7 +91,7 @@ detail.parts.push((clip) => {
     const { times } = clip.strip;
     const span = [times[0], Math.max(times.at(-1), times[0] + 1e-3)];
     drawn = tracks.filter((track) => !track.fault).map((track) => (track.texts ? textTrack(track) : numberTrack(track, span)));
-    node.replaceChildren(...drawn.map((one) => one.node), ...tracks.filter((track) => track.fault).map((track) => el("p", { class: "notice" }, `Track ${track.name} is damaged: ${track.fault}.`)));
+    node.replaceChildren(...drawn.map((one) => one.node), ...tracks.filter((track) => track.fault).map((track) => el("p", { class: "notice" }, `Track ${track.name} cannot be shown: ${track.fault}.`)));
     follow(at);
   }, (e) => node.replaceChildren(el("p", { class: "notice" }, `Tracks are not shown: ${e.message}.`)));
   return { node, follow };

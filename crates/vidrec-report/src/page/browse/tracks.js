@@ -4,8 +4,8 @@ const TRACK_ENDS = 64, TRACK_ENTRY = 24, DIRECTORY = 8, DIRECTORY_ENTRY = 48;
 const TRACK_MAGIC = "\x89VTRK\r\n\x1a";
 /// The longest schema, and the most bytes of the tracks of a clip that are read.
 const MOST_SCHEMA = 1 << 20, MOST_BLOCK = 128 << 20;
-/// The values in a block of coded ones.
-const BLOCK_VALUES = 4096;
+/// The values in a block of FLAC.
+const FLAC_VALUES = 4096;
 const NUMBERS = { f32: Float32Array, f64: Float64Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array, u8: Uint8Array, bool: Uint8Array };
 
 class TrackFile {
@@ -40,14 +40,14 @@ class TrackFile {
     check(begin >= TRACK_ENDS && begin + length <= this.table, this.named("the tracks of the clip are not in the file"));
     check(length <= MOST_BLOCK, `the tracks of the clip are longer than ${bytes(MOST_BLOCK)}, and are not shown here`);
     const block = await requests.read(this.url, begin, begin + length);
-    return this.directory(block, view.getUint32(16, true), ordinal).map((found) => {
+    return Promise.all(this.directory(block, view.getUint32(16, true), ordinal).map(async (found) => {
       try {
-        return trackOf(found, block.subarray(found.offset, found.offset + found.length), times);
+        return await trackOf(found, block.subarray(found.offset, found.offset + found.length), times);
       } catch (e) {
         if (!(e instanceof Damaged)) throw e;
         return { ...found.schema, fault: e.message };
       }
-    });
+    }));
   }
 
   directory(block, crc, ordinal) {
@@ -68,27 +68,39 @@ class TrackFile {
   }
 }
 
-/// The bytes of coded numbers, as they are: a list with the end and the CRC-32 of each block, then the blocks.
-function decodedSound(bytes, count, channels) {
-  const blocks = Math.ceil(count / BLOCK_VALUES), list = viewOf(bytes);
+/// The blocks of coded numbers, of `each` values: a list with the end and the CRC-32 of each block, then the blocks.
+function codedBlocks(bytes, count, each, channels) {
+  const blocks = Math.ceil(count / each), list = viewOf(bytes);
   check(8 * blocks <= bytes.length && channels <= 8 && 2 * count * channels <= MOST_BLOCK, "there are too many values to show");
-  const out = new Int16Array(count * channels);
-  for (let i = 0, start = 8 * blocks; i < blocks; i += 1) {
+  let start = 8 * blocks;
+  return Array.from({ length: blocks }, (_, i) => {
     const end = 8 * blocks + list.getUint32(8 * i, true);
     const block = bytes.subarray(start, end);
     check(end <= bytes.length && crc32(block) === list.getUint32(8 * i + 4, true), `the CRC-32 of block ${i} does not match`);
-    decodeFrame(block, i, Math.min(BLOCK_VALUES, count - i * BLOCK_VALUES), channels, out);
     start = end;
-  }
+    return { block, count: Math.min(each, count - i * each) };
+  });
+}
+
+/// The bytes of coded numbers, as they are.
+function decodedSound(bytes, coding, count, channels, rate) {
+  const blocks = codedBlocks(bytes, count, blockValues(coding, rate), channels);
+  if (coding === 2) return opusNumbers(blocks, channels, rate);
+  const out = new Int16Array(count * channels);
+  blocks.forEach(({ block, count: values }, i) => decodeFrame(block, i, values, channels, out));
   return new Uint8Array(out.buffer);
 }
 
+function blockValues(coding, rate) {
+  return coding === 2 ? rate / 2 : FLAC_VALUES;
+}
+
 /// The values and the times of a track. Numbers lie one after the other, `width` to a value.
-function trackOf({ schema, coding, crc, count, first, rate }, stored, frameTimes) {
+async function trackOf({ schema, coding, crc, count, first, rate }, stored, frameTimes) {
   const width = schema.shape.reduce((product, n) => product * n, 1);
-  check(coding < 2, "this page does not know how the values are stored");
-  check(crc32(coding ? stored.subarray(0, 8 * Math.ceil(count / BLOCK_VALUES)) : stored) === crc, "the CRC-32 does not match");
-  const bytes = coding ? decodedSound(stored, count, width) : stored;
+  check(coding < 2 || (coding === 2 && OPUS_RATES.includes(rate) && width <= 2), "this page does not know how the values are stored");
+  check(crc32(coding ? stored.subarray(0, 8 * Math.ceil(count / blockValues(coding, rate))) : stored) === crc, "the CRC-32 does not match");
+  const bytes = coding ? await decodedSound(stored, coding, count, width, rate) : stored;
   const track = { ...schema, count, width, rate };
   let end;
   if (schema.type === "utf-8") {
