@@ -4,16 +4,18 @@ import math
 import struct
 from collections import namedtuple
 from pathlib import Path
+from typing import Iterator
 from zlib import crc32
 
 import flac
+import picture
 from basics import FormatError, align, check, json_object, map_file
 
 TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
 
 # Of each type of numbers: its bytes, and its letter for struct.
 NUMBERS = {"f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B"),
-           "bool": (1, "?")}
+           "u16": (2, "H"), "bool": (1, "?")}
 # Of coded tracks: the values of a block, and the most channels.
 BLOCK_VALUES, MAX_CHANNELS = 4096, 8
 TIMES_PER_VALUE = {"frames": 0, "rate": 0, "times": 1, "spans": 2}
@@ -70,8 +72,9 @@ class TrackFile:
             check(least <= number < len(self.schema), "track-directory", f"clip {clip}: track {number}")
             track, least = self.schema[number], number + 1
             no_rate = track["timing"] == "rate" or (first_ns, *rate) == (0, 0, 0)
-            fits_length = is_track_length if coding == 0 else is_coded_length
-            fits = coding <= 1 and at == align(end, 64) and fits_length(track, values, size) and no_rate
+            fits_length = {0: is_track_length, 1: is_coded_length, 3: is_pictures_length}.get(coding)
+            check(fits_length, "track-directory", f"clip {clip}: coding {coding}")
+            fits = at == align(end, 64) and fits_length(track, values, size) and no_rate
             check(fits, "track-directory", f"clip {clip}: track {number} is {size} bytes at {at}")
             end = at + size
         check(count > 0 and end == length, "track-directory", f"clip {clip}: the block does not end with a track")
@@ -86,10 +89,13 @@ class TrackFile:
         number, coding, crc, at, size, count, first_ns, *rate = entry
         schema, start = self.schema[number], block + at
         b, place = self.bytes[start : start + size], f"clip {clip}, {schema['name']}"
-        summed = b if coding == 0 else b[: 8 * blocks(count)]
+        of_times = 8 * count * TIMES_PER_VALUE[schema["timing"]]
+        summed = b[: {0: len(b), 1: 8 * blocks(count), 3: 8 * count + of_times}[coding]]
         check(crc32(summed) == crc, "track-crc", f"{place}: the CRC-32 differs")
         if coding == 1:
             b = decoded(b, count, math.prod(schema["shape"]), place)
+        elif coding == 3:
+            b = pictures(b, count, of_times, schema, place)
         fits = schema["timing"] != "frames" or count == frames
         check(fits, "track-frames", f"{place}: {count} values for {frames} frames")
         texts, numbers = None, b""
@@ -100,7 +106,7 @@ class TrackFile:
             numbers = b[:values]
             fits = schema["type"] != "bool" or set(numbers) <= {0, 1}
             check(fits, "track-bool", f"{place}: neither 0 nor 1")
-        times_at = len(b) - 8 * count * TIMES_PER_VALUE[schema["timing"]]
+        times_at = len(b) - of_times
         times = struct.unpack(f"<{(len(b) - times_at) // 8}q", b[times_at:])
         starts, ends = times[:count], times[count:]
         fits = schema["timing"] != "rate" or all(rate)
@@ -137,16 +143,30 @@ def is_coded_length(track: dict, count: int, length: int) -> bool:
     is_sound = track["type"] == "i16" and track["timing"] == "rate" and math.prod(track["shape"]) <= MAX_CHANNELS
     return is_sound and count * value_bytes(track) < 1 << 32 and 8 * blocks(count) <= length
 
+def is_pictures_length(track: dict, count: int, length: int) -> bool:
+    """Whether so many pictures can take so many bytes. The ends of their blocks are in the bytes."""
+    return picture.is_picture(track) and 8 * count * (1 + TIMES_PER_VALUE[track["timing"]]) <= length
+
+def each_block(list_: bytes, b: bytes, place: str) -> Iterator[bytes]:
+    """The blocks in b, whose ends and CRC-32 are in the list."""
+    entries = list(struct.iter_unpack("<II", list_))
+    ends = [0] + [end for end, _ in entries]
+    rises = all(x <= y for x, y in zip(ends, ends[1:])) and ends[-1] == len(b)
+    check(rises, "track-coding", f"{place}: the ends of blocks do not rise to the end of the track")
+    for i, (start, (end, crc)) in enumerate(zip(ends, entries)):
+        check(crc32(b[start:end]) == crc, "track-crc", f"{place}: the CRC-32 of block {i} differs")
+        yield b[start:end]
+
+def pictures(b: bytes, count: int, of_times: int, schema: dict, place: str) -> bytes:
+    """The bytes of coded pictures, as they would be without a coding."""
+    found = each_block(b[: 8 * count], b[8 * count + of_times :], place)
+    values = b"".join(picture.decode(block, schema) for block in found)
+    return values + bytes(-len(values) % 8 if of_times else 0) + b[8 * count : 8 * count + of_times]
+
 def decoded(b: bytes, count: int, channels: int, place: str) -> bytes:
     """The bytes of coded values, as they are."""
-    entries = list(struct.iter_unpack("<II", b[: 8 * blocks(count)]))
-    ends = [0] + [end for end, _ in entries]
-    rises = all(x <= y for x, y in zip(ends, ends[1:])) and 8 * len(entries) + ends[-1] == len(b)
-    check(rises, "track-coding", f"{place}: the ends of blocks do not rise to the end of the track")
-    values = []
-    for i, (end, crc) in enumerate(entries):
-        block = b[8 * len(entries) + ends[i] : 8 * len(entries) + end]
-        check(crc32(block) == crc, "track-crc", f"{place}: the CRC-32 of block {i} differs")
+    values, at = [], 8 * blocks(count)
+    for i, block in enumerate(each_block(b[:at], b[at:], place)):
         values += flac.decode(block, i, min(BLOCK_VALUES, count - i * BLOCK_VALUES), channels)
     return struct.pack(f"<{count * channels}h", *(number for value in values for number in value))
 

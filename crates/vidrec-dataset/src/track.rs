@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::clip::Clip;
 use super::track_file::{Block, TrackFile};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::track::coding::{BLOCK_VALUES, TrackCoding};
+use vidrec_format::track::coding::TrackCoding;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming};
@@ -239,12 +239,12 @@ impl<'a> TrackView<'a> {
         };
         self.prove_values(0..0)?;
         let each = self.schema.value_bytes().unwrap_or(1) as usize;
-        let mut needed: Vec<usize> = values.map(|value| value / BLOCK_VALUES).collect();
+        let mut needed: Vec<usize> = values.map(|value| value / blocks.block_values()).collect();
         needed.sort_unstable();
         needed.dedup();
         let (mut bytes, mut runs) = (Vec::new(), Vec::new());
         for run in needed.chunk_by(|a, b| a + 1 == *b) {
-            runs.push((run[0] * BLOCK_VALUES, bytes.len() / each));
+            runs.push((run[0] * blocks.block_values(), bytes.len() / each));
             self.named(blocks.decode(run[0]..run[0] + run.len(), &mut bytes))?;
         }
         Ok(Values { bytes: Cow::Owned(bytes), runs })
@@ -315,6 +315,13 @@ impl<'a> TrackView<'a> {
     pub fn prove(&self) -> Result<()> {
         let proven = self.file.payload(&self.block, &self.entry, self.clip.frame_count());
         proven.map(drop).map_err(|e| e.in_clip(self.clip.ordinal))
+    }
+
+    /// Like [`prove`](Self::prove), for a reader that uses the times, and values only by [`values_at`](Self::values_at), which
+    /// proves coded ones.
+    #[doc(hidden)]
+    pub fn prove_times(&self) -> Result<()> {
+        if self.coding() == TrackCoding::Raw { self.prove() } else { self.prove_values(0..0) }
     }
 
     /// Like [`prove`](Self::prove), for a reader that uses only these values and their times, if the track has times.

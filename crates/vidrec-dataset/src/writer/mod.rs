@@ -26,7 +26,7 @@ pub use shard::{Checkpoint, ShardDone};
 pub use sharding::OpenShard;
 pub use sharding::Sharding;
 #[doc(hidden)]
-pub use track::EncodedTrack;
+pub use track::{EncodedTrack, NewPictures};
 pub use track::{Track, TrackTimes, TrackValues};
 pub(crate) use track_file::TrackWriter;
 #[doc(hidden)]

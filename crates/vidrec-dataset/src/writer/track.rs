@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use vidrec_format::error::{Error, Result};
-use vidrec_format::track::coding::{self, TrackCoding};
+use vidrec_format::track::coding::{self, NewBlocks, TrackCoding};
 use vidrec_format::track::payload::{Facts, Payload, is_length, push_times, texts_to_bytes};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 
@@ -36,7 +36,8 @@ pub struct Track {
     /// Whether numbers may be infinite or not a number. Default: they may not.
     pub nan: bool,
     /// Store the values as they are. Default: sound, which is numbers of type `i16` at a rate, at most 8 to a value, is
-    /// stored as FLAC where that takes fewer bytes. Readers get the same values.
+    /// stored as FLAC where that takes fewer bytes, and so are [pictures](TrackSchema::is_picture) as PNG. Readers get the same
+    /// values.
     pub raw: bool,
 }
 
@@ -55,6 +56,8 @@ pub enum TrackValues {
     I64(Vec<i64>),
     /// `u8`.
     U8(Vec<u8>),
+    /// `u16`.
+    U16(Vec<u16>),
     /// `bool`.
     Bool(Vec<bool>),
     /// Texts.
@@ -102,6 +105,7 @@ impl TrackValues {
             TrackValues::I32(_) => TrackType::I32,
             TrackValues::I64(_) => TrackType::I64,
             TrackValues::U8(_) => TrackType::U8,
+            TrackValues::U16(_) => TrackType::U16,
             TrackValues::Bool(_) => TrackType::Bool,
             TrackValues::Texts(_) => TrackType::Utf8,
         }
@@ -117,6 +121,7 @@ impl TrackValues {
             TrackValues::I32(n) => n.len(),
             TrackValues::I64(n) => n.len(),
             TrackValues::U8(n) => n.len(),
+            TrackValues::U16(n) => n.len(),
             TrackValues::Bool(n) => n.len(),
             TrackValues::Texts(texts) => texts.len(),
         }
@@ -130,6 +135,7 @@ impl TrackValues {
             TrackValues::I32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::I64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::U8(n) => n.clone(),
+            TrackValues::U16(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::Bool(n) => n.iter().map(|&b| b.into()).collect(),
             TrackValues::Texts(texts) => texts_to_bytes(texts)?,
         })
@@ -209,8 +215,12 @@ impl Track {
             return Err(wrong("it does not have one time for each value").expected(count).found(list.len()));
         }
         let mut bytes = self.values.to_bytes().ok_or_else(|| Error::limit("the texts are longer than 4 GiB"))?;
+        let coded = self.coded(&schema, &bytes, &lists);
         push_times(&mut bytes, &lists);
-        let encoded = self.coded(EncodedTrack { schema, facts, bytes });
+        if let Some((coding, coded)) = coded.filter(|(_, coded)| coded.len() < bytes.len()) {
+            (facts.coding, bytes) = (coding, coded);
+        }
+        let encoded = EncodedTrack { schema, facts, bytes };
         let payload = encoded.payload();
         if !is_length(payload.schema, &payload.facts, payload.bytes.len() as u64) {
             return Err(Error::internal("a track of another length than its values"));
@@ -220,16 +230,50 @@ impl Track {
         Ok(encoded)
     }
 
-    /// The same track with its values coded, if they become shorter.
-    fn coded(&self, raw: EncodedTrack) -> EncodedTrack {
-        let (coding, each) = (TrackCoding::Flac, raw.schema.numbers_per_value());
-        let bytes = match &self.values {
-            TrackValues::I16(numbers) if !self.raw && coding.fits(&raw.schema) => coding::encode(numbers, each),
-            _ => None,
-        };
-        match bytes.filter(|bytes| bytes.len() < raw.bytes.len()) {
-            Some(bytes) => EncodedTrack { facts: Facts { coding, ..raw.facts }, bytes, ..raw },
-            None => raw,
+    /// The coding for these values, and their bytes in it. `raw` is what they are without one.
+    fn coded(&self, schema: &TrackSchema, raw: &[u8], times: &[&[i64]]) -> Option<(TrackCoding, Vec<u8>)> {
+        if let (TrackValues::I16(numbers), false, true) = (&self.values, self.raw, TrackCoding::Flac.fits(schema)) {
+            return Some((TrackCoding::Flac, coding::encode(numbers, schema.numbers_per_value())?));
         }
+        let each = schema.value_bytes().filter(|_| !self.raw && schema.is_picture())?;
+        let mut blocks = NewBlocks::default();
+        raw.chunks(each as usize).try_for_each(|value| blocks.push_picture(value, schema))?;
+        Some((TrackCoding::Png, blocks.into_bytes(times)))
+    }
+}
+
+/// A track of pictures for each frame of a clip, made of one picture at a time.
+#[doc(hidden)]
+pub struct NewPictures {
+    schema: TrackSchema,
+    count: u64,
+    blocks: NewBlocks,
+}
+
+impl NewPictures {
+    /// # Errors
+    ///
+    /// The schema is invalid.
+    pub fn new(schema: TrackSchema) -> Result<Self> {
+        schema.check().map_err(Error::usage)?;
+        Ok(NewPictures { schema, count: 0, blocks: NewBlocks::default() })
+    }
+
+    /// Adds the picture of the next frame.
+    ///
+    /// # Errors
+    ///
+    /// It is not of this track, or the pictures take more than 4 GiB.
+    pub fn push(&mut self, numbers: &[u16]) -> Result<()> {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let pushed = self.blocks.push_picture(&bytes, &self.schema);
+        self.count += 1;
+        pushed.ok_or_else(|| Error::limit("the pictures of a track are not of one size, or too many"))
+    }
+
+    /// The track.
+    pub fn finish(self) -> EncodedTrack {
+        let facts = Facts { count: self.count, coding: TrackCoding::Png, ..Facts::default() };
+        EncodedTrack { schema: self.schema, facts, bytes: self.blocks.into_bytes(&[]) }
     }
 }

@@ -6,6 +6,7 @@
 //! ends         header and footer
 //! table_entry  the location of a clip's block
 //! flac/        the frames of coded sound
+//! picture      values that are pictures, as PNG
 //! coding       blocks of coded values, with a checksum each
 //! payload      the bytes of one track of one clip: values and times
 //! directory    the tracks of one clip, and a block of them
@@ -18,6 +19,7 @@ pub mod directory;
 pub mod ends;
 pub mod flac;
 pub mod payload;
+pub(crate) mod picture;
 pub mod schema;
 pub mod sizes;
 pub mod table_entry;
