@@ -4,18 +4,20 @@ import math
 import struct
 from collections import namedtuple
 from pathlib import Path
+from typing import Iterator
 from zlib import crc32
 
 import flac
 import opus
+import picture
 from basics import FormatError, align, check, json_object, map_file
 
 TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
 
 # Of each type of numbers: its bytes, and its letter for struct.
 NUMBERS = {"f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B"),
-           "bool": (1, "?")}
-# Of each coding: the most channels.
+           "u16": (2, "H"), "bool": (1, "?")}
+# Of each coding of sound: the most channels.
 MAX_CHANNELS = [None, 8, 2]
 TIMES_PER_VALUE = {"frames": 0, "rate": 0, "times": 1, "spans": 2}
 
@@ -72,9 +74,10 @@ class TrackFile:
             check(least <= number < len(self.schema), "track-directory", f"clip {clip}: track {number}")
             track, least = self.schema[number], number + 1
             no_rate = track["timing"] == "rate" or (first_ns, *rate) == (0, 0, 0)
-            fits = coding <= 2 and at == align(end, 64) and no_rate
-            fits = fits and (is_track_length(track, values, size) if coding == 0 else
-                             is_coded_length(track, coding, rate, values, size))
+            check(coding <= 3, "track-directory", f"clip {clip}: coding {coding}")
+            fits_length = {0: is_track_length(track, values, size), 3: is_pictures_length(track, values, size)}
+            fits_length = fits_length[coding] if coding in fits_length else is_coded_length(track, coding, rate, values, size)
+            fits = at == align(end, 64) and fits_length and no_rate
             check(fits, "track-directory", f"clip {clip}: track {number} is {size} bytes at {at}")
             end = at + size
         check(count > 0 and end == length, "track-directory", f"clip {clip}: the block does not end with a track")
@@ -89,8 +92,9 @@ class TrackFile:
         number, coding, crc, at, size, count, first_ns, *rate = entry
         schema, start = self.schema[number], block + at
         b, place = self.bytes[start : start + size], f"clip {clip}, {schema['name']}"
-        each = coding and block_values(coding, rate)
-        summed = b[: 8 * blocks(count, each)] if coding else b
+        each = block_values(coding, rate) if coding in (1, 2) else 1
+        of_times = 8 * count * TIMES_PER_VALUE[schema["timing"]]
+        summed = b[: 8 * blocks(count, each) + (of_times if coding == 3 else 0)] if coding else b
         check(crc32(summed) == crc, "track-crc", f"{place}: the CRC-32 differs")
         packets = None
         if coding == 1:
@@ -98,6 +102,8 @@ class TrackFile:
         elif coding == 2:
             of_block = coded_blocks(b, count, each, place)
             b, packets = b"", [opus.packets(block, -(-values * 50 // rate[0])) for block, values in of_block]
+        elif coding == 3:
+            b = pictures(b, count, of_times, schema, place)
         fits = schema["timing"] != "frames" or count == frames
         check(fits, "track-frames", f"{place}: {count} values for {frames} frames")
         texts, numbers, values = None, b"" if packets is None else None, 0
@@ -108,7 +114,7 @@ class TrackFile:
             numbers = b[:values]
             fits = schema["type"] != "bool" or set(numbers) <= {0, 1}
             check(fits, "track-bool", f"{place}: neither 0 nor 1")
-        times_at = len(b) - 8 * count * TIMES_PER_VALUE[schema["timing"]]
+        times_at = len(b) - of_times
         times = struct.unpack(f"<{(len(b) - times_at) // 8}q", b[times_at:])
         starts, ends = times[:count], times[count:]
         fits = schema["timing"] != "rate" or all(rate)
@@ -149,18 +155,30 @@ def is_coded_length(track: dict, coding: int, rate: list, count: int, length: in
     fits = fits and (coding == 1 or rate[0] in opus.RATES and rate[1] == 1)
     return fits and count * value_bytes(track) < 1 << 32 and 8 * blocks(count, block_values(coding, rate)) <= length
 
-def coded_blocks(b: bytes, count: int, each: int, place: str) -> list:
-    """The blocks of coded values, and how many values each has."""
-    entries = list(struct.iter_unpack("<II", b[: 8 * blocks(count, each)]))
+def is_pictures_length(track: dict, count: int, length: int) -> bool:
+    """Whether so many pictures can take so many bytes. The ends of their blocks are in the bytes."""
+    return picture.is_picture(track) and 8 * count * (1 + TIMES_PER_VALUE[track["timing"]]) <= length
+
+def each_block(list_: bytes, b: bytes, place: str) -> Iterator[bytes]:
+    """The blocks in b, whose ends and CRC-32 are in the list."""
+    entries = list(struct.iter_unpack("<II", list_))
     ends = [0] + [end for end, _ in entries]
-    rises = all(x <= y for x, y in zip(ends, ends[1:])) and 8 * len(entries) + ends[-1] == len(b)
+    rises = all(x <= y for x, y in zip(ends, ends[1:])) and ends[-1] == len(b)
     check(rises, "track-coding", f"{place}: the ends of blocks do not rise to the end of the track")
-    found = []
-    for i, (end, crc) in enumerate(entries):
-        block = b[8 * len(entries) + ends[i] : 8 * len(entries) + end]
-        check(crc32(block) == crc, "track-crc", f"{place}: the CRC-32 of block {i} differs")
-        found.append((block, min(each, count - i * each)))
-    return found
+    for i, (start, (end, crc)) in enumerate(zip(ends, entries)):
+        check(crc32(b[start:end]) == crc, "track-crc", f"{place}: the CRC-32 of block {i} differs")
+        yield b[start:end]
+
+def coded_blocks(b: bytes, count: int, each: int, place: str) -> list:
+    """The blocks of coded sound, and how many values each has."""
+    at = 8 * blocks(count, each)
+    return [(block, min(each, count - i * each)) for i, block in enumerate(each_block(b[:at], b[at:], place))]
+
+def pictures(b: bytes, count: int, of_times: int, schema: dict, place: str) -> bytes:
+    """The bytes of coded pictures, as they would be without a coding."""
+    found = each_block(b[: 8 * count], b[8 * count + of_times :], place)
+    values = b"".join(picture.decode(block, schema) for block in found)
+    return values + bytes(-len(values) % 8 if of_times else 0) + b[8 * count : 8 * count + of_times]
 
 def decoded(b: bytes, count: int, channels: int, place: str) -> bytes:
     """The bytes of values in FLAC, as they are."""

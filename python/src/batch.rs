@@ -250,6 +250,7 @@ impl Batch {
                 TrackType::I32 => "int32",
                 TrackType::I64 => "int64",
                 TrackType::U8 => "uint8",
+                TrackType::U16 => "uint16",
                 TrackType::Bool => "bool",
                 TrackType::Utf8 => "text",
             };

@@ -576,7 +576,11 @@ class _Made(Generic[B]):
 
     def _array(self, memory: bytearray, dtype: Any) -> Any:
         array = np.frombuffer(memory, dtype)
-        return array if self._torch is None else self._torch.from_numpy(array)
+        if self._torch is None:
+            return array
+        # torch has uint16 since 2.3.
+        is_unknown = array.dtype == np.uint16 and not hasattr(self._torch, "uint16")
+        return self._torch.from_numpy(array.astype(np.int32) if is_unknown else array)
 
     def mapped(self, batch: Batch[Any]) -> B:
         """What the loop gets of a batch."""

@@ -13,7 +13,7 @@ from .results import TrackSchema
 from .words import TrackTiming
 
 # The types of numbers, little-endian as they are stored.
-_NUMBERS = {"f32": "<f4", "f64": "<f8", "i16": "<i2", "i32": "<i4", "i64": "<i8", "u8": "u1", "bool": "?"}
+_NUMBERS = {"f32": "<f4", "f64": "<f8", "i16": "<i2", "i32": "<i4", "i64": "<i8", "u8": "u1", "u16": "<u2", "bool": "?"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,7 +86,7 @@ class TrackWindow(Value):
 
     Attributes
     ----------
-    window, rate, steps, times, how, anchor, missing, normalize
+    window, rate, steps, times, how, anchor, missing, normalize, follow
         As :func:`track` takes them.
     """
 
@@ -100,6 +100,7 @@ class TrackWindow(Value):
     anchor: TrackAnchor = "current"
     missing: Missing = "error"
     normalize: Optional[TrackNormalize] = None
+    follow: Optional[str] = None
 
     def __post_init__(self) -> None:
         given = [name for name in ("window", "steps", "times") if getattr(self, name) is not None]
@@ -119,6 +120,8 @@ class TrackWindow(Value):
         self._word("missing", Missing)
         if self.normalize is not None and not isinstance(self.normalize, TrackNormalize):
             self._refuse("normalize", "a vidrec.TrackNormalize, such as dataset.track_stats()['action'].normalize('mean_std')")
+        if self.follow is not None and not isinstance(self.follow, str):
+            self._refuse("follow", "'frames' or the name of a camera")
 
     def _name(self) -> str:
         return "track"
@@ -157,6 +160,7 @@ def track(
     anchor: TrackAnchor = "current",
     missing: Missing = "error",
     normalize: Optional[TrackNormalize] = None,
+    follow: Optional[str] = None,
 ) -> TrackWindow:
     """What batches have of a track, for the argument ``tracks`` of :class:`vidrec.Loader`.
 
@@ -187,6 +191,10 @@ def track(
         What happens where a clip does not have the track: an error names it, or its values are 0 and the mask is False.
     normalize : TrackNormalize, optional
         What numbers become: float64 if they are stored so, otherwise float32. What does not exist stays 0.
+    follow : str, optional
+        For tracks of pictures, such as depth: ``"frames"``, to crop, resize and mirror them as the frames of the sample, or
+        the name of a camera, to do so as with its frames. Each pixel is that of the stored picture in which its center lies.
+        Shape (B, T, height, width), with the height and width of the frames. Without it, pictures come as stored.
 
     Returns
     -------
@@ -200,7 +208,15 @@ def track(
     track(rate=25, steps=50)
     """
     return TrackWindow(
-        window=window, rate=rate, steps=steps, times=times, how=how, anchor=anchor, missing=missing, normalize=normalize
+        window=window,
+        rate=rate,
+        steps=steps,
+        times=times,
+        how=how,
+        anchor=anchor,
+        missing=missing,
+        normalize=normalize,
+        follow=follow,
     )
 
 

@@ -36,7 +36,7 @@ PartState = Literal["done", "running", "failed", "missing"]
 # Of reading.
 Io = Literal["map", "read", "read-uncached"]
 """How local files are read: ``io`` of :func:`vidrec.open`."""
-TrackType = Literal["f32", "f64", "i16", "i32", "i64", "u8", "bool", "utf-8"]
+TrackType = Literal["f32", "f64", "i16", "i32", "i64", "u8", "u16", "bool", "utf-8"]
 """Type of the values of a track: :attr:`vidrec.results.TrackSchema.type`."""
 TrackTiming = Literal["frames", "times", "spans", "rate"]
 """How the values of a track lie in time: :attr:`vidrec.results.TrackSchema.timing`."""

@@ -59,7 +59,14 @@ fn wave() -> Vec<i16> {
     (0..4200).map(|i| (i % 97 * (i % 31) * 8 - 9000) as i16).collect()
 }
 
-/// Four clips of two frames in two shards: with two tracks, none, one without values, and three.
+/// Two pictures of 20 by 30 numbers, which are stored as PNG.
+fn depth() -> Track {
+    let values = TrackValues::U16((0..1200).map(|i| i % 30 * 900 + i / 30 * 257).collect());
+    let times = TrackTimes::Times(vec![-3, 9]);
+    Track { name: "depth".into(), values, shape: vec![20, 30], times, ..Track::default() }
+}
+
+/// Four clips of two frames in two shards: with two tracks, none, one without values, and four.
 fn set(dir: &Path) -> PathBuf {
     let mut writer = writer(dir);
     append(&mut writer, "a/0.mp4", &frames(2, 0), &[state(&[1.0, 2.0, 3.0, 4.0], 2), caption(&["up", "größer"])])
@@ -67,7 +74,7 @@ fn set(dir: &Path) -> PathBuf {
     append(&mut writer, "b/1.mp4", &frames(2, 1), &[]).unwrap();
     writer.next_shard().unwrap();
     append(&mut writer, "a/2.mp4", &frames(2, 2), &[caption(&[])]).unwrap();
-    let all = [sound(&wave()), caption(&["x"]), state(&[5.0, 6.0, 7.0, 8.0], 2)];
+    let all = [sound(&wave()), caption(&["x"]), state(&[5.0, 6.0, 7.0, 8.0], 2), depth()];
     append(&mut writer, "b/3.mp4", &frames(2, 3), &all).unwrap();
     writer.finish().unwrap();
     dir.to_owned()
@@ -130,9 +137,14 @@ fn tracks_are_read_as_they_were_written() {
     let path = set(&dir.path().join("set"));
     let set = proven(&path);
     let names: Vec<_> = set.tracks().unwrap().into_iter().map(|track| track.name).collect();
-    assert_eq!(names, ["caption", "sound", "state"]);
+    assert_eq!(names, ["caption", "depth", "sound", "state"]);
     let heard = set.clip(3).unwrap().track("sound").unwrap().unwrap();
     assert_eq!((heard.coding(), &heard.numbers::<i16>().unwrap()[..]), (TrackCoding::Flac, &wave()[..]));
+    let seen = set.clip(3).unwrap().track("depth").unwrap().unwrap();
+    assert_eq!(
+        (seen.coding(), TrackValues::U16(seen.numbers().unwrap().into_owned())),
+        (TrackCoding::Png, depth().values)
+    );
     for io in [Io::Map, Io::Read, Io::ReadUncached] {
         let set = Dataset::open_with(&path, io).unwrap();
         let clip = set.clip(0).unwrap();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
+use image::{ImageBuffer, ImageFormat, Luma};
 use parquet::basic::{Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -15,8 +16,8 @@ use serde_json::{Value, json};
 use vidrec::interop::lerobot::{LeRobotOptions, export};
 use vidrec::jpeg::{Decoder, Encoder};
 use vidrec::{
-    Clip, ClipInfo, Dataset, FrameData, JsonObject, Planes, Track, TrackTimes, TrackType, TrackValues, Writer,
-    WriterOptions, no_progress,
+    Clip, ClipInfo, Dataset, FrameData, JsonObject, Planes, Track, TrackCoding, TrackTimes, TrackType, TrackValues,
+    Writer, WriterOptions, no_progress,
 };
 
 const BARS: usize = 8;
@@ -56,7 +57,7 @@ fn track(name: &str, values: TrackValues, shape: &[u32], times: TrackTimes) -> T
     Track { name: name.into(), values, shape: shape.to_vec(), times, ..Track::default() }
 }
 
-/// Values of an episode: numbers, one alone, a table of them, and texts.
+/// Values of an episode: numbers, one alone, a table of them, texts, and depth.
 fn tracks(episode: usize) -> Vec<Track> {
     let count = LENGTHS[episode];
     let floats = (0..7 * count).map(|i| i as f32 / 8.0 - episode as f32).collect();
@@ -71,6 +72,12 @@ fn tracks(episode: usize) -> Vec<Track> {
             TrackTimes::Frames,
         ),
         track("table", TrackValues::I64(table), &[2, 3], TrackTimes::Frames),
+        track(
+            "touch",
+            TrackValues::U16((0..count).flat_map(|t| deep(episode, t)).collect()),
+            &[3, 5],
+            TrackTimes::Frames,
+        ),
     ]
 }
 
@@ -202,6 +209,7 @@ fn check(set: &Dataset) {
                     is_bool && track.numbers::<u8>().unwrap().iter().map(|&byte| byte != 0).eq(n.iter().copied())
                 }
                 TrackValues::I64(n) => *track.numbers::<i64>().unwrap() == **n,
+                TrackValues::U16(n) => *track.numbers::<u16>().unwrap() == **n,
                 TrackValues::Texts(texts) => track.texts().unwrap().eq(texts.iter().map(String::as_str)),
                 _ => false,
             };
@@ -360,6 +368,46 @@ fn pictures_in_parquet_are_frames() {
             }
         }
     }
+}
+
+/// Depth of a frame.
+fn deep(episode: usize, t: u32) -> Vec<u16> {
+    (0..15).map(|i| (9000 * episode as u32 + 100 * t + 7 * i) as u16).collect()
+}
+
+#[test]
+fn depth_in_parquet_is_a_track_of_the_chosen_frames() {
+    let robot = Robot::new();
+    let png = |numbers: Vec<u16>| {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        let picture = ImageBuffer::<Luma<u16>, _>::from_raw(5, 3, numbers).unwrap();
+        picture.write_to(&mut bytes, ImageFormat::Png).unwrap();
+        bytes.into_inner()
+    };
+    put_pictures(&robot, 13, |e, camera, t| Some(if camera == 1 { png(deep(e, t)) } else { picture(shown(e, 0, t)) }));
+    let info = robot.path("robot/meta/info.json");
+    let mut json: Value = serde_json::from_slice(&fs::read(&info).unwrap()).unwrap();
+    let depth = json!({"dtype": "image", "shape": [3, 5, 1], "info": {"is_depth_map": true}});
+    json["features"]["observation.images.wrist"] = depth;
+    fs::write(&info, json.to_string()).unwrap();
+    for arguments in [&["--all"][..], &["-n", "3", "--no-isolate"]] {
+        let run = robot.vidrec(&[&["pack", "robot", "-o", "set", "--if-exists", "replace"], arguments].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+        let set = Dataset::open(robot.path("set")).unwrap();
+        assert_eq!(set.len(), 4);
+        for clip in set.clips().map(Result::unwrap) {
+            let episode = clip.ordinal() as usize;
+            let track = clip.track("observation.images.wrist").unwrap().unwrap();
+            assert_eq!((track.coding(), &track.schema().shape[..]), (TrackCoding::Png, &[3, 5][..]));
+            let frame = |t| (clip.frame(t).unwrap().pts_seconds() * 30.0).round() as u32;
+            let expected: Vec<u16> = (0..clip.frame_count()).flat_map(|t| deep(episode, frame(t))).collect();
+            assert_eq!(&track.numbers::<u16>().unwrap()[..], &expected[..], "{arguments:?}, episode {episode}");
+        }
+    }
+    json["features"]["observation.images.wrist"]["shape"] = json!([5, 3, 1]);
+    fs::write(&info, json.to_string()).unwrap();
+    let run = robot.vidrec(&["pack", "robot", "-o", "set", "--all", "--if-exists", "replace"]);
+    assert!(said(&run).contains("expected [5, 3], found [3, 5] in row 0"), "{}", said(&run));
 }
 
 #[test]

@@ -317,6 +317,13 @@ impl<'a> TrackView<'a> {
         proven.map(drop).map_err(|e| e.in_clip(self.clip.ordinal))
     }
 
+    /// Like [`prove`](Self::prove), for a reader that uses the times, and values only by [`values_at`](Self::values_at), which
+    /// proves coded ones.
+    #[doc(hidden)]
+    pub fn prove_times(&self) -> Result<()> {
+        if self.coding() == TrackCoding::Raw { self.prove() } else { self.prove_values(0..0) }
+    }
+
     /// Like [`prove`](Self::prove), for a reader that uses only these values and their times, if the track has times.
     fn prove_values(&self, values: Range<usize>) -> Result<()> {
         let Some(each) = self.schema.value_bytes() else { return self.prove() };

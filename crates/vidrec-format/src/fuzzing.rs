@@ -2,7 +2,7 @@
 
 use super::dataset_json::DatasetJson;
 use super::meta::Meta;
-use super::track::{directory, ends, flac, opus, schema::Schema, table_entry};
+use super::track::{directory, ends, flac, opus, picture, schema::Schema, table_entry};
 use crate::crc32;
 
 /// Parses `dataset.json`, and checks that the result is the same after it is written and read again.
@@ -22,6 +22,7 @@ pub fn tracks(bytes: &[u8]) {
     ends_of(bytes);
     flac::fuzz(bytes);
     opus::fuzz(bytes);
+    picture::fuzz(bytes);
     let Some((length, rest)) = bytes.split_first_chunk() else { return };
     let Some((schema, block)) = rest.split_at_checked(u16::from_le_bytes(*length).into()) else { return };
     let (Ok(schema), Some((directory, ordinal))) = (Schema::from_bytes(schema), directory::head(block)) else { return };

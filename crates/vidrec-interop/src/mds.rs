@@ -83,6 +83,7 @@ fn encoding(kind: TrackType) -> &'static str {
         TrackType::I16 => "ndarray:int16",
         TrackType::I32 => "ndarray:int32",
         TrackType::I64 => "ndarray:int64",
+        TrackType::U16 => "ndarray:uint16",
         // Arrays of `streaming` cannot be bool.
         TrackType::U8 | TrackType::Bool => "ndarray:uint8",
         TrackType::Utf8 => "json",

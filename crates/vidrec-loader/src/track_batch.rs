@@ -25,6 +25,8 @@ pub enum TrackData {
     I64(Vec<i64>),
     /// `u8`.
     U8(Vec<u8>),
+    /// `u16`.
+    U16(Vec<u16>),
     /// `bool`: 1 or 0.
     Bool(Vec<u8>),
     /// Texts: those of each clip, in order of time.
@@ -48,6 +50,7 @@ impl TrackData {
             TrackData::I32(n) => resize(n, len),
             TrackData::I64(n) => resize(n, len),
             TrackData::U8(n) | TrackData::Bool(n) => resize(n, len),
+            TrackData::U16(n) => resize(n, len),
             TrackData::Texts(texts) => {
                 texts.resize_with(len, Vec::new);
                 Ok(())
@@ -63,6 +66,7 @@ impl TrackData {
             TrackType::I32 => TrackData::I32(Vec::new()),
             TrackType::I64 => TrackData::I64(Vec::new()),
             TrackType::U8 => TrackData::U8(Vec::new()),
+            TrackType::U16 => TrackData::U16(Vec::new()),
             TrackType::Bool => TrackData::Bool(Vec::new()),
             TrackType::Utf8 => TrackData::Texts(Vec::new()),
         }
@@ -77,6 +81,7 @@ impl TrackData {
             TrackData::I32(n) => bytemuck::cast_slice_mut(n),
             TrackData::I64(n) => bytemuck::cast_slice_mut(n),
             TrackData::U8(n) | TrackData::Bool(n) => n,
+            TrackData::U16(n) => bytemuck::cast_slice_mut(n),
             TrackData::Texts(_) => &mut [],
         }
     }
@@ -90,6 +95,7 @@ impl TrackData {
             TrackData::I32(n) => n.len(),
             TrackData::I64(n) => n.len(),
             TrackData::U8(n) | TrackData::Bool(n) => n.len(),
+            TrackData::U16(n) => n.len(),
             TrackData::Texts(texts) => texts.len(),
         }
     }
@@ -99,7 +105,7 @@ impl TrackData {
         self.len() == 0
     }
 
-    /// The word for the type: `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `bool` or `utf-8`.
+    /// The word for the type: `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `u16`, `bool` or `utf-8`.
     pub fn kind(&self) -> TrackType {
         match self {
             TrackData::F32(_) => TrackType::F32,
@@ -108,6 +114,7 @@ impl TrackData {
             TrackData::I32(_) => TrackType::I32,
             TrackData::I64(_) => TrackType::I64,
             TrackData::U8(_) => TrackType::U8,
+            TrackData::U16(_) => TrackType::U16,
             TrackData::Bool(_) => TrackType::Bool,
             TrackData::Texts(_) => TrackType::Utf8,
         }
@@ -122,6 +129,7 @@ impl TrackData {
             TrackData::I32(n) => Some(bytemuck::cast_slice(n)),
             TrackData::I64(n) => Some(bytemuck::cast_slice(n)),
             TrackData::U8(n) | TrackData::Bool(n) => Some(n),
+            TrackData::U16(n) => Some(bytemuck::cast_slice(n)),
             TrackData::Texts(_) => None,
         }
     }

@@ -48,6 +48,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/browse/data_set.js"),
     include_str!("page/browse/flac.js"),
     include_str!("page/browse/opus.js"),
+    include_str!("page/browse/pictures.js"),
     include_str!("page/browse/tracks.js"),
     include_str!("page/browse/records.js"),
     include_str!("page/browse/frames.js"),

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import vidrec
@@ -49,14 +50,15 @@ def train(videos, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def rig_path(videos, tmp_path_factory):
-    """The path of the twelve videos as six episodes of two cameras, of other lengths, with a track."""
+    """The path of the twelve videos as six episodes of two cameras, of other lengths, with tracks of numbers and of depth."""
     root = tmp_path_factory.mktemp("rig")
-    rows = ["path,camera,episode,end,action"]
+    rows = ["path,camera,episode,end,action,depth"]
     for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
         values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
-        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}"')
+        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy')
+        np.save(root / f"{i}.npy", np.random.default_rng(i).integers(0, 9000, (12, 18, 24), np.uint16))
     (root / "list.csv").write_text("\n".join(rows))
-    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12"])
+    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12", "depth=depth,frames"])
     assert report.clips == 12
     return root / "rig"
 

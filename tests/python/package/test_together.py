@@ -56,6 +56,7 @@ FEATURES = {
     "views": {"frames": vidrec.Views(3, count=2)},
     "three crops": {"crop": vidrec.ThreeCrop(24)},
     "tracks": {"tracks": {"action": vidrec.track()}},
+    "depth": {"tracks": {"depth": vidrec.track(follow="frames")}},
     "fields": {"fields": ("episode",)},
     "weights": {"order": "weights"},
     "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
@@ -179,7 +180,7 @@ REFUSED = {
     ("JPEGs", "patches"): ("the batch has JPEGs instead of frames", "Nothing is decoded."),
 }
 # What both say by the same option.
-SAME = {("weights", "homes"), ("JPEGs", "your memory")}
+SAME = {("weights", "homes"), ("JPEGs", "your memory"), ("tracks", "depth")}
 SAME |= {("mix", "sources with options of their own"), ("cameras", "cameras with options of their own")}
 SAME |= {pair for pair in itertools.combinations(("several sizes", "native sizes", "three crops"), 2)}
 SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "padded windows", "views"), 2)}

@@ -164,7 +164,7 @@ impl Indexes {
         if let Tracks::New(file, schema) = file {
             let numbered = |track: &Payload<'_>| schema.number(&track.schema.name);
             let with_number = tracks.iter().filter_map(|track| Some((numbered(track)?, track)));
-            let new = with_number.map(|(number, t)| NewTrack { number, facts: t.facts, bytes: t.bytes.into() });
+            let new = with_number.map(|(number, t)| NewTrack::of(number, t));
             file.push(&new.collect::<Vec<_>>())?;
         }
         let entries: Vec<FrameEntry> = clip.frames.iter().map(|f| f.entry).collect();

@@ -28,7 +28,7 @@ pub use sharding::OpenShard;
 pub use sharding::Sharding;
 pub use sound_coding::SoundCoding;
 #[doc(hidden)]
-pub use track::EncodedTrack;
+pub use track::{EncodedTrack, NewPictures};
 pub use track::{Track, TrackTimes, TrackValues};
 pub(crate) use track_file::TrackWriter;
 #[doc(hidden)]

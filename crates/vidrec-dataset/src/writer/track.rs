@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sound_coding::SoundCoding;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::track::coding::{self, TrackCoding};
+use vidrec_format::track::coding::{self, NewBlocks, TrackCoding};
 use vidrec_format::track::payload::{Facts, Payload, is_length, push_times, texts_to_bytes};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 
@@ -37,7 +37,8 @@ pub struct Track {
     /// Whether numbers may be infinite or not a number. Default: they may not.
     pub nan: bool,
     /// How the values are stored, if they are sound: numbers of type `i16` at a rate, at most 8 to a value. Default: as
-    /// FLAC, of which readers get the same values.
+    /// FLAC, of which readers get the same values. [Pictures](TrackSchema::is_picture) are stored as PNG, of which readers
+    /// get the same values, too, unless this is `Raw`.
     pub coding: SoundCoding,
 }
 
@@ -56,6 +57,8 @@ pub enum TrackValues {
     I64(Vec<i64>),
     /// `u8`.
     U8(Vec<u8>),
+    /// `u16`.
+    U16(Vec<u16>),
     /// `bool`.
     Bool(Vec<bool>),
     /// Texts.
@@ -103,6 +106,7 @@ impl TrackValues {
             TrackValues::I32(_) => TrackType::I32,
             TrackValues::I64(_) => TrackType::I64,
             TrackValues::U8(_) => TrackType::U8,
+            TrackValues::U16(_) => TrackType::U16,
             TrackValues::Bool(_) => TrackType::Bool,
             TrackValues::Texts(_) => TrackType::Utf8,
         }
@@ -118,6 +122,7 @@ impl TrackValues {
             TrackValues::I32(n) => n.len(),
             TrackValues::I64(n) => n.len(),
             TrackValues::U8(n) => n.len(),
+            TrackValues::U16(n) => n.len(),
             TrackValues::Bool(n) => n.len(),
             TrackValues::Texts(texts) => texts.len(),
         }
@@ -131,6 +136,7 @@ impl TrackValues {
             TrackValues::I32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::I64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::U8(n) => n.clone(),
+            TrackValues::U16(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
             TrackValues::Bool(n) => n.iter().map(|&b| b.into()).collect(),
             TrackValues::Texts(texts) => texts_to_bytes(texts)?,
         })
@@ -210,8 +216,14 @@ impl Track {
             return Err(wrong("it does not have one time for each value").expected(count).found(list.len()));
         }
         let mut bytes = self.values.to_bytes().ok_or_else(|| Error::limit("the texts are longer than 4 GiB"))?;
+        let coded = self.coded(&schema, &bytes, &lists);
         push_times(&mut bytes, &lists);
-        let encoded = self.coded(EncodedTrack { schema, facts, bytes })?;
+        let coded = self.coded(&schema, facts.rate, &bytes, &lists)?;
+        push_times(&mut bytes, &lists);
+        if let Some((coding, coded)) = coded.filter(|(_, coded)| coded.len() < bytes.len()) {
+            (facts.coding, bytes) = (coding, coded);
+        }
+        let encoded = EncodedTrack { schema, facts, bytes };
         let payload = encoded.payload();
         if !is_length(payload.schema, &payload.facts, payload.bytes.len() as u64) {
             return Err(Error::internal("a track of another length than its values"));
@@ -221,25 +233,20 @@ impl Track {
         Ok(encoded)
     }
 
-    /// The same track with its values coded, if they become shorter.
-    fn coded(&self, raw: EncodedTrack) -> Result<EncodedTrack> {
-        let (each, rate) = (raw.schema.numbers_per_value(), raw.facts.rate);
-        let (coding, bytes) = match (&self.values, self.coding) {
-            (TrackValues::I16(numbers), SoundCoding::Flac) if TrackCoding::Flac.fits(&raw.schema, rate) => {
-                (TrackCoding::Flac, coding::encode(numbers, each))
+    /// The coding for these values, and their bytes in it, if there is one. `raw` is what they are without one.
+    fn coded(&self, schema: &TrackSchema, rate: (u32, u32), raw: &[u8], times: &[&[i64]]) -> Result<Coded> {
+        let each = schema.numbers_per_value();
+        Ok(match (&self.values, self.coding) {
+            (TrackValues::I16(numbers), SoundCoding::Flac) if TrackCoding::Flac.fits(schema, rate) => {
+                coding::encode(numbers, each).map(|bytes| (TrackCoding::Flac, bytes))
             }
-            (TrackValues::I16(numbers), SoundCoding::Opus { kilobits })
-                if TrackCoding::Opus.fits(&raw.schema, rate) =>
-            {
+            (TrackValues::I16(numbers), SoundCoding::Opus { kilobits }) if TrackCoding::Opus.fits(schema, rate) => {
                 let bits = SoundCoding::opus_bits(kilobits, each, rate.0);
-                (TrackCoding::Opus, coding::encode_opus(numbers, (each, rate.0, bits)))
+                coding::encode_opus(numbers, (each, rate.0, bits)).map(|bytes| (TrackCoding::Opus, bytes))
             }
             (_, SoundCoding::Opus { .. }) => return Err(self.not_for_opus(rate)),
-            _ => (TrackCoding::Raw, None),
-        };
-        Ok(match bytes.filter(|bytes| bytes.len() < raw.bytes.len()) {
-            Some(bytes) => EncodedTrack { facts: Facts { coding, ..raw.facts }, bytes, ..raw },
-            None => raw,
+            (_, SoundCoding::Flac) if schema.is_picture() => pictures(schema, raw, times),
+            _ => None,
         })
     }
 
@@ -249,5 +256,51 @@ impl Track {
             .expected("i16, one or two to a value, at 8000, 12000, 16000, 24000 or 48000 values a second")
             .found(found)
             .help("choose another rate, one or two channels, or another coding")
+    }
+}
+
+/// A coding, and bytes in it.
+type Coded = Option<(TrackCoding, Vec<u8>)>;
+
+/// Values that are pictures, each as PNG, with their times; none if they are too long.
+fn pictures(schema: &TrackSchema, raw: &[u8], times: &[&[i64]]) -> Coded {
+    let mut blocks = NewBlocks::default();
+    raw.chunks(schema.value_bytes()? as usize).try_for_each(|value| blocks.push_picture(value, schema))?;
+    Some((TrackCoding::Png, blocks.into_bytes(times)))
+}
+
+/// A track of pictures for each frame of a clip, made of one picture at a time.
+#[doc(hidden)]
+pub struct NewPictures {
+    schema: TrackSchema,
+    count: u64,
+    blocks: NewBlocks,
+}
+
+impl NewPictures {
+    /// # Errors
+    ///
+    /// The schema is invalid.
+    pub fn new(schema: TrackSchema) -> Result<Self> {
+        schema.check().map_err(Error::usage)?;
+        Ok(NewPictures { schema, count: 0, blocks: NewBlocks::default() })
+    }
+
+    /// Adds the picture of the next frame.
+    ///
+    /// # Errors
+    ///
+    /// It is not of this track, or the pictures take more than 4 GiB.
+    pub fn push(&mut self, numbers: &[u16]) -> Result<()> {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let pushed = self.blocks.push_picture(&bytes, &self.schema);
+        self.count += 1;
+        pushed.ok_or_else(|| Error::limit("the pictures of a track are not of one size, or too many"))
+    }
+
+    /// The track.
+    pub fn finish(self) -> EncodedTrack {
+        let facts = Facts { count: self.count, coding: TrackCoding::Png, ..Facts::default() };
+        EncodedTrack { schema: self.schema, facts, bytes: self.blocks.into_bytes(&[]) }
     }
 }

@@ -358,7 +358,7 @@ pub fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Result<()
 fn numbered<'a>(schema: &Schema, track: &Payload<'a>) -> Result<NewTrack<'a>> {
     let number = schema.number(&track.schema.name);
     let number = number.ok_or_else(|| Error::internal("a track that is not in the schema"))?;
-    Ok(NewTrack { number, facts: track.facts, bytes: track.bytes.into() })
+    Ok(NewTrack::of(number, track))
 }
 
 fn check_class(clip: &ClipInfo, classes: &[String]) -> Result<()> {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian as LE};
 use serde::{Deserialize, Serialize};
 
+use super::picture::{self, Form};
 use super::schema::{TrackSchema, TrackTiming, TrackType};
 use super::{flac, opus};
 use crate::error::{Error, Result};
@@ -21,7 +22,7 @@ const ENTRY_BYTES: usize = 8;
 
 /// How the values of a track of a clip are stored. Clips may differ.
 ///
-/// In text (`FromStr`, `Display`, serde): `raw`, `flac` or `opus`.
+/// In text (`FromStr`, `Display`, serde): `raw`, `flac`, `opus` or `png`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TrackCoding {
@@ -34,9 +35,12 @@ pub enum TrackCoding {
     /// As packets of Opus, of which a reader gets sound that is nearly the same, and the same on every machine. Only for
     /// numbers of type `i16`, one or two to a value, at 8000, 12000, 16000, 24000 or 48000 values a second.
     Opus,
+    /// As PNG files, which hold the same values in fewer bytes. Only for numbers of type `u8` or `u16` with the shape of a
+    /// picture: `[height, width]`, or `[height, width, channels]` with at most 4 channels.
+    Png,
 }
 
-words!(TrackCoding, "coding of a track", { "raw" => Raw, "flac" => Flac, "opus" => Opus });
+words!(TrackCoding, "coding of a track", { "raw" => Raw, "flac" => Flac, "opus" => Opus, "png" => Png });
 
 impl TrackCoding {
     /// Its number in the directory.
@@ -45,12 +49,14 @@ impl TrackCoding {
             TrackCoding::Raw => 0,
             TrackCoding::Flac => 1,
             TrackCoding::Opus => 2,
+            TrackCoding::Png => 3,
         }
     }
 
     /// The coding of this number.
     pub(super) fn of_number(number: u16) -> Option<Self> {
-        [TrackCoding::Raw, TrackCoding::Flac, TrackCoding::Opus].into_iter().find(|coding| coding.number() == number)
+        let all = [TrackCoding::Raw, TrackCoding::Flac, TrackCoding::Opus, TrackCoding::Png];
+        all.into_iter().find(|coding| coding.number() == number)
     }
 
     /// Whether a track of this rate, in values per second as numerator and denominator, can be stored this way.
@@ -64,49 +70,49 @@ impl TrackCoding {
             TrackCoding::Opus => {
                 is_sound && channels <= opus::MAX_CHANNELS && rate.1 == 1 && opus::RATES.contains(&rate.0)
             }
+            TrackCoding::Png => Form::of(schema).is_some(),
         }
     }
 
     /// The values of a block, of which the last one may have fewer, of a track of this rate.
     fn block_values(self, rate: (u32, u32)) -> usize {
-        if self == TrackCoding::Opus { opus::block_values(rate.0) } else { FLAC_VALUES }
+        match self {
+            TrackCoding::Png => 1,
+            TrackCoding::Opus => opus::block_values(rate.0),
+            TrackCoding::Flac | TrackCoding::Raw => FLAC_VALUES,
+        }
     }
 
-    /// The length of the list of the blocks of so many coded values.
-    pub(super) fn list_bytes(self, count: usize, rate: (u32, u32)) -> usize {
-        ENTRY_BYTES * count.div_ceil(self.block_values(rate))
+    /// The length of the list of the blocks of so many values; `None` if it is absurd.
+    pub(super) fn list_bytes(self, count: u64, rate: (u32, u32)) -> Option<u64> {
+        count.div_ceil(self.block_values(rate) as u64).checked_mul(ENTRY_BYTES as u64)
     }
 }
 
 /// The stored bytes of coded values.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks<'a> {
+    list: &'a [u8],
     bytes: &'a [u8],
     count: usize,
     coding: TrackCoding,
     rate: (u32, u32),
-    channels: usize,
+    schema: &'a TrackSchema,
 }
 
 impl<'a> Blocks<'a> {
-    /// Whether these coded values can have `length` bytes. This is certain only after [`prove`](Self::prove).
-    pub(super) fn is_length(
-        schema: &TrackSchema,
-        (count, coding, rate): (u64, TrackCoding, (u32, u32)),
-        length: u64,
-    ) -> bool {
-        let decoded = schema.value_bytes().and_then(|each| each.checked_mul(count));
-        let list = count.div_ceil(coding.block_values(rate) as u64).checked_mul(ENTRY_BYTES as u64);
-        decoded.is_some_and(|n| n <= limits::MAX_TRACK_BLOCK_BYTES) && list.is_some_and(|list| list <= length)
-    }
-
-    /// The values of a track whose length is possible.
+    /// The blocks of so many values, with the list of their ends.
     pub(super) fn new(
+        list: &'a [u8],
         bytes: &'a [u8],
         (count, coding, rate): (usize, TrackCoding, (u32, u32)),
-        schema: &TrackSchema,
+        schema: &'a TrackSchema,
     ) -> Self {
-        Blocks { bytes, count, coding, rate, channels: schema.numbers_per_value() }
+        Blocks { list, bytes, count, coding, rate, schema }
+    }
+
+    fn len(&self) -> usize {
+        self.count.div_ceil(self.block_values())
     }
 
     /// The values of a block, of which the last one may have fewer.
@@ -114,25 +120,17 @@ impl<'a> Blocks<'a> {
         self.coding.block_values(self.rate)
     }
 
-    fn len(&self) -> usize {
-        self.count.div_ceil(self.block_values())
-    }
-
-    fn list(&self) -> &'a [u8] {
-        self.bytes.get(..self.coding.list_bytes(self.count, self.rate)).unwrap_or_default()
-    }
-
     /// The end of a block after the list, and its CRC-32.
     fn entry(&self, block: usize) -> (usize, u32) {
-        let entry = self.list().get(ENTRY_BYTES * block..).and_then(|rest| rest.first_chunk::<ENTRY_BYTES>());
+        let entry = self.list.get(ENTRY_BYTES * block..).and_then(|rest| rest.first_chunk::<ENTRY_BYTES>());
         entry.map_or((0, 0), |b| (LE::read_u32(b) as usize, LE::read_u32(&b[4..])))
     }
 
     /// The stored bytes of a block, and their CRC-32.
     fn block(&self, block: usize) -> (&'a [u8], u32) {
-        let (list, start) = (self.list().len(), block.checked_sub(1).map_or(0, |before| self.entry(before).0));
+        let start = block.checked_sub(1).map_or(0, |before| self.entry(before).0);
         let (end, crc) = self.entry(block);
-        (self.bytes.get(list + start..list + end).unwrap_or_default(), crc)
+        (self.bytes.get(start..end).unwrap_or_default(), crc)
     }
 
     /// Checks that the blocks follow each other to the end.
@@ -141,9 +139,9 @@ impl<'a> Blocks<'a> {
     ///
     /// Rule `track-coding`.
     pub(super) fn prove(&self) -> Result<()> {
-        let mut ends = self.list().chunks_exact(ENTRY_BYTES).map(LE::read_u32);
+        let mut ends = self.list.chunks_exact(ENTRY_BYTES).map(LE::read_u32);
         let last = ends.try_fold(0, |before, end| (before <= end).then_some(end));
-        if last.map(|last| self.list().len() + last as usize) == Some(self.bytes.len()) {
+        if last.map(|last| last as usize) == Some(self.bytes.len()) {
             return Ok(());
         }
         Err(Error::format("track-coding", "the ends of blocks do not rise to the end of the track"))
@@ -175,19 +173,24 @@ impl<'a> Blocks<'a> {
             copy.clear();
             copy.extend_from_slice(bytes);
             compare(i, &copy, crc)?;
-            let each = self.block_values();
-            let count = self.count.saturating_sub(i * each).min(each);
             // No more at once, because nothing but the blocks themselves proves that there are so many values.
-            allocation::reserve(out, 2 * self.channels * count, "the values of a track")?;
-            let decoded = match self.coding {
-                TrackCoding::Opus => {
-                    opus::decode(&copy, (count, self.channels, self.rate.0), out).map_err(str::to_owned)
-                }
-                _ => flac::decode(&copy, (count, self.channels), i as u32, out),
+            let fault = |what: String| {
+                Error::format("track-coding", "a block of a track does not decode").found(format!("block {i}: {what}"))
             };
-            decoded.map_err(|e| {
-                Error::format("track-coding", "a block of a track does not decode").found(format!("block {i}: {e}"))
-            })?;
+            if let Some(form) = Form::of(self.schema).filter(|_| self.coding == TrackCoding::Png) {
+                let picture = picture::open(&copy, &form).map_err(fault)?;
+                allocation::reserve(out, form.bytes(), "the values of a track")?;
+                picture.decode(out).map_err(fault)?;
+                continue;
+            }
+            let (channels, each) = (self.schema.numbers_per_value(), self.block_values());
+            let count = self.count.saturating_sub(i * each).min(each);
+            allocation::reserve(out, 2 * channels * count, "the values of a track")?;
+            let decoded = match self.coding {
+                TrackCoding::Opus => opus::decode(&copy, (count, channels, self.rate.0), out).map_err(str::to_owned),
+                _ => flac::decode(&copy, (count, channels), i as u32, out).map_err(|e| e.to_string()),
+            };
+            decoded.map_err(fault)?;
         }
         Ok(())
     }
@@ -196,11 +199,29 @@ impl<'a> Blocks<'a> {
     ///
     /// # Errors
     ///
-    /// See [`decode`](Self::decode).
+    /// See [`decode`](Self::decode). [`Limit`](crate::error::ErrorKind::Limit): they take 4 GiB or more.
     pub fn decode_all(&self) -> Result<Vec<u8>> {
+        let bytes = self.schema.value_bytes().and_then(|each| each.checked_mul(self.count as u64));
+        if bytes.is_none_or(|bytes| bytes > limits::MAX_TRACK_BLOCK_BYTES) {
+            let e = Error::limit("the values of the track are too many to decode all at once").found(self.count);
+            return Err(e.expected("less than 4 GiB").help("take some of them, as a loader does"));
+        }
         let mut out = Vec::new();
         self.decode(0..self.len(), &mut out)?;
         Ok(out)
+    }
+
+    /// Decodes every block, and keeps none.
+    ///
+    /// # Errors
+    ///
+    /// See [`decode`](Self::decode).
+    pub(super) fn prove_values(&self) -> Result<()> {
+        let mut out = Vec::new();
+        (0..self.len()).try_for_each(|i| {
+            out.clear();
+            self.decode(i..i + 1, &mut out)
+        })
     }
 }
 
@@ -214,30 +235,56 @@ fn compare(block: usize, bytes: &[u8], crc: u32) -> Result<()> {
         .found(format!("{found:#010x} in block {block}")))
 }
 
+/// Coded values while their blocks are made, one after another.
+#[derive(Debug, Clone, Default)]
+#[doc(hidden)]
+pub struct NewBlocks {
+    list: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl NewBlocks {
+    /// Adds the next block; `None` if they are too long.
+    fn push(&mut self, block: &[u8]) -> Option<()> {
+        self.bytes.extend_from_slice(block);
+        self.list.extend(u32::try_from(self.bytes.len()).ok()?.to_le_bytes());
+        self.list.extend(crc32(block).to_le_bytes());
+        Some(())
+    }
+
+    /// Adds a picture, the next value of the track, whose numbers are little-endian. `None` if it is none of this track, or
+    /// they are too long.
+    pub fn push_picture(&mut self, value: &[u8], schema: &TrackSchema) -> Option<()> {
+        self.push(&picture::encode(value, &Form::of(schema)?)?)
+    }
+
+    /// The bytes of the track, with the times of the values.
+    pub fn into_bytes(self, times: &[&[i64]]) -> Vec<u8> {
+        let times = times.iter().flat_map(|times| times.iter()).flat_map(|time| time.to_le_bytes());
+        let mut bytes = self.list;
+        bytes.extend(times);
+        bytes.extend(self.bytes);
+        bytes
+    }
+}
+
 /// Encodes interleaved numbers of so many channels as FLAC; `None` if they are too long.
 pub fn encode(numbers: &[i16], channels: usize) -> Option<Vec<u8>> {
-    let blocks = numbers.chunks(FLAC_VALUES * channels.clamp(1, flac::MAX_CHANNELS));
-    in_blocks(blocks.enumerate().map(|(i, block)| Some(flac::encode(block, channels, i as u32))))
+    let mut blocks = NewBlocks::default();
+    for (i, block) in numbers.chunks(FLAC_VALUES * channels.clamp(1, flac::MAX_CHANNELS)).enumerate() {
+        blocks.push(&flac::encode(block, channels, i as u32))?;
+    }
+    Some(blocks.into_bytes(&[]))
 }
 
 /// Encodes interleaved numbers as Opus of so many channels, values and bits per second; `None` if they are too long, or
 /// Opus cannot have them.
 pub fn encode_opus(numbers: &[i16], (channels, rate, bits): (usize, u32, u32)) -> Option<Vec<u8>> {
-    let blocks = numbers.len().div_ceil(opus::block_values(rate) * channels.max(1));
-    in_blocks((0..blocks).map(|i| opus::encode(numbers, i, (channels, rate, bits))))
-}
-
-/// Blocks after the list of them.
-fn in_blocks(encoded: impl Iterator<Item = Option<Vec<u8>>>) -> Option<Vec<u8>> {
-    let (mut list, mut blocks) = (Vec::new(), Vec::new());
-    for block in encoded {
-        let block = block?;
-        blocks.extend_from_slice(&block);
-        list.extend(u32::try_from(blocks.len()).ok()?.to_le_bytes());
-        list.extend(crc32(&block).to_le_bytes());
+    let mut blocks = NewBlocks::default();
+    for i in 0..numbers.len().div_ceil(opus::block_values(rate) * channels.max(1)) {
+        blocks.push(&opus::encode(numbers, i, (channels, rate, bits))?)?;
     }
-    list.extend(blocks);
-    Some(list)
+    Some(blocks.into_bytes(&[]))
 }
 
 #[cfg(test)]
@@ -270,19 +317,26 @@ mod tests {
         }
     }
 
+    /// Values of three blocks.
+    const COUNT: usize = 2 * FLAC_VALUES + 100;
+
+    fn of<'a>(bytes: &'a [u8], schema: &'a TrackSchema) -> Blocks<'a> {
+        let (list, blocks) = bytes.split_at(3 * ENTRY_BYTES);
+        Blocks::new(list, blocks, (COUNT, TrackCoding::Flac, (16_000, 1)), schema)
+    }
+
     #[test]
     fn blocks_are_decoded_and_proven_one_by_one() {
-        let count = 2 * FLAC_VALUES + 100;
+        let (schema, count) = (schema(), COUNT);
         let numbers: Vec<i16> = (0..CHANNELS * count).map(|i| (i % 251) as i16 * 9 - 1000).collect();
-        let facts = (count, TrackCoding::Flac, (16_000, 1));
         let mut bytes = encode(&numbers, CHANNELS).unwrap();
         let all: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
         let decoded = |bytes: &[u8], blocks| {
             let mut out = Vec::new();
-            Blocks::new(bytes, facts, &schema()).decode(blocks, &mut out).map(|()| out)
+            of(bytes, &schema).decode(blocks, &mut out).map(|()| out)
         };
         let each = 2 * CHANNELS * FLAC_VALUES;
-        assert!(bytes.len() < all.len() / 2 && Blocks::new(&bytes, facts, &schema()).prove().is_ok());
+        assert!(bytes.len() < all.len() / 2 && of(&bytes, &schema).prove().is_ok());
         assert_eq!(decoded(&bytes, 0..3).unwrap(), all);
         assert_eq!(decoded(&bytes, 1..2).unwrap(), all[each..2 * each]);
         // A byte of the last block.
@@ -290,17 +344,16 @@ mod tests {
         bytes[last] ^= 1;
         assert_eq!(decoded(&bytes, 0..2).unwrap(), all[..2 * each]);
         assert_eq!(decoded(&bytes, 2..3).unwrap_err().rule(), Some("track-crc"));
-        assert!(Blocks::new(&bytes, facts, &schema()).compare().is_err());
+        assert!(of(&bytes, &schema).compare().is_err());
         // The same with a checksum that matches.
-        let (block, _) = Blocks::new(&bytes, facts, &schema()).block(2);
-        let crc = crc32(block);
+        let crc = crc32(of(&bytes, &schema).block(2).0);
         bytes[20..24].copy_from_slice(&crc.to_le_bytes());
-        assert!(Blocks::new(&bytes, facts, &schema()).compare().is_ok());
+        assert!(of(&bytes, &schema).compare().is_ok());
         // Ends that fall, and one beyond the track.
         for (at, change) in [(0, 1u8 << 7), (16, 1)] {
             let mut bytes = bytes.clone();
             bytes[at + 1] ^= change;
-            let e = Blocks::new(&bytes, facts, &schema()).prove().unwrap_err();
+            let e = of(&bytes, &schema).prove().unwrap_err();
             assert_eq!(e.rule(), Some("track-coding"), "{e}");
         }
     }

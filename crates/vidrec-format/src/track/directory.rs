@@ -19,7 +19,7 @@ use crate::{align_up, crc32};
 pub struct Entry {
     /// Number of the track in the schema.
     pub track: u32,
-    /// CRC-32 of its [summed](Facts::summed) bytes.
+    /// CRC-32 of its [summed](Payload::summed) bytes.
     pub crc32: u32,
     /// Byte offset in the block.
     pub offset: u64,
@@ -77,7 +77,7 @@ impl Entry {
     /// Rules `track-crc` and `track-coding`.
     pub fn payload<'a>(&self, block: &'a [u8], schema: &'a Schema) -> Result<Payload<'a>> {
         let payload = self.unproven(block, schema)?;
-        self.compare(crc32(self.facts.summed(payload.bytes)))?;
+        self.compare(crc32(payload.summed()))?;
         payload.blocks().map_or(Ok(()), |blocks| blocks.compare())?;
         Ok(payload)
     }
@@ -90,7 +90,7 @@ impl Entry {
         Ok(Payload { schema, facts: self.facts, bytes })
     }
 
-    /// Compares `found`, the CRC-32 of the [summed](Facts::summed) bytes, with the listed one.
+    /// Compares `found`, the CRC-32 of the [summed](Payload::summed) bytes, with the listed one.
     ///
     /// # Errors
     ///
@@ -173,10 +173,19 @@ pub fn prove(block: &[u8], length: u64, ordinal: u64, crc: u32, schema: &Schema)
 pub struct NewTrack<'a> {
     /// Its number in the schema.
     pub number: u32,
+    /// CRC-32 of its [summed](Payload::summed) bytes.
+    pub crc32: u32,
     /// How to read its bytes.
     pub facts: Facts,
     /// Its bytes.
     pub bytes: Cow<'a, [u8]>,
+}
+
+impl<'a> NewTrack<'a> {
+    /// The same track under its number in another schema.
+    pub fn of(number: u32, track: &Payload<'a>) -> Self {
+        NewTrack { number, crc32: crc32(track.summed()), facts: track.facts, bytes: track.bytes.into() }
+    }
 }
 
 /// Builds the block of clip `ordinal` for the byte offset `offset` of its file, and its entry in the table. The
@@ -191,8 +200,7 @@ pub fn block(ordinal: u64, offset: u64, tracks: &[NewTrack<'_>]) -> Result<(Vec<
     let (mut entries, mut end) = (Vec::new(), directory_bytes as u64);
     for track in tracks {
         let (offset, length) = (end.next_multiple_of(ALIGNMENT), track.bytes.len() as u64);
-        let (facts, crc32) = (track.facts, crc32(track.facts.summed(&track.bytes)));
-        entries.push(Entry { track: track.number, crc32, offset, length, facts });
+        entries.push(Entry { track: track.number, crc32: track.crc32, offset, length, facts: track.facts });
         end = offset.checked_add(length).filter(|&n| n <= limits::MAX_TRACK_BLOCK_BYTES).ok_or_else(too_long)?;
     }
     let mut block = crate::allocation::with_capacity(end as usize, "the tracks of a clip")?;

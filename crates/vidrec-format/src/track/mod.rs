@@ -7,6 +7,7 @@
 //! table_entry  the location of a clip's block
 //! flac/        the frames of coded sound
 //! opus         the packets of sound that may change a little
+//! picture      values that are pictures, as PNG
 //! coding       blocks of coded values, with a checksum each
 //! payload      the bytes of one track of one clip: values and times
 //! directory    the tracks of one clip, and a block of them
@@ -20,6 +21,7 @@ pub mod ends;
 pub mod flac;
 pub mod opus;
 pub mod payload;
+pub(crate) mod picture;
 pub mod schema;
 pub mod sizes;
 pub mod table_entry;

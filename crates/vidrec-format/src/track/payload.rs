@@ -11,6 +11,7 @@ use super::coding::{Blocks, TrackCoding};
 use super::schema::{TrackSchema, TrackTiming, TrackType};
 use crate::align_up;
 use crate::error::{Error, Result};
+use crate::limits;
 
 /// Times begin at multiples of this.
 const TIMES_ALIGNMENT: u64 = 8;
@@ -28,18 +29,8 @@ pub struct Facts {
     pub coding: TrackCoding,
 }
 
-impl Facts {
-    /// The part of a track's bytes that its CRC-32 covers: of coded values, the list of their blocks, which have one
-    /// each.
-    pub fn summed<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        match self.coding {
-            TrackCoding::Raw => bytes,
-            coding => bytes.get(..coding.list_bytes(self.count as usize, self.rate)).unwrap_or_default(),
-        }
-    }
-}
-
-/// A type of numbers that tracks can have: `f32`, `f64`, `i16`, `i32`, `i64`, or `u8`, which is also how `bool` is stored.
+/// A type of numbers that tracks can have: `f32`, `f64`, `i16`, `i32`, `i64`, `u16`, or `u8`, which is also how `bool`
+/// is stored.
 pub trait TrackNumber: Pod + private::Sealed {
     /// The type of such tracks.
     const TYPE: TrackType;
@@ -69,7 +60,7 @@ macro_rules! numbers {
     };
 }
 
-numbers!(f32 => F32, f64 => F64, i16 => I16, i32 => I32, i64 => I64, u8 => U8);
+numbers!(f32 => F32, f64 => F64, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16);
 
 /// Little-endian numbers as a slice of the bytes. They are a copy if the machine's byte order or the address of the
 /// bytes rules out a slice.
@@ -113,13 +104,22 @@ fn length_with(schema: &TrackSchema, count: u64, values: u64) -> Option<u64> {
 pub fn is_length(schema: &TrackSchema, facts: &Facts, length: u64) -> bool {
     let count = facts.count;
     if facts.coding != TrackCoding::Raw {
-        return facts.coding.fits(schema, facts.rate)
-            && Blocks::is_length(schema, (count, facts.coding, facts.rate), length);
+        // Pictures are decoded one at a time, and may be more than memory holds.
+        let decoded = schema.value_bytes().and_then(|each| each.checked_mul(count));
+        let is_held = decoded.is_some_and(|n| n <= limits::MAX_TRACK_BLOCK_BYTES) || facts.coding == TrackCoding::Png;
+        let fits = facts.coding.fits(schema, facts.rate);
+        return fits && is_held && coded_head(schema, facts).is_some_and(|head| head <= length);
     }
     match schema.value_bytes() {
         Some(value) => count.checked_mul(value).and_then(|n| length_with(schema, count, n)) == Some(length),
         None => text_offsets(count).and_then(|n| length_with(schema, count, n)).is_some_and(|least| least <= length),
     }
+}
+
+/// The length of what precedes the blocks of coded values: their list, and the times of the values.
+fn coded_head(schema: &TrackSchema, facts: &Facts) -> Option<u64> {
+    let times = facts.count.checked_mul(8 * times_per_value(schema.timing))?;
+    facts.coding.list_bytes(facts.count, facts.rate)?.checked_add(times)
 }
 
 /// The length of the list of offsets of `count` texts.
@@ -155,6 +155,9 @@ impl<'a> Payload<'a> {
 
     /// The start of the times, or the place where they would start.
     fn times_at(&self) -> usize {
+        if self.facts.coding != TrackCoding::Raw {
+            return self.facts.coding.list_bytes(self.facts.count, self.facts.rate).unwrap_or_default() as usize;
+        }
         let times = 8 * self.count() * times_per_value(self.schema.timing) as usize;
         self.bytes.len().saturating_sub(times)
     }
@@ -181,8 +184,20 @@ impl<'a> Payload<'a> {
 
     /// The values in blocks, if they are coded.
     pub fn blocks(&self) -> Option<Blocks<'a>> {
+        let (head, blocks) = self.bytes.split_at_checked(self.coded_head()?)?;
+        let how = (self.count(), self.facts.coding, self.facts.rate);
+        Some(Blocks::new(head.get(..self.times_at())?, blocks, how, self.schema))
+    }
+
+    fn coded_head(&self) -> Option<usize> {
         let is_coded = self.facts.coding != TrackCoding::Raw;
-        is_coded.then(|| Blocks::new(self.bytes, (self.count(), self.facts.coding, self.facts.rate), self.schema))
+        is_coded.then(|| coded_head(self.schema, &self.facts).unwrap_or_default() as usize)
+    }
+
+    /// The part of the bytes that the CRC-32 of the track covers: of coded values, what precedes their blocks, which have
+    /// one each.
+    pub fn summed(&self) -> &'a [u8] {
+        self.coded_head().map_or(self.bytes, |head| self.bytes.get(..head).unwrap_or_default())
     }
 
     /// Whether the bytes contain nothing but numbers as they are.
@@ -286,7 +301,7 @@ impl<'a> Payload<'a> {
     /// Rules `track-padding`, `track-finite` and `track-coding`.
     pub fn prove_rest(&self) -> Result<()> {
         if let Some(blocks) = self.blocks() {
-            return blocks.decode_all().map(drop);
+            return blocks.prove_values();
         }
         let padding = self.values_range().end..self.times_at();
         if self.bytes.get(padding).is_some_and(|bytes| bytes.iter().any(|&b| b != 0)) {

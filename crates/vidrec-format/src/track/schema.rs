@@ -5,13 +5,14 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::picture::Form;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::words::words;
 
 /// The type of the values of a track.
 ///
-/// In text (`FromStr`, `Display`, serde): `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `bool` or `utf-8`.
+/// In text (`FromStr`, `Display`, serde): `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `u16`, `bool` or `utf-8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TrackType {
@@ -27,6 +28,8 @@ pub enum TrackType {
     I64,
     /// Whole numbers from 0 to 255.
     U8,
+    /// Whole numbers from 0 to 65,535.
+    U16,
     /// True or false: a byte that is 1 or 0.
     Bool,
     /// Texts.
@@ -34,8 +37,8 @@ pub enum TrackType {
 }
 
 words!(TrackType, "type of a track", {
-    "f32" => F32, "f64" => F64, "i16" => I16, "i32" => I32, "i64" => I64, "u8" => U8, "bool" => Bool,
-    "utf-8" => Utf8,
+    "f32" => F32, "f64" => F64, "i16" => I16, "i32" => I32, "i64" => I64, "u8" => U8, "u16" => U16,
+    "bool" => Bool, "utf-8" => Utf8,
 });
 
 impl TrackType {
@@ -50,7 +53,7 @@ impl TrackType {
     pub fn number_bytes(self) -> Option<u64> {
         match self {
             TrackType::U8 | TrackType::Bool => Some(1),
-            TrackType::I16 => Some(2),
+            TrackType::I16 | TrackType::U16 => Some(2),
             TrackType::F32 | TrackType::I32 => Some(4),
             TrackType::F64 | TrackType::I64 => Some(8),
             TrackType::Utf8 => None,
@@ -105,6 +108,12 @@ impl TrackSchema {
     #[doc(hidden)]
     pub fn value_bytes(&self) -> Option<u64> {
         Some(self.kind.number_bytes()? * self.numbers_per_value() as u64)
+    }
+
+    /// Whether a value is a picture: numbers of type `u8` or `u16` with the shape `[height, width]`, or
+    /// `[height, width, channels]` with at most 4 channels.
+    pub fn is_picture(&self) -> bool {
+        Form::of(self).is_some()
     }
 
     /// Checks this schema by itself. The error says what is wrong.

@@ -1,7 +1,5 @@
 //! Tests of the bytes against a plain model of the specification, and against hostile changes.
 
-use std::borrow::Cow;
-
 use proptest::prelude::*;
 
 use super::assembly::Assembly;
@@ -10,6 +8,7 @@ use super::directory::{self, NewTrack};
 use super::ends::{self, Footer};
 use super::flac;
 use super::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
+use super::picture::{self, Form};
 use super::schema::{Schema, TrackSchema, TrackTiming, TrackType};
 use super::table_entry::{self, TableEntry};
 use crate::crc32;
@@ -35,11 +34,15 @@ type Clip = (u32, Vec<Track>);
 
 fn schema() -> Schema {
     let mut schema = Schema::default();
-    let types = ["f32", "f64", "i16", "i32", "i64", "u8", "utf-8", "bool"];
+    let types = ["f32", "f64", "i16", "i32", "i64", "u8", "utf-8", "bool", "u16"];
     let timings = ["frames", "times", "spans", "rate"];
     for (i, kind) in types.iter().enumerate() {
         for (j, timing) in timings.iter().enumerate() {
-            let shape = if *kind == "utf-8" { vec![] } else { [vec![], vec![3], vec![1, 2]][(i + j) % 3].clone() };
+            let shape = match *kind {
+                "utf-8" => vec![],
+                "u16" => vec![2, 3],
+                _ => [vec![], vec![3], vec![1, 2]][(i + j) % 3].clone(),
+            };
             let (kind, timing) = (kind.parse().unwrap(), timing.parse().unwrap());
             schema.join(&TrackSchema { name: format!("{i}{j} ü"), kind, shape, timing, nan: true }).unwrap();
         }
@@ -60,7 +63,7 @@ fn track(number: usize, frames: u32) -> impl Strategy<Value = Track> {
             prop::collection::vec((any::<i64>(), 0..i64::MAX), count),
             any::<i64>(),
             (1u32.., 1u32..),
-            prop_oneof![Just(TrackCoding::Raw), Just(TrackCoding::Flac)],
+            prop_oneof![Just(TrackCoding::Raw), Just(TrackCoding::Flac), Just(TrackCoding::Png)],
         );
         parts.prop_map(move |(numbers, texts, mut times, first_ns, rate, coding)| {
             times.sort_unstable();
@@ -87,7 +90,7 @@ fn track(number: usize, frames: u32) -> impl Strategy<Value = Track> {
 }
 
 fn clip() -> impl Strategy<Value = Clip> {
-    (1u32..4, prop::collection::btree_set(0..32usize, 0..4)).prop_flat_map(|(frames, numbers)| {
+    (1u32..4, prop::collection::btree_set(0..36usize, 0..4)).prop_flat_map(|(frames, numbers)| {
         let tracks: Vec<_> = numbers.into_iter().map(|number| track(number, frames)).collect();
         (Just(frames), tracks)
     })
@@ -104,13 +107,20 @@ fn payload(track: &Track) -> Vec<u8> {
         let (numbers, channels) = sound(track);
         return coding::encode(&numbers, channels).unwrap();
     }
-    let is_text = schema().tracks()[track.number].kind == TrackType::Utf8;
-    let mut bytes = if is_text { texts_to_bytes(&track.texts).unwrap() } else { track.numbers.clone() };
     let times: Vec<&[i64]> = match schema().tracks()[track.number].timing {
         TrackTiming::Times => vec![&track.starts],
         TrackTiming::Spans => vec![&track.starts, &track.ends],
         _ => vec![],
     };
+    if track.coding == TrackCoding::Png {
+        let (schema, mut blocks) = (schema(), coding::NewBlocks::default());
+        let schema = &schema.tracks()[track.number];
+        let values = track.numbers.chunks(schema.value_bytes().unwrap() as usize);
+        values.for_each(|value| blocks.push_picture(value, schema).unwrap());
+        return blocks.into_bytes(&times);
+    }
+    let is_text = schema().tracks()[track.number].kind == TrackType::Utf8;
+    let mut bytes = if is_text { texts_to_bytes(&track.texts).unwrap() } else { track.numbers.clone() };
     push_times(&mut bytes, &times);
     bytes
 }
@@ -119,17 +129,15 @@ fn write(clips: &[Clip]) -> Vec<u8> {
     let (mut assembly, head) = Assembly::begin();
     let mut file = head.to_vec();
     for (_, tracks) in clips {
-        let new = |track: &Track| NewTrack {
-            number: track.number as u32,
-            facts: Facts {
-                count: track.count as u64,
-                first_ns: track.first_ns,
-                rate: track.rate,
-                coding: track.coding,
-            },
-            bytes: Cow::Owned(payload(track)),
+        let (schema, bytes) = (schema(), tracks.iter().map(payload).collect::<Vec<_>>());
+        let new = |(track, bytes): (&Track, _)| {
+            let &Track { number, count, first_ns, rate, coding, .. } = track;
+            let facts = Facts { count: count as u64, first_ns, rate, coding };
+            NewTrack::of(number as u32, &Payload { schema: &schema.tracks()[number], facts, bytes })
         };
-        file.extend(assembly.push(&tracks.iter().map(new).collect::<Vec<_>>()).unwrap());
+        file.extend(
+            assembly.push(&tracks.iter().zip(bytes.iter().map(Vec::as_slice)).map(new).collect::<Vec<_>>()).unwrap(),
+        );
     }
     file.extend(assembly.finish(&schema()).unwrap());
     file
@@ -177,6 +185,18 @@ fn model(clips: &[Clip]) -> Vec<u8> {
                 bytes.truncate(if numbers.is_empty() { 0 } else { 8 });
                 (coding, crc) = (1 << 16, crc32(&bytes));
                 bytes.extend(frame.iter().take(if numbers.is_empty() { 0 } else { frame.len() }));
+            }
+            if track.coding == TrackCoding::Png {
+                let schema = schema().tracks()[track.number].clone();
+                let form = Form::of(&schema).unwrap();
+                let values = track.numbers.chunks(schema.value_bytes().unwrap() as usize);
+                let pictures: Vec<Vec<u8>> = values.map(|value| picture::encode(value, &form).unwrap()).collect();
+                let end = |i: usize| pictures[..=i].concat().len() as u32;
+                bytes =
+                    (0..track.count).flat_map(|i| [end(i), crc32(&pictures[i])]).flat_map(u32::to_le_bytes).collect();
+                bytes.extend(track.starts.iter().chain(&track.ends).flat_map(|t| t.to_le_bytes()));
+                (coding, crc) = (3 << 16, crc32(&bytes));
+                bytes.extend(pictures.concat());
             }
             pad(&mut block, 64);
             directory.extend([track.number as u32 | coding, crc].map(u32::to_le_bytes).concat());
@@ -313,10 +333,10 @@ proptest! {
 
     #[test]
     fn hostile_payloads_never_panic(
-        number in 0..32usize,
+        number in 0..36usize,
         count in prop_oneof![0..4u64, any::<u64>()],
         bytes in prop::collection::vec(prop_oneof![Just(0), 0..9u8, any::<u8>()], 256),
-        coding in prop_oneof![Just(TrackCoding::Raw), Just(TrackCoding::Flac), Just(TrackCoding::Opus)],
+        coding in prop::sample::select(&[TrackCoding::Raw, TrackCoding::Flac, TrackCoding::Opus, TrackCoding::Png][..]),
     ) {
         let all = schema();
         let schema = &all.tracks()[number];
@@ -355,9 +375,9 @@ fn a_schema_takes_what_fits_and_names_what_does_not() {
     let error = all.join(&other).unwrap_err().to_string();
     assert!(error.contains("f32, frames") && error.contains("f32 [7], frames"), "{error}");
     let strict = TrackSchema { name: "x".into(), nan: false, ..known.clone() };
-    assert_eq!((all.join(&strict).unwrap(), all.tracks()[32].nan), (32, false));
+    assert_eq!((all.join(&strict).unwrap(), all.tracks()[36].nan), (36, false));
     all.join(&TrackSchema { nan: true, ..strict }).unwrap();
-    assert!(all.tracks()[32].nan, "one that allows more allows it for both");
+    assert!(all.tracks()[36].nan, "one that allows more allows it for both");
     for bad in [
         TrackSchema { name: String::new(), ..known.clone() },
         TrackSchema { name: "a\n".into(), ..known.clone() },

@@ -24,6 +24,7 @@ pub(super) fn of(schema: &TrackSchema, clip: &Clip<'_>) -> Result<Column> {
         TrackType::I32 => TrackValues::I32(numbers(&track, &places, clip)?),
         TrackType::I64 => TrackValues::I64(numbers(&track, &places, clip)?),
         TrackType::U8 => TrackValues::U8(numbers(&track, &places, clip)?),
+        TrackType::U16 => TrackValues::U16(numbers(&track, &places, clip)?),
         TrackType::Bool => {
             TrackValues::Bool(numbers::<u8>(&track, &places, clip)?.into_iter().map(|byte| byte != 0).collect())
         }

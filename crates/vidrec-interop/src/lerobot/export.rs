@@ -293,6 +293,7 @@ fn dtype(kind: TrackType) -> &'static str {
         TrackType::I32 => "int32",
         TrackType::I64 => "int64",
         TrackType::U8 => "uint8",
+        TrackType::U16 => "uint16",
         TrackType::Bool => "bool",
         TrackType::Utf8 => "string",
     }

@@ -63,6 +63,7 @@ impl ColumnStats {
             TrackValues::I32(n) => self.add_all(n.iter().map(|&n| n.into())),
             TrackValues::I64(n) => self.add_all(n.iter().map(|&n| n as f64)),
             TrackValues::U8(n) => self.add_all(n.iter().map(|&n| n.into())),
+            TrackValues::U16(n) => self.add_all(n.iter().map(|&n| n.into())),
             TrackValues::Bool(n) => self.add_all(n.iter().map(|&b| f64::from(u8::from(b)))),
             TrackValues::Texts(_) => {}
         }

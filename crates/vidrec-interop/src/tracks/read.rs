@@ -120,6 +120,7 @@ fn values(kind: TrackType, data: &[u8]) -> TrackValues {
         TrackType::I32 => TrackValues::I32(numbers(data).into_owned()),
         TrackType::I64 => TrackValues::I64(numbers(data).into_owned()),
         TrackType::U8 => TrackValues::U8(data.to_vec()),
+        TrackType::U16 => TrackValues::U16(numbers(data).into_owned()),
         TrackType::Bool => TrackValues::Bool(data.iter().map(|&byte| byte != 0).collect()),
         // Texts are not in an array.
         TrackType::Utf8 => TrackValues::default(),

@@ -53,6 +53,7 @@ pub(crate) fn descr(kind: TrackType) -> Option<&'static str> {
         TrackType::I32 => Some("<i4"),
         TrackType::I64 => Some("<i8"),
         TrackType::U8 => Some("|u1"),
+        TrackType::U16 => Some("<u2"),
         TrackType::Bool => Some("|b1"),
         TrackType::Utf8 => None,
     }

@@ -121,7 +121,7 @@ impl Engine {
             episodes,
             specs,
             fields: FieldTypes::find(dataset, &options.fields, &workers)?,
-            tracks: TrackReader::find(dataset, &options.tracks, frames)?,
+            tracks: TrackReader::find(dataset, &options, frames)?,
             workers,
             decoded: None,
             device: OnceLock::new(),
@@ -244,8 +244,9 @@ impl Engine {
 
     /// Bytes of the tracks of the largest batch.
     fn track_bytes(&self) -> usize {
-        let of_tracks =
-            |shape: &BatchShape| self.tracks.sample_bytes(shape.frames).saturating_mul(shape.clips as usize);
+        let of_tracks = |shape: &BatchShape| {
+            self.tracks.sample_bytes(shape.frames, shape.size).saturating_mul(shape.clips as usize)
+        };
         self.schedule.shapes().iter().map(of_tracks).max().unwrap_or(0)
     }
 

@@ -8,7 +8,7 @@ use super::engine::Engine;
 use super::sample_spec::SampleSpec;
 use super::schedule::{BatchSeats, Seat};
 use super::to_read::to_read;
-use super::tracks::slots as track_slots;
+use super::tracks::{Look, slots as track_slots};
 use super::worker::{Cached, Making, OfFrame};
 use crate::batch::{Batch, BatchData};
 use crate::counters::add;
@@ -118,7 +118,7 @@ pub(super) fn samples<S: SampleSlot>(
     let stop = Stop::current();
     let cameras = engine.cameras();
     let count = plan.seats.len() / cameras;
-    engine.tracks.reserve(&mut batch.tracks, count, plan.shape.frames)?;
+    engine.tracks.reserve(&mut batch.tracks, count, plan.shape.frames, plan.shape.size)?;
     let tracks = track_slots(&mut batch.tracks, count);
     let read = |((seats, slots), mut tracks): ((&[Seat], &mut [S]), Vec<TrackSlot<'_>>)| {
         let mut room = SampleRoom { shape: &plan.shape, slots, tracks: &mut tracks };
@@ -201,11 +201,26 @@ fn read<'a>(
 ) -> Result<SampleSpec<'a>> {
     let mut plan = engine.specs.plan(seat, shape.frames, shape.size)?;
     if seat.place.camera == 0 {
-        engine.tracks.read(&plan, tracks)?;
+        let look = |camera| look(engine, &plan, shape, camera);
+        engine.tracks.read(&plan, tracks, &look)?;
     }
     plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(seat.place.clip));
     slot.fill(engine, &plan)?;
     Ok(plan)
+}
+
+/// What a sample shows of the frames of a camera; `None` if its episode does not have the camera. `first` is the plan of its
+/// first camera.
+fn look(engine: &Engine, first: &SampleSpec<'_>, shape: &BatchShape, camera: u32) -> Result<Option<Look>> {
+    let seat = engine.with_cameras(&first.seat)[camera as usize];
+    if engine.episodes.as_ref().is_some_and(|episodes| !episodes.is_there(seat.place.clip)) {
+        return Ok(None);
+    }
+    match camera {
+        0 => Look::of(first),
+        _ => Look::of(&engine.specs.plan(seat, shape.frames, shape.size)?),
+    }
+    .map(Some)
 }
 
 /// Decodes the pictures in parallel.

@@ -37,6 +37,7 @@ macro_rules! cast_all {
             TrackValues::I32(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
             TrackValues::I64(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
             TrackValues::U8(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
+            TrackValues::U16(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
             // Those are whole numbers before.
             TrackValues::Bool(_) => Err(0),
             TrackValues::Texts(_) => Err(0),
@@ -101,6 +102,7 @@ impl Array {
             TrackType::I32 => cast_all!(&self.values, i32, I32, |n, cast: i32| is_same(f64::from(n), cast as f64)),
             TrackType::I64 => cast_all!(&self.values, i64, I64, |n, cast: i64| is_same(f64::from(n), cast as f64)),
             TrackType::U8 => cast_all!(&self.values, u8, U8, |n, cast: u8| is_same(f64::from(n), cast as f64)),
+            TrackType::U16 => cast_all!(&self.values, u16, U16, |n, cast: u16| is_same(f64::from(n), cast as f64)),
             TrackType::Bool => {
                 let all = cast_all!(&self.values, u8, U8, |n, cast: u8| is_same(f64::from(n), cast as f64));
                 all.and_then(|numbers| bools(&numbers))
@@ -165,6 +167,7 @@ fn pick(values: &TrackValues, places: impl Iterator<Item = usize>) -> TrackValue
         TrackValues::I32(n) => TrackValues::I32(places.map(|i| n[i]).collect()),
         TrackValues::I64(n) => TrackValues::I64(places.map(|i| n[i]).collect()),
         TrackValues::U8(n) => TrackValues::U8(places.map(|i| n[i]).collect()),
+        TrackValues::U16(n) => TrackValues::U16(places.map(|i| n[i]).collect()),
         TrackValues::Bool(n) => TrackValues::Bool(places.map(|i| n[i]).collect()),
         TrackValues::Texts(texts) => TrackValues::Texts(places.map(|i| texts[i].clone()).collect()),
     }
@@ -179,6 +182,7 @@ fn text(values: &TrackValues, i: usize) -> String {
         TrackValues::I32(n) => format!("{n:?}"),
         TrackValues::I64(n) => format!("{n:?}"),
         TrackValues::U8(n) => format!("{n:?}"),
+        TrackValues::U16(n) => format!("{n:?}"),
         TrackValues::Bool(n) => format!("{n:?}"),
         TrackValues::Texts(texts) => format!("{texts:?}"),
     }

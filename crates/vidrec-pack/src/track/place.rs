@@ -26,7 +26,10 @@ pub(super) fn place(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<Track
         }
         TrackSpecTiming::Times(_) => at_times(spec, raw, window)?,
         TrackSpecTiming::Spans => spans(spec, raw, window)?,
-        TrackSpecTiming::Frames => of_chosen_frames(spec, &raw.values, window)?,
+        TrackSpecTiming::Frames => {
+            let places = chosen_places(spec, raw.values.len(), window)?;
+            (raw.values.take(&places), TrackTimes::Frames)
+        }
         TrackSpecTiming::EveryFrame => of_every_frame(spec, &raw.values, window)?,
     };
     let shape = values.value_shape()?;
@@ -115,7 +118,8 @@ fn cut_span((start, end): (i64, i64), window: &Window) -> Option<(i64, i64)> {
     ((end > least || is_moment) && start < segment.end).then(|| (start.max(least), end.min(segment.end)))
 }
 
-fn of_chosen_frames(spec: &TrackSpec, values: &Array, window: &Window) -> Result<(Array, TrackTimes)> {
+/// Returns the place of the value of each frame of the clip, of `count` values.
+pub(super) fn chosen_places(spec: &TrackSpec, count: usize, window: &Window) -> Result<Vec<usize>> {
     let places = match spec.clock {
         TrackClock::Video => window.chosen.clone(),
         TrackClock::Segment => {
@@ -124,8 +128,8 @@ fn of_chosen_frames(spec: &TrackSpec, values: &Array, window: &Window) -> Result
             places.ok_or_else(|| Error::internal("a chosen frame is not in its segment"))?
         }
     };
-    check_frames(spec, values.len(), window)?;
-    Ok((values.take(&places), TrackTimes::Frames))
+    check_frames(spec, count, window)?;
+    Ok(places)
 }
 
 fn of_every_frame(spec: &TrackSpec, values: &Array, window: &Window) -> Result<(Array, TrackTimes)> {

@@ -5,12 +5,12 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 
 use super::arguments::{EpisodeRows, RowTracks, TrackCell};
-use super::place::{Raw, place};
-use super::read::{OpenFile, ParquetRows, read};
-use super::spec::TrackSpec;
+use super::place::{Raw, chosen_places, place};
+use super::read::{OpenFile, ParquetRows, depth, read};
+use super::spec::{TrackSpec, TrackSpecTiming};
 use super::window::Window;
 use crate::video::open_regular;
-use vidrec_dataset::writer::EncodedTrack;
+use vidrec_dataset::writer::{EncodedTrack, NewPictures};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::{TrackSchema, TrackType};
 
@@ -26,6 +26,9 @@ pub(crate) struct PlannedTrack {
     /// Whether its values come from episodes, instead of the cells of rows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     of_episodes: bool,
+    /// Whether the values of episodes are PNG files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    of_pictures: bool,
 }
 
 /// Decides the type and shape of each track, from the first row whose values can be read.
@@ -64,7 +67,7 @@ fn first(spec: &TrackSpec, cell: &TrackCell) -> Result<PlannedTrack> {
         None => values,
     };
     let (kind, shape) = (values.values.kind(), values.value_shape()?);
-    Ok(PlannedTrack { spec: spec.clone(), kind, shape, of_episodes: false })
+    Ok(PlannedTrack { spec: spec.clone(), kind, shape, of_episodes: false, of_pictures: false })
 }
 
 /// Adds the track, the row and the place of the values to an error.
@@ -84,7 +87,15 @@ impl PlannedTrack {
     /// all are stored.
     pub fn of_episodes(name: &str, kind: TrackType, shape: Vec<u32>) -> Self {
         let nan = matches!(kind, TrackType::F32 | TrackType::F64);
-        PlannedTrack { spec: TrackSpec { nan, ..TrackSpec::of_column(name) }, kind, shape, of_episodes: true }
+        let spec = TrackSpec { nan, ..TrackSpec::of_column(name) };
+        PlannedTrack { spec, kind, shape, of_episodes: true, of_pictures: false }
+    }
+
+    /// Creates a track of depth that each episode has as PNG files in a column of the same name, one for each frame. Those of
+    /// the clip's frames are stored.
+    pub fn of_depth(name: &str, (height, width): (u32, u32)) -> Self {
+        let spec = TrackSpec { timing: TrackSpecTiming::Frames, ..TrackSpec::of_column(name) };
+        PlannedTrack { spec, kind: TrackType::U16, shape: vec![height, width], of_episodes: true, of_pictures: true }
     }
 
     /// Returns its name in the data set.
@@ -108,7 +119,8 @@ impl PlannedTrack {
     ) -> Result<Option<EncodedTrack>> {
         if self.of_episodes {
             let Some(rows) = &row.episode else { return Ok(None) };
-            let track = self.of_rows(rows, window, how).map_err(|e| named(e, &self.spec, row, rows.file.display()));
+            let track = if self.of_pictures { Self::of_png } else { Self::of_rows };
+            let track = track(self, rows, window, how).map_err(|e| named(e, &self.spec, row, rows.file.display()));
             return track.map(Some);
         }
         let Some(cell) = row.cells.get(number).and_then(Option::as_ref) else { return Ok(None) };
@@ -120,6 +132,24 @@ impl PlannedTrack {
         let column = ParquetRows::open_by(&rows.file, how)?.column(&self.spec.column, wanted)?;
         let values = column.into_array(&self.shape)?.into_type(self.kind)?;
         place(&self.spec, Raw { values, ..Raw::default() }, window)?.encode(window.chosen.len() as u32)
+    }
+
+    /// Reads the pictures of the clip's frames, one at a time.
+    fn of_png(&self, rows: &EpisodeRows, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {
+        let count = usize::try_from(rows.count).unwrap_or(usize::MAX);
+        let places = chosen_places(&self.spec, count, window)?;
+        let file = ParquetRows::open_by(&rows.file, how)?;
+        let (mut column, mut pictures) = (file.pictures(&self.spec.column)?, NewPictures::new(self.schema())?);
+        for place in places {
+            let (numbers, [height, width]) = depth::read(&column.get(rows.first + place as u64)?)?;
+            if [height, width] != *self.shape.iter().map(|&side| side as usize).collect::<Vec<_>>() {
+                return Err(Error::usage("a picture has another size than meta/info.json says")
+                    .expected(format!("{:?}", self.shape))
+                    .found(format!("[{height}, {width}] in row {place}")));
+            }
+            pictures.push(&numbers)?;
+        }
+        Ok(pictures.finish())
     }
 
     fn of_cell(&self, cell: &TrackCell, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {

@@ -31,6 +31,7 @@ pub(super) fn nanoseconds(times: &Array, unit: Option<TimeUnit>) -> Result<Vec<i
         TrackValues::I32(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
         TrackValues::I64(n) => whole(&mut n.iter().copied()),
         TrackValues::U8(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
+        TrackValues::U16(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
         TrackValues::Bool(_) | TrackValues::Texts(_) => {
             Err(Error::usage("times must be numbers").found(times.values.kind()))
         }

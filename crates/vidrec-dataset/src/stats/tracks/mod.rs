@@ -65,12 +65,12 @@ pub struct TrackStats {
     pub q99: Vec<f64>,
 }
 
-/// Computes statistics of tracks of a data set, by name. Without names, of all tracks of numbers. Reads these tracks of all
-/// clips, a few times, with all cores.
+/// Computes statistics of tracks of a data set, by name. Without names, of all tracks of numbers but pictures. Reads these
+/// tracks of all clips, a few times, with all cores.
 ///
 /// # Errors
 ///
-/// A name of no track or of a track of texts; a track that differs between clips; or
+/// A name of no track, or of a track of texts or pictures; a track that differs between clips; or
 /// [`Format`](vidrec_format::error::ErrorKind::Format) if a track is damaged.
 ///
 /// ```no_run
@@ -98,7 +98,7 @@ pub fn track_stats_of(sources: &[(&Dataset, u64)], names: Option<&[&str]>) -> Re
             }
         }
     }
-    let of_numbers = |schema: &&TrackSchema| schema.kind != TrackType::Utf8;
+    let of_numbers = |schema: &&TrackSchema| schema.kind != TrackType::Utf8 && !schema.is_picture();
     let wanted: Vec<&TrackSchema> = match names {
         None => known.values().filter(of_numbers).collect(),
         Some(names) => names.iter().map(|name| find(&known, name)).collect::<Result<_>>()?,
@@ -108,6 +108,10 @@ pub fn track_stats_of(sources: &[(&Dataset, u64)], names: Option<&[&str]>) -> Re
 
 fn find<'a>(known: &'a BTreeMap<String, TrackSchema>, name: &str) -> Result<&'a TrackSchema> {
     match known.get(name) {
+        Some(schema) if schema.is_picture() => {
+            Err(Error::usage(format!("the track {name:?} has pictures, which have no statistics"))
+                .found(schema.words()))
+        }
         Some(schema) if schema.kind != TrackType::Utf8 => Ok(schema),
         Some(_) => Err(Error::usage(format!("the track {name:?} has texts, which have no statistics"))),
         None => {
@@ -125,6 +129,7 @@ fn of_kind(sources: &[(&Dataset, u64)], schema: &TrackSchema) -> Result<TrackSta
         TrackType::I32 => of::<i32>(sources, schema),
         TrackType::I64 => of::<i64>(sources, schema),
         TrackType::U8 | TrackType::Bool => of::<u8>(sources, schema),
+        TrackType::U16 => of::<u16>(sources, schema),
         TrackType::Utf8 => Err(Error::internal("statistics of texts")),
     }
 }

@@ -47,7 +47,7 @@ macro_rules! whole {
     };
 }
 
-whole!(u8, u8, i16, u16, i32, u32, i64, u64);
+whole!(u8, u8, u16, u16, i16, u16, i32, u32, i64, u64);
 
 macro_rules! float {
     ($($number:ty, $bits:ty),+ $(,)?) => {

@@ -2,6 +2,7 @@
 
 use bytemuck::Pod;
 
+use super::look::Look;
 use super::times::Pick;
 use crate::options::TrackNormalize;
 use vidrec_dataset::Values;
@@ -25,7 +26,7 @@ macro_rules! blend {
     };
 }
 
-blend!(f32, f64, i16, i32, i64, u8);
+blend!(f32, f64, i16, i32, i64, u8, u16);
 
 /// Copies the picked values as they are stored, and zeros for missing ones. Copies consecutive values at once.
 pub(super) fn stored(schema: &TrackSchema, all: &Values<'_>, picks: &[Option<Pick>], mut out: &mut [u8]) -> Result<()> {
@@ -41,6 +42,36 @@ pub(super) fn stored(schema: &TrackSchema, all: &Values<'_>, picks: &[Option<Pic
             None => to.fill(0),
         }
         out = rest;
+    }
+    Ok(())
+}
+
+/// Copies the pixels of the picked values, which are pictures, that the sample shows, and zeros for missing ones.
+pub(super) fn seen(
+    schema: &TrackSchema,
+    all: &Values<'_>,
+    picks: &[Option<Pick>],
+    look: &Look,
+    out: &mut [u8],
+) -> Result<()> {
+    let sides: Vec<usize> = schema.shape.iter().map(|&side| side as usize).collect();
+    let [height, width, ..] = sides[..] else {
+        return Err(Error::internal("a picture without rows and columns"));
+    };
+    let each = schema.value_bytes().unwrap_or(1) as usize;
+    let (pixel, (columns, rows)) = (each / (height * width), look.sources((width, height)));
+    for (to, pick) in out.chunks_exact_mut(pixel * columns.len() * rows.len()).zip(picks) {
+        let Some(pick) = pick else {
+            to.fill(0);
+            continue;
+        };
+        let from = values(&all.bytes, all.place(pick.at), 1, each)?;
+        for (to, &row) in to.chunks_exact_mut(pixel * columns.len()).zip(&rows) {
+            let from = values(from, row, 1, pixel * width)?;
+            for (to, &column) in to.chunks_exact_mut(pixel).zip(&columns) {
+                to.copy_from_slice(values(from, column, 1, pixel)?);
+            }
+        }
     }
     Ok(())
 }
@@ -71,6 +102,7 @@ pub(super) fn computed(
         TrackType::I32 => between::<i32, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::I64 => between::<i64, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::U8 | TrackType::Bool => between::<u8, f32>(all, each, picks, typed(out)?, narrow),
+        TrackType::U16 => between::<u16, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::Utf8 => Err(Error::internal("texts between texts")),
     }
 }

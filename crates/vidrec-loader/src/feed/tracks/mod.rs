@@ -3,15 +3,17 @@
 mod drawn;
 mod gather;
 mod grid;
+mod look;
 mod times;
 mod wanted;
 
 use std::collections::BTreeMap;
 
 use super::sample_spec::SampleSpec;
-use crate::options::TrackWindow;
+use crate::options::{Settings, TrackWindow};
 use crate::track_batch::{TrackBatch, TrackSlot};
 use drawn::Drawn;
+pub(super) use look::Look;
 use vidrec_dataset::Dataset;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackSchema;
@@ -23,22 +25,28 @@ use wanted::Wanted;
 pub(super) struct TrackReader(Vec<Vec<Wanted>>);
 
 impl TrackReader {
-    /// Finds the tracks in the schemas of all shards, for samples of at most `length` frames.
+    /// Finds the tracks of each source in the schemas of all shards, for samples of at most `length` frames.
     ///
     /// # Errors
     ///
     /// The data set does not have a track, an option makes no sense for its type or timing, or sources differ in the shape
     /// or type of the values of a sample.
-    pub fn find(dataset: &Dataset, sources: &[BTreeMap<String, TrackWindow>], length: u32) -> Result<Self> {
+    pub fn find(dataset: &Dataset, options: &Settings, length: u32) -> Result<Self> {
+        let sources = &options.tracks;
         if sources.iter().all(BTreeMap::is_empty) {
             return Ok(TrackReader(vec![Vec::new()]));
         }
         let known = dataset.tracks()?;
         let of_source = |tracks: &BTreeMap<String, TrackWindow>| -> Result<Vec<Wanted>> {
-            tracks.iter().map(|(name, window)| wanted(dataset, &known, name, window, length)).collect()
+            let wanted = |(name, window): (&String, &TrackWindow)| {
+                let wanted = wanted(dataset, &known, name, window, options)?;
+                wanted.sample_bytes(length as usize, options.pictures.size).map(|_| wanted)
+            };
+            tracks.iter().map(wanted).collect()
         };
         let all: Vec<Vec<Wanted>> = sources.iter().map(of_source).collect::<Result<_>>()?;
-        let form = |wanted: &Wanted| (wanted.kind(), wanted.dimensions(length as usize));
+        let size = options.pictures.size;
+        let form = |wanted: &Wanted| (wanted.kind(), wanted.dimensions(length as usize), wanted.value_shape(size));
         for (first, other) in all.iter().skip(1).flat_map(|other| all[0].iter().zip(other)) {
             if form(first) != form(other) {
                 let name = &first.schema.name;
@@ -60,38 +68,54 @@ impl TrackReader {
         self.form().is_empty()
     }
 
-    /// The length of all numbers of a sample in bytes.
-    pub fn sample_bytes(&self, length: u32) -> usize {
-        self.form().iter().filter_map(|wanted| wanted.sample_bytes(length as usize).ok()).sum()
+    /// The length of all numbers of a sample in bytes, if its pictures have this size.
+    pub fn sample_bytes(&self, length: u32, size: (u32, u32)) -> usize {
+        self.form().iter().filter_map(|wanted| wanted.sample_bytes(length as usize, size).ok()).sum()
     }
 
-    /// Makes room for the tracks of this many samples of `length` frames. Reuses the memory of an earlier batch if
-    /// possible.
-    pub fn reserve(&self, tracks: &mut Vec<(String, TrackBatch)>, samples: usize, length: u32) -> Result<()> {
+    /// Makes room for the tracks of this many samples of `length` frames, with pictures of this size. Reuses the memory of an
+    /// earlier batch if possible.
+    pub fn reserve(
+        &self,
+        tracks: &mut Vec<(String, TrackBatch)>,
+        samples: usize,
+        length: u32,
+        size: (u32, u32),
+    ) -> Result<()> {
         let empty = |wanted: &Wanted| (wanted.schema.name.clone(), TrackBatch::empty(wanted.kind()));
         if !tracks.iter().map(|(name, _)| name).eq(self.form().iter().map(|wanted| &wanted.schema.name)) {
             *tracks = self.form().iter().map(empty).collect();
         }
         for ((_, track), wanted) in tracks.iter_mut().zip(self.form()) {
             let mask_shape = std::iter::once(samples).chain(wanted.dimensions(length as usize)).collect();
-            track.reshape(wanted.kind(), mask_shape, &wanted.schema.shape)?;
+            track.reshape(wanted.kind(), mask_shape, &wanted.value_shape(size))?;
         }
         Ok(())
     }
 
-    /// Writes the values of each track for a sample.
-    pub fn read(&self, plan: &SampleSpec<'_>, slots: &mut [TrackSlot<'_>]) -> Result<()> {
+    /// Writes the values of each track for a sample. `look` says what it shows of the frames of a camera; `None` if it does
+    /// not have the camera.
+    pub fn read(&self, plan: &SampleSpec<'_>, slots: &mut [TrackSlot<'_>], look: LookOf<'_>) -> Result<()> {
         if self.is_empty() {
             return Ok(());
         }
         let tracks = plan.clip.tracks()?;
         let drawn = Drawn::of(plan);
         let wanted = self.0.get(plan.source).unwrap_or(&self.0[0]);
-        wanted.iter().zip(slots).try_for_each(|(wanted, slot)| wanted.read(&tracks, &drawn, slot))
+        wanted.iter().zip(slots).try_for_each(|(wanted, slot)| wanted.read(&tracks, &drawn, slot, look))
     }
 }
 
-fn wanted(dataset: &Dataset, known: &[TrackSchema], name: &str, window: &TrackWindow, length: u32) -> Result<Wanted> {
+/// What a sample shows of the frames of the camera of this number.
+type LookOf<'a> = &'a dyn Fn(u32) -> Result<Option<Look>>;
+
+fn wanted(
+    dataset: &Dataset,
+    known: &[TrackSchema],
+    name: &str,
+    window: &TrackWindow,
+    options: &Settings,
+) -> Result<Wanted> {
     let Some(schema) = known.iter().find(|schema| schema.name == name) else {
         let names: Vec<&str> = known.iter().map(|schema| schema.name.as_str()).collect();
         let e = Error::usage(format!("loader option tracks: the data set has no track {name:?}"));
@@ -100,9 +124,8 @@ fn wanted(dataset: &Dataset, known: &[TrackSchema], name: &str, window: &TrackWi
             false => e.expected(format!("one of {}", names.join(", "))),
         });
     };
-    let wanted = Wanted::new(dataset, schema.clone(), window.clone())?;
-    wanted.sample_bytes(length as usize)?;
-    Ok(wanted)
+    let follows = window.followed(options.cameras.as_ref(), schema)?;
+    Wanted::new(dataset, schema.clone(), window.clone(), follows)
 }
 
 /// The places of each of `samples` samples, in all tracks.

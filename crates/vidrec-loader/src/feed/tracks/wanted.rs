@@ -1,5 +1,6 @@
 //! A track that comes with the batches, and the choice of its values.
 
+use super::LookOf;
 use super::drawn::Drawn;
 use super::gather;
 use super::grid::Grid;
@@ -20,6 +21,8 @@ const MOST_SAMPLE_BYTES: u128 = 1 << 31;
 pub(super) struct Wanted {
     pub schema: TrackSchema,
     options: TrackWindow,
+    /// The number of the camera whose frames its pictures follow.
+    follows: Option<u32>,
     what: What,
 }
 
@@ -64,7 +67,7 @@ impl Steps {
 }
 
 impl Wanted {
-    pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow) -> Result<Self> {
+    pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow, follows: Option<u32>) -> Result<Self> {
         let refuse = |what: &str, help: &str| {
             let name = &schema.name;
             Err(Error::usage(format!("loader option tracks[{name:?}]: {what}")).found(schema.words()).help(help))
@@ -122,14 +125,26 @@ impl Wanted {
                 }
             }
         };
-        Ok(Wanted { schema, options, what })
+        Ok(Wanted { schema, options, follows, what })
     }
 
-    /// Returns the number of bytes of a sample of `length` frames, or an error if the window is absurdly large.
-    pub fn sample_bytes(&self, length: usize) -> Result<usize> {
+    /// The shape of a value in a batch whose pictures have this width and height.
+    pub fn value_shape(&self, size: (u32, u32)) -> Vec<u32> {
+        let mut shape = self.schema.shape.clone();
+        if let ([height, width, ..], Some(_)) = (&mut shape[..], self.follows) {
+            (*width, *height) = size;
+        }
+        shape
+    }
+
+    /// Returns the number of bytes of a sample of `length` frames whose pictures have this size, or an error if the window
+    /// is absurdly large.
+    pub fn sample_bytes(&self, length: usize, size: (u32, u32)) -> Result<usize> {
         let values: u128 = self.dimensions(length).iter().map(|&n| n as u128).product();
-        let each = self.schema.value_bytes().unwrap_or(1).max(4 * self.schema.numbers_per_value() as u64);
-        let bytes = values * u128::from(each);
+        // Normalized numbers take 4 bytes or more.
+        let each = self.schema.kind.number_bytes().unwrap_or(1).max(if self.follows.is_some() { 1 } else { 4 });
+        let numbers: u128 = self.value_shape(size).iter().map(|&side| u128::from(side)).product();
+        let bytes = values * numbers * u128::from(each);
         if self.what != What::Texts && bytes > MOST_SAMPLE_BYTES {
             let e = Error::usage(format!("loader option tracks[{:?}]: too many values in a sample", self.schema.name));
             let e = e.expected(format!("at most {MOST_SAMPLE_BYTES} bytes")).found(format!("{bytes} bytes"));
@@ -171,7 +186,13 @@ impl Wanted {
     /// # Errors
     ///
     /// The clip does not have the track (unless it is then masked), or the track is damaged.
-    pub fn read(&self, tracks: &ClipTracks<'_>, drawn: &Drawn<'_>, slot: &mut TrackSlot<'_>) -> Result<()> {
+    pub fn read(
+        &self,
+        tracks: &ClipTracks<'_>,
+        drawn: &Drawn<'_>,
+        slot: &mut TrackSlot<'_>,
+        look: LookOf<'_>,
+    ) -> Result<()> {
         let name = &self.schema.name;
         let Some(track) = tracks.unproven(name)? else {
             if self.options.missing == Missing::Mask {
@@ -193,12 +214,22 @@ impl Wanted {
                 slot.mask.fill(true);
             }
             SlotValues::Numbers(out) => {
+                let look = match self.follows.map(look).transpose()? {
+                    Some(None) => {
+                        nothing(slot);
+                        return Ok(());
+                    }
+                    look => look.flatten(),
+                };
                 let picks = self.picks(&track, drawn)?;
                 // The next value counts only if it has a weight. A value after the last one would be an error of
                 // its own.
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
-                if self.is_computed() {
+                if let Some(look) = look {
+                    gather::seen(&self.schema, &values, &picks, &look, out)?;
+                    gather::from_le(self.schema.kind, out);
+                } else if self.is_computed() {
                     gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), out)?;
                 } else {
                     gather::stored(&self.schema, &values, &picks, out)?;
@@ -276,7 +307,7 @@ impl Wanted {
     ) -> Result<Vec<Option<Pick>>> {
         if matches!(self.schema.timing, TrackTiming::Times | TrackTiming::Spans) {
             // This check comes before the times are read.
-            track.prove()?;
+            track.prove_times()?;
         }
         let of_track = Times::of(drawn.clip, track)?;
         let mut finder = of_track.finder(self.options.how);

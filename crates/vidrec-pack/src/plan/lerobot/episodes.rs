@@ -149,6 +149,7 @@ impl Table<'_> {
             TrackValues::I32(n) => n.into_iter().map(i64::from).collect(),
             TrackValues::I16(n) => n.into_iter().map(i64::from).collect(),
             TrackValues::U8(n) => n.into_iter().map(i64::from).collect(),
+            TrackValues::U16(n) => n.into_iter().map(i64::from).collect(),
             other => return Err(self.other_type(name, "whole numbers", &other)),
         };
         let whole = |n: i64| {

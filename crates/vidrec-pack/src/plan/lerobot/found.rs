@@ -251,13 +251,16 @@ fn features(folder: &Path, info: &Info) -> Result<Features> {
         match &feature.kind {
             FeatureKind::Place => {}
             FeatureKind::Camera => keys.push((name, false)),
-            FeatureKind::Depth => without("it is depth, for which 8 bits are too few"),
+            FeatureKind::DepthVideo => without("it is depth in a video"),
             FeatureKind::Pictures => keys.push((name, true)),
             FeatureKind::Other(what) => without(&format!("tracks cannot hold values of {what}")),
-            FeatureKind::Values(..) if name.is_empty() || name.contains([',', '=']) => {
+            FeatureKind::Values(..) | FeatureKind::Depth(..) if name.is_empty() || name.contains([',', '=']) => {
                 without("a track cannot have its name")
             }
-            FeatureKind::Values(..) if name.len() > limits::MAX_TRACK_NAME_BYTES => without("its name is too long"),
+            FeatureKind::Values(..) | FeatureKind::Depth(..) if name.len() > limits::MAX_TRACK_NAME_BYTES => {
+                without("its name is too long")
+            }
+            FeatureKind::Depth(height, width) => tracks.push(PlannedTrack::of_depth(name, (*height, *width))),
             FeatureKind::Values(kind, shape) => tracks.push(PlannedTrack::of_episodes(name, *kind, shape.clone())),
         }
     }

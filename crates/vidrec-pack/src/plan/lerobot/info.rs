@@ -47,7 +47,9 @@ pub(super) enum FeatureKind {
     /// Frames in videos.
     Camera,
     /// Depth in videos of 12 bits.
-    Depth,
+    DepthVideo,
+    /// Depth in the Parquet files, as PNG files of this height and width.
+    Depth(u32, u32),
     /// Pictures in the Parquet files.
     Pictures,
     /// Numbers or texts of one shape, in the Parquet files.
@@ -165,7 +167,11 @@ impl Feature {
         let dtype = feature.get("dtype").and_then(Value::as_str).unwrap_or_default();
         let kind = match dtype {
             _ if OF_ROWS.contains(&name) => FeatureKind::Place,
-            "video" if is_depth(feature) => FeatureKind::Depth,
+            "video" if is_depth(feature) => FeatureKind::DepthVideo,
+            "image" if is_depth(feature) => match shape(feature).as_deref() {
+                Some(&[height, width] | &[height, width, 1] | &[1, height, width]) => FeatureKind::Depth(height, width),
+                _ => FeatureKind::Other(format!("shape {}", feature.get("shape").unwrap_or_default())),
+            },
             "video" => FeatureKind::Camera,
             "image" => FeatureKind::Pictures,
             dtype => match (track_type(dtype), shape(feature)) {
@@ -191,9 +197,10 @@ fn track_type(dtype: &str) -> Option<TrackType> {
         "float16" | "float32" => TrackType::F32,
         "float64" => TrackType::F64,
         "int8" | "int16" => TrackType::I16,
-        "int32" | "uint16" => TrackType::I32,
+        "int32" => TrackType::I32,
         "int64" | "uint32" | "uint64" => TrackType::I64,
         "uint8" => TrackType::U8,
+        "uint16" => TrackType::U16,
         "bool" => TrackType::Bool,
         "string" => TrackType::Utf8,
         _ => return None,

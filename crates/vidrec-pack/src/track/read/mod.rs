@@ -3,6 +3,7 @@
 mod column_rows;
 mod content;
 mod csv;
+pub(super) mod depth;
 mod json;
 mod npy;
 #[cfg_attr(not(feature = "interop"), path = "no_npz.rs")]

@@ -62,7 +62,7 @@ fn numbers_of(kind: &str, data: &[u8]) -> Result<TrackValues> {
         "u1" => TrackValues::U8(data.to_vec()),
         "i1" => read!(i8, i16, I16, |n| Some(n.into())),
         "i2" => read!(i16, i16, I16, Some),
-        "u2" => read!(u16, i32, I32, |n| Some(n.into())),
+        "u2" => read!(u16, u16, U16, Some),
         "i4" => read!(i32, i32, I32, Some),
         "u4" => read!(u32, i64, I64, |n| Some(n.into())),
         "i8" => read!(i64, i64, I64, Some),
@@ -103,7 +103,7 @@ pub(super) mod tests {
             read(&file(1, &header, data))
         };
         assert_eq!(row("<i8", 1, &7i64.to_le_bytes()).unwrap().values, TrackValues::I64(vec![7]));
-        assert_eq!(row("<u2", 1, &[255, 255]).unwrap().values, TrackValues::I32(vec![65_535]));
+        assert_eq!(row("<u2", 1, &[255, 255]).unwrap().values, TrackValues::U16(vec![65_535]));
         assert_eq!(row("|i1", 1, &[255]).unwrap().values, TrackValues::I16(vec![-1]));
         assert_eq!(row("|b1", 2, &[1, 0]).unwrap().values, TrackValues::Bool(vec![true, false]));
         assert_eq!(row("<f2", 1, &[0, 0x3c]).unwrap().values, TrackValues::F32(vec![1.0]));

@@ -69,6 +69,7 @@ fn side_by_side(columns: &[&Array], first: &Array) -> Result<Array> {
         TrackType::I32 => woven!(I32),
         TrackType::I64 => woven!(I64),
         TrackType::U8 => woven!(U8),
+        TrackType::U16 => woven!(U16),
         TrackType::Bool => woven!(Bool),
         TrackType::Utf8 => TrackValues::Texts(Vec::new()),
     };

@@ -1,4 +1,4 @@
-// The tracks of an opened clip: numbers as curves and texts as words, with a cursor at the frame that is shown.
+// The tracks of an opened clip: numbers as curves, texts as words and pictures of numbers, with a cursor at the frame that is shown.
 
 const CURVE_WIDTH = 600, CURVE_HEIGHT = 64;
 /// The most curves of a track, and points of a curve.
@@ -90,7 +90,7 @@ detail.parts.push((clip) => {
   clip.tracks().then((tracks) => {
     const { times } = clip.strip;
     const span = [times[0], Math.max(times.at(-1), times[0] + 1e-3)];
-    drawn = tracks.filter((track) => !track.fault).map((track) => (track.texts ? textTrack(track) : numberTrack(track, span)));
+    drawn = tracks.filter((track) => !track.fault).map((track) => (track.texts ? textTrack(track) : track.picture ? pictureTrack(track) : numberTrack(track, span)));
     node.replaceChildren(...drawn.map((one) => one.node), ...tracks.filter((track) => track.fault).map((track) => el("p", { class: "notice" }, `Track ${track.name} cannot be shown: ${track.fault}.`)));
     follow(at);
   }, (e) => node.replaceChildren(el("p", { class: "notice" }, `Tracks are not shown: ${e.message}.`)));

@@ -6,7 +6,7 @@ const TRACK_MAGIC = "\x89VTRK\r\n\x1a";
 const MOST_SCHEMA = 1 << 20, MOST_BLOCK = 128 << 20;
 /// The values in a block of FLAC.
 const FLAC_VALUES = 4096;
-const NUMBERS = { f32: Float32Array, f64: Float64Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array, u8: Uint8Array, bool: Uint8Array };
+const NUMBERS = { f32: Float32Array, f64: Float64Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array, u8: Uint8Array, u16: Uint16Array, bool: Uint8Array };
 
 class TrackFile {
   /// Opens the track file of a shard that has so many clips.
@@ -98,12 +98,20 @@ function blockValues(coding, rate) {
 /// The values and the times of a track. Numbers lie one after the other, `width` to a value.
 async function trackOf({ schema, coding, crc, count, first, rate }, stored, frameTimes) {
   const width = schema.shape.reduce((product, n) => product * n, 1);
-  check(coding < 2 || (coding === 2 && OPUS_RATES.includes(rate) && width <= 2), "this page does not know how the values are stored");
-  check(crc32(coding ? stored.subarray(0, 8 * Math.ceil(count / blockValues(coding, rate))) : stored) === crc, "the CRC-32 does not match");
-  const bytes = coding ? await decodedSound(stored, coding, count, width, rate) : stored;
+  const times = { times: 1, spans: 2 }[schema.timing] ?? 0;
+  const isKnown = coding < 2 || (coding === 2 && OPUS_RATES.includes(rate) && width <= 2) || coding === 3;
+  check(isKnown, "this page does not know how the values are stored");
+  const listed = coding === 3 ? 8 * count * (1 + times) : 8 * Math.ceil(count / blockValues(coding, rate));
+  check(crc32(coding ? stored.subarray(0, listed) : stored) === crc, "the CRC-32 does not match");
+  const bytes = coding === 1 || coding === 2 ? await decodedSound(stored, coding, count, width, rate) : stored;
   const track = { ...schema, count, width, rate };
   let end;
-  if (schema.type === "utf-8") {
+  if (coding === 3) {
+    check(isPicture(schema), "its values are not pictures");
+    const file = pictureFiles(stored, count, times);
+    track.picture = (i) => numbersOf(file(i), schema);
+    end = 8 * count;
+  } else if (schema.type === "utf-8") {
     const offsets = viewOf(bytes);
     const list = 4 * (count + 1);
     check(list <= bytes.length, "the texts are cut off");
@@ -116,6 +124,7 @@ async function trackOf({ schema, coding, crc, count, first, rate }, stored, fram
     end = count * width * Type.BYTES_PER_ELEMENT;
     check(end <= bytes.length, "the values are cut off");
     track.values = new Type(bytes.slice(0, end).buffer);
+    if (isPicture(schema)) track.picture = (i) => track.values.subarray(i * width, (i + 1) * width);
   }
   const timesOf = (list) => {
     const at = Math.ceil(end / 8) * 8 + list * 8 * count;

@@ -1,4 +1,5 @@
-//! Parquet tables with columns of numbers, of texts, or of lists of numbers that all have the same length.
+//! Parquet tables with columns of numbers, of texts, of lists of numbers that all have the same length, or of gray pictures as
+//! PNG files.
 
 mod chunks;
 mod footer;
@@ -12,6 +13,7 @@ use parquet::file::reader::FileReader;
 use parquet::record::Field;
 
 use super::content::MAX_BYTES;
+use super::depth::{self, Depth};
 use super::open::ValueFile;
 use super::table::Table;
 use crate::track::array::Array;
@@ -64,47 +66,67 @@ fn read_columns(file: ValueFile) -> Result<Table> {
 /// A column that is being read.
 struct Column {
     values: TrackValues,
-    /// The length of its lists. `None` for plain values.
-    side: Option<usize>,
+    /// The length of its lists, or height and width of its pictures. Empty for plain values.
+    sides: Vec<usize>,
     rows: usize,
 }
 
 impl Column {
     /// Creates a column that begins with this value. Returns `None` if tracks have no values of its kind.
     fn of(first: &Field) -> Option<Self> {
-        let (first, side) = match first {
-            Field::ListInternal(list) => (list.elements().first()?, Some(list.len())),
-            other => (other, None),
+        if let Some((_, sides)) = picture(first) {
+            return Some(Column { values: TrackValues::U16(Vec::new()), sides: sides.into(), rows: 0 });
+        }
+        let (first, sides) = match first {
+            Field::ListInternal(list) => (list.elements().first()?, vec![list.len()]),
+            other => (other, vec![]),
         };
         let values = match first {
             Field::Float(_) | Field::Float16(_) => TrackValues::F32(Vec::new()),
             Field::Double(_) => TrackValues::F64(Vec::new()),
             Field::Byte(_) | Field::Short(_) => TrackValues::I16(Vec::new()),
-            Field::Int(_) | Field::UShort(_) => TrackValues::I32(Vec::new()),
+            Field::UShort(_) => TrackValues::U16(Vec::new()),
+            Field::Int(_) => TrackValues::I32(Vec::new()),
             Field::Long(_) | Field::UInt(_) => TrackValues::I64(Vec::new()),
             Field::UByte(_) => TrackValues::U8(Vec::new()),
             Field::Bool(_) => TrackValues::Bool(Vec::new()),
-            Field::Str(_) if side.is_none() => TrackValues::Texts(Vec::new()),
+            Field::Str(_) if sides.is_empty() => TrackValues::Texts(Vec::new()),
             _ => return None,
         };
-        Some(Column { values, side, rows: 0 })
+        Some(Column { values, sides, rows: 0 })
     }
 
     /// Adds a value. Returns whether it is like the first one.
     fn push(&mut self, field: &Field) -> bool {
         self.rows += 1;
-        match (field, self.side) {
-            (Field::ListInternal(list), Some(side)) => {
-                list.len() == side && list.elements().iter().all(|field| push(&mut self.values, field))
+        match (field, &self.sides[..], &mut self.values) {
+            (field, [_, _], TrackValues::U16(numbers)) => picture(field).is_some_and(|(picture, sides)| {
+                numbers.extend(picture);
+                self.sides == sides
+            }),
+            (Field::ListInternal(list), &[side], values) => {
+                list.len() == side && list.elements().iter().all(|field| push(values, field))
             }
-            (field, None) => push(&mut self.values, field),
-            (_, Some(_)) => false,
+            (field, [], values) => push(values, field),
+            _ => false,
         }
     }
 
     fn into_array(self) -> Array {
-        let shape = [self.rows].into_iter().chain(self.side).collect();
+        let shape = [self.rows].into_iter().chain(self.sides).collect();
         Array { values: self.values, shape }
+    }
+}
+
+/// The picture of a cell: a PNG file, or a structure with one in `bytes`, as Hugging Face's `datasets` writes it.
+fn picture(field: &Field) -> Option<Depth> {
+    match field {
+        Field::Bytes(png) => depth::read(png.data()).ok(),
+        Field::Group(row) => {
+            let png = row.get_column_iter().find(|(name, _)| *name == "bytes");
+            png.and_then(|(_, field)| if matches!(field, Field::Bytes(_)) { picture(field) } else { None })
+        }
+        _ => None,
     }
 }
 
@@ -116,7 +138,7 @@ fn push(values: &mut TrackValues, field: &Field) -> bool {
         (TrackValues::I16(n), Field::Byte(value)) => n.push((*value).into()),
         (TrackValues::I16(n), Field::Short(value)) => n.push(*value),
         (TrackValues::I32(n), Field::Int(value)) => n.push(*value),
-        (TrackValues::I32(n), Field::UShort(value)) => n.push((*value).into()),
+        (TrackValues::U16(n), Field::UShort(value)) => n.push(*value),
         (TrackValues::I64(n), Field::Long(value)) => n.push(*value),
         (TrackValues::I64(n), Field::UInt(value)) => n.push((*value).into()),
         (TrackValues::Bool(n), Field::Bool(value)) => n.push(*value),
