@@ -73,7 +73,8 @@ class Batch(Generic[A]):
         False for a clip that only fills the batch and should not count: bool of shape (B,). Only with ``last="pad"`` are
         there such clips.
     frame_mask : torch.Tensor or numpy.ndarray
-        False for a frame that pads its clip (zeros), or stands in for one that a clip does not have: bool of shape (B, T).
+        False for a frame that pads its clip (zeros), or stands in for one that a clip does not have: bool of shape (B, T). A clip
+        without frames, such as a text, has only such zeros; T is 0 if no clip of the batch has frames.
     times : torch.Tensor or numpy.ndarray
         Presentation time of each frame in seconds, not a number where a clip is padded: float64 of shape (B, T).
     fields : dict
@@ -319,13 +320,14 @@ class Batch(Generic[A]):
         rows += [(f"field {name}", _shape(values)) for name, values in self.fields.items()]
         strips = self._strips(clips, height)
         if strips is None:
-            rows.append(("pictures", "frames are not decoded" if self._frames is None else "the shape has no 3 colors"))
+            why = "frames are not decoded" if self._frames is None else "the shape has no 3 colors"
+            rows.append(("pictures", why if self.frame_mask.shape[1] else "no clip has frames"))
         return _display.page(repr(self), rows, (_display.figure(strip, name) for name, strip in strips or ()))
 
     def _strips(self, clips: int, height: int) -> Optional[List[Tuple[str, _pictures.Picture]]]:
-        """A name and a strip for each of the first clips; None if they are JPEGs, or no side of the shape is 3 colors."""
+        """A name and a strip for each of the first clips; None without pictures, or if no side of the shape is 3 colors."""
         stored: Any = self._frames
-        frames = None if stored is None else _pictures.in_colors(stored[:clips])
+        frames = None if stored is None or not self.frame_mask.shape[1] else _pictures.in_colors(stored[:clips])
         if frames is None:
             return None
         shown = _pictures.reduced(frames[:, _pictures.evenly(frames.shape[1], _display.FRAMES)], height)

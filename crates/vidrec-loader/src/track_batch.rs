@@ -1,5 +1,6 @@
 //! The values of a track in a batch.
 
+use crate::parts::parts;
 use vidrec_format::allocation;
 use vidrec_format::error::Result;
 use vidrec_format::track::schema::TrackType;
@@ -186,19 +187,15 @@ impl TrackBatch {
 
     /// The places of the samples, in order.
     pub(super) fn slots(&mut self) -> impl Iterator<Item = TrackSlot<'_>> {
-        let samples = self.mask_shape.first().copied().unwrap_or(0).max(1);
-        let each = (self.mask.len() / samples).max(1);
-        let masks = self.mask.chunks_mut(each);
+        let samples = self.mask_shape.first().copied().unwrap_or(0);
+        let masks = parts(&mut self.mask, samples);
         let (texts, numbers) = match &mut self.values {
             TrackData::Texts(texts) => (Some(texts), None),
             numbers => (None, Some(numbers.bytes_mut())),
         };
         let texts = texts.into_iter().flatten().zip(&mut self.times);
         let texts = texts.map(|(texts, times)| SlotValues::Texts { texts, times });
-        let numbers = numbers.into_iter().flat_map(move |bytes| {
-            let each = (bytes.len() / samples).max(1);
-            bytes.chunks_mut(each).map(SlotValues::Numbers)
-        });
+        let numbers = numbers.into_iter().flat_map(move |bytes| parts(bytes, samples).map(SlotValues::Numbers));
         texts.chain(numbers).zip(masks).map(|(values, mask)| TrackSlot { values, mask })
     }
 }

@@ -317,6 +317,7 @@ impl Wanted {
             return meant.map(|t| frame_ns(drawn.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
         }
         let part = match window {
+            None if drawn.clip.frame_count() == 0 => Some((i64::MIN, i64::MAX)),
             None => {
                 let of_frames = drawn.times()?;
                 of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
