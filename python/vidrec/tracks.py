@@ -51,20 +51,26 @@ class TrackNormalize(Value):
         if len(self.shift) != len(self.scale):
             self._refuse("scale", f"as many numbers as shift has: {len(self.shift)}")
 
-    def undo(self, values: T) -> T:
+    def undo(self, values: T, *, dims: Optional[int] = None) -> T:
         """Turn normalized values, such as the actions that a policy predicts, back into values of the track.
 
         Parameters
         ----------
         values : numpy.ndarray or torch.Tensor
-            Of shape (..., *value), in floats.
+            Of shape (..., *value), in floats; with ``dims`` of shape (..., dims).
+        dims : int, optional
+            The same as in :func:`track`: the numbers that it added are left out.
 
         Returns
         -------
         numpy.ndarray or torch.Tensor
-            ``values * scale + shift``, of the same shape, type and device.
+            ``values * scale + shift``, of the same type and device, and of the shape of the track's values.
         """
         given: Any = values
+        if dims is not None:
+            if tuple(given.shape[-1:]) != (dims,) or dims < len(self.shift):
+                raise UsageError(f"undo: expected values of {dims} numbers, found shape {tuple(given.shape)}")
+            given = given[..., : len(self.shift)]
         each, sides = 1, 0
         while each < len(self.shift) and sides < len(given.shape):
             sides += 1
@@ -86,7 +92,7 @@ class TrackWindow(Value):
 
     Attributes
     ----------
-    window, rate, steps, times, how, anchor, missing, normalize
+    window, rate, steps, times, how, anchor, missing, normalize, dims
         As :func:`track` takes them.
     """
 
@@ -100,6 +106,7 @@ class TrackWindow(Value):
     anchor: TrackAnchor = "current"
     missing: Missing = "error"
     normalize: Optional[TrackNormalize] = None
+    dims: Optional[int] = None
 
     def __post_init__(self) -> None:
         given = [name for name in ("window", "steps", "times") if getattr(self, name) is not None]
@@ -117,6 +124,7 @@ class TrackWindow(Value):
         self._word("how", TrackHow)
         self._word("anchor", TrackAnchor)
         self._word("missing", Missing)
+        self._whole("dims", 1, optional=True)
         if self.normalize is not None and not isinstance(self.normalize, TrackNormalize):
             self._refuse("normalize", "a vidrec.TrackNormalize, such as dataset.track_stats()['action'].normalize('mean_std')")
 
@@ -157,6 +165,7 @@ def track(
     anchor: TrackAnchor = "current",
     missing: Missing = "error",
     normalize: Optional[TrackNormalize] = None,
+    dims: Optional[int] = None,
 ) -> TrackWindow:
     """What batches have of a track, for the argument ``tracks`` of :class:`vidrec.Loader`.
 
@@ -187,6 +196,10 @@ def track(
         What happens where a clip does not have the track: an error names it, or its values are 0 and the mask is False.
     normalize : TrackNormalize, optional
         What numbers become: float64 if they are stored so, otherwise float32. What does not exist stays 0.
+    dims : int, optional
+        How many numbers a value has in a batch: zeros follow those of the track, and all are float32. Robots in a mix, whose actions
+        have 7 and 14 numbers, both have 32 then, as openpi and LeRobot's pi0 take them. ``batch.track_dims`` counts the numbers of the
+        track. For tracks whose values have one side.
 
     Returns
     -------
@@ -200,7 +213,15 @@ def track(
     track(rate=25, steps=50)
     """
     return TrackWindow(
-        window=window, rate=rate, steps=steps, times=times, how=how, anchor=anchor, missing=missing, normalize=normalize
+        window=window,
+        rate=rate,
+        steps=steps,
+        times=times,
+        how=how,
+        anchor=anchor,
+        missing=missing,
+        normalize=normalize,
+        dims=dims,
     )
 
 

@@ -40,7 +40,7 @@ def with_texts(ds):
 def texts_path():
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
-    (folder / "texts.jsonl").write_text("".join(json.dumps({"text": str(i), "episode": i}) + "\n" for i in range(5)))
+    (folder / "texts.jsonl").write_text("".join(json.dumps({"text": str(i), "episode": f"text {i}"}) + "\n" for i in range(5)))
     command = [sys.executable, "-m", "vidrec", "import", "texts", folder / "texts.jsonl", "-o", folder / "texts"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return folder / "texts"
@@ -79,6 +79,7 @@ FEATURES = {
     "views": {"frames": vidrec.Views(3, count=2)},
     "three crops": {"crop": vidrec.ThreeCrop(24)},
     "tracks": {"tracks": {"action": vidrec.track(missing="mask")}},
+    "tracks in a fixed number of dimensions": {"tracks": {"action": vidrec.track(missing="mask", dims=5)}},
     "fields": {"fields": ("episode",)},
     "weights": {"order": "weights"},
     "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
@@ -190,7 +191,7 @@ REFUSED = {
     ("JPEGs", "patches"): ("the batch has JPEGs instead of frames", "Nothing is decoded."),
 }
 # What both say by the same option.
-SAME = {("weights", "homes"), ("JPEGs", "your memory")}
+SAME = {("weights", "homes"), ("JPEGs", "your memory"), ("tracks", "tracks in a fixed number of dimensions")}
 SAME |= {pair for pair in itertools.combinations(("mix", "sources with options of their own", "texts"), 2)}
 SAME |= {("cameras", "cameras with options of their own")}
 SAME |= {pair for pair in itertools.combinations(("several sizes", "native sizes", "three crops"), 2)}

@@ -115,13 +115,15 @@ impl Engine {
             samples_left_out: schedule.left_out(0),
             ..Counters::default()
         };
+        let of_sources = mix.as_ref().map_or(std::slice::from_ref(dataset), Mix::sources);
+        let tracks = TrackReader::find(of_sources, &options.tracks, frames)?;
         let mut engine = Engine {
             schedule,
             mix,
             episodes,
             specs,
             fields: FieldTypes::find(dataset, &options.fields, &workers)?,
-            tracks: TrackReader::find(dataset, &options.tracks, frames)?,
+            tracks,
             workers,
             decoded: None,
             device: OnceLock::new(),

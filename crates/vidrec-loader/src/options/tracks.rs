@@ -121,6 +121,10 @@ pub struct TrackWindow {
     pub missing: Missing,
     /// The normalization of numbers. Default `None`: they are as stored.
     pub normalize: Option<TrackNormalize>,
+    /// The number of numbers of a value in a batch, of type `f32`: after those of the track, which have one side and may be
+    /// normalized, come zeros. [`TrackBatch::dims`](crate::TrackBatch::dims) counts those of the track. With it, sources of a mix
+    /// may have values of other lengths and types. Default `None`: the shape and the type of the track.
+    pub dims: Option<u32>,
 }
 
 /// The maximum distance of a value from a frame in seconds: a year.

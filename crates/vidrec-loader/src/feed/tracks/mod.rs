@@ -6,7 +6,7 @@ mod grid;
 mod times;
 mod wanted;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::sample_spec::SampleSpec;
 use crate::options::TrackWindow;
@@ -23,28 +23,31 @@ use wanted::Wanted;
 pub(super) struct TrackReader(Vec<Vec<Wanted>>);
 
 impl TrackReader {
-    /// Finds the tracks in the schemas of all shards, for samples of at most `length` frames.
+    /// Finds the tracks in the schemas of each source, for samples of at most `length` frames. `asked` has the tracks of each
+    /// source. A source that lacks a track has the schema of another one.
     ///
     /// # Errors
     ///
     /// The data set does not have a track, an option makes no sense for its type or timing, or sources differ in the shape
     /// or type of the values of a sample.
-    pub fn find(dataset: &Dataset, sources: &[BTreeMap<String, TrackWindow>], length: u32) -> Result<Self> {
-        if sources.iter().all(BTreeMap::is_empty) {
+    pub fn find(sources: &[Dataset], asked: &[BTreeMap<String, TrackWindow>], length: u32) -> Result<Self> {
+        if asked.iter().all(BTreeMap::is_empty) {
             return Ok(TrackReader(vec![Vec::new()]));
         }
-        let known = dataset.tracks()?;
-        let of_source = |tracks: &BTreeMap<String, TrackWindow>| -> Result<Vec<Wanted>> {
-            tracks.iter().map(|(name, window)| wanted(dataset, &known, name, window, length)).collect()
+        let known = sources.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?;
+        let of_source = |(source, tracks): (usize, &BTreeMap<String, TrackWindow>)| -> Result<Vec<Wanted>> {
+            let in_order = || sources.iter().zip(&known).skip(source).chain(sources.iter().zip(&known).take(source));
+            tracks.iter().map(|(name, window)| wanted(in_order(), name, window, length)).collect()
         };
-        let all: Vec<Vec<Wanted>> = sources.iter().map(of_source).collect::<Result<_>>()?;
-        let form = |wanted: &Wanted| (wanted.kind(), wanted.dimensions(length as usize));
+        let all: Vec<Vec<Wanted>> = asked.iter().enumerate().map(of_source).collect::<Result<_>>()?;
+        let form = |wanted: &Wanted| (wanted.kind(), wanted.dimensions(length as usize), wanted.value_shape());
         for (first, other) in all.iter().skip(1).flat_map(|other| all[0].iter().zip(other)) {
             if form(first) != form(other) {
                 let name = &first.schema.name;
                 let e =
                     Error::usage(format!("loader option tracks[{name:?}]: values of sources differ in shape or type"));
-                return Err(e.expected(format!("{:?}", form(first))).found(format!("{:?}", form(other))));
+                let e = e.expected(format!("{:?}", form(first))).found(format!("{:?}", form(other)));
+                return Err(e.help("dims fills values of other lengths with zeros, and makes all of them f32"));
             }
         }
         Ok(TrackReader(all))
@@ -74,7 +77,7 @@ impl TrackReader {
         }
         for ((_, track), wanted) in tracks.iter_mut().zip(self.form()) {
             let mask_shape = std::iter::once(samples).chain(wanted.dimensions(length as usize)).collect();
-            track.reshape(wanted.kind(), mask_shape, &wanted.schema.shape)?;
+            track.reshape(wanted.kind(), mask_shape, &wanted.value_shape(), wanted.has_dims())?;
         }
         Ok(())
     }
@@ -91,13 +94,21 @@ impl TrackReader {
     }
 }
 
-fn wanted(dataset: &Dataset, known: &[TrackSchema], name: &str, window: &TrackWindow, length: u32) -> Result<Wanted> {
-    let Some(schema) = known.iter().find(|schema| schema.name == name) else {
-        let names: Vec<&str> = known.iter().map(|schema| schema.name.as_str()).collect();
+/// The track of the first of these data sets that has it.
+fn wanted<'a>(
+    mut sources: impl Iterator<Item = (&'a Dataset, &'a Vec<TrackSchema>)> + Clone,
+    name: &str,
+    window: &TrackWindow,
+    length: u32,
+) -> Result<Wanted> {
+    let all = sources.clone();
+    let found = sources.find_map(|(dataset, known)| Some((dataset, known.iter().find(|schema| schema.name == name)?)));
+    let Some((dataset, schema)) = found else {
+        let names: BTreeSet<&str> = all.flat_map(|(_, known)| known).map(|schema| schema.name.as_str()).collect();
         let e = Error::usage(format!("loader option tracks: the data set has no track {name:?}"));
         return Err(match names.is_empty() {
             true => e.help("none of its clips has tracks"),
-            false => e.expected(format!("one of {}", names.join(", "))),
+            false => e.expected(format!("one of {}", names.into_iter().collect::<Vec<_>>().join(", "))),
         });
     };
     let wanted = Wanted::new(dataset, schema.clone(), window.clone())?;

@@ -87,6 +87,14 @@ impl Wanted {
                 );
             }
         }
+        if let Some(dims) = options.dims
+            && (is_text || schema.shape.len() != 1 || schema.shape[0] > dims)
+        {
+            return refuse(
+                &format!("dims is {dims}, and there is no room for a value"),
+                "give dims to a track of numbers whose values have one side, and at most so many numbers",
+            );
+        }
         if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
             return refuse("there are no values between two spans", "omit how");
         }
@@ -128,7 +136,8 @@ impl Wanted {
     /// Returns the number of bytes of a sample of `length` frames, or an error if the window is absurdly large.
     pub fn sample_bytes(&self, length: usize) -> Result<usize> {
         let values: u128 = self.dimensions(length).iter().map(|&n| n as u128).product();
-        let each = self.schema.value_bytes().unwrap_or(1).max(4 * self.schema.numbers_per_value() as u64);
+        let numbers: u64 = self.value_shape().iter().map(|&side| u64::from(side)).product();
+        let each = self.schema.value_bytes().unwrap_or(1).max(4 * numbers);
         let bytes = values * u128::from(each);
         if self.what != What::Texts && bytes > MOST_SAMPLE_BYTES {
             let e = Error::usage(format!("loader option tracks[{:?}]: too many values in a sample", self.schema.name));
@@ -152,9 +161,20 @@ impl Wanted {
         }
     }
 
+    /// The shape of a value in a batch.
+    pub fn value_shape(&self) -> Vec<u32> {
+        self.options.dims.map_or_else(|| self.schema.shape.clone(), |dims| vec![dims])
+    }
+
+    /// Whether the values of a sample are counted, because zeros follow them.
+    pub fn has_dims(&self) -> bool {
+        self.options.dims.is_some()
+    }
+
     /// The type of the values in a batch.
     pub fn kind(&self) -> TrackType {
         match self.schema.kind {
+            _ if self.has_dims() => TrackType::F32,
             TrackType::F64 => TrackType::F64,
             _ if self.is_computed() => TrackType::F32,
             kind => kind,
@@ -163,7 +183,8 @@ impl Wanted {
 
     /// Whether values are not simply those that are stored.
     fn is_computed(&self) -> bool {
-        self.options.how == TrackHow::Linear || self.options.normalize.is_some()
+        let is_other = self.has_dims() && self.schema.kind != TrackType::F32;
+        self.options.how == TrackHow::Linear || self.options.normalize.is_some() || is_other
     }
 
     /// Writes a sample's values of the track to its place in the batch, and fills all of that place.
@@ -186,6 +207,9 @@ impl Wanted {
                 .in_clip(drawn.clip.ordinal());
             return Err(e.in_track(name).expected(self.schema.words()).found(track.schema().words()));
         }
+        if let Some(dims) = &mut slot.dims {
+            **dims = self.schema.numbers_per_value() as u32;
+        }
         match &mut slot.values {
             SlotValues::Texts { texts, times } => {
                 track.prove()?;
@@ -198,10 +222,12 @@ impl Wanted {
                 // its own.
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
+                let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
                 if self.is_computed() {
-                    gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), out)?;
+                    let form = (dims, self.kind());
+                    gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), form, out)?;
                 } else {
-                    gather::stored(&self.schema, &values, &picks, out)?;
+                    gather::stored(&self.schema, &values, &picks, dims, out)?;
                     gather::from_le(self.schema.kind, out);
                 }
                 slot.mask
@@ -337,6 +363,7 @@ impl Wanted {
 /// Fills the place of a sample that does not have a track.
 fn nothing(slot: &mut TrackSlot<'_>) {
     slot.mask.fill(false);
+    slot.dims.iter_mut().for_each(|dims| **dims = 0);
     match &mut slot.values {
         SlotValues::Numbers(out) => out.fill(0),
         SlotValues::Texts { texts, times } => {
