@@ -27,6 +27,7 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("import_webdataset", importers::webdataset),
     ("import_mxnet", importers::mxnet),
     ("import_frames", importers::frames),
+    ("import_texts", importers::texts),
     ("decoded_segments", fuzzing::decoded_segments),
     ("answers", fuzzing::answers),
 ];

@@ -155,7 +155,8 @@ pub mod interop {
     #[cfg(feature = "pack")]
     pub use vidrec_interop::preview;
     pub use vidrec_interop::{
-        ExportReport, ImportOptions, ImportReport, LeftOut, frames, gulp, lerobot, mds, metadata, mxnet, webdataset,
+        ExportReport, ImportOptions, ImportReport, LeftOut, frames, gulp, lerobot, mds, metadata, mxnet, texts,
+        webdataset,
     };
 }
 

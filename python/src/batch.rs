@@ -260,7 +260,9 @@ impl Batch {
             };
             let mask: Vec<u8> = track.mask.iter().map(|&there| u8::from(there)).collect();
             let mask = PyByteArray::new(py, &mask);
-            Ok((name.clone(), kind, track.shape.clone(), track.mask_shape.clone(), values, mask, track.times.clone()))
+            let shapes = (track.shape.clone(), track.mask_shape.clone());
+            let dims = bytes(py, track.dims.iter().map(|&dims| i64::from(dims).to_ne_bytes()));
+            Ok((name.clone(), kind, shapes, values, mask, track.times.clone(), dims))
         };
         self.tracks.iter().map(track).collect()
     }
@@ -279,10 +281,17 @@ impl Batch {
 /// The parts of a plan, where each begins and ends, and numbers of samples and of bytes.
 type Plan<'py> = (Bound<'py, PyBytes>, Vec<(usize, usize)>, [u64; 4]);
 
-/// Name, type, shape, shape of the mask, numbers as bytes of this machine or lists of texts, the mask, a byte each, and
-/// starts and ends of texts.
-type Track<'py> =
-    (String, &'static str, Vec<usize>, Vec<usize>, Bound<'py, PyAny>, Bound<'py, PyByteArray>, Vec<Vec<(f64, f64)>>);
+/// Name, type, shape and shape of the mask, numbers as bytes of this machine or lists of texts, the mask, a byte each, starts and
+/// ends of texts, and numbers of a value of each clip as 64-bit integers of this machine, if they are counted.
+type Track<'py> = (
+    String,
+    &'static str,
+    (Vec<usize>, Vec<usize>),
+    Bound<'py, PyAny>,
+    Bound<'py, PyByteArray>,
+    Vec<Vec<(f64, f64)>>,
+    Bound<'py, PyBytes>,
+);
 
 fn bytes<'py, const N: usize>(py: Python<'py>, values: impl Iterator<Item = [u8; N]>) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &values.flatten().collect::<Vec<u8>>())

@@ -73,7 +73,8 @@ class Batch(Generic[A]):
         False for a clip that only fills the batch and should not count: bool of shape (B,). Only with ``last="pad"`` are
         there such clips.
     frame_mask : torch.Tensor or numpy.ndarray
-        False for a frame that pads its clip (zeros), or stands in for one that a clip does not have: bool of shape (B, T).
+        False for a frame that pads its clip (zeros), or stands in for one that a clip does not have: bool of shape (B, T). A clip
+        without frames, such as a text, has only such zeros; T is 0 if no clip of the batch has frames.
     times : torch.Tensor or numpy.ndarray
         Presentation time of each frame in seconds, not a number where a clip is padded: float64 of shape (B, T).
     fields : dict
@@ -91,6 +92,9 @@ class Batch(Generic[A]):
         When the texts of these tracks are, by name: for each clip a list of (start, end), one for each of its texts, in
         seconds from the sample's current frame. A text that begins before that frame has a negative start. Both are the same
         where texts have a single time. Tracks of numbers are not in it.
+    track_dims : dict
+        How many numbers of a value are those of the track, by name, of tracks with ``dims``: int64 of shape (B,), 0 for a clip
+        without the track. The other numbers are 0.
     camera_mask : torch.Tensor, numpy.ndarray or None
         False for a camera that an episode lacks: bool of shape (B, V). None without ``cameras``.
     epoch, number : int
@@ -105,6 +109,7 @@ class Batch(Generic[A]):
     fields: Dict[str, Any]
     tracks: Dict[str, Any]
     track_masks: Dict[str, A]
+    track_dims: Dict[str, A]
     track_times: Dict[str, List[List[Tuple[float, float]]]]
     # None unless asked for, which whoever asked knows.
     source_ids: Any
@@ -130,6 +135,7 @@ class Batch(Generic[A]):
         "number",
         "source_ids",
         "times",
+        "track_dims",
         "track_masks",
         "track_times",
         "tracks",
@@ -156,6 +162,7 @@ class Batch(Generic[A]):
         camera_mask: Any = None,
         track_times: Optional[Dict[str, List[List[Tuple[float, float]]]]] = None,
         jpegs: Optional[Jpegs] = None,
+        track_dims: Optional[Dict[str, A]] = None,
     ) -> None:
         self._frames, self.labels, self.clips, self.mask = frames, labels, clips, mask
         self.frame_mask, self.times, self.fields = frame_mask, times, fields or {}
@@ -163,7 +170,7 @@ class Batch(Generic[A]):
         self._sources = sources
         self.source_ids, self._names = source_ids, names
         self.tracks, self.track_masks = tracks or {}, track_masks or {}
-        self.camera_mask, self.track_times = camera_mask, track_times or {}
+        self.camera_mask, self.track_times, self.track_dims = camera_mask, track_times or {}, track_dims or {}
         self._jpegs = jpegs
         self.epoch, self.number = epoch, number
         self._inner: Optional[_vidrec.Batch] = None
@@ -319,13 +326,19 @@ class Batch(Generic[A]):
         rows += [(f"field {name}", _shape(values)) for name, values in self.fields.items()]
         strips = self._strips(clips, height)
         if strips is None:
-            rows.append(("pictures", "frames are not decoded" if self._frames is None else "the shape has no 3 colors"))
+            why = "frames are not decoded" if self._frames is None else "the shape has no 3 colors"
+            rows.append(("pictures", why if self._length() else "no clip has frames"))
         return _display.page(repr(self), rows, (_display.figure(strip, name) for name, strip in strips or ()))
 
+    def _length(self) -> int:
+        """Frames of a sample."""
+        mask: Any = self.frame_mask
+        return int(mask.shape[1])
+
     def _strips(self, clips: int, height: int) -> Optional[List[Tuple[str, _pictures.Picture]]]:
-        """A name and a strip for each of the first clips; None if they are JPEGs, or no side of the shape is 3 colors."""
+        """A name and a strip for each of the first clips; None without pictures, or if no side of the shape is 3 colors."""
         stored: Any = self._frames
-        frames = None if stored is None else _pictures.in_colors(stored[:clips])
+        frames = None if stored is None or not self._length() else _pictures.in_colors(stored[:clips])
         if frames is None:
             return None
         shown = _pictures.reduced(frames[:, _pictures.evenly(frames.shape[1], _display.FRAMES)], height)
@@ -336,8 +349,8 @@ class Batch(Generic[A]):
     def __reduce__(self) -> Tuple[Any, ...]:
         known = (self.params, self._share, self.frame_mask, self.times, self.epoch, self.number, self.fields, self.sources)
         more = (self.source_ids, self._names, self.tracks, self.track_masks, self.camera_mask, self.track_times)
-        more = (*more, self._jpegs)
-        return Batch, (self._frames, self.labels, self.clips, self.mask, *known, *more)
+        last = (self._jpegs, self.track_dims)
+        return Batch, (self._frames, self.labels, self.clips, self.mask, *known, *more, *last)
 
     def to(self, *args: Any, **kwargs: Any) -> Batch[A]:
         """The batch with each tensor's ``to(...)``, for torch: ``batch.to("cuda", non_blocking=True)``.
@@ -374,7 +387,7 @@ class Batch(Generic[A]):
             batch.source_ids = each(self.source_ids)
         if self.camera_mask is not None:
             batch.camera_mask = each(self.camera_mask)
-        for name in ("fields", "tracks", "track_masks"):
+        for name in ("fields", "tracks", "track_masks", "track_dims"):
             values = getattr(self, name)
             setattr(batch, name, {name: v if isinstance(v, list) else each(v) for name, v in values.items()})
         return batch

@@ -550,9 +550,10 @@ class _Made(Generic[B]):
         if self._cameras:
             camera_mask = self._known(inner.camera_mask, np.bool_).reshape(per_frame)
         source_ids = self._known(inner.source_ids, np.int64) if self._names else None
-        tracks, track_masks, track_times = self._tracks(inner)
+        tracks, track_masks, track_times, track_dims = self._tracks(inner)
         known = (self._share(inner), frame_mask, times, epoch, number, fields, None, source_ids, self._names)
-        return Batch(frames, labels, clips, mask, inner, *known, tracks, track_masks, camera_mask, track_times, jpegs)
+        more = (tracks, track_masks, camera_mask, track_times, jpegs, track_dims)
+        return Batch(frames, labels, clips, mask, inner, *known, *more)
 
     def _share(self, inner: _vidrec.Batch) -> Share:
         """What part of the step of all ranks it is."""
@@ -564,15 +565,17 @@ class _Made(Generic[B]):
             return [None if text is None else json.loads(text) for text in values]
         return values if kind == "text" else self._known(values, kind)
 
-    def _tracks(self, inner: _vidrec.Batch) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any]]:
-        """The values of tracks, which of them there are, and the times of texts, by name."""
-        values, masks, times = {}, {}, {}
-        for name, kind, shape, mask_shape, stored, mask, spans in inner.tracks:
+    def _tracks(self, inner: _vidrec.Batch) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any], Dict[str, Any]]:
+        """The values of tracks, which of them there are, the times of texts, and how many numbers values have, by name."""
+        values, masks, times, counts = {}, {}, {}, {}
+        for name, kind, (shape, mask_shape), stored, mask, spans, dims in inner.tracks:
             values[name] = stored if kind == "text" else self._array(stored, kind).reshape(shape)
             masks[name] = self._array(mask, np.bool_).reshape(mask_shape)
             if kind == "text":
                 times[name] = spans
-        return values, masks, times
+            if dims:
+                counts[name] = self._known(dims, np.int64)
+        return values, masks, times, counts
 
     def _array(self, memory: bytearray, dtype: Any) -> Any:
         array = np.frombuffer(memory, dtype)

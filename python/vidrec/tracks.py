@@ -51,20 +51,26 @@ class TrackNormalize(Value):
         if len(self.shift) != len(self.scale):
             self._refuse("scale", f"as many numbers as shift has: {len(self.shift)}")
 
-    def undo(self, values: T) -> T:
+    def undo(self, values: T, *, dims: Optional[int] = None) -> T:
         """Turn normalized values, such as the actions that a policy predicts, back into values of the track.
 
         Parameters
         ----------
         values : numpy.ndarray or torch.Tensor
-            Of shape (..., *value), in floats.
+            Of shape (..., *value), in floats; with ``dims`` of shape (..., dims).
+        dims : int, optional
+            The same as in :func:`track`: the numbers that it added are left out.
 
         Returns
         -------
         numpy.ndarray or torch.Tensor
-            ``values * scale + shift``, of the same shape, type and device.
+            ``values * scale + shift``, of the same type and device, and of the shape of the track's values.
         """
         given: Any = values
+        if dims is not None:
+            if tuple(given.shape[-1:]) != (dims,) or dims < len(self.shift):
+                raise UsageError(f"undo: expected values of {dims} numbers, found shape {tuple(given.shape)}")
+            given = given[..., : len(self.shift)]
         each, sides = 1, 0
         while each < len(self.shift) and sides < len(given.shape):
             sides += 1
@@ -86,7 +92,7 @@ class TrackWindow(Value):
 
     Attributes
     ----------
-    window, rate, steps, times, how, anchor, missing, normalize, follow
+    window, rate, steps, times, how, anchor, missing, normalize, follow, dims
         As :func:`track` takes them.
     """
 
@@ -101,6 +107,7 @@ class TrackWindow(Value):
     missing: Missing = "error"
     normalize: Optional[TrackNormalize] = None
     follow: Optional[str] = None
+    dims: Optional[int] = None
 
     def __post_init__(self) -> None:
         given = [name for name in ("window", "steps", "times") if getattr(self, name) is not None]
@@ -118,6 +125,7 @@ class TrackWindow(Value):
         self._word("how", TrackHow)
         self._word("anchor", TrackAnchor)
         self._word("missing", Missing)
+        self._whole("dims", 1, optional=True)
         if self.normalize is not None and not isinstance(self.normalize, TrackNormalize):
             self._refuse("normalize", "a vidrec.TrackNormalize, such as dataset.track_stats()['action'].normalize('mean_std')")
         if self.follow is not None and not isinstance(self.follow, str):
@@ -161,6 +169,7 @@ def track(
     missing: Missing = "error",
     normalize: Optional[TrackNormalize] = None,
     follow: Optional[str] = None,
+    dims: Optional[int] = None,
 ) -> TrackWindow:
     """What batches have of a track, for the argument ``tracks`` of :class:`vidrec.Loader`.
 
@@ -195,6 +204,10 @@ def track(
         For tracks of pictures, such as depth: ``"frames"``, to crop, resize and mirror them as the frames of the sample, or
         the name of a camera, to do so as with its frames. Each pixel is that of the stored picture in which its center lies.
         Shape (B, T, height, width), with the height and width of the frames. Without it, pictures come as stored.
+    dims : int, optional
+        How many numbers a value has in a batch: zeros follow those of the track, and all are float32. Robots in a mix, whose actions
+        have 7 and 14 numbers, both have 32 then, as openpi and LeRobot's pi0 take them. ``batch.track_dims`` counts the numbers of the
+        track. For tracks whose values have one side.
 
     Returns
     -------
@@ -217,6 +230,7 @@ def track(
         missing=missing,
         normalize=normalize,
         follow=follow,
+        dims=dims,
     )
 
 

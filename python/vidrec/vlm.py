@@ -35,11 +35,12 @@ class Patches:
     pixel_values_videos : torch.Tensor
         The patches: (N, C * temporal_patch * patch * patch), in the type of the frames.
     video_grid_thw : torch.Tensor
-        Patches of each sample in time, rows and columns: int64 of shape (B, 3).
+        Patches of each sample in time, rows and columns: int64 of shape (V, 3), for the V samples that have frames. Texts have no
+        row, as in transformers.
     cu_seqlens : torch.Tensor
-        Where each sample begins in the sequence, and where the last one ends: int32 of shape (B + 1,).
+        Where each sample begins in the sequence, and where the last one ends: int32 of shape (B + 1,). A text ends where it begins.
     second_per_grid_ts : torch.Tensor
-        Seconds from one patch to the next in time, of each sample: float32 of shape (B,).
+        Seconds from one patch to the next in time, of each row of ``video_grid_thw``: float32 of shape (V,).
     padding : int
         Patches that frames which pad samples would have taken, as :class:`vidrec.TokenBudget` counts them.
     """
@@ -130,6 +131,8 @@ def _of_batch(batch: Batch[torch.Tensor], patch: int, merge: int, temporal_patch
     ends = np.cumsum([0, *times]) * rows * columns
     sequence = frames.new_empty((int(ends[-1]), channels * temporal_patch * patch * patch))
     for sample, real, start, end in zip(frames, _real(batch), ends, ends[1:]):
+        if start == end:
+            continue
         shown = real.nonzero().flatten().tolist()
         shown += shown[-1:] * (-len(shown) % temporal_patch)
         kept = sample if shown == list(range(length)) else sample[torch.tensor(shown, device=sample.device)]
@@ -137,10 +140,10 @@ def _of_batch(batch: Batch[torch.Tensor], patch: int, merge: int, temporal_patch
         patches = kept.reshape(steps).permute(0, 3, 6, 4, 7, 2, 1, 5, 8)
         sequence[start:end].view(patches.shape).copy_(patches)
     device = frames.device
-    seconds = [temporal_patch / _rate(found) for found in _times(batch)]
+    seconds = [temporal_patch / _rate(found) for found in _times(batch) if len(found)]
     return Patches(
         sequence,
-        torch.tensor([(time, rows, columns) for time in times], device=device),
+        torch.tensor([(time, rows, columns) for time in times if time], dtype=torch.int64, device=device).reshape(-1, 3),
         torch.tensor(ends, dtype=torch.int32, device=device),
         torch.tensor(seconds, dtype=torch.float32, device=device),
         len(times) * -(-length // temporal_patch) * rows * columns - len(sequence),
@@ -162,7 +165,7 @@ def video_metadata(batch: Batch[Any]) -> List[Dict[str, Any]]:
     -------
     list of dict
         ``fps``, ``frames_indices``, ``total_num_frames``, ``duration`` in seconds, ``width``, ``height`` and ``video_backend`` of each
-        sample: the fields of ``transformers.video_utils.VideoMetadata``.
+        sample that has frames: the fields of ``transformers.video_utils.VideoMetadata``.
 
     Examples
     --------
@@ -174,7 +177,7 @@ def video_metadata(batch: Batch[Any]) -> List[Dict[str, Any]]:
     frames: Any = batch.frames
     height, width = frames.shape[-2:] if frames.shape[-1] != 3 else frames.shape[-3:-1]
     found = []
-    for times in _times(batch):
+    for times in filter(len, _times(batch)):
         rate = _rate(times)
         places = times - times[0]
         even = np.abs(places * rate - np.arange(len(times))).max() <= _EVEN

@@ -74,3 +74,11 @@ pub fn frames(input: &[u8]) {
         let _ = interop::frames::import(folder, &folder.join("out"), &options(), &mut vidrec::no_progress);
     });
 }
+
+/// Lines of JSON.
+pub fn texts(lines: &[u8]) {
+    in_folder("a.jsonl", lines, |folder| {
+        let files = [folder.join("a.jsonl")];
+        let _ = interop::texts::import(&files, &folder.join("out"), &options(), &mut vidrec::no_progress);
+    });
+}

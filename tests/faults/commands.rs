@@ -96,7 +96,7 @@ const PACK_OPTIONS: &str = " -o out -n 2 -j 2 --commit-every 0";
 const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --if-exists replace";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
-const MAKE_SETS: [(&str, &str); 13] = [
+const MAKE_SETS: [(&str, &str); 14] = [
     ("reshard", "reshard {in}/a -o out --shards 3"),
     ("retile", "retile {in}/a -o out --threads 1"),
     ("subset", "subset {in}/a -o out --class walk --class jump"),
@@ -108,6 +108,7 @@ const MAKE_SETS: [(&str, &str); 13] = [
     ("import gulp", "import gulp {in}/gulp -o out"),
     ("import webdataset", "import webdataset {in}/webdataset/*.tar -o out"),
     ("import frames", "import frames {in}/frames -o out"),
+    ("import texts", "import texts {in}/texts.jsonl -o out"),
     ("fetch", "fetch {url}/a -o out"),
     ("fetch --class", "fetch {url}/a -o out --class walk --class jump"),
 ];

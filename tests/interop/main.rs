@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use names::file;
-use vidrec::interop::{ImportOptions, frames, gulp, mds, metadata, mxnet, webdataset};
+use vidrec::interop::{ImportOptions, frames, gulp, lerobot, mds, metadata, mxnet, texts, webdataset};
 use vidrec::jpeg::Encoder;
 use vidrec::raw::record_header::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
@@ -470,4 +470,104 @@ fn whatever_is_damaged_the_import_is_an_error_or_a_whole_data_set() {
         fs::write(at(name), whole).unwrap();
     }
     assert!(survived > 40, "{survived}");
+}
+
+#[test]
+fn each_line_of_json_is_a_clip_without_frames() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("a.jsonl"), "{\"text\": \"跳\", \"label\": \"run\"}\n\n  {\"n\": [1, null], \"label\": null}\r\n")
+        .unwrap();
+    fs::write(at("b.jsonl"), "{\"label\":\"jump\"}").unwrap();
+    let (files, options) = ([at("a.jsonl"), at("b.jsonl")], ImportOptions::default());
+    let report = texts::import(&files, &at("texts"), &options, &mut vidrec::no_progress).unwrap();
+    assert_eq!((report.clips, report.frames), (3, 0));
+    let set = Dataset::open(at("texts")).unwrap();
+    assert_eq!(set.classes(), ["jump", "run"]);
+    let known = |clip: vidrec::Clip<'_>| (clip.label(), clip.source().unwrap(), clip.attributes_json().unwrap());
+    let found: Vec<_> = set.clips().map(|clip| known(clip.unwrap())).collect();
+    let expected = [
+        (Some(1), "a.jsonl:1", r#"{"text":"跳"}"#),
+        (None, "a.jsonl:3", r#"{"n":[1,null]}"#),
+        (Some(0), "b.jsonl:1", ""),
+    ];
+    assert_eq!(found, expected.map(|(label, source, text)| (label, source.to_owned(), text.to_owned())));
+    assert_whole(&at("texts"));
+    texts::import(&files, &at("again"), &options, &mut vidrec::no_progress).unwrap();
+    for name in fs::read_dir(at("texts")).unwrap().map(|entry| entry.unwrap().file_name()) {
+        assert_eq!(fs::read(at("texts").join(&name)).unwrap(), fs::read(at("again").join(&name)).unwrap());
+    }
+}
+
+#[test]
+fn a_line_that_is_no_text_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let import = |lines: &str, salvage| {
+        fs::write(at("a.jsonl"), lines).unwrap();
+        let options = ImportOptions { salvage, overwrite: true, ..ImportOptions::default() };
+        texts::import(&[at("a.jsonl")], &at("texts"), &options, &mut vidrec::no_progress)
+    };
+    for (lines, words) in [
+        ("{}\n[1]\n{}", "not a JSON object"),
+        ("{}\n{\"a\": }\n{}", "at character"),
+        ("{\"label\": 3}\n{\"label\": -1}\n{\"label\": 4}", "a whole number"),
+        ("{\"label\": \"run\"}\n{\"label\": 3}\n{}", "the name of a class"),
+    ] {
+        let e = import(lines, false).unwrap_err().to_string();
+        assert!(e.contains("a.jsonl") && e.contains("line 2") && e.contains(words), "{e}");
+        let report = import(lines, true).unwrap();
+        assert_eq!((report.clips, report.left_out.len(), &report.left_out[0].source[..]), (2, 1, "a.jsonl:2"));
+    }
+    assert!(import("\n", false).unwrap_err().to_string().contains("nothing to import"));
+    let long = format!("{{\"text\": \"{}\"}}\n{{}}", "a".repeat(17 << 20));
+    assert!(import(&long, false).unwrap_err().to_string().contains("too long"));
+    assert_eq!(import(&long, true).unwrap().clips, 1);
+}
+
+#[test]
+fn clips_without_frames_are_exported_where_there_is_room_for_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let mut writer = Writer::create(at("set"), WriterOptions::default()).unwrap();
+    let text = |words: &str| ClipInfo {
+        attributes: JsonObject::of(serde_json::json!({ "text": words })).unwrap(),
+        source: words.into(),
+        time_base: (1001, 30_000),
+        ..ClipInfo::default()
+    };
+    let picture = jpeg(1);
+    writer.append(&text("one"), &[]).unwrap();
+    let info = ClipInfo { width: 64, height: 48, ..text("a picture") };
+    writer.append(&info, &[FrameData { jpeg: &picture, pts: 3, source_index: None }]).unwrap();
+    writer.append(&text("two"), &[]).unwrap();
+    writer.finish().unwrap();
+    assert_whole(&at("set"));
+    let (set, options) = (Dataset::open(at("set")).unwrap(), ImportOptions::default());
+
+    let tars = webdataset::WebdatasetOptions::default();
+    webdataset::export(&set, &at("wds"), tars, &mut vidrec::no_progress).unwrap();
+    webdataset::import(&[at("wds/shard-000000.tar")], &at("from wds"), &options, &mut vidrec::no_progress).unwrap();
+    frames::export(&set, &at("frames"), &mut vidrec::no_progress).unwrap();
+    frames::import(&at("frames"), &at("from frames"), &options, &mut vidrec::no_progress).unwrap();
+    for name in ["from wds", "from frames"] {
+        assert_eq!(content(&at(name)), content(&at("set")), "{name}");
+    }
+    // Its picture is lost, and nothing says that it had none.
+    fs::remove_file(at("frames/000001/000.jpg")).unwrap();
+    let e = frames::import(&at("frames"), &at("without"), &options, &mut vidrec::no_progress).unwrap_err();
+    assert!(e.to_string().contains("images of the clip are missing"), "{e}");
+
+    let mut reports = vec![mxnet::export(&set, &at("mxnet"), false, &mut vidrec::no_progress).unwrap()];
+    reports.push(gulp::export(&set, &at("gulp"), 10, &mut vidrec::no_progress).unwrap());
+    for report in reports {
+        assert_eq!((report.clips, report.frames), (1, 1));
+        assert!(report.notes[0].starts_with("2 clips without frames"), "{:?}", report.notes);
+    }
+    gulp::import(&at("gulp"), &at("from gulp"), &options, &mut vidrec::no_progress).unwrap();
+    assert_eq!(content(&at("from gulp")), content(&at("set"))[1..2]);
+    let report = mds::export(&set, &at("mds"), 1 << 20, &mut vidrec::no_progress).unwrap();
+    assert_eq!((report.clips, report.frames), (3, 1));
+    let refused = lerobot::export(&set, &at("lerobot"), &Default::default(), &mut vidrec::no_progress).unwrap_err();
+    assert!(refused.to_string().contains("has no frames, which LeRobot does not allow"), "{refused}");
 }

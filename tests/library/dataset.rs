@@ -178,7 +178,6 @@ fn clips_that_make_no_sense_are_refused_and_the_writer_goes_on() {
     let mut writer = Writer::create(temp.path(), options()).unwrap();
     let good = clip(0, "a");
     let bad = [
-        (good.clone(), vec![]),
         (good.clone(), vec![FrameData { jpeg: b"GIF89a", ..frame }]),
         (ClipInfo { label: Some(2), ..good.clone() }, vec![frame]),
         (ClipInfo { label: Some(1), ..good.clone() }, vec![frame]),

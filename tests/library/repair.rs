@@ -471,3 +471,46 @@ fn counts_that_cannot_be_cost_one_clip_and_no_memory() {
     assert_eq!((report.salvaged, report.lost[0].clip), (6, 0), "{report:#?}");
     assert!(report.lost[0].reason.contains("that many frames"), "{report:#?}");
 }
+
+/// Clips without frames between clips with some: each is saved if its entry is intact, and costs no other one.
+#[test]
+fn clips_without_frames_are_saved_by_their_entries() {
+    let temp = tempfile::tempdir().unwrap();
+    let (set, copy) = (temp.path().join("set"), temp.path().join("copy"));
+    let mut writer = vidrec::Writer::create(&set, vidrec::WriterOptions::default()).unwrap();
+    let picture = crate::common::jpeg((16, 16), 1);
+    for (i, frames) in [0, 2, 0, 1, 0].into_iter().enumerate() {
+        let (width, height) = if frames > 0 { (16, 16) } else { (0, 0) };
+        let info = vidrec::ClipInfo { source: i.to_string(), label: Some(7), width, height, ..Default::default() };
+        let frame = vidrec::FrameData { jpeg: &picture, pts: 0, source_index: None };
+        writer.append(&info, &vec![frame; frames]).unwrap();
+    }
+    writer.finish().unwrap();
+    assert_verifies(&set);
+    let whole = clips(&set);
+    let index = file(&set, "shard-00000.vidx").file_name().unwrap().to_owned();
+    let clip_table = 64 + 3 * 32;
+    // The header, and the entry of each clip.
+    for (at, lost) in [(41, None), (clip_table, Some(0)), (clip_table + 80, Some(1)), (clip_table + 160, Some(2))] {
+        let _ = fs::remove_dir_all(&copy);
+        fs::create_dir(&copy).unwrap();
+        for (name, mut bytes) in files(&set) {
+            if index == *name {
+                bytes[at] ^= 1;
+            }
+            fs::write(copy.join(name), bytes).unwrap();
+        }
+        let options = RepairOptions { output: Some(temp.path().join("fixed")), overwrite: true, ..Default::default() };
+        let report = repair(&copy, &options, &mut vidrec::no_progress).unwrap();
+        let fixed = clips(&temp.path().join("fixed"));
+        match lost {
+            None => assert_eq!(fixed, whole),
+            // Its records say what it is, but for its names.
+            Some(1) => {
+                assert_eq!((report.salvaged, &fixed[0], &fixed[2..]), (5, &whole[0], &whole[2..]));
+                assert!(fixed[1].contains("\"\" Some(7)"), "{}", fixed[1]);
+            }
+            Some(lost) => assert_eq!(fixed, [&whole[..lost], &whole[lost + 1..]].concat()),
+        }
+    }
+}

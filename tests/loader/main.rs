@@ -13,5 +13,6 @@ mod lengths;
 mod mix;
 mod prefetch;
 mod state;
+mod texts;
 mod tracks;
 mod views;

@@ -12,7 +12,7 @@ use vidrec::{
 use crate::common::{damage, jpeg, options};
 
 /// A data set of clips of these lengths, labeled in turn, with class names if there are any.
-fn packed(lengths: &[u32], size: (u32, u32), classes: &[&str], first: u32) -> (TempDir, PathBuf) {
+pub fn packed(lengths: &[u32], size: (u32, u32), classes: &[&str], first: u32) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("set");
     let meta = Meta { classes: classes.iter().map(|&class| class.to_owned()).collect(), ..Meta::default() };

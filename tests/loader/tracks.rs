@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
-    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, ShortClips, SoundCoding,
-    Start, Track, TrackAnchor, TrackBatch, TrackCoding, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow,
-    Writer, WriterOptions,
+    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, Mix, MixOptions,
+    OwnOptions, ShortClips, SoundCoding, Start, Track, TrackAnchor, TrackBatch, TrackCoding, TrackData, TrackHow,
+    TrackNormalize, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -529,6 +529,63 @@ fn what_makes_no_sense_is_refused_by_name() {
     for rate in ["0", "NaN", "-1", "inf"] {
         assert!(rate.parse::<vidrec::sampler::Rate>().is_err(), "{rate}");
     }
+}
+
+/// Values of other lengths, types and timings in a mix.
+#[test]
+fn zeros_follow_the_numbers_of_each_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = jpeg((16, 16), 1);
+    let make = |name: &str, values: TrackValues, shape: u32, times: TrackTimes| {
+        let mut writer = Writer::create(folder.path().join(name), WriterOptions::default()).unwrap();
+        let info = ClipInfo { width: 16, height: 16, time_base: (1, 10), ..ClipInfo::default() };
+        let frames: Vec<_> = (0..3).map(|pts| FrameData { jpeg: &picture, pts, source_index: None }).collect();
+        let action = Track { name: "action".into(), values, shape: vec![shape], times, ..Track::default() };
+        writer.append_with_tracks(&info, &frames, &[action]).unwrap();
+        writer.finish().unwrap();
+        Dataset::open(folder.path().join(name)).unwrap()
+    };
+    let sets = [
+        make("arm", TrackValues::F32((0..9).map(|n| n as f32).collect()), 3, TrackTimes::Frames),
+        make(
+            "cart",
+            TrackValues::F64((0..4).map(f64::from).collect()),
+            2,
+            TrackTimes::Rate { first_ns: 0, rate: (10, 1) },
+        ),
+    ];
+    let normalize = TrackNormalize { shift: vec![1.0, 0.0], scale: vec![1.0, 2.0] };
+    let of = |dims, normalize| TrackWindow {
+        steps: Some((0, 2)),
+        rate: "10".parse().ok(),
+        missing: Missing::Mask,
+        dims,
+        normalize,
+        ..TrackWindow::default()
+    };
+    let load = |dims| {
+        let tracks = BTreeMap::from([("action".to_owned(), of(dims, Some(normalize.clone())))]);
+        let own = [("cart".to_owned(), OwnOptions { tracks, ..OwnOptions::default() })].into();
+        let mix = MixOptions { samples_per_epoch: Some(2), window: 2, own, ..MixOptions::default() };
+        let named = ["arm", "cart"].into_iter().zip(&sets).map(|(name, set)| (name, set.clone(), 1.0));
+        let options = LoaderOptions { frames: 1.into(), ..with(&[("action", of(dims, None))]) };
+        Loader::mix(&Mix::new(named, mix).unwrap(), options)
+    };
+    let batch = load(Some(4)).unwrap().batch(0, 0).unwrap();
+    let action = batch.track("action").unwrap();
+    assert_eq!((&action.shape[..], &action.mask_shape[..]), (&[2, 2, 4][..], &[2, 2][..]));
+    for (i, source) in batch.source_ids.iter().enumerate() {
+        let values = &f32s(action)[8 * i..8 * (i + 1)];
+        match source {
+            0 => assert_eq!((values, action.dims[i]), (&[3.0, 4.0, 5.0, 0.0, 6.0, 7.0, 8.0, 0.0][..], 3)),
+            // The second step is after the last value.
+            _ => assert_eq!((values, action.dims[i]), (&[1.0, 1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0][..], 2)),
+        }
+    }
+    let e = load(None).err().unwrap().to_string();
+    assert!(e.contains("differ in shape or type") && e.contains("dims"), "{e}");
+    let e = load(Some(2)).err().unwrap().to_string();
+    assert!(e.contains("dims is 2, and there is no room for a value"), "{e}");
 }
 
 #[test]

@@ -56,6 +56,8 @@ pub fn good() -> Files {
         ("clips", clips()),
         ("draws", draws()),
         ("empty", Shard::new(META)),
+        ("without-frames", without_frames()),
+        ("only-texts", only_texts()),
         ("multi-part", multi_part()),
         ("foreign-records", foreign_records()),
     ];
@@ -104,6 +106,25 @@ fn clips() -> Shard {
     // Too few frames: the first stands twice, and time goes back. The class is left out, which is allowed.
     let short = ClipEntry { label: 0, flags: FLAG_SHORT, time_base: (1001, 30_000), ..CLIP };
     shard.push(short, [b"run/short.mp4", b"", b"{}"], &[gray(3, 0), gray(4, 1), gray(3, 0)]);
+    shard
+}
+
+/// A clip with frames between two without any.
+fn without_frames() -> Shard {
+    let mut shard = Shard::new(META);
+    let text = ClipEntry { width: 0, height: 0, ..CLIP };
+    shard.push(text, [b"a.jsonl", b"run", br#"{"text":"to run"}"#], &[]);
+    shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[gray(0, 0), gray(5, 5)]);
+    shard.push(ClipEntry { label: NO_LABEL, ..text }, [b"a.jsonl", b"", "{\"text\":\"跳\"}".as_bytes()], &[]);
+    shard
+}
+
+/// Clips without frames, so that the record file is empty.
+fn only_texts() -> Shard {
+    let mut shard = Shard::new(NO_CLASSES);
+    for text in [&br#"{"text":"one"}"#[..], br#"{"text":"two"}"#] {
+        shard.push(ClipEntry { label: NO_LABEL, width: 0, height: 0, ..CLIP }, [b"", b"", text], &[]);
+    }
     shard
 }
 
@@ -513,7 +534,7 @@ fn flag(shard: &mut Shard, ordinal: usize, value: u32) {
 fn bad_order(bad: &mut Bad) {
     let orphan = |s: &mut Shard| recordio::append(&[0; 24], GRAY, &mut s.records).unwrap();
     bad.shard("clip-order", When::Verify, |s| {
-        s.clips.push(ClipEntry { first_frame: 3, frame_count: 0, source: StringRef::default(), ..s.clips[0] });
+        s.clips.push(ClipEntry { first_frame: 1, frame_count: 0, source: StringRef::default(), ..s.clips[0] });
         s.clips[2].strings_crc32 = crc32(b"run");
     });
     bad.shard("clip-order.rest", When::Verify, |s| s.clips.truncate(1));

@@ -58,7 +58,7 @@ struct Inner {
     starts: Vec<u64>,
     /// The number of frames before each shard, followed by the number of frames of all shards.
     frame_starts: Vec<u64>,
-    /// For each shard, the first shard whose class names it must have.
+    /// For each shard, the first shard whose class names and tracks it must have.
     kinds: Vec<usize>,
     frame_count: u64,
     io: Io,
@@ -86,7 +86,7 @@ fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
 }
 
 impl Inner {
-    /// Joins shards. For each shard, `kinds` contains the first shard whose class names it must have.
+    /// Joins shards. For each shard, `kinds` contains the first shard whose class names and tracks it must have.
     fn new(shards: Vec<Arc<Slot>>, kinds: Vec<usize>, io: Io) -> Result<Self> {
         if shards.is_empty() {
             return Err(Error::usage("there are no shards to open"));
@@ -97,9 +97,12 @@ impl Inner {
                 opened.prove_kind(first)?;
             }
         }
-        let opened = shards.iter().filter_map(|slot| slot.opened()?.tracks.as_ref());
-        // The track files of remote shards are opened when they are used.
-        track_file::joined(opened.filter_map(|file| Some((file.path.as_path(), file.opened()?))))?;
+        let all: Vec<_> = shards.iter().zip(&kinds).collect();
+        for of_kind in all.chunk_by(|(_, a), (_, b)| a == b) {
+            let opened = of_kind.iter().filter_map(|(slot, _)| slot.opened()?.tracks.as_ref());
+            // The track files of remote shards are opened when they are used.
+            track_file::joined(opened.filter_map(|file| Some((file.path.as_path(), file.opened()?))))?;
+        }
         let (mut starts, mut frame_starts, mut frame_count) = (vec![0], vec![0], 0);
         for shard in &shards {
             starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
@@ -274,7 +277,7 @@ impl Dataset {
         Dataset::one_after_another(parts, vec![0; shards])
     }
 
-    /// Like [`concat`](Self::concat), for data sets that may differ in their class names. [`classes`](Self::classes)
+    /// Like [`concat`](Self::concat), for data sets that may differ in their class names and tracks. [`classes`](Self::classes)
     /// and [`meta`](Self::meta) return those of the first data set.
     #[doc(hidden)]
     pub fn concat_of_any_classes(parts: &[Dataset]) -> Result<Self> {

@@ -5,6 +5,7 @@
 //! | MXNet RecordIO: [`mxnet`] | `.rec`, with `.idx` and `.lst` if present | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
 //! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | the same | everything |
 //! | WebDataset: [`webdataset`] | tar files, one sample per clip | the same | everything |
+//! | texts, as JSON lines: [`texts`] | one clip without frames per line | | |
 //! | folders of images: [`frames`] | one folder per clip | the same | everything |
 //! | LeRobot: [`lerobot`] | as inputs of a pack | Motion JPEG in MP4, Parquet | |
 //! | MosaicML MDS: [`mds`] | | shards, one sample per clip | |
@@ -62,6 +63,7 @@ pub mod preview;
 mod report;
 mod sink;
 mod text;
+pub mod texts;
 mod tracks;
 pub mod webdataset;
 

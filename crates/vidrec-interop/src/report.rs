@@ -65,6 +65,15 @@ impl ExportReport {
         ExportReport { clips, frames, files: written.files, bytes: written.bytes, ..ExportReport::default() }
     }
 
+    /// Counts this many clips as not exported, because they have no frames, and says so in a note.
+    pub(super) fn without_frames(mut self, clips: u64) -> Self {
+        if clips > 0 {
+            self.clips -= clips;
+            self.notes.push(format!("{clips} clips without frames are not in the export, which has no room for them"));
+        }
+        self
+    }
+
     /// Returns a note for the user about tracks that are not in the export; `None` if there are none.
     ///
     /// ```

@@ -95,7 +95,9 @@ impl<'a, 'f> Sink<'a, 'f> {
 
     /// Writes a clip. `place` names it in the report if it is skipped.
     pub fn add(&mut self, place: &str, clip: &ClipJson, pictures: &[Cow<'_, [u8]>], tracks: &[Track]) -> Result<()> {
-        let prepared = match self.pool.install(|| prepare(pictures, self.options)) {
+        let prepare = || prepare(pictures, self.options);
+        // A thread of the pool costs more than a clip without frames.
+        let prepared = match if pictures.is_empty() { Ok(Vec::new()) } else { self.pool.install(prepare) } {
             Ok(prepared) => prepared,
             Err(e) => return self.leave_out(place, e),
         };

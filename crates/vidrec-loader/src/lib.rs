@@ -23,6 +23,7 @@ mod jpeg_batch;
 pub mod kernel;
 mod mix;
 mod options;
+mod parts;
 mod require;
 mod state;
 mod tile_plan;

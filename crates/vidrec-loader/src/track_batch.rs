@@ -1,5 +1,6 @@
 //! The values of a track in a batch.
 
+use crate::parts::parts;
 use vidrec_format::allocation;
 use vidrec_format::error::Result;
 use vidrec_format::track::schema::TrackType;
@@ -165,22 +166,33 @@ pub struct TrackBatch {
     /// For texts, the start and the end of each text of each clip, in seconds from the time of the sample's current
     /// frame. They are equal if the track's timing is not `spans`. Empty for numbers.
     pub times: Vec<Vec<(f64, f64)>>,
+    /// With [`TrackWindow::dims`](super::TrackWindow::dims), how many numbers of each value of each clip are those of the track; 0
+    /// for a clip without the track. The others are 0. Empty without `dims`.
+    pub dims: Vec<u32>,
 }
 
 impl TrackBatch {
     /// An empty batch of a type.
     pub(super) fn empty(kind: TrackType) -> Self {
         let values = TrackData::empty(kind);
-        TrackBatch { values, shape: Vec::new(), mask: Vec::new(), mask_shape: Vec::new(), times: Vec::new() }
+        let (shape, mask, mask_shape, times, dims) = Default::default();
+        TrackBatch { values, shape, mask, mask_shape, times, dims }
     }
 
-    /// Sets the type, and the dimensions of the mask and of one value. Keeps the memory if the type stays the
+    /// Sets the type, the dimensions of the mask and of one value, and whether numbers are counted. Keeps the memory if the type stays the
     /// same. The contents are unspecified.
     ///
     /// # Errors
     ///
     /// There is no memory for it.
-    pub(super) fn reshape(&mut self, kind: TrackType, mask_shape: Vec<usize>, of_value: &[u32]) -> Result<()> {
+    pub(super) fn reshape(
+        &mut self,
+        kind: TrackType,
+        mask_shape: Vec<usize>,
+        of_value: &[u32],
+        has_dims: bool,
+    ) -> Result<()> {
+        self.dims.resize(mask_shape.first().copied().filter(|_| has_dims).unwrap_or(0), 0);
         let of_value = of_value.iter().map(|&side| side as usize);
         self.shape = mask_shape.iter().copied().chain(of_value).collect();
         self.mask_shape = mask_shape;
@@ -194,20 +206,17 @@ impl TrackBatch {
 
     /// The places of the samples, in order.
     pub(super) fn slots(&mut self) -> impl Iterator<Item = TrackSlot<'_>> {
-        let samples = self.mask_shape.first().copied().unwrap_or(0).max(1);
-        let each = (self.mask.len() / samples).max(1);
-        let masks = self.mask.chunks_mut(each);
+        let samples = self.mask_shape.first().copied().unwrap_or(0);
+        let masks = parts(&mut self.mask, samples);
         let (texts, numbers) = match &mut self.values {
             TrackData::Texts(texts) => (Some(texts), None),
             numbers => (None, Some(numbers.bytes_mut())),
         };
         let texts = texts.into_iter().flatten().zip(&mut self.times);
         let texts = texts.map(|(texts, times)| SlotValues::Texts { texts, times });
-        let numbers = numbers.into_iter().flat_map(move |bytes| {
-            let each = (bytes.len() / samples).max(1);
-            bytes.chunks_mut(each).map(SlotValues::Numbers)
-        });
-        texts.chain(numbers).zip(masks).map(|(values, mask)| TrackSlot { values, mask })
+        let numbers = numbers.into_iter().flat_map(move |bytes| parts(bytes, samples).map(SlotValues::Numbers));
+        let mut dims = self.dims.iter_mut();
+        texts.chain(numbers).zip(masks).map(move |(values, mask)| TrackSlot { values, mask, dims: dims.next() })
     }
 }
 
@@ -216,6 +225,8 @@ impl TrackBatch {
 pub(super) struct TrackSlot<'a> {
     pub values: SlotValues<'a>,
     pub mask: &'a mut [bool],
+    /// The number of numbers of a value, if they are counted.
+    pub dims: Option<&'a mut u32>,
 }
 
 /// The place of the sample's values.

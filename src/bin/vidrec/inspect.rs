@@ -263,8 +263,8 @@ fn render(o: &Overview<'_>) -> String {
 fn render_clip(c: &ClipReport<'_>) -> String {
     let label = c.label.map_or("no label".into(), |l| format!("label {l}"));
     let class = if c.class.is_empty() { String::new() } else { format!(" ({})", printable(&c.class)) };
-    let mut text =
-        format!("clip {}: {}\n{label}{class}, {}x{} pixels", c.clip, printable(&c.source), c.width, c.height);
+    let size = if c.frames.is_empty() { "no frames".into() } else { format!("{}x{} pixels", c.width, c.height) };
+    let mut text = format!("clip {}: {}\n{label}{class}, {size}", c.clip, printable(&c.source));
     if c.short {
         text += ", the source has fewer frames than requested";
     }
@@ -272,7 +272,9 @@ fn render_clip(c: &ClipReport<'_>) -> String {
     for (name, value) in plain_values(&c.attributes) {
         text += &format!("{}: {}\n", printable(name), printable(&value));
     }
-    text += "frame     seconds  source frame        offset     bytes       crc32\n";
+    if !c.frames.is_empty() {
+        text += "frame     seconds  source frame        offset     bytes       crc32\n";
+    }
     for f in &c.frames {
         let index = f.source_index.map_or("-".into(), |i| i.to_string());
         text += &format!(

@@ -1,6 +1,8 @@
-"""A blend for a video-language model: long videos with sound, short clips and pictures, in their own sizes, as patches in packed
-sequences, by budget, on any ranks."""
+"""A blend for a video-language model: long videos with sound, short clips, pictures and texts, in their own sizes, as patches in
+packed sequences, by budget, on any ranks."""
+import json
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -33,7 +35,10 @@ def sets(tmp_path_factory):
     vidrec.pack(root / "long-in", root / "long", frames="fps:2", size="original", audio=f"{SECOND}:opus")
     vidrec.pack(root / "short-in", root / "short", frames="all", size="original")
     vidrec.pack(root / "pictures-in", root / "pictures", images=True, size="original")
-    return {kind: root / kind for kind in ("long", "short", "pictures")}
+    (root / "texts.jsonl").write_text("".join(json.dumps({"text": f"the text {i}"}) + "\n" for i in range(7)))
+    command = [sys.executable, "-m", "vidrec", "import", "texts", root / "texts.jsonl", "-o", root / "texts"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return {kind: root / kind for kind in ("long", "short", "pictures", "texts")}
 
 
 def make(sets, **options):
@@ -41,7 +46,8 @@ def make(sets, **options):
         {
             "long": vidrec.Source(sets["long"], 0.25, frames=vidrec.AllFrames(max=16)),
             "short": vidrec.Source(sets["short"], 0.25, frames=vidrec.Run(4, stride=2)),
-            "pictures": vidrec.Source(sets["pictures"], 0.5, frames=1, flip=0.5),
+            "pictures": vidrec.Source(sets["pictures"], 0.25, frames=1, flip=0.5),
+            "texts": (sets["texts"], 0.25),
         },
         samples_per_epoch=48,
         window=8,
@@ -49,6 +55,7 @@ def make(sets, **options):
     options = {
         "batching": vidrec.TokenBudget(1200, patch=(2, 28, 28), buckets=[2, 4, 16]),
         "crop": vidrec.SmartResize(28, min_pixels=4 * 28 * 28, max_pixels=30 * 28 * 28),
+        "fields": ["text"],
         "tracks": {"audio": vidrec.track(steps=SECOND, missing="mask")},
         "dtype": "float32",
         "normalize": vidrec.CLIP,
@@ -64,12 +71,15 @@ def samples(batches):
     for batch in batches:
         patches = vlm.patchify(batch)
         assert len(patches.pixel_values_videos) == int(patches.cu_seqlens[-1]) <= 4 * 1200
+        grids = iter(patches.video_grid_thw.tolist())
+        assert len(patches.video_grid_thw) == len(patches.second_per_grid_ts) == len(batch) - batch.source_names.count("texts")
         for i, name in enumerate(batch.source_names):
             start, end = patches.cu_seqlens[i : i + 2].tolist()
-            grid = tuple(patches.video_grid_thw[i].tolist())
-            assert end - start == np.prod(grid)
+            # A text has no row.
+            grid = (0, 0, 0) if name == "texts" else tuple(next(grids))
+            assert end - start == np.prod(grid) and (batch.fields["text"][i] is None) == (name != "texts")
             heard = batch.tracks["audio"][i][batch.track_masks["audio"][i]]
-            facts = (name, int(batch.clips[i]), grid, batch.params[i].flip, heard.numpy().tobytes())
+            facts = (name, int(batch.clips[i]), grid, batch.fields["text"][i] or "", batch.params[i].flip, heard.numpy().tobytes())
             found.append((*facts, patches.pixel_values_videos[start:end].numpy().tobytes()))
     return found
 
@@ -77,8 +87,12 @@ def samples(batches):
 def test_one_loader_feeds_all_kinds(sets):
     found = samples(make(sets))
     names = [name for name, *_ in found]
-    assert {name: names.count(name) for name in sets} == {"long": 12, "short": 12, "pictures": 24}
-    for name, _, (time, rows, columns), flip, heard, _ in found:
+    assert {name: names.count(name) for name in sets} == dict.fromkeys(sets, 12)
+    first = next(clip for name, clip, *_ in sorted(found) if name == "texts")
+    for name, clip, (time, rows, columns), text, flip, heard, pixels in found:
+        if name == "texts":
+            assert text == f"the text {clip - first}" and not pixels and not heard
+            continue
         assert rows % 2 == 0 and columns % 2 == 0 and 16 <= rows * columns <= 120
         assert time == {"long": 8, "short": 2, "pictures": 1}[name]
         assert (len(heard) == 2 * SECOND) == (name == "long") and (len(heard) == 0) == (name != "long")
@@ -87,7 +101,7 @@ def test_one_loader_feeds_all_kinds(sets):
     tones = {clip: np.frombuffer(heard, np.int16) for name, clip, *_, heard, _ in found if name == "long"}
     peaks = {clip: int(np.abs(np.fft.rfft(tone)).argmax()) for clip, tone in tones.items()}
     assert sorted(peaks.values()) == [300, 400, 500]
-    assert len({grid for _, _, grid, *_ in found}) >= 5, "sizes differ"
+    assert len({grid for _, _, grid, *_ in found}) >= 6, "sizes differ"
 
 
 def test_ranks_share_it_and_others_go_on(sets):

@@ -101,3 +101,47 @@ def test_what_a_source_normalizes_has_the_form_of_the_others(example, data):
     refused("shape or type", tracks={"action": vidrec.track(steps=6, rate=10)})
     refused('track "state", and the loader has not', tracks={"state": vidrec.track()})
     refused("numbers for a value", tracks={"action": vidrec.track(steps=5, rate=10, normalize=vidrec.TrackNormalize(shift=(0.0,), scale=(1.0,)))})
+
+
+def test_robots_of_7_and_14_numbers_have_32_dimensions(tmp_path):
+    draw = np.random.default_rng(5)
+    actions, stats = {}, {}
+    for robot, (count, type_) in {"arm": (7, "f32"), "both arms": (14, "f64")}.items():
+        actions[robot] = [draw.normal(3.0, 2.0, (20, count)).astype(np.float32) for _ in range(3)]
+        rows = []
+        for episode, moves in enumerate(actions[robot]):
+            video = tmp_path / f"{robot}-{episode}.mkv"
+            source = "testsrc=size=32x32:rate=10:duration=2"
+            subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-c:v", "ffv1", "-pix_fmt", "yuv420p", video], check=True)
+            rows.append(json.dumps({"path": video.name, "episode": episode, "action": moves.tolist()}))
+        (tmp_path / f"{robot}.jsonl").write_text("\n".join(rows))
+        vidrec.pack(tmp_path / f"{robot}.jsonl", tmp_path / robot, frames="all", size="original", track=[f"action=action,frames,type={type_}"])
+        stats[robot] = vidrec.open(tmp_path / robot).track_stats(["action"])["action"].normalize("quantiles")
+
+    def loader(dims, **options):
+        tracks = {robot: {"action": vidrec.track(steps=5, rate=10, normalize=stats[robot], dims=dims)} for robot in stats}
+        mix = {robot: vidrec.Source(tmp_path / robot, 0.5, tracks=tracks[robot]) for robot in stats}
+        options = {"frames": vidrec.Windows(1, pad="zero"), "crop": 16, "fields": ["episode"], "seed": 2, **options}
+        own = {"action": vidrec.track(steps=5, rate=10, dims=dims)}
+        return vidrec.Loader(vidrec.mix(mix, samples_per_epoch=60, window=20), tracks=own, **options)
+
+    shown = dict.fromkeys(stats, 0)
+    for batch in loader(32, batch_size=4):
+        assert batch.tracks["action"].shape == (4, 5, 32) and str(batch.tracks["action"].dtype) == "torch.float32"
+        for i, robot in enumerate(batch.source_names):
+            shown[robot] += 1
+            count = {"arm": 7, "both arms": 14}[robot]
+            assert int(batch.track_dims["action"][i]) == count
+            values, there = batch.tracks["action"][i], batch.track_masks["action"][i]
+            assert not values[:, count:].any() and not values[~there].any()
+            (frame,) = batch.params[i].frames
+            expected = actions[robot][int(batch.fields["episode"][i])][frame : frame + 5]
+            assert there.tolist() == [True] * len(expected) + [False] * (5 - len(expected))
+            np.testing.assert_allclose(stats[robot].undo(values, dims=32)[there].numpy(), expected, atol=1e-4)
+    assert shown == {"arm": 30, "both arms": 30}
+    with pytest.raises(vidrec.UsageError, match="values of sources differ in shape or type.*dims"):
+        loader(None, batch_size=4)
+    with pytest.raises(vidrec.UsageError, match="dims is 10, and there is no room"):
+        loader(10, batch_size=4)
+    with pytest.raises(vidrec.UsageError, match="expected values of 32 numbers"):
+        stats["arm"].undo(np.zeros((2, 16)), dims=32)

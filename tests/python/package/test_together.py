@@ -1,8 +1,15 @@
 """Everything goes with everything: each pair of features of a loader gives the samples that one rank gets clip by clip,
 whatever the number of ranks and wherever a run is resumed. ``docs/reference/together.md`` says what does not."""
+import atexit
+import functools
 import itertools
+import json
 import os
 import re
+import shutil
+import subprocess
+import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -24,6 +31,21 @@ def mixed_own(ds):
     return vidrec.mix({"a": (ds[:8], 0.75), "b": own}, samples_per_epoch=12, window=4)
 
 
+def with_texts(ds):
+    """A mix with clips without frames."""
+    return vidrec.mix({"a": (ds, 0.75), "texts": (texts_path(), 0.25)}, samples_per_epoch=12, window=4)
+
+
+@functools.lru_cache(None)
+def texts_path():
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    (folder / "texts.jsonl").write_text("".join(json.dumps({"text": str(i), "episode": f"text {i}"}) + "\n" for i in range(5)))
+    command = [sys.executable, "-m", "vidrec", "import", "texts", folder / "texts.jsonl", "-o", folder / "texts"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return folder / "texts"
+
+
 class Packed:
     """A batch whose samples are patches in one sequence."""
 
@@ -42,6 +64,7 @@ class Packed:
 FEATURES = {
     "mix": {"source": mixed},
     "sources with options of their own": {"source": mixed_own},
+    "texts": {"source": with_texts},
     "remote data": {"is_remote": True},
     "cameras": {"cameras": vidrec.Cameras(["front", "wrist"])},
     "cameras with options of their own": {
@@ -55,8 +78,9 @@ FEATURES = {
     "padded windows": {"frames": vidrec.Windows(2, stride=2, past=1, pad="edge")},
     "views": {"frames": vidrec.Views(3, count=2)},
     "three crops": {"crop": vidrec.ThreeCrop(24)},
-    "tracks": {"tracks": {"action": vidrec.track()}},
-    "depth": {"tracks": {"depth": vidrec.track(follow="frames")}},
+    "tracks": {"tracks": {"action": vidrec.track(missing="mask")}},
+    "tracks in a fixed number of dimensions": {"tracks": {"action": vidrec.track(missing="mask", dims=5)}},
+    "depth": {"tracks": {"depth": vidrec.track(missing="mask", follow="frames")}},
     "fields": {"fields": ("episode",)},
     "weights": {"order": "weights"},
     "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
@@ -171,6 +195,8 @@ REFUSED = {
     ("mix", "homes"): ("a mix has an order of its own", "Each source has its own blocks."),
     ("sources with options of their own", "weights"): ("a mix has an order of its own", "They are a mix."),
     ("sources with options of their own", "homes"): ("a mix has an order of its own", "They are a mix."),
+    ("texts", "weights"): ("a mix has an order of its own", "They are in a mix."),
+    ("texts", "homes"): ("a mix has an order of its own", "They are in a mix."),
     ("a device", "decoded_cache"): ("choose one of decoded_cache and device", "The device decodes; it has `device_cache`."),
     ("a device", "JPEGs"): ("leave out output", "The device makes frames of the JPEGs."),
     ("a device", "your memory"): ("leave out output", "Frames are in memory of torch."),
@@ -180,8 +206,10 @@ REFUSED = {
     ("JPEGs", "patches"): ("the batch has JPEGs instead of frames", "Nothing is decoded."),
 }
 # What both say by the same option.
-SAME = {("weights", "homes"), ("JPEGs", "your memory"), ("tracks", "depth")}
-SAME |= {("mix", "sources with options of their own"), ("cameras", "cameras with options of their own")}
+SAME = {("weights", "homes"), ("JPEGs", "your memory")}
+SAME |= {pair for pair in itertools.combinations(("tracks", "tracks in a fixed number of dimensions", "depth"), 2)}
+SAME |= {pair for pair in itertools.combinations(("mix", "sources with options of their own", "texts"), 2)}
+SAME |= {("cameras", "cameras with options of their own")}
 SAME |= {pair for pair in itertools.combinations(("several sizes", "native sizes", "three crops"), 2)}
 SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "padded windows", "views"), 2)}
 PAIRS = [pair for pair in itertools.combinations(FEATURES, 2) if pair not in SAME]

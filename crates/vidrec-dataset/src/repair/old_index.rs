@@ -79,7 +79,7 @@ impl<'a> OldIndex<'a> {
                 Ok(clip) => clip,
                 Err(e) => return Some(e.in_clip(ordinal).to_string()),
             };
-            if clip.first_frame != next_frame || clip.frame_count == 0 {
+            if clip.first_frame != next_frame {
                 return Some(format!("clip {ordinal}: its frames do not follow those of the previous clip"));
             }
             next_frame += u64::from(clip.frame_count);
@@ -124,7 +124,7 @@ impl<'a> OldIndex<'a> {
 
     /// Returns the entry of a clip, if it is intact.
     pub fn clip(&self, ordinal: u64) -> Option<ClipEntry> {
-        self.index.as_ref()?.clip(self.bytes, ordinal).ok().filter(|clip| clip.frame_count > 0)
+        self.index.as_ref()?.clip(self.bytes, ordinal).ok()
     }
 
     /// Returns the entry of a frame, if it is intact.

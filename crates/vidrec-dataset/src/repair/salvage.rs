@@ -79,7 +79,9 @@ impl<'a> Salvage<'a> {
         let sha256: [u8; 32] = Sha256::digest(file).into();
         let by_index = old.binding.is_some_and(|b| b.sha256 == sha256);
         let by_list = listed.is_some_and(|shard| shard.sha256 == hex(&sha256));
-        let scan = if old.is_whole { Scan::default() } else { Scan::new(file) };
+        let said = [old.counts.map(|(clips, _)| clips), listed.map(|shard| shard.clips), Some(old.clip_entries)];
+        let clips = said.into_iter().flatten().max().unwrap_or(0);
+        let scan = if old.is_whole { Scan::default() } else { Scan::new(file, clips) };
         let is_foreign = old.meta.as_ref().map_or(scan.is_foreign(), Meta::has_foreign_records);
         Ok(Salvage {
             name,
@@ -302,14 +304,14 @@ impl<'a> Salvage<'a> {
         }
         let after = places.last().and_then(|&place| self.scan.found.get(place + 1));
         match after {
-            // Frames and clips before the next record must account for everything missing in between.
+            // The frames before that of the next record must account for everything missing in between. Clips in between may
+            // have no frames.
             Some(next) => {
-                let (clips, missing) = (next.header.clip().checked_sub(clip + 1), next.header.id.checked_sub(next_id));
-                clips.and_then(|clips| clips.checked_add(u64::from(next.header.frame()))) == missing
-                    && missing.is_some()
+                let missing = next.header.id.checked_sub(next_id);
+                next.header.clip() > clip && missing == Some(next.header.frame().into())
             }
             None => match self.listed {
-                Some(shard) => (clip.saturating_add(1), next_id) == (shard.clips, shard.frames),
+                Some(shard) => next_id == shard.frames,
                 None => self.ends_the_file(last),
             },
         }

@@ -34,13 +34,14 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Reads record after record. If none parses, it continues at the next magic word at a multiple of 4 bytes.
-    pub fn new(file: &[u8]) -> Self {
+    /// Reads record after record. If none parses, it continues at the next magic word at a multiple of 4 bytes. `clips` is the
+    /// number of clips as far as it is known, or 0.
+    pub fn new(file: &[u8], clips: u64) -> Self {
         let mut scan = Scan { gapless: true, ..Scan::default() };
         let mut at = 0;
         while at < file.len() {
             if let Some((header, end)) = parse(file, at) {
-                if is_possible(&header, file.len()) {
+                if is_possible(&header, file.len(), clips) {
                     scan.push(Found { offset: at as u64, header });
                 } else {
                     scan.gapless = false;
@@ -79,10 +80,13 @@ impl Scan {
     }
 }
 
-/// Whether a record in a file of this length can have these ids. Each clip and each frame before it needs a record.
-fn is_possible(header: &RecordHeader, length: usize) -> bool {
+/// Whether a record in a file of this length can have these ids. Each frame before it needs a record, and so does each clip,
+/// unless it is known that there are more clips, which then have no frames.
+fn is_possible(header: &RecordHeader, length: usize, clips: u64) -> bool {
     const LEAST_RECORD_BYTES: usize = recordio::PART_HEAD_BYTES + record_header::BYTES;
-    header.id < (length / LEAST_RECORD_BYTES) as u64 && header.clip() + u64::from(header.frame()) <= header.id
+    let (clip, frame) = (header.clip(), u64::from(header.frame()));
+    let has_room = clip + frame <= header.id || (clip < clips && frame <= header.id);
+    header.id < (length / LEAST_RECORD_BYTES) as u64 && has_room
 }
 
 /// Whether vidrec may have written a record with the header `next` somewhere after one with the header `before`.
@@ -124,14 +128,14 @@ mod tests {
     #[test]
     fn damage_costs_the_records_it_touches_and_no_others() {
         let whole = file(6);
-        let scan = Scan::new(&whole);
+        let scan = Scan::new(&whole, 0);
         assert!(scan.gapless && scan.found.len() == 6 && scan.by_clip.len() == 3);
         let size = whole.len() / 6;
         for at in 0..whole.len() {
             for bit in [0, 7] {
                 let mut bad = whole.clone();
                 bad[at] ^= 1 << bit;
-                let scan = Scan::new(&bad);
+                let scan = Scan::new(&bad, 0);
                 for i in (0..6).filter(|&i| i != at / size) {
                     let found = scan.found.iter().any(|f| f.offset == (i * size) as u64 && f.header.id == i as u64);
                     assert!(found, "record {i} after a flip at {at}");
@@ -143,28 +147,28 @@ mod tests {
     #[test]
     fn ids_of_another_program_are_told_from_damage() {
         let mut own = file(6);
-        assert!(!Scan::new(&own).is_foreign() && !Scan::new(&[]).is_foreign());
+        assert!(!Scan::new(&own, 0).is_foreign() && !Scan::new(&[], 0).is_foreign());
         let size = own.len() / 6;
         for at in [8 + 8, size + 8 + 16] {
             own[at] ^= 0x40;
-            assert!(!Scan::new(&own).is_foreign(), "{at}");
+            assert!(!Scan::new(&own, 0).is_foreign(), "{at}");
         }
         let mut foreign = Vec::new();
         for id in [4, 5, 0, 1, 2, 3] {
             let header = RecordHeader { flag: 0, label: 1.0, id, id2: 0 };
             recordio::append(&header.to_bytes(), &[7; 50], &mut foreign).unwrap();
         }
-        assert!(Scan::new(&foreign).is_foreign());
+        assert!(Scan::new(&foreign, 0).is_foreign());
     }
 
     #[test]
     fn files_of_heads_alone_are_walked_through_in_one_pass() {
         let head = |flag: u32, length: u32| [MAGIC.to_le_bytes(), (flag << 29 | length).to_le_bytes()].concat();
         for (flag, length) in [(0, 0), (0, 1 << 20), (1, 0), (1, 1 << 20), (2, 0), (3, 5)] {
-            let scan = Scan::new(&head(flag, length).repeat(1 << 15));
+            let scan = Scan::new(&head(flag, length).repeat(1 << 15), 0);
             assert!(scan.found.is_empty() && !scan.gapless);
         }
-        let scan = Scan::new(&[head(1, 0), head(2, 0).repeat(1 << 15)].concat().repeat(4));
+        let scan = Scan::new(&[head(1, 0), head(2, 0).repeat(1 << 15)].concat().repeat(4), 0);
         assert!(scan.found.is_empty());
     }
 }

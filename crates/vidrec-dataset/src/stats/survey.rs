@@ -84,11 +84,11 @@ impl Survey {
         self.number(Column::Rate, numbers.rate(clip));
         self.number(Column::BytesPerFrame, numbers.bytes_per_frame(clip));
         self.number(Column::Aspect, (clip.height() > 0).then(|| f64::from(clip.width()) / f64::from(clip.height())));
-        let size = match (clip.width(), clip.height()) {
-            (0, 0) => "varying".to_owned(),
-            (width, height) => format!("{width}×{height}"),
-        };
-        self.word(Column::Size, &size);
+        match (clip.width(), clip.height()) {
+            _ if clip.frame_count() == 0 => {}
+            (0, 0) => self.word(Column::Size, "varying"),
+            (width, height) => self.word(Column::Size, &format!("{width}×{height}")),
+        }
         self.attributes(clip.attributes()?);
         Ok(())
     }

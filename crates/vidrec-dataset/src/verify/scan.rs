@@ -180,7 +180,7 @@ impl ShardScan<'_, '_> {
     }
 
     fn clip(&mut self, c: u64, clip: &ClipEntry, counter: &mut Counter<'_, '_>) -> Result<()> {
-        if clip.first_frame != self.frames_seen || clip.frame_count == 0 {
+        if clip.first_frame != self.frames_seen {
             let e = Error::format("clip-order", "the clip's frames do not follow those of the previous clip")
                 .expected(format!("frames from {}", self.frames_seen))
                 .found(format!("{} frames from {}", clip.frame_count, clip.first_frame));

@@ -222,8 +222,8 @@ impl IndexWriter {
 /// Checks the description of a clip, and returns its label as stored.
 fn check_clip(clip: &ClipInfo, frames: u64) -> Result<i32> {
     let fault = |what: &str| Err(Error::usage(format!("{}: {what}", clip.source)));
-    if frames == 0 || frames > u64::from(limits::MAX_FRAMES_PER_CLIP) {
-        return fault("a clip needs at least 1 and at most 2^20 frames");
+    if frames > u64::from(limits::MAX_FRAMES_PER_CLIP) {
+        return fault("a clip has at most 2^20 frames");
     }
     if clip.width > limits::MAX_SIDE || clip.height > limits::MAX_SIDE {
         return fault("the frames are too large");

@@ -140,15 +140,16 @@ impl Writer {
         self.finished.iter_mut().flat_map(|s| &mut s.files).for_each(Temporary::keep);
     }
 
-    /// Appends a clip with its frames, in time order. The clip gets the next ordinal, counted from 0.
+    /// Appends a clip with its frames, in time order. The clip gets the next ordinal, counted from 0. A clip without frames,
+    /// such as one of text alone, has its label, its attributes and its tracks.
     ///
     /// If RecordIO's magic word would split a frame's record into two parts, the writer inserts one to three fill bytes
     /// into the JPEG header. Decoders ignore them, but the stored JPEG is that much longer.
     ///
     /// # Errors
     ///
-    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): there are no frames, the label is out of range or is not
-    /// that of the class, a frame is not a JPEG, or an earlier call failed.
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): the label is out of range or is not that of the
+    /// class, a frame is not a JPEG, or an earlier call failed.
     /// [`Limit`](vidrec_format::error::ErrorKind::Limit): the clip is too large.
     /// [`Io`](vidrec_format::error::ErrorKind::Io): from the file system.
     pub fn append(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>]) -> Result<()> {

@@ -27,7 +27,8 @@ use vidrec_store::disk::inside::Inside;
 /// Each clip gets all images of its folder as frames, in the natural order of their names: `img_9.jpg` comes
 /// before `img_10.jpg`. Hidden images and folders, whose names start with a dot, are ignored. If folders with
 /// images are inside other folders, the first folder level is the class. Otherwise there are no labels. If an
-/// export wrote a `clip.json`, that file supplies the rest, with the tracks whose files are beside it. A link that
+/// export wrote a `clip.json`, that file supplies the rest, with the tracks whose files are beside it; it may also say that a
+/// clip has no frames. A link that
 /// leads out of `root` is an error, unless [`outside`](ImportOptions::outside) is set.
 ///
 /// # Errors
@@ -50,6 +51,12 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
         let picture = |file: &PathBuf| text::read_bytes(file, limits::MAX_RECORD_BYTES).map(Cow::Owned);
         let pictures = files.iter().map(picture).collect::<Result<Vec<_>>>();
         let clip = clip(root, folder, &classes, options);
+        let clip = clip.and_then(|clip| match files.is_empty() && !clip.pts.is_empty() {
+            true => {
+                Err(Error::decode("the images of the clip are missing").file(root.join(source_name::to_path(folder))))
+            }
+            false => Ok(clip),
+        });
         let with_tracks = clip.and_then(|clip| Ok((read_tracks(root, folder, &clip, &check)?, clip)));
         match with_tracks.and_then(|(tracks, clip)| Ok((clip, pictures?, tracks))) {
             Ok((clip, pictures, tracks)) => {
@@ -80,7 +87,7 @@ fn read_tracks(root: &Path, folder: &str, clip: &ClipJson, check: &Check<'_>) ->
     clip.tracks.iter().map(track).collect()
 }
 
-/// Returns the folders that contain images, and their images. The paths of the folders are relative to `root`, as
+/// Returns the folders that contain images or a `clip.json`, and their images. The paths of the folders are relative to `root`, as
 /// names of sources.
 ///
 /// # Errors
@@ -96,9 +103,11 @@ fn folders(root: &Path, check: &Check<'_>) -> Result<Vec<(String, Vec<PathBuf>)>
             check(path)?;
         }
         let ending = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-        if entry.file_type().is_file() && matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png")) {
+        let is_picture = matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png"));
+        if entry.file_type().is_file() && (is_picture || entry.file_name() == CLIP_FILE) {
             let folder = path.parent().and_then(|p| p.strip_prefix(root).ok()).unwrap_or(Path::new(""));
-            folders.entry(source_name::of_path(folder)).or_default().push(path.to_owned());
+            let files = folders.entry(source_name::of_path(folder)).or_default();
+            files.extend(is_picture.then(|| path.to_owned()));
         }
     }
     for files in folders.values_mut() {

@@ -21,7 +21,7 @@ use vidrec_store::disk::{NewFile, NewFolder};
 /// A clip's id is its ordinal. Its metadata contains `label` (a class name, or a number as text), `id` (the
 /// source) and its attributes. Everything else is under the key `vidrec`, so that an import restores the same
 /// clip. A chunk has no room for tracks. They are files `tracks/CLIP.track.NAME.npy` or `.json`, with times in
-/// `tracks/CLIP.track.NAME.times.npy`.
+/// `tracks/CLIP.track.NAME.times.npy`. Nor has it room for clips without frames, which the report counts.
 ///
 /// # Errors
 ///
@@ -44,11 +44,17 @@ pub fn export(
     for (label, class) in (0u32..).zip(dataset.classes()) {
         labels.insert(class.clone(), label);
     }
+    let mut without_frames = 0;
     for (chunk, first) in (0..dataset.len()).step_by(clips_per_chunk as usize).enumerate() {
         let mut data = folder.file(format!("data_{chunk}.gulp"))?;
         let mut entries = Vec::new();
         for ordinal in first..dataset.len().min(first.saturating_add(clips_per_chunk)) {
             let clip = dataset.clip(ordinal)?;
+            if clip.frame_count() == 0 {
+                without_frames += 1;
+                counter.add(0, 0)?;
+                continue;
+            }
             let id = ordinal.to_string();
             let put = &mut |file: &str, bytes: &[u8]| folder.write_many(track_file(&id, file), bytes);
             let json = ClipJson::of(&clip, tracks::write_all(&clip, &stems, put)?)?;
@@ -66,7 +72,7 @@ pub fn export(
     }
     folder.write(LABELS_FILE, &serde_json::to_vec(&labels).unwrap_or_default())?;
     clip_json::write_meta(dataset, &mut folder)?;
-    Ok(ExportReport::new(dataset, folder.publish()?))
+    Ok(ExportReport::new(dataset, folder.publish()?).without_frames(without_frames))
 }
 
 fn write_frames(clip: &Clip<'_>, data: &mut NewFile) -> Result<Vec<[u64; 3]>> {

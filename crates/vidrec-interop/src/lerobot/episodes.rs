@@ -30,6 +30,10 @@ pub(super) fn of(dataset: &Dataset) -> Result<Episodes> {
     let mut alone = None;
     for clip in dataset.clips() {
         let clip = clip?;
+        if clip.frame_count() == 0 {
+            let e = Error::usage("the clip has no frames, which LeRobot does not allow").in_clip(clip.ordinal());
+            return Err(e.help("export a subset"));
+        }
         let attributes = clip.attributes()?.0;
         let text = |key: &str| match attributes.get(key) {
             Some(Value::String(text)) => Some(text.clone()),

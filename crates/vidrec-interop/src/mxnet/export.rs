@@ -29,7 +29,7 @@ use vidrec_store::disk::NewFolder;
 /// The record files of a remote data set are copied. Otherwise the links are hard links, so the folder stays valid
 /// if the data set is replaced or removed. On another file system they are symbolic links, and the report says so.
 /// With `replace`, the export replaces the folder of an earlier export in one step. The format has no room for
-/// tracks, so the report names them.
+/// tracks, so the report names them, nor for clips without frames, which it counts.
 ///
 /// # Errors
 ///
@@ -65,7 +65,8 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
         folder.write("all.idx", all.idx.as_bytes())?;
     }
     let tracks_left_out = track_names(dataset)?;
-    let mut report = ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) };
+    let report = ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) };
+    let mut report = report.without_frames(all.without_frames);
     if symbolic {
         report
             .notes
@@ -121,6 +122,8 @@ struct All {
     idx: String,
     records: u64,
     bytes: u64,
+    /// The number of clips without frames.
+    without_frames: u64,
     renamed: bool,
 }
 
@@ -132,6 +135,7 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
         let strings = shard.strings(&clip).map_err(|e| e.in_clip(c))?;
         let source = strings[0].replace(['\t', '\n', '\r'], " ");
         all.renamed |= source != strings[0];
+        all.without_frames += u64::from(clip.frame_count == 0);
         for t in 0..clip.frame_count {
             let frame = shard.frame_with(clip.first_frame + u64::from(t), clip.frames(), &mut buffer);
             let (entry, header, _) = frame.map_err(|e| e.in_clip(c).in_frame(t))?;

@@ -15,7 +15,7 @@ use vidrec_store::disk::NewFolder;
 ///
 /// It shows the frames at `fps` frames per second, regardless of their times. The frames are encoded a second
 /// time, so they differ from those that a training loop gets. The format has no room for tracks, including sound,
-/// so the report names them.
+/// so the report names them. Nor has it room for clips without frames, which the report counts.
 ///
 /// # Errors
 ///
@@ -29,14 +29,21 @@ pub fn export(dataset: &Dataset, out: &Path, fps: u32, progress: &mut ProgressFn
     let tracks_left_out = track_names(dataset)?;
     let mut folder = NewFolder::create(out)?;
     let mut decoder = Decoder::new()?;
+    let mut without_frames = 0;
     for clip in dataset.clips() {
         let clip = clip?;
+        if clip.frame_count() == 0 {
+            without_frames += 1;
+            counter.add(0, 0)?;
+            continue;
+        }
         let name = format!("{:06}.mp4", clip.ordinal());
         write(&clip, &folder.join(&name), fps, &mut decoder).map_err(|e| e.in_clip(clip.ordinal()))?;
         folder.adopt(&name)?;
         counter.add(clip.frame_count().into(), 0)?;
     }
-    Ok(ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) })
+    let report = ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) };
+    Ok(report.without_frames(without_frames))
 }
 
 fn write(clip: &Clip<'_>, path: &Path, fps: u32, decoder: &mut Decoder) -> Result<()> {

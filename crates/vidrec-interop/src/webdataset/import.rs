@@ -221,25 +221,26 @@ fn is_picture(ending: &str) -> bool {
 /// Returns the clip and the frames of a sample.
 fn clip<'a>(sample: &'a Sample, options: &ImportOptions) -> Result<(ClipJson, Vec<Cow<'a, [u8]>>)> {
     let mut frames: Vec<_> = sample.files.iter().filter(|(ending, _)| is_picture(ending)).collect();
-    if frames.is_empty() {
-        return Err(Error::decode("the sample has no images").expected(".jpg or .png files"));
-    }
     if frames.iter().all(|(ending, _)| number(ending).is_some()) {
         frames.sort_by_key(|(ending, _)| number(ending));
     }
-    let mut clip = ClipJson::named(sample.key.clone(), options.time_base);
+    let (mut clip, mut is_ours) = (ClipJson::named(sample.key.clone(), options.time_base), false);
     let json = sample.files.iter().find(|(ending, _)| last(ending) == "json" && !tracks::is_file(ending));
     if let Some((_, bytes)) = json {
         let value: Value =
             serde_json::from_slice(bytes).map_err(|e| Error::decode(format!("its .json is invalid: {e}")))?;
         match (ClipJson::from_value(&value), value) {
-            (Some(ours), _) => clip = ours,
+            (Some(ours), _) => (clip, is_ours) = (ours, true),
             (None, Value::Object(keys)) => {
                 keys.get("label").filter(|label| label.is_u64()).into_iter().for_each(|label| clip.set_label(label));
                 clip.attributes = JsonObject(keys);
             }
             (None, other) => drop(clip.attributes.0.insert("json".into(), other)),
         }
+    }
+    // An export of vidrec says so if a clip has no frames.
+    if frames.is_empty() && !(is_ours && clip.pts.is_empty()) {
+        return Err(Error::decode("the sample has no images").expected(".jpg or .png files"));
     }
     for (ending, bytes) in &sample.files {
         let text = || String::from_utf8_lossy(bytes).trim().to_owned();

@@ -14,13 +14,13 @@ impl Clock {
         Ok(self.ticks(clip)?.map_or(clip.frame_count(), |ticks| ticks.len() as u32))
     }
 
-    /// The stored frame on the screen at each tick. `None` without a rate: each stored frame is then a tick.
+    /// The stored frame on the screen at each tick. `None` without a rate or frames: each stored frame is then a tick.
     ///
     /// # Errors
     ///
     /// An index entry is damaged, or the rate is higher than that of the stored frames.
     pub fn ticks(self, clip: &Clip<'_>) -> Result<Option<Vec<u32>>> {
-        let Some(rate) = self.0 else { return Ok(None) };
+        let Some(rate) = self.0.filter(|_| clip.frame_count() > 0) else { return Ok(None) };
         let pts: Vec<i64> = clip.frame_entries()?.iter().map(|entry| entry.pts).collect();
         let stored = frames_per_second(&pts, clip.time_base());
         let (den, num) = rate.frame_seconds();

@@ -10,6 +10,9 @@ use vidrec_format::error::{Error, Result};
 /// No frame of `other` is within the mean time from one of its frames to the next, or its frames are not in order
 /// of time.
 pub(crate) fn together(clip: &Clip<'_>, frames: &[u32], other: &Clip<'_>) -> Result<Vec<u32>> {
+    if frames.is_empty() {
+        return Ok(Vec::new());
+    }
     let times: Vec<f64> = (0..other.frame_count()).map(|t| other.seconds(t)).collect::<Result<_>>()?;
     let refuse = |what: &str| Error::usage(what).in_clip(other.ordinal());
     let (Some(first), Some(last)) = (times.first(), times.last()) else { return Err(refuse("the clip has no frames")) };

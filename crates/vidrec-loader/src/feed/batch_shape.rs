@@ -23,7 +23,9 @@ impl BatchShape {
     pub fn new(options: &Settings, frames: u32, size: (u32, u32), exact: bool) -> Result<Self> {
         let (width, height) = size;
         let cameras = options.cameras.as_ref().map_or(1, |cameras| cameras.names.len() as u32);
-        let clips = options.batching.budget.map_or(options.batch_size, |budget| budget.clips(frames, size) / cameras);
+        // Clips without frames take nothing of a budget.
+        let budget = options.batching.budget.filter(|_| frames > 0);
+        let clips = budget.map_or(options.batch_size, |budget| budget.clips(frames, size) / cameras);
         if clips == 0 {
             let what = format!(
                 "loader option batching: even one clip of {frames} frames of {width}x{height} pixels does not fit"

@@ -42,7 +42,11 @@ impl Buckets {
         for shape in sizes.flat_map(|&size| lengths.iter().map(move |&frames| (frames, size))) {
             number(shape);
         }
-        let shape = |clip: Clip<'_>| shape(&clip, rules.of(clip.ordinal(), 0), lengths);
+        // Clips without frames have a bucket of their own, whatever the size.
+        let shape = |clip: Clip<'_>| match clip.frame_count() {
+            0 => Ok((0, options.pictures.size)),
+            _ => shape(&clip, rules.of(clip.ordinal(), 0), lengths),
+        };
         let of_clip = first().map(|clip| u16::try_from(number(shape(clip?)?)).map_err(|_| too_many()));
         let mut of_clip: Vec<u16> = of_clip.collect::<Result<_>>()?;
         if numbers.is_empty() {

@@ -115,13 +115,15 @@ impl Engine {
             samples_left_out: schedule.left_out(0),
             ..Counters::default()
         };
+        let of_sources = mix.as_ref().map_or(std::slice::from_ref(dataset), Mix::sources);
+        let tracks = TrackReader::find(of_sources, &options, frames)?;
         let mut engine = Engine {
             schedule,
             mix,
             episodes,
             specs,
             fields: FieldTypes::find(dataset, &options.fields, &workers)?,
-            tracks: TrackReader::find(dataset, &options, frames)?,
+            tracks,
             workers,
             decoded: None,
             device: OnceLock::new(),
@@ -255,9 +257,10 @@ impl Engine {
         let mut plan = self.schedule.batch(epoch, k)?;
         if !plan.shape.exact {
             let all = self.schedule.batch_of_all(epoch, k)?;
-            // A clip with a damaged index entry is an error when it is read. Until then, every rank ignores it.
-            let frames = all.seats.iter().map(|seat| self.specs.length(seat, plan.shape.frames).unwrap_or(0)).max();
-            plan.shape.frames = frames.unwrap_or(0).max(1);
+            // A clip with a damaged index entry is an error when it is read. Until then, every rank ignores it. A clip that
+            // replaces it has room for a frame.
+            let frames = all.seats.iter().map(|seat| self.specs.length(seat, plan.shape.frames).unwrap_or(1)).max();
+            plan.shape.frames = frames.unwrap_or(1);
         }
         if self.episodes.is_some() {
             plan.seats = plan.seats.iter().flat_map(|seat| self.with_cameras(seat)).collect();

@@ -25,7 +25,8 @@ pub(super) struct Episodes {
 
 impl Episodes {
     /// Reads the attributes of all clips, if there are cameras. Returns the data set of their clips. Episodes of two
-    /// sources of a mix differ, even if they have the same name.
+    /// sources of a mix differ, even if they have the same name. A clip without frames and camera is an episode that lacks
+    /// every camera.
     ///
     /// # Errors
     ///
@@ -36,29 +37,38 @@ impl Episodes {
         refuse_draws(dataset)?;
         let source_of = |clip: u64| mix.and_then(|mix| mix.place(clip)).map_or(0, |(source, _)| source);
         dataset.prefetch_all(Tables { clips: true, frames: false, strings: true })?;
-        let (mut episodes, mut names): (Vec<Vec<Option<u64>>>, Vec<String>) = Default::default();
+        // The first clip that was found of each episode, and those of the cameras.
+        let mut episodes: Vec<(u64, Vec<Option<u64>>)> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         // The number of each episode, by its source and name.
         let mut numbers: HashMap<(usize, String), usize> = HashMap::new();
         for clip in dataset.clips() {
             let clip = clip?;
-            let Some((camera, episode)) = camera_and_episode(&clip, cameras)? else { continue };
-            let number = *numbers.entry((source_of(clip.ordinal()), episode.clone())).or_insert_with(|| {
-                episodes.push(vec![None; cameras.names.len()]);
-                names.push(episode.clone());
+            let mut begin = |name: &str| {
+                episodes.push((clip.ordinal(), vec![None; cameras.names.len()]));
+                names.push(name.to_owned());
                 episodes.len() - 1
-            });
-            if let Some(before) = episodes[number][camera].replace(clip.ordinal()) {
+            };
+            let Some((camera, episode)) = camera_and_episode(&clip, cameras)? else {
+                if clip.frame_count() == 0 {
+                    begin("without frames");
+                }
+                continue;
+            };
+            let number =
+                *numbers.entry((source_of(clip.ordinal()), episode.clone())).or_insert_with(|| begin(&episode));
+            if let Some(before) = episodes[number].1[camera].replace(clip.ordinal()) {
                 let what = format!("episode {episode} has two clips of camera \"{}\"", cameras.names[camera]);
                 return Err(Error::usage(what).in_clip(clip.ordinal()).found(format!("clip {before} as well")));
             }
         }
         let mut clips = Vec::new();
         let mut ends = vec![0; mix.map_or(0, |mix| mix.sources().len())];
-        for (episode, name) in episodes.iter().zip(&names) {
-            // There is a first clip, because the episode would not exist without one.
-            let first = episode.iter().flatten().next().copied().unwrap_or_default();
+        for ((found, episode), name) in episodes.iter().zip(&names) {
+            let of_a_camera = episode.iter().flatten().next().copied();
+            let first = of_a_camera.unwrap_or(*found);
             for (clip, camera) in episode.iter().zip(&cameras.names) {
-                if clip.is_none() && cameras.missing == Missing::Error {
+                if clip.is_none() && of_a_camera.is_some() && cameras.missing == Missing::Error {
                     let e = Error::usage(format!("episode {name} has no clip of camera \"{camera}\"")).in_clip(first);
                     return Err(e.help("leave the episode out, or mask its missing frames: missing = mask"));
                 }

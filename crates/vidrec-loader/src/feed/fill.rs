@@ -14,6 +14,7 @@ use crate::batch::{Batch, BatchData};
 use crate::counters::add;
 use crate::kernel::{Kernel, PictureSlot, SampleType};
 use crate::options::{Dtype, Layout, OnBadFrame, Pictures};
+use crate::parts::parts;
 use crate::track_batch::TrackSlot;
 use vidrec_dataset::Io;
 use vidrec_format::error::{Error, ErrorKind, Result};
@@ -102,8 +103,7 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
 
 /// Reads the samples of a batch. Writes their pictures to `data`, and everything else to `batch`.
 fn pictures<S: SampleType>(engine: &Engine, plan: &BatchSeats, data: &mut [S], batch: &mut Batch) -> Result<()> {
-    let length = data.len() / plan.seats.len();
-    let mut slots: Vec<&mut [S]> = data.chunks_mut(length).collect();
+    let mut slots: Vec<&mut [S]> = parts(data, plan.seats.len()).collect();
     samples(engine, plan, &mut slots, batch)
 }
 
@@ -226,6 +226,9 @@ fn look(engine: &Engine, first: &SampleSpec<'_>, shape: &BatchShape, camera: u32
 /// Decodes the pictures in parallel.
 impl<S: SampleType> SampleSlot for &mut [S] {
     fn fill(&mut self, engine: &Engine, plan: &SampleSpec<'_>) -> Result<()> {
+        if plan.meant.is_empty() {
+            return Ok(());
+        }
         let kernel = plan.frame_size().map(|size| engine.specs.kernel(plan, size));
         let stop = Stop::current();
         let frame = |(t, slot): (usize, PictureSlot<'_, S>)| {

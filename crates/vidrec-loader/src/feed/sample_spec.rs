@@ -9,7 +9,7 @@ use crate::draw::{ColorDraw, DrawKey, Length, WindowPad, together, view};
 use crate::kernel::{Kernel, View, scale};
 use crate::options::{CamerasCrop, Pictures, Rules, Settings, ShortClips};
 use vidrec_dataset::{Clip, Dataset};
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::Result;
 use vidrec_jpeg::Scale;
 
 /// What all samples of a run have in common.
@@ -117,10 +117,7 @@ impl SampleSpecs {
         let rules = self.rules_of(seat);
         let ticks = rules.clock.ticks(&clip)?;
         let n = ticks.as_ref().map_or(clip.frame_count(), |ticks| ticks.len() as u32);
-        if n == 0 {
-            return Err(Error::usage("the clip has no frames").in_clip(seat.place.clip));
-        }
-        let (mut frames, mut meant) = among(rules, n, length, seat);
+        let (mut frames, mut meant) = if n == 0 { Chosen::default() } else { among(rules, n, length, seat) };
         meant.resize(length as usize, false);
         if let Some(ticks) = ticks {
             frames.iter_mut().for_each(|frame| *frame = ticks[*frame as usize]);

@@ -1,6 +1,6 @@
 //! The samples of a loader, counted from 0, and the clip and view of each.
 
-use super::unequal::{first_that_differs, unequal};
+use super::unequal::unequal;
 use crate::draw::{Clock, Length, Temporal};
 use crate::options::{Draws, Rules, ShortClips};
 use vidrec_dataset::{Dataset, Tables};
@@ -71,9 +71,12 @@ struct Count {
 }
 
 impl Count {
-    /// The number of samples of a clip of `n` frames, and whether the clip is short.
+    /// The number of samples of a clip of `n` frames, and whether the clip is short. A clip without frames is a sample.
     fn clip(&self, n: u32) -> (u64, bool) {
         let Length::Fixed(count) = self.frames else { return (1, false) };
+        if n == 0 {
+            return (1, false);
+        }
         let short = u64::from(n) < self.temporal.needs(count);
         let samples = if short && self.short == ShortClips::Skip { 0 } else { self.temporal.samples(n, count) };
         (samples, short)
@@ -111,11 +114,13 @@ impl Samples {
             short += source.short;
             all.push(source);
         }
-        let lengths = || all.iter().zip(rules).map(|(source, rules)| rules.longest(source.longest.max(1)));
-        let frames = lengths().max().unwrap_or(1);
+        // Sources without frames fit all others.
+        let with_frames = || all.iter().zip(rules).filter(|(source, _)| source.longest > 0 || source.len == 0);
+        let lengths = || with_frames().map(|(source, rules)| (rules.longest(source.longest.max(1)), source));
+        let frames = lengths().map(|(length, _)| length).max().unwrap_or(0);
         let is_any = rules.iter().any(|rules| matches!(rules.frames, Length::Any { .. }));
-        let first = lengths().next().unwrap_or(1);
-        let other = lengths().zip(&all).find(|(length, _)| *length != first);
+        let first = lengths().next().map_or(0, |(length, _)| length);
+        let other = lengths().find(|(length, _)| *length != first);
         if let Some((length, source)) = other.filter(|_| rules.iter().all(|rules| rules.frames == Length::Stored)) {
             let e = unequal(source.first_clip, first, length);
             return Err(e.also_help("give sources frames of their own, so that frame_mask says which frames they have"));
@@ -174,7 +179,6 @@ impl SourceSamples {
         match dataset.likely_frames_per_clip()? {
             Some(n) if !has_rate => space.count_one(&count, n, clips)?,
             _ if dataset.is_empty() => space.kind = Kind::Even(count.clip(0).0),
-            None if rules.frames == Length::Stored && !has_rate => return Err(first_that_differs(dataset)?),
             _ => space.count_each(&count, dataset, rules.clock)?,
         }
         let groups = match &space.kind {
@@ -211,7 +215,7 @@ impl SourceSamples {
             if short && count.short == ShortClips::Error {
                 return Err(count.refuse(ordinal, n));
             }
-            if count.frames == Length::Stored && ordinal > 0 && n != self.longest {
+            if count.frames == Length::Stored && n > 0 && self.longest > 0 && n != self.longest {
                 return Err(unequal(ordinal, self.longest, n));
             }
             self.longest = self.longest.max(n);

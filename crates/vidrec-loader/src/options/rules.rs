@@ -26,6 +26,7 @@ impl Rules {
     /// The number of frames of a sample of this clip, at most `most`.
     pub fn length(&self, clip: &Clip<'_>, most: u32) -> Result<u32> {
         Ok(match self.frames {
+            _ if clip.frame_count() == 0 => 0,
             Length::Fixed(frames) => frames.min(most),
             Length::Stored => self.clock.length(clip)?.min(most),
             Length::Any { most: own } => {

@@ -126,6 +126,10 @@ pub struct TrackWindow {
     /// frames of the sample, or the name of a camera, to do so as with its frames. Each pixel is that of the stored picture
     /// in which its center lies, so no value is blended with another. Default `None`: pictures come as stored.
     pub follow: Option<String>,
+    /// The number of numbers of a value in a batch, of type `f32`: after those of the track, which have one side and may be
+    /// normalized, come zeros. [`TrackBatch::dims`](crate::TrackBatch::dims) counts those of the track. With it, sources of a mix
+    /// may have values of other lengths and types. Default `None`: the shape and the type of the track.
+    pub dims: Option<u32>,
 }
 
 /// The maximum distance of a value from a frame in seconds: a year.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use vidrec::ProgressFn;
 use vidrec::interop::mxnet::Ids;
-use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, webdataset};
+use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, texts, webdataset};
 
 use crate::outcome::Failure;
 use crate::output::{bytes, count, printable};
@@ -31,6 +31,7 @@ enum Format {
     Gulp(Gulp),
     Webdataset(Webdataset),
     Frames(Frames),
+    Texts(Texts),
 }
 
 /// Import MXNet's record files, as im2rec.py, im2rec.cc and mxnet-videoio write them.
@@ -57,7 +58,7 @@ struct Mxnet {
     #[arg(short, long, required_unless_present = "in_place")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    how: How,
+    pictures: Pictures,
 }
 
 /// Import a folder of GulpIO chunks (data_0.gulp, meta_0.gmeta).
@@ -69,7 +70,7 @@ struct Gulp {
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
-    how: How,
+    pictures: Pictures,
 }
 
 /// Import WebDataset's tar files: one clip per sample, one frame per image.
@@ -82,7 +83,7 @@ struct Webdataset {
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
-    how: How,
+    pictures: Pictures,
 }
 
 /// Import folders of images: one clip per folder. If there are several folder levels, the first is the class.
@@ -97,14 +98,25 @@ struct Frames {
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
+    pictures: Pictures,
+}
+
+/// Import texts: one clip without frames per line of JSON. Every key of a line becomes an attribute of the clip, except label,
+/// a whole number or the name of a class.
+#[derive(clap::Args)]
+struct Texts {
+    /// Files of JSON lines, in order.
+    #[arg(required = true)]
+    file: Vec<PathBuf>,
+    /// The folder to make the data set in, or a location such as s3://bucket/texts.
+    #[arg(short, long)]
+    output: PathBuf,
+    #[command(flatten)]
     how: How,
 }
 
 #[derive(clap::Args)]
-struct How {
-    /// Import what is intact, and list the rest.
-    #[arg(long)]
-    salvage: bool,
+struct Pictures {
     /// Rewrite JPEGs so that crops can be decoded alone, which loads faster. The pixels stay the same, bit for bit.
     #[arg(long)]
     retile: bool,
@@ -117,6 +129,15 @@ struct How {
     /// Frames per second, such as 25 or 30000/1001, for sources without times. [default: times are ordinals]
     #[arg(long, value_parser = parse_fps)]
     fps: Option<(u32, u32)>,
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(clap::Args)]
+struct How {
+    /// Import what is intact, and list the rest.
+    #[arg(long)]
+    salvage: bool,
     /// Replace an existing data set.
     #[arg(long)]
     overwrite: bool,
@@ -136,17 +157,30 @@ fn parse_fps(text: &str) -> Result<(u32, u32), String> {
     positive(seconds).zip(positive(frames)).ok_or_else(|| "expected a number or a fraction such as 30000/1001".into())
 }
 
-impl How {
-    fn options(&self, overwrite: bool) -> ImportOptions {
+impl Pictures {
+    fn options(&self, how: &ImportOptions) -> ImportOptions {
         ImportOptions {
-            overwrite,
-            salvage: self.salvage,
             retile: self.retile,
             check: self.check,
             reencode: self.reencode,
             time_base: self.fps.unwrap_or((1, 1)),
-            ..ImportOptions::default()
+            ..how.clone()
         }
+    }
+
+    /// Makes the data set, as [`How::write`].
+    fn write(
+        &self,
+        output: &Path,
+        import: impl FnOnce(&Path, &ImportOptions) -> vidrec::Result<ImportReport>,
+    ) -> Result<ImportReport, Failure> {
+        self.how.write(output, |out, how| import(out, &self.options(how)))
+    }
+}
+
+impl How {
+    fn options(&self, overwrite: bool) -> ImportOptions {
+        ImportOptions { overwrite, salvage: self.salvage, ..ImportOptions::default() }
     }
 
     /// Makes the data set, wherever it is to be.
@@ -163,7 +197,7 @@ impl How {
 
 pub fn run(args: &Args) -> Run {
     let (how, out) = args.format.to();
-    let report = args.format.import(how, &mut how.progress.of("clips"))?;
+    let report = args.format.import(&mut how.progress.of("clips"))?;
     for left in &report.left_out {
         output::tell(format_args!("{}: skipped: {}", left.source, left.error));
     }
@@ -177,22 +211,26 @@ impl Format {
     /// How, and where to, unless it is in place.
     fn to(&self) -> (&How, Option<&PathBuf>) {
         match self {
-            Format::Mxnet(a) => (&a.how, a.output.as_ref()),
-            Format::Gulp(a) => (&a.how, Some(&a.output)),
-            Format::Webdataset(a) => (&a.how, Some(&a.output)),
-            Format::Frames(a) => (&a.how, Some(&a.output)),
+            Format::Mxnet(a) => (&a.pictures.how, a.output.as_ref()),
+            Format::Gulp(a) => (&a.pictures.how, Some(&a.output)),
+            Format::Webdataset(a) => (&a.pictures.how, Some(&a.output)),
+            Format::Frames(a) => (&a.pictures.how, Some(&a.output)),
+            Format::Texts(a) => (&a.how, Some(&a.output)),
         }
     }
 
-    fn import(&self, how: &How, progress: &mut ProgressFn<'_>) -> Result<ImportReport, Failure> {
+    fn import(&self, progress: &mut ProgressFn<'_>) -> Result<ImportReport, Failure> {
         match self {
             Format::Mxnet(a) => a.import(progress),
-            Format::Gulp(a) => how.write(&a.output, |out, how| gulp::import(&a.folder, out, how, progress)),
-            Format::Webdataset(a) => how.write(&a.output, |out, how| webdataset::import(&a.file, out, how, progress)),
-            Format::Frames(a) => how.write(&a.output, |out, how| {
+            Format::Gulp(a) => a.pictures.write(&a.output, |out, how| gulp::import(&a.folder, out, how, progress)),
+            Format::Webdataset(a) => {
+                a.pictures.write(&a.output, |out, how| webdataset::import(&a.file, out, how, progress))
+            }
+            Format::Frames(a) => a.pictures.write(&a.output, |out, how| {
                 let how = ImportOptions { outside: a.outside, ..how.clone() };
                 frames::import(&a.folder, out, &how, progress)
             }),
+            Format::Texts(a) => a.how.write(&a.output, |out, how| texts::import(&a.file, out, how, progress)),
         }
     }
 }
@@ -217,9 +255,9 @@ impl Mxnet {
         mxnet.frames_per_clip = self.frames_per_clip;
         mxnet.ids = self.ids;
         match &self.output {
-            Some(out) => self.how.write(out, |out, how| mxnet::import(&records, out, how, &mxnet, progress)),
+            Some(out) => self.pictures.write(out, |out, how| mxnet::import(&records, out, how, &mxnet, progress)),
             None => {
-                let how = self.how.options(self.how.overwrite);
+                let how = self.pictures.options(&self.pictures.how.options(self.pictures.how.overwrite));
                 Ok(mxnet::import_in_place(&records, how.overwrite, how.time_base, &mxnet, progress)?)
             }
         }

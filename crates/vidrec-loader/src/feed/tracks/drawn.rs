@@ -33,9 +33,16 @@ impl<'a> Drawn<'a> {
         self.places.iter().map(|t| t.map(|t| frame_ns(self.clip, t)).transpose()).collect()
     }
 
-    /// The time of the current frame.
+    /// The time of the current frame; 0 if the clip has no frames.
     pub fn current_ns(&self) -> Result<Option<i64>> {
-        self.current.map(|t| frame_ns(self.clip, t)).transpose()
+        self.time_of(self.current)
+    }
+
+    fn time_of(&self, frame: Option<u32>) -> Result<Option<i64>> {
+        match frame {
+            None if self.clip.frame_count() == 0 => Ok(Some(0)),
+            frame => frame.map(|t| frame_ns(self.clip, t)).transpose(),
+        }
     }
 
     /// The times from which windows count, and whether each is that of a frame that was asked for.
@@ -43,7 +50,7 @@ impl<'a> Drawn<'a> {
         let one = match anchor {
             TrackAnchor::Each => return Ok(self.times()?.into_iter().zip(self.meant.iter().copied()).collect()),
             TrackAnchor::Current => self.current_ns()?,
-            TrackAnchor::Last => self.frames.last().map(|&t| frame_ns(self.clip, t)).transpose()?,
+            TrackAnchor::Last => self.time_of(self.frames.last().copied())?,
         };
         Ok(vec![(one, true)])
     }

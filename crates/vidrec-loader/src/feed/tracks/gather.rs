@@ -28,17 +28,35 @@ macro_rules! blend {
 
 blend!(f32, f64, i16, i32, i64, u8, u16);
 
-/// Copies the picked values as they are stored, and zeros for missing ones. Copies consecutive values at once.
-pub(super) fn stored(schema: &TrackSchema, all: &Values<'_>, picks: &[Option<Pick>], mut out: &mut [u8]) -> Result<()> {
+/// Copies the picked values as they are stored, and zeros for missing ones. Copies consecutive values at once. A value has
+/// `dims` numbers in `out`: its own, and then zeros.
+pub(super) fn stored(
+    schema: &TrackSchema,
+    all: &Values<'_>,
+    picks: &[Option<Pick>],
+    dims: usize,
+    mut out: &mut [u8],
+) -> Result<()> {
     let each = schema.value_bytes().unwrap_or(1) as usize;
+    let room = each / schema.numbers_per_value().max(1) * dims;
     let follows = |a: &Option<Pick>, b: &Option<Pick>| match (a, b) {
         (Some(a), Some(b)) => b.at == a.at + 1,
         (a, b) => a.is_none() && b.is_none(),
     };
     for run in picks.chunk_by(follows) {
-        let (to, rest) = out.split_at_mut_checked(run.len() * each).ok_or_else(no_room)?;
+        let (to, rest) = out.split_at_mut_checked(run.len() * room).ok_or_else(no_room)?;
         match run.first().copied().flatten() {
-            Some(first) => to.copy_from_slice(values(&all.bytes, all.place(first.at), run.len(), each)?),
+            Some(first) => {
+                let from = values(&all.bytes, all.place(first.at), run.len(), each)?;
+                if each == room {
+                    to.copy_from_slice(from);
+                } else {
+                    for (to, from) in to.chunks_exact_mut(room).zip(from.chunks_exact(each)) {
+                        to[..each].copy_from_slice(from);
+                        to[each..].fill(0);
+                    }
+                }
+            }
             None => to.fill(0),
         }
         out = rest;
@@ -83,20 +101,22 @@ pub(super) fn from_le(kind: TrackType, out: &mut [u8]) {
     }
 }
 
-/// Interpolates between the picked values and normalizes them: `f64` for `f64`, otherwise `f32`. Writes zeros for
-/// missing ones.
+/// Interpolates between the picked values and normalizes them: to `f64` or `f32`. Writes zeros for missing ones. A value has
+/// `dims` numbers in `out`: its own, and then zeros.
 pub(super) fn computed(
     schema: &TrackSchema,
     all: &Values<'_>,
     picks: &[Option<Pick>],
     normalize: Option<&TrackNormalize>,
+    (dims, kind): (usize, TrackType),
     out: &mut [u8],
 ) -> Result<()> {
     let normal = |place: usize, x: f64| normalize.map_or(x, |normalize| normalize.apply(place, x));
     let narrow = |place: usize, x: f64| normal(place, x) as f32;
-    let each = schema.numbers_per_value();
+    let each = (schema.numbers_per_value(), dims);
     match schema.kind {
-        TrackType::F64 => between::<f64, f64>(all, each, picks, typed(out)?, normal),
+        TrackType::F64 if kind == TrackType::F64 => between::<f64, f64>(all, each, picks, typed(out)?, normal),
+        TrackType::F64 => between::<f64, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::F32 => between::<f32, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::I16 => between::<i16, f32>(all, each, picks, typed(out)?, narrow),
         TrackType::I32 => between::<i32, f32>(all, each, picks, typed(out)?, narrow),
@@ -109,13 +129,15 @@ pub(super) fn computed(
 
 fn between<T: Blend, F: TrackNumber>(
     all: &Values<'_>,
-    each: usize,
+    (each, dims): (usize, usize),
     picks: &[Option<Pick>],
     out: &mut [F],
     round: impl Fn(usize, f64) -> F,
 ) -> Result<()> {
     let numbers = numbers::<T>(&all.bytes);
-    for (to, pick) in out.chunks_exact_mut(each).zip(picks) {
+    for (to, pick) in out.chunks_exact_mut(dims).zip(picks) {
+        let (to, zeros) = to.split_at_mut_checked(each).ok_or_else(no_room)?;
+        zeros.fill(F::zeroed());
         match *pick {
             None => to.fill(F::zeroed()),
             Some(Pick { at, toward: 0.0, .. }) => {

@@ -7,7 +7,7 @@ mod look;
 mod times;
 mod wanted;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::sample_spec::SampleSpec;
 use crate::options::{Settings, TrackWindow};
@@ -25,34 +25,36 @@ use wanted::Wanted;
 pub(super) struct TrackReader(Vec<Vec<Wanted>>);
 
 impl TrackReader {
-    /// Finds the tracks of each source in the schemas of all shards, for samples of at most `length` frames.
+    /// Finds the tracks in the schemas of each source, for samples of at most `length` frames. A source that lacks a track
+    /// has the schema of another one.
     ///
     /// # Errors
     ///
     /// The data set does not have a track, an option makes no sense for its type or timing, or sources differ in the shape
     /// or type of the values of a sample.
-    pub fn find(dataset: &Dataset, options: &Settings, length: u32) -> Result<Self> {
-        let sources = &options.tracks;
-        if sources.iter().all(BTreeMap::is_empty) {
+    pub fn find(sources: &[Dataset], options: &Settings, length: u32) -> Result<Self> {
+        if options.tracks.iter().all(BTreeMap::is_empty) {
             return Ok(TrackReader(vec![Vec::new()]));
         }
-        let known = dataset.tracks()?;
-        let of_source = |tracks: &BTreeMap<String, TrackWindow>| -> Result<Vec<Wanted>> {
+        let known = sources.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?;
+        let size = options.pictures.size;
+        let of_source = |(source, tracks): (usize, &BTreeMap<String, TrackWindow>)| -> Result<Vec<Wanted>> {
+            let in_order = || sources.iter().zip(&known).skip(source).chain(sources.iter().zip(&known).take(source));
             let wanted = |(name, window): (&String, &TrackWindow)| {
-                let wanted = wanted(dataset, &known, name, window, options)?;
-                wanted.sample_bytes(length as usize, options.pictures.size).map(|_| wanted)
+                let wanted = wanted(in_order(), name, window, options)?;
+                wanted.sample_bytes(length as usize, size).map(|_| wanted)
             };
             tracks.iter().map(wanted).collect()
         };
-        let all: Vec<Vec<Wanted>> = sources.iter().map(of_source).collect::<Result<_>>()?;
-        let size = options.pictures.size;
+        let all: Vec<Vec<Wanted>> = options.tracks.iter().enumerate().map(of_source).collect::<Result<_>>()?;
         let form = |wanted: &Wanted| (wanted.kind(), wanted.dimensions(length as usize), wanted.value_shape(size));
         for (first, other) in all.iter().skip(1).flat_map(|other| all[0].iter().zip(other)) {
             if form(first) != form(other) {
                 let name = &first.schema.name;
                 let e =
                     Error::usage(format!("loader option tracks[{name:?}]: values of sources differ in shape or type"));
-                return Err(e.expected(format!("{:?}", form(first))).found(format!("{:?}", form(other))));
+                let e = e.expected(format!("{:?}", form(first))).found(format!("{:?}", form(other)));
+                return Err(e.help("dims fills values of other lengths with zeros, and makes all of them f32"));
             }
         }
         Ok(TrackReader(all))
@@ -88,7 +90,7 @@ impl TrackReader {
         }
         for ((_, track), wanted) in tracks.iter_mut().zip(self.form()) {
             let mask_shape = std::iter::once(samples).chain(wanted.dimensions(length as usize)).collect();
-            track.reshape(wanted.kind(), mask_shape, &wanted.value_shape(size))?;
+            track.reshape(wanted.kind(), mask_shape, &wanted.value_shape(size), wanted.has_dims())?;
         }
         Ok(())
     }
@@ -109,19 +111,21 @@ impl TrackReader {
 /// What a sample shows of the frames of the camera of this number.
 type LookOf<'a> = &'a dyn Fn(u32) -> Result<Option<Look>>;
 
-fn wanted(
-    dataset: &Dataset,
-    known: &[TrackSchema],
+/// The track of the first of these data sets that has it.
+fn wanted<'a>(
+    mut sources: impl Iterator<Item = (&'a Dataset, &'a Vec<TrackSchema>)> + Clone,
     name: &str,
     window: &TrackWindow,
     options: &Settings,
 ) -> Result<Wanted> {
-    let Some(schema) = known.iter().find(|schema| schema.name == name) else {
-        let names: Vec<&str> = known.iter().map(|schema| schema.name.as_str()).collect();
+    let all = sources.clone();
+    let found = sources.find_map(|(dataset, known)| Some((dataset, known.iter().find(|schema| schema.name == name)?)));
+    let Some((dataset, schema)) = found else {
+        let names: BTreeSet<&str> = all.flat_map(|(_, known)| known).map(|schema| schema.name.as_str()).collect();
         let e = Error::usage(format!("loader option tracks: the data set has no track {name:?}"));
         return Err(match names.is_empty() {
             true => e.help("none of its clips has tracks"),
-            false => e.expected(format!("one of {}", names.join(", "))),
+            false => e.expected(format!("one of {}", names.into_iter().collect::<Vec<_>>().join(", "))),
         });
     };
     let follows = window.followed(options.cameras.as_ref(), schema)?;

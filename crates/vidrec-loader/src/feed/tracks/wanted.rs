@@ -90,6 +90,14 @@ impl Wanted {
                 );
             }
         }
+        if let Some(dims) = options.dims
+            && (is_text || schema.shape.len() != 1 || schema.shape[0] > dims)
+        {
+            return refuse(
+                &format!("dims is {dims}, and there is no room for a value"),
+                "give dims to a track of numbers whose values have one side, and at most so many numbers",
+            );
+        }
         if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
             return refuse("there are no values between two spans", "omit how");
         }
@@ -130,7 +138,7 @@ impl Wanted {
 
     /// The shape of a value in a batch whose pictures have this width and height.
     pub fn value_shape(&self, size: (u32, u32)) -> Vec<u32> {
-        let mut shape = self.schema.shape.clone();
+        let mut shape = self.options.dims.map_or_else(|| self.schema.shape.clone(), |dims| vec![dims]);
         if let ([height, width, ..], Some(_)) = (&mut shape[..], self.follows) {
             (*width, *height) = size;
         }
@@ -167,9 +175,20 @@ impl Wanted {
         }
     }
 
+    /// The shape of a value in a batch.
+    pub fn value_shape(&self) -> Vec<u32> {
+        self.options.dims.map_or_else(|| self.schema.shape.clone(), |dims| vec![dims])
+    }
+
+    /// Whether the values of a sample are counted, because zeros follow them.
+    pub fn has_dims(&self) -> bool {
+        self.options.dims.is_some()
+    }
+
     /// The type of the values in a batch.
     pub fn kind(&self) -> TrackType {
         match self.schema.kind {
+            _ if self.has_dims() => TrackType::F32,
             TrackType::F64 => TrackType::F64,
             _ if self.is_computed() => TrackType::F32,
             kind => kind,
@@ -178,7 +197,8 @@ impl Wanted {
 
     /// Whether values are not simply those that are stored.
     fn is_computed(&self) -> bool {
-        self.options.how == TrackHow::Linear || self.options.normalize.is_some()
+        let is_other = self.has_dims() && self.schema.kind != TrackType::F32;
+        self.options.how == TrackHow::Linear || self.options.normalize.is_some() || is_other
     }
 
     /// Writes a sample's values of the track to its place in the batch, and fills all of that place.
@@ -207,6 +227,9 @@ impl Wanted {
                 .in_clip(drawn.clip.ordinal());
             return Err(e.in_track(name).expected(self.schema.words()).found(track.schema().words()));
         }
+        if let Some(dims) = &mut slot.dims {
+            **dims = self.schema.numbers_per_value() as u32;
+        }
         match &mut slot.values {
             SlotValues::Texts { texts, times } => {
                 track.prove()?;
@@ -226,13 +249,15 @@ impl Wanted {
                 // its own.
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
+                let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
                 if let Some(look) = look {
                     gather::seen(&self.schema, &values, &picks, &look, out)?;
                     gather::from_le(self.schema.kind, out);
                 } else if self.is_computed() {
-                    gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), out)?;
+                    let form = (dims, self.kind());
+                    gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), form, out)?;
                 } else {
-                    gather::stored(&self.schema, &values, &picks, out)?;
+                    gather::stored(&self.schema, &values, &picks, dims, out)?;
                     gather::from_le(self.schema.kind, out);
                 }
                 slot.mask
@@ -348,6 +373,7 @@ impl Wanted {
             return meant.map(|t| frame_ns(drawn.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
         }
         let part = match window {
+            None if drawn.clip.frame_count() == 0 => Some((i64::MIN, i64::MAX)),
             None => {
                 let of_frames = drawn.times()?;
                 of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
@@ -367,6 +393,7 @@ impl Wanted {
 /// Fills the place of a sample that does not have a track.
 fn nothing(slot: &mut TrackSlot<'_>) {
     slot.mask.fill(false);
+    slot.dims.iter_mut().for_each(|dims| **dims = 0);
     match &mut slot.values {
         SlotValues::Numbers(out) => out.fill(0),
         SlotValues::Texts { texts, times } => {

@@ -68,7 +68,7 @@ class IndexFile {
     };
     const pool = this.sections.get("STRS").length;
     if (entry.strings.some(({ begin, length }) => begin + length > pool)) throw new Damaged(`${this.name}: a string of clip ${ordinal} is not in the pool`);
-    const isRight = entry.frames > 0 && entry.first + entry.frames <= this.frames && entry.unit > 0 && entry.per > 0;
+    const isRight = entry.first + entry.frames <= this.frames && entry.unit > 0 && entry.per > 0;
     if (!isRight) throw new Damaged(`${this.name}: the entry of clip ${ordinal} is wrong`);
     return entry;
   }
