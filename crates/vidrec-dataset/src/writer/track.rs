@@ -216,8 +216,6 @@ impl Track {
             return Err(wrong("it does not have one time for each value").expected(count).found(list.len()));
         }
         let mut bytes = self.values.to_bytes().ok_or_else(|| Error::limit("the texts are longer than 4 GiB"))?;
-        let coded = self.coded(&schema, &bytes, &lists);
-        push_times(&mut bytes, &lists);
         let coded = self.coded(&schema, facts.rate, &bytes, &lists)?;
         push_times(&mut bytes, &lists);
         if let Some((coding, coded)) = coded.filter(|(_, coded)| coded.len() < bytes.len()) {

@@ -175,11 +175,6 @@ impl Wanted {
         }
     }
 
-    /// The shape of a value in a batch.
-    pub fn value_shape(&self) -> Vec<u32> {
-        self.options.dims.map_or_else(|| self.schema.shape.clone(), |dims| vec![dims])
-    }
-
     /// Whether the values of a sample are counted, because zeros follow them.
     pub fn has_dims(&self) -> bool {
         self.options.dims.is_some()
