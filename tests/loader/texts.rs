@@ -107,7 +107,7 @@ fn a_batch_of_texts_alone_has_no_frames() {
         Frames::windows(2),
         Frames::run(2).with_short(ShortClips::Skip),
     ] {
-        let options = LoaderOptions { frames: frames.clone(), ..options(3, (8, 8)) };
+        let options = LoaderOptions { frames, ..options(3, (8, 8)) };
         let loader = Loader::new(&open(&set), options.clone()).unwrap();
         assert_eq!((loader.shape(), loader.batch_bytes()), ([3, 0, 3, 8, 8], 0), "{frames:?}");
         let batches: Vec<Batch> = loader.iter(0).unwrap().map(|batch| batch.unwrap().into_batch()).collect();
