@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{Hash, Hasher};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,10 @@ impl Hub {
     /// Makes a folder the newest commit, and returns its name.
     pub fn commit(&self, folder: &Path) -> String {
         let mut state = self.state();
-        let commit = format!("{:040x}", 0xabcd + state.commits.len());
+        // Two servers in one process must not have the same commit, because their lists would have the same place.
+        let mut digest = std::hash::DefaultHasher::new();
+        (folder, state.commits.len()).hash(&mut digest);
+        let commit = format!("{:040x}", digest.finish());
         state.commits.push((commit.clone(), folder.to_owned()));
         commit
     }

@@ -21,11 +21,15 @@ const AT_ONCE: usize = 8;
 
 /// The copy, which goes when this does.
 #[derive(Debug)]
-pub(crate) struct EpisodesCopy(PathBuf);
+pub(crate) struct EpisodesCopy {
+    folder: PathBuf,
+    /// While it is open, no other process has a copy of this data set.
+    _list: Arc<ObjectList>,
+}
 
 impl EpisodesCopy {
     /// Copies the data set whose objects are these. Returns `None` if it is none of LeRobot.
-    pub(super) fn of(list: &ObjectList, storage: &Storage) -> Result<Option<Self>> {
+    pub(super) fn of(list: &Arc<ObjectList>, storage: &Storage) -> Result<Option<Self>> {
         let (mut objects, mut is_one) = (Vec::new(), false);
         list.each(&mut |object| {
             is_one |= object.name == LEROBOT_INFO;
@@ -38,14 +42,15 @@ impl EpisodesCopy {
             return Ok(None);
         }
         let location = list.location();
-        let copy = EpisodesCopy(own_folder_for(None, &location.join(LEROBOT_INFO))?);
+        let folder = own_folder_for(None, &location.join(LEROBOT_INFO))?;
+        let copy = EpisodesCopy { folder, _list: Arc::clone(list) };
         let remote = Remote::new(&Storage { cache: None, ..storage.clone() })?;
         in_order(objects.len(), AT_ONCE, |i| copy.add(&remote, location, &objects[i]))?;
         Ok(Some(copy))
     }
 
     pub fn folder(&self) -> &Path {
-        &self.0
+        &self.folder
     }
 
     fn add(&self, remote: &Arc<Remote>, location: &Path, object: &ListedObject) -> Result<()> {
@@ -53,8 +58,8 @@ impl EpisodesCopy {
         if !name.components().all(|part| matches!(part, Component::Normal(_))) {
             return Err(Error::usage("no file of this machine can have this name").file(location).found(&object.name));
         }
-        let to = self.0.join(name);
-        let parent = to.parent().unwrap_or(&self.0);
+        let to = self.folder.join(name);
+        let parent = to.parent().unwrap_or(&self.folder);
         fs::create_dir_all(parent).map_err(|e| Error::io("create the folder", parent, e))?;
         let file = Opening::start(remote, &places::below(location, name), object.bytes == 0)?;
         let (file, mut out, mut buffer, mut at) = (file.finish()?, AtomicFile::create(&to)?, Vec::new(), 0);
@@ -72,6 +77,6 @@ impl EpisodesCopy {
 impl Drop for EpisodesCopy {
     fn drop(&mut self) {
         // What stays does no harm: the next pack of this data set writes it again.
-        let _ = whole_folder::remove(&self.0, &[]);
+        let _ = whole_folder::remove(&self.folder, &[]);
     }
 }

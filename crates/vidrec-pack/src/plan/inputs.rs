@@ -243,7 +243,7 @@ impl Gathered {
     /// Adds a remote video, or the videos below a location that ends with a slash.
     fn add_remote(&mut self, location: &Path, options: &InputOptions) -> Result<()> {
         if is_remote_folder(location) {
-            let list = ObjectList::of(location, options)?;
+            let list = Arc::new(ObjectList::of(location, options)?);
             if let Some(copy) = EpisodesCopy::of(&list, &options.storage)? {
                 let root = options.root.clone().or_else(|| Some(location.to_owned()));
                 if self.add_episodes(copy.folder(), &InputOptions { root, ..options.clone() })? {
