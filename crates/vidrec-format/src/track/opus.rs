@@ -250,6 +250,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
         #[test]
         fn no_bytes_make_it_panic(
             rate in 0..RATES.len(),
