@@ -280,7 +280,7 @@ fn a_single_shard_has_its_tracks() {
     let path = set(&dir.path().join("set"));
     for ending in ["vidx", "rec"] {
         let shard = Dataset::open(file(&path, 1, ending)).unwrap();
-        assert_eq!(shard.clip(1).unwrap().tracks().unwrap().all().unwrap().len(), 3);
+        assert_eq!(shard.clip(1).unwrap().tracks().unwrap().all().unwrap().len(), 4);
     }
     // As a version that knows no tracks lists it.
     let listing = fs::read_to_string(path.join("dataset.json")).unwrap();

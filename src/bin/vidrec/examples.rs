@@ -68,6 +68,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("import frames", &["vidrec import frames jpegs -o train", "vidrec import frames jpegs -o train --retile"]),
+    ("import texts", &["vidrec import texts captions.jsonl -o texts", "vidrec import texts a.jsonl b.jsonl -o texts"]),
     ("export mxnet", &["vidrec export mxnet train -o for-mxnet", "vidrec export mxnet train -o for-mxnet --json"]),
     (
         "export gulp",

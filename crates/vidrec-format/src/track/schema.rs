@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::picture::Form;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::words::words;
@@ -113,7 +112,8 @@ impl TrackSchema {
     /// Whether a value is a picture: numbers of type `u8` or `u16` with the shape `[height, width]`, or
     /// `[height, width, channels]` with at most 4 channels.
     pub fn is_picture(&self) -> bool {
-        Form::of(self).is_some()
+        let is_whole = matches!(self.kind, TrackType::U8 | TrackType::U16);
+        is_whole && matches!(self.shape[..], [_, _] | [_, _, 1..=4])
     }
 
     /// Checks this schema by itself. The error says what is wrong.

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cameras, TrackNormalize};
+use super::TrackNormalize;
 use crate::require::require;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::track::schema::TrackSchema;
 use vidrec_format::words::words;
 use vidrec_sampler::Rate;
 
@@ -122,7 +121,7 @@ pub struct TrackWindow {
     pub missing: Missing,
     /// The normalization of numbers. Default `None`: they are as stored.
     pub normalize: Option<TrackNormalize>,
-    /// For tracks of [pictures](TrackSchema::is_picture), such as depth: `frames`, to crop, resize and mirror them as the
+    /// For tracks of [pictures](vidrec_format::track::schema::TrackSchema::is_picture), such as depth: `frames`, to crop, resize and mirror them as the
     /// frames of the sample, or the name of a camera, to do so as with its frames. Each pixel is that of the stored picture
     /// in which its center lies, so no value is blended with another. Default `None`: pictures come as stored.
     pub follow: Option<String>,
@@ -173,23 +172,6 @@ impl TrackWindow {
             require(all_fit, &format!("{option}.times"), format_args!("{times:?}"), "one or more numbers of seconds")?;
         }
         Ok(())
-    }
-
-    /// The number of the camera whose frames a track of this schema follows.
-    pub(crate) fn followed(&self, cameras: Option<&Cameras>, schema: &TrackSchema) -> Result<Option<u32>> {
-        let Some(follow) = &self.follow else { return Ok(None) };
-        let option = format!("loader option tracks[{:?}].follow", schema.name);
-        if !schema.is_picture() || self.how == TrackHow::Linear || self.normalize.is_some() {
-            let e = Error::usage(format!("{option}: only pictures as they are stored can follow frames"));
-            let e = e.expected("u8 or u16 of shape [height, width] or [height, width, channels]").found(schema.words());
-            return Err(e.help("omit follow; with it, omit how=linear and normalize"));
-        }
-        let names = cameras.map_or(&[][..], |cameras| &cameras.names);
-        let number = names.iter().position(|name| name == follow).or((follow == "frames").then_some(0));
-        number.map(|number| Some(number as u32)).ok_or_else(|| {
-            let e = Error::usage(format!("{option}: there is no such camera")).found(follow);
-            e.expected(format!("\"frames\" or the name of a camera: {}", names.join(", ")))
-        })
     }
 
     /// The start and end of the window in nanoseconds.

@@ -5,7 +5,7 @@ use vidrec_format::error::{Error, Result};
 
 /// What a sample shows of its frames.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::feed) struct Look {
+pub struct Look {
     /// The part of a frame in its pixels: left, top, width, height.
     window: [f64; 4],
     flip: bool,

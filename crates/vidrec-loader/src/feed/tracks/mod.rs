@@ -10,7 +10,7 @@ mod wanted;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::sample_spec::SampleSpec;
-use crate::options::{Settings, TrackWindow};
+use crate::options::{Cameras, Settings, TrackHow, TrackWindow};
 use crate::track_batch::{TrackBatch, TrackSlot};
 use drawn::Drawn;
 pub(super) use look::Look;
@@ -128,8 +128,25 @@ fn wanted<'a>(
             false => e.expected(format!("one of {}", names.into_iter().collect::<Vec<_>>().join(", "))),
         });
     };
-    let follows = window.followed(options.cameras.as_ref(), schema)?;
+    let follows = followed(window, options.cameras.as_ref(), schema)?;
     Wanted::new(dataset, schema.clone(), window.clone(), follows)
+}
+
+/// The number of the camera whose frames a track of this schema follows.
+fn followed(window: &TrackWindow, cameras: Option<&Cameras>, schema: &TrackSchema) -> Result<Option<u32>> {
+    let Some(follow) = &window.follow else { return Ok(None) };
+    let option = format!("loader option tracks[{:?}].follow", schema.name);
+    if !schema.is_picture() || window.how == TrackHow::Linear || window.normalize.is_some() {
+        let e = Error::usage(format!("{option}: only pictures as they are stored can follow frames"));
+        let e = e.expected("u8 or u16 of shape [height, width] or [height, width, channels]").found(schema.words());
+        return Err(e.help("omit follow; with it, omit how=linear and normalize"));
+    }
+    let names = cameras.map_or(&[][..], |cameras| &cameras.names);
+    let number = names.iter().position(|name| name == follow).or((follow == "frames").then_some(0));
+    number.map(|number| Some(number as u32)).ok_or_else(|| {
+        let e = Error::usage(format!("{option}: there is no such camera")).found(follow);
+        e.expected(format!("\"frames\" or the name of a camera: {}", names.join(", ")))
+    })
 }
 
 /// The places of each of `samples` samples, in all tracks.
