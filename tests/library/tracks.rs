@@ -7,8 +7,8 @@ use std::process::Command;
 use proptest::prelude::*;
 use vidrec::edit::{self, EditOptions, RatioSplit, Relabeling, Selection, SplitBy};
 use vidrec::{
-    ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, Sharding, Track, TrackCoding, TrackTimes, TrackTiming,
-    TrackType, TrackValues, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
+    ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, Sharding, SoundCoding, Track, TrackCoding, TrackTimes,
+    TrackTiming, TrackType, TrackValues, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
 };
 
 use crate::common::jpeg;
@@ -59,6 +59,12 @@ fn wave() -> Vec<i16> {
     (0..4200).map(|i| (i % 97 * (i % 31) * 8 - 9000) as i16).collect()
 }
 
+/// The same in Opus.
+fn speech() -> Track {
+    let numbers: Vec<i16> = (0..9000).map(|i| (f64::from(i % 400 * (i % 400)).sin() * 3000.0) as i16).collect();
+    Track { name: "speech".into(), coding: SoundCoding::Opus { kilobits: Some(16) }, ..sound(&numbers) }
+}
+
 /// Four clips of two frames in two shards: with two tracks, none, one without values, and three.
 fn set(dir: &Path) -> PathBuf {
     let mut writer = writer(dir);
@@ -67,7 +73,7 @@ fn set(dir: &Path) -> PathBuf {
     append(&mut writer, "b/1.mp4", &frames(2, 1), &[]).unwrap();
     writer.next_shard().unwrap();
     append(&mut writer, "a/2.mp4", &frames(2, 2), &[caption(&[])]).unwrap();
-    let all = [sound(&wave()), caption(&["x"]), state(&[5.0, 6.0, 7.0, 8.0], 2)];
+    let all = [sound(&wave()), speech(), caption(&["x"]), state(&[5.0, 6.0, 7.0, 8.0], 2)];
     append(&mut writer, "b/3.mp4", &frames(2, 3), &all).unwrap();
     writer.finish().unwrap();
     dir.to_owned()
@@ -125,14 +131,31 @@ fn blocks_of_sound_are_a_flac_file() {
 }
 
 #[test]
+fn sound_that_opus_cannot_have_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = writer(&dir.path().join("set"));
+    let times = TrackTimes::Rate { first_ns: 0, rate: (44_100, 1) };
+    for (track, found) in [
+        (Track { times, ..speech() }, "44100/1"),
+        (Track { shape: vec![6], ..speech() }, "[6]"),
+        (Track { values: TrackValues::I32(vec![0; 600]), ..speech() }, "i32"),
+    ] {
+        let e = append(&mut writer, "a", &frames(1, 0), &[track]).unwrap_err().to_string();
+        assert!(e.contains("cannot be stored as Opus") && e.contains("48000") && e.contains(found), "{e}");
+    }
+}
+
+#[test]
 fn tracks_are_read_as_they_were_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = set(&dir.path().join("set"));
     let set = proven(&path);
     let names: Vec<_> = set.tracks().unwrap().into_iter().map(|track| track.name).collect();
-    assert_eq!(names, ["caption", "sound", "state"]);
+    assert_eq!(names, ["caption", "sound", "speech", "state"]);
     let heard = set.clip(3).unwrap().track("sound").unwrap().unwrap();
     assert_eq!((heard.coding(), &heard.numbers::<i16>().unwrap()[..]), (TrackCoding::Flac, &wave()[..]));
+    let speech = set.clip(3).unwrap().track("speech").unwrap().unwrap();
+    assert_eq!((speech.coding(), speech.len(), speech.rate()), (TrackCoding::Opus, 9000, Some((5, (16_000, 1)))));
     for io in [Io::Map, Io::Read, Io::ReadUncached] {
         let set = Dataset::open_with(&path, io).unwrap();
         let clip = set.clip(0).unwrap();
