@@ -7,8 +7,8 @@ use std::process::Command;
 use proptest::prelude::*;
 use vidrec::edit::{self, EditOptions, RatioSplit, Relabeling, Selection, SplitBy};
 use vidrec::{
-    ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, Sharding, Track, TrackCoding, TrackTimes, TrackTiming,
-    TrackType, TrackValues, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
+    ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, Sharding, SoundCoding, Track, TrackCoding, TrackTimes,
+    TrackTiming, TrackType, TrackValues, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
 };
 
 use crate::common::jpeg;
@@ -66,7 +66,13 @@ fn depth() -> Track {
     Track { name: "depth".into(), values, shape: vec![20, 30], times, ..Track::default() }
 }
 
-/// Four clips of two frames in two shards: with two tracks, none, one without values, and four.
+/// The same in Opus.
+fn speech() -> Track {
+    let numbers: Vec<i16> = (0..9000).map(|i| (f64::from(i % 400 * (i % 400)).sin() * 3000.0) as i16).collect();
+    Track { name: "speech".into(), coding: SoundCoding::Opus { kilobits: Some(16) }, ..sound(&numbers) }
+}
+
+/// Four clips of two frames in two shards: with two tracks, none, one without values, and five.
 fn set(dir: &Path) -> PathBuf {
     let mut writer = writer(dir);
     append(&mut writer, "a/0.mp4", &frames(2, 0), &[state(&[1.0, 2.0, 3.0, 4.0], 2), caption(&["up", "größer"])])
@@ -74,7 +80,7 @@ fn set(dir: &Path) -> PathBuf {
     append(&mut writer, "b/1.mp4", &frames(2, 1), &[]).unwrap();
     writer.next_shard().unwrap();
     append(&mut writer, "a/2.mp4", &frames(2, 2), &[caption(&[])]).unwrap();
-    let all = [sound(&wave()), caption(&["x"]), state(&[5.0, 6.0, 7.0, 8.0], 2), depth()];
+    let all = [sound(&wave()), speech(), caption(&["x"]), state(&[5.0, 6.0, 7.0, 8.0], 2), depth()];
     append(&mut writer, "b/3.mp4", &frames(2, 3), &all).unwrap();
     writer.finish().unwrap();
     dir.to_owned()
@@ -132,12 +138,27 @@ fn blocks_of_sound_are_a_flac_file() {
 }
 
 #[test]
+fn sound_that_opus_cannot_have_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = writer(&dir.path().join("set"));
+    let times = TrackTimes::Rate { first_ns: 0, rate: (44_100, 1) };
+    for (track, found) in [
+        (Track { times, ..speech() }, "44100/1"),
+        (Track { shape: vec![6], ..speech() }, "[6]"),
+        (Track { values: TrackValues::I32(vec![0; 600]), ..speech() }, "i32"),
+    ] {
+        let e = append(&mut writer, "a", &frames(1, 0), &[track]).unwrap_err().to_string();
+        assert!(e.contains("cannot be stored as Opus") && e.contains("48000") && e.contains(found), "{e}");
+    }
+}
+
+#[test]
 fn tracks_are_read_as_they_were_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = set(&dir.path().join("set"));
     let set = proven(&path);
     let names: Vec<_> = set.tracks().unwrap().into_iter().map(|track| track.name).collect();
-    assert_eq!(names, ["caption", "depth", "sound", "state"]);
+    assert_eq!(names, ["caption", "depth", "sound", "speech", "state"]);
     let heard = set.clip(3).unwrap().track("sound").unwrap().unwrap();
     assert_eq!((heard.coding(), &heard.numbers::<i16>().unwrap()[..]), (TrackCoding::Flac, &wave()[..]));
     let seen = set.clip(3).unwrap().track("depth").unwrap().unwrap();
@@ -145,6 +166,8 @@ fn tracks_are_read_as_they_were_written() {
         (seen.coding(), TrackValues::U16(seen.numbers().unwrap().into_owned())),
         (TrackCoding::Png, depth().values)
     );
+    let speech = set.clip(3).unwrap().track("speech").unwrap().unwrap();
+    assert_eq!((speech.coding(), speech.len(), speech.rate()), (TrackCoding::Opus, 9000, Some((5, (16_000, 1)))));
     for io in [Io::Map, Io::Read, Io::ReadUncached] {
         let set = Dataset::open_with(&path, io).unwrap();
         let clip = set.clip(0).unwrap();
@@ -280,7 +303,7 @@ fn a_single_shard_has_its_tracks() {
     let path = set(&dir.path().join("set"));
     for ending in ["vidx", "rec"] {
         let shard = Dataset::open(file(&path, 1, ending)).unwrap();
-        assert_eq!(shard.clip(1).unwrap().tracks().unwrap().all().unwrap().len(), 4);
+        assert_eq!(shard.clip(1).unwrap().tracks().unwrap().all().unwrap().len(), 5);
     }
     // As a version that knows no tracks lists it.
     let listing = fs::read_to_string(path.join("dataset.json")).unwrap();

@@ -85,6 +85,26 @@ fn coded() -> Tracks {
     Tracks { schema, clips: vec![vec![new(0, 1, &mono), new(1, 2, &stereo)], vec![raw, new(1, 2, &[])]], gap: 0 }
 }
 
+/// A block of Opus at 48 kHz: two packets, for the 20 ms before a tone and for its first 700 values.
+const OPUS: &str = "7832800908422d14daf5d3a270242da37b097a1b7c567753329f683dd3f8a7fb39c906573afda1cecce1f2f002d463e52bcb25b8783b830713fb5313971e8dc148e6abe3c343326e61b1f08af6fa3139bc12f92699de376fdb2d970811eac8527e9e6067e6acfcdc571b4fdf2dda8696c2";
+
+/// Sound in Opus, and the same track as it is in another clip.
+fn in_opus() -> Tracks {
+    let schema = schema(&[track("sound", "i16", &[], "rate")]);
+    let rate = [48_000, 1];
+    let raw = Track { rate, count: 2, bytes: le(&[5i16, -5], i16::to_le_bytes), ..Track::default() };
+    Tracks { schema, clips: vec![vec![opus_track(700, &opus_block())], vec![raw]], gap: 0 }
+}
+
+fn opus_block() -> Vec<u8> {
+    (0..OPUS.len() / 2).map(|i| u8::from_str_radix(&OPUS[2 * i..2 * i + 2], 16).unwrap()).collect()
+}
+
+fn opus_track(count: u64, block: &[u8]) -> Track {
+    let list = [block.len() as u32, crc32(block)].map(u32::to_le_bytes).concat();
+    Track { number: 2 << 16, count, bytes: [&list, block].concat(), rate: [48_000, 1], first_ns: 7 }
+}
+
 /// The same shard with the tracks in `bytes`.
 fn bound(mut shard: Shard, bytes: &[u8]) -> Shard {
     let sha256 = Sha256::digest(bytes).into();
@@ -105,6 +125,9 @@ pub fn good(files: &mut Files) {
     }
     for (name, bytes) in folder(coded()) {
         files.insert(format!("good/coded-sound/{name}"), bytes);
+    }
+    for (name, bytes) in folder(in_opus()) {
+        files.insert(format!("good/sound-in-opus/{name}"), bytes);
     }
 }
 
@@ -178,6 +201,7 @@ pub fn bad(bad: &mut Bad) {
     bad_ends(bad);
     bad_places(bad);
     bad_blocks(bad);
+    bad_packets(bad);
     bad_values(bad);
 }
 
@@ -295,7 +319,7 @@ fn bad_places(bad: &mut Bad) {
     directory(bad, "overflow", 0, 20, u32::MAX);
     directory(bad, "count", 0, 28, 1 << 30);
     directory(bad, "rate", 0, 40, 1);
-    directory(bad, "coding", 0, 0, 2 << 16);
+    directory(bad, "coding", 0, 0, 3 << 16);
     directory(bad, "coded", 0, 0, 1 << 16);
     bad.track_file("track-directory.end", Use, Seal::Entries, |file| file.add(file.table + 8, 1));
     bad.track_file("track-crc", Use, Seal::Directories, |file| file.flip(file.track(0, 0)));
@@ -328,6 +352,23 @@ fn bad_blocks(bad: &mut Bad) {
     let head = &flac::encode(&[5], 1, 0)[..8];
     bad.tracks("track-coding.kind", When::Use, framed(1, &[head, &[2 << 1, 0, 5, 0, 0]].concat()));
     bad.tracks("track-coding.bits", When::Use, framed(1, &[head, &[1, 0, 0, 0x80, 5, 0, 0]].concat()));
+}
+
+fn bad_packets(bad: &mut Bad) {
+    let changed = |count: u64, change: &dyn Fn(&mut Vec<u8>)| {
+        let (mut tracks, mut block) = (in_opus(), opus_block());
+        change(&mut block);
+        tracks.clips[0][0] = opus_track(count, &block);
+        tracks.file().bytes
+    };
+    bad.tracks("track-coding.opus-count", When::Use, changed(961, &|_| {}));
+    bad.tracks("track-coding.opus-cut", When::Use, changed(700, &|block| block.truncate(block.len() - 1)));
+    bad.tracks("track-coding.opus-long", When::Use, changed(700, &|block| block.push(0)));
+    bad.tracks("track-coding.opus-frames", When::Use, changed(700, &|block| block[0] |= 1));
+    bad.tracks("track-coding.opus-10-ms", When::Use, changed(700, &|block| block[0] ^= 8));
+    let mut tracks = in_opus();
+    tracks.clips[0][0].rate = [44_100, 1];
+    bad.tracks("track-directory.opus-rate", When::Use, tracks.file().bytes);
 }
 
 fn bad_values(bad: &mut Bad) {

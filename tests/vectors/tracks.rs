@@ -156,8 +156,12 @@ impl File {
         u64::from_le_bytes(self.bytes[at..at + 8].try_into().unwrap())
     }
 
+    fn u32_at(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.bytes[at..at + 4].try_into().unwrap())
+    }
+
     fn count(&self, block: usize) -> usize {
-        u32::from_le_bytes(self.bytes[block..block + 4].try_into().unwrap()) as usize
+        self.u32_at(block) as usize
     }
 
     fn seal(&mut self, from: Seal) {
@@ -167,8 +171,12 @@ impl File {
                 for i in (0..self.count(block).min(9)).filter(|_| from <= Seal::Tracks) {
                     let (at, entry) = (self.track(clip, i), self.entry(clip, i));
                     let (length, count) = (self.u64(entry + 16) as usize, self.u64(entry + 24) as usize);
-                    let is_coded = self.bytes[entry + 2] == 1;
-                    let summed = if is_coded { length.min(8 * count.div_ceil(4096)) } else { length };
+                    let each = match self.bytes[entry + 2] {
+                        1 => Some(4096),
+                        2 => Some((self.u32_at(entry + 40) as usize / 2).max(1)),
+                        _ => None,
+                    };
+                    let summed = each.map_or(length, |each| length.min(8 * count.div_ceil(each)));
                     let crc = crc32(&self.bytes[at..at + summed]);
                     self.u32(entry + 4, crc);
                 }
