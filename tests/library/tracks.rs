@@ -314,7 +314,7 @@ fn a_single_shard_has_its_tracks() {
         .iter_mut()
         .for_each(|s| drop(s.as_object_mut().unwrap().remove("track_file")));
     fs::write(path.join("dataset.json"), json.to_string()).unwrap();
-    assert_eq!(proven(&path).tracks().unwrap().len(), 3);
+    assert_eq!(proven(&path).tracks().unwrap().len(), 5);
 }
 
 #[test]

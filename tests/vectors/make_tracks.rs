@@ -105,6 +105,53 @@ fn opus_track(count: u64, block: &[u8]) -> Track {
     Track { number: 2 << 16, count, bytes: [&list, block].concat(), rate: [48_000, 1], first_ns: 7 }
 }
 
+/// A PNG file with these chunks beside `IHDR` and `IEND`. Its rows are not compressed.
+fn png(head: &[u8], chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+    let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (name, data) in [(b"IHDR", head)].iter().chain(chunks).chain(&[(b"IEND", &[][..])]) {
+        bytes.extend((data.len() as u32).to_be_bytes());
+        bytes.extend([&name[..], data].concat());
+        bytes.extend(crc32(&[&name[..], data].concat()).to_be_bytes());
+    }
+    bytes
+}
+
+/// Rows as a stream of zlib.
+fn stored(rows: &[u8]) -> Vec<u8> {
+    let (mut a, mut b) = (1u32, 0u32);
+    rows.iter().for_each(|&byte| (a, b) = ((a + u32::from(byte)) % 65_521, (a + u32::from(byte) + b) % 65_521));
+    let length = rows.len() as u16;
+    let head = [&[0x78, 1, 1][..], &length.to_le_bytes(), &(!length).to_le_bytes()].concat();
+    [&head, rows, &((b << 16) | a).to_be_bytes()].concat()
+}
+
+/// The header of a PNG file of three columns and two rows.
+fn head(bits: u8, color: u8) -> Vec<u8> {
+    vec![0, 0, 0, 3, 0, 0, 0, 2, bits, color, 0, 0, 0]
+}
+
+/// Depth and colors of two frames, the colors with times.
+fn pictures() -> Tracks {
+    let schema = schema(&[track("depth", "u16", &[2, 3], "frames"), track("color", "u8", &[2, 3, 3], "times")]);
+    let list = |blocks: &[Vec<u8>], times: &[i64]| {
+        let ends = (0..blocks.len()).map(|i| blocks[..=i].concat().len() as u32);
+        let list: Vec<u8> =
+            ends.zip(blocks).flat_map(|(end, block)| [end, crc32(block)]).flat_map(u32::to_le_bytes).collect();
+        [list, le(times, i64::to_le_bytes), blocks.concat()].concat()
+    };
+    // Each row after the first is filtered: by the one above, and by the number before.
+    let deep = [vec![0, 1, 0, 0, 2, 255, 255, 2, 0, 1, 0, 1, 0, 1], vec![1, 9, 9, 0, 1, 0, 1, 4, 0, 1, 0, 1, 0, 1]];
+    let depth: Vec<Vec<u8>> = deep.iter().map(|rows| png(&head(16, 0), &[(b"IDAT", &stored(rows))])).collect();
+    let rows: Vec<u8> = [&[3][..], &[7; 9], &[0], &[200; 9]].concat();
+    let (first, rest) = (stored(&rows)[..5].to_vec(), stored(&rows)[5..].to_vec());
+    let color = png(&head(8, 2), &[(b"IDAT", &first), (b"IDAT", &rest)]);
+    let new =
+        |number: u32, bytes: Vec<u8>, count| Track { number: number | (3 << 16), count, bytes, ..Track::default() };
+    let clip = vec![new(0, list(&depth, &[]), 2), new(1, list(&[color.clone(), color], &[-5, 7]), 2)];
+    let raw = Track { count: 1, bytes: (0..12).collect(), ..Track::default() };
+    Tracks { schema, clips: vec![clip, vec![raw, new(1, vec![], 0)]], gap: 0 }
+}
+
 /// The same shard with the tracks in `bytes`.
 fn bound(mut shard: Shard, bytes: &[u8]) -> Shard {
     let sha256 = Sha256::digest(bytes).into();
@@ -128,6 +175,9 @@ pub fn good(files: &mut Files) {
     }
     for (name, bytes) in folder(in_opus()) {
         files.insert(format!("good/sound-in-opus/{name}"), bytes);
+    }
+    for (name, bytes) in folder(pictures()) {
+        files.insert(format!("good/coded-pictures/{name}"), bytes);
     }
 }
 
@@ -202,6 +252,7 @@ pub fn bad(bad: &mut Bad) {
     bad_places(bad);
     bad_blocks(bad);
     bad_packets(bad);
+    bad_pictures(bad);
     bad_values(bad);
 }
 
@@ -369,6 +420,26 @@ fn bad_packets(bad: &mut Bad) {
     let mut tracks = in_opus();
     tracks.clips[0][0].rate = [44_100, 1];
     bad.tracks("track-directory.opus-rate", When::Use, tracks.file().bytes);
+}
+
+fn bad_pictures(bad: &mut Bad) {
+    let of = |png: Vec<u8>| {
+        let mut tracks = pictures();
+        let list = [png.len() as u32, crc32(&png)].map(u32::to_le_bytes).concat();
+        tracks.clips[1][0] = Track { number: 3 << 16, count: 1, bytes: [list, png].concat(), ..Track::default() };
+        tracks.file().bytes
+    };
+    let rows = stored(&[0; 14]);
+    for (name, png) in [
+        ("chunk", png(&head(16, 0), &[(b"gAMA", &[0, 0, 0, 1]), (b"IDAT", &rows)])),
+        ("size", png(&[&head(16, 0)[..3], &[4], &head(16, 0)[4..]].concat(), &[(b"IDAT", &stored(&[0; 18]))])),
+        ("depth", png(&head(8, 0), &[(b"IDAT", &stored(&[0; 8]))])),
+        ("interlaced", png(&[&head(16, 0)[..12], &[1]].concat(), &[(b"IDAT", &rows)])),
+        ("rows", png(&head(16, 0), &[(b"IDAT", &stored(&[0; 13]))])),
+        ("filter", png(&head(16, 0), &[(b"IDAT", &stored(&[5; 14]))])),
+    ] {
+        bad.tracks(&format!("track-coding.{name}"), When::Use, of(png));
+    }
 }
 
 fn bad_values(bad: &mut Bad) {

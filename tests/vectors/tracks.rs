@@ -15,7 +15,7 @@ pub struct Tracks {
 /// A track of a clip.
 #[derive(Clone, Default)]
 pub struct Track {
-    /// Its number in the schema, and 2^16 more if its values are coded.
+    /// Its number in the schema, and 2^16 times the number of its coding.
     pub number: u32,
     pub count: u64,
     pub first_ns: i64,
@@ -171,12 +171,13 @@ impl File {
                 for i in (0..self.count(block).min(9)).filter(|_| from <= Seal::Tracks) {
                     let (at, entry) = (self.track(clip, i), self.entry(clip, i));
                     let (length, count) = (self.u64(entry + 16) as usize, self.u64(entry + 24) as usize);
-                    let each = match self.bytes[entry + 2] {
-                        1 => Some(4096),
-                        2 => Some((self.u32_at(entry + 40) as usize / 2).max(1)),
-                        _ => None,
+                    // Pictures are in tracks of timing `frames` or `times`, of which the second is number 1.
+                    let summed = match self.bytes[entry + 2] {
+                        1 => length.min(8 * count.div_ceil(4096)),
+                        2 => length.min(8 * count.div_ceil((self.u32_at(entry + 40) as usize / 2).max(1))),
+                        3 => length.min(8 * count * (1 + usize::from(self.bytes[entry]))),
+                        _ => length,
                     };
-                    let summed = each.map_or(length, |each| length.min(8 * count.div_ceil(each)));
                     let crc = crc32(&self.bytes[at..at + summed]);
                     self.u32(entry + 4, crc);
                 }

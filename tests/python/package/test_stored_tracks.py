@@ -35,6 +35,15 @@ def test_a_damaged_track_is_an_error():
         clip.track("state")
 
 
+def test_coded_pictures_are_arrays_as_any_others():
+    data = vidrec.open(VECTORS / "good" / "coded-pictures")
+    depth, color = data[1].track("depth").values, data[1].track("color")
+    assert depth.dtype == np.uint16
+    assert depth.tolist() == [[[256, 2, 65535], [257, 3, 65280]], [[2313, 2314, 2315], [2314, 2315, 2316]]]
+    assert color.values.shape == (2, 2, 3, 3) and color.values[1, 1].tolist() == [[200] * 3] * 3
+    assert color.times.tolist() == [-5, 7]
+
+
 def test_coded_sound_is_an_array_as_any_other():
     clip = vidrec.open(VECTORS / "good" / "coded-sound")[1]
     sound, stereo = clip.track("sound").values, clip.track("stereo").values
