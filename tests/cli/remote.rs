@@ -178,7 +178,7 @@ fn bench_says_what_went_over_the_network() {
     // The next epoch is asked for ahead, so some of it may be on its way at the end.
     let [requests, bytes] = ["requests", "fetched_bytes"].map(|name| remote[name].as_u64().unwrap());
     assert!(requests.abs_diff(counts.requests) <= 8, "{requests} of {counts:?}");
-    assert!(bytes <= counts.body_bytes && bytes > counts.body_bytes / 10 * 9, "{bytes} of {counts:?}");
+    assert!(bytes <= counts.body_bytes && bytes > counts.body_bytes / 4 * 3, "{bytes} of {counts:?}");
     for name in ["cached_bytes", "retries", "second_requests", "network_wait_seconds"] {
         assert!(remote[name].is_number(), "{name}: {remote}");
     }
