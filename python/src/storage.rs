@@ -1,6 +1,7 @@
 //! How remote data sets are read, from the dict that `vidrec/_storage.py` makes of the arguments.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -42,7 +43,9 @@ pub fn is_remote(location: PathBuf) -> bool {
 
 /// The location with the commit that its revision is, if it is on the Hugging Face Hub.
 #[pyfunction]
-pub fn pinned(py: Python<'_>, location: PathBuf, storage: Storage) -> PyResult<PathBuf> {
+pub fn pinned(py: Python<'_>, location: PathBuf, storage: Storage) -> PyResult<OsString> {
     let storage = storage.into_storage()?;
-    task::wait(py, vidrec::is_remote(&location), || vidrec::pinned(&location, &storage))
+    // As text: the path of Python would have one slash after the scheme.
+    let pinned = task::wait(py, vidrec::is_remote(&location), || vidrec::pinned(&location, &storage))?;
+    Ok(pinned.into_os_string())
 }

@@ -145,7 +145,7 @@ class Dataset(Sequence["Clip"]):
     def _opened(cls, path: str, shown: str, io: str, storage: Dict[str, Any]) -> Dataset:
         # Another process must not read another commit.
         if _vidrec.is_remote(path):
-            path = shown = os.fspath(_vidrec.pinned(path, storage))
+            path = shown = _vidrec.pinned(path, storage)
         # Errors name the path as it was given; another process may have another working folder.
         return cls._make(_vidrec.Dataset(shown, io, storage), ("open", path, io, storage))
 
