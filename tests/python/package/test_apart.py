@@ -186,6 +186,8 @@ def test_a_loader_that_is_let_go_leaves_nothing(ds):
 def test_ctrl_c_is_for_the_training_loop(train):
     code = f"""
 import os, signal, time, vidrec
+# What starts the tests may have them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 loader = vidrec.Loader({os.fspath(train)!r}, 1, crop=32, output="numpy", process=True)
 batches = iter(loader)
 next(batches)
