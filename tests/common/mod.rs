@@ -5,7 +5,7 @@
 
 pub mod ffmpeg_videos;
 pub mod hostile;
-pub mod hub;
+pub mod hub_server;
 pub mod names;
 pub mod rich;
 pub mod skip;

@@ -28,6 +28,6 @@ mod small_disk;
 #[path = "../../../tests/common/fuzz_seeds.rs"]
 mod fuzz_seeds;
 #[cfg(all(test, feature = "remote"))]
-#[path = "../../../tests/common/hub.rs"]
+#[path = "../../../tests/common/hub_server.rs"]
 #[allow(dead_code)]
 mod hub_server;

@@ -1,8 +1,8 @@
 //! Opus packets (RFC 6716), which hold the blocks of sound that may change a little to take far fewer bytes.
 //!
-//! A block is a stream of its own: encoder and decoder begin anew, so it decodes to the same values whatever was decoded
-//! before it. The encoder hears a little of the sound before the block, and its first packet is that: nobody keeps what
-//! it decodes to. Decoding takes only whole numbers, and gives the same values on every machine.
+//! Each block is a separate stream. The encoder and the decoder start from their initial state, so a block always decodes
+//! to the same values. Its first packet holds a little of the sound before the block, and readers drop what that packet
+//! decodes to. Decoding takes only whole numbers, and gives the same values on every machine.
 
 use ropus::{Application, Bitrate, Channels, DecodeMode, Decoder, Encoder};
 

@@ -165,20 +165,8 @@ impl PartsPlan {
         pack_options.run.if_exists = IfExists::Resume;
         pack_options.run.commit_every = options.commit_every;
         let jobs = self.jobs(part, &options.storage)?;
-        let classes = self.json.classes.clone();
-        let (passed_over, manifests, notes) = (Vec::new(), Vec::new(), Vec::new());
-        let tracks = self.json.tracks.clone();
-        let plan = PackPlan {
-            inputs: Vec::new(),
-            jobs,
-            classes,
-            passed_over,
-            manifests,
-            notes,
-            tracks,
-            listed: None,
-            copies: Vec::new(),
-        };
+        let (classes, tracks) = (self.json.classes.clone(), self.json.tracks.clone());
+        let plan = PackPlan { jobs, classes, tracks, ..PackPlan::default() };
         let set = attempt.set();
         let meta = self.json.meta(pack_options.frames.draws);
         let first = self.part(part)?.first;

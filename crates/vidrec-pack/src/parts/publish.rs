@@ -119,19 +119,12 @@ impl PartsPlan {
 
     /// Returns the report that one pack of all videos would return.
     fn report(&self, receipts: &[Option<Receipt>]) -> Result<PackReport> {
-        let (jobs, classes) = (Vec::new(), self.json.classes.clone());
-        let (passed_over, manifests) = (self.json.passed_over.clone(), self.json.manifests.clone());
-        let notes = self.json.notes.clone();
         let mut report = PackReport::new(&PackPlan {
-            inputs: Vec::new(),
-            jobs,
-            classes,
-            passed_over,
-            manifests,
-            notes,
-            tracks: Vec::new(),
-            listed: None,
-            copies: Vec::new(),
+            classes: self.json.classes.clone(),
+            passed_over: self.json.passed_over.clone(),
+            manifests: self.json.manifests.clone(),
+            notes: self.json.notes.clone(),
+            ..PackPlan::default()
         });
         for (part, receipt) in (0..).zip(receipts) {
             match receipt {

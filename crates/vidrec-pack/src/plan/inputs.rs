@@ -25,7 +25,7 @@ use vidrec_store::remote::pinned;
 use vidrec_store::storage::Storage;
 
 /// The videos to be packed, in order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PackPlan {
     /// The inputs, as they were named. Queries of URLs are left out, because they may be secret.
