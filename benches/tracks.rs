@@ -142,7 +142,7 @@ fn loader(c: &mut Criterion) {
         let times = TrackTimes::Rate { first_ns: 0, rate: (SOUND_RATE, 1) };
         let values = TrackValues::I16(samples);
         let sound = Track { name: "sound".into(), values, times, coding, ..Track::default() };
-        let of_sound = set(&folder.path().join(name), 2, &[sound]);
+        let of_sound = set(&folder.path().join(name), 1, &[sound]);
         batches(c, name, &of_sound, &[("sound", second.clone())]);
     }
 }

@@ -239,7 +239,13 @@ impl<'a> TrackView<'a> {
         };
         self.prove_values(0..0)?;
         let (each, in_block) = (self.schema.value_bytes().unwrap_or(1) as usize, blocks.block_values());
-        let mut needed: Vec<usize> = values.map(|value| value / in_block).collect();
+        // Values that follow each other are many, and of few blocks.
+        let mut needed: Vec<usize> = Vec::new();
+        for block in values.map(|value| value / in_block) {
+            if needed.last() != Some(&block) {
+                needed.push(block);
+            }
+        }
         needed.sort_unstable();
         needed.dedup();
         let (mut bytes, mut runs) = (Vec::new(), Vec::new());

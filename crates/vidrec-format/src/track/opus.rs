@@ -133,7 +133,9 @@ pub fn decode(
             return Err("a packet that does not decode");
         }
         let kept = i.checked_sub(1).map_or(0, |i| (count - i * each).min(each));
-        out.extend(values[..kept * channels].iter().flat_map(|n| n.to_le_bytes()));
+        let kept = &mut values[..kept * channels];
+        kept.iter_mut().for_each(|n| *n = n.to_le());
+        out.extend_from_slice(bytemuck::cast_slice(kept));
     }
     if rest.is_empty() { Ok(()) } else { Err("bytes after the last packet") }
 }
