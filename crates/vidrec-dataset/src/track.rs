@@ -239,11 +239,12 @@ impl<'a> TrackView<'a> {
         };
         self.prove_values(0..0)?;
         let (each, in_block) = (self.schema.value_bytes().unwrap_or(1) as usize, blocks.block_values());
-        // Values that follow each other are many, and of few blocks.
-        let mut needed: Vec<usize> = Vec::new();
-        for block in values.map(|value| value / in_block) {
-            if needed.last() != Some(&block) {
-                needed.push(block);
+        // Many values, and few blocks.
+        let (mut needed, mut end): (Vec<usize>, _) = (Vec::new(), 0);
+        for value in values {
+            end = end.max(value + 1);
+            if needed.last() != Some(&(value / in_block)) {
+                needed.push(value / in_block);
             }
         }
         needed.sort_unstable();
@@ -251,7 +252,7 @@ impl<'a> TrackView<'a> {
         let (mut bytes, mut runs) = (Vec::new(), Vec::new());
         for run in needed.chunk_by(|a, b| a + 1 == *b) {
             runs.push((run[0] * in_block, bytes.len() / each));
-            self.named(blocks.decode(run[0]..run[0] + run.len(), &mut bytes))?;
+            self.named(blocks.decode(run[0]..run[0] + run.len(), end, &mut bytes))?;
         }
         Ok(Values { bytes: Cow::Owned(bytes), runs })
     }

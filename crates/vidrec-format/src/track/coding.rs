@@ -160,12 +160,13 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Decodes blocks, and appends their values in little-endian order. Compares the CRC-32 of each.
+    /// Decodes blocks, and appends their values in little-endian order. Compares the CRC-32 of each. Nobody needs values
+    /// from `end` on: where a block decodes from its start, they are left out.
     ///
     /// # Errors
     ///
     /// Rules `track-crc` and `track-coding`; [`Resources`](crate::error::ErrorKind::Resources).
-    pub fn decode(&self, blocks: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
+    pub fn decode(&self, blocks: Range<usize>, end: usize, out: &mut Vec<u8>) -> Result<()> {
         let mut copy = Vec::new();
         for i in blocks {
             // A copy, so that what is proven is what is decoded.
@@ -187,7 +188,10 @@ impl<'a> Blocks<'a> {
             let count = self.count.saturating_sub(i * each).min(each);
             allocation::reserve(out, 2 * channels * count, "the values of a track")?;
             let decoded = match self.coding {
-                TrackCoding::Opus => opus::decode(&copy, (count, channels, self.rate.0), out).map_err(str::to_owned),
+                TrackCoding::Opus => {
+                    let needed = end.saturating_sub(i * each);
+                    opus::decode(&copy, (count, needed, channels, self.rate.0), out).map_err(str::to_owned)
+                }
                 _ => flac::decode(&copy, (count, channels), i as u32, out).map_err(|e| e.to_string()),
             };
             decoded.map_err(fault)?;
@@ -207,7 +211,7 @@ impl<'a> Blocks<'a> {
             return Err(e.expected("less than 4 GiB").help("take some of them, as a loader does"));
         }
         let mut out = Vec::new();
-        self.decode(0..self.len(), &mut out)?;
+        self.decode(0..self.len(), self.count, &mut out)?;
         Ok(out)
     }
 
@@ -220,7 +224,7 @@ impl<'a> Blocks<'a> {
         let mut out = Vec::new();
         (0..self.len()).try_for_each(|i| {
             out.clear();
-            self.decode(i..i + 1, &mut out)
+            self.decode(i..i + 1, self.count, &mut out)
         })
     }
 }
@@ -333,7 +337,7 @@ mod tests {
         let all: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
         let decoded = |bytes: &[u8], blocks| {
             let mut out = Vec::new();
-            of(bytes, &schema).decode(blocks, &mut out).map(|()| out)
+            of(bytes, &schema).decode(blocks, COUNT, &mut out).map(|()| out)
         };
         let each = 2 * CHANNELS * FLAC_VALUES;
         assert!(bytes.len() < all.len() / 2 && of(&bytes, &schema).prove().is_ok());
