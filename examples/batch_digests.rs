@@ -1,156 +1,100 @@
-//! Prints a SHA-256 of an epoch's batches for each of many settings of the loader: order, crop, type, frames, decoder.
+//! Prints what two epochs of a loader give, as digests, for each line of options in a table: first of all that is drawn (order,
+//! frames, crops, flips, colors, labels, masks), then of all values (pixels, tracks, attributes).
 //!
-//!     cargo run --release --example batch_digests -- DATASET...
+//!     cargo run --release --example batch_digests -- tests/corpus/batches.txt DATASET...
 //!
-//! Two versions of vidrec give the same batches if they print the same lines; `scripts/same_bytes.sh` compares them.
+//! Two versions of vidrec give the same batches if they print the same lines; `scripts/same_bytes.sh` compares them, and
+//! `tests/loader/frozen.rs` compares those of `tests/corpus/clips` with the table.
 
 use std::process::ExitCode;
 
 use sha2::{Digest, Sha256};
-use vidrec::order::Order;
-use vidrec::{ColorJitter, Crop, Dataset, Dtype, Frames, Last, Loader, LoaderOptions, Normalize, Result, Start};
+use vidrec::{Batch, Dataset, Loader, LoaderOptions, Mix, MixOptions, Result};
 
 fn main() -> ExitCode {
-    let sets: Vec<String> = std::env::args().skip(1).collect();
-    if sets.is_empty() {
-        eprintln!("usage: batch_digests DATASET...");
+    let mut arguments = std::env::args().skip(1);
+    let (Some(table), sets) = (arguments.next(), arguments.collect::<Vec<_>>()) else {
+        eprintln!("usage: batch_digests TABLE DATASET...");
         return ExitCode::from(2);
-    }
-    for set in sets {
-        if let Err(e) = print_digests(&set) {
-            eprintln!("batch_digests: {set}: {e:#}");
-            return ExitCode::FAILURE;
+    };
+    match print(&table, &sets) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("batch_digests: {e}");
+            ExitCode::FAILURE
         }
     }
-    ExitCode::SUCCESS
 }
 
-fn print_digests(set: &str) -> Result<()> {
-    let dataset = Dataset::open(set)?;
-    for (name, options) in settings()? {
-        // A set whose clips are too short for a setting, or differ in length, refuses it: that stays the same, too.
-        let digest = match Loader::new(&dataset, options) {
-            Ok(loader) => digest(&loader)?,
-            Err(e) => format!("refused: {e}"),
-        };
-        println!("{set} {name}: {digest}");
+fn print(table: &str, sets: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    let table = std::fs::read_to_string(table)?;
+    for set in sets {
+        let dataset = Dataset::open(set)?;
+        for options in options_in(&table) {
+            println!("{set} {}", line(&dataset, options));
+        }
     }
     Ok(())
 }
 
-fn digest(loader: &Loader) -> Result<String> {
-    let mut digest = Sha256::new();
+/// The first column of each line: options as Python writes them, after `mix` those of a loader of a mix.
+pub fn options_in(table: &str) -> impl Iterator<Item = &str> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split(" | ").next().unwrap_or_default())
+}
+
+/// A line of the table as it is now. Clips may be too short for options: being refused is part of what stays the same.
+pub fn line(dataset: &Dataset, options: &str) -> String {
+    match digests(dataset, options) {
+        Ok([draws, values]) => format!("{options} | {draws} | {values}"),
+        Err(_) => format!("{options} | refused"),
+    }
+}
+
+fn digests(dataset: &Dataset, options: &str) -> Result<[String; 2]> {
+    let loader = match options.strip_prefix("mix ") {
+        Some(options) => Loader::mix(&mix(dataset)?, parsed(options)?)?,
+        None => Loader::new(dataset, parsed(options)?)?,
+    };
+    let (mut draws, mut values) = (Sha256::new(), Sha256::new());
     for batch in loader.iter(1..3)? {
         let batch = batch?;
-        digest.update(format!("{:?} {:?} {:?}", batch.shape(), batch.labels, batch.clips));
-        digest.update(batch.data.bytes());
+        draws.update(drawn(&batch));
+        values.update(batch.data.bytes());
+        values.update(format!("{:?} {:?}", batch.fields, batch.tracks));
     }
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok([draws, values].map(|digest| digest.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()))
 }
 
-/// How one word changes the settings.
-type Change = fn(&mut LoaderOptions, &str) -> Result<()>;
-
-/// Width and height of the pictures.
-const SIZE: (u32, u32) = (96, 80);
-
-/// Each option that changes the batches, with the words that it takes.
-const CHANGES: &[(&str, &[&str], Change)] = &[
-    ("order", &["sequential", "shuffled", "blocks", "homes"], |o, word| {
-        o.order = order(word);
-        Ok(())
-    }),
-    (
-        "crop",
-        &["center", "random", "random-resized", "multi-scale", "multi-scale-fixed", "cover", "cover-random", "three"],
-        |o, word| {
-            (o.flip, o.crop) = (0.5, crop(word));
-            Ok(())
-        },
-    ),
-    ("dtype", &["uint8", "float16", "bfloat16", "float32"], |o, word| {
-        o.dtype = word.parse()?;
-        o.normalize = Some(Normalize::IMAGENET).filter(|_| o.dtype != Dtype::U8);
-        Ok(())
-    }),
-    ("channels", &["rgb", "gray", "ycbcr"], |o, word| word.parse().map(|to| o.channels = to)),
-    ("layout", &["BTCHW", "BCTHW", "BTHWC"], |o, word| word.parse().map(|to| o.layout = to)),
-    ("decoder", &["auto", "turbo"], |o, word| {
-        o.crop = Crop::random_resized(SIZE);
-        word.parse().map(|to| o.decoder = to)
-    }),
-    ("temporal", &["uniform", "random-segments", "clip", "clip-center", "views", "dense"], |o, word| {
-        o.frames = frames(word, 4);
-        Ok(())
-    }),
-    ("last, on rank 1 of 2,", &["keep", "drop", "pad", "wrap"], |o, word| {
-        o.rank = (1, 2);
-        word.parse().map(|to| o.last = to)
-    }),
-];
-
-fn order(word: &str) -> Order {
-    match word {
-        "shuffled" => Order::Shuffled,
-        "blocks" => Order::Blocks { block: 64, window: 8 },
-        "homes" => Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 },
-        _ => Order::Sequential,
-    }
+fn parsed(options: &str) -> Result<LoaderOptions> {
+    options.parse()
 }
 
-fn crop(word: &str) -> Crop {
-    match word {
-        "random" => Crop::random(SIZE),
-        "random-resized" => Crop::random_resized(SIZE),
-        "multi-scale" => Crop::multi_scale(SIZE, false),
-        "multi-scale-fixed" => Crop::multi_scale(SIZE, true),
-        "cover" => Crop::cover(SIZE, false),
-        "cover-random" => Crop::cover(SIZE, true),
-        "three" => Crop::three(SIZE),
-        _ => Crop::center(SIZE),
-    }
+/// The data set twice, of which one is taken twice as often.
+fn mix(dataset: &Dataset) -> Result<Mix> {
+    let sources = [("often", dataset.clone(), 2.0), ("rarely", dataset.clone(), 1.0)];
+    Mix::new(sources, MixOptions { samples_per_epoch: Some(20), window: 5, ..MixOptions::default() })
 }
 
-fn frames(word: &str, count: u32) -> Frames {
-    match word {
-        "random-segments" => Frames::random(count),
-        "clip" => Frames::run(count),
-        "clip-center" => Frames::run(count).with_at(Start::Center),
-        "views" => Frames::views(10, count),
-        "dense" => Frames::windows(count),
-        _ => Frames::uniform(count),
-    }
-}
-
-/// The default, one setting for each word of [`CHANGES`], and those that are no words.
-fn settings() -> Result<Vec<(String, LoaderOptions)>> {
-    let mut all = vec![("default".to_owned(), default())];
-    for (option, words, change) in CHANGES {
-        for word in *words {
-            let mut options = default();
-            change(&mut options, word)?;
-            all.push((format!("{option} {word}"), options));
-        }
-    }
-    let given = LoaderOptions { order: Order::Given([3, 1, 2, 1, 0].into()), ..default() };
-    all.push(("order given".into(), given));
-    for size in [(32, 32), (112, 112), (224, 224)] {
-        let (width, height) = size;
-        all.push((format!("size {width}x{height}"), LoaderOptions { crop: Crop::center(size), ..default() }));
-    }
-    let color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
-    all.push(("colors".into(), LoaderOptions { color, ..default() }));
-    Ok(all)
-}
-
-fn default() -> LoaderOptions {
-    LoaderOptions {
-        batch_size: 5,
-        seed: 7,
-        frames: Frames::uniform(4),
-        crop: Crop::center(SIZE),
-        // Older versions have no smaller batches.
-        last: Last::Pad,
-        ..LoaderOptions::default()
-    }
+/// All that is drawn, without names of fields and types, which may change.
+fn drawn(batch: &Batch) -> String {
+    let params = batch.params.iter().map(|p| {
+        let c = &p.color;
+        let color = format!(
+            "{} {} {} {:?} {}",
+            c.brightness,
+            c.contrast,
+            c.saturation,
+            c.order.map(|s| s.to_string()),
+            c.grayscale
+        );
+        let of_frames = format!("{:?} {:?} {:?} {:?}", p.frames, p.times, p.window, p.instead_of);
+        format!("{} {} {} {of_frames} {color}", p.sample, p.view, p.flip)
+    });
+    let params: Vec<String> = params.collect();
+    let Batch { labels, clips, source_ids, mask, frame_mask, camera_mask, clips_on_all_ranks, .. } = batch;
+    let shape = batch.shape();
+    format!(
+        "{shape:?} {labels:?} {clips:?} {source_ids:?} {mask:?} {frame_mask:?} {camera_mask:?} {clips_on_all_ranks} {params:?}"
+    )
 }

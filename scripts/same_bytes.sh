@@ -42,7 +42,7 @@ digests() { # ROOT
     "$program" verify "$name" > "$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
   done
   find . -type f ! -name '.*' -print0 | sort --zero-terminated | xargs --null sha256sum
-  "$1/target/release/examples/batch_digests" frames size original shards random
+  "$1/target/release/examples/batch_digests" "$here/tests/corpus/batches.txt" frames size original shards random
 }
 
 build "$old"

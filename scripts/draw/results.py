@@ -31,6 +31,7 @@ class Results:
     units: tuple = ()     # of columns that have a unit of their own
     workloads: tuple = () # short names of the columns
     reference: str = ""   # the row that the others are compared with
+    runs: tuple = ()      # single runs that the rows are means of
 
     def row(self, name):
         return next(row for row in self.rows if row.name == name)
@@ -46,7 +47,7 @@ def load(name):
 def parse(given):
     given = dict(given)
     rows = tuple(row(len(given["columns"]), **each) for each in given.pop("rows"))
-    lists = {key: tuple(given.pop(key)) for key in ("columns", "units", "workloads") if key in given}
+    lists = {key: tuple(given.pop(key)) for key in ("columns", "units", "workloads", "runs") if key in given}
     return Results(rows=rows, **lists, **given)
 
 

@@ -23,7 +23,8 @@ def plain(cell):
 
 
 def numbers(text):
-    return [float(n.replace(",", "")) for n in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?", text)]
+    found = re.findall(r"(?<![\w.])[-−]?\d[\d,]*(?:\.\d+)?", text)
+    return [float(n.replace(",", "").replace("−", "-")) for n in found]
 
 
 def tables(text):

@@ -5,6 +5,7 @@ mod cameras;
 #[path = "../common/mod.rs"]
 mod common;
 mod decoder;
+mod frozen;
 mod homes;
 mod into;
 mod io;

@@ -146,6 +146,17 @@ fn a_state_says_how_the_run_loaded_and_other_options_are_refused_by_name() {
     assert!(e.contains("other options: flip, order") && e.contains("flip 0.0, order \"Shuffled\""), "{e}");
 }
 
+/// What a later version draws in another way has a name among its options, which the other version lacks.
+#[test]
+fn a_state_of_a_version_that_draws_otherwise_is_refused() {
+    let (_folder, dir) = set(4, 3, (16, 16));
+    let set = Dataset::open(&dir).unwrap();
+    let mut state = loader(&dir, shuffled(2, 0, 1)).state(0, 1);
+    state.options.0.insert("crops_of".into(), 2.into());
+    let e = Loader::resume(&set, shuffled(2, 0, 1), &state).unwrap_err().to_string();
+    assert!(e.contains("other options: crops_of: expected crops_of 2, found crops_of null"), "{e}");
+}
+
 #[test]
 fn orders_that_are_written_as_digests_are_compared_all_the_same() {
     let (_folder, dir) = set(4, 1, (16, 16));

@@ -3,6 +3,7 @@
 //!
 //! After a change of the format, `VIDREC_MAKE_VECTORS=1 cargo test --test vectors made` writes them anew.
 
+mod frozen;
 mod hex;
 mod make;
 mod make_tracks;
