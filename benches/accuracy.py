@@ -3,7 +3,7 @@
 
     benches/accuracy.py VIDEOS    a folder of short videos, one folder deep; writes benches/results/accuracy.json after every run
 
-A window of a video plays in order or with two neighbors exchanged, at one of three speeds, turned by one of four quarter turns.
+A window of a video plays in order or with two frames exchanged, at one of three speeds, turned by one of four quarter turns.
 These labels cost nothing, and the network has a head for each. Videos of one source are held out together: seed s holds out every
 fifth source, from the one of number s on, so that five seeds test on all of them. All variants of a seed have the same draws (clips,
 windows, labels, crops, starting weights), so their differences are paired. A run that was stopped goes on where it stopped.
@@ -78,8 +78,8 @@ def draw(random, clips, numbers, label=None):
         step = 2**speed
         start = random.integers(len(clips[n]) - (FRAMES - 1) * step)
         times = start + step * numpy.arange(FRAMES)
-        pair = random.integers(FRAMES - 1)
-        times[pair:pair + 2] = times[pair:pair + 2][::-1 if exchanged else 1].copy()
+        pair = random.integers(FRAMES - 3) + numpy.array([0, 3])
+        times[pair] = times[pair[::-1 if exchanged else 1]]
         y, x = random.integers(SIDE - CROP + 1, size=2)
         mirror = slice(None, None, random.choice((-1, 1)))
         batch.append(numpy.rot90(clips[n][times, y:y + CROP, x:x + CROP][:, :, mirror], turns, axes=(1, 2)))
@@ -184,7 +184,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("videos", type=Path)
     parser.add_argument("--folder", type=Path, default=ROOT / "target/accuracy", help="where packs are kept")
-    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--steps", type=int, default=700)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=4e-3)
     options = parser.parse_args()
