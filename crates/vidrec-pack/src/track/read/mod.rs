@@ -11,6 +11,7 @@ mod npz;
 mod open;
 #[cfg_attr(not(feature = "interop"), path = "no_parquet.rs")]
 mod parquet;
+mod pictures;
 mod table;
 
 use std::path::Path;
@@ -21,9 +22,18 @@ use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
 use content::{Content, MAX_BYTES};
-pub(crate) use open::OpenFile;
 use open::open;
+pub(crate) use open::{OpenFile, ReadVideo, TrackFiles};
+pub(crate) use pictures::{ChoosePictures, EncodePicture, Pictures};
 use vidrec_format::error::{Error, Result};
+
+/// The endings of files of values.
+const VALUE_ENDINGS: [&str; 6] = ["npy", "npz", "parquet", "csv", "tsv", "json"];
+
+/// Returns the ending of a file in lowercase.
+fn ending(path: &Path) -> String {
+    path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase()
+}
 
 /// Reads the values of a track and their times from a cell. `how` opens files.
 pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Result<Raw> {
@@ -62,13 +72,13 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
     let path = match given {
         Given::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
         Given::File(path) => path,
+        Given::Folder(_) | Given::Pictures(_) => return Err(Error::usage("pictures cannot be times")),
     };
     let wanted = |name: &str| {
         let is_time = matches!(&spec.timing, TrackSpecTiming::Times(times) if times == name);
         spec.values.is_empty() || is_time || spec.values.iter().any(|value| value == name)
     };
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-    match ending.as_str() {
+    match ending(path).as_str() {
         "npy" => npy::read(&bytes(path, how)?).map(Content::One),
         "npz" => npz::read(&bytes(path, how)?, &wanted).map(Content::Named),
         "parquet" => parquet::read(open(path, how)?, path).map(Content::Named),
@@ -79,7 +89,8 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
             json::read(&text.map_err(|_| Error::usage("the file is not UTF-8"))?, is_spans.then_some(spec.unit))
         }
         _ => Err(Error::usage("vidrec cannot read values from a file with this ending")
-            .expected(".npy, .npz, .parquet, .csv, .tsv or .json")),
+            .expected(".npy, .npz, .parquet, .csv, .tsv, .json or .png")
+            .help("if it is a video of depth, add size=WIDTHxHEIGHT to the description of the track")),
     }
 }
 

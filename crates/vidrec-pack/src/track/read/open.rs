@@ -2,15 +2,30 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::content::MAX_BYTES;
+use super::pictures::{ChoosePictures, EncodePicture};
+use crate::track::arguments::EpisodeFrames;
 use vidrec_format::error::{Error, Result};
 use vidrec_store::location::is_remote;
 
 /// Opens a file, and returns it with its length, or `None` if it is not a regular file. A process that decodes may
 /// not open files itself.
 pub(crate) type OpenFile<'a> = &'a dyn Fn(&Path) -> io::Result<Option<(File, u64)>>;
+
+/// Reads the frames of a video, or of a part of it, as numbers, and returns what was made of those that were chosen.
+pub(crate) type ReadVideo<'a> =
+    &'a dyn Fn((&Path, Option<EpisodeFrames>), ChoosePictures<'_>, EncodePicture<'_>) -> Result<Vec<Vec<u8>>>;
+
+/// How the files of tracks are reached.
+#[derive(Clone, Copy)]
+pub(crate) struct TrackFiles<'a> {
+    pub open: OpenFile<'a>,
+    /// Lists the pictures of a folder, in the natural order of their names.
+    pub list: &'a dyn Fn(&Path) -> Result<Vec<PathBuf>>,
+    pub video: ReadVideo<'a>,
+}
 
 /// Opens a file on this machine, with `how`.
 pub(super) fn open(path: &Path, how: OpenFile<'_>) -> Result<ValueFile> {
