@@ -39,7 +39,7 @@ fn make(videos: &Videos, name: &str, pixels: &str, bits: u32, codec: &str) -> Re
     // Gray comes in the byte order of this machine, and luma as it is.
     let plane = if pixels.starts_with("gray") { ["-pix_fmt", &gray] } else { ["-vf", "extractplanes=y"] };
     let args = [&["-i", name][..], &plane, &["-f", "rawvideo"]].concat();
-    ffmpeg_videos::make_in(&folder, &args, &format!("{name}.raw"))?;
+    ffmpeg_videos::make_in(&folder, &args, format!("{name}.raw"))?;
     let read = fs::read(folder.join(format!("{name}.raw"))).unwrap();
     let numbers: Vec<u16> = match bits {
         8 => read.into_iter().map(u16::from).collect(),

@@ -14,26 +14,16 @@ mod parquet;
 mod pictures;
 mod table;
 
-use std::path::Path;
-
 pub(crate) use self::parquet::ParquetRows;
 use super::arguments::{Given, TrackCell};
 use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
-use content::{Content, MAX_BYTES};
-use open::open;
-pub(crate) use open::{OpenFile, ReadVideo, TrackFiles};
-pub(crate) use pictures::{ChoosePictures, EncodePicture, Pictures};
+use content::Content;
+pub(crate) use open::{ChoosePictures, EncodePicture, OpenFile, ReadVideo, TrackFiles};
+use open::{bytes, ending, open};
+pub(crate) use pictures::Pictures;
 use vidrec_format::error::{Error, Result};
-
-/// The endings of files of values.
-const VALUE_ENDINGS: [&str; 6] = ["npy", "npz", "parquet", "csv", "tsv", "json"];
-
-/// Returns the ending of a file in lowercase.
-fn ending(path: &Path) -> String {
-    path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase()
-}
 
 /// Reads the values of a track and their times from a cell. `how` opens files.
 pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Result<Raw> {
@@ -92,14 +82,4 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
             .expected(".npy, .npz, .parquet, .csv, .tsv, .json or .png")
             .help("if it is a video of depth, add size=WIDTHxHEIGHT to the description of the track")),
     }
-}
-
-fn bytes(path: &Path, how: OpenFile<'_>) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = std::io::Read::take(open(path, how)?.file, MAX_BYTES + 1);
-    std::io::copy(&mut { read }, &mut bytes).map_err(|e| Error::io("read the values", path, e).without_file())?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")));
-    }
-    Ok(bytes)
 }

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::depth::{self, Depth};
-use super::open::TrackFiles;
-use super::{VALUE_ENDINGS, bytes, ending};
+use super::open::{ChoosePictures, EncodePicture, TrackFiles, bytes, ending};
 use crate::track::arguments::{EpisodeFrames, Given};
 use crate::track::spec::{TrackSpec, TrackSpecTiming};
 use vidrec_format::error::{Error, Result};
@@ -17,11 +16,8 @@ pub(crate) enum Pictures<'a> {
     Video(&'a Path, Option<EpisodeFrames>),
 }
 
-/// Chooses among so many pictures. The places ascend.
-pub(crate) type ChoosePictures<'a> = &'a dyn Fn(usize) -> Result<Vec<usize>>;
-
-/// Turns a picture into the bytes to store.
-pub(crate) type EncodePicture<'a> = &'a dyn Fn(Depth) -> Result<Vec<u8>>;
+/// The endings of files of values.
+const VALUE_ENDINGS: [&str; 6] = ["npy", "npz", "parquet", "csv", "tsv", "json"];
 
 impl<'a> Pictures<'a> {
     /// Returns the pictures that a cell names; `None` if it has values of another kind.
