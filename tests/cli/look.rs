@@ -253,3 +253,16 @@ fn a_clip_that_is_no_number_is_refused_with_what_is_expected() {
         assert!(run.status.code() == Some(2) && text.contains("'foo'") && text.contains("number"), "{line}: {text}");
     }
 }
+
+#[test]
+fn a_clip_of_a_text_has_no_size() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path();
+    std::fs::write(dir.join("a.jsonl"), "{\"caption\": \"a man juggles\"}\n").unwrap();
+    assert!(vidrec("import texts a.jsonl -o set", dir).status.success());
+    let run = vidrec("view set --width 40", dir);
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert_eq!(text, "0 no label · no frames · a.jsonl:1\na man juggles\n\n");
+    let run = vidrec("view set -o sheet.png", dir);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}

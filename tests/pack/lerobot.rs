@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
+use crate::common::ffmpeg_videos;
 use image::{ImageBuffer, ImageFormat, Luma};
 use parquet::basic::{Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
@@ -375,6 +376,29 @@ fn deep(episode: usize, t: u32) -> Vec<u16> {
     (0..15).map(|i| (9000 * episode as u32 + 100 * t + 7 * i) as u16).collect()
 }
 
+/// Exports a data set and packs it again: it has the same depth, which LeRobot reads as pictures.
+#[track_caller]
+fn out_and_in(robot: &Robot, set: &Dataset) {
+    let name = "observation.images.wrist";
+    let _ = fs::remove_dir_all(robot.path("out"));
+    let options = LeRobotOptions { fps: Some("30".parse().unwrap()), ..LeRobotOptions::default() };
+    export(set, &robot.path("out"), &options, &mut no_progress).unwrap();
+    let json: Value = serde_json::from_slice(&fs::read(robot.path("out/meta/info.json")).unwrap()).unwrap();
+    let feature = &json["features"][name];
+    assert_eq!((&feature["dtype"], &feature["info"]["is_depth_map"]), (&json!("image"), &json!(true)));
+    let run = robot.vidrec(&["pack", "out", "-o", "in-again", "--all", "--if-exists", "replace"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let again = Dataset::open(robot.path("in-again")).unwrap();
+    assert_eq!(again.len(), set.len());
+    for (before, after) in set.clips().map(Result::unwrap).zip(again.clips().map(Result::unwrap)) {
+        let [before_track, after_track] = [&before, &after].map(|clip| clip.track(name).unwrap().unwrap());
+        assert!(before_track.numbers::<u16>().unwrap() == after_track.numbers::<u16>().unwrap());
+        assert_eq!(before_track.schema(), after_track.schema());
+        let depth = |clip: &Clip<'_>| clip.attributes().unwrap().get::<Value>("depth").unwrap();
+        assert_eq!(depth(&before), depth(&after));
+    }
+}
+
 #[test]
 fn depth_in_parquet_is_a_track_of_the_chosen_frames() {
     let robot = Robot::new();
@@ -403,11 +427,66 @@ fn depth_in_parquet_is_a_track_of_the_chosen_frames() {
             let expected: Vec<u16> = (0..clip.frame_count()).flat_map(|t| deep(episode, frame(t))).collect();
             assert_eq!(&track.numbers::<u16>().unwrap()[..], &expected[..], "{arguments:?}, episode {episode}");
         }
+        out_and_in(&robot, &set);
     }
     json["features"]["observation.images.wrist"]["shape"] = json!([5, 3, 1]);
     fs::write(&info, json.to_string()).unwrap();
     let run = robot.vidrec(&["pack", "robot", "-o", "set", "--all", "--if-exists", "replace"]);
     assert!(said(&run).contains("expected [5, 3], found [3, 5] in row 0"), "{}", said(&run));
+}
+
+/// Numbers of depth as LeRobot stores them in videos, of 12 bits.
+fn deep_frame(frame: u32) -> Vec<u16> {
+    (0..64 * 48).map(|i| ((37 * frame + 5 * i + 700 * (i % 64 / 9)) % 4096) as u16).collect()
+}
+
+#[test]
+fn depth_in_videos_is_a_track_of_the_chosen_frames() {
+    let robot = Robot::new();
+    let count: u32 = LENGTHS.iter().sum();
+    let raw: Vec<u8> = (0..count).flat_map(deep_frame).flat_map(u16::to_le_bytes).collect();
+    fs::write(robot.path("raw"), raw).unwrap();
+    let source = ["-f", "rawvideo", "-pix_fmt", "gray12le", "-video_size", "64x48", "-framerate", "30", "-i", "raw"];
+    let hevc = ["-c:v", "libx265", "-g", "2", "-x265-params", "lossless=1:log-level=none"];
+    let folder = robot.temp.path();
+    if let Err(why) = ffmpeg_videos::make_in(folder, &[&source[..], &hevc].concat(), "deep.mp4") {
+        eprintln!("with FFV1, because {why}");
+        ffmpeg_videos::make_in(folder, &[&source[..], &["-c:v", "ffv1"]].concat(), "deep.mkv").unwrap();
+        fs::rename(robot.path("deep.mkv"), robot.path("deep.mp4")).unwrap();
+    }
+    fs::rename(robot.path("deep.mp4"), robot.video("wrist")).unwrap();
+    let info = robot.path("robot/meta/info.json");
+    let mut json: Value = serde_json::from_slice(&fs::read(&info).unwrap()).unwrap();
+    let made = json!({"is_depth_map": true, "video.depth_min": 0.25, "video.shift": 1.5, "video.use_log": false});
+    json["features"]["observation.images.wrist"] = json!({"dtype": "video", "shape": [48, 64, 1], "info": made});
+    fs::write(&info, json.to_string()).unwrap();
+    for arguments in [&["--all", "--threads", "2"][..], &["-n", "3", "--no-isolate"], &["-n", "40", "--short", "loop"]]
+    {
+        let run = robot.vidrec(&[&["pack", "robot", "-o", "set", "--if-exists", "replace"], arguments].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+        assert!(!said(&run).contains("not packed"), "{}", said(&run));
+        let set = Dataset::open(robot.path("set")).unwrap();
+        assert_eq!(set.len(), 4);
+        for clip in set.clips().map(Result::unwrap) {
+            let episode = clip.ordinal() as usize;
+            let before: u32 = LENGTHS[..episode].iter().sum();
+            let track = clip.track("observation.images.wrist").unwrap().unwrap();
+            assert_eq!((track.coding(), &track.schema().shape[..]), (TrackCoding::Png, &[48, 64][..]));
+            let frames = numbers(&clip).into_iter().map(|shown| shown - before);
+            let expected: Vec<u16> = frames.flat_map(|t| deep_frame(before + t)).collect();
+            assert!(track.numbers::<u16>().unwrap()[..] == expected[..], "{arguments:?}, episode {episode}");
+            let depth: Value = clip.attributes().unwrap().get("depth").unwrap().unwrap();
+            let meaning = json!({"depth_min": 0.25, "depth_max": 10.0, "shift": 1.5, "use_log": false});
+            assert_eq!(depth, json!({ "observation.images.wrist": meaning }));
+        }
+        if !arguments.contains(&"loop") {
+            out_and_in(&robot, &set);
+        }
+    }
+    json["features"]["observation.images.wrist"]["shape"] = json!([48, 32, 1]);
+    fs::write(&info, json.to_string()).unwrap();
+    let run = robot.vidrec(&["pack", "robot", "-o", "set", "--all", "--if-exists", "replace"]);
+    assert!(said(&run).contains("expected [48, 32], found [48, 64]"), "{}", said(&run));
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod common;
 mod confined;
 mod damage;
 mod depth;
+mod depth_tracks;
 mod encrypted;
 #[cfg(unix)]
 mod hostile;

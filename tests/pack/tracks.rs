@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use vidrec::{Clip, Dataset, TrackTiming, TrackType};
 
 /// Videos of a second, with ten frames, and files of values beside them.
-struct Videos {
+pub(crate) struct Videos {
     temp: tempfile::TempDir,
 }
 
@@ -30,7 +30,7 @@ fn f32s(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
 }
 
 impl Videos {
-    fn make(count: usize) -> Self {
+    pub(crate) fn make(count: usize) -> Self {
         let videos = Videos { temp: tempfile::tempdir().unwrap() };
         fs::create_dir(videos.path("in")).unwrap();
         for i in 0..count {
@@ -40,7 +40,7 @@ impl Videos {
         videos
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.temp.path().join(name)
     }
 
@@ -49,7 +49,7 @@ impl Videos {
     }
 
     /// A list of these rows.
-    fn list(&self, rows: impl IntoIterator<Item = Value>) {
+    pub(crate) fn list(&self, rows: impl IntoIterator<Item = Value>) {
         let lines: String = rows.into_iter().map(|row| format!("{row}\n")).collect();
         self.write("list.jsonl", lines);
     }
@@ -60,13 +60,18 @@ impl Videos {
         command
     }
 
-    fn pack(&self, out: &str, more: &[&str]) -> Output {
+    pub(crate) fn vidrec(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        command.current_dir(self.temp.path()).args(arguments).output().unwrap()
+    }
+
+    pub(crate) fn pack(&self, out: &str, more: &[&str]) -> Output {
         self.command(out, more).output().unwrap()
     }
 
     /// Packs all videos, and proves the data set.
     #[track_caller]
-    fn whole(&self, out: &str, more: &[&str]) -> Dataset {
+    pub(crate) fn whole(&self, out: &str, more: &[&str]) -> Dataset {
         let run = self.pack(out, more);
         assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
         let report =
@@ -278,7 +283,7 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
             &["differ in type or shape from those of the first row", "found f32 [2]"],
         ),
         ("a=a,frames", json!("short.npy"), &t, &["short.npy", "cut off"]),
-        ("a=a,frames", json!("odd.xyz"), &t, &["odd.xyz", "expected .npy, .npz, .parquet, .csv, .tsv or .json"]),
+        ("a=a,frames", json!("odd.xyz"), &t, &["odd.xyz", "expected .npy, .npz, .parquet, .csv, .tsv, .json or .png"]),
         ("a=a,frames", json!("gone.npy"), &t, &["gone.npy", "No such file"]),
         ("a=a,frames", json!("s3://bucket/a.npy"), &t, &["must be on this machine"]),
         ("a=a,times=t", json!("good.npy"), &back, &["times run backwards", "0.15 s at value 3, after 0.2 s"]),

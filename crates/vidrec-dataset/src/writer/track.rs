@@ -263,11 +263,12 @@ type Coded = Option<(TrackCoding, Vec<u8>)>;
 /// Values that are pictures, each as PNG, with their times; none if they are too long.
 fn pictures(schema: &TrackSchema, raw: &[u8], times: &[&[i64]]) -> Coded {
     let mut blocks = NewBlocks::default();
-    raw.chunks(schema.value_bytes()? as usize).try_for_each(|value| blocks.push_picture(value, schema))?;
+    raw.chunks(schema.value_bytes()? as usize)
+        .try_for_each(|value| blocks.push(&coding::encode_picture(value, schema)?))?;
     Some((TrackCoding::Png, blocks.into_bytes(times)))
 }
 
-/// A track of pictures for each frame of a clip, made of one picture at a time.
+/// A track of pictures, made of one picture at a time.
 #[doc(hidden)]
 pub struct NewPictures {
     schema: TrackSchema,
@@ -284,21 +285,36 @@ impl NewPictures {
         Ok(NewPictures { schema, count: 0, blocks: NewBlocks::default() })
     }
 
-    /// Adds the picture of the next frame.
+    /// Encodes the picture of a frame.
     ///
     /// # Errors
     ///
-    /// It is not of this track, or the pictures take more than 4 GiB.
-    pub fn push(&mut self, numbers: &[u16]) -> Result<()> {
-        let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
-        let pushed = self.blocks.push_picture(&bytes, &self.schema);
-        self.count += 1;
-        pushed.ok_or_else(|| Error::limit("the pictures of a track are not of one size, or too many"))
+    /// It is not of this track: it has another size, or a number that the type does not have.
+    pub fn encode(&self, numbers: &[u16]) -> Result<Vec<u8>> {
+        let bytes: Vec<u8> = match self.schema.kind {
+            TrackType::U8 => {
+                let byte = |&n: &u16| u8::try_from(n).map_err(|_| Error::usage("a number is too large").found(n));
+                numbers.iter().map(byte).collect::<Result<_>>().map_err(|e| e.expected("up to 255, for type=u8"))?
+            }
+            _ => numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
+        };
+        let encoded = coding::encode_picture(&bytes, &self.schema);
+        encoded.ok_or_else(|| Error::limit("the pictures of a track are not of one size"))
     }
 
-    /// The track.
-    pub fn finish(self) -> EncodedTrack {
+    /// Adds the picture of the next frame, [encoded](Self::encode).
+    ///
+    /// # Errors
+    ///
+    /// The pictures take more than 4 GiB.
+    pub fn push(&mut self, encoded: &[u8]) -> Result<()> {
+        self.count += 1;
+        self.blocks.push(encoded).ok_or_else(|| Error::limit("the pictures of a track take more than 4 GiB"))
+    }
+
+    /// The track, with the times of its pictures, or none if they belong to the frames of the clip.
+    pub fn finish(self, times: &[i64]) -> EncodedTrack {
         let facts = Facts { count: self.count, coding: TrackCoding::Png, ..Facts::default() };
-        EncodedTrack { schema: self.schema, facts, bytes: self.blocks.into_bytes(&[]) }
+        EncodedTrack { schema: self.schema, facts, bytes: self.blocks.into_bytes(&[times]) }
     }
 }

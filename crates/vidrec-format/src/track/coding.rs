@@ -249,17 +249,11 @@ pub struct NewBlocks {
 
 impl NewBlocks {
     /// Adds the next block; `None` if they are too long.
-    fn push(&mut self, block: &[u8]) -> Option<()> {
+    pub fn push(&mut self, block: &[u8]) -> Option<()> {
         self.bytes.extend_from_slice(block);
         self.list.extend(u32::try_from(self.bytes.len()).ok()?.to_le_bytes());
         self.list.extend(crc32(block).to_le_bytes());
         Some(())
-    }
-
-    /// Adds a picture, the next value of the track, whose numbers are little-endian. `None` if it is none of this track, or
-    /// they are too long.
-    pub fn push_picture(&mut self, value: &[u8], schema: &TrackSchema) -> Option<()> {
-        self.push(&picture::encode(value, &Form::of(schema)?)?)
     }
 
     /// The bytes of the track, with the times of the values.
@@ -270,6 +264,11 @@ impl NewBlocks {
         bytes.extend(self.bytes);
         bytes
     }
+}
+
+/// Encodes a picture whose numbers are little-endian; `None` if it is none of this track.
+pub fn encode_picture(value: &[u8], schema: &TrackSchema) -> Option<Vec<u8>> {
+    picture::encode(value, &Form::of(schema)?)
 }
 
 /// Encodes interleaved numbers of so many channels as FLAC; `None` if they are too long.

@@ -116,7 +116,7 @@ fn payload(track: &Track) -> Vec<u8> {
         let (schema, mut blocks) = (schema(), coding::NewBlocks::default());
         let schema = &schema.tracks()[track.number];
         let values = track.numbers.chunks(schema.value_bytes().unwrap() as usize);
-        values.for_each(|value| blocks.push_picture(value, schema).unwrap());
+        values.for_each(|value| blocks.push(&super::coding::encode_picture(value, schema).unwrap()).unwrap());
         return blocks.into_bytes(&times);
     }
     let is_text = schema().tracks()[track.number].kind == TrackType::Utf8;

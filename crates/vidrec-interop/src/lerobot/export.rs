@@ -15,10 +15,11 @@ use super::tasks::{TaskSource, Tasks};
 use super::videos::{self, CHUNK_FILES, VideoPlace};
 use crate::ExportReport;
 use vidrec_dataset::writer::TrackValues;
-use vidrec_dataset::{Dataset, Levels};
+use vidrec_dataset::{Clip, Dataset, Levels};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::threads;
+use vidrec_format::track::coding::TrackCoding;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 use vidrec_sampler::Rate;
 use vidrec_store::disk::{NewFile, NewFolder};
@@ -83,9 +84,10 @@ pub fn export(
     for track in &tracks {
         check_name(track, &cameras)?;
     }
+    let pictures = pictures(dataset, &tracks)?;
     let rate = options.fps.map_or_else(|| rate::of(dataset), Ok)?;
     let mut folder = NewFolder::create(out)?;
-    let mut set = Exported { dataset, rate, tracks, schemas: &schemas, source, tasks: Tasks::default() };
+    let mut set = Exported { dataset, rate, tracks, pictures, schemas: &schemas, source, tasks: Tasks::default() };
     let (rows, stats) = set.write_data(&mut folder, &clips)?;
 
     let counter = &mut Counter::new(Some(dataset.len()), progress);
@@ -137,6 +139,32 @@ fn exported(
     Ok(tracks)
 }
 
+/// Returns the tracks that become pictures: depth that is stored as PNG, with what its numbers mean, as LeRobot describes it.
+fn pictures(dataset: &Dataset, tracks: &[TrackSchema]) -> Result<Map<String, Value>> {
+    let mut pictures = Map::new();
+    for track in tracks.iter().filter(|track| track.kind == TrackType::U16 && track.shape.len() == 2) {
+        for clip in dataset.clips() {
+            let clip = clip?;
+            let Some(view) = clip.track(&track.name)? else { continue };
+            if view.coding() == TrackCoding::Png {
+                pictures.insert(track.name.clone(), depth_info(&clip, &track.name)?.into());
+            }
+            break;
+        }
+    }
+    Ok(pictures)
+}
+
+/// Returns what LeRobot has to know of depth, from the attribute that an import of LeRobot gives to clips.
+fn depth_info(clip: &Clip<'_>, track: &str) -> Result<Map<String, Value>> {
+    let depth = clip.attributes()?.get::<Value>("depth")?.unwrap_or_default();
+    let mut info = Map::from_iter([("is_depth_map".to_owned(), true.into())]);
+    for (key, value) in depth.get(track).and_then(Value::as_object).into_iter().flatten() {
+        info.insert(if key == "unit" { "depth_unit".into() } else { format!("video.{key}") }, value.clone());
+    }
+    Ok(info)
+}
+
 fn check_name(track: &TrackSchema, cameras: &[(String, (u32, u32))]) -> Result<()> {
     let name = track.name.as_str();
     let is_taken = OF_ROWS.iter().any(|(known, _)| *known == name) || cameras.iter().any(|(key, _)| key == name);
@@ -153,6 +181,8 @@ struct Exported<'a> {
     dataset: &'a Dataset,
     rate: Rate,
     tracks: Vec<TrackSchema>,
+    /// The tracks that are pictures, with LeRobot's description of them.
+    pictures: Map<String, Value>,
     schemas: &'a [TrackSchema],
     source: TaskSource<'a>,
     tasks: Tasks,
@@ -177,7 +207,11 @@ impl Exported<'_> {
     ) -> Result<(Vec<EpisodeRows>, Map<String, Value>)> {
         let mut rows: Vec<EpisodeRows> = Vec::with_capacity(clips.len());
         let of_rows = OF_ROWS.iter().map(|(name, _)| ((*name).to_owned(), ColumnStats::new(&[])));
-        let of_tracks = self.tracks.iter().map(|track| (track.name.clone(), ColumnStats::new(&track.shape)));
+        let of_track = |track: &TrackSchema| match self.pictures.contains_key(&track.name) {
+            true => ColumnStats::new(&[track.numbers_per_value() as u32, 1]),
+            false => ColumnStats::new(&track.shape),
+        };
+        let of_tracks = self.tracks.iter().map(|track| (track.name.clone(), of_track(track)));
         let mut stats: Vec<(String, ColumnStats)> = of_tracks.chain(of_rows).collect();
         let mut table: Option<Table<NewFile>> = None;
         let (mut first, mut file) = (0, 0);
@@ -200,7 +234,16 @@ impl Exported<'_> {
         if let Some(table) = table {
             folder.finish(table.finish()?)?;
         }
-        let stats = stats.into_iter().filter_map(|(name, stats)| Some((name, stats.to_json()?))).collect();
+        let of_column = |(name, stats): (String, ColumnStats)| {
+            let mut stats = stats.to_json()?;
+            if self.pictures.contains_key(&name) {
+                let each = stats.as_object_mut().into_iter().flatten().filter(|(key, _)| *key != "count");
+                // One channel, one row and one column, as for pictures.
+                each.for_each(|(_, value)| *value = json!([[value.take()]]));
+            }
+            Some((name, stats))
+        };
+        let stats = stats.into_iter().filter_map(of_column).collect();
         Ok((rows, stats))
     }
 
@@ -209,6 +252,11 @@ impl Exported<'_> {
         let clip = self.dataset.clip(clip)?;
         let count = i64::from(clip.frame_count());
         let mut columns = self.tracks.iter().map(|track| columns::of(track, &clip)).collect::<Result<Vec<_>>>()?;
+        for (column, track) in columns.iter_mut().zip(&self.tracks) {
+            if self.pictures.contains_key(&track.name) {
+                column.lists = Lists::Picture(track.clone());
+            }
+        }
         let texts = self.source.of(&clip, self.schemas)?;
         let mut tasks: Vec<String> = Vec::new();
         for text in &texts {
@@ -263,6 +311,12 @@ impl Exported<'_> {
         }
         let of_tracks = self.tracks.iter().map(|track| (track.name.as_str(), track.kind, track.shape.as_slice()));
         for (name, kind, shape) in of_tracks.chain(OF_ROWS.iter().map(|(name, kind)| (*name, *kind, &[][..]))) {
+            if let (Some(info), [height, width]) = (self.pictures.get(name), shape) {
+                let names = ["height", "width", "channels"];
+                let depth = json!({"dtype": "image", "shape": [height, width, 1], "names": names, "info": info});
+                features.insert(name.into(), depth);
+                continue;
+            }
             let shape = if shape.is_empty() { &[1][..] } else { shape };
             features.insert(name.into(), json!({"dtype": dtype(kind), "shape": shape, "names": null}));
         }

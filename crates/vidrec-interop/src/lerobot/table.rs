@@ -15,7 +15,8 @@ use parquet::schema::types::Type;
 use vidrec_dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::list_levels::repetition;
-use vidrec_format::track::schema::TrackType;
+use vidrec_format::track::coding::encode_picture;
+use vidrec_format::track::schema::{TrackSchema, TrackType};
 
 /// A column of some rows.
 pub(super) struct Column {
@@ -30,6 +31,8 @@ pub(super) enum Lists {
     Shape(Vec<u32>),
     /// A list, whose length differs from row to row.
     Lengths(Vec<usize>),
+    /// A picture of a track like this, as a PNG file, the way Hugging Face's `datasets` stores pictures.
+    Picture(TrackSchema),
 }
 
 impl Column {
@@ -69,6 +72,13 @@ impl<W: Write + Send> Table<W> {
                 let Some(mut out) = group.next_column()? else { break };
                 column.write(&mut out)?;
                 out.close()?;
+                if let Lists::Picture(schema) = &column.lists {
+                    let Some(mut paths) = group.next_column()? else { break };
+                    // No picture has a path.
+                    let none = vec![1; column.values.count() / schema.numbers_per_value().max(1)];
+                    paths.typed::<ByteArrayType>().write_batch(&[], Some(&none), None)?;
+                    paths.close()?;
+                }
             }
             group.close().map(drop)
         };
@@ -95,10 +105,18 @@ impl Column {
         match &self.lists {
             Lists::Shape(shape) => shape.len(),
             Lists::Lengths(_) => 1,
+            Lists::Picture(_) => 0,
         }
     }
 
     fn field(&self) -> Result<Type, ParquetError> {
+        if let Lists::Picture(_) = &self.lists {
+            let bytes = Type::primitive_type_builder("bytes", Physical::BYTE_ARRAY);
+            let bytes = bytes.with_repetition(Repetition::OPTIONAL).build()?;
+            let fields = vec![Arc::new(bytes), Arc::new(primitive("path", TrackType::Utf8)?)];
+            let group = Type::group_type_builder(&self.name).with_repetition(Repetition::OPTIONAL);
+            return group.with_fields(fields).build();
+        }
         let depth = self.depth();
         let name = |level: usize| if level == 0 { self.name.as_str() } else { "element" };
         let mut field = primitive(name(depth), self.values.kind())?;
@@ -113,6 +131,17 @@ impl Column {
     }
 
     fn write(&self, out: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        if let (Lists::Picture(schema), TrackValues::U16(numbers)) = (&self.lists, &self.values) {
+            let png = |numbers: &[u16]| {
+                let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+                let png = encode_picture(&bytes, schema).map(ByteArray::from);
+                png.ok_or_else(|| ParquetError::General("a picture cannot be encoded".into()))
+            };
+            let each = schema.numbers_per_value().max(1);
+            let files = numbers.chunks(each).map(png).collect::<Result<Vec<_>, _>>()?;
+            let defined = vec![2; files.len()];
+            return out.typed::<ByteArrayType>().write_batch(&files, Some(&defined), None).map(drop);
+        }
         match &self.values {
             TrackValues::F32(n) => self.batch::<FloatType>(out, n),
             TrackValues::F64(n) => self.batch::<DoubleType>(out, n),
@@ -141,6 +170,7 @@ impl Column {
             Lists::Lengths(lengths) => {
                 lengths.iter().flat_map(|&length| (0..length).map(|i| i16::from(i > 0))).collect()
             }
+            Lists::Picture(_) => vec![0; values.len()],
         };
         out.typed::<T>().write_batch(values, Some(&defined), Some(&repeated)).map(drop)
     }

@@ -1,20 +1,9 @@
 //! The frames that belong to one episode, in a video that holds several episodes.
 
-use serde::{Deserialize, Serialize};
-
 use super::segment::{Segment, SegmentClock, microseconds};
+use crate::track::EpisodeFrames;
 use crate::video::Timeline;
 use vidrec_format::error::{Error, Result};
-
-/// The frames of an episode: their number, and a constant rate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct EpisodeFrames {
-    pub count: u32,
-    /// The time at which the first frame is shown, in seconds.
-    pub start: f64,
-    /// Frames per second.
-    pub fps: f64,
-}
 
 impl EpisodeFrames {
     /// Returns the segment from half a frame before the first frame to half a frame before the frame after the

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::attributes::Attributes;
-use super::episode_frames::EpisodeFrames;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
 use super::picture_column::PictureColumn;
 use super::segment::Segment;
+use crate::track::EpisodeFrames;
 use crate::track::RowTracks;
 use vidrec_format::error::{Error, Result};
 

@@ -12,11 +12,13 @@ use super::listed::{ListedVideos, ObjectList};
 use super::manifest_columns::ManifestColumns;
 use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally};
+use super::pictures::pictures;
 use super::roots::Roots;
 use super::segment::SegmentClock;
 use super::{folders, lerobot, manifest, notes, video_folder};
 use crate::track;
-use crate::track::{PlannedTrack, TrackClock, TrackSpec};
+use crate::track::{PlannedTrack, ReadVideo, TrackClock, TrackFiles, TrackSpec};
+use crate::video::open_regular;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
 use vidrec_sampler::order::Permutation;
@@ -127,7 +129,9 @@ impl PackPlan {
         let jobs =
             found.into_iter().enumerate().map(|(i, f)| f.into_job(i as u64, &classes)).collect::<Result<Vec<_>>>()?;
         // Plan the tracks before any shuffling, and from all videos of the plan.
-        let mut tracks = track::plan(&options.track, jobs.iter().filter_map(|job| job.tracks.as_deref()))?;
+        let video: ReadVideo<'_> = &|_, _, _| Err(Error::internal("a plan decodes no video"));
+        let how = TrackFiles { open: &open_regular, list: &pictures, video };
+        let mut tracks = track::plan(&options.track, jobs.iter().filter_map(|job| job.tracks.as_deref()), how)?;
         tracks.extend(episodes.tracks.unwrap_or_default());
         let jobs = match options.shuffle_seed {
             Some(seed) => shuffled(jobs, seed),

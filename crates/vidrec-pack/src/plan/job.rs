@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::attributes::Attributes;
-use super::episode_frames::EpisodeFrames;
 use super::picture_column::PictureColumn;
 use super::segment::Segment;
+use crate::track::EpisodeFrames;
 use crate::track::RowTracks;
 
 /// A video to be packed.

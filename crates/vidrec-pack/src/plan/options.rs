@@ -61,10 +61,11 @@ pub struct InputOptions {
     #[schemars(with = "Option<NumberOrText>")]
     pub picture_fps: Option<Rate>,
     /// Pack a track beside the frames, NAME=COLUMN,WORDS: a column of a manifest that names a file for each video (.npy,
-    /// .npz, .parquet, .csv, .tsv, .json) or holds a list. The words say how its values lie in time: rate=50 a second;
-    /// times=T, the array or column that has them; spans, each with a start and an end; frames, one for each frame of the
-    /// video, of which those of the packed frames are stored; every-frame, all of them. Also values=A+B, type=f32, unit=us,
-    /// clock=segment, tolerance=0.5, partial, nan: see docs/tracks.md. Can be given several times.
+    /// .npz, .parquet, .csv, .tsv, .json; .png, a folder of these, or a video of depth) or holds a list. The words say how its
+    /// values lie in time: rate=50 a second; times=T, the array or column that has them; spans, each with a start and an end;
+    /// frames, one for each frame of the video, of which those of the packed frames are stored; every-frame, all of them. Also
+    /// values=A+B, type=f32, size=640x480, unit=us, clock=segment, tolerance=0.5, partial, nan: see docs/tracks.md. Can be
+    /// given several times.
     #[cfg_attr(feature = "clap", arg(long, value_name = "TRACK", hide_short_help = true))]
     #[schemars(with = "Vec<String>")]
     pub track: Vec<TrackSpec>,

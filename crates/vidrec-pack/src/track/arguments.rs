@@ -12,6 +12,30 @@ pub(crate) enum Given {
     File(#[serde(with = "system_path")] PathBuf),
     /// A list in the row itself, as JSON.
     List(Box<str>),
+    /// A folder of PNG files.
+    Folder(#[serde(with = "system_path")] PathBuf),
+    /// PNG files, which a list in the row names.
+    Pictures(#[serde(with = "system_paths")] Vec<PathBuf>),
+}
+
+/// The frames of an episode: their number, and a constant rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EpisodeFrames {
+    pub count: u32,
+    /// The time at which the first frame is shown, in seconds.
+    pub start: f64,
+    /// Frames per second.
+    pub fps: f64,
+}
+
+/// The frames of an episode in a video of depth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EpisodeVideo {
+    /// The name of the track.
+    pub track: Box<str>,
+    #[serde(with = "system_path")]
+    pub file: PathBuf,
+    pub frames: EpisodeFrames,
 }
 
 /// What a row provides for one track.
@@ -43,32 +67,37 @@ pub(crate) struct EpisodeRows {
     pub file: PathBuf,
     pub first: u64,
     pub count: u64,
+    /// Its depth in videos.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub videos: Vec<EpisodeVideo>,
 }
 
 impl RowTracks {
-    fn given(&mut self) -> impl Iterator<Item = &mut Given> {
-        self.cells.iter_mut().flatten().flat_map(|cell| [Some(&mut cell.values), cell.times.as_mut()]).flatten()
-    }
-
     /// Returns the files that the row names.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let given = self.cells.iter().flatten().flat_map(|cell| [Some(&cell.values), cell.times.as_ref()]).flatten();
-        let files = given.filter_map(|given| match given {
-            Given::File(path) => Some(path.as_path()),
-            Given::List(_) => None,
+        let files = given.flat_map(|given| match given {
+            Given::File(path) | Given::Folder(path) => std::slice::from_ref(path),
+            Given::Pictures(paths) => paths,
+            Given::List(_) => &[],
         });
-        files.chain(self.episode.iter().map(|rows| rows.file.as_path()))
+        let videos = self.episode.iter().flat_map(|rows| rows.videos.iter().map(|video| &video.file));
+        files.chain(self.episode.iter().map(|rows| &rows.file)).chain(videos).map(PathBuf::as_path)
     }
 
     /// Returns the same row with other paths.
     pub fn with_paths<E>(mut self, change: impl Fn(&Path) -> Result<PathBuf, E>) -> Result<Self, E> {
-        for given in self.given() {
-            if let Given::File(path) = given {
-                *path = change(path)?;
-            }
-        }
-        if let Some(rows) = &mut self.episode {
-            rows.file = change(&rows.file)?;
+        let cells = self.cells.iter_mut().flatten();
+        let given = cells.flat_map(|cell| [Some(&mut cell.values), cell.times.as_mut()]).flatten();
+        let files = given.flat_map(|given| match given {
+            Given::File(path) | Given::Folder(path) => std::slice::from_mut(path),
+            Given::Pictures(paths) => paths,
+            Given::List(_) => &mut [],
+        });
+        let rows = self.episode.iter_mut();
+        let of_rows = rows.flat_map(|rows| rows.videos.iter_mut().map(|video| &mut video.file).chain([&mut rows.file]));
+        for path in files.chain(of_rows) {
+            *path = change(path)?;
         }
         Ok(self)
     }
@@ -83,7 +112,8 @@ impl RowTracks {
 impl fmt::Display for Given {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Given::File(path) => write!(f, "{}", path.display()),
+            Given::File(path) | Given::Folder(path) => write!(f, "{}", path.display()),
+            Given::Pictures(paths) => write!(f, "a list of {} pictures", paths.len()),
             Given::List(_) => f.write_str("a list"),
         }
     }
@@ -102,5 +132,21 @@ mod system_path {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
         OsString::deserialize(from).map(PathBuf::from)
+    }
+}
+
+/// The same for several paths.
+mod system_paths {
+    use std::ffi::OsString;
+    use std::path::PathBuf;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(paths.iter().map(|path| path.as_os_str()))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
+        Vec::<OsString>::deserialize(from).map(|paths| paths.into_iter().map(PathBuf::from).collect())
     }
 }

@@ -4,7 +4,7 @@
 //! spec.rs       which column becomes which track, and how its values lie in time
 //! arguments.rs  what a row of a manifest provides
 //! array.rs      values that were read, and conversions between number types
-//! read/         files and lists: .npy, .npz, Parquet, .csv, .tsv, .json
+//! read/         files and lists: .npy, .npz, Parquet, .csv, .tsv, .json; PNG files and videos of depth
 //! times.rs      times and spans in nanoseconds
 //! window.rs     the part of a video that a clip covers
 //! place.rs      values placed on the clip's clock, cut and checked
@@ -34,8 +34,8 @@ pub(super) fn read_any(file: &std::path::Path) {
     }
 }
 
-pub(super) use arguments::{EpisodeRows, Given, RowTracks, TrackCell};
+pub(super) use arguments::{EpisodeFrames, EpisodeRows, EpisodeVideo, Given, RowTracks, TrackCell};
 pub(super) use planned::{PlannedTrack, plan};
-pub(super) use read::ParquetRows;
+pub(super) use read::{ChoosePictures, EncodePicture, ParquetRows, ReadVideo, TrackFiles};
 pub use spec::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
 pub(super) use window::{Span, Window};

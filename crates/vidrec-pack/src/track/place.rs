@@ -132,14 +132,32 @@ pub(super) fn chosen_places(spec: &TrackSpec, count: usize, window: &Window) -> 
     Ok(places)
 }
 
+/// Returns the places of the pictures to store, of `count` pictures, and their times, if they have times of their own.
+pub(super) fn picture_places(
+    spec: &TrackSpec,
+    count: usize,
+    window: &Window,
+) -> Result<(Vec<usize>, Option<Vec<i64>>)> {
+    if spec.timing == TrackSpecTiming::Frames {
+        return Ok((chosen_places(spec, count, window)?, None));
+    }
+    every_place(spec, count, window).map(|(places, times)| (places, Some(times)))
+}
+
 fn of_every_frame(spec: &TrackSpec, values: &Array, window: &Window) -> Result<(Array, TrackTimes)> {
-    check_frames(spec, values.len(), window)?;
+    let (places, times) = every_place(spec, values.len(), window)?;
+    Ok((values.take(&places), TrackTimes::Times(times)))
+}
+
+/// Returns the place and the time of the value of each frame in the segment, of `count` values.
+fn every_place(spec: &TrackSpec, count: usize, window: &Window) -> Result<(Vec<usize>, Vec<i64>)> {
+    check_frames(spec, count, window)?;
     let places = match spec.clock {
         TrackClock::Video => window.inside.clone(),
         TrackClock::Segment => (0..window.inside.len()).collect(),
     };
     let times = window.inside.iter().map(|&i| window.frames[i].saturating_add(window.to_clip)).collect();
-    Ok((values.take(&places), TrackTimes::Times(times)))
+    Ok((places, times))
 }
 
 /// Refuses values whose number differs from that of the frames.

@@ -1,15 +1,15 @@
 //! The type and shape of each track. They are decided before the work, for all clips and all parts of a plan.
 
+use std::cell::RefCell;
 use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
 use super::arguments::{EpisodeRows, RowTracks, TrackCell};
-use super::place::{Raw, chosen_places, place};
-use super::read::{OpenFile, ParquetRows, depth, read};
+use super::place::{Raw, chosen_places, picture_places, place};
+use super::read::{OpenFile, ParquetRows, Pictures, TrackFiles, depth, read};
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::window::Window;
-use crate::video::open_regular;
 use vidrec_dataset::writer::{EncodedTrack, NewPictures};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::{TrackSchema, TrackType};
@@ -23,15 +23,32 @@ pub(crate) struct PlannedTrack {
     spec: TrackSpec,
     kind: TrackType,
     shape: Vec<u32>,
-    /// Whether its values come from episodes, instead of the cells of rows.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    of_episodes: bool,
-    /// Whether the values of episodes are PNG files.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    of_pictures: bool,
+    /// Where its values are.
+    #[serde(default, skip_serializing_if = "ValuesIn::is_cells")]
+    values_in: ValuesIn,
 }
 
-/// Decides the type and shape of each track, from the first row whose values can be read.
+/// Where the values of a track are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+enum ValuesIn {
+    /// In what the cells of rows name.
+    #[default]
+    Cells,
+    /// In rows of episodes.
+    Rows,
+    /// In rows of episodes, as PNG files.
+    PngRows,
+    /// In videos of episodes.
+    Videos,
+}
+
+impl ValuesIn {
+    fn is_cells(&self) -> bool {
+        *self == ValuesIn::Cells
+    }
+}
+
+/// Decides the type and shape of each track, from the first row whose values can be read. `how` opens files.
 ///
 /// # Errors
 ///
@@ -39,12 +56,13 @@ pub(crate) struct PlannedTrack {
 pub(crate) fn plan<'a>(
     specs: &[TrackSpec],
     rows: impl Iterator<Item = &'a RowTracks> + Clone,
+    how: TrackFiles<'_>,
 ) -> Result<Vec<PlannedTrack>> {
     let planned = |(number, spec): (usize, &TrackSpec)| {
         let cells = rows.clone().filter_map(|row| Some((row, row.cells.get(number)?.as_ref()?)));
         let mut first_error = None;
         for (row, cell) in cells.take(ROWS) {
-            match first(spec, cell) {
+            match first(spec, cell, how) {
                 Ok(planned) => return Ok(planned),
                 Err(e) => first_error = first_error.or(Some(named(e, spec, row, &cell.values))),
             }
@@ -60,14 +78,23 @@ pub(crate) fn plan<'a>(
     specs.iter().enumerate().map(planned).collect()
 }
 
-fn first(spec: &TrackSpec, cell: &TrackCell) -> Result<PlannedTrack> {
-    let Raw { values, .. } = read(spec, cell, &open_regular)?;
+fn first(spec: &TrackSpec, cell: &TrackCell, how: TrackFiles<'_>) -> Result<PlannedTrack> {
+    let values_in = ValuesIn::Cells;
+    if let Some(pictures) = Pictures::of(spec, &cell.values, how)? {
+        let (kind, shape) = (spec.kind.unwrap_or(TrackType::U16), pictures.shape(spec, how)?.map(|side| side as u32));
+        let planned = PlannedTrack { spec: spec.clone(), kind, shape: shape.into(), values_in };
+        return match planned.schema().is_picture() {
+            true => Ok(planned),
+            false => Err(Error::usage("pictures have another type").expected("u16 or u8").found(kind)),
+        };
+    }
+    let Raw { values, .. } = read(spec, cell, how.open)?;
     let values = match spec.kind {
         Some(kind) => values.into_type(kind)?,
         None => values,
     };
     let (kind, shape) = (values.values.kind(), values.value_shape()?);
-    Ok(PlannedTrack { spec: spec.clone(), kind, shape, of_episodes: false, of_pictures: false })
+    Ok(PlannedTrack { spec: spec.clone(), kind, shape, values_in })
 }
 
 /// Adds the track, the row and the place of the values to an error.
@@ -88,14 +115,15 @@ impl PlannedTrack {
     pub fn of_episodes(name: &str, kind: TrackType, shape: Vec<u32>) -> Self {
         let nan = matches!(kind, TrackType::F32 | TrackType::F64);
         let spec = TrackSpec { nan, ..TrackSpec::of_column(name) };
-        PlannedTrack { spec, kind, shape, of_episodes: true, of_pictures: false }
+        PlannedTrack { spec, kind, shape, values_in: ValuesIn::Rows }
     }
 
-    /// Creates a track of depth that each episode has as PNG files in a column of the same name, one for each frame. Those of
-    /// the clip's frames are stored.
-    pub fn of_depth(name: &str, (height, width): (u32, u32)) -> Self {
+    /// Creates a track of depth that each episode has as PNG files in a column of the same name, or `in_videos`, one for each
+    /// frame. Those of the clip's frames are stored.
+    pub fn of_depth(name: &str, (height, width): (u32, u32), in_videos: bool) -> Self {
         let spec = TrackSpec { timing: TrackSpecTiming::Frames, ..TrackSpec::of_column(name) };
-        PlannedTrack { spec, kind: TrackType::U16, shape: vec![height, width], of_episodes: true, of_pictures: true }
+        let values_in = if in_videos { ValuesIn::Videos } else { ValuesIn::PngRows };
+        PlannedTrack { spec, kind: TrackType::U16, shape: vec![height, width], values_in }
     }
 
     /// Returns its name in the data set.
@@ -115,13 +143,20 @@ impl PlannedTrack {
         number: usize,
         row: &RowTracks,
         window: &Window,
-        how: OpenFile<'_>,
+        how: TrackFiles<'_>,
     ) -> Result<Option<EncodedTrack>> {
-        if self.of_episodes {
+        if !self.values_in.is_cells() {
             let Some(rows) = &row.episode else { return Ok(None) };
-            let track = if self.of_pictures { Self::of_png } else { Self::of_rows };
-            let track = track(self, rows, window, how).map_err(|e| named(e, &self.spec, row, rows.file.display()));
-            return track.map(Some);
+            let video = rows.videos.iter().find(|video| *video.track == *self.spec.name);
+            let (file, track) = match (self.values_in, video) {
+                (ValuesIn::Videos, None) => return Ok(None),
+                (ValuesIn::Videos, Some(video)) => {
+                    (&video.file, self.of_pictures(&Pictures::Video(&video.file, Some(video.frames)), window, how))
+                }
+                (ValuesIn::PngRows, _) => (&rows.file, self.of_png(rows, window, how.open)),
+                _ => (&rows.file, self.of_rows(rows, window, how.open)),
+            };
+            return track.map_err(|e| named(e, &self.spec, row, file.display())).map(Some);
         }
         let Some(cell) = row.cells.get(number).and_then(Option::as_ref) else { return Ok(None) };
         self.of_cell(cell, window, how).map_err(|e| named(e, &self.spec, row, &cell.values)).map(Some)
@@ -142,18 +177,52 @@ impl PlannedTrack {
         let (mut column, mut pictures) = (file.pictures(&self.spec.column)?, NewPictures::new(self.schema())?);
         for place in places {
             let (numbers, [height, width]) = depth::read(&column.get(rows.first + place as u64)?)?;
-            if [height, width] != *self.shape.iter().map(|&side| side as usize).collect::<Vec<_>>() {
-                return Err(Error::usage("a picture has another size than meta/info.json says")
-                    .expected(format!("{:?}", self.shape))
-                    .found(format!("[{height}, {width}] in row {place}")));
-            }
-            pictures.push(&numbers)?;
+            self.check_size([height, width]).map_err(|e| e.found(format!("[{height}, {width}] in row {place}")))?;
+            pictures.push(&pictures.encode(&numbers)?)?;
         }
-        Ok(pictures.finish())
+        Ok(pictures.finish(&[]))
     }
 
-    fn of_cell(&self, cell: &TrackCell, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {
-        let mut raw = read(&self.spec, cell, how)?;
+    /// Refuses a picture that does not have the height and width of the track.
+    fn check_size(&self, shape: [usize; 2]) -> Result<()> {
+        if self.shape.iter().map(|&side| side as usize).eq(shape) {
+            return Ok(());
+        }
+        let of_rows = if self.values_in.is_cells() { "the track" } else { "meta/info.json says" };
+        let e = Error::usage(format!("a picture has another size than {of_rows}"));
+        Err(e.expected(format!("{:?}", self.shape)).found(format!("{shape:?}")))
+    }
+
+    /// Reads the pictures of the clip's frames, or of every frame, one at a time.
+    fn of_pictures(&self, of: &Pictures<'_>, window: &Window, how: TrackFiles<'_>) -> Result<EncodedTrack> {
+        let (mut pictures, chosen) = (NewPictures::new(self.schema())?, RefCell::default());
+        let encode = |(numbers, shape): (Vec<u16>, _)| {
+            self.check_size(shape)?;
+            pictures.encode(&numbers)
+        };
+        let choose = |count: usize| {
+            let (places, times) = picture_places(&self.spec, count, window)?;
+            let mut once = places.clone();
+            once.sort_unstable();
+            once.dedup();
+            // The last choice counts: the first one may rest on an estimate of the number of frames.
+            *chosen.borrow_mut() = (places, times, once.clone());
+            Ok(once)
+        };
+        let encoded = of.encode(how, &choose, &encode)?;
+        let (places, times, once) = chosen.into_inner();
+        for place in places {
+            let picture = once.binary_search(&place).ok().and_then(|i| encoded.get(i));
+            pictures.push(picture.ok_or_else(|| Error::internal("a picture is missing"))?)?;
+        }
+        Ok(pictures.finish(times.as_deref().unwrap_or_default()))
+    }
+
+    fn of_cell(&self, cell: &TrackCell, window: &Window, how: TrackFiles<'_>) -> Result<EncodedTrack> {
+        if let Some(pictures) = Pictures::of(&self.spec, &cell.values, how)? {
+            return self.of_pictures(&pictures, window, how);
+        }
+        let mut raw = read(&self.spec, cell, how.open)?;
         if self.spec.kind.is_some() {
             raw.values = raw.values.into_type(self.kind)?;
         }

@@ -45,6 +45,9 @@ pub struct TrackSpec {
     /// `type=TYPE`: the type to store. Default `None`: the type of the first file, or `f64` for numbers that are
     /// text.
     pub kind: Option<TrackType>,
+    /// `size=WIDTHxHEIGHT`: the width and height of pictures, which those in videos need. Default `None`: the size of the
+    /// first picture.
+    pub size: Option<(u32, u32)>,
     /// `unit=UNIT`: the unit of times. Default `None`: seconds, if the times are floats. Whole numbers need a
     /// unit.
     pub unit: Option<TimeUnit>,
@@ -130,6 +133,7 @@ impl TrackSpec {
             timing: TrackSpecTiming::EveryFrame,
             values: Vec::new(),
             kind: None,
+            size: None,
             unit: None,
             clock: TrackClock::Segment,
             tolerance_us: TOLERANCE_US,
@@ -178,6 +182,7 @@ impl FromStr for TrackSpec {
             timing: TrackSpecTiming::Frames,
             values: Vec::new(),
             kind: None,
+            size: None,
             unit: None,
             clock: TrackClock::Video,
             tolerance_us: TOLERANCE_US,
@@ -195,6 +200,7 @@ impl FromStr for TrackSpec {
                 ("every-frame", None) => timings.push(TrackSpecTiming::EveryFrame),
                 ("values", Some(names)) => spec.values = names.split('+').map(str::to_owned).collect(),
                 ("type", Some(kind)) => spec.kind = Some(kind.parse().map_err(bad)?),
+                ("size", Some(size)) => spec.size = Some(sides(size).map_err(wrong)?),
                 ("unit", Some(unit)) => spec.unit = Some(unit.parse().map_err(bad)?),
                 ("clock", Some(clock)) => spec.clock = clock.parse().map_err(bad)?,
                 ("tolerance", Some(seconds)) => spec.tolerance_us = microseconds(seconds).map_err(wrong)?,
@@ -218,6 +224,12 @@ impl FromStr for TrackSpec {
     }
 }
 
+fn sides(size: &str) -> Result<(u32, u32), String> {
+    let side = |side: &str| side.parse().ok().filter(|&side: &u32| side > 0);
+    let sides = size.split_once('x').and_then(|(width, height)| side(width).zip(side(height)));
+    sides.ok_or_else(|| format!("expected a size such as 640x480, found {size:?}"))
+}
+
 fn microseconds(seconds: &str) -> Result<u64, String> {
     let parsed = seconds.parse::<f64>().ok().filter(|s| (0.0..=1e9).contains(s));
     parsed.map(|s| (s * 1e6).round() as u64).ok_or_else(|| format!("expected seconds such as 0.5, found {seconds:?}"))
@@ -237,6 +249,7 @@ impl fmt::Display for TrackSpec {
             write!(f, ",values={}", self.values.join("+"))?;
         }
         self.kind.map_or(Ok(()), |kind| write!(f, ",type={kind}"))?;
+        self.size.map_or(Ok(()), |(width, height)| write!(f, ",size={width}x{height}"))?;
         self.unit.map_or(Ok(()), |unit| write!(f, ",unit={unit}"))?;
         if self.clock != TrackClock::default() {
             write!(f, ",clock={}", self.clock)?;
@@ -275,6 +288,7 @@ mod tests {
             "gaze=g,times=t,unit=us",
             "caption=c,spans,unit=ms",
             "state=s,frames",
+            "depth=d,frames,type=u16,size=640x480",
             "state=s,every-frame,tolerance=0",
         ] {
             assert_eq!(text.parse::<TrackSpec>().unwrap().to_string(), text);
@@ -290,7 +304,8 @@ mod tests {
             ("action=a,rate=50,frames", "only one"),
             ("action=a,rate=x", "rate"),
             ("action=a,frames,unit=s", "unit has a meaning only"),
-            ("action=a,frames,size=3", "\"size=3\" is not a word"),
+            ("action=a,frames,size=3", "expected a size such as 640x480"),
+            ("action=a,frames,sort=3", "\"sort=3\" is not a word"),
             ("action=a,frames=3", "not a word"),
             ("action=a,frames,type=f16", "f32"),
             ("action=a,frames,tolerance=-1", "expected seconds"),

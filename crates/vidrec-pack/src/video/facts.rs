@@ -93,6 +93,12 @@ pub struct VideoFacts {
 }
 
 impl VideoFacts {
+    /// Returns the number of oddities that mean damage.
+    pub(crate) fn damage(&self) -> u64 {
+        let VideoFacts { decode_errors, corrupt_packets, logged_errors, failed_checksums, damaged_frames, .. } = self;
+        decode_errors + corrupt_packets + logged_errors + failed_checksums + u64::from(*damaged_frames)
+    }
+
     /// Whether the video is clearly shorter than the container claims: a tenth is missing, and more than a second.
     pub fn is_cut_off(&self) -> bool {
         match (self.claimed_seconds, self.stream_seconds) {

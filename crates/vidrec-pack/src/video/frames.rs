@@ -3,6 +3,15 @@
 use super::facts::VideoFacts;
 use vidrec_format::planes::Planes;
 
+/// A chosen frame as it is stored in the video: one number to a pixel, in row-major order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NumberFrame {
+    /// The numbers of the first component, luma or gray, neither scaled nor turned.
+    pub numbers: Vec<u16>,
+    pub width: u32,
+    pub height: u32,
+}
+
 /// One chosen frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

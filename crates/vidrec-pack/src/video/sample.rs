@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::container::{Deadline, Input, Packets, StreamInfo, VideoFile};
 use super::decode::{DecodePass, Keep, Make, PacketMap};
 use super::error::{Stage, VideoError, refused_size};
-use super::frames::{SampledFrame, SampledVideo};
+use super::frames::{NumberFrame, SampledFrame, SampledVideo};
 use super::libraries::init;
 use super::options::{Decode, VideoOptions};
 use super::picture::{Size, display_size, target_size};
@@ -168,7 +168,16 @@ impl Video {
         choose: Choose<'_>,
         make: &mut dyn FnMut(SampledFrame) -> T,
     ) -> Result<SampledVideo<T>, VideoError> {
-        run(self, choose, make).map_err(|e| e.of_file(self.file.path()))
+        run(self, choose, Make::Picture(make)).map_err(|e| e.of_file(self.file.path()))
+    }
+
+    /// Does the same for the numbers of gray frames, of which the options change none.
+    pub(crate) fn sample_numbers<T>(
+        &mut self,
+        choose: Choose<'_>,
+        make: &mut dyn FnMut(NumberFrame) -> T,
+    ) -> Result<SampledVideo<T>, VideoError> {
+        run(self, choose, Make::Numbers(make)).map_err(|e| e.of_file(self.file.path()))
     }
 
     /// Returns why every frame takes a decode of the whole video or of most of it, if its packets have been read and show
@@ -200,7 +209,7 @@ impl fmt::Debug for Video {
     }
 }
 
-fn run<T>(video: &mut Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<SampledVideo<T>, VideoError> {
+fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Result<SampledVideo<T>, VideoError> {
     video.options.check_pixels((video.stream.picture.0, video.stream.picture.1))?;
     video.know()?;
     let Video { options, deadline, stream, known, .. } = video;
@@ -215,12 +224,12 @@ fn run<T>(video: &mut Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sa
     if let Some(wanted) = &wanted
         && let Some(Ok(map)) = map
         && let Some(plan) = map.plan(wanted)
-        && let Some(found) = pass.run_plan(wanted, &plan, make)?
+        && let Some(found) = pass.run_plan(wanted, &plan, make.again())?
     {
         return Ok(found.into_video(stream, packets));
     }
     let wanted = wanted.unwrap_or_default();
-    let mut first = pass.run(&wanted, (Keep::Intact, None), make)?;
+    let mut first = pass.run(&wanted, (Keep::Intact, None), make.again())?;
     let (keep, presentation) = first.what_to_keep(stream, packets);
     let truth = presentation.timeline(stream);
     if truth.pts.is_empty() {

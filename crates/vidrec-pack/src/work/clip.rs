@@ -97,7 +97,7 @@ fn sample_and_encode(
     let clip = |(draw, selection): (u32, &Selection)| {
         let clip = assemble(job, &source, &jpegs, selection, draws.then_some(draw))?;
         let clip = PackedClip { measured: Arc::clone(&measured), ..with_quality(clip, quality.as_ref()) };
-        let mut tracks = tracks.of_clip(&selection.frames)?;
+        let mut tracks = tracks.of_clip(&selection.frames, held.memory())?;
         tracks.extend(sound.clone());
         held.add(tracks.iter().map(|track| track.bytes.len()).sum());
         Ok(PackedClip { tracks, ..clip })

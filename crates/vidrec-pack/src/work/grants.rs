@@ -46,8 +46,10 @@ impl<'a> Granter<'a> {
                 Ok(bytes) => (Given::Bytes, None, Some(bytes)),
                 Err(failure) => (Given::Failed(failure), None, None),
             },
-            Want::Pictures => (self.list_pictures().unwrap_or_else(Given::Failed), None, None),
-            Want::Object => (self.open_object().unwrap_or_else(Given::Failed), None, None),
+            Want::Pictures(folder) => {
+                (self.list_pictures(Path::new(&folder)).unwrap_or_else(Given::Failed), None, None)
+            }
+            Want::Object(path) => (self.open_object(Path::new(&path)).unwrap_or_else(Given::Failed), None, None),
             Want::Memory(bytes) => {
                 // A holder of a share must not wait for another one.
                 self.share = None;
@@ -58,9 +60,13 @@ impl<'a> Granter<'a> {
         }
     }
 
+    /// Whether the job names this path.
+    fn is_named(&self, path: &Path) -> bool {
+        path == self.job.path || self.job.tracks.iter().flat_map(|row| row.files()).any(|file| file == path)
+    }
+
     fn file(&self, path: &Path) -> (Given, Option<File>) {
-        let of_tracks = |path| self.job.tracks.iter().flat_map(|row| row.files()).any(|file| file == path);
-        let is_own = path == self.job.path || self.pictures.iter().any(|picture| picture == path) || of_tracks(path);
+        let is_own = self.is_named(path) || self.pictures.iter().any(|picture| picture == path);
         if !is_own || is_remote(path) {
             return (Given::NoFile, None);
         }
@@ -71,16 +77,22 @@ impl<'a> Granter<'a> {
         }
     }
 
-    fn list_pictures(&mut self) -> Result<Given, ClipFailure> {
-        self.pictures = self.store.pictures(&self.job.path)?;
-        Ok(Given::Pictures(names(self.pictures.clone())))
-    }
-
-    fn open_object(&mut self) -> Result<Given, ClipFailure> {
-        if !is_remote(&self.job.path) {
+    fn list_pictures(&mut self, folder: &Path) -> Result<Given, ClipFailure> {
+        if !self.is_named(folder) || is_remote(folder) {
             return Err(nothing_open());
         }
-        let video: VideoFile = self.store.file(&self.job.path)?;
+        let pictures = self.store.pictures(folder)?;
+        if !self.pictures.iter().any(|known| known.parent() == Some(folder)) {
+            self.pictures.extend(pictures.iter().cloned());
+        }
+        Ok(Given::Pictures(names(pictures)))
+    }
+
+    fn open_object(&mut self, path: &Path) -> Result<Given, ClipFailure> {
+        if !self.is_named(path) || !is_remote(path) {
+            return Err(nothing_open());
+        }
+        let video: VideoFile = self.store.file(path)?;
         let source = video.open()?;
         let given = Given::Object { bytes: source.bytes, kept: video.kept_bytes() };
         self.object = Some(source);

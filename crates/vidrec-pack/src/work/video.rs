@@ -1,15 +1,18 @@
-//! Samples and encodes the frames of a video file, one after another.
+//! Samples and encodes the frames of a video file, one after another: as JPEGs, or as numbers of a track.
 
 use std::cell::Cell;
 use std::path::Path;
 
 use super::encode::{ENCODER_BYTES_PER_PIXEL, FrameEncoder, encode, not_encoded};
 use super::encoded_source::EncodedSource;
-use super::failure::ClipFailure;
-use super::memory::{self, HeldMemory};
+use super::failure::{ClipFailure, PackStage};
+use super::memory::{self, HeldMemory, MemoryBound};
 use super::options::ClipRecipe;
 use crate::arguments::Seconds;
-use crate::video::{Choose, SampledFrame, SampledVideo, Video, VideoOptions};
+use crate::plan::Segment;
+use crate::track::{ChoosePictures, EncodePicture, EpisodeFrames};
+use crate::video::{Choose, NumberFrame, SampledFrame, SampledVideo, Timeline, Video, VideoOptions};
+use vidrec_format::error::Error;
 
 /// Samples a video and encodes each frame as soon as it is decoded, so only one uncompressed image is in memory.
 ///
@@ -21,21 +24,7 @@ pub(super) fn sample(
     needed: &Cell<u64>,
     choose: Choose<'_>,
 ) -> Result<EncodedSource, ClipFailure> {
-    let video_options = VideoOptions {
-        size: recipe.pictures.size,
-        decode: recipe.frames.decode(),
-        timeout: recipe.limits.timeout.0,
-        max_pixels: recipe.limits.max_pixels,
-        max_duration: recipe.limits.max_duration.map(|Seconds(most)| most),
-        reduce_depth: recipe.pictures.reduce_depth,
-        ..VideoOptions::default()
-    };
-    let open = &recipe.store.open;
-    let kept = recipe.shared.and_then(|stamp| open.take(path, stamp));
-    let mut video = match kept {
-        Some(video) => video,
-        None => Video::open_file(recipe.store.file(path)?, &video_options)?,
-    };
+    let mut video = open(path, recipe)?;
     let pixels = video.picture_size().map_or(0, |(width, height)| u64::from(width) * u64::from(height));
     let bytes = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
     needed.set(bytes.max(memory::PER_THREAD));
@@ -49,11 +38,67 @@ pub(super) fn sample(
     let sampled = video.sample_part(choose, &mut make);
     // A whole video has to be decoded for nearly all that is taken of it alone.
     let why_whole = video.why_whole().filter(|_| recipe.shared.is_some());
-    if let Some(stamp) = recipe.shared {
-        open.put(path, stamp, video);
-    }
+    keep_open(path, recipe, video);
     let SampledVideo { frames, time_base, frame_count, mut facts } = sampled?;
     facts.decoded_whole = why_whole;
     let pictures = frames.into_iter().collect::<Result<_, ClipFailure>>()?;
     Ok(EncodedSource { pictures, time_base, frame_count, facts })
+}
+
+/// Opens a video, or takes one that is still open.
+fn open(path: &Path, recipe: ClipRecipe<'_>) -> Result<Video, ClipFailure> {
+    let kept = recipe.shared.and_then(|stamp| recipe.store.open.take(path, stamp));
+    if let Some(video) = kept {
+        return Ok(video);
+    }
+    let options = VideoOptions {
+        size: recipe.pictures.size,
+        decode: recipe.frames.decode(),
+        timeout: recipe.limits.timeout.0,
+        max_pixels: recipe.limits.max_pixels,
+        max_duration: recipe.limits.max_duration.map(|Seconds(most)| most),
+        reduce_depth: recipe.pictures.reduce_depth,
+        ..VideoOptions::default()
+    };
+    Ok(Video::open_file(recipe.store.file(path)?, &options)?)
+}
+
+/// Leaves a video open if other clips are made of it. One of a track is shared as that of the frames is.
+fn keep_open(path: &Path, recipe: ClipRecipe<'_>, video: Video) {
+    if let Some(stamp) = recipe.shared {
+        recipe.store.open.put(path, stamp, video);
+    }
+}
+
+/// Reads the frames of a video, or those of an episode in it, as numbers, and returns what `encode` makes of those that
+/// `choose` picks, in their order.
+pub(super) fn numbers(
+    (path, episode): (&Path, Option<(EpisodeFrames, Segment)>),
+    recipe: ClipRecipe<'_>,
+    memory: &MemoryBound,
+    choose: ChoosePictures<'_>,
+    encode: EncodePicture<'_>,
+) -> Result<Vec<Vec<u8>>, ClipFailure> {
+    let mut video = open(path, recipe)?;
+    let _share = memory.share(video.memory_needed());
+    let clock = recipe.input.segments;
+    let wanted = |timeline: &Timeline| {
+        let mut inside: Vec<u32> = (0..timeline.frame_count()).collect();
+        if let Some((frames, segment)) = &episode {
+            inside = segment.frames(timeline, clock);
+            frames.check(timeline, &inside, clock)?;
+        }
+        Ok(choose(inside.len())?.into_iter().filter_map(|place| inside.get(place).copied()).collect())
+    };
+    let mut make = |NumberFrame { numbers, width, height }| encode((numbers, [height as usize, width as usize]));
+    let sampled = video.sample_numbers(&wanted, &mut make);
+    keep_open(path, recipe, video);
+    let SampledVideo { frames, facts, .. } = sampled?;
+    let damage = facts.damage();
+    if damage > 0 {
+        let what = facts.first_error.unwrap_or_else(|| format!("{damage} errors"));
+        let e = Error::decode("the video is damaged, so its numbers may be wrong").found(what);
+        return Err(ClipFailure::of(PackStage::Track, &e));
+    }
+    frames.into_iter().collect::<Result<_, _>>().map_err(|e| ClipFailure::of(PackStage::Track, &e))
 }

@@ -65,7 +65,7 @@ impl VideoStore {
     /// Returns the images of a folder, in order.
     pub fn pictures(&self, folder: &Path) -> Result<Vec<PathBuf>, ClipFailure> {
         match &self.run {
-            Some(run) => run.line.pictures(),
+            Some(run) => run.line.pictures(folder),
             None => {
                 plan::pictures(folder).map_err(|e| ClipFailure::of(PackStage::Video(Stage::Open), &e.without_file()))
             }

@@ -86,11 +86,11 @@ pub(crate) struct Request {
 pub(crate) enum Want {
     /// A file: the video, one of its images, or one of its tracks.
     File(OsString),
-    /// The images of the folder.
-    Pictures,
-    /// The video, which is remote.
-    Object,
-    /// At most `count` bytes of the remote video, from byte `at` on.
+    /// The images of a folder: the video, or one of its tracks.
+    Pictures(OsString),
+    /// The video, or one of its tracks, which is remote.
+    Object(OsString),
+    /// At most `count` bytes of the last remote video, from byte `at` on.
     Bytes { at: u64, count: u32 },
     /// Room for this many bytes of memory.
     Memory(u64),

@@ -70,9 +70,9 @@ impl Line {
         }
     }
 
-    /// Returns the images of the folder.
-    pub fn pictures(&self) -> Result<Vec<PathBuf>, ClipFailure> {
-        match self.ask(Want::Pictures).map_err(not_answered)? {
+    /// Returns the images of a folder.
+    pub fn pictures(&self, folder: &Path) -> Result<Vec<PathBuf>, ClipFailure> {
+        match self.ask(Want::Pictures(folder.into())).map_err(not_answered)? {
             (Given::Pictures(paths), ..) => Ok(paths.into_iter().map(PathBuf::from).collect()),
             (Given::Failed(failure), ..) => Err(failure),
             (other, ..) => Err(not_answered(unexpected(&other))),
@@ -81,12 +81,13 @@ impl Line {
 
     /// Opens the video. A remote one is then open in the run.
     pub fn video(self: &Arc<Self>, path: &Path) -> Result<VideoFile, ClipFailure> {
-        let object = match is_remote(path).then(|| self.ask(Want::Object)).transpose().map_err(not_answered)? {
-            None => None,
-            Some((Given::Object { bytes, kept }, ..)) => Some((bytes, kept)),
-            Some((Given::Failed(failure), ..)) => return Err(failure),
-            Some((other, ..)) => return Err(not_answered(unexpected(&other))),
-        };
+        let object =
+            match is_remote(path).then(|| self.ask(Want::Object(path.into()))).transpose().map_err(not_answered)? {
+                None => None,
+                Some((Given::Object { bytes, kept }, ..)) => Some((bytes, kept)),
+                Some((Given::Failed(failure), ..)) => return Err(failure),
+                Some((other, ..)) => return Err(not_answered(unexpected(&other))),
+            };
         Ok(VideoFile::elsewhere(path, Arc::new(AskedVideo { line: Arc::clone(self), object })))
     }
 }

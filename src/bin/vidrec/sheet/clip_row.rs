@@ -42,13 +42,17 @@ impl ClipRow {
             (Some(_), class) => class.to_owned(),
         };
         let short = if clip.is_short() { " · short" } else { "" };
+        let size = match clip.frame_count() {
+            0 => "no frames".to_owned(),
+            _ => format!("{}×{}", clip.width(), clip.height()),
+        };
         let frames = uniform(clip.frame_count(), clip.frame_count().min(most_frames));
         let frames = frames.into_iter().map(|t| shown(&clip.frame(t)?, decoder, height));
         Ok(ClipRow {
             ordinal: clip.ordinal(),
             label: clip.label(),
             class,
-            about: format!("{}×{}{short} · {}", clip.width(), clip.height(), clip.source()?),
+            about: format!("{size}{short} · {}", clip.source()?),
             caption: text_of(clip, caption)?,
             frames: frames.collect::<Result<_, Failure>>()?,
         })

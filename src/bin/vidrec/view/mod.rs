@@ -91,6 +91,10 @@ pub fn run(args: &Args) -> Run {
         let row = ClipRow::of(&dataset.clip(ordinal)?, &args.caption, frames, height, &mut decoder)?;
         let caption = row.caption.as_deref().map_or(String::new(), |caption| format!("{}\n", printable(caption)));
         write!(out, "{} {} · {}\n{caption}", row.ordinal, printable(&row.class), printable(&row.about))?;
+        if row.frames.is_empty() {
+            writeln!(out)?;
+            continue;
+        }
         let strip = strip(&row, pixels);
         match how {
             Pictures::Kitty => kitty::write(&mut out, &strip, columns)?,

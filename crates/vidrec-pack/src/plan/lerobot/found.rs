@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::super::attributes::Attributes;
-use super::super::episode_frames::EpisodeFrames;
 use super::super::found::FoundVideo;
 use super::super::labels::Label;
 use super::super::manifest_columns::{ColumnTally, ColumnUse, ManifestColumns};
@@ -17,7 +16,7 @@ use super::episodes::{self, Episode, PicturePlace};
 use super::info::{FeatureKind, Info};
 use super::rows::DataRows;
 use super::tasks;
-use crate::track::{EpisodeRows, PlannedTrack, RowTracks};
+use crate::track::{EpisodeFrames, EpisodeRows, EpisodeVideo, PlannedTrack, RowTracks};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::track::schema::TrackType;
 use vidrec_format::{limits, source_name};
@@ -70,9 +69,11 @@ fn keep_inside(folder: &Path, options: &InputOptions, videos: &mut [FoundVideo])
     let root = options.root.as_deref().unwrap_or(folder);
     let mut pictures = if is_remote(root) { None } else { Some(Inside::new(root)?) };
     for video in videos.iter_mut().filter(|video| video.fault.is_none()) {
-        let mut files = video.tracks.iter().flat_map(|tracks| tracks.files());
+        let mut files = video.tracks.iter().flat_map(|tracks| tracks.files()).filter(|file| !is_remote(file));
         let is_inside = pictures.as_mut().is_none_or(|inside| inside.holds(&video.path));
-        if !is_inside || files.any(|file| !values.holds(file)) {
+        if !is_inside
+            || files.any(|file| !(values.holds(file) || pictures.as_mut().is_some_and(|inside| inside.holds(file))))
+        {
             video.fault = Some(LEADS_OUT.into());
         }
     }
@@ -88,6 +89,8 @@ struct EpisodeSet<'a> {
     first: u64,
     episodes: Vec<Episode>,
     cameras: Vec<Camera>,
+    /// Depth: the name of each feature, whether it is in videos, and what its numbers mean.
+    depth: Vec<Depth>,
     tracks: Vec<PlannedTrack>,
     /// All tasks, if any episode has several.
     tasks: Vec<(String, i64)>,
@@ -96,9 +99,9 @@ struct EpisodeSet<'a> {
 
 impl<'a> EpisodeSet<'a> {
     fn new(folder: &'a Path, first: u64, options: &'a InputOptions, info: Info) -> Result<Self> {
-        let (cameras, mut tracks, notes) = features(folder, &info)?;
-        let keys: Vec<&str> =
-            cameras.iter().filter(|camera| !camera.in_rows).map(|camera| camera.key.as_str()).collect();
+        let Features { cameras, depth, mut tracks, notes } = features(folder, &info)?;
+        let in_videos = cameras.iter().filter(|camera| !camera.in_rows).map(|camera| camera.key.as_str());
+        let keys: Vec<&str> = in_videos.chain(depth.iter().filter(|d| d.in_videos).map(|d| d.key.as_str())).collect();
         let episodes = episodes::read(folder, &keys, info.own_files)?;
         if episodes.len() as u64 != info.episodes {
             let e = Error::usage("meta/episodes and meta/info.json have different numbers of episodes").file(folder);
@@ -110,7 +113,7 @@ impl<'a> EpisodeSet<'a> {
             tracks.push(PlannedTrack::of_episodes(TASK_INDEX, TrackType::I64, Vec::new()));
         }
         let root = options.root.as_deref().unwrap_or(folder);
-        Ok(EpisodeSet { folder, root, info, first, episodes, cameras, tracks, tasks, notes })
+        Ok(EpisodeSet { folder, root, info, first, episodes, cameras, depth, tracks, tasks, notes })
     }
 
     /// Returns the clips of an episode, one for each camera.
@@ -180,13 +183,29 @@ impl<'a> EpisodeSet<'a> {
         }
         let file = self.folder.join(self.info.data.path("", episode.data.0, episode.data.1)?);
         let first = rows.of(&file, episode.number, episode.length)?;
-        Ok(Some(EpisodeRows { file, first, count: episode.length }))
+        Ok(Some(EpisodeRows { file, first, count: episode.length, videos: self.depth_videos(episode)? }))
+    }
+
+    /// Returns the depth of an episode that is in videos. Their places come after those of the cameras.
+    fn depth_videos(&self, episode: &Episode) -> std::result::Result<Vec<EpisodeVideo>, String> {
+        let mut places = episode.places.iter().skip(self.cameras.iter().filter(|camera| !camera.in_rows).count());
+        let videos = self.depth.iter().filter(|depth| depth.in_videos);
+        let video = |depth: &Depth| {
+            let Placed { path, frames, .. } = self.placed(episode, &depth.key, places.next().copied())?;
+            let frames = frames.ok_or("it has no frames")?;
+            Ok(EpisodeVideo { track: depth.key.as_str().into(), file: places::below(self.root, &path), frames })
+        };
+        videos.map(video).collect()
     }
 
     fn attributes(&self, episode: &Episode, camera: &str) -> Map<String, Value> {
         let mut attributes = Map::new();
         attributes.insert("episode".into(), (self.first + episode.number).into());
         attributes.insert("camera".into(), camera.into());
+        if !self.depth.is_empty() {
+            let meanings: Map<String, Value> = self.depth.iter().map(|d| (d.key.clone(), d.meaning.clone())).collect();
+            attributes.insert("depth".into(), meanings.into());
+        }
         match &episode.tasks[..] {
             [] => {}
             [task] => drop(attributes.insert("task".into(), task.as_str().into())),
@@ -212,7 +231,8 @@ impl<'a> EpisodeSet<'a> {
         self.cameras.iter().for_each(|camera| tally.add(ColumnUse::Path, &camera.key));
         self.tracks.iter().for_each(|track| tally.add(ColumnUse::Track, track.name()));
         let task = if self.tasks.is_empty() { "task" } else { "tasks" };
-        ["episode", "camera", task].iter().for_each(|name| tally.add(ColumnUse::Attribute, name));
+        let depth = if self.depth.is_empty() { None } else { Some("depth") };
+        ["episode", "camera", task].into_iter().chain(depth).for_each(|name| tally.add(ColumnUse::Attribute, name));
         tally.finish()
     }
 }
@@ -224,6 +244,14 @@ struct Camera {
     name: String,
     /// Whether its pictures are in the files of values, and not in videos.
     in_rows: bool,
+}
+
+/// A feature that is depth.
+struct Depth {
+    key: String,
+    in_videos: bool,
+    /// What its numbers mean, for the attributes of clips.
+    meaning: Value,
 }
 
 /// The file and the frames of an episode from one camera.
@@ -239,11 +267,16 @@ fn frame_count(episode: &Episode) -> std::result::Result<u32, String> {
     count.ok_or_else(|| format!("a clip cannot have {} frames", episode.length))
 }
 
-type Features = (Vec<Camera>, Vec<PlannedTrack>, Vec<String>);
+struct Features {
+    cameras: Vec<Camera>,
+    depth: Vec<Depth>,
+    tracks: Vec<PlannedTrack>,
+    notes: Vec<String>,
+}
 
 /// Sorts the features into cameras with their names, tracks, and notes on those that are neither.
 fn features(folder: &Path, info: &Info) -> Result<Features> {
-    let (mut keys, mut tracks, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut keys, mut depth, mut tracks, mut notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for feature in &info.features {
         let name = feature.name.as_str();
         let mut without =
@@ -251,16 +284,18 @@ fn features(folder: &Path, info: &Info) -> Result<Features> {
         match &feature.kind {
             FeatureKind::Place => {}
             FeatureKind::Camera => keys.push((name, false)),
-            FeatureKind::DepthVideo => without("it is depth in a video"),
             FeatureKind::Pictures => keys.push((name, true)),
             FeatureKind::Other(what) => without(&format!("tracks cannot hold values of {what}")),
-            FeatureKind::Values(..) | FeatureKind::Depth(..) if name.is_empty() || name.contains([',', '=']) => {
+            FeatureKind::Values(..) | FeatureKind::Depth { .. } if name.is_empty() || name.contains([',', '=']) => {
                 without("a track cannot have its name")
             }
-            FeatureKind::Values(..) | FeatureKind::Depth(..) if name.len() > limits::MAX_TRACK_NAME_BYTES => {
+            FeatureKind::Values(..) | FeatureKind::Depth { .. } if name.len() > limits::MAX_TRACK_NAME_BYTES => {
                 without("its name is too long")
             }
-            FeatureKind::Depth(height, width) => tracks.push(PlannedTrack::of_depth(name, (*height, *width))),
+            FeatureKind::Depth { size, in_videos, meaning } => {
+                tracks.push(PlannedTrack::of_depth(name, *size, *in_videos));
+                depth.push(Depth { key: name.to_owned(), in_videos: *in_videos, meaning: meaning.clone() });
+            }
             FeatureKind::Values(kind, shape) => tracks.push(PlannedTrack::of_episodes(name, *kind, shape.clone())),
         }
     }
@@ -274,5 +309,5 @@ fn features(folder: &Path, info: &Info) -> Result<Features> {
         Camera { key: key.to_owned(), name: name.to_owned(), in_rows }
     };
     let cameras = keys.iter().map(camera).collect();
-    Ok((cameras, tracks, notes))
+    Ok(Features { cameras, depth, tracks, notes })
 }

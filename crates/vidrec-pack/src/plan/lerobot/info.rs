@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::super::endings::LEROBOT_INFO;
 use super::pattern::Pattern;
@@ -46,10 +46,8 @@ pub(super) struct Feature {
 pub(super) enum FeatureKind {
     /// Frames in videos.
     Camera,
-    /// Depth in videos of 12 bits.
-    DepthVideo,
-    /// Depth in the Parquet files, as PNG files of this height and width.
-    Depth(u32, u32),
+    /// Depth of this height and width, in videos or as PNG files in the Parquet files, and what its numbers mean.
+    Depth { size: (u32, u32), in_videos: bool, meaning: Value },
     /// Pictures in the Parquet files.
     Pictures,
     /// Numbers or texts of one shape, in the Parquet files.
@@ -167,9 +165,11 @@ impl Feature {
         let dtype = feature.get("dtype").and_then(Value::as_str).unwrap_or_default();
         let kind = match dtype {
             _ if OF_ROWS.contains(&name) => FeatureKind::Place,
-            "video" if is_depth(feature) => FeatureKind::DepthVideo,
-            "image" if is_depth(feature) => match shape(feature).as_deref() {
-                Some(&[height, width] | &[height, width, 1] | &[1, height, width]) => FeatureKind::Depth(height, width),
+            "video" | "image" if is_depth(feature) => match shape(feature).as_deref() {
+                Some(&[height, width] | &[height, width, 1] | &[1, height, width]) => {
+                    let in_videos = dtype == "video";
+                    FeatureKind::Depth { size: (height, width), in_videos, meaning: meaning(feature, in_videos) }
+                }
                 _ => FeatureKind::Other(format!("shape {}", feature.get("shape").unwrap_or_default())),
             },
             "video" => FeatureKind::Camera,
@@ -189,6 +189,22 @@ fn is_depth(feature: &Value) -> bool {
     let at = |folder: &str, key: &str| feature.get(folder).and_then(|info| info.get(key)).and_then(Value::as_bool);
     let marks = [at("info", "is_depth_map"), at("info", "video.is_depth_map"), at("video_info", "video.is_depth_map")];
     marks.contains(&Some(true))
+}
+
+/// Returns what the numbers of depth mean: their unit, or how LeRobot made the 4,096 numbers of a video from meters. Pictures
+/// have such numbers, too, if vidrec exported those of a video.
+///
+/// Source: huggingface/lerobot, `src/lerobot/configs/video.py`, whose defaults stand for what is missing.
+fn meaning(feature: &Value, in_videos: bool) -> Value {
+    let info = |key: &str| feature.get("info").and_then(|info| info.get(key)).filter(|value| !value.is_null()).cloned();
+    if !in_videos && info("video.depth_max").is_none() {
+        return info("depth_unit").map_or(json!({}), |unit| json!({ "unit": unit }));
+    }
+    let number = |key: &str, usual: Value| info(&format!("video.{key}")).unwrap_or(usual);
+    json!({
+        "depth_min": number("depth_min", 0.01.into()), "depth_max": number("depth_max", 10.0.into()),
+        "shift": number("shift", 3.5.into()), "use_log": number("use_log", true.into()),
+    })
 }
 
 /// Returns the type of track that can hold all values of a NumPy type.

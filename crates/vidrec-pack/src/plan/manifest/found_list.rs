@@ -44,6 +44,6 @@ impl FoundList {
         let mut files = found.tracks.iter().flat_map(|tracks| tracks.files());
         Some(video)
             .filter(|_| !is_kept)
-            .or_else(|| files.find(|file| !is_below(&self.values, file) || !inside.holds(file)))
+            .or_else(|| files.find(|file| !is_below(&self.values, file) || !inside.holds_all(file)))
     }
 }

@@ -11,18 +11,18 @@ mod npz;
 mod open;
 #[cfg_attr(not(feature = "interop"), path = "no_parquet.rs")]
 mod parquet;
+mod pictures;
 mod table;
-
-use std::path::Path;
 
 pub(crate) use self::parquet::ParquetRows;
 use super::arguments::{Given, TrackCell};
 use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
-use content::{Content, MAX_BYTES};
-pub(crate) use open::OpenFile;
-use open::open;
+use content::Content;
+pub(crate) use open::{ChoosePictures, EncodePicture, OpenFile, ReadVideo, TrackFiles};
+use open::{bytes, ending, open};
+pub(crate) use pictures::Pictures;
 use vidrec_format::error::{Error, Result};
 
 /// Reads the values of a track and their times from a cell. `how` opens files.
@@ -62,13 +62,13 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
     let path = match given {
         Given::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
         Given::File(path) => path,
+        Given::Folder(_) | Given::Pictures(_) => return Err(Error::usage("pictures cannot be times")),
     };
     let wanted = |name: &str| {
         let is_time = matches!(&spec.timing, TrackSpecTiming::Times(times) if times == name);
         spec.values.is_empty() || is_time || spec.values.iter().any(|value| value == name)
     };
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-    match ending.as_str() {
+    match ending(path).as_str() {
         "npy" => npy::read(&bytes(path, how)?).map(Content::One),
         "npz" => npz::read(&bytes(path, how)?, &wanted).map(Content::Named),
         "parquet" => parquet::read(open(path, how)?, path).map(Content::Named),
@@ -79,16 +79,7 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
             json::read(&text.map_err(|_| Error::usage("the file is not UTF-8"))?, is_spans.then_some(spec.unit))
         }
         _ => Err(Error::usage("vidrec cannot read values from a file with this ending")
-            .expected(".npy, .npz, .parquet, .csv, .tsv or .json")),
+            .expected(".npy, .npz, .parquet, .csv, .tsv, .json or .png")
+            .help("if it is a video of depth, add size=WIDTHxHEIGHT to the description of the track")),
     }
-}
-
-fn bytes(path: &Path, how: OpenFile<'_>) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = std::io::Read::take(open(path, how)?.file, MAX_BYTES + 1);
-    std::io::copy(&mut { read }, &mut bytes).map_err(|e| Error::io("read the values", path, e).without_file())?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")));
-    }
-    Ok(bytes)
 }

@@ -2,15 +2,36 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::content::MAX_BYTES;
+use super::depth::Depth;
+use crate::track::arguments::EpisodeFrames;
 use vidrec_format::error::{Error, Result};
 use vidrec_store::location::is_remote;
 
 /// Opens a file, and returns it with its length, or `None` if it is not a regular file. A process that decodes may
 /// not open files itself.
 pub(crate) type OpenFile<'a> = &'a dyn Fn(&Path) -> io::Result<Option<(File, u64)>>;
+
+/// Chooses among so many pictures. The places ascend.
+pub(crate) type ChoosePictures<'a> = &'a dyn Fn(usize) -> Result<Vec<usize>>;
+
+/// Turns a picture into the bytes to store.
+pub(crate) type EncodePicture<'a> = &'a dyn Fn(Depth) -> Result<Vec<u8>>;
+
+/// Reads the frames of a video, or of a part of it, as numbers, and returns what was made of those that were chosen.
+pub(crate) type ReadVideo<'a> =
+    &'a dyn Fn((&Path, Option<EpisodeFrames>), ChoosePictures<'_>, EncodePicture<'_>) -> Result<Vec<Vec<u8>>>;
+
+/// How the files of tracks are reached.
+#[derive(Clone, Copy)]
+pub(crate) struct TrackFiles<'a> {
+    pub open: OpenFile<'a>,
+    /// Lists the pictures of a folder, in the natural order of their names.
+    pub list: &'a dyn Fn(&Path) -> Result<Vec<PathBuf>>,
+    pub video: ReadVideo<'a>,
+}
 
 /// Opens a file on this machine, with `how`.
 pub(super) fn open(path: &Path, how: OpenFile<'_>) -> Result<ValueFile> {
@@ -30,4 +51,20 @@ pub(super) struct ValueFile {
     pub file: File,
     #[cfg_attr(not(feature = "interop"), allow(dead_code, reason = "only Parquet files ask"))]
     pub length: u64,
+}
+
+/// Returns the bytes of a file on this machine.
+pub(super) fn bytes(path: &Path, how: OpenFile<'_>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = std::io::Read::take(open(path, how)?.file, MAX_BYTES + 1);
+    std::io::copy(&mut { read }, &mut bytes).map_err(|e| Error::io("read the values", path, e).without_file())?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// Returns the ending of a file in lowercase.
+pub(super) fn ending(path: &Path) -> String {
+    path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase()
 }

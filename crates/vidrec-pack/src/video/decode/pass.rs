@@ -29,9 +29,9 @@ impl DecodePass<'_> {
         &self,
         wanted: &[u32],
         (keep, presentation): (Keep, Option<&Presentation>),
-        make: Make<'_, T>,
+        mut make: Make<'_, T>,
     ) -> Result<PassResult<T>, VideoError> {
-        let mut taker = Taker::new(self.stream, self.options, wanted, keep, presentation, make);
+        let mut taker = Taker::new(self.stream, self.options, wanted, keep, presentation, make.again());
         let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
         let tally = match decoder.run(self.packets, None, &mut |frame, damaged| Ok(taker.see(frame, damaged)?)) {
             Ok(tally) => tally,
@@ -53,9 +53,9 @@ impl DecodePass<'_> {
         &self,
         wanted: &[u32],
         plan: &PacketChoice,
-        make: Make<'_, T>,
+        mut make: Make<'_, T>,
     ) -> Result<Option<PassResult<T>>, VideoError> {
-        let mut taker = Taker::new(self.stream, self.options, wanted, Keep::Intact, None, make);
+        let mut taker = Taker::new(self.stream, self.options, wanted, Keep::Intact, None, make.again());
         let mut expected = plan.expected.iter();
         let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
         let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame, damaged| {

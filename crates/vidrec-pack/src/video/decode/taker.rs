@@ -9,14 +9,27 @@ use super::result::{Keep, PassResult};
 use super::times::{Clock, FrameTime, Presentation, Shown};
 use crate::video::container::StreamInfo;
 use crate::video::error::{Stage, VideoError};
-use crate::video::frames::SampledFrame;
+use crate::video::frames::{NumberFrame, SampledFrame};
 use crate::video::options::VideoOptions;
-use crate::video::picture::{ColorConversion, PictureFormat, Scaler};
+use crate::video::picture::{ColorConversion, PictureFormat, Scaler, Size, numbers};
 use vidrec_format::error::Error;
 use vidrec_format::planes::Planes;
 
-/// The caller's function that turns a chosen frame into its result.
-pub(crate) type Make<'a, T> = &'a mut dyn FnMut(SampledFrame) -> T;
+/// The caller's function that turns a chosen frame into its result: its picture, or its numbers as they are stored.
+pub(crate) enum Make<'a, T> {
+    Picture(&'a mut dyn FnMut(SampledFrame) -> T),
+    Numbers(&'a mut dyn FnMut(NumberFrame) -> T),
+}
+
+impl<T> Make<'_, T> {
+    /// Returns the same function, for another pass.
+    pub fn again(&mut self) -> Make<'_, T> {
+        match self {
+            Make::Picture(make) => Make::Picture(make),
+            Make::Numbers(make) => Make::Numbers(make),
+        }
+    }
+}
 
 /// Looks at each frame as it comes out of the decoder.
 pub(crate) struct Taker<'a, T> {
@@ -83,7 +96,7 @@ impl<'a, T> Taker<'a, T> {
         let changed = self.last.is_some_and(|last| (last.size, last.format) != (picture.size, picture.format));
         self.found.format_changes += u32::from(changed);
         self.found.size_changes += u32::from(self.last.is_some_and(|last| last.size != picture.size));
-        if changed || self.last.is_none() {
+        if (changed || self.last.is_none()) && matches!(self.make, Make::Picture(_)) {
             self.options.check_depth(picture.stored_depth, picture.name)?;
         }
         self.last = Some(picture);
@@ -91,11 +104,30 @@ impl<'a, T> Taker<'a, T> {
             self.found.look = Some(Look::new(frame, picture, self.stream, self.options)?);
         }
         if self.wanted.binary_search(&index).is_ok() {
-            let image = self.take(frame, picture).map_err(|e| VideoError::new(Stage::Scale, e.in_frame(index)))?;
-            let made = (self.make)(SampledFrame { image, pts, source_index: index });
-            self.found.frames.push((index, made));
+            let made = self.make(frame, picture, Shown { ordinal: index, pts });
+            self.found.frames.push((index, made.map_err(|e| VideoError::new(Stage::Scale, e.in_frame(index)))?));
         }
         Ok(())
+    }
+
+    fn make(
+        &mut self,
+        frame: &frame::Video,
+        picture: PictureFormat,
+        Shown { ordinal: source_index, pts }: Shown,
+    ) -> vidrec_format::error::Result<T> {
+        let image = match &self.make {
+            Make::Picture(_) => Some(self.take(frame, picture)?),
+            Make::Numbers(_) => None,
+        };
+        match (&mut self.make, image) {
+            (Make::Picture(make), Some(image)) => Ok(make(SampledFrame { image, pts, source_index })),
+            (Make::Numbers(make), _) => {
+                let Size { width, height } = picture.size;
+                Ok(make(NumberFrame { numbers: numbers(frame, picture)?, width, height }))
+            }
+            (Make::Picture(_), None) => Err(Error::internal("no picture was made of a frame")),
+        }
     }
 
     fn take(&mut self, frame: &frame::Video, picture: PictureFormat) -> vidrec_format::error::Result<Planes> {

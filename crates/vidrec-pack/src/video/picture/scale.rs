@@ -72,6 +72,15 @@ impl Scaler {
         Ok(scaler)
     }
 
+    /// Creates a scaler that reads luma at its own size.
+    pub fn of_luma(from: PictureFormat) -> Result<Self> {
+        let mut scaler = Scaler { from, size: from.size, layout: ChromaLayout::Gray, steps: Vec::new() };
+        if !from.plain_planes {
+            scaler.plan()?;
+        }
+        Ok(scaler)
+    }
+
     fn plan(&mut self) -> Result<()> {
         let mut side = Side::of(&self.from);
         while self.steps.is_empty() || side.size != self.size {
