@@ -12,6 +12,7 @@ use parquet::basic::{Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::Type;
 use serde_json::{Value, json};
 use vidrec::interop::lerobot::{LeRobotOptions, export};
@@ -487,6 +488,75 @@ fn depth_in_videos_is_a_track_of_the_chosen_frames() {
     fs::write(&info, json.to_string()).unwrap();
     let run = robot.vidrec(&["pack", "robot", "-o", "set", "--all", "--if-exists", "replace"]);
     assert!(said(&run).contains("expected [48, 32], found [48, 64]"), "{}", said(&run));
+}
+
+/// What was said at a frame: nothing, or one thing, whose text may be missing.
+fn events(t: u32) -> Value {
+    match t % 3 {
+        0 => json!([]),
+        1 => json!([{"content": format!("now {t}"), "role": "user"}]),
+        _ => json!([{"content": null, "role": "assistant"}]),
+    }
+}
+
+/// Rows with what was said, as LeRobot stores it: lists of structures, in row groups that do not end where episodes do.
+fn put_language(robot: &Robot) {
+    let schema = "message schema { REQUIRED INT64 episode_index; REQUIRED INT64 frame_index;
+        OPTIONAL GROUP language_events (LIST) { REPEATED GROUP list { OPTIONAL GROUP element {
+            REQUIRED BYTE_ARRAY role (UTF8); OPTIONAL BYTE_ARRAY content (UTF8); } } } }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let rows: Vec<(usize, u32)> = (0..LENGTHS.len()).flat_map(|e| (0..LENGTHS[e]).map(move |t| (e, t))).collect();
+    let file = fs::File::create(robot.path("robot/data/chunk-000/file-000.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    for rows in rows.chunks(13) {
+        let mut group = writer.next_row_group().unwrap();
+        for column in 0..4 {
+            let mut to = group.next_column().unwrap().unwrap();
+            match to.untyped() {
+                ColumnWriter::Int64ColumnWriter(to) => {
+                    let values: Vec<i64> = rows.iter().map(|&(e, t)| [e as i64, t.into()][column]).collect();
+                    to.write_batch(&values, None, None).unwrap();
+                }
+                ColumnWriter::ByteArrayColumnWriter(to) => {
+                    let key = if column == 2 { "role" } else { "content" };
+                    let said = rows.iter().map(|&(_, t)| events(t).get(0).map(|entry| entry[key].clone()));
+                    // An empty list, a missing text, or a text.
+                    let levels: Vec<i16> = said
+                        .clone()
+                        .map(|said| said.map_or(1, |s| if s.is_null() { 3 } else { column as i16 + 1 }))
+                        .collect();
+                    let texts = said.flatten().filter_map(|said| said.as_str().map(|text| ByteArray::from(text)));
+                    let (texts, starts) = (texts.collect::<Vec<_>>(), vec![0; levels.len()]);
+                    to.write_batch(&texts, Some(&levels), Some(&starts)).unwrap();
+                }
+                _ => unreachable!(),
+            }
+            to.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    let info = robot.path("robot/meta/info.json");
+    let mut json: Value = serde_json::from_slice(&fs::read(&info).unwrap()).unwrap();
+    let features = json["features"].as_object_mut().unwrap();
+    features.retain(|name, _| name.ends_with("_index") || name.starts_with("observation.images."));
+    features.insert("language_events".into(), json!({"dtype": "language", "shape": [1], "names": null}));
+    fs::write(info, json.to_string()).unwrap();
+}
+
+#[test]
+fn what_was_said_is_a_track_of_texts() {
+    let robot = Robot::new();
+    put_language(&robot);
+    let run = robot.pack(&[]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let set = Dataset::open(robot.path("set")).unwrap();
+    for clip in set.clips().map(Result::unwrap) {
+        let episode = clip.attributes().unwrap().get::<usize>("episode").unwrap().unwrap();
+        let track = clip.track("language_events").unwrap().unwrap();
+        let found: Vec<Value> = track.texts().unwrap().map(|text| serde_json::from_str(&text).unwrap()).collect();
+        assert_eq!(found, (0..LENGTHS[episode]).map(events).collect::<Vec<_>>(), "episode {episode}");
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(super) fn read_any(file: &std::path::Path) {
     }
     let Ok(rows) = ParquetRows::open(file) else { return };
     for column in ["a", "b", "t"] {
-        let _ = rows.has(column).then(|| rows.column(column, 0..rows.rows()));
+        let _ = rows.has(column).then(|| (rows.column(column, 0..rows.rows()), rows.json(column, 0..rows.rows())));
     }
 }
 

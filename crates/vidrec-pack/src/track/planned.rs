@@ -36,6 +36,8 @@ enum ValuesIn {
     Cells,
     /// In rows of episodes.
     Rows,
+    /// In rows of episodes, as structures that become JSON texts.
+    StructureRows,
     /// In rows of episodes, as PNG files.
     PngRows,
     /// In videos of episodes.
@@ -118,6 +120,11 @@ impl PlannedTrack {
         PlannedTrack { spec, kind, shape, values_in: ValuesIn::Rows }
     }
 
+    /// Creates a track of texts that each episode has as structures in a column of the same name, for each frame.
+    pub fn of_language(name: &str) -> Self {
+        PlannedTrack { values_in: ValuesIn::StructureRows, ..Self::of_episodes(name, TrackType::Utf8, Vec::new()) }
+    }
+
     /// Creates a track of depth that each episode has as PNG files in a column of the same name, or `in_videos`, one for each
     /// frame. Those of the clip's frames are stored.
     pub fn of_depth(name: &str, (height, width): (u32, u32), in_videos: bool) -> Self {
@@ -164,7 +171,11 @@ impl PlannedTrack {
 
     fn of_rows(&self, rows: &EpisodeRows, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {
         let wanted = rows.first..rows.first.saturating_add(rows.count);
-        let column = ParquetRows::open_by(&rows.file, how)?.column(&self.spec.column, wanted)?;
+        let file = ParquetRows::open_by(&rows.file, how)?;
+        let column = match self.values_in {
+            ValuesIn::StructureRows => file.json(&self.spec.column, wanted)?,
+            _ => file.column(&self.spec.column, wanted)?,
+        };
         let values = column.into_array(&self.shape)?.into_type(self.kind)?;
         place(&self.spec, Raw { values, ..Raw::default() }, window)?.encode(window.chosen.len() as u32)
     }

@@ -286,16 +286,13 @@ fn features(folder: &Path, info: &Info) -> Result<Features> {
             FeatureKind::Camera => keys.push((name, false)),
             FeatureKind::Pictures => keys.push((name, true)),
             FeatureKind::Other(what) => without(&format!("tracks cannot hold values of {what}")),
-            FeatureKind::Values(..) | FeatureKind::Depth { .. } if name.is_empty() || name.contains([',', '=']) => {
-                without("a track cannot have its name")
-            }
-            FeatureKind::Values(..) | FeatureKind::Depth { .. } if name.len() > limits::MAX_TRACK_NAME_BYTES => {
-                without("its name is too long")
-            }
+            _ if name.is_empty() || name.contains([',', '=']) => without("a track cannot have its name"),
+            _ if name.len() > limits::MAX_TRACK_NAME_BYTES => without("its name is too long"),
             FeatureKind::Depth { size, in_videos, meaning } => {
                 tracks.push(PlannedTrack::of_depth(name, *size, *in_videos));
                 depth.push(Depth { key: name.to_owned(), in_videos: *in_videos, meaning: meaning.clone() });
             }
+            FeatureKind::Language => tracks.push(PlannedTrack::of_language(name)),
             FeatureKind::Values(kind, shape) => tracks.push(PlannedTrack::of_episodes(name, *kind, shape.clone())),
         }
     }

@@ -52,6 +52,8 @@ pub(super) enum FeatureKind {
     Pictures,
     /// Numbers or texts of one shape, in the Parquet files.
     Values(TrackType, Vec<u32>),
+    /// Structures of what people and robots said, in the Parquet files.
+    Language,
     /// Values of a type that no track has.
     Other(String),
     /// The place that a row belongs to.
@@ -174,6 +176,8 @@ impl Feature {
             },
             "video" => FeatureKind::Camera,
             "image" => FeatureKind::Pictures,
+            // Source: huggingface/lerobot, `src/lerobot/datasets/language.py`.
+            "language" => FeatureKind::Language,
             dtype => match (track_type(dtype), shape(feature)) {
                 (None, _) => FeatureKind::Other(format!("type {dtype:?}")),
                 (Some(_), None) => FeatureKind::Other(format!("shape {}", feature.get("shape").unwrap_or_default())),

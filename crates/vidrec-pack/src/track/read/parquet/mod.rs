@@ -5,6 +5,7 @@ mod chunks;
 mod footer;
 mod pictures;
 mod rows;
+mod structures;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

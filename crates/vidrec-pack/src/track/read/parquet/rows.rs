@@ -63,7 +63,7 @@ impl ParquetRows {
         self.leaves(column).next().is_some()
     }
 
-    fn leaves(&self, column: &str) -> impl Iterator<Item = usize> {
+    pub(super) fn leaves(&self, column: &str) -> impl Iterator<Item = usize> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         (0..schema.num_columns()).filter(move |&i| schema.get_column_root(i).name() == column)
     }
