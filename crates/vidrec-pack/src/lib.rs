@@ -32,6 +32,7 @@ mod recipe;
 mod run;
 mod schema;
 mod serve;
+mod system_path;
 mod track;
 mod work;
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::attributes::Attributes;
 use super::picture_column::PictureColumn;
 use super::segment::Segment;
+use crate::system_path;
 use crate::track::EpisodeFrames;
 use crate::track::RowTracks;
 
@@ -100,20 +101,4 @@ impl Job {
 
 fn shared_text<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
     String::deserialize(from).map(Arc::from)
-}
-
-/// Paths as the system has them, including those that are not UTF-8.
-mod system_path {
-    use std::ffi::OsString;
-    use std::path::{Path, PathBuf};
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-        path.as_os_str().serialize(to)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        OsString::deserialize(from).map(PathBuf::from)
-    }
 }

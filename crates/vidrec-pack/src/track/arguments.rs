@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::system_path;
+
 /// The values of a track, or their times, as a row provides them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Given {
@@ -15,7 +17,7 @@ pub(crate) enum Given {
     /// A folder of PNG files.
     Folder(#[serde(with = "system_path")] PathBuf),
     /// PNG files, which a list in the row names.
-    Pictures(#[serde(with = "system_paths")] Vec<PathBuf>),
+    Pictures(#[serde(with = "system_path::several")] Vec<PathBuf>),
 }
 
 /// The frames of an episode: their number, and a constant rate.
@@ -116,37 +118,5 @@ impl fmt::Display for Given {
             Given::Pictures(paths) => write!(f, "a list of {} pictures", paths.len()),
             Given::List(_) => f.write_str("a list"),
         }
-    }
-}
-
-/// Paths as the system has them, including those that are not UTF-8.
-mod system_path {
-    use std::ffi::OsString;
-    use std::path::{Path, PathBuf};
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-        path.as_os_str().serialize(to)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        OsString::deserialize(from).map(PathBuf::from)
-    }
-}
-
-/// The same for several paths.
-mod system_paths {
-    use std::ffi::OsString;
-    use std::path::PathBuf;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(paths.iter().map(|path| path.as_os_str()))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
-        Vec::<OsString>::deserialize(from).map(|paths| paths.into_iter().map(PathBuf::from).collect())
     }
 }
