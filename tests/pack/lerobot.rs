@@ -525,7 +525,7 @@ fn put_language(robot: &Robot) {
                         .clone()
                         .map(|said| said.map_or(1, |s| if s.is_null() { 3 } else { column as i16 + 1 }))
                         .collect();
-                    let texts = said.flatten().filter_map(|said| said.as_str().map(|text| ByteArray::from(text)));
+                    let texts = said.flatten().filter_map(|said| said.as_str().map(ByteArray::from));
                     let (texts, starts) = (texts.collect::<Vec<_>>(), vec![0; levels.len()]);
                     to.write_batch(&texts, Some(&levels), Some(&starts)).unwrap();
                 }
