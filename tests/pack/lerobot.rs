@@ -279,7 +279,40 @@ fn seams_of_episodes_are_exact_in_h264_and_in_parts() {
     check(&Dataset::open(robot.path("published")).unwrap());
 }
 
-/// Replaces the videos of a data set, and all values, by the pictures of `jpegs` in its Parquet file: `group` rows in each row
+/// Writes the rows of all episodes: the numbers of episode and frame, and then columns of bytes. `bytes` returns those of a
+/// column in some rows, and the definition level of each row.
+fn write_rows(
+    robot: &Robot,
+    schema: Arc<Type>,
+    group: usize,
+    bytes: impl Fn(usize, &[(usize, u32)]) -> (Vec<ByteArray>, Vec<i16>),
+) {
+    let rows: Vec<(usize, u32)> = (0..LENGTHS.len()).flat_map(|e| (0..LENGTHS[e]).map(move |t| (e, t))).collect();
+    let file = fs::File::create(robot.path("robot/data/chunk-000/file-000.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    for rows in rows.chunks(group) {
+        let (mut group, mut column) = (writer.next_row_group().unwrap(), 0);
+        while let Some(mut to) = group.next_column().unwrap() {
+            match to.untyped() {
+                ColumnWriter::Int64ColumnWriter(to) => {
+                    let values: Vec<i64> = rows.iter().map(|&(e, t)| [e as i64, t.into()][column]).collect();
+                    to.write_batch(&values, None, None).unwrap();
+                }
+                ColumnWriter::ByteArrayColumnWriter(to) => {
+                    let (values, levels) = bytes(column, rows);
+                    to.write_batch(&values, Some(&levels), Some(&vec![0; levels.len()])).unwrap();
+                }
+                _ => unreachable!(),
+            }
+            to.close().unwrap();
+            column += 1;
+        }
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+/// Replaces the videos of a data set, and all values, by pictures in its Parquet file: `group` rows in each row
 /// group. A row without a picture has only a path.
 fn put_pictures(robot: &Robot, group: usize, picture: impl Fn(usize, usize, u32) -> Option<Vec<u8>>) {
     let number = |name| {
@@ -305,34 +338,14 @@ fn put_pictures(robot: &Robot, group: usize, picture: impl Fn(usize, usize, u32)
     let fields =
         [number("episode_index"), number("frame_index")].into_iter().chain(CAMERAS.iter().map(camera)).collect();
     let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build().unwrap());
-    let rows: Vec<(usize, u32)> = (0..LENGTHS.len()).flat_map(|e| (0..LENGTHS[e]).map(move |t| (e, t))).collect();
-    let file = fs::File::create(robot.path("robot/data/chunk-000/file-000.parquet")).unwrap();
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
-    for rows in rows.chunks(group) {
-        let mut group = writer.next_row_group().unwrap();
-        for column in 0..2 + 2 * CAMERAS.len() {
-            let mut to = group.next_column().unwrap().unwrap();
-            match to.untyped() {
-                ColumnWriter::Int64ColumnWriter(to) => {
-                    let values: Vec<i64> = rows.iter().map(|&(e, t)| [e as i64, t.into()][column]).collect();
-                    to.write_batch(&values, None, None).unwrap();
-                }
-                ColumnWriter::ByteArrayColumnWriter(to) => {
-                    let found: Vec<_> = match column % 2 {
-                        0 => rows.iter().map(|&(e, t)| picture(e, column / 2 - 1, t)).collect(),
-                        _ => rows.iter().map(|(_, t)| Some(format!("{t}.png").into_bytes())).collect(),
-                    };
-                    let levels: Vec<i16> = found.iter().map(|bytes| 1 + i16::from(bytes.is_some())).collect();
-                    let values: Vec<ByteArray> = found.into_iter().flatten().map(ByteArray::from).collect();
-                    to.write_batch(&values, Some(&levels), None).unwrap();
-                }
-                _ => unreachable!(),
-            }
-            to.close().unwrap();
-        }
-        group.close().unwrap();
-    }
-    writer.close().unwrap();
+    write_rows(robot, schema, group, |column, rows| {
+        let found: Vec<_> = match column % 2 {
+            0 => rows.iter().map(|&(e, t)| picture(e, column / 2 - 1, t)).collect(),
+            _ => rows.iter().map(|(_, t)| Some(format!("{t}.png").into_bytes())).collect(),
+        };
+        let levels = found.iter().map(|bytes| 1 + i16::from(bytes.is_some())).collect();
+        (found.into_iter().flatten().map(ByteArray::from).collect(), levels)
+    });
     let info = robot.path("robot/meta/info.json");
     let mut json: Value = serde_json::from_slice(&fs::read(&info).unwrap()).unwrap();
     let features = json["features"].as_object_mut().unwrap();
@@ -504,38 +517,15 @@ fn put_language(robot: &Robot) {
     let schema = "message schema { REQUIRED INT64 episode_index; REQUIRED INT64 frame_index;
         OPTIONAL GROUP language_events (LIST) { REPEATED GROUP list { OPTIONAL GROUP element {
             REQUIRED BYTE_ARRAY role (UTF8); OPTIONAL BYTE_ARRAY content (UTF8); } } } }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let rows: Vec<(usize, u32)> = (0..LENGTHS.len()).flat_map(|e| (0..LENGTHS[e]).map(move |t| (e, t))).collect();
-    let file = fs::File::create(robot.path("robot/data/chunk-000/file-000.parquet")).unwrap();
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
-    for rows in rows.chunks(13) {
-        let mut group = writer.next_row_group().unwrap();
-        for column in 0..4 {
-            let mut to = group.next_column().unwrap().unwrap();
-            match to.untyped() {
-                ColumnWriter::Int64ColumnWriter(to) => {
-                    let values: Vec<i64> = rows.iter().map(|&(e, t)| [e as i64, t.into()][column]).collect();
-                    to.write_batch(&values, None, None).unwrap();
-                }
-                ColumnWriter::ByteArrayColumnWriter(to) => {
-                    let key = if column == 2 { "role" } else { "content" };
-                    let said = rows.iter().map(|&(_, t)| events(t).get(0).map(|entry| entry[key].clone()));
-                    // An empty list, a missing text, or a text.
-                    let levels: Vec<i16> = said
-                        .clone()
-                        .map(|said| said.map_or(1, |s| if s.is_null() { 3 } else { column as i16 + 1 }))
-                        .collect();
-                    let texts = said.flatten().filter_map(|said| said.as_str().map(ByteArray::from));
-                    let (texts, starts) = (texts.collect::<Vec<_>>(), vec![0; levels.len()]);
-                    to.write_batch(&texts, Some(&levels), Some(&starts)).unwrap();
-                }
-                _ => unreachable!(),
-            }
-            to.close().unwrap();
-        }
-        group.close().unwrap();
-    }
-    writer.close().unwrap();
+    write_rows(robot, Arc::new(parse_message_type(schema).unwrap()), 13, |column, rows| {
+        let key = if column == 2 { "role" } else { "content" };
+        let said: Vec<_> = rows.iter().map(|&(_, t)| events(t).get(0).map(|entry| entry[key].clone())).collect();
+        // An empty list, a missing text, or a text.
+        let level =
+            |said: &Option<Value>| said.as_ref().map_or(1, |said| if said.is_null() { 3 } else { column as i16 + 1 });
+        let levels = said.iter().map(level).collect();
+        (said.iter().flatten().filter_map(|said| said.as_str().map(ByteArray::from)).collect(), levels)
+    });
     let info = robot.path("robot/meta/info.json");
     let mut json: Value = serde_json::from_slice(&fs::read(&info).unwrap()).unwrap();
     let features = json["features"].as_object_mut().unwrap();
