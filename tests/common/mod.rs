@@ -3,9 +3,9 @@
 // Each test program uses some of this.
 #![allow(dead_code)]
 
+pub mod fake_hugging_face_hub;
 pub mod ffmpeg_videos;
 pub mod hostile;
-pub mod hub_server;
 pub mod names;
 pub mod rich;
 pub mod skip;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use fault_proxy::Origin;
 use image::{ImageBuffer, ImageFormat, Luma};
 use serde_json::{Value, json};
 use vidrec::{Dataset, TrackCoding, TrackType};
@@ -104,6 +105,25 @@ fn numbers_of_videos_are_those_that_ffmpeg_reads() {
             assert!(*name == "e.mp4" || read == stored, "{name}");
             check(&set, i as u64, "depth", read, name);
             check(&set, i as u64, "all", read, name);
+        }
+    }
+}
+
+#[test]
+fn videos_on_a_server_give_the_same_tracks_each_from_its_own_bytes() {
+    let videos = Videos::make(2);
+    let read = ["a.mkv", "b.mkv"].map(|name| make(&videos, name, "gray16le", 16, "-c:v ffv1").unwrap());
+    let server = Origin::new(videos.path("in")).start("127.0.0.1:0").unwrap();
+    let at = |name: &str| format!("{}/{name}", server.url());
+    videos.list([0, 1].map(
+        |i| json!({"path": at(&format!("{i}.mp4")), "one": at("a.mkv"), "two": at("b.mkv"), "source": i.to_string()}),
+    ));
+    let tracks = ["--track", "one=one,frames,size=64x48", "--track", "two=two,frames,size=64x48"];
+    for more in [&[][..], &["--no-isolate"]] {
+        let set = videos.whole("set", &[&tracks[..], more, &["--if-exists", "replace"]].concat());
+        for clip in 0..2 {
+            check(&set, clip, "one", &read[0], "one");
+            check(&set, clip, "two", &read[1], "two");
         }
     }
 }

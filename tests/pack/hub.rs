@@ -13,7 +13,7 @@ use vidrec::{
     no_progress,
 };
 
-use crate::common::hub_server::{Hub, TOKEN};
+use crate::common::fake_hugging_face_hub::{Hub, TOKEN};
 use crate::common::rich::{clips, files_from_anywhere as files};
 use crate::common::{ffmpeg_videos, jpeg, skip::has_ffmpeg};
 

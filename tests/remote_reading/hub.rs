@@ -2,7 +2,7 @@
 
 use vidrec::{Dataset, ErrorKind, PushOptions, Storage, no_progress, order::Order, push};
 
-use crate::common::hub_server::{Hub, TOKEN};
+use crate::common::fake_hugging_face_hub::{Hub, TOKEN};
 use crate::common::options;
 use crate::equal::of_order;
 use crate::served::{epoch, says, storage};

@@ -25,9 +25,9 @@ mod skip;
 mod small_disk;
 
 #[cfg(all(test, feature = "remote"))]
+#[path = "../../../tests/common/fake_hugging_face_hub.rs"]
+#[allow(dead_code)]
+mod fake_hugging_face_hub;
+#[cfg(all(test, feature = "remote"))]
 #[path = "../../../tests/common/fuzz_seeds.rs"]
 mod fuzz_seeds;
-#[cfg(all(test, feature = "remote"))]
-#[path = "../../../tests/common/hub_server.rs"]
-#[allow(dead_code)]
-mod hub_server;

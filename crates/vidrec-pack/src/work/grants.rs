@@ -1,6 +1,7 @@
 //! Gives a decoding process what it needs for its video: files and bytes of this video, and room in memory. A
 //! process that a hostile video has taken over can ask for anything, but it gets nothing else.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -27,12 +28,13 @@ pub(super) struct Granter<'a> {
     /// The bytes of memory that the process asked for.
     pub needed: u64,
     pictures: Vec<PathBuf>,
-    object: Option<VideoSource>,
+    /// The remote videos that are open.
+    objects: BTreeMap<PathBuf, VideoSource>,
 }
 
 impl<'a> Granter<'a> {
     pub fn new(job: &'a Job, store: &'a VideoStore, memory: &'a MemoryBound) -> Self {
-        Granter { job, store, memory, share: None, needed: 0, pictures: Vec::new(), object: None }
+        Granter { job, store, memory, share: None, needed: 0, pictures: Vec::new(), objects: BTreeMap::new() }
     }
 
     /// Returns the answer, the file that goes with it, and the bytes that follow it.
@@ -42,7 +44,7 @@ impl<'a> Granter<'a> {
                 let (given, file) = self.file(Path::new(&path));
                 (given, file, None)
             }
-            Want::Bytes { at, count } => match self.bytes(at, count.min(MOST_BYTES)) {
+            Want::Bytes { path, at, count } => match self.bytes(Path::new(&path), at, count.min(MOST_BYTES)) {
                 Ok(bytes) => (Given::Bytes, None, Some(bytes)),
                 Err(failure) => (Given::Failed(failure), None, None),
             },
@@ -95,17 +97,17 @@ impl<'a> Granter<'a> {
         let video: VideoFile = self.store.file(path)?;
         let source = video.open()?;
         let given = Given::Object { bytes: source.bytes, kept: video.kept_bytes() };
-        self.object = Some(source);
+        self.objects.insert(path.to_owned(), source);
         Ok(given)
     }
 
-    fn bytes(&mut self, at: u64, count: u32) -> Result<Vec<u8>, ClipFailure> {
-        let source = self.object.as_mut().ok_or_else(nothing_open)?;
+    fn bytes(&mut self, path: &Path, at: u64, count: u32) -> Result<Vec<u8>, ClipFailure> {
+        let source = self.objects.get_mut(path).ok_or_else(nothing_open)?;
         let mut bytes = vec![0; count as usize];
         let read = source.seek(SeekFrom::Start(at)).and_then(|_| source.read(&mut bytes));
         // A network error that `read` has noted takes precedence.
         source.failure.check(Stage::Decode)?;
-        let read = read.map_err(|e| not_read(&self.job.path, e))?;
+        let read = read.map_err(|e| not_read(path, e))?;
         bytes.truncate(read);
         Ok(bytes)
     }

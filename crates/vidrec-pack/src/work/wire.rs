@@ -90,8 +90,8 @@ pub(crate) enum Want {
     Pictures(OsString),
     /// The video, or one of its tracks, which is remote.
     Object(OsString),
-    /// At most `count` bytes of the last remote video, from byte `at` on.
-    Bytes { at: u64, count: u32 },
+    /// At most `count` bytes of a remote video that is open, from byte `at` on.
+    Bytes { path: OsString, at: u64, count: u32 },
     /// Room for this many bytes of memory.
     Memory(u64),
 }

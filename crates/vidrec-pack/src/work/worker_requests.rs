@@ -113,7 +113,7 @@ impl OpenVideo for AskedVideo {
         let Some((bytes, _)) = self.object else {
             return Ok(self.line.file(path)?.map(|(file, length)| (Box::new(file) as _, length)));
         };
-        Ok(Some((Box::new(AskedObject { line: Arc::clone(&self.line), at: 0, bytes }), bytes)))
+        Ok(Some((Box::new(AskedObject { line: Arc::clone(&self.line), path: path.into(), at: 0, bytes }), bytes)))
     }
 
     fn kept_bytes(&self) -> u64 {
@@ -124,6 +124,7 @@ impl OpenVideo for AskedVideo {
 /// A place in a remote video that the run reads.
 struct AskedObject {
     line: Arc<Line>,
+    path: OsString,
     at: u64,
     bytes: u64,
 }
@@ -131,7 +132,7 @@ struct AskedObject {
 impl Read for AskedObject {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
-        match self.line.ask(Want::Bytes { at: self.at, count })? {
+        match self.line.ask(Want::Bytes { path: self.path.clone(), at: self.at, count })? {
             (Given::Bytes, _, bytes) if bytes.len() <= buffer.len() => {
                 buffer[..bytes.len()].copy_from_slice(&bytes);
                 self.at += bytes.len() as u64;

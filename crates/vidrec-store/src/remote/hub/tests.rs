@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{at, is_pinned, next, split};
-use crate::hub_server::{Hub, TOKEN};
+use crate::fake_hugging_face_hub::{Hub, TOKEN};
 use crate::remote::{Listing, Opening, Remote};
 use crate::storage::Storage;
 
