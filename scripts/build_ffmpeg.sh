@@ -112,7 +112,8 @@ cross=()
   -D CMAKE_SYSTEM_PROCESSOR="${target%%-*}")
 run env -u CC -u CXX cmake -S "$work/jpeg" -B "$work/jpeg/build" ${cross[@]+"${cross[@]}"} -D CMAKE_C_COMPILER="$work/CC" \
   -D CMAKE_CXX_COMPILER="$work/CXX" -D CMAKE_BUILD_TYPE=Release -D CMAKE_C_FLAGS="$hardening" -D CMAKE_INSTALL_PREFIX="$prefix" \
-  -D CMAKE_INSTALL_DEFAULT_LIBDIR=lib -D ENABLE_SHARED=OFF -D ENABLE_STATIC=ON -D REQUIRE_SIMD=ON
+  -D CMAKE_INSTALL_DEFAULT_LIBDIR=lib -D ENABLE_SHARED=OFF -D ENABLE_STATIC=ON -D REQUIRE_SIMD=ON \
+  -D BUILD=vidrec
 run cmake --build "$work/jpeg/build" --parallel "$jobs" --target install
 # FFmpeg must not take it for something that it needs.
 rm -rf "$prefix/share" "$prefix/lib/cmake" "$prefix"/bin "$prefix"/lib/libjpeg.a "$prefix"/lib/pkgconfig/lib{jpeg,turbojpeg}.pc
@@ -155,6 +156,9 @@ run ./configure --prefix="$prefix" --cc="$CC" --cxx="$CXX" --ar="$AR" --ranlib="
   --disable-parsers "${parsers[@]/#/--enable-parser=}" --enable-zlib --enable-libdav1d
 # glibc kept this function long after Linux dropped it, and Zig's headers lack its header.
 [[ "$($CC -dumpmachine 2> /dev/null)" != *linux* ]] || sed -i 's/^#define HAVE_SYSCTL 1/#define HAVE_SYSCTL 0/' config.h
+# The libraries contain it. Without folders of this machine, they are the same whoever builds them.
+sed -e "/^#define FFMPEG_CONFIGURATION /{s|$CC|cc|g; s|$CXX|c++|g;}" -e "s|$prefix|/ffmpeg|g" config.h > "$work/config.h"
+cp "$work/config.h" config.h
 grep -q '^#define FFMPEG_LICENSE "LGPL version 2.1 or later"' config.h || { say "not under the LGPL alone"; exit 1; }
 # A decoder that lacks what it needs is left out without a word.
 for kind in demuxer decoder parser; do

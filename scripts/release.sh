@@ -7,11 +7,14 @@
 # target/release-files/ gets
 #     vidrec-VERSION-…-manylinux_2_28_….whl   for CPython 3.9 and newer
 #     vidrec-VERSION-….tar.gz                 the program, with its notices, man pages and completions
+#     vidrec_VERSION_….deb                    the same as a Debian package; on Linux only
 #     vidrec-VERSION-….cdx.json               what both contain, for programs (CycloneDX)
 #     vidrec-VERSION.tar.gz                   the source distribution
 #     vidrec-VERSION-docs.tar.gz              the site of the documentation, as files; not with --no-docs
 #     sources/                                sources of FFmpeg and what is linked with it; the LGPL requires publishing them too
 #     SHA256SUMS
+#
+# The same commit, sources and tools give the same bytes, in any folder and at any time.
 #
 # FOLDER already contains those sources; without it, scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is
 # the C compiler and the linker, because it links against an old glibc (2.28, from 2018) whatever version this machine has.
@@ -40,6 +43,32 @@ ffmpeg=$PWD/target/ffmpeg
 tools=$PWD/target/venv-release
 rm -rf "$out"
 mkdir -p "$out"
+
+# The time that all files bear, and no folder of this machine in what is compiled.
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$PWD=/vidrec"
+umask 022
+
+# target/NAME as an archive.
+archive() { # NAME
+  python3 - "target/$1" "$out/$1.tar.gz" <<'END'
+import gzip
+import os
+import sys
+import tarfile
+
+def plain(entry):
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = "root"
+    entry.mtime = int(os.environ["SOURCE_DATE_EPOCH"])
+    return entry
+
+folder, path = sys.argv[1:]
+with open(path, "wb") as file, gzip.GzipFile("", "wb", mtime=0, fileobj=file) as packed:
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        tar.add(folder, os.path.basename(folder), filter=plain)
+END
+}
 
 say "tools"
 wanted=$(sha256 < scripts/requirements-release.txt)
@@ -87,7 +116,8 @@ export CARGO_PROFILE_RELEASE_STRIP=true CARGO_TARGET_DIR=$PWD/target/portable
 # Run in a folder that does not contain Zig: otherwise Zig refers to its headers by relative paths, and crates are built in
 # other folders.
 cd python
-maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} --out "$out"
+maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} \
+  --sbom-include third-party/sbom.cdx.json --out "$out"
 
 say "program"
 "${build[@]}" --release --locked --package vidrec --no-default-features --features "cli,interop,remote,$feature"
@@ -105,14 +135,15 @@ for shell in bash elvish fish powershell zsh; do
 done
 cp -r python/third-party "target/$name/third-party"
 cp python/third-party/sbom.cdx.json "$out/$name.cdx.json"
-tar --create --gzip --file "$out/$name.tar.gz" --directory target "$name"
+archive "$name"
+[ "$system" != Linux ] || scripts/debian_package.sh "target/$name" "$out" "$glibc"
 
 if [ -n "$docs" ]; then
   say "documentation"
   VIDREC_PROGRAM="$PWD/target/$name/vidrec" scripts/docs.sh
   rm -rf "target/vidrec-$version-docs"
   mv target/docs/site "target/vidrec-$version-docs"
-  tar --create --gzip --file "$out/vidrec-$version-docs.tar.gz" --directory target "vidrec-$version-docs"
+  archive "vidrec-$version-docs"
   rm -rf "target/vidrec-$version-docs"
 fi
 rm -rf "target/$name"
@@ -124,7 +155,7 @@ maturin sdist --manifest-path python/Cargo.toml --out "$out"
 
 mkdir "$out/sources"
 cp "$sources"/{ffmpeg,dav1d,zlib,libjpeg-turbo}-*.tar.xz "$out/sources"
-(cd "$out" && sha256 ./*.whl ./*.tar.gz ./*.cdx.json sources/*) > target/SHA256SUMS
+(cd "$out" && sha256 *.* sources/*) > target/SHA256SUMS
 mv target/SHA256SUMS "$out"
 say "$out"
 ls -l "$out"

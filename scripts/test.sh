@@ -7,6 +7,7 @@
 #     scripts/test.sh STAGE...   only these: fmt imports deny clippy test no-ffmpeg doc python package remote interop docs
 #     scripts/test.sh frameworks trains with candle and burn, which take minutes to compile; not part of the above
 #     scripts/test.sh cluster    installs Ray, Spark and Slurm, 2 GB, and packs with them; not part of the above
+#     scripts/test.sh crates     builds each crate from what crates.io would get of it; not part of the above
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
 #
 # A test that cannot run on this machine says so and is skipped. With VIDREC_REQUIRE=1 it fails.
@@ -33,9 +34,22 @@ cargo_deny() {
   [ -x "$program" ] && echo "$program"
 }
 
+# The versions of Cargo.lock that need a newer Rust than Cargo.toml promises. Lints find what our own code needs.
+newer_rust() {
+  cargo metadata --locked --format-version 1 --all-features | python3 -c '
+import json, sys
+def version(text): return [int(number) for number in text.split(".")[:2]]
+packages = json.load(sys.stdin)["packages"]
+(ours,) = [package["rust_version"] for package in packages if package["name"] == "vidrec"]
+newer = [package for package in packages if version(package["rust_version"] or ours) > version(ours)]
+for package in newer: print("{name} {version} needs Rust {rust_version}".format(**package), file=sys.stderr)
+sys.exit(bool(newer))'
+}
+
 # Advisories where there is a database of them: .cargo/advisory-dbs is where cargo-deny keeps it.
 dependencies() {
   local program
+  newer_rust
   if ! program=$(cargo_deny); then
     echo "no cargo-deny: licenses, sources and duplicates of dependencies are not checked" >&2
     [ -z "${VIDREC_REQUIRE:-}" ]
@@ -251,7 +265,13 @@ docs_tests() {
     target/venv-docs/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs
 }
 
+# From its package alone, with the packages of the crates that it needs. Cargo takes committed files only.
+crates_tests() { cargo publish --quiet --locked --dry-run --workspace; }
+
 release_tests() {
+  if command -v apt-get > /dev/null && ! { command -v debootstrap && command -v buildah; } > /dev/null; then
+    install_packages debootstrap buildah >&2 || true
+  fi
   scripts/release.sh
   scripts/try_release.sh
 }
@@ -277,7 +297,7 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt imports deny clippy test no-ffmpeg doc python package remote cluster interop docs frameworks release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt imports deny clippy test no-ffmpeg doc python package remote cluster interop docs frameworks crates release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage imports imports "do imports run one way?"
@@ -293,6 +313,7 @@ stage remote remote_tests "servers of object storage: S3, Azure, GCS and web ser
 [[ -z "$chosen" ]] || stage cluster cluster_tests "packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 stage docs docs_tests "the site of the documentation: its pages run, its links lead somewhere, a browser opens it"
+[[ -z "$chosen" ]] || stage crates crates_tests "each crate builds from its package"
 [[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"
 summary+=("$(printf '%-15s %6s' total "$SECONDS s")")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests what scripts/release.sh built. Neither the wheel nor the program may need a library that a bare machine lacks. Both
-# must pack videos of several codecs to the same bytes, the wheel in a new virtual environment with only NumPy.
+# must pack videos of several codecs to the same bytes, the wheel in a new virtual environment with only NumPy. The same for the
+# Debian package, in a container, where this is root and debootstrap and buildah are installed.
 #
 #     scripts/try_release.sh [FOLDER]       default: target/release-files
 #
@@ -8,6 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 files=$(cd "${1:-target/release-files}" && pwd)
+scripts=$PWD/scripts
 vectors=$PWD/format-spec/vectors/good/two-shards
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -96,6 +98,14 @@ for site in "$files"/vidrec-*-docs.tar.gz; do
   tar --extract --file "$site" --directory site --strip-components 1
   [ -f site/index.html ] && [ -f site/rust/vidrec/index.html ] || { echo "$site lacks pages" >&2; exit 1; }
 done
+if [ "$(uname -s)" = Linux ]; then
+  if ((EUID == 0)) && command -v debootstrap > /dev/null && command -v buildah > /dev/null; then
+    "$scripts/try_container.sh" "$files" videos by-program
+  else
+    echo "not root, or no debootstrap or buildah: the Debian package and the Containerfile are not tested" >&2
+    [ -z "${VIDREC_REQUIRE:-}" ]
+  fi
+fi
 venv/bin/vidrec --version | tail -n 1
 program/vidrec --version | tail -n 1
 echo "$((6 + av1)) videos packed by the wheel and by the program, to the same bytes"
