@@ -2,6 +2,7 @@
 import json
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import batches
@@ -13,13 +14,18 @@ def main():
     loader = batches.loader(job)
     if job["state"]:
         loader.load_state_dict(json.loads(Path(job["state"]).read_text()))
-    with open(folder / "lines.jsonl", "a") as out, loader.monitor(job["monitor"], every=0.2):
+    lines = folder / "lines.jsonl"
+    # A loop that resumes counts its batches from 0; these count from the start of the epoch.
+    had = Counter(json.loads(text)["epoch"] for text in (lines.read_text().splitlines() if lines.exists() else ()))
+    with lines.open("a") as out, loader.monitor(job["monitor"], every=0.2):
         while loader.epoch < job["epochs"]:
             for batch in loader:
-                out.write(json.dumps(batches.line(batch)) + "\n")
+                number = had[batch.epoch]
+                had[batch.epoch] += 1
+                out.write(json.dumps({**batches.line(batch), "number": number}) + "\n")
                 out.flush()
-                if (batch.number + 1) % job["save_every"] == 0:
-                    save(folder / f"state-{batch.epoch}-{batch.number}.json", loader.state_dict())
+                if (number + 1) % job["save_every"] == 0:
+                    save(folder / f"state-{batch.epoch}-{number}.json", loader.state_dict())
                 time.sleep(job["step_seconds"])
 
 

@@ -30,9 +30,12 @@ class Storage:
         self.options = {"endpoint": self.proxy.url, "allow_http": "true", "region": S3.KEYS["AWS_REGION"],
                         "access_key_id": S3.KEYS["AWS_ACCESS_KEY_ID"], "secret_access_key": S3.KEYS["AWS_SECRET_ACCESS_KEY"]}
 
-    def fail(self, kinds, conditions=""):
-        """Two or three kinds of faults, each for a few answers in a hundred."""
+    def fail(self, kinds, conditions="", lies=()):
+        """Two or three kinds of faults, each for a few answers in a hundred; and one lie: of two, the second could be about
+        what was asked for again, and vidrec asks twice, no more."""
         self.proxy.tell("clear")
+        if lies:
+            self.proxy.tell(f"fault {self.rng.choice(lies)} {conditions} nth={self.rng.randint(1, 40)}")
         for kind in self.rng.sample(kinds, self.rng.randint(2, 3)):
             seed, share = self.rng.randrange(1000), self.rng.choice(["0.02", "0.05", "0.1"])
             self.proxy.tell(f"fault {kind} {conditions} chance={share} seed={seed}")
@@ -63,7 +66,7 @@ def read(storage, machine, reader, location, local):
     cache, limit = machine.path("cache"), rng.choice(["1MB", "4MB", "64MB"])
     opening = {"storage_options": storage.options, "timeout": PATIENT}
     for how in ({}, {"cache": str(cache), "cache_bytes": limit}, {"cache": str(cache), "cache_bytes": limit}):
-        storage.fail(CUTS + LIES, "method=GET")
+        storage.fail(CUTS, "method=GET", LIES)
         job = {"sets": {"": {"path": location, "open": {**opening, **how}}}, "options": given, "epochs": 2}
         machine.last = f"read {job}"
         found = reader.lines(job)
@@ -91,11 +94,10 @@ def step(machine, reader, local):
         location = storage.server.location("soak/set")
         storage.fail(WRITING)
         machine.vidrec("push", local, location, *patient, environment=storage.environment)
-        storage.fail(CUTS + LIES, "method=GET")
+        storage.fail(CUTS, "method=GET", LIES)
         back = machine.path("back")
         machine.vidrec("fetch", location, "-o", back, *patient, environment=storage.environment)
         same_files(back, local)
-        storage.fail(CUTS, "method=GET")
         machine.vidrec("verify", location, *patient, environment=storage.environment)
         read(storage, machine, reader, location, local)
         storage.proxy.tell("clear")

@@ -10,6 +10,7 @@ import os
 import platform
 import random
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -150,6 +151,8 @@ def main():
     parser.add_argument("--round", type=int, help="only this round")
     parser.add_argument("--folder", type=Path, required=True, help="where it works; it keeps only what failed")
     arguments = parser.parse_args()
+    # A shell that starts this in the background has it ignored, and programs would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     shutil.rmtree(arguments.folder, ignore_errors=True)
     print(f"soak: seed {arguments.seed}, {arguments.minutes:g} minutes, in {arguments.folder}", flush=True)
     inputs.generate(arguments.folder / "videos")

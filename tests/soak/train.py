@@ -29,7 +29,7 @@ def options(rng):
     if rng.random() < 0.4:
         given["color"] = ["ColorJitter", {"brightness": 0.3, "saturation": 0.2}]
     if rng.random() < 0.3:
-        given.update(frames=["AllFrames", {"max": 8}], batching=rng.choice([["Buckets", [2, 4, 8]], ["FrameBudget", 16, [2, 4, 8]]]))
+        given.update(frames=["AllFrames", {"max": 8}], batching=rng.choice([["Buckets", [2, 4, 8]], ["FrameBudget", 16, {"buckets": [2, 4, 8]}]]))
     return given
 
 
@@ -168,7 +168,7 @@ def watched(machine, folder):
                      PATIENCE // 6)
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait()
+            check(ended(process, PATIENCE) is not None, f"`vidrec monitor {folder}` does not end")
 
 
 def step(machine, reader, sets, shared):
