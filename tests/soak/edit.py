@@ -41,7 +41,7 @@ class Editor:
         self.path, self.clips = out, self.reader.clips(out)
 
     def _killed(self, seconds, command, new):
-        """Over a copy of what was there before, it is either that or the new one after each kill, and in the end the new one."""
+        """After each kill, a copy of what was there before is still that or the new one; in the end it is the new one."""
         target = self.machine.path("target")
         shutil.copytree(self.path, target)
         for _ in range(self.rng.randint(1, 3)):
@@ -52,7 +52,8 @@ class Editor:
 
     def _old_or_new(self, command, target, old, new):
         self.machine.vidrec("verify", "--deep", target)
-        check(of(self.reader.clips(target)) in (old, new), f"`{command}` was killed, and {target} is neither the old nor the new")
+        found = of(self.reader.clips(target))
+        check(found in (old, new), f"`{command}` was killed, and {target} is neither the old nor the new")
         self.machine.counts["edits killed"] += 1
 
     def subset(self):
@@ -75,7 +76,8 @@ class Editor:
 
     def relabel(self):
         """New attributes, and new classes for some."""
-        table, expected = self.machine.path("table.csv"), [dict(clip, attributes=dict(clip["attributes"])) for clip in self.clips]
+        table = self.machine.path("table.csv")
+        expected = [dict(clip, attributes=dict(clip["attributes"])) for clip in self.clips]
         with table.open("w", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["clip", "label", "mood"])

@@ -56,7 +56,8 @@ def damage(machine, reader, path, clips):
     machine.vidrec("verify", "--deep", saved)
     got = reader.clips(saved)
     # The attribute "repair" says that text and times are not proven.
-    for names, some in ((("jpegs",), got), (("source", "class", "pts", "jpegs"), [c for c in got if "repair" not in c["attributes"]])):
+    proven = [clip for clip in got if "repair" not in clip["attributes"]]
+    for names, some in ((("jpegs",), got), (("source", "class", "pts", "jpegs"), proven)):
         strange = {*of(some, *names)} - {*of(clips, *names)}
         check(not strange, f"{what}: repair saved clips that never were: {strange}")
     lost = len(clips) - len(got)

@@ -40,8 +40,8 @@ def pack(machine, pool, name, kills, draws):
     plain, out = machine.path(name + "-plain"), machine.path(name)
     done = machine.vidrec("pack", inputs.argument, "-o", plain, *given, "-j", 1, allowed=DONE)
     for _ in range(kills):
-        killed = machine.vidrec("pack", inputs.argument, "-o", out, *given, "-j", rng.choice([1, 2, 3]), "--if-exists", "resume",
-                                allowed=DONE, kill_within=done.seconds * 1.1)
+        killed = machine.vidrec("pack", inputs.argument, "-o", out, *given, "-j", rng.choice([1, 2, 3]),
+                                "--if-exists", "resume", allowed=DONE, kill_within=done.seconds * 1.1)
         if not killed.was_killed:
             break
     again = machine.vidrec("pack", inputs.argument, "-o", out, *given, "-j", 2, "--if-exists", "resume",

@@ -147,7 +147,8 @@ def processor():
 def main():
     parser = argparse.ArgumentParser(prog="scripts/soak.sh", description=__doc__.splitlines()[0])
     parser.add_argument("minutes", nargs="?", type=float, default=120, help="rounds begin for so long [default: 120]")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="[default: another each time]")
+    seed = random.SystemRandom().randrange(1 << 32)
+    parser.add_argument("--seed", type=int, default=seed, help="of all that is random [default: another each time]")
     parser.add_argument("--round", type=int, help="only this round")
     parser.add_argument("--folder", type=Path, required=True, help="where it works; it keeps only what failed")
     arguments = parser.parse_args()

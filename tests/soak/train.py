@@ -29,7 +29,8 @@ def options(rng):
     if rng.random() < 0.4:
         given["color"] = ["ColorJitter", {"brightness": 0.3, "saturation": 0.2}]
     if rng.random() < 0.3:
-        given.update(frames=["AllFrames", {"max": 8}], batching=rng.choice([["Buckets", [2, 4, 8]], ["FrameBudget", 16, {"buckets": [2, 4, 8]}]]))
+        given["frames"] = ["AllFrames", {"max": 8}]
+        given["batching"] = rng.choice([["Buckets", [2, 4, 8]], ["FrameBudget", 16, {"buckets": [2, 4, 8]}]])
     return given
 
 
@@ -122,7 +123,8 @@ class Ranks:
             if process.returncode is None and ended(process, PATIENCE) is None:
                 raise Failure(f"the rank in {folder} does not end")
             log = (folder / "log.txt").read_text()[-2000:]
-            check(status is None or process.returncode == status, f"the rank in {folder} ended with {process.returncode}: {log}")
+            found = process.returncode
+            check(status is None or found == status, f"the rank in {folder} ended with {found}: {log}")
         for process in processes:
             wait_for(f"processes of a rank in {self.folder}", lambda p=process: not in_session(p.pid), PATIENCE // 10)
 
