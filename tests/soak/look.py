@@ -46,7 +46,9 @@ def damage(machine, reader, path, clips):
         check(victim.suffix == ".json", f"{what}: `vidrec verify` finds nothing")
         machine.counts["flipped bits in text that verify passes"] += 1
         return
-    check(victim.name in found.out + found.err, f"{what}: verify does not name the file: {found.out} {found.err}")
+    # In dataset.json, it may be in the name of a file, which is then missing.
+    is_named = victim.suffix == ".json" or victim.name in found.out + found.err
+    check(is_named, f"{what}: verify does not name the file: {found.out} {found.err}")
     repaired = machine.vidrec("repair", broken, "-o", saved, "--json", allowed=(0, 1, 3))
     check(repaired.status != 1 or not saved.exists(), f"{what}: repair failed and left {saved}")
     check(repaired.status != 1 or victim.suffix == ".json", f"{what}: repair fails: {repaired.err}")
@@ -61,7 +63,9 @@ def damage(machine, reader, path, clips):
         strange = {*of(some, *names)} - {*of(clips, *names)}
         check(not strange, f"{what}: repair saved clips that never were: {strange}")
     lost = len(clips) - len(got)
-    check(lost <= 1, f"{what}: repair lost {lost} clips for one bit")
+    # All draws of a video go with one of them.
+    draws = 1 + max(clip["attributes"].get("draw", 0) for clip in clips)
+    check(lost <= draws, f"{what}: repair lost {lost} clips for one bit; a video has {draws} draws")
     machine.counts["clips lost to a flipped bit"] += lost
 
 
