@@ -1,0 +1,90 @@
+"""Loaders from a description in JSON, and digests of what they and data sets give. Used in processes of their own."""
+import hashlib
+import json
+
+import numpy as np
+
+import vidrec
+
+
+def made(value):
+    """`["Uniform", 4]` is `vidrec.Uniform(4)`; a last dict has arguments by name."""
+    if not isinstance(value, list) or not value or not isinstance(value[0], str) or not hasattr(vidrec, value[0]):
+        return value
+    *positional, named = value[1:] if value[1:] and isinstance(value[-1], dict) else [*value[1:], {}]
+    return getattr(vidrec, value[0])(*positional, **named)
+
+
+def opened(given):
+    return vidrec.open(given["path"], **given.get("open", {}))
+
+
+def loader(job):
+    """Of one data set, or of a mix."""
+    options = {name: made(value) for name, value in job["options"].items()}
+    sets = job["sets"]
+    if len(sets) == 1:
+        (given,) = sets.values()
+        data = opened(given)
+    else:
+        data = vidrec.mix({name: (opened(given), given["weight"]) for name, given in sets.items()}, **job["mix"])
+    rank = job.get("rank")
+    return vidrec.Loader(data, output="numpy", rank=rank and tuple(rank), **options)
+
+
+def digest(*values):
+    """Of arrays with their types and shapes, and of what JSON has."""
+    sha = hashlib.sha256()
+    for value in values:
+        if isinstance(value, np.ndarray):
+            sha.update(f"{value.dtype} {value.shape}".encode())
+            value = np.ascontiguousarray(value).tobytes()
+        else:
+            value = json.dumps(value, default=str).encode()
+        sha.update(value)
+    return sha.hexdigest()[:24]
+
+
+def line(batch):
+    """What is in a batch: a digest, and the samples by the name of their set and their source."""
+    names = batch.source_names if batch.source_ids is not None else [""] * len(batch)
+    samples = [list(sample) for sample in zip(names, batch.sources, batch.mask.tolist())]
+    values = digest(batch.frames, batch.labels, batch.clips, batch.mask, batch.frame_mask, batch.times, batch.fields, names)
+    return {"epoch": batch.epoch, "number": batch.number, "digest": values, "samples": samples}
+
+
+def lines(job):
+    """A line for each batch of the first epochs."""
+    of = loader(job)
+    return [line(batch) for _ in range(job["epochs"]) for batch in of]
+
+
+def clips(path):
+    """What is in each clip of a data set: source, class, attributes, and digests of times and of JPEGs."""
+    found = []
+    for clip in vidrec.open(path):
+        tracks = {name: digest(np.asarray(clip.track(name).values)) for name in clip.track_names}
+        found.append({
+            "source": clip.source, "class": clip.class_name, "attributes": clip.attributes, "tracks": tracks,
+            "pts": clip.pts.tolist(), "jpegs": [hashlib.sha256(clip.jpeg(t)).hexdigest()[:24] for t in range(len(clip))],
+        })
+    return found
+
+
+def pixels(path):
+    """A digest of the frames of each clip of a data set."""
+    return [digest(clip.frames()) if len(clip) else "" for clip in vidrec.open(path)]
+
+
+def readable(path):
+    """For each clip of a data set that may be damaged, whether all its frames and its attributes can be read."""
+    data, found = vidrec.open(path), []
+    for i in range(len(data)):
+        try:
+            clip = data[i]
+            _ = [clip.jpeg(t) for t in range(len(clip))], clip.attributes, clip.source
+            _ = [clip.track(name) for name in clip.track_names]
+            found.append(True)
+        except vidrec.Error:
+            found.append(False)
+    return found

@@ -1,0 +1,75 @@
+"""What is said about a data set is so, and a flipped byte is found, named and repaired."""
+import json
+import shutil
+
+from edit import of
+from machine import check
+
+
+def told(machine, *arguments, allowed=(0,)):
+    return json.loads(machine.vidrec(*arguments, "--json", allowed=allowed).out)
+
+
+def figures(machine, path, clips):
+    frames = sum(len(clip["jpegs"]) for clip in clips)
+    wanted = {"clips": len(clips), "frames": frames}
+    page = machine.path("page.html")
+    for what, given in {
+        "inspect": told(machine, "inspect", path), "verify": told(machine, "verify", path, "--deep"),
+        "check": told(machine, "check", path, allowed=(0, 3))["sets"][0],
+    }.items():
+        found = {name: given[name] for name in wanted}
+        check(found == wanted, f"`vidrec {what} {path}` says {found}, expected {wanted}")
+    machine.vidrec("report", path, "-o", page, "--budget", "2MB")
+    check(f"{len(clips)}" in page.read_text(), f"{page} does not have the number of clips")
+    machine.vidrec("extract", path, machine.rng.randrange(len(clips)), "-o", machine.path("extracted"))
+    table = machine.path("table.csv")
+    machine.vidrec("export", "metadata", path, "-o", table)
+
+
+def damage(machine, reader, path, clips):
+    """One bit of one file. Clips that can still be read are saved as they were; the others are named."""
+    rng = machine.rng
+    broken, saved = machine.path("broken"), machine.path("saved")
+    shutil.copytree(path, broken)
+    names = sorted(p for p in broken.iterdir() if p.suffix in (".rec", ".vidx", ".json") and p.stat().st_size)
+    victim = rng.choice(names)
+    content = bytearray(victim.read_bytes())
+    at = rng.randrange(len(content))
+    content[at] ^= 1 << rng.randrange(8)
+    victim.unlink()
+    victim.write_bytes(content)
+    what = f"bit of byte {at} of {victim}"
+    found = machine.vidrec("verify", broken, "--json", allowed=(0, 1, 3))
+    if found.status == 0:
+        # A name of a class or a version in dataset.json is nothing that a checksum proves.
+        check(victim.suffix == ".json", f"{what}: `vidrec verify` finds nothing")
+        machine.counts["flipped bits in text that verify passes"] += 1
+        return
+    # In dataset.json, it may be in the name of a file, which is then missing.
+    is_named = victim.suffix == ".json" or victim.name in found.out + found.err
+    check(is_named, f"{what}: verify does not name the file: {found.out} {found.err}")
+    repaired = machine.vidrec("repair", broken, "-o", saved, "--json", allowed=(0, 1, 3))
+    check(repaired.status != 1 or not saved.exists(), f"{what}: repair failed and left {saved}")
+    check(repaired.status != 1 or victim.suffix == ".json", f"{what}: repair fails: {repaired.err}")
+    machine.counts["flipped bits found"] += 1
+    if repaired.status == 1:
+        return
+    machine.vidrec("verify", "--deep", saved)
+    got = reader.clips(saved)
+    # The attribute "repair" says that text and times are not proven.
+    proven = [clip for clip in got if "repair" not in clip["attributes"]]
+    for names, some in ((("jpegs",), got), (("source", "class", "pts", "jpegs"), proven)):
+        strange = {*of(some, *names)} - {*of(clips, *names)}
+        check(not strange, f"{what}: repair saved clips that never were: {strange}")
+    lost = len(clips) - len(got)
+    # All draws of a video go with one of them.
+    draws = 1 + max(clip["attributes"].get("draw", 0) for clip in clips)
+    check(lost <= draws, f"{what}: repair lost {lost} clips for one bit; a video has {draws} draws")
+    machine.counts["clips lost to a flipped bit"] += lost
+
+
+def step(machine, reader, path, clips):
+    figures(machine, path, clips)
+    for _ in range(3):
+        damage(machine, reader, path, clips)

@@ -1,0 +1,105 @@
+"""A data set in object storage behind a network that fails: it arrives there, and gives the batches of the local one."""
+from machine import Failure, check, same_files, wait_for
+from program import built
+from proxy import Proxy
+from servers import S3
+
+# What a repeated request gets through, in reading; what a checksum finds on the way; what a reader may refuse; and in writing.
+CUTS = ["reset=700", "short=500", "stall=300", "latency=80", "slow=3000000", "unavailable=0", "slow-down", "status=500",
+        "not-http", "no-answer"]
+LIES = ["flipped-byte=40 path=.rec", "wrong-bytes=64 path=.rec"]
+HOSTILE = ["wrong-content-range", "html", "gzip-garbage", "whole-object", "changed-etag", "other-length=-5", "redirect-loop",
+           "flipped-byte=9", "forbidden", "endless path=.json"]
+WRITING = ["lost", "slow-down", "status=500", "reset-upload=50", "reset=0", "short=0", "not-http", "latency=50"]
+
+
+# Seconds for a read with all tries: longer than others keep this machine busy.
+PATIENT = 600
+
+
+class Storage:
+    """A server of S3 and a proxy in front of it."""
+
+    def __init__(self, machine):
+        folder = machine.path("server")
+        folder.mkdir()
+        self.rng = machine.rng
+        self.server = S3(folder)
+        self.proxy = Proxy(built("fault-proxy"), "--to", f"127.0.0.1:{self.server.process.port}")
+        self.environment = {**S3.KEYS, "AWS_ENDPOINT_URL": self.proxy.url, "AWS_ALLOW_HTTP": "true"}
+        self.options = {"endpoint": self.proxy.url, "allow_http": "true", "region": S3.KEYS["AWS_REGION"],
+                        "access_key_id": S3.KEYS["AWS_ACCESS_KEY_ID"], "secret_access_key": S3.KEYS["AWS_SECRET_ACCESS_KEY"]}
+
+    def fail(self, kinds, conditions="", lies=()):
+        """Two or three kinds of faults, each for a few answers in a hundred; and one lie: of two, the second could be about
+        what was asked for again, and vidrec asks twice, no more."""
+        self.proxy.tell("clear")
+        if lies:
+            self.proxy.tell(f"fault {self.rng.choice(lies)} {conditions} nth={self.rng.randint(1, 40)}")
+        for kind in self.rng.sample(kinds, self.rng.randint(2, 3)):
+            seed, share = self.rng.randrange(1000), self.rng.choice(["0.02", "0.05", "0.1"])
+            self.proxy.tell(f"fault {kind} {conditions} chance={share} seed={seed}")
+
+    def stop(self):
+        counts = self.proxy.stop()
+        self.server.stop()
+        return counts
+
+
+def options(rng):
+    return {"batch_size": rng.choice([2, 3, 5]), "shuffle": rng.random() < 0.7, "seed": rng.randrange(100),
+            "frames": rng.choice([["Uniform", 4], ["Random", 3], ["Run", 4], ["AllFrames", {"max": 5}]]),
+            "crop": rng.choice([["CenterCrop", 48], ["RandomResizedCrop", 40], ["ThreeCrop", 48]]),
+            "flip": rng.choice([0.0, 0.5]), "dtype": rng.choice(["uint8", "float32"]),
+            "threads": rng.choice([1, 2]), "prefetch": rng.choice([1, 4])}
+
+
+def read(storage, machine, reader, location, local):
+    """The batches of the local one, with a cache and without, in the long-lived process."""
+    rng = machine.rng
+    given = options(rng)
+    if given["shuffle"]:
+        # That of a local and of a remote data set differ by default.
+        given.pop("shuffle")
+        given["order"] = rng.choice([["Shuffled"], ["Blocks", 2, {"window": 2}]])
+    given["batching"] = ["Buckets", [2, 4, 8]] if given["frames"][0] == "AllFrames" else None
+    cache, limit = machine.path("cache"), rng.choice(["1MB", "4MB", "64MB"])
+    opening = {"storage_options": storage.options, "timeout": PATIENT}
+    for how in ({}, {"cache": str(cache), "cache_bytes": limit}, {"cache": str(cache), "cache_bytes": limit}):
+        storage.fail(CUTS, "method=GET", LIES)
+        job = {"sets": {"": {"path": location, "open": {**opening, **how}}}, "options": given, "epochs": 2}
+        machine.last = f"read {job}"
+        found = reader.lines(job)
+        expected = reader.lines({**job, "sets": {"": {"path": str(local)}}})
+        check(found == expected, f"batches of {location} are not those of {local}: {job}")
+        machine.counts["epochs read from S3"] += 2
+    storage.fail(HOSTILE, "method=GET")
+    try:
+        found = reader.lines(job)
+        check(found == expected, f"behind a hostile network, batches of {location} are not those of {local}: {job}")
+    except Failure as failure:
+        check("vidrec.errors." in str(failure), str(failure))
+        machine.counts["hostile answers refused"] += 1
+    storage.proxy.tell("clear")
+    check(reader.lines(job) == expected, f"after hostile answers, batches of {location} are not those of {local}: {job}")
+    if cache.exists():
+        machine.vidrec("cache", "show", cache)
+        machine.vidrec("cache", "clear", cache)
+        wait_for("the pages of the cache to go", lambda: not any(p.is_file() and p.name == "pages" for p in cache.rglob("*")))
+
+
+def step(machine, reader, local):
+    storage, patient = Storage(machine), ["--storage", f"timeout={PATIENT}"]
+    try:
+        location = storage.server.location("soak/set")
+        storage.fail(WRITING)
+        machine.vidrec("push", local, location, *patient, environment=storage.environment)
+        storage.fail(CUTS, "method=GET", LIES)
+        back = machine.path("back")
+        machine.vidrec("fetch", location, "-o", back, *patient, environment=storage.environment)
+        same_files(back, local)
+        machine.vidrec("verify", location, *patient, environment=storage.environment)
+        read(storage, machine, reader, location, local)
+        storage.proxy.tell("clear")
+    finally:
+        machine.counts["faults of the network"] += storage.stop()["faults"]
