@@ -7,7 +7,7 @@
 #     scripts/test.sh STAGE...   only these: fmt imports deny clippy test no-ffmpeg doc python package remote interop docs
 #     scripts/test.sh frameworks trains with candle and burn, which take minutes to compile; not part of the above
 #     scripts/test.sh cluster    installs Ray, Spark and Slurm, 2 GB, and packs with them; not part of the above
-#     scripts/test.sh crates     builds each crate from what crates.io would get of it; not part of the above
+#     scripts/test.sh crates     builds each crate from what crates.io would get of it, and with the oldest Rust; not part of the above
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
 #
 # A test that cannot run on this machine says so and is skipped. With VIDREC_REQUIRE=1 it fails.
@@ -265,8 +265,15 @@ docs_tests() {
     target/venv-docs/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs
 }
 
-# From its package alone, with the packages of the crates that it needs. Cargo takes committed files only.
-crates_tests() { cargo publish --quiet --locked --dry-run --workspace; }
+# From its package alone, with the packages of the crates that it needs. Cargo takes committed files only. And with the oldest
+# Rust that Cargo.toml promises, which rustup installs.
+crates_tests() {
+  local oldest
+  cargo publish --quiet --locked --dry-run --workspace
+  oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+  rustup --quiet toolchain install --profile minimal --no-self-update "$oldest"
+  cargo "+$oldest" check --quiet --locked "${RUST[@]}" --target-dir target/oldest-rust
+}
 
 release_tests() {
   if command -v apt-get > /dev/null && ! { command -v debootstrap && command -v buildah; } > /dev/null; then
@@ -313,7 +320,7 @@ stage remote remote_tests "servers of object storage: S3, Azure, GCS and web ser
 [[ -z "$chosen" ]] || stage cluster cluster_tests "packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 stage docs docs_tests "the site of the documentation: its pages run, its links lead somewhere, a browser opens it"
-[[ -z "$chosen" ]] || stage crates crates_tests "each crate builds from its package"
+[[ -z "$chosen" ]] || stage crates crates_tests "each crate builds from its package, and with the oldest Rust"
 [[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"
 summary+=("$(printf '%-15s %6s' total "$SECONDS s")")

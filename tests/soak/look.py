@@ -42,7 +42,7 @@ def damage(machine, reader, path, clips):
     what = f"bit of byte {at} of {victim}"
     found = machine.vidrec("verify", broken, "--json", allowed=(0, 1, 3))
     if found.status == 0:
-        # A name of a class or a version in dataset.json is nothing that a checksum proves.
+        # What dataset.json says of where the videos were is for people: no index has it.
         check(victim.suffix == ".json", f"{what}: `vidrec verify` finds nothing")
         machine.counts["flipped bits in text that verify passes"] += 1
         return
