@@ -14,7 +14,8 @@
 #     sources/                                sources of FFmpeg and what is linked with it; the LGPL requires publishing them too
 #     SHA256SUMS
 #
-# The same commit, sources and tools give the same bytes, in any folder and at any time.
+# What is compiled names no folder of this machine, and files have the time of the commit, so two builds can be compared:
+# CONTRIBUTING.md says which parts are the same.
 #
 # FOLDER already contains those sources; without it, scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is
 # the C compiler and the linker, because it links against an old glibc (2.28, from 2018) whatever version this machine has.
