@@ -56,7 +56,8 @@ def description(rng, sets):
 
 def exact_cover(job, lines, machine, sets):
     """Every sample of a single set once in each epoch; in a mix, each clip once before any comes again."""
-    if job["options"]["last"] not in ("keep", "pad"):
+    # Batches of one clip cannot share the last clips, where there are fewer than ranks, so these are in none.
+    if job["options"]["last"] not in ("keep", "pad") or job["options"]["batch_size"] == 1:
         return
     by_epoch = {}
     for line in lines:
