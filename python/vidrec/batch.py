@@ -98,7 +98,7 @@ class Batch(Generic[A]):
     camera_mask : torch.Tensor, numpy.ndarray or None
         False for a camera that an episode lacks: bool of shape (B, V). None without ``cameras``.
     epoch, number : int
-        Which batch it is, counted from 0.
+        Which batch of its loop it is, counted from 0: a loop that resumes in the middle of an epoch begins with 0 again.
     """
 
     labels: A

@@ -241,7 +241,9 @@ impl Shard {
                 let found = loaded(&entry, buffer).and_then(|record| split_record(record, &entry));
                 let wrong = || Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
                 let e = found.map_or_else(|e| e, |_| wrong().section("record").at(entry.record_offset));
-                return Err(self.in_record(e.help("it was fetched twice with the same result: the object is damaged")));
+                return Err(
+                    self.in_record(e.help("it was fetched twice, and was wrong both times: the object is damaged"))
+                );
             }
         }
         let record = match self.records.remote().is_some() {

@@ -98,7 +98,7 @@ fn verify_files(
         _ => {}
     }
     if let Some((path, json)) = &files.json {
-        match verify_failures(path, json, source) {
+        match source.twice(|| verify_failures(path, json, source)) {
             Err(e) if scan::stops(&e) => return Err(e),
             found => report.problems.extend(found.err().map(Problem::from)),
         }

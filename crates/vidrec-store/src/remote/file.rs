@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{
-    AtomicU64, AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed},
+    AtomicBool, AtomicU64, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -41,6 +41,8 @@ pub struct RemoteFile {
     target: Target,
     length: u64,
     head: Vec<u8>,
+    /// Whether bytes of the head proved wrong, so that all of them are fetched where they are needed.
+    is_head_wrong: AtomicBool,
     /// The number of this file among all files of the process.
     number: u64,
     held: PerProcess<Prefetched>,
@@ -102,6 +104,7 @@ impl Opening {
             target,
             length: version.length,
             head: Arc::unwrap_or_clone(head),
+            is_head_wrong: AtomicBool::new(false),
             number: NUMBER.fetch_add(1, Relaxed),
             held: PerProcess::new(),
             kept,
@@ -230,7 +233,7 @@ impl RemoteFile {
                 .expected(format!("at most {} bytes", self.length))
                 .found(format!("bytes {} to {}", range.start, range.end)));
         }
-        if range.end <= self.head.len() as u64 {
+        if self.is_in_head(&range) {
             return copy(&self.head[range.start as usize..range.end as usize], buffer);
         }
         let waited = |time| self.remote.counters.waited(time);
@@ -261,6 +264,11 @@ impl RemoteFile {
         read
     }
 
+    /// Whether a range came with the request that opened the object, and nobody has forgotten it.
+    fn is_in_head(&self, range: &Range<u64>) -> bool {
+        range.end <= self.head.len() as u64 && !self.is_head_wrong.load(Acquire)
+    }
+
     fn read_kept(&self, range: &Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
         self.kept.as_ref().map_or(Ok(false), |kept| kept.read(range, self.remote.until(), buffer))
     }
@@ -289,7 +297,7 @@ impl RemoteFile {
 
     /// Asks for a range that will be read soon.
     pub fn begin(&self, range: Range<u64>) -> Result<()> {
-        if range.start >= range.end || range.end <= self.head.len() as u64 {
+        if range.start >= range.end || self.is_in_head(&range) {
             return Ok(());
         }
         if self.keep(&range)?.is_some() {
@@ -310,6 +318,9 @@ impl RemoteFile {
     /// Forgets the bytes of a range, because they proved wrong: the next read fetches them again. Returns whether
     /// that was possible.
     pub fn forget(&self, range: &Range<u64>) -> bool {
+        if range.start < self.head.len() as u64 {
+            self.is_head_wrong.store(true, Release);
+        }
         self.held.get().forget(range);
         self.kept.iter().for_each(|kept| kept.forget(range));
         self.lock_recent().forget(self.number, range);

@@ -78,7 +78,7 @@ impl Transfer<'_, '_, '_> {
         match self.pass(&again, true, &mut done)?.into_iter().next() {
             Some((_, e)) => {
                 Err(e.help(
-        "it was fetched twice with the same result: the object is damaged, or dataset.json belongs to another data set",
+        "it was fetched twice, and was wrong both times: the object is damaged, or dataset.json belongs to another data set",
     ))
             }
             None => Ok(done),
