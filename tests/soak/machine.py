@@ -104,14 +104,15 @@ class Machine:
         with out.open("wb") as to_out, err.open("wb") as to_err:
             process = start(command, stdin=subprocess.DEVNULL, stdout=to_out, stderr=to_err, start_new_session=True,
                             env={**self.environment, **(environment or {})})
-            usage = None
+            peak = None
             if kill_within is not None:
-                usage = ended(process, int(self.rng.random() * kill_within / LOOK))
-                if usage is None:
+                peak = ended(process, int(self.rng.random() * kill_within / LOOK))
+                if peak is None:
                     sent = self.rng.choice(SIGNALS)
                     os.kill(process.pid, sent)
-            usage = usage or ended(process, PATIENCE)
-        if usage is None:
+            if peak is None:
+                peak = ended(process, PATIENCE)
+        if peak is None:
             stuck = stacks(process.pid)
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -123,7 +124,7 @@ class Machine:
             self.counts[f"kills: {signal.Signals(sent).name}"] += 1
             allowed = (*allowed, 130, -sent)
         else:
-            self.peaks.setdefault(arguments[0], []).append(usage.ru_maxrss * 1024)
+            self.peaks.setdefault(arguments[0], []).append(peak)
         check(done.status in allowed, f"`{self.last}` ended with {done.status}, allowed {allowed}: {done.err}")
         self._nothing_temporary(sent)
         return done
@@ -141,12 +142,19 @@ class Machine:
 
 
 def ended(process, looks):
-    """What the process and those that it has waited for used; None if it still runs after so many looks."""
+    """The most bytes of memory that a look found it to have had; None if it still runs after so many looks. What the system
+    says at its end, `ru_maxrss`, counts the process that started it, too."""
+    peak = 0
     for look in range(looks + 1):
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        try:
+            status = Path(f"/proc/{process.pid}/status").read_text()
+        except OSError:
+            status = ""
+        peak = max([peak, *(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))])
+        pid, code = os.waitpid(process.pid, os.WNOHANG)
         if pid:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return usage
+            process.returncode = os.waitstatus_to_exitcode(code)
+            return peak
         if look < looks:
             time.sleep(LOOK)
     return None
