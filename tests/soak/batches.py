@@ -74,17 +74,3 @@ def clips(path):
 def pixels(path):
     """A digest of the frames of each clip of a data set."""
     return [digest(clip.frames()) if len(clip) else "" for clip in vidrec.open(path)]
-
-
-def readable(path):
-    """For each clip of a data set that may be damaged, whether all its frames and its attributes can be read."""
-    data, found = vidrec.open(path), []
-    for i in range(len(data)):
-        try:
-            clip = data[i]
-            _ = [clip.jpeg(t) for t in range(len(clip))], clip.attributes, clip.source
-            _ = [clip.track(name) for name in clip.track_names]
-            found.append(True)
-        except vidrec.Error:
-            found.append(False)
-    return found

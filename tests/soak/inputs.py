@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from machine import ROOT
+
 X264 = ["-c:v", "libx264", "-preset", "veryfast"]
 # Name, source of FFmpeg, encoder.
 GENERATED = [
@@ -42,7 +44,7 @@ def generate(folder):
 
 def real(kind):
     """The real videos of a kind that are small."""
-    folder = Path(os.environ.get("VIDREC_VIDEOS", "/nonexistent")) / kind
+    folder = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos")) / kind
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
     return [p for p in paths if p.is_file() and p.stat().st_size < MOST_BYTES and not any(word in p.name for word in SLOW)]
 

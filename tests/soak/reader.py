@@ -51,7 +51,7 @@ def usage(_):
 def main():
     import batches
 
-    known = {"usage": usage, **{name: getattr(batches, name) for name in ("lines", "clips", "pixels", "readable")}}
+    known = {"usage": usage, **{name: getattr(batches, name) for name in ("lines", "clips", "pixels")}}
     for text in sys.stdin:
         what, argument = json.loads(text)
         try:
