@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# Builds the release files for this kind of machine: a Python wheel and a `vidrec` program that pack and need no FFmpeg,
+# Builds the release files for one kind of machine: a Python wheel and a `vidrec` program that pack and need no FFmpeg,
 # because they contain FFmpeg's decoders (LGPL; scripts/build_ffmpeg.sh).
 #
-#     scripts/release.sh [--sources FOLDER] [--no-docs]
+#     scripts/release.sh [--target TRIPLE] [--sources FOLDER] [--no-docs]
 #
-# target/release-files/ gets
+# target/release-files/ (with --target: target/release-files-TRIPLE/) gets
 #     vidrec-VERSION-…-manylinux_2_28_….whl   for CPython 3.9 and newer
 #     vidrec-VERSION-….tar.gz                 the program, with its notices, man pages and completions
 #     vidrec_VERSION_….deb                    the same as a Debian package; on Linux only
 #     vidrec-VERSION-….cdx.json               what both contain, for programs (CycloneDX)
 #     vidrec-VERSION.tar.gz                   the source distribution
-#     vidrec-VERSION-docs.tar.gz              the site of the documentation, as files; not with --no-docs
+#     vidrec-VERSION-docs.tar.gz              the site of the documentation, as files; not with --no-docs or --target
 #     sources/                                sources of FFmpeg and what is linked with it; the LGPL requires publishing them too
 #     SHA256SUMS
 #
 # What is compiled names no folder of this machine, and files have the time of the commit, so two builds can be compared:
 # CONTRIBUTING.md says which parts are the same.
+#
+# TRIPLE is Rust's name of the machine that the files are for, such as aarch64-unknown-linux-gnu; without it, this one. For
+# another one, on Linux, you need its Rust target (rustup target add TRIPLE) and, because the program writes its own man
+# pages, Debian's packages qemu-user and libc6-ARCHITECTURE-cross. scripts/try_arm.sh tests those files.
 #
 # FOLDER already contains those sources; without it, scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is
 # the C compiler and the linker, because it links against an old glibc (2.28, from 2018) whatever version this machine has.
@@ -26,21 +30,29 @@ cd "$(dirname "$0")/.."
 system=$(uname -s)
 [ "$system" != Linux ] || . scripts/setup.sh
 
-sources= docs=yes
+host=$(rustc -vV | sed -n 's/^host: //p')
+target=$host sources= docs=yes
 while (($#)); do
   case $1 in
+    --target) target=$2; shift 2 ;;
     --sources) sources=$(cd "$2" && pwd); shift 2 ;;
     --no-docs) docs=; shift ;;
-    *) echo "usage: scripts/release.sh [--sources FOLDER] [--no-docs]" >&2; exit 2 ;;
+    *) echo "usage: scripts/release.sh [--target TRIPLE] [--sources FOLDER] [--no-docs]" >&2; exit 2 ;;
   esac
 done
 say() { echo "==> $*"; }
 sha256() { if command -v sha256sum > /dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
 
-host=$(rustc -vV | sed -n 's/^host: //p')
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
-out=$PWD/target/release-files
-ffmpeg=$PWD/target/ffmpeg
+machine=${target%%-*}
+of_machine= emulator=()
+if [ "$target" != "$host" ]; then
+  of_machine=-$target docs= emulator=("qemu-$machine" -L "/usr/$machine-linux-gnu")
+  # For build_ffmpeg.sh and pkg-config.
+  export TARGET=$machine-linux PKG_CONFIG_ALLOW_CROSS=1
+fi
+out=$PWD/target/release-files$of_machine
+ffmpeg=$PWD/target/ffmpeg$of_machine
 tools=$PWD/target/venv-release
 rm -rf "$out"
 mkdir -p "$out"
@@ -91,17 +103,17 @@ fi
 if [ "$system" = Linux ]; then
   glibc=2.28
   zig="$tools/bin/python -m ziglang"
-  export CC="$zig cc -target ${host%%-*}-linux-gnu.$glibc" CXX="$zig c++ -target ${host%%-*}-linux-gnu.$glibc"
+  export CC="$zig cc -target $machine-linux-gnu.$glibc" CXX="$zig c++ -target $machine-linux-gnu.$glibc"
   feature=static-ffmpeg
-  for_wheel=(--zig --compatibility "manylinux_${glibc/./_}")
-  build=(cargo zigbuild --target "$host.$glibc")
+  for_wheel=(--target "$target" --zig --compatibility "manylinux_${glibc/./_}")
+  build=(cargo zigbuild --target "$target.$glibc")
 else
   export MACOSX_DEPLOYMENT_TARGET=${MACOSX_DEPLOYMENT_TARGET:-11.0}
   # Not static-ffmpeg: for it, ffmpeg-sys-next requires a framework that macOS no longer has. This folder contains only
   # static libraries, so they are linked anyway.
   feature=pack
-  for_wheel=()
-  build=(cargo build --target "$host")
+  for_wheel=(--target "$target")
+  build=(cargo build --target "$target")
 fi
 scripts/build_ffmpeg.sh "$ffmpeg" "$sources"
 # For Rust crates, cargo and Zig find their compilers themselves.
@@ -110,29 +122,29 @@ export PKG_CONFIG_LIBDIR=$ffmpeg/lib/pkgconfig PKG_CONFIG_PATH=
 export TURBOJPEG_SOURCE=explicit TURBOJPEG_STATIC=1 TURBOJPEG_LIB_DIR=$ffmpeg/lib TURBOJPEG_INCLUDE_DIR=$ffmpeg/include
 
 say "notices"
-scripts/third_party.py python/third-party --ffmpeg "$ffmpeg" --target "$host"
+scripts/third_party.py python/third-party --ffmpeg "$ffmpeg" --target "$target"
 
 say "wheel"
 export CARGO_PROFILE_RELEASE_STRIP=true CARGO_TARGET_DIR=$PWD/target/portable
 # Run in a folder that does not contain Zig: otherwise Zig refers to its headers by relative paths, and crates are built in
 # other folders.
 cd python
-maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} \
+maturin build --release --locked --features "$feature" "${for_wheel[@]}" \
   --sbom-include third-party/sbom.cdx.json --out "$out"
 
 say "program"
 "${build[@]}" --release --locked --package vidrec --no-default-features --features "cli,interop,remote,$feature"
 cd ..
-name=vidrec-$version-$host
+name=vidrec-$version-$target
 rm -rf "target/$name"
 mkdir "target/$name"
-cp "target/portable/$host/release/vidrec" LICENSE-APACHE LICENSE-MIT "target/$name"
+cp "target/portable/$target/release/vidrec" LICENSE-APACHE LICENSE-MIT "target/$name"
 # With its pictures.
 tar --create README.md docs/assets/logo.svg docs/pictures/batch.svg | tar --extract --directory "target/$name"
 mkdir "target/$name/completions"
-"target/$name/vidrec" manual "target/$name/man/man1"
+${emulator[@]+"${emulator[@]}"} "target/$name/vidrec" manual "target/$name/man/man1"
 for shell in bash elvish fish powershell zsh; do
-  "target/$name/vidrec" completions "$shell" > "target/$name/completions/vidrec.$shell"
+  ${emulator[@]+"${emulator[@]}"} "target/$name/vidrec" completions "$shell" > "target/$name/completions/vidrec.$shell"
 done
 cp -r python/third-party "target/$name/third-party"
 cp python/third-party/sbom.cdx.json "$out/$name.cdx.json"
