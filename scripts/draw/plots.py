@@ -106,27 +106,29 @@ def bars(width, title, results, columns=None, names=None, label_width=190, less=
 
 
 def loaders(width):
-    return bars(width, "Frames per second of loaders", load("loaders-zen5"), names={
+    return bars(width, "Frames per second of loaders", load("loaders-zen4"), names={
         "libjpeg-turbo alone: whole frames to RGB, nothing else": "bare decode: libjpeg-turbo",
         "best Python by hand: mmap, simplejpeg, OpenCV, threads": "best Python by hand",
         "MXNet ImageRecordIter (crops each frame by itself)": "MXNet, a crop per frame",
         "DALI on CPU, one crop per clip": "DALI on CPU",
         "FFCV (crops each frame by itself)": "FFCV, a crop per frame",
+        "Grain with ArrayRecord": "Grain, ArrayRecord",
     }, label_width=172)
 
 
 def machines(width):
     """How many times the frames of a bare decode vidrec gives, on each machine."""
-    zen5, zen4 = load("loaders-zen5"), load("ratio-zen4")
-    assert zen5.columns == zen4.columns
-    times = [ours / bare for ours, bare in zip(zen5.row("vidrec").values, zen5.row(zen5.reference).values)]
-    kinds = [(zen5.processor, [round(t, 2) for t in times]), (zen4.processor, zen4.row("vidrec").values)]
-    across, label = (len(zen5.columns), 190) if width == WIDE else (1, 178)
+    given = [load("loaders-zen5"), load("loaders-zen4")]
+    columns = given[0].columns
+    assert given[1].columns == columns
+    kinds = [(r.processor, [round(ours / bare, 2) for ours, bare in zip(r.row("vidrec").values, r.row(r.reference).values)])
+             for r in given]
+    across, label = (len(columns), 190) if width == WIDE else (1, 178)
     room, heads = (width - label) / across, 2 if width == WIDE else 1
     drawing = Drawing(width, 0, "vidrec in times of a bare decode, for each processor",
                       "Bars: frames per second of vidrec, divided by those of libjpeg-turbo alone on the same cores.")
     most, bottom = max(max(values) for _, values in kinds), 0
-    for c, column in enumerate(zen5.columns):
+    for c, column in enumerate(columns):
         x, longest = label + c % across * room, room - 48
         top = 12 + 15 * heads + c // across * (ROW * len(kinds) + 15 * heads + 14)
         bottom = top + ROW * len(kinds)
@@ -140,7 +142,7 @@ def machines(width):
             drawing.text(x + length + 4, y + BAR - 3, f"{values[c]:.2f}", font_size=12, class_="bold")
         at = x + longest / most
         dashed(drawing, at, top - 4, bottom)
-        if c == (0 if across > 1 else len(zen5.columns) - 1):
+        if c == (0 if across > 1 else len(columns) - 1):
             drawing.text(at, bottom + 14, "1: bare decode", "middle", "small")
     drawing.size = width, bottom + 24
     return drawing
