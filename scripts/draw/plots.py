@@ -158,8 +158,9 @@ def remote(width):
 
 
 def packing(width):
-    return bars(width, "Videos packed per second", load("packing-zen5"), names={
+    return bars(width, "Videos packed per second", load("packing-zen4"), names={
         "decord and simplejpeg, two processes": "decord, simplejpeg", "PyAV and simplejpeg, two processes": "PyAV, simplejpeg",
+        "TorchCodec and simplejpeg, two processes": "TorchCodec, simplejpeg",
         "the ffmpeg program, two at a time": "the ffmpeg program",
         "decoding alone, of the packets that the frames need": "decoding alone"}, label_width=160)
 

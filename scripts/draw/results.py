@@ -67,5 +67,5 @@ def main_value(value):
 
 
 def as_text(value):
-    """A number as tables and bars show it: 18,003 or 76.4."""
+    """A number as tables and bars show it: 14,474 or 62.1."""
     return f"{value:,}" if isinstance(value, int) else f"{value:.3g}" if value < 1 else f"{value:,}"
