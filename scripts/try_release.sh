@@ -60,7 +60,8 @@ make b/mpeg4.avi -c:v mpeg4
 make b/prores.mov -c:v prores
 make b/ffv1.mkv -c:v ffv1
 av1=0
-if ffmpeg -hide_banner -encoders 2> /dev/null | grep --quiet libsvtav1; then
+# Without --quiet: grep would end before ffmpeg, whose failure would then be the pipeline's.
+if ffmpeg -hide_banner -encoders 2> /dev/null | grep libsvtav1 > /dev/null; then
   make b/av1.mkv -c:v libsvtav1 2> /dev/null
   av1=1
 fi
