@@ -19,7 +19,7 @@
 #
 # TRIPLE is Rust's name of the machine that the files are for, such as aarch64-unknown-linux-gnu; without it, this one. For
 # another one, on Linux, you need its Rust target (rustup target add TRIPLE) and, because the program writes its own man
-# pages, Debian's packages qemu-user and libc6-ARCHITECTURE-cross. scripts/try_arm.sh tests those files.
+# pages, Debian's packages binfmt-support, qemu-user-static and libc6-ARCHITECTURE-cross. scripts/try_arm.sh tests those files.
 #
 # FOLDER already contains those sources; without it, scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is
 # the C compiler and the linker, because it links against an old glibc (2.28, from 2018) whatever version this machine has.
@@ -45,9 +45,11 @@ sha256() { if command -v sha256sum > /dev/null; then sha256sum "$@"; else shasum
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 machine=${target%%-*}
-of_machine= emulator=()
+of_machine=
 if [ "$target" != "$host" ]; then
-  of_machine=-$target docs= emulator=("qemu-$machine" -L "/usr/$machine-linux-gnu")
+  of_machine=-$target docs=
+  # Where the program, which runs under emulation here, finds its libraries.
+  export QEMU_LD_PREFIX=/usr/$machine-linux-gnu
   # For build_ffmpeg.sh and pkg-config.
   export TARGET=$machine-linux PKG_CONFIG_ALLOW_CROSS=1
 fi
@@ -142,9 +144,9 @@ cp "target/portable/$target/release/vidrec" LICENSE-APACHE LICENSE-MIT "target/$
 # With its pictures.
 tar --create README.md docs/assets/logo.svg docs/pictures/batch.svg | tar --extract --directory "target/$name"
 mkdir "target/$name/completions"
-${emulator[@]+"${emulator[@]}"} "target/$name/vidrec" manual "target/$name/man/man1"
+"target/$name/vidrec" manual "target/$name/man/man1"
 for shell in bash elvish fish powershell zsh; do
-  ${emulator[@]+"${emulator[@]}"} "target/$name/vidrec" completions "$shell" > "target/$name/completions/vidrec.$shell"
+  "target/$name/vidrec" completions "$shell" > "target/$name/completions/vidrec.$shell"
 done
 cp -r python/third-party "target/$name/third-party"
 cp python/third-party/sbom.cdx.json "$out/$name.cdx.json"

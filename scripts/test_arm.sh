@@ -5,12 +5,13 @@
 #     scripts/test_arm.sh [ARGUMENTS OF cargo test]        default: the library's own tests and the loader's
 #
 # Needs the target (rustup target add aarch64-unknown-linux-gnu) and these system packages: gcc-aarch64-linux-gnu,
-# g++-aarch64-linux-gnu, qemu-user and cmake.
+# g++-aarch64-linux-gnu, binfmt-support, qemu-user-static and cmake.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
-export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+# Where programs that the kernel starts under emulation, such as a test that starts itself, find their libraries.
+export QEMU_LD_PREFIX=/usr/aarch64-linux-gnu
 export CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc
 export CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++
 if (($#)); then
