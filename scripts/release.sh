@@ -107,16 +107,17 @@ if [ "$system" = Linux ]; then
   zig="$tools/bin/python -m ziglang"
   export CC="$zig cc -target $machine-linux-gnu.$glibc" CXX="$zig c++ -target $machine-linux-gnu.$glibc"
   feature=static-ffmpeg
-  for_wheel=(--target "$target" --zig --compatibility "manylinux_${glibc/./_}")
+  for_wheel=(--zig --compatibility "manylinux_${glibc/./_}")
   build=(cargo zigbuild --target "$target.$glibc")
 else
   export MACOSX_DEPLOYMENT_TARGET=${MACOSX_DEPLOYMENT_TARGET:-11.0}
   # Not static-ffmpeg: for it, ffmpeg-sys-next requires a framework that macOS no longer has. This folder contains only
   # static libraries, so they are linked anyway.
   feature=pack
-  for_wheel=(--target "$target")
+  for_wheel=()
   build=(cargo build --target "$target")
 fi
+[ "$target" = "$host" ] || for_wheel+=(--target "$target")
 scripts/build_ffmpeg.sh "$ffmpeg" "$sources"
 # For Rust crates, cargo and Zig find their compilers themselves.
 unset CC CXX
@@ -131,7 +132,7 @@ export CARGO_PROFILE_RELEASE_STRIP=true CARGO_TARGET_DIR=$PWD/target/portable
 # Run in a folder that does not contain Zig: otherwise Zig refers to its headers by relative paths, and crates are built in
 # other folders.
 cd python
-maturin build --release --locked --features "$feature" "${for_wheel[@]}" \
+maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} \
   --sbom-include third-party/sbom.cdx.json --out "$out"
 
 say "program"
