@@ -88,6 +88,10 @@ impl Engine {
         Ok(self.loader.get()?.warnings())
     }
 
+    fn warnings_of(&self, epoch: u64) -> PyResult<Vec<String>> {
+        Ok(self.loader.get()?.warnings_of(epoch))
+    }
+
     fn batch_bytes(&self) -> PyResult<usize> {
         Ok(self.loader.get()?.batch_bytes())
     }

@@ -631,6 +631,8 @@ class _Iterator(Generic[B]):
         self._epoch = self._wanted_epoch = loader._next_epoch if self._wanted_epoch is None else self._wanted_epoch
         loader._next_epoch, loader._place, loader._under_way = self._epoch + 1, (self._epoch, 0), self._token
         self._engine = engine = loader._ready()
+        for text in engine.warnings_of(self._epoch):
+            warnings.warn(text, LoaderWarning, stacklevel=3)
         self._made = _Made(loader, self._torch)
         self._into: Optional[_vidrec.BatchesInto] = None
         self._batches: Union[_vidrec.Batches, _vidrec.JpegBatches]

@@ -1,6 +1,8 @@
 """Loaders from a description in JSON, and digests of what they and data sets give. Used in processes of their own."""
 import hashlib
 import json
+import re
+import warnings
 
 import numpy as np
 
@@ -57,6 +59,18 @@ def lines(job):
     """A line for each batch of the first epochs."""
     of = loader(job)
     return [line(batch) for _ in range(job["epochs"]) for batch in of]
+
+
+def left_out(job):
+    """How many samples the loader says are in no batch of each of the first epochs, at most."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", vidrec.LoaderWarning)
+        of, most = loader(job), []
+        for _ in range(job["epochs"]):
+            next(iter(of))
+            texts = [re.match(r"(\d+) of \d+ samples are in no batch", str(warning.message)) for warning in told]
+            most.append(max((int(text[1]) for text in texts if text), default=0))
+    return most
 
 
 def clips(path):

@@ -38,7 +38,7 @@ pub struct LoaderStats {
     /// Short clips that no epoch contains.
     pub skipped_clips: u64,
     /// Samples that are in no batch of a whole epoch, because they cannot be shared among the ranks. See
-    /// [`Last`](vidrec_sampler::order::Last).
+    /// [`Last`](vidrec_sampler::order::Last). Epochs of a mix differ in it: the most in any epoch so far.
     pub samples_left_out: u64,
     /// What all readers of this open data set have fetched, if the data set is remote.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ pub(crate) struct Counters {
     /// Clips with fewer frames than a sample needs, and whether they are skipped.
     pub short_clips: u64,
     pub skips_short: bool,
-    pub samples_left_out: u64,
+    pub samples_left_out: AtomicU64,
     pub batches: AtomicU64,
     pub frames: AtomicU64,
     pub bytes: AtomicU64,
@@ -150,7 +150,7 @@ impl Counters {
             substituted_clips: get(&self.substituted_clips),
             short_clips: self.short_clips,
             skipped_clips: if self.skips_short { self.short_clips } else { 0 },
-            samples_left_out: self.samples_left_out,
+            samples_left_out: get(&self.samples_left_out),
             remote,
             ready: get(&self.ready),
             mean_ready: get(&self.ready_when_asked) as f64 / get(&self.asked).max(1) as f64,

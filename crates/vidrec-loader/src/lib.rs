@@ -260,6 +260,12 @@ impl Loader {
         self.engine.warnings()
     }
 
+    /// Unexpected properties of the batches of `epoch` that [`warnings`](Self::warnings) did not mention, because they are
+    /// not those of the first epoch. The epochs of a mix have different samples.
+    pub fn warnings_of(&self, epoch: u64) -> Vec<String> {
+        self.engine.warnings_of(epoch)
+    }
+
     /// The length of the data of the largest batch in bytes. Memory for [`iter_into`](Self::iter_into) and
     /// [`batch_into`](Self::batch_into) has this length.
     pub fn batch_bytes(&self) -> usize {

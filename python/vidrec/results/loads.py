@@ -78,7 +78,8 @@ class LoaderStats(Result):
     skipped_clips: int
     """Those of them that are in no epoch."""
     samples_left_out: int
-    """Samples that are in no batch of an epoch, because fewer of them remain than there are ranks."""
+    """Samples that are in no batch of an epoch, because fewer of them remain than there are ranks; in a mix, whose epochs
+    have different samples, the most in any epoch so far."""
     ready: int
     """Batches that are ready now."""
     mean_ready: float

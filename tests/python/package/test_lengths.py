@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -243,3 +244,25 @@ def test_single_samples_have_their_own_length_and_fields(varied):
     frames, label, fields = samples[1]
     assert (frames.shape[0], label, fields) == (20, 1, {"caption": "caption 1", "score": 0.5})
     assert [samples[i][0].shape[0] for i in range(4)] == LENGTHS
+
+
+def test_what_ranks_cannot_share_is_told_of_each_epoch_of_a_mix(varied):
+    """Each epoch of a mix has other clips, so other numbers of them remain in the buckets."""
+    world, samples, differing = 3, 11, 0
+    for seed in range(6):
+        mixed = vidrec.mix({"a": (varied, 0.6), "b": (varied, 0.4)}, samples_per_epoch=samples)
+        options = dict(frames=AllFrames(), batching=Buckets([5, 10, 20]), crop=32, output="numpy", seed=seed)
+        seen, told = [0] * 4, [0] * 4
+        for rank in range(world):
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                of = vidrec.Loader(mixed, 2, rank=(rank, world), **options)
+                for epoch in range(4):
+                    seen[epoch] += sum(len(batch) for batch in of)
+                    texts = [re.match(r"(\d+) of 11 samples are in no batch", str(warning.message)) for warning in found]
+                    told[epoch] = max((int(text[1]) for text in texts if text), default=0)
+            assert of.stats().samples_left_out == told[-1]
+        missing = [samples - count for count in seen]
+        assert told == [max(missing[: epoch + 1]) for epoch in range(4)], (seed, missing)
+        differing += len(set(missing)) > 1
+    assert differing

@@ -1,6 +1,7 @@
 //! The engine that makes batches: the data set, the options, and everything that follows from both for a whole
 //! run.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -112,7 +113,7 @@ impl Engine {
         let counters = Counters {
             short_clips: schedule.space().short,
             skips_short: schedule.space().skips_short,
-            samples_left_out: schedule.left_out(0),
+            samples_left_out: schedule.left_out(0).into(),
             ..Counters::default()
         };
         let of_sources = mix.as_ref().map_or(std::slice::from_ref(dataset), Mix::sources);
@@ -338,10 +339,21 @@ impl Engine {
         }
     }
 
+    /// What [`warnings`](Self::warnings) did not say of a later epoch: in a mix, each epoch has other samples.
+    pub fn warnings_of(&self, epoch: u64) -> Vec<String> {
+        let is_known = self.schedule.left_out(epoch) == self.schedule.left_out(self.first_epoch());
+        self.left_out(epoch).filter(|_| !is_known).into_iter().collect()
+    }
+
+    /// Notes how many samples of an epoch are in no batch, if they are more than in those before.
+    pub fn count_left_out(&self, epoch: u64) {
+        self.counters.samples_left_out.fetch_max(self.schedule.left_out(epoch), Relaxed);
+    }
+
     /// The samples that cannot be shared among the ranks.
-    fn left_out(&self) -> Option<String> {
+    fn left_out(&self, epoch: u64) -> Option<String> {
         let Sampling { last, world_size, .. } = self.options.sampling;
-        let (left_out, samples) = (self.schedule.left_out(self.first_epoch()), self.schedule.positions());
+        let (left_out, samples) = (self.schedule.left_out(epoch), self.schedule.positions());
         (left_out > 0 && last == Last::Keep).then(|| {
             format!(
                 "{left_out} of {samples} samples are in no batch of an epoch, because fewer of them remain than there \
@@ -389,7 +401,7 @@ impl Engine {
             let fates = fates.join(" or ");
             warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fates}"));
         }
-        warnings.extend(self.left_out());
+        warnings.extend(self.left_out(self.first_epoch()));
         warnings.extend(self.mixing());
         if let Some(failure) = self.specs.dataset.cache_failure() {
             warnings.push(format!("the cache does not store what the loader reads: {failure}"));

@@ -76,6 +76,7 @@ fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
         return Ok(());
     }
     for epoch in epochs.range {
+        engine.count_left_out(epoch);
         let mut k = epochs.first;
         while k < engine.batches_in(epoch) {
             let Some(mut batch) = ring.reserve() else { return Ok(()) };
