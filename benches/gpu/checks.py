@@ -1,4 +1,5 @@
 """The tests of vidrec's kernels on a device, and NVIDIA's checkers of their memory accesses."""
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ def last_line(command, **more):
 def tests(device, quick):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python/package/test_device.py"]
     command += ["-k", "a_run_moves"] if quick else []
+    command += ["-n", "6"] if importlib.util.find_spec("xdist") and not quick else []
     return last_line(command, cwd=REPOSITORY, env={**os.environ, "VIDREC_DEVICE": str(device)})
 
 

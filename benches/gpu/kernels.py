@@ -19,7 +19,7 @@ from vidrec._device import maker
 
 # Of a kernel with more warps, blocks that are evenly spread.
 MOST_WARPS = 8000
-BLOCK = 256  # threads of a block, as Warp launches them
+BLOCK = maker.BLOCK
 PARAMETERS = 0x160  # where sm_80 and sm_89 have a kernel's parameters
 
 COMPILE = """

@@ -9,7 +9,6 @@ use vidrec::{
 
 use crate::error::{raise, usage};
 use crate::memory::Samples;
-use crate::plan_parts::PlanParts;
 
 /// What is the same for all batches of a loader.
 #[derive(Clone)]
@@ -30,6 +29,8 @@ pub struct Batch {
     jpegs: Option<Vec<JpegFrame>>,
     /// How a device makes the pictures of those.
     pub plan: Option<Box<TilePlan>>,
+    /// The parts of that plan.
+    packed: Option<Py<Samples>>,
     /// The pictures of clips that a device cannot make.
     others: Option<Py<Samples>>,
     labels: Vec<i64>,
@@ -62,6 +63,7 @@ impl Batch {
             shape: batch.shape(),
             jpegs: None,
             plan: None,
+            packed: None,
             others: None,
             labels: batch.labels.clone(),
             clips: batch.clips.clone(),
@@ -103,9 +105,12 @@ impl Batch {
     /// With the plan for a device.
     fn planned(self, py: Python<'_>, plan: Option<Box<TilePlan>>, kind: &Kind) -> PyResult<Self> {
         let Some(mut plan) = plan else { return Ok(self) };
+        let packed = std::mem::take(&mut plan.packed);
+        let shape = vec![packed.len() as i64];
+        let packed = Some(Py::new(py, Samples::of_bytes(packed, shape))?);
         let others = std::mem::take(&mut plan.made);
         let others = if plan.others.is_empty() { None } else { Some(Py::new(py, Samples::made(others, kind.dtype))?) };
-        Ok(Batch { plan: Some(plan), others, ..self })
+        Ok(Batch { plan: Some(plan), packed, others, ..self })
     }
 }
 
@@ -160,19 +165,10 @@ impl Batch {
     /// numbers, weights, conversions, JPEGs to take and to keep); then the samples of planes, of lines and of the
     /// longest line, and the bytes of all JPEGs.
     #[getter]
-    fn plan<'py>(&self, py: Python<'py>) -> Option<Plan<'py>> {
-        let plan = self.plan.as_ref()?;
-        let mut parts = PlanParts::default();
-        parts.push(plan.tiles.as_flattened(), u32::to_ne_bytes);
-        parts.push(plan.frames.as_flattened(), i32::to_ne_bytes);
-        parts.push(&plan.codings, u16::to_ne_bytes);
-        parts.push(&plan.numbers, i32::to_ne_bytes);
-        parts.push(&plan.weights, i16::to_ne_bytes);
-        parts.push(&plan.conversions, f32::to_ne_bytes);
-        parts.push(plan.taken.as_flattened(), i64::to_ne_bytes);
-        parts.push(plan.keep.as_flattened(), i64::to_ne_bytes);
+    fn plan(&self, py: Python<'_>) -> Option<Plan> {
+        let (plan, packed) = (self.plan.as_ref()?, self.packed.as_ref()?);
         let sizes = [plan.samples, plan.lines, plan.longest_line, plan.bytes];
-        Some((PyBytes::new(py, &parts.bytes), parts.places, sizes))
+        Some((packed.clone_ref(py), plan.parts.clone(), sizes))
     }
 
     /// The numbers of clips that the processor made, because a device cannot, as 64-bit integers of this machine, and
@@ -279,7 +275,7 @@ impl Batch {
 }
 
 /// The parts of a plan, where each begins and ends, and numbers of samples and of bytes.
-type Plan<'py> = (Bound<'py, PyBytes>, Vec<(usize, usize)>, [u64; 4]);
+type Plan = (Py<Samples>, Vec<(usize, usize)>, [u64; 4]);
 
 /// Name, type, shape and shape of the mask, numbers as bytes of this machine or lists of texts, the mask, a byte each, starts and
 /// ends of texts, and numbers of a value of each clip as 64-bit integers of this machine, if they are counted.

@@ -26,7 +26,6 @@ mod output;
 #[cfg(feature = "pack")]
 mod packing;
 mod per_process;
-mod plan_parts;
 mod push;
 mod report;
 mod selection;

@@ -1,5 +1,7 @@
 //! What a device needs to make the pictures of a batch of JPEGs, bit for bit as this loader does.
 
+use bytemuck::NoUninit;
+
 use super::batch::Batch;
 use super::decoded::FrameKey;
 
@@ -10,18 +12,21 @@ use super::decoded::FrameKey;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct TilePlan {
-    /// For each tile: the first byte of its data in the JPEGs, the one after the last, its frame, and its number there.
-    pub tiles: Vec<[u32; 4]>,
-    /// For each JPEG: see [`FRAME`](Self::FRAME).
-    pub frames: Vec<[i32; Self::FRAME]>,
-    /// Quantizers and Huffman codes, in words of 16 bits.
-    pub codings: Vec<u16>,
-    /// Heads and first samples of the tables of resampling.
-    pub numbers: Vec<i32>,
-    /// Weights of the tables of resampling, in units of 2^-14.
-    pub weights: Vec<i16>,
-    /// For each table, the map from planes to channels: factors, offsets, and lower and upper ends.
-    pub conversions: Vec<f32>,
+    /// The parts of the plan, one behind the other, as values of this machine:
+    ///
+    /// * For each tile, as `[u32; 4]`: the first byte of its data in the JPEGs, the one after the last, its frame, and its
+    ///   number there.
+    /// * For each JPEG, as `[i32; FRAME]`: see [`FRAME`](Self::FRAME).
+    /// * Quantizers and Huffman codes, as `u16`.
+    /// * Heads and first samples of the tables of resampling, as `i32`.
+    /// * Weights of the tables of resampling, as `i16`, in units of 2^-14.
+    /// * For each table, as `f32`, the map from planes to channels: factors, offsets, and lower and upper ends.
+    /// * JPEGs that the device keeps and copies to the bytes of the batch, as `[i64; 3]`: where they are kept, where they go,
+    ///   and their lengths.
+    /// * JPEGs of the batch that the device copies to those that it keeps, likewise.
+    pub packed: Vec<u8>,
+    /// Where each part begins and ends.
+    pub parts: Vec<(usize, usize)>,
     /// The samples of all planes together.
     pub samples: u64,
     /// The samples of all lines together: rows of planes, blended to the rows of a picture. A line has a row of luma
@@ -31,11 +36,6 @@ pub struct TilePlan {
     pub longest_line: u64,
     /// The bytes of all JPEGs: first those of the batch, and then those that the device keeps.
     pub bytes: u64,
-    /// JPEGs that the device keeps and copies to the bytes of the batch: where they are kept, where they go, and their
-    /// lengths.
-    pub taken: Vec<[i64; 3]>,
-    /// JPEGs of the batch that the device copies to those that it keeps, likewise.
-    pub keep: Vec<[i64; 3]>,
     /// The keys of the JPEGs to keep.
     pub(crate) keys: Vec<FrameKey>,
     /// The numbers of clips in the batch, counted over all cameras, of which the processor made the pictures, because a
@@ -54,4 +54,15 @@ impl TilePlan {
 
     /// Planes and lines begin at a multiple of so many samples.
     pub const UNIT: u64 = 64;
+
+    /// Parts begin at multiples of so many bytes.
+    const ALIGNMENT: usize = 64;
+
+    /// Appends a part.
+    pub(super) fn push<T: NoUninit>(&mut self, values: &[T]) {
+        let start = self.packed.len();
+        self.packed.extend_from_slice(bytemuck::cast_slice(values));
+        self.parts.push((start, self.packed.len()));
+        self.packed.resize(self.packed.len().next_multiple_of(Self::ALIGNMENT), 0);
+    }
 }

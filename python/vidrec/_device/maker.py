@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 import numpy as np
 import torch
 import warp
+from numpy.typing import NDArray
 
 from ..errors import UsageError
 from . import jpeg_cache as _jpeg_cache
@@ -23,6 +24,11 @@ jpeg_cache: Any = _jpeg_cache
 lines: Any = _lines
 pictures: Any = _pictures
 tiles: Any = _tiles
+
+Bytes = NDArray[np.uint8]
+
+# Threads of a block: a decoding thread has so many registers that larger blocks leave multiprocessors idle.
+BLOCK = 64
 
 # Warp's type of a value, and torch's type.
 _VALUES: Dict[str, Tuple[Any, torch.dtype]] = {
@@ -88,8 +94,8 @@ class Maker:
             self._kept = self._room(room)
         self._lock = threading.Lock()
 
-    def start(self, data: torch.Tensor, plan: Any, others: Any, shape: List[int]) -> Work:
-        """Starts to make the pictures of a batch with this plan: of ``shape``, in the order of the loader's memory.
+    def start(self, data: Bytes, plan: Any, others: Any, shape: List[int]) -> Work:
+        """Starts to make the pictures of a batch of JPEGs with this plan: of ``shape``, in the order of the loader's memory.
 
         ``others`` are the numbers of clips and their pictures, which a processor made.
         """
@@ -149,11 +155,16 @@ class Maker:
         there: torch.Tensor = frames.to(self._device)
         return there
 
-    def _uploaded(self, packed: bytes, data: torch.Tensor, length: int) -> torch.Tensor:
+    def _uploaded(self, packed: Bytes, data: Bytes, length: int) -> torch.Tensor:
         """The plan and the JPEGs on the device, by one copy; there, the JPEGs have ``length`` bytes."""
-        host = torch.empty(len(packed) + len(data), dtype=torch.uint8, pin_memory=self._is_gpu)
-        host.numpy()[: len(packed)] = np.frombuffer(packed, np.uint8)
-        host[len(packed) :] = data
+        end = len(packed) + len(data)
+        host = torch.empty(end if self._is_gpu else len(packed) + length, dtype=torch.uint8, pin_memory=self._is_gpu)
+        # NumPy copies in this thread. Threads of torch, one for each core, would spin and take the cores of the loader's.
+        to = host.numpy()
+        to[: len(packed)] = packed
+        to[len(packed) : end] = data
+        if not self._is_gpu:
+            return host
         there = torch.empty(len(packed) + length, dtype=torch.uint8, device=self._device)
         there[: len(host)].copy_(host, non_blocking=True)
         return there
@@ -163,7 +174,8 @@ class Maker:
             return Work(frames, declined, None)
         known = torch.empty(declined.shape, dtype=declined.dtype, pin_memory=True)
         known.copy_(declined, non_blocking=True)
-        done = torch.cuda.Event()
+        # Who waits for it sleeps, and leaves the core to others.
+        done = torch.cuda.Event(blocking=True)
         done.record(self._stream)
         return Work(frames, known, done)
 
@@ -182,7 +194,7 @@ class Maker:
     def _run(self, kernel: Any, dim: Tuple[int, ...], inputs: List[Any]) -> None:
         if 0 not in dim:
             stream = None if self._stream is None else wp.stream_from_torch(self._stream)
-            wp.launch(kernel, dim=dim, inputs=inputs, device=self._on, stream=stream)
+            wp.launch(kernel, dim=dim, inputs=inputs, device=self._on, stream=stream, block_dim=BLOCK if self._is_gpu else None)
 
     def _array(self, tensor: torch.Tensor, dtype: Any, row: Tuple[int, ...] = ()) -> Any:
         """The memory of a tensor as Warp's array of rows, which the caller keeps alive until the kernel runs."""

@@ -25,12 +25,20 @@ struct Kept {
     taken: u64,
 }
 
-/// A JPEG with a place in the device's memory.
+/// A JPEG that a device can decode.
 #[derive(Debug, Clone)]
-pub(super) struct KeptJpeg {
-    /// The first byte in the memory.
-    pub start: u64,
+pub(super) struct Found {
     pub tiles: Arc<FoundTiles>,
+    /// Where the device keeps it, if it does: the first byte in its memory.
+    pub kept_at: Option<u64>,
+}
+
+/// A JPEG with a place in the device's memory.
+#[derive(Debug)]
+struct KeptJpeg {
+    /// The first byte in the memory.
+    start: u64,
+    tiles: Arc<FoundTiles>,
     /// Whether its bytes are there. Until then, each batch that needs them brings them.
     is_there: bool,
 }
@@ -41,8 +49,10 @@ impl Device {
     }
 
     /// The JPEG of a frame, if the device has its bytes.
-    pub(super) fn find(&self, frame: FrameKey) -> Option<KeptJpeg> {
-        self.lock().jpegs.get(&frame).filter(|jpeg| jpeg.is_there).cloned()
+    pub(super) fn find(&self, frame: FrameKey) -> Option<Found> {
+        let kept = self.lock();
+        let jpeg = kept.jpegs.get(&frame).filter(|jpeg| jpeg.is_there)?;
+        Some(Found { tiles: jpeg.tiles.clone(), kept_at: Some(jpeg.start) })
     }
 
     /// The place for the JPEG of a frame. `None` if the memory is full.
@@ -101,7 +111,7 @@ mod tests {
         assert_eq!(device.place(first, &tiles), Some(0), "it keeps its place");
         assert!(device.find(first).is_none());
         device.has(&[first, third]);
-        assert_eq!(device.find(first).map(|kept| kept.start), Some(0));
+        assert_eq!(device.find(first).map(|found| found.kept_at), Some(Some(0)));
         assert!(device.find(second).is_none() && device.find(third).is_none());
         assert_eq!(device.bytes(), 192);
         assert!(device.find(frame(0, 64)).is_none(), "a JPEG of another length is another one");

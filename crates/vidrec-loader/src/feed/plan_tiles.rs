@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::batch_shape::BatchShape;
-use super::device::Device;
+use super::device::{Device, Found};
 use super::engine::Engine;
 use super::fill::fill_seats;
-use super::planner::Planner;
+use super::planner::{Planner, Table};
 use super::schedule::BatchSeats;
 use crate::batch::Batch;
 use crate::counters::add;
@@ -20,7 +20,6 @@ use crate::tile_plan::TilePlan;
 use vidrec_format::error::Result;
 use vidrec_format::stop;
 use vidrec_format::stop::Stop;
-use vidrec_jpeg::FoundTiles;
 
 /// The plan of a batch of these samples.
 pub(super) fn plan_tiles(
@@ -29,24 +28,27 @@ pub(super) fn plan_tiles(
     seats: &BatchSeats,
     batch: &mut JpegBatch,
 ) -> Result<TilePlan> {
-    let found = find_tiles(engine, device, batch);
+    let runs: Vec<&[JpegFrame]> = batch.frames.chunk_by(look_the_same).collect();
+    let (found, tables) = engine
+        .workers
+        .install(|| rayon::join(|| find_tiles(engine, device, batch), || tables(engine, seats.shape.size, &runs)));
     let mut planner = Planner::new(device, batch.data.len());
     let of_sample = (seats.shape.frames * seats.shape.cameras) as usize;
     let mut declined = BTreeSet::new();
-    let mut frames = batch.frames.iter().zip(found);
-    for run in batch.frames.chunk_by(look_the_same) {
-        let kernel = kernel(engine, seats.shape.size, &run[0]);
-        let table = planner.table(&kernel, engine.options.pictures.dtype != Dtype::U8);
-        for (frame, found) in frames.by_ref().take(run.len()) {
-            if table.zip(found).and_then(|(table, found)| planner.frame(frame, &found, table)).is_none() {
+    let mut found = found.iter();
+    for (run, table) in runs.into_iter().zip(&tables) {
+        let placed = table.as_ref().and_then(|table| planner.table(table));
+        for (frame, found) in run.iter().zip(found.by_ref()) {
+            let planned = placed.zip(found.as_ref()).and_then(|(placed, found)| planner.frame(frame, found, placed));
+            if planned.is_none() {
                 declined.insert(frame.place / of_sample);
             }
         }
     }
     let counters = &engine.counters;
     add(&counters.tiles_skipped, planner.skipped);
-    let mut plan = planner.finish();
-    add(&counters.tiles_decoded, plan.tiles.len() as u64);
+    let (mut plan, tiles) = planner.finish();
+    add(&counters.tiles_decoded, tiles as u64);
     make_others(engine, seats, declined.into_iter().collect(), &mut plan, &mut batch.facts)?;
     let of_others = plan.others.len() as u64 * u64::from(seats.shape.frames);
     add(&counters.device_declined, of_others);
@@ -57,16 +59,23 @@ pub(super) fn plan_tiles(
 
 /// The tiles of each JPEG; `None` if a device cannot decode it. What is wrong with such a JPEG comes to light when the
 /// processor decodes it.
-fn find_tiles(engine: &Engine, device: &Device, batch: &JpegBatch) -> Vec<Option<Arc<FoundTiles>>> {
+fn find_tiles(engine: &Engine, device: &Device, batch: &JpegBatch) -> Vec<Option<Found>> {
     let stop = Stop::current();
     let find = |(frame, jpeg): (&JpegFrame, &[u8])| {
         if jpeg.is_empty() {
-            return device.find(frame.key).map(|kept| kept.tiles);
+            return device.find(frame.key);
         }
-        stop::within(&stop, || engine.workers.worker().tiles(jpeg)).ok().flatten().map(Arc::new)
+        let tiles = stop::within(&stop, || engine.workers.worker().tiles(jpeg)).ok().flatten()?;
+        Some(Found { tiles: Arc::new(tiles), kept_at: None })
     };
     let work: Vec<_> = batch.frames.iter().zip(batch.jpegs()).collect();
-    engine.workers.install(|| work.into_par_iter().map(find).collect())
+    work.into_par_iter().map(find).collect()
+}
+
+/// The table of each run of frames that look the same; `None` if a device cannot make their pictures.
+fn tables(engine: &Engine, size: (u32, u32), runs: &[&[JpegFrame]]) -> Vec<Option<Table>> {
+    let normalized = engine.options.pictures.dtype != Dtype::U8;
+    runs.par_iter().map(|run| Table::new(&kernel(engine, size, run.first()?), normalized)).collect()
 }
 
 /// Whether two JPEGs become pictures in the same way: as a rule, those of a clip do.

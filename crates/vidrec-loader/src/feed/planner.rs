@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::device::Device;
+use super::device::{Device, Found};
 use crate::jpeg_batch::JpegFrame;
 use crate::kernel::{ExportedTables, Kernel};
 use crate::tile_plan::TilePlan;
@@ -11,54 +11,88 @@ use vidrec_jpeg::{Coding, FoundTiles, Region, Scale, TilesOfRegion};
 pub(super) struct Planner<'a> {
     device: &'a Device,
     plan: TilePlan,
+    tiles: Vec<[u32; 4]>,
+    frames: Vec<[i32; TilePlan::FRAME]>,
     tables: ExportedTables,
     /// The number of tables so far.
     count: i32,
     /// The codings so far, and their places.
     codings: Vec<(Coding, usize)>,
+    words: Vec<u16>,
+    taken: Vec<[i64; 3]>,
+    keep: Vec<[i64; 3]>,
     /// The number of tiles that pictures do not need.
     pub skipped: u64,
 }
 
-/// How a frame becomes its picture.
-#[derive(Clone, Copy)]
+/// How frames that look the same become pictures.
 pub(super) struct Table {
     scale: Scale,
     region: Region,
+    lines: u64,
+    exported: ExportedTables,
+}
+
+impl Table {
+    /// `None` if the frames do not become pictures by way of planes.
+    pub fn new(kernel: &Kernel, normalized: bool) -> Option<Self> {
+        let (scale, region) = kernel.planes()?;
+        Some(Table { scale, region, lines: kernel.lines().into(), exported: kernel.export(normalized)? })
+    }
+}
+
+/// A table in the plan.
+#[derive(Clone, Copy)]
+pub(super) struct Placed<'a> {
+    table: &'a Table,
     place: i32,
     number: i32,
-    lines: u64,
 }
 
 impl<'a> Planner<'a> {
     /// A plan for a batch with so many bytes of JPEGs.
     pub fn new(device: &'a Device, bytes: usize) -> Self {
         let plan = TilePlan { bytes: bytes as u64, ..TilePlan::default() };
-        Planner { device, plan, tables: ExportedTables::default(), count: 0, codings: Vec::new(), skipped: 0 }
+        Planner {
+            device,
+            plan,
+            tiles: Vec::new(),
+            frames: Vec::new(),
+            tables: ExportedTables::default(),
+            count: 0,
+            codings: Vec::new(),
+            words: Vec::new(),
+            taken: Vec::new(),
+            keep: Vec::new(),
+            skipped: 0,
+        }
     }
 
-    /// Adds a table for the frames that follow. `None` if they do not become pictures by way of planes.
-    pub fn table(&mut self, kernel: &Kernel, normalized: bool) -> Option<Table> {
-        let (scale, region) = kernel.planes()?;
-        let place = i32::try_from(kernel.export(&mut self.tables, normalized)?).ok()?;
+    /// Adds the table of the frames that follow. `None` if numbers get too large for a device.
+    pub fn table<'t>(&mut self, table: &'t Table) -> Option<Placed<'t>> {
+        let place = self.tables.append(&table.exported)?;
         self.count += 1;
-        Some(Table { scale, region, place, number: self.count - 1, lines: kernel.lines().into() })
+        Some(Placed { table, place, number: self.count - 1 })
     }
 
     /// Adds a frame. `None` if its tiles do not fit the table, or numbers get too large for a device.
-    pub fn frame(&mut self, frame: &JpegFrame, found: &Arc<FoundTiles>, table: Table) -> Option<()> {
-        let TilesOfRegion { cut, columns, restart, rows } = found.of(table.region)?;
-        let Table { scale, place, number, lines, .. } = table;
-        let start = if frame.bytes.is_empty() { self.take(frame)? } else { frame.bytes.start as u64 };
+    pub fn frame(&mut self, frame: &JpegFrame, found: &Found, placed: Placed<'_>) -> Option<()> {
+        let Placed { table: &Table { scale, region, lines, .. }, place, number } = placed;
+        let Found { tiles, kept_at } = found;
+        let TilesOfRegion { cut, columns, restart, rows } = tiles.of(region)?;
+        let start = match *kept_at {
+            Some(kept_at) => self.take(frame, kept_at)?,
+            None => frame.bytes.start as u64,
+        };
         if start.checked_add(frame.key.jpeg_length.into())? > i32::MAX as u64 {
             return None;
         }
-        let coding = self.coding(&found.coding)?;
+        let coding = self.coding(&tiles.coding)?;
         let number_of = |n: usize| i32::try_from(n).ok();
         let in_units = |samples: u64| i32::try_from(samples / TilePlan::UNIT).ok();
         let step = scale.step();
-        let f = self.plan.frames.len() as u32;
-        self.plan.frames.push([
+        let f = self.frames.len() as u32;
+        self.frames.push([
             in_units(self.plan.lines)?,
             number_of(rows.len() * columns as usize)?,
             columns as i32,
@@ -72,9 +106,8 @@ impl<'a> Planner<'a> {
             number_of(frame.place)?,
             in_units(self.plan.samples)?,
         ]);
-        let tiles = rows.into_iter().flatten().zip(0..);
         let of_tile = |(&[begin, end], t): (&[u32; 2], u32)| [start as u32 + begin, start as u32 + end, f, t];
-        self.plan.tiles.extend(tiles.map(of_tile));
+        self.tiles.extend(rows.into_iter().flatten().zip(0..).map(of_tile));
         let (width, height) = (u64::from(cut.region.width / step), u64::from(cut.region.height / step));
         self.plan.samples += (width * height * 3 / 2).next_multiple_of(TilePlan::UNIT);
         if lines > 0 {
@@ -82,28 +115,26 @@ impl<'a> Planner<'a> {
             self.plan.longest_line = self.plan.longest_line.max(2 * width);
         }
         self.skipped += u64::from(cut.skipped);
-        self.keep(frame, found);
+        if kept_at.is_none() {
+            self.keep(frame, tiles);
+        }
         Some(())
     }
 
     /// Takes a JPEG out of those that the device keeps, and returns where it goes.
-    fn take(&mut self, frame: &JpegFrame) -> Option<u64> {
-        let kept = self.device.find(frame.key)?;
+    fn take(&mut self, frame: &JpegFrame, kept_at: u64) -> Option<u64> {
         let (start, length) = (self.plan.bytes, u64::from(frame.key.jpeg_length));
-        self.plan.taken.push(movement(kept.start, start, length)?);
+        self.taken.push(movement(kept_at, start, length)?);
         self.plan.bytes += length;
         Some(start)
     }
 
     /// Has the device keep a JPEG of the batch, if there is room.
-    fn keep(&mut self, frame: &JpegFrame, found: &Arc<FoundTiles>) {
-        if frame.bytes.is_empty() {
-            return;
-        }
-        let place = self.device.place(frame.key, found);
+    fn keep(&mut self, frame: &JpegFrame, tiles: &Arc<FoundTiles>) {
+        let place = self.device.place(frame.key, tiles);
         let length = u64::from(frame.key.jpeg_length);
         if let Some(way) = place.and_then(|to| movement(frame.bytes.start as u64, to, length)) {
-            self.plan.keep.push(way);
+            self.keep.push(way);
             self.plan.keys.push(frame.key);
         }
     }
@@ -114,15 +145,24 @@ impl<'a> Planner<'a> {
         if let Some((_, at)) = self.codings.iter().rev().find(|(known, _)| known.is(coding)) {
             return Some(*at);
         }
-        let at = self.plan.codings.len();
-        coding.write_words(&mut self.plan.codings)?;
+        let at = self.words.len();
+        coding.write_words(&mut self.words)?;
         self.codings.push((coding.clone(), at));
         Some(at)
     }
 
-    pub fn finish(self) -> TilePlan {
-        let ExportedTables { numbers, weights, conversions } = self.tables;
-        TilePlan { numbers, weights, conversions, ..self.plan }
+    /// The plan, and the number of its tiles.
+    pub fn finish(self) -> (TilePlan, usize) {
+        let Planner { mut plan, tiles, frames, tables, words, taken, keep, .. } = self;
+        plan.push(&tiles);
+        plan.push(&frames);
+        plan.push(&words);
+        plan.push(&tables.numbers);
+        plan.push(&tables.weights);
+        plan.push(&tables.conversions);
+        plan.push(&taken);
+        plan.push(&keep);
+        (plan, tiles.len())
     }
 }
 

@@ -21,14 +21,16 @@ impl ExportedTables {
     /// frame's pixels, the number of planes that it needs, and whether a copy is mirrored. Then come the left and upper
     /// side of a copy, and the width and height of the frame. For columns and rows of luma, and columns and rows of chroma, there are three each: the number of weights of a
     /// pixel, and the places of the first samples and of the weights.
-    const HEAD: usize = 7 + 4 * 3;
+    const HEAD: usize = Self::AXES + 4 * 3;
 
-    /// Appends the tables that take `view` out of frames of this size, and returns their place in
-    /// [`numbers`](Self::numbers). `None` if they are not for planes. `normalized` says which conversion they get.
-    pub(super) fn push(&mut self, tables: &Tables, view: &View, frame: (u32, u32), normalized: bool) -> Option<usize> {
+    /// Where those of the axes begin.
+    const AXES: usize = 7;
+
+    /// The tables that take `view` out of frames of this size. `None` if they are not for planes. `normalized` says which
+    /// conversion they get.
+    pub(super) fn of(tables: &Tables, view: &View, frame: (u32, u32), normalized: bool) -> Option<Self> {
         let Wanted::Planes(_) = tables.wanted else { return None };
-        let start = self.numbers.len();
-        self.numbers.resize(start + Self::HEAD, 0);
+        let mut to = ExportedTables { numbers: vec![0; Self::HEAD], ..ExportedTables::default() };
         let View { x, y, flip } = *view;
         let head = [
             i32::from(tables.exact.is_some()),
@@ -39,18 +41,33 @@ impl ExportedTables {
             frame.0 as i32,
             frame.1 as i32,
         ];
-        self.numbers[start..][..head.len()].copy_from_slice(&head);
+        to.numbers[..Self::AXES].copy_from_slice(&head);
         if tables.exact.is_none() {
             for plane in 0..tables.planes.min(2) {
                 let PlaneTables { columns, rows, .. } = tables.of_plane(plane);
-                let at = start + head.len() + 6 * plane;
-                self.axis(at, columns.axis());
-                self.axis(at + 3, &rows.axis());
+                let at = Self::AXES + 6 * plane;
+                to.axis(at, columns.axis());
+                to.axis(at + 3, &rows.axis());
             }
         }
         let conversion = if normalized { &tables.normalized } else { &tables.levels };
-        self.conversions.extend(conversion.rows.as_flattened());
-        self.conversions.extend([conversion.offset, conversion.low, conversion.high].as_flattened());
+        to.conversions.extend(conversion.rows.as_flattened());
+        to.conversions.extend([conversion.offset, conversion.low, conversion.high].as_flattened());
+        Some(to)
+    }
+
+    /// Appends another table, and returns its place in [`numbers`](Self::numbers).
+    pub fn append(&mut self, table: &ExportedTables) -> Option<i32> {
+        let [start, weights] = [self.numbers.len(), self.weights.len()].map(|n| i32::try_from(n).ok());
+        let (start, weights) = (start?, weights?);
+        self.numbers.extend(&table.numbers);
+        let axes = self.numbers[start as usize..][Self::AXES..Self::HEAD].chunks_exact_mut(3);
+        for places in axes.filter(|places| places[0] > 0) {
+            places[1] = places[1].checked_add(start)?;
+            places[2] = places[2].checked_add(weights)?;
+        }
+        self.weights.extend(&table.weights);
+        self.conversions.extend(&table.conversions);
         Some(start)
     }
 

@@ -92,9 +92,9 @@ impl Kernel {
         if self.main.exact.is_some() { 0 } else { self.target.size.1 }
     }
 
-    /// Appends the tables for 4:2:0 frames: see [`ExportedTables::push`].
-    pub fn export(&self, to: &mut ExportedTables, normalized: bool) -> Option<usize> {
-        to.push(&self.main, &self.view, self.frame, normalized)
+    /// The tables for 4:2:0 frames: see [`ExportedTables::of`].
+    pub fn export(&self, normalized: bool) -> Option<ExportedTables> {
+        ExportedTables::of(&self.main, &self.view, self.frame, normalized)
     }
 
     /// Writes the picture of a frame with such pixels to `slot`.
