@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """NVVL's own workload: sequences of 5 consecutive frames, random crops of 960x540 from videos of 540 to 2160 lines, batches of
-8, in FP32 and FP16; beside JPEG and PNG files in a DataLoader.
+8, in FP32 and FP16; beside JPEG and PNG files, and TorchCodec on the video, in a DataLoader.
 
     benches/sequences.py VIDEO [--lines 540,720,1080,2160] [--rounds 3] [--seconds 10] [--json FILE]
 
-ffmpeg scales VIDEO, which has 1080 lines or more, to each number of lines. Needs the program `vidrec` on PATH (or in
-VIDREC_PROGRAM), ffmpeg, and vidrec, torch and Pillow for Python. The files hold the frames that ffmpeg decodes, as JPEG of
+ffmpeg scales VIDEO, which has 1080 lines or more, to each number of lines, with a keyframe every 10 frames. Needs the program
+`vidrec` on PATH (or in VIDREC_PROGRAM), ffmpeg, and vidrec, torch, TorchCodec and Pillow for Python. The files hold the frames that ffmpeg decodes, as JPEG of
 quality 90 in 4:2:0, which vidrec packs at about the same PSNR, and as PNG. Contestants have one thread or worker, and run in
 turn. CPU time is of the process and its workers.
 """
@@ -28,6 +28,7 @@ from torch.utils.data import DataLoader, Dataset
 import vidrec
 
 SEQUENCE, BATCH, WIDTH, HEIGHT = 5, 8, 960, 540
+VIDEO = "video.mp4"
 TYPES = {"FP32": "float32", "FP16": "float16"}
 
 
@@ -35,7 +36,7 @@ def made(video, lines, folder):
     """The video of so many lines, a data set of it, and its frames as files."""
     folder.mkdir()
     scaled, size = folder / "video.mp4", f"scale=-2:{lines}:flags=lanczos"
-    run("ffmpeg", "-v", "error", "-i", video, "-an", "-vf", size, "-c:v", "libx264", "-crf", "18", "-preset", "veryfast", scaled)
+    run("ffmpeg", "-v", "error", "-i", video, "-an", "-vf", size, "-c:v", "libx264", "-crf", "18", "-preset", "veryfast", "-g", "10", scaled)
     run(os.environ.get("VIDREC_PROGRAM", "vidrec"), "pack", scaled, "-o", folder / "set", "--all", "--size", "original")
     (folder / "png").mkdir()
     (folder / "jpg").mkdir()
@@ -51,6 +52,10 @@ def run(*command):
         sys.exit(f"{command[0]}: {done.stderr}")
 
 
+def corner(width, height):
+    return (int(torch.randint(most + 1, ())) for most in (width - WIDTH, height - HEIGHT))
+
+
 class Files(Dataset):
     """Sequences of files, cropped alike, as floats in CHW."""
 
@@ -63,9 +68,28 @@ class Files(Dataset):
     def __getitem__(self, first):
         paths = self.paths[first : first + SEQUENCE]
         with Image.open(paths[0]) as picture:
-            left, top = (int(torch.randint(most + 1, ())) for most in (picture.width - WIDTH, picture.height - HEIGHT))
+            left, top = corner(picture.width, picture.height)
         frames = [np.asarray(Image.open(path).convert("RGB").crop((left, top, left + WIDTH, top + HEIGHT))) for path in paths]
         return torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2).to(self.dtype).div_(255)
+
+
+class Video(Dataset):
+    """Sequences of the video, likewise."""
+
+    def __init__(self, path, count, dtype):
+        self.path, self.count, self.dtype, self.decoder = str(path), count, getattr(torch, dtype), None
+
+    def __len__(self):
+        return self.count - SEQUENCE + 1
+
+    def __getitem__(self, first):
+        if self.decoder is None:  # In the worker.
+            from torchcodec.decoders import VideoDecoder
+
+            self.decoder = VideoDecoder(self.path, num_ffmpeg_threads=1)
+        frames = self.decoder.get_frames_in_range(first, first + SEQUENCE).data
+        left, top = corner(frames.shape[3], frames.shape[2])
+        return frames[:, :, top : top + HEIGHT, left : left + WIDTH].to(self.dtype).div_(255)
 
 
 def batches(way, folder, dtype):
@@ -76,8 +100,9 @@ def batches(way, folder, dtype):
             options = {"dtype": dtype, "shuffle": True, "threads": 1}
             yield from (batch.frames for batch in vidrec.Loader(folder / "set", BATCH, frames=frames, crop=crop, **options))
         else:
-            files = Files(folder / way, dtype)
-            yield from DataLoader(files, BATCH, shuffle=True, num_workers=1, drop_last=True, persistent_workers=False)
+            count = len([*(folder / "png").iterdir()])
+            found = Video(folder / way, count, dtype) if way == VIDEO else Files(folder / way, dtype)
+            yield from DataLoader(found, BATCH, shuffle=True, num_workers=1, drop_last=True, persistent_workers=False)
 
 
 def cpu():
@@ -102,7 +127,8 @@ def measure(way, folder, dtype, seconds):
 def bytes_of(way, folder):
     """Kilobytes of a frame on disk."""
     count = len([*(folder / "png").iterdir()])
-    return sum(path.stat().st_size for path in (folder / ("set" if way == "vidrec" else way)).iterdir()) / count / 1000
+    paths = [folder / way] if way == VIDEO else (folder / ("set" if way == "vidrec" else way)).iterdir()
+    return sum(path.stat().st_size for path in paths) / count / 1000
 
 
 def main():
@@ -116,7 +142,7 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as temp:
         for lines in given.lines:
-            folder, ways = made(given.video, lines, Path(temp) / str(lines)), ("vidrec", "jpg", "png")
+            folder, ways = made(given.video, lines, Path(temp) / str(lines)), ("vidrec", "jpg", "png", VIDEO)
             seen = {(way, kind): [] for way in ways for kind in TYPES}
             for _ in range(given.rounds):
                 for (way, kind), found in seen.items():
