@@ -15,7 +15,6 @@ _SELDOM = ("params", "sources")
 _ALWAYS = (
     "shape",
     "jpegs",
-    "plan",
     "labels",
     "clips",
     "source_ids",
@@ -35,6 +34,9 @@ def told(batch: _vidrec.Batch, number: int) -> Dict[str, Any]:
     facts["number_told"], facts["seldom"] = number, {name: pickle.dumps(_said(batch, name)) for name in _SELDOM}
     if batch.samples is not None:
         facts["samples"] = np.asarray(batch.samples)
+    if batch.plan is not None:
+        packed, *known = batch.plan
+        facts["plan"] = np.asarray(packed), *known
     if batch.others is not None:
         clips, made = batch.others
         facts["others"] = clips, np.asarray(made)
@@ -52,6 +54,7 @@ class Facts:
     """Stands for a ``_vidrec.Batch`` of the other process."""
 
     samples: Any = None
+    plan: Any = None
     others: Any = None
     number_told: int
     seldom: Dict[str, bytes]

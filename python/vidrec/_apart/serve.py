@@ -11,7 +11,7 @@ from multiprocessing.reduction import recv_handle  # type: ignore[attr-defined, 
 from typing import Any, Deque, Dict, Optional
 
 from .. import _vidrec
-from ..errors import Error
+from ..errors import Error, InternalError
 from .facts import told
 from .slot import Slot
 
@@ -136,10 +136,14 @@ class _Loop:
                 if self._ended:
                     return
                 slot = self._room.popleft()
+            place = "batch", self._number, None if slot is None else slot.number
             try:
-                self._server.send("batch", self._number, None if slot is None else slot.number, self._next())
+                self._server.send(*place, self._next())
             except OSError:
                 return
+            except Exception as e:
+                # A fault of vidrec: nobody must wait for a batch that cannot be sent.
+                self._server.send(*place, InternalError(f"the loader's process cannot send a batch: {type(e).__name__}: {e}"))
 
     def _next(self) -> Any:
         """What is sent of the next batch: facts, an error, or None at the end."""

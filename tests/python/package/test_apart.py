@@ -2,6 +2,7 @@
 import gc
 import os
 import pickle
+import queue
 import signal
 import subprocess
 import sys
@@ -213,3 +214,28 @@ def test_it_goes_into_pinned_memory_and_memory_of_your_own(ds):
         assert batch.frames.data_ptr() in [tensor.data_ptr() for tensor in own]
         count += 1
     assert count == len(expected)
+
+
+def test_a_batch_that_cannot_be_sent_is_an_error_and_nobody_waits_for_it():
+    from vidrec._apart import serve
+
+    sent = queue.Queue()
+
+    class Server:
+        def send(self, *message):
+            if not isinstance(message[-1], vidrec.InternalError):
+                raise TypeError("cannot pickle it")
+            sent.put(message)
+
+        def facts(self, batch):
+            return batch
+
+    class Batches:
+        def next(self):
+            return {}
+
+    loop = serve._Loop(Server(), 3, Batches(), True)
+    loop.provide(None)
+    *place, error = sent.get(timeout=60)
+    loop.end()
+    assert place == ["batch", 3, None] and "cannot send a batch: TypeError: cannot pickle it" in str(error)
