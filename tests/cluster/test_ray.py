@@ -159,7 +159,7 @@ def test_what_makes_no_sense_is_refused(cluster, videos, tmp_path):
         ({"resume": True}, "resume: a pack in parts does not have this option"),
         ({"num_cpus": 0}, "at least one core"),
         ({"sample": "best"}, "best"),
-        ({"shards": 3}, "number of shards"),
+        ({"shards": 3}, "shards can have a size, but no number"),
     ]:
         with pytest.raises(package.Error, match=message):
             on_ray.pack(videos, tmp_path / "set", parts=PARTS, **options)
