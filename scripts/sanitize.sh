@@ -15,8 +15,9 @@ host=$(rustc +nightly --version --verbose | sed -n 's/^host: //p')
 # Naming a target keeps the sanitizer out of build scripts.
 asan() {
   local test=(cargo +nightly test --locked --no-default-features --target "$host" --target-dir target/asan)
-  # Some tests ask for more memory than there is, and expect an error.
-  export RUSTFLAGS="-Zsanitizer=address" RUSTDOCFLAGS="-Zsanitizer=address" ASAN_OPTIONS="allocator_may_return_null=1"
+  # Some tests ask for more memory than there is, and expect an error. Threads that helped keep their stop when they end.
+  export RUSTFLAGS="-Zsanitizer=address" RUSTDOCFLAGS="-Zsanitizer=address"
+  export ASAN_OPTIONS="allocator_may_return_null=1:detect_leaks=0"
   "${test[@]}" --package vidrec-format --package vidrec-jpeg --package vidrec-loader --lib -- --skip videos
   "${test[@]}" --package vidrec-store --package vidrec-dataset --lib -- memory_file map storage
   "${test[@]}" --test loader -- batches decoder views
