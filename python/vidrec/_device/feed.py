@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple, Optional, Tuple, cast
+from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 import torch
@@ -43,9 +43,7 @@ class Feed:
             others = np.frombuffer(clips, np.int64).tolist(), _torch.from_dlpack(made)
             self._warn(len(others[0]), inner.shape[0])
         try:
-            packed, *known = cast(Any, inner.plan)
-            plan = (np.asarray(packed), *known)
-            work = self._maker.start(np.asarray(inner.samples), plan, others, inner.shape)
+            work = self._maker.start(inner.samples, inner.plan, others, inner.shape)
         except _torch.cuda.OutOfMemoryError as e:
             text = "the device has no memory for the next batches: make batches or device_cache smaller"
             raise UsageError(f"{text} ({e})") from e

@@ -94,14 +94,15 @@ class Maker:
             self._kept = self._room(room)
         self._lock = threading.Lock()
 
-    def start(self, data: Bytes, plan: Any, others: Any, shape: List[int]) -> Work:
+    def start(self, data: Any, plan: Any, others: Any, shape: List[int]) -> Work:
         """Starts to make the pictures of a batch of JPEGs with this plan: of ``shape``, in the order of the loader's memory.
 
         ``others`` are the numbers of clips and their pictures, which a processor made.
         """
         packed, places, sizes = plan
         with self._lock, self._streaming():
-            there = self._uploaded(packed, data, sizes[3])
+            packed = np.asarray(packed)
+            there = self._uploaded(packed, np.asarray(data), sizes[3])
             ends = (there[begin:end] for begin, end in places)
             parts = _Plan(*(self._array(part, *kind) for part, kind in zip(ends, _PARTS)))
             count = parts.frames.shape[0]
