@@ -195,7 +195,8 @@ pub mod report {
 /// Which frames of a video to take: pure functions from integers to integers.
 pub mod sampler {
     pub use vidrec_sampler::{
-        Most, Pace, Rate, Rule, Selection, Short, centered, endpoints, select, select_draw, uniform,
+        Most, Pace, Rate, Rule, Selection, Short, Unrounded, centered, endpoints, nanoseconds_after_first, select,
+        select_draw, uniform, unrounded,
     };
 }
 

@@ -32,11 +32,13 @@ mod pace;
 mod rule;
 mod select;
 mod short;
+mod unrounded;
 
 pub use formulas::{centered, endpoints, uniform};
 #[doc(hidden)]
 pub use formulas::{random, run, span};
-pub use pace::{Most, Pace, Rate};
+pub use pace::{Most, Pace, Rate, nanoseconds_after_first};
 pub use rule::Rule;
 pub use select::{Selection, select, select_draw};
 pub use short::Short;
+pub use unrounded::{Unrounded, unrounded};

@@ -12,8 +12,8 @@ use vidrec_format::limits;
 /// As a word (`FromStr`, `Display`): `fps:RATE`, `every:K`, `all` or `keyframes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pace {
-    /// Frames per second of presentation time, on an even grid. For k = 0, 1, 2, … up to the time of the last
-    /// frame, it takes the frame that is on the screen k / rate seconds after the first. A frame that is shown
+    /// Frames per second of presentation time, on an even grid. For k = 0, 1, 2, … up to the end of the last
+    /// frame, it takes the frame that is on the screen k / rate seconds after the grid begins. A frame that is shown
     /// longer comes more than once, so clips keep their speed, even at variable frame rates.
     Fps(Rate),
     /// Frames 0, K, 2K, … in order of presentation; K is at least 1.
@@ -131,16 +131,18 @@ impl FromStr for Pace {
 }
 
 impl Pace {
-    /// Chooses from the frames with these ascending times, in units of `time_base` seconds, and these key marks.
+    /// Chooses from frames with these ascending times, in nanoseconds after the grid of [`Pace::Fps`] begins, and these key
+    /// marks. The time of the first frame may be negative: it is then on the screen when the grid begins.
     ///
+    /// `end` is the time at which the last frame leaves the screen. If that is unknown, the grid ends at the time of the last frame.
     /// `most` limits the number of frames.
     ///
     /// ```
     /// # mod vidrec { pub use vidrec_sampler as sampler; pub use vidrec_format::error::Error; }
     /// use vidrec::sampler::{Most, Pace};
     ///
-    /// let (pts, key) = ([0, 40, 80, 120, 400], [true, false, false, false, true]);
-    /// let choose = |pace, most| Pace::choose(pace, &pts, &key, (1, 1000), most);
+    /// let (shown, key) = ([0, 40, 80, 120, 400].map(|ms| ms * 1_000_000), [true, false, false, false, true]);
+    /// let choose = |pace, most| Pace::choose(pace, &shown, &key, None, most);
     /// assert_eq!(choose("fps:10".parse()?, None)?, [0, 2, 3, 3, 4]);
     /// assert_eq!(choose(Pace::Every(2), None)?, [0, 2, 4]);
     /// assert_eq!(choose(Pace::All, Some(Most::Spread(2)))?, [1, 3]);
@@ -153,13 +155,13 @@ impl Pace {
     ///
     /// There are no frames, there is no key frame, or there would be more than [`limits::MAX_FRAMES_PER_CLIP`]
     /// frames and no `most`.
-    pub fn choose(self, pts: &[i64], key: &[bool], time_base: (u32, u32), most: Option<Most>) -> Result<Vec<u32>> {
-        let n = u32::try_from(pts.len()).map_err(|_| Error::limit("there are too many frames"))?;
+    pub fn choose(self, shown: &[i64], key: &[bool], end: Option<i64>, most: Option<Most>) -> Result<Vec<u32>> {
+        let n = u32::try_from(shown.len()).map_err(|_| Error::limit("there are too many frames"))?;
         if n == 0 || most.is_some_and(|most| most.frames() == 0) {
             return Err(Error::usage("there are no frames to choose from"));
         }
         match self {
-            Pace::Fps(rate) => at_rate(rate, pts, time_base, most),
+            Pace::Fps(rate) => at_rate(rate, shown, end, most),
             Pace::Every(k) => thin((0..n).step_by(k.max(1) as usize).collect(), most),
             Pace::All => thin((0..n).collect(), most),
             Pace::KeyFrames => {
@@ -171,6 +173,20 @@ impl Pace {
             }
         }
     }
+}
+
+/// Returns the nanoseconds from the first of some times to each of them, rounded down. Times are in units of `time_base`
+/// seconds.
+///
+/// ```
+/// # mod vidrec { pub use vidrec_sampler as sampler; }
+/// assert_eq!(vidrec::sampler::nanoseconds_after_first(&[5, 6, 8], (1, 30)), [0, 33_333_333, 100_000_000]);
+/// ```
+pub fn nanoseconds_after_first(pts: &[i64], (num, den): (u32, u32)) -> Vec<i64> {
+    let first = pts.first().map_or(0, |&first| i128::from(first));
+    // The product is below 2^65 * 2^32 * 2^30.
+    let after = |&t: &i64| (i128::from(t) - first) * i128::from(num) * 1_000_000_000 / i128::from(den.max(1));
+    pts.iter().map(|t| after(t).clamp(i64::MIN.into(), i64::MAX.into()) as i64).collect()
 }
 
 fn thin(mut frames: Vec<u32>, most: Option<Most>) -> Result<Vec<u32>> {
@@ -197,25 +213,26 @@ fn check_count(count: u128) -> Result<()> {
 
 /// For each tick of the grid, the last frame that is not after it. Time that goes backward counts as standing
 /// still.
-fn at_rate(rate: Rate, pts: &[i64], time_base: (u32, u32), most: Option<Most>) -> Result<Vec<u32>> {
-    // Frame i is at `elapsed[i] * scale`, tick k at `k * tick`. Both are below 2^64 * 2^32 * 2^20, so 128 bits
-    // hold them.
-    let scale = u128::from(time_base.0) * u128::from(rate.num);
-    let tick = (u128::from(time_base.1) * u128::from(rate.den)).max(1);
+fn at_rate(rate: Rate, shown: &[i64], end: Option<i64>, most: Option<Most>) -> Result<Vec<u32>> {
+    // A frame is at `ns * scale`, tick k at `k * tick`. Both are below 2^64 * 2^20, so 128 bits hold them.
+    let scale = u128::from(rate.num);
+    let tick = u128::from(rate.den) * 1_000_000_000;
     let mut latest = 0;
-    let elapsed: Vec<u64> = pts
+    let elapsed: Vec<u64> = shown
         .iter()
-        .map(|&t| {
-            latest = latest.max(u64::try_from(i128::from(t) - i128::from(pts[0])).unwrap_or(0));
+        .map(|&ns| {
+            latest = latest.max(u64::try_from(ns).unwrap_or(0));
             latest
         })
         .collect();
-    let ticks = u128::from(latest) * scale / tick + 1;
+    let ticks = match end {
+        Some(end) => (u128::from(u64::try_from(end).unwrap_or(0)) * scale).div_ceil(tick).max(1),
+        None => u128::from(latest) * scale / tick + 1,
+    };
     let ticks: Vec<u128> = match most {
         Some(Most::First(most)) => (0..ticks.min(most.into())).collect(),
         Some(Most::Spread(max)) if ticks > u128::from(max) => {
-            // No file has more than 2^64 ticks. The bound keeps the product below 2^128.
-            let (ticks, max) = (ticks.min(1 << 64), u128::from(max));
+            let max = u128::from(max); // the product is below 2^84 * 2^33
             (0..max).map(|i| (2 * i + 1) * ticks / (2 * max)).collect()
         }
         _ => {
@@ -236,6 +253,7 @@ fn at_rate(rate: Rate, pts: &[i64], time_base: (u32, u32), most: Option<Most>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::unrounded::unrounded;
     use proptest::prelude::*;
 
     fn rate(text: &str) -> Rate {
@@ -258,39 +276,98 @@ mod tests {
 
     #[test]
     fn a_grid_at_the_own_rate_gives_every_frame_once_and_at_half_every_second() {
-        let pts: Vec<i64> = (0..100).map(|i| 5 + i * 1001).collect();
-        let choose = |r: &str| Pace::Fps(rate(r)).choose(&pts, &[], (1, 30_000), None).unwrap();
+        let pts: Vec<i64> = (0..101).map(|i| 5 + i * 1001).collect();
+        let shown = nanoseconds_after_first(&pts, (1, 30_000));
+        let choose = |r: &str| Pace::Fps(rate(r)).choose(&shown[..100], &[], Some(shown[100]), None).unwrap();
         assert_eq!(choose("30000/1001"), (0..100).collect::<Vec<_>>());
         assert_eq!(choose("15000/1001"), (0..100).step_by(2).collect::<Vec<_>>());
-        assert_eq!(choose("60000/1001").len(), 199, "twice the rate: all but the last stand twice");
+        assert_eq!(choose("60000/1001"), (0..200).map(|i| i / 2).collect::<Vec<_>>());
+        assert_eq!(Pace::Fps(rate("60000/1001")).choose(&shown[..100], &[], None, None).unwrap().len(), 199);
+    }
+
+    #[test]
+    fn the_grid_begins_with_the_frame_on_the_screen_and_ends_with_the_last_one() {
+        let choose = |shown: &[i64], end| {
+            let shown: Vec<i64> = shown.iter().map(|s| s * 1_000_000_000).collect();
+            Pace::Fps(rate("1")).choose(&shown, &[], Some(end), None).unwrap()
+        };
+        assert_eq!(choose(&[-4, 1, 6], 8_000_000_000), [0, 1, 1, 1, 1, 1, 2, 2]);
+        assert_eq!(choose(&[-1], 3_000_000_000), [0, 0, 0]);
+        assert_eq!(choose(&[0], 3_000_000_001), [0, 0, 0, 0]);
+        assert_eq!(choose(&[0], 0), [0]);
     }
 
     #[test]
     fn hostile_times_neither_overflow_nor_allocate() {
-        let pts = [i64::MIN, i64::MAX, 0, i64::MIN];
+        let shown = nanoseconds_after_first(&[i64::MIN, i64::MAX, 0, i64::MIN], (u32::MAX, 1));
         let pace = Pace::Fps(rate("1000000"));
-        assert!(pace.choose(&pts, &[], (u32::MAX, 1), None).unwrap_err().to_string().contains("set a maximum"));
-        assert_eq!(pace.choose(&pts, &[], (u32::MAX, 1), Some(Most::Spread(4))).unwrap().len(), 4);
-        assert_eq!(
-            pace.choose(&pts, &[], (1, u32::MAX), Some(Most::First(u32::from(u16::MAX)))).unwrap().len(),
-            65_535
-        );
-        assert!(Pace::All.choose(&[], &[], (1, 1), None).is_err());
-        assert!(Pace::KeyFrames.choose(&[0, 1], &[false, false], (1, 1), None).is_err());
+        for end in [None, Some(i64::MAX)] {
+            assert!(pace.choose(&shown, &[], end, None).unwrap_err().to_string().contains("set a maximum"));
+            assert_eq!(pace.choose(&shown, &[], end, Some(Most::Spread(4))).unwrap().len(), 4);
+            let most = Some(Most::First(u32::from(u16::MAX)));
+            assert_eq!(pace.choose(&shown, &[], end, most).unwrap().len(), 65_535);
+        }
+        assert!(Pace::All.choose(&[], &[], None, None).is_err());
+        assert!(Pace::KeyFrames.choose(&[0, 1], &[false, false], None, None).is_err());
+    }
+
+    /// Compares frames at a constant rate whose times were rounded with exact times, in whole units of both rates.
+    fn compare_with_exact(own: (u32, u32), ticks: u32, first: u64, count: u64, asked: Rate) {
+        let exact = |i: u64| u128::from(i) * u128::from(own.1) * u128::from(asked.num); // of own.0 * asked.num a second
+        let rounded = |i: u64| {
+            let ticks = 2 * u128::from(i) * u128::from(own.1) * u128::from(ticks);
+            ((ticks + u128::from(own.0)) / (2 * u128::from(own.0))) as i64
+        };
+        let pts: Vec<i64> = (first..first + count).map(rounded).collect();
+        let found = unrounded(&pts, (1, ticks), Some(asked));
+        let (shown, time_base) = found.as_ref().map_or((&pts, (1, ticks)), |u| (&u.pts, u.time_base));
+        let own_end = found.as_ref().map_or(rounded(first + count), |u| u.end(rounded(1)));
+        let mut shown = nanoseconds_after_first(&[&shown[..], &[own_end]].concat(), time_base);
+        let end = shown.pop();
+        let chosen = Pace::Fps(asked).choose(&shown, &[], end, None).unwrap();
+        let grid = |k: u64| u128::from(k) * u128::from(asked.den) * u128::from(own.0);
+        let wanted: Vec<u64> = (0..)
+            .take_while(|&k| grid(k) < exact(count))
+            .map(|k| (0..count).take_while(|&i| exact(i) <= grid(k)).count() as u64 - 1)
+            .collect();
+        let what = format!("{own:?} in 1/{ticks} s from frame {first}, at {asked}: {chosen:?}");
+        assert_eq!(chosen.len(), wanted.len(), "{what}");
+        for ((k, wanted), chosen) in (0..).zip(wanted).zip(chosen) {
+            // In 600ths of a second, 130 frames at 59.94 a second are also 60 a second. A frame is then early by less than a tick.
+            let early = exact(chosen.into()).saturating_sub(grid(k)) * u128::from(ticks);
+            let is_near =
+                ticks == 600 && wanted + 1 == u64::from(chosen) && early <= u128::from(own.0) * u128::from(asked.num);
+            assert!(wanted == u64::from(chosen) || is_near, "tick {k} meets {chosen} instead of {wanted}; {what}");
+        }
+    }
+
+    #[test]
+    fn rounded_times_give_the_frames_of_exact_ones() {
+        for own in [(24_000, 1001), (25, 1), (30, 1), (50, 1), (60_000, 1001), (12, 1)] {
+            for ticks in [1000, 90_000, 600, 1_000_000] {
+                let of_own = |k: u32| Rate::new(own.0, own.1 * k).unwrap();
+                let others = ["10", "24", "30000/1001", "7.5"].map(rate);
+                for asked in [1, 2, 3].map(of_own).into_iter().chain(others) {
+                    compare_with_exact(own, ticks, 0, 130, asked);
+                    compare_with_exact(own, ticks, 37, 130, asked);
+                }
+            }
+        }
     }
 
     proptest! {
         /// Compares with seconds in floating point, with steps that are far from any rounding.
         #[test]
         fn the_frame_on_the_screen_is_taken(
-            steps in prop::collection::vec(1i64..400, 0..40), start in -1000i64..1000, fps in 1u32..60,
+            steps in prop::collection::vec(1i64..400, 0..40), before in 0i64..100, fps in 1u32..60,
         ) {
             // Odd ticks of 1/2000 s: a multiple of 1/fps is either equal or at least 1e-6 s away.
-            let mut pts = vec![start];
+            let mut pts = vec![-before];
             steps.iter().for_each(|s| pts.push(pts[pts.len() - 1] + s));
-            let chosen = Pace::Fps(Rate::new(fps, 1)?).choose(&pts, &[], (1, 2000), None)?;
-            let seconds = |i: usize| (pts[i] - start) as f64 / 2000.0;
-            let last = seconds(pts.len() - 1);
+            let shown: Vec<i64> = pts.iter().map(|&t| t * 500_000).collect();
+            let chosen = Pace::Fps(Rate::new(fps, 1)?).choose(&shown, &[], None, None)?;
+            let seconds = |i: usize| pts[i] as f64 / 2000.0;
+            let last = seconds(pts.len() - 1).max(0.0);
             prop_assert_eq!(chosen.len() as f64, (last * f64::from(fps) + 1e-9).floor() + 1.0);
             for (k, &frame) in chosen.iter().enumerate() {
                 let at = k as f64 / f64::from(fps);
@@ -302,8 +379,8 @@ mod tests {
         #[test]
         fn thinning_keeps_the_order_and_the_number(n in 1usize..500, k in 1u32..20, max in 1u32..50) {
             let pts: Vec<i64> = (0..n as i64).collect();
-            let all = Pace::Every(k).choose(&pts, &[], (1, 25), None)?;
-            let some = Pace::Every(k).choose(&pts, &[], (1, 25), Some(Most::Spread(max)))?;
+            let all = Pace::Every(k).choose(&pts, &[], None, None)?;
+            let some = Pace::Every(k).choose(&pts, &[], None, Some(Most::Spread(max)))?;
             prop_assert_eq!(some.len(), all.len().min(max as usize));
             prop_assert!(some.windows(2).all(|w| w[0] < w[1]) && some.iter().all(|f| all.contains(f)));
         }

@@ -52,7 +52,7 @@ mod tests {
     /// A video of 30 frames a second with the time base of FFmpeg's MP4.
     fn timeline(frames: i64) -> Timeline {
         let pts: Vec<i64> = (0..frames).map(|i| i * 512).collect();
-        Timeline { key: vec![true; pts.len()], pts, time_base: (1, 15_360), player_zero: Moment::ZERO }
+        Timeline::new((pts, vec![true; frames as usize]), (1, 15_360), frames * 512, Moment::ZERO)
     }
 
     fn check(episode: EpisodeFrames, timeline: &Timeline) -> Result<Vec<u32>> {

@@ -5,15 +5,17 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::track::{Span, Window};
-use crate::video::{Moment, Timeline};
+use crate::video::{ExactTimes, Moment, Timeline};
 use vidrec_format::words::words;
 
-/// The frames of a video from `start` up to but not including `end`, on the clock that [`SegmentClock`] selects.
+/// The frames of a video that begin from `start` up to but not including `end`, on the clock that [`SegmentClock`] selects. If none
+/// begins there, the segment has the frame that is on the screen.
 ///
 /// A segment that starts at 0 also has the frames before 0, because some containers give frames a negative time.
 ///
 /// Times are compared in whole microseconds, with both sides rounded to the nearest. So a time that was written
-/// with fewer digits than the exact time of a frame still means that frame.
+/// with fewer digits than the exact time of a frame still means that frame. The times of frames at a constant rate are those before
+/// their container rounded them ([`unrounded`](vidrec_sampler::unrounded)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Segment {
     /// The start in microseconds.
@@ -48,25 +50,33 @@ pub enum SegmentClock {
 words!(SegmentClock, "segments", { "player" => Player, "first-frame" => FirstFrame, "ignore" => Ignore });
 
 impl SegmentClock {
-    /// Returns the moment at which the clock shows 0.
-    fn zero(self, timeline: &Timeline) -> Moment {
+    /// Returns the moment at which the clock shows 0, for frames with these times.
+    fn zero(self, timeline: &Timeline, pts: &[i64], time_base: (u32, u32)) -> Moment {
         match self {
             // Whole files have no segments. Their tracks count from where a player does.
             SegmentClock::Player | SegmentClock::Ignore => timeline.player_zero,
-            SegmentClock::FirstFrame => {
-                Moment { pts: timeline.pts.first().copied().unwrap_or(0), time_base: timeline.time_base }
-            }
+            SegmentClock::FirstFrame => Moment { pts: pts.first().copied().unwrap_or(0), time_base },
         }
+    }
+
+    /// Returns when this clock shows frames with these exact times, and when the last one ends, in nanoseconds.
+    pub(crate) fn nanoseconds(self, timeline: &Timeline, exact: &ExactTimes<'_>) -> (Vec<i64>, i64) {
+        let zero = self.zero(timeline, &exact.pts, exact.time_base);
+        let ns = |pts: i64| {
+            let ns = elapsed(pts, exact.time_base, zero, 1_000_000_000);
+            i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+        };
+        (exact.pts.iter().map(|&pts| ns(pts)).collect(), ns(exact.end))
     }
 
     /// Returns the frames of a video on this clock, and which of them are in a segment.
     pub(crate) fn window(self, timeline: &Timeline, segment: Option<Segment>) -> Window {
-        let zero = self.zero(timeline);
+        let zero = self.zero(timeline, &timeline.pts, timeline.time_base);
         let to_clip = nanoseconds(zero.pts, zero.time_base);
         let frames: Vec<i64> =
             timeline.pts.iter().map(|&pts| nanoseconds(pts, timeline.time_base).saturating_sub(to_clip)).collect();
         let (first, last) = frames.first().zip(frames.last()).map_or((0, 0), |(&first, &last)| (first, last));
-        // The last frame lasts as long as the average frame.
+        // The last frame lasts at least as long as the average frame.
         let step = last.saturating_sub(first) / (frames.len() as i64 - 1).max(1);
         let inside = match segment {
             Some(segment) => segment.frames(timeline, self).into_iter().map(|i| i as usize).collect(),
@@ -78,12 +88,14 @@ impl SegmentClock {
             end: end_us.map_or(i64::MAX, ns),
             from_first: start_us == 0,
         });
-        Window { frames, end: last.saturating_add(step), segment, inside, chosen: Vec::new(), to_clip }
+        let end = nanoseconds(timeline.end, timeline.time_base).saturating_sub(to_clip).max(last.saturating_add(step));
+        Window { frames, end, segment, inside, chosen: Vec::new(), to_clip }
     }
 
     /// Returns the seconds that the clock shows at a pts.
     pub(super) fn seconds(self, timeline: &Timeline, pts: i64) -> f64 {
-        elapsed_us(pts, timeline.time_base, self.zero(timeline)) as f64 / 1e6
+        let zero = self.zero(timeline, &timeline.pts, timeline.time_base);
+        elapsed(pts, timeline.time_base, zero, 1_000_000) as f64 / 1e6
     }
 
     /// Returns the seconds that the clock shows at the first and at the last frame.
@@ -117,14 +129,22 @@ impl Segment {
         }
     }
 
-    /// Returns the ordinals of the frames in the segment, ascending.
+    /// Returns the ordinals of the frames in the segment, ascending: of those that begin in it or, if there is none, of the one
+    /// that is on the screen.
     pub(crate) fn frames(&self, timeline: &Timeline, clock: SegmentClock) -> Vec<u32> {
-        let zero = clock.zero(timeline);
+        let exact = timeline.exact();
+        let zero = clock.zero(timeline, &exact.pts, exact.time_base);
+        let us = |pts: i64| elapsed(pts, exact.time_base, zero, 1_000_000);
+        let start = i128::from(self.start_us);
         let inside = |&pts: &i64| {
-            let t = elapsed_us(pts, timeline.time_base, zero);
-            (self.start_us == 0 || t >= i128::from(self.start_us)) && self.end_us.is_none_or(|end| t < i128::from(end))
+            (self.start_us == 0 || us(pts) >= start) && self.end_us.is_none_or(|end| us(pts) < i128::from(end))
         };
-        (0..).zip(&timeline.pts).filter(|(_, pts)| inside(pts)).map(|(i, _)| i).collect()
+        let begin: Vec<u32> = (0..).zip(exact.pts.iter()).filter(|(_, pts)| inside(pts)).map(|(i, _)| i).collect();
+        if !begin.is_empty() || us(exact.end) <= start {
+            return begin;
+        }
+        let on_screen = exact.pts.iter().rposition(|&pts| us(pts) < start);
+        on_screen.and_then(|i| u32::try_from(i).ok()).into_iter().collect()
     }
 }
 
@@ -136,26 +156,25 @@ fn nanoseconds(pts: i64, (num, den): (u32, u32)) -> i64 {
     i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Returns the microseconds from `zero` to `pts`, with halves rounded up.
-fn elapsed_us(pts: i64, (num, den): (u32, u32), zero: Moment) -> i128 {
+/// Returns the time from `zero` to `pts` in these units a second, of which there are at most 10^9, with halves rounded up.
+fn elapsed(pts: i64, (num, den): (u32, u32), zero: Moment, units: i128) -> i128 {
     let (pts, zero_pts) = (i128::from(pts), i128::from(zero.pts));
     let [num, den, zero_num, zero_den] = [num, den.max(1), zero.time_base.0, zero.time_base.1.max(1)].map(i128::from);
     if (num, den) == (zero_num, zero_den) {
-        return rounded_us((pts - zero_pts) * num, den).unwrap_or_default();
+        return rounded((pts - zero_pts) * num, den, units).unwrap_or_default();
     }
     let exact = || {
         let ticks = pts.checked_mul(num * zero_den)?.checked_sub(zero_pts.checked_mul(zero_num * den)?)?;
-        rounded_us(ticks, den * zero_den)
+        rounded(ticks, den * zero_den, units)
     };
     // For times that no video has, the difference of rounded times is good enough.
-    let each = || Some(rounded_us(pts * num, den)? - rounded_us(zero_pts * zero_num, zero_den)?);
+    let each = || Some(rounded(pts * num, den, units)? - rounded(zero_pts * zero_num, zero_den, units)?);
     exact().or_else(each).unwrap_or_default()
 }
 
-/// Converts a fraction of a second to microseconds, with halves rounded up. Never `None` for a numerator below
-/// 2^97.
-fn rounded_us(numerator: i128, denominator: i128) -> Option<i128> {
-    let twice = numerator.checked_mul(2_000_000)?.checked_add(denominator)?;
+/// Converts a fraction of a second to units, with halves rounded up.
+fn rounded(numerator: i128, denominator: i128, units: i128) -> Option<i128> {
+    let twice = numerator.checked_mul(2 * units)?.checked_add(denominator)?;
     Some(twice.div_euclid(2 * denominator))
 }
 
@@ -178,7 +197,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn timeline(pts: Vec<i64>, time_base: (u32, u32)) -> Timeline {
-        Timeline { key: vec![true; pts.len()], pts, time_base, player_zero: Moment::ZERO }
+        let (key, end) = (vec![true; pts.len()], pts.last().copied().unwrap_or(0).saturating_add(1));
+        Timeline::new((pts, key), time_base, end, Moment::ZERO)
     }
 
     fn cut(start: f64, end: Option<f64>, timeline: &Timeline) -> Vec<u32> {
@@ -244,6 +264,9 @@ mod tests {
                 .filter(|&i| (start..start + length).contains(&((pts[i] - first) as u64)))
                 .map(|i| i as u32)
                 .collect();
+            let on_screen = || (0..pts.len()).rev().find(|&i| pts[i] - first < start as i64);
+            let end = pts[pts.len() - 1] - first + 1;
+            let wanted = if wanted.is_empty() && (start as i64) < end { on_screen().map(|i| i as u32).into_iter().collect() } else { wanted };
             let segment = Segment { start_us: start, end_us: Some(start + length) };
             let t = timeline(pts, (1, 1_000_000));
             prop_assert_eq!(segment.frames(&t, SegmentClock::FirstFrame), wanted);

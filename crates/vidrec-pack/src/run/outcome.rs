@@ -143,6 +143,7 @@ impl Troubles {
         if let (true, Some(claimed), Some(decoded)) = (troubles.cut_off, facts.claimed_seconds, facts.stream_seconds) {
             parts.push(format!("the container claims {claimed:.1} s, but only {decoded:.1} s decode"));
         }
+        parts.extend(facts.time_gap.map(|gap| gap.to_string()));
         if !parts.is_empty() {
             let of_audio = facts.audio.as_ref().and_then(|audio| audio.first_error.as_ref());
             let first = facts.first_error.as_ref().or(of_audio).map(|e| format!("; first: {e}")).unwrap_or_default();

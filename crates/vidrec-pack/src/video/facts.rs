@@ -1,5 +1,7 @@
 //! The facts about a video.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::audio::AudioFacts;
@@ -85,11 +87,33 @@ pub struct VideoFacts {
     /// Whether it has more frames than its clip may have, so that the clip has only some of them.
     #[serde(skip_serializing_if = "is_zero")]
     pub thinned: bool,
+    /// The longest gap between frames that no rate of the video explains, and that a grid of `--fps` therefore skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_gap: Option<TimeGap>,
     /// The facts about its sound, if sound was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<AudioFacts>,
     /// The first error in FFmpeg's words, with its place in the stream, or the first checksum that does not match.
     pub first_error: Option<String>,
+}
+
+/// A gap between frames.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TimeGap {
+    /// The seconds from where the grid begins to the gap.
+    pub after_seconds: f64,
+    /// The length of the gap.
+    pub seconds: f64,
+}
+
+impl fmt::Display for TimeGap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TimeGap { after_seconds, seconds } = self;
+        write!(
+            f,
+            "no frame for {seconds:.1} s after {after_seconds:.1} s, a gap that no rate explains and that the grid skips"
+        )
+    }
 }
 
 impl VideoFacts {

@@ -110,7 +110,7 @@ pub use audio::{AudioChannels, AudioFacts, AudioOptions};
 pub(crate) use audio::{KeptSound, MAX_BYTES as MAX_AUDIO_BYTES, Sound, read as read_audio};
 pub(crate) use container::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
 pub use error::{Stage, VideoError};
-pub use facts::VideoFacts;
+pub use facts::{TimeGap, VideoFacts};
 pub(crate) use frames::NumberFrame;
 pub use frames::{SampledFrame, SampledVideo};
 #[cfg(test)]
@@ -120,4 +120,5 @@ pub use libraries::init;
 pub use libraries::{ffmpeg_version, libraries};
 pub use options::{Decode, FrameSize, VideoOptions};
 pub use sample::{Video, sample};
+pub(crate) use timeline::ExactTimes;
 pub use timeline::{Choose, Moment, Timeline};

@@ -231,7 +231,7 @@ fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Resul
     let wanted = wanted.unwrap_or_default();
     let mut first = pass.run(&wanted, (Keep::Intact, None), make.again())?;
     let (keep, presentation) = first.what_to_keep(stream, packets);
-    let truth = presentation.timeline(stream);
+    let truth = presentation.timeline(stream, packets);
     if truth.pts.is_empty() {
         return Err(nothing_decodes(first.first_error.or(packets.first_error()), options));
     }

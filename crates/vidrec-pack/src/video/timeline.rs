@@ -1,6 +1,9 @@
 //! The frames of a video, and the clock of their times.
 
+use std::borrow::Cow;
+
 use vidrec_format::error::Result;
+use vidrec_sampler::{Rate, Unrounded, unrounded};
 
 /// A moment on the clock of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,17 +29,54 @@ pub struct Timeline {
     pub key: Vec<bool>,
     /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
     pub time_base: (u32, u32),
+    /// The time at which the last frame leaves the screen, in units of `time_base`.
+    pub end: i64,
     /// When a player's clock shows 0.
     ///
     /// This is 0 in containers with their own timeline, such as MP4 and Matroska. In containers that start at any
     /// time, such as MPEG transport streams and Ogg, it is the first packet of any stream, including audio.
     pub player_zero: Moment,
+    /// The times before the container rounded them, if they are not exact.
+    pub(crate) unrounded: Option<Unrounded>,
+}
+
+/// The times of frames before their container rounded them, ascending.
+#[derive(Debug, Clone)]
+pub(crate) struct ExactTimes<'a> {
+    pub pts: Cow<'a, [i64]>,
+    pub time_base: (u32, u32),
+    pub end: i64,
 }
 
 impl Timeline {
+    /// The frames with these times and key marks. The last one is shown until `end`.
+    pub(crate) fn new((pts, key): (Vec<i64>, Vec<bool>), time_base: (u32, u32), end: i64, player_zero: Moment) -> Self {
+        let unrounded = unrounded(&pts, time_base, None);
+        Timeline { pts, key, time_base, end, player_zero, unrounded }
+    }
+
     /// Returns the number of frames.
     pub fn frame_count(&self) -> u32 {
         u32::try_from(self.pts.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the times before the container rounded them.
+    pub(crate) fn exact(&self) -> ExactTimes<'_> {
+        self.exact_of(self.unrounded.as_ref().map(|u| (Cow::Borrowed(&u.pts[..]), u)))
+    }
+
+    /// Returns the times before the container rounded them, as far as a grid of this rate can tell.
+    pub(crate) fn exact_at(&self, rate: Rate) -> ExactTimes<'_> {
+        let at_rate = unrounded(&self.pts, self.time_base, Some(rate));
+        self.exact_of(at_rate.as_ref().map(|u| (Cow::Owned(u.pts.clone()), u)))
+    }
+
+    fn exact_of<'a>(&'a self, unrounded: Option<(Cow<'a, [i64]>, &Unrounded)>) -> ExactTimes<'a> {
+        let last = self.pts.last().copied().unwrap_or(0);
+        match unrounded {
+            Some((pts, u)) => ExactTimes { pts, time_base: u.time_base, end: u.end(self.end.saturating_sub(last)) },
+            None => ExactTimes { pts: Cow::Borrowed(&self.pts), time_base: self.time_base, end: self.end },
+        }
     }
 }
 

@@ -4,13 +4,14 @@ use std::cell::Cell;
 
 use super::failure::{ClipFailure, PackStage};
 use super::frame_choice::FrameChoice;
+use super::grid::Grid;
 use super::options::{ClipRecipe, FrameOptions};
 use crate::plan::Job;
 use crate::track::PlannedTrack;
-use crate::video::{Stage, Timeline};
+use crate::video::{Stage, TimeGap, Timeline};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackTiming;
-use vidrec_sampler::{Most, Pace, Selection};
+use vidrec_sampler::{Most, Pace, Rate, Selection};
 
 /// Fails if frames of a folder of pictures would have to be chosen by time, but no picture rate was given.
 pub(super) fn needs_times(job: &Job, recipe: ClipRecipe<'_>) -> Result<(), ClipFailure> {
@@ -33,52 +34,51 @@ pub(super) struct ChoiceNotes {
     pub declined: Cell<bool>,
     /// The video has more frames than a clip may have.
     pub thinned: Cell<bool>,
+    /// A gap between frames that the grid skips.
+    pub gap: Cell<Option<TimeGap>>,
 }
 
 /// Returns the frames of each draw, as ordinals of the whole video.
-///
 pub(super) fn select(
     job: &Job,
     ClipRecipe { input, frames: options, .. }: ClipRecipe<'_>,
     timeline: &Timeline,
     notes: &ChoiceNotes,
 ) -> Result<Vec<Selection>> {
-    if input.images {
-        return paced(Pace::All, options, timeline, &notes.thinned);
-    }
-    let Some(segment) = job.segment else {
-        return select_within(job, options, timeline, notes);
-    };
-    let inside = segment.frames(timeline, input.segments);
+    let segment = job.segment.filter(|_| !input.images);
+    let inside = segment.map_or_else(|| (0..timeline.frame_count()).collect(), |s| s.frames(timeline, input.segments));
     if let Some(episode) = &job.episode {
         episode.check(timeline, &inside, input.segments)?;
     }
-    if inside.is_empty() {
+    if let (Some(segment), true) = (segment, inside.is_empty()) {
         let (first, last) = input.segments.span(timeline).unwrap_or_default();
         let found = format!("{} frames from {first:.3} to {last:.3} s", timeline.pts.len());
         return Err(Error::usage(format!("no frame lies {segment}")).found(found));
     }
-    let pick = |i: &u32| (timeline.pts[*i as usize], timeline.key[*i as usize]);
-    let (pts, key) = inside.iter().map(pick).unzip();
-    let part = Timeline { pts, key, time_base: timeline.time_base, player_zero: timeline.player_zero };
-    let mut selections = select_within(job, options, &part, notes)?;
+    let (frames, mut selections) = match options.frames {
+        _ if input.images => paced(Pace::All, inside, timeline, options, notes)?,
+        FrameChoice::At(Pace::Fps(rate)) => {
+            let grid = match segment {
+                // The segment of an episode begins between its frames and those of the episode before.
+                Some(segment) if job.episode.is_none() => Grid::of_segment(timeline, rate, segment, input.segments),
+                _ => Grid::of_frames(timeline, rate, &inside),
+            };
+            on_grid(rate, grid, options, notes)?
+        }
+        FrameChoice::At(pace) => paced(pace, inside, timeline, options, notes)?,
+        FrameChoice::Count(count) => {
+            let drawn = drawn(job, count, inside.len() as u32, options, notes)?;
+            (inside, drawn)
+        }
+    };
     for frame in selections.iter_mut().flat_map(|s| &mut s.frames) {
-        *frame = inside[*frame as usize];
+        *frame = frames[*frame as usize];
     }
     Ok(selections)
 }
 
-fn select_within(
-    job: &Job,
-    options: &FrameOptions,
-    timeline: &Timeline,
-    notes: &ChoiceNotes,
-) -> Result<Vec<Selection>> {
-    let count = match options.frames {
-        FrameChoice::Count(count) => count,
-        FrameChoice::At(pace) => return paced(pace, options, timeline, &notes.thinned),
-    };
-    let n = timeline.frame_count();
+/// Returns the places of each draw among `n` frames.
+fn drawn(job: &Job, count: u32, n: u32, options: &FrameOptions, notes: &ChoiceNotes) -> Result<Vec<Selection>> {
     let draw = |draw| {
         let FrameOptions { sample: rule, short, seed, .. } = *options;
         vidrec_sampler::select_draw(rule, short, n, count, seed, job.ordinal, draw)?.ok_or_else(|| {
@@ -89,9 +89,35 @@ fn select_within(
     (0..options.draws).map(draw).collect()
 }
 
-/// Returns the frames of a video at a pace, at most as many as the options say. Sets `thinned` if there are more.
-fn paced(pace: Pace, options: &FrameOptions, timeline: &Timeline, thinned: &Cell<bool>) -> Result<Vec<Selection>> {
-    let choose = |most| pace.choose(&timeline.pts, &timeline.key, timeline.time_base, most);
+/// Frames by ordinal, and the places of the chosen ones among them.
+type Chosen = (Vec<u32>, Vec<Selection>);
+
+fn on_grid(rate: Rate, grid: Grid, options: &FrameOptions, notes: &ChoiceNotes) -> Result<Chosen> {
+    notes.gap.set(grid.gap);
+    let choose = |most| Pace::Fps(rate).choose(&grid.shown, &[], Some(grid.end), most);
+    let selections = at_most(choose, options, &notes.thinned)?;
+    Ok((grid.frames, selections))
+}
+
+fn paced(
+    pace: Pace,
+    inside: Vec<u32>,
+    timeline: &Timeline,
+    options: &FrameOptions,
+    notes: &ChoiceNotes,
+) -> Result<Chosen> {
+    let (pts, key): (Vec<i64>, Vec<bool>) =
+        inside.iter().map(|&i| (timeline.pts[i as usize], timeline.key[i as usize])).unzip();
+    let selections = at_most(|most| pace.choose(&pts, &key, None, most), options, &notes.thinned)?;
+    Ok((inside, selections))
+}
+
+/// Returns what `choose` returns, at most as many frames as the options say. Sets `thinned` if there are more.
+fn at_most(
+    choose: impl Fn(Option<Most>) -> Result<Vec<u32>>,
+    options: &FrameOptions,
+    thinned: &Cell<bool>,
+) -> Result<Vec<Selection>> {
     let most = options.max_frames.map(|most| if options.cut { Most::First(most) } else { Most::Spread(most) });
     if let Some(most) = options.max_frames {
         thinned.set(choose(Some(Most::First(most.saturating_add(1))))?.len() > most as usize);

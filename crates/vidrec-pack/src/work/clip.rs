@@ -90,6 +90,7 @@ fn sample_and_encode(
     let (sound, facts) = sound::of_video(job, recipe, tracks.part(), deadline)?;
     source.facts.audio = facts;
     source.facts.thinned = notes.thinned.get();
+    source.facts.time_gap = notes.gap.get();
     let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
     let measured = Arc::new(source.pictures.iter().filter_map(|p| p.measured).collect());
     let quality = recipe.pictures.quality.target().and_then(|_| source.describe_quality());

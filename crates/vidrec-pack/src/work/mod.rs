@@ -28,6 +28,7 @@ mod fault;
 mod frame_choice;
 mod gate;
 mod grants;
+mod grid;
 mod isolate;
 mod max_failures;
 mod memory;

@@ -81,7 +81,7 @@ fn rate(fps: f64) -> Option<Rate> {
 /// Returns the times of the images: image `i` is shown at `i` times the frame duration, or at `i` seconds without one.
 fn timeline(count: usize, rate: Option<Rate>) -> Timeline {
     let time_base = rate.map_or((1, 1), Rate::frame_seconds);
-    Timeline { pts: (0..count as i64).collect(), key: vec![true; count], time_base, player_zero: Moment::ZERO }
+    Timeline::new(((0..count as i64).collect(), vec![true; count]), time_base, count as i64, Moment::ZERO)
 }
 
 struct PictureReader<'a> {

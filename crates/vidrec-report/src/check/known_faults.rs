@@ -35,6 +35,9 @@ pub(super) fn known_faults(attributes: &JsonObject) -> Option<Found> {
     if let Some((claimed, found)) = video.and_then(cut_off) {
         parts.push(format!("the container claims {claimed:.1} s, but only {found:.1} s decode"));
     }
+    if let Some(seconds) = video.and_then(|video| video.pointer("/time_gap/seconds")).and_then(Value::as_f64) {
+        parts.push(format!("no frame for {seconds:.1} s, a gap that no rate explains"));
+    }
     if attributes.0.contains_key("repair") {
         parts.push("saved by a repair without some of its metadata".into());
     }

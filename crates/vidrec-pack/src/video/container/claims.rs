@@ -18,12 +18,25 @@ pub(crate) fn claimed_seconds(context: &context::Input, stream: &Stream<'_>) -> 
         // This is an estimate by FFmpeg, not a claim.
         return None;
     }
-    let tag = tag(&stream.metadata(), c"DURATION").and_then(seconds_of_tag);
     let unit = stream.time_base();
     let own = stream.duration() as f64 * f64::from(unit.numerator()) / f64::from(unit.denominator().max(1));
-    let whole = context.duration() as f64 / f64::from(ffi::AV_TIME_BASE);
+    // FFmpeg takes the longest stream for the length of the file.
+    let whole = if context.streams().any(|s| is_unknown(s.duration())) { 0 } else { context.duration() };
+    let whole = whole as f64 / f64::from(ffi::AV_TIME_BASE);
+    let own = if is_unknown(stream.duration()) { 0.0 } else { own };
     let late = seconds_before(context, stream);
-    tag.map(|end| end - late).into_iter().chain([own, whole - late]).find(|&s| s.is_finite() && s > 0.0)
+    let tag = tagged_end(stream).map(|end| end - late);
+    tag.into_iter().chain([own, whole - late]).find(|&s| s.is_finite() && s > 0.0)
+}
+
+/// Whether a duration is all ones in 32 bits, which stands for an unknown one (ISO 14496-12, 8.2.2.3 and 8.4.2.3).
+fn is_unknown(duration: i64) -> bool {
+    duration == i64::from(u32::MAX)
+}
+
+/// Returns the seconds at which the last frame of a stream ends, by the tag that FFmpeg's muxer for Matroska writes.
+pub(super) fn tagged_end(stream: &Stream<'_>) -> Option<f64> {
+    tag(&stream.metadata(), c"DURATION").and_then(seconds_of_tag)
 }
 
 /// Returns the seconds from a container's own 0, where the claimed length of the whole file starts, to the first

@@ -41,6 +41,8 @@ const READ_BYTES: usize = 128 << 10;
 /// The result of checking a file's checksums.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Checksums {
+    /// Whether the file has all of the segment, by the length that the segment gives.
+    pub whole: bool,
     /// The number of elements whose checksum does not match.
     pub failed: u64,
     /// The first such element and its position.
@@ -124,6 +126,7 @@ impl<R: Read + Seek> ElementReader<R> {
             self.look_at_the_clock()?;
             // Enters the segment, and skips all other elements.
             if element.id == SEGMENT {
+                found.whole = element.end.is_some_and(|end| end <= self.end);
                 continue;
             }
             let Some(end) = element.end else { break };

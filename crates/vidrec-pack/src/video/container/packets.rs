@@ -22,6 +22,8 @@ use crate::video::timeline::Timeline;
 pub(crate) struct Note {
     pub pts: Option<i64>,
     pub dts: Option<i64>,
+    /// How long the frame is shown, in units of the time base; 0 if unknown.
+    pub duration: i64,
     pub key: bool,
     /// Whether the packet holds no data, or an edit list hides its frame.
     pub hidden: bool,
@@ -45,12 +47,17 @@ impl Note {
         Note {
             pts: packet.pts(),
             dts: packet.dts(),
+            duration: packet.duration(),
             key: packet.is_key(),
             hidden: packet.size() == 0 || is_hidden(packet),
             anatomy: readable.and_then(|((syntax, _), data)| syntax.read(data)),
             parameter_sets: carried.as_ref().is_none_or(|carried| !carried.is_empty()),
             stands_alone: sets.take(carried),
         }
+    }
+
+    fn time(&self) -> Option<i64> {
+        self.pts.or(self.dts)
     }
 
     /// Whether the packet should yield a frame.
@@ -156,11 +163,12 @@ impl Packets {
     /// Returns the frames that the packets promise.
     pub fn timeline(&self, stream: &StreamInfo) -> Timeline {
         let promising = self.notes.iter().filter(|n| n.promises());
-        let mut frames: Vec<(i64, bool)> = promising.map(|n| (n.pts.or(n.dts).unwrap_or(i64::MAX), n.key)).collect();
+        let mut frames: Vec<(i64, bool)> = promising.map(|n| (n.time().unwrap_or(i64::MAX), n.key)).collect();
         // The sort is stable, so packets without a time keep their order, at the end.
         frames.sort_by_key(|&(pts, _)| pts);
-        let (pts, key) = frames.into_iter().unzip();
-        Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
+        let (pts, key): (Vec<i64>, Vec<bool>) = frames.into_iter().unzip();
+        let end = self.end_of(pts.last().copied().unwrap_or(0), stream);
+        Timeline::new((pts, key), stream.time_base, end, stream.player_zero)
     }
 
     pub fn clock(&self) -> PacketClock {
@@ -176,16 +184,29 @@ impl Packets {
     pub fn key_times(&self) -> Option<BTreeSet<i64>> {
         let promising = || self.notes.iter().filter(|n| n.promises());
         let marks_some = promising().any(|n| n.key) && promising().any(|n| !n.key);
-        marks_some.then(|| promising().filter(|n| n.key).filter_map(|n| n.pts.or(n.dts)).collect())
+        marks_some.then(|| promising().filter(|n| n.key).filter_map(Note::time).collect())
     }
 
     /// Returns the seconds from the first frame to the end of the last, by the times of the packets; `None` if
     /// they have no times.
     pub fn seconds(&self, stream: &StreamInfo) -> Option<f64> {
-        let times = || self.notes.iter().filter(|n| n.promises()).filter_map(|n| n.pts.or(n.dts));
+        let times = || self.notes.iter().filter(|n| n.promises()).filter_map(Note::time);
         let (first, last) = times().min().zip(times().max())?;
-        let units = last.checked_sub(first)?.checked_add(stream.nominal_duration())?;
+        let units = self.end_of(last, stream).checked_sub(first)?;
         Some(units as f64 * f64::from(stream.time_base.0) / f64::from(stream.time_base.1))
+    }
+
+    /// Returns the end of the last frame, which is at `last`: after the duration of its packet, or later if a file that is
+    /// whole says so.
+    ///
+    /// Matroska stores no duration with most frames, but FFmpeg's muxer writes into a tag when the last one ends.
+    pub fn end_of(&self, last: i64, stream: &StreamInfo) -> i64 {
+        let packet = self.notes.iter().rev().find(|n| n.promises() && n.time() == Some(last));
+        let Some(packet) = packet else { return last.saturating_add(stream.nominal_duration()) };
+        let duration = if packet.duration > 0 { packet.duration } else { stream.nominal_duration() };
+        let end = last.saturating_add(duration);
+        let is_whole = self.checksums.whole && self.read_error.is_none() && self.heard.errors == 0;
+        stream.claimed_end.filter(|_| is_whole).map_or(end, |claimed| end.max(claimed))
     }
 
     /// Returns the first flaw that reading the file revealed.

@@ -22,6 +22,8 @@ pub(crate) struct StreamInfo {
     pub frame_rate: (i32, i32),
     pub claimed_frames: Option<u64>,
     pub claimed_seconds: Option<f64>,
+    /// When the last frame ends, in units of the time base, by a tag of Matroska.
+    pub claimed_end: Option<i64>,
     /// The year in which the file was made.
     pub creation_year: Option<u16>,
     pub sar: (u32, u32),
@@ -58,6 +60,7 @@ impl StreamInfo {
             frame_rate: (stream.avg_frame_rate().numerator(), stream.avg_frame_rate().denominator()),
             claimed_frames: u64::try_from(stream.frames()).ok().filter(|&n| n > 0),
             claimed_seconds: claims::claimed_seconds(context, stream),
+            claimed_end: claims::tagged_end(stream).map(|end| (end / f64::from(time_base)) as i64),
             creation_year: claims::creation_year(context),
             sar: (unsigned(sar.num), unsigned(sar.den)),
             display_matrix: stream

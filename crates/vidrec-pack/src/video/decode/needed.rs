@@ -173,6 +173,7 @@ mod tests {
                 Note {
                     pts: Some(pts),
                     dts: None,
+                    duration: 0,
                     key: role == PacketRole::Restart,
                     hidden: false,
                     anatomy: Some(anatomy),

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 use ffmpeg_next::frame;
 
-use crate::video::container::{PacketClock, StreamInfo};
+use crate::video::container::{PacketClock, Packets, StreamInfo};
 use crate::video::timeline::Timeline;
 
 /// What is known about the time of a frame that comes out of the decoder, in units of the stream's time base.
@@ -106,11 +106,12 @@ impl Presentation {
     }
 
     /// Returns all frames in the order in which they are shown.
-    pub fn timeline(&self, stream: &StreamInfo) -> Timeline {
+    pub fn timeline(&self, stream: &StreamInfo, packets: &Packets) -> Timeline {
         let mut frames: Vec<(&Shown, bool)> = self.frames.iter().zip(self.keys.iter().copied()).collect();
         frames.sort_by_key(|(shown, _)| shown.ordinal);
-        let (pts, key) = frames.into_iter().map(|(shown, key)| (shown.pts, key)).unzip();
-        Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
+        let (pts, key): (Vec<i64>, Vec<bool>) = frames.into_iter().map(|(shown, key)| (shown.pts, key)).unzip();
+        let end = packets.end_of(pts.last().copied().unwrap_or(0), stream);
+        Timeline::new((pts, key), stream.time_base, end, stream.player_zero)
     }
 }
 

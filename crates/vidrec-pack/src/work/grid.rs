@@ -1,0 +1,152 @@
+//! The grid of a rate on a video or on a segment of it: when it begins and ends, and which frames are on the screen meanwhile.
+
+use crate::plan::{Segment, SegmentClock};
+use crate::video::{TimeGap, Timeline};
+use vidrec_sampler::{Rate, nanoseconds_after_first};
+
+/// The frames on the screen while a grid lasts.
+pub(super) struct Grid {
+    /// The ordinals of the frames.
+    pub frames: Vec<u32>,
+    /// When each of them is first shown, in nanoseconds after the grid begins. The first one may be shown before.
+    pub shown: Vec<i64>,
+    /// When the grid ends.
+    pub end: i64,
+    /// The longest gap in it that no rate explains, and that the grid therefore skips.
+    pub gap: Option<TimeGap>,
+}
+
+/// Half a microsecond. The times of segments are rounded to microseconds, so a grid on a segment begins that much later and ends
+/// that much earlier. A frame at the very start that was written is then on the screen when the grid begins.
+const HALF_US: i64 = 500;
+
+impl Grid {
+    /// The grid of a rate on frames that follow each other, from the first of them to the end of the last.
+    pub fn of_frames(timeline: &Timeline, rate: Rate, frames: &[u32]) -> Self {
+        let exact = timeline.exact_at(rate);
+        let mut shown = nanoseconds_after_first(&[&exact.pts, &[exact.end][..]].concat(), exact.time_base);
+        let end = shown.pop().unwrap_or(0);
+        let at = |i: u32| shown.get(i as usize).copied().unwrap_or(end);
+        let part = frames.first().zip(frames.last()).map(|(&first, &last)| (at(first), at(last.saturating_add(1))));
+        Grid::within(&shown, end, part.unwrap_or_default())
+    }
+
+    /// The grid of a rate on a segment: from its start, or from the first frame if that comes later, to its end or that of the last
+    /// frame.
+    pub fn of_segment(timeline: &Timeline, rate: Rate, segment: Segment, clock: SegmentClock) -> Self {
+        let exact = timeline.exact_at(rate);
+        let (shown, end) = clock.nanoseconds(timeline, &exact);
+        let ns = |us: u64| i64::try_from(us).unwrap_or(i64::MAX).saturating_mul(1000);
+        let first = shown.first().copied().unwrap_or(0);
+        let start = if segment.start_us == 0 { first } else { first.max(ns(segment.start_us).saturating_add(HALF_US)) };
+        let stop = segment.end_us.map_or(i64::MAX, |end| ns(end) - HALF_US);
+        Grid::within(&shown, end, (start, end.min(stop)))
+    }
+
+    /// The grid from `start` to `stop` on frames that are shown at these times, the last one until `end`.
+    fn within(shown: &[i64], end: i64, (start, stop): (i64, i64)) -> Self {
+        let gaps = Gaps::of(shown, end);
+        let first = shown.iter().rposition(|&ns| ns <= start).unwrap_or(0);
+        let is_on_screen = |&(i, &ns): &(usize, &i64)| start < stop && (i == first || (i > first && ns < stop));
+        let (frames, shown) = shown
+            .iter()
+            .enumerate()
+            .filter(is_on_screen)
+            .map(|(i, &ns)| (i as u32, gaps.closed(ns).saturating_sub(gaps.closed(start))))
+            .unzip();
+        let end = gaps.closed(stop).saturating_sub(gaps.closed(start));
+        Grid { frames, shown, end, gap: gaps.longest_within(start, stop) }
+    }
+}
+
+/// The gaps between frames that no rate of the video explains.
+///
+/// A few frames that a broken clock puts hours after all others would otherwise stand for hours of video. A gap counts if it is longer
+/// than a minute, than ten times the middle step from frame to frame, and than thirty times all shorter steps together. The frame before
+/// it lasts for the middle step, and a grid goes on from there with the frame after the gap.
+struct Gaps {
+    /// The start of each gap and its length, in nanoseconds, ascending.
+    gaps: Vec<(i64, i64)>,
+}
+
+const MINUTE: i64 = 60_000_000_000;
+
+impl Gaps {
+    fn of(shown: &[i64], end: i64) -> Self {
+        let next = shown.iter().skip(1).copied().chain([end]);
+        let steps: Vec<(i64, i64)> = shown.iter().zip(next).map(|(&ns, next)| (ns, next.saturating_sub(ns))).collect();
+        if steps.iter().all(|&(_, step)| step <= MINUTE) {
+            return Gaps { gaps: Vec::new() };
+        }
+        let mut lengths: Vec<i64> = steps.iter().map(|&(_, step)| step).collect();
+        let middle = (lengths.len() - 1) / 2;
+        let middle = *lengths.select_nth_unstable(middle).1;
+        let usual = MINUTE.max(middle.saturating_mul(10));
+        let together: i64 = steps
+            .iter()
+            .filter(|&&(_, step)| (0..=usual).contains(&step))
+            .map(|&(_, step)| step)
+            .fold(0, i64::saturating_add);
+        let most = usual.max(together.saturating_mul(30));
+        let gap = |&(ns, step): &(i64, i64)| (step > most).then(|| (ns.saturating_add(middle), step - middle));
+        Gaps { gaps: steps.iter().filter_map(gap).collect() }
+    }
+
+    /// Returns the time if all gaps before it are left out.
+    fn closed(&self, ns: i64) -> i64 {
+        let before = |&(start, length): &(i64, i64)| ns.saturating_sub(start).clamp(0, length);
+        self.gaps.iter().map(before).fold(ns, i64::saturating_sub)
+    }
+
+    fn longest_within(&self, start: i64, stop: i64) -> Option<TimeGap> {
+        let within = self.gaps.iter().filter(|&&(gap, length)| gap < stop && gap.saturating_add(length) > start);
+        let (gap, length) = within.max_by_key(|(_, length)| *length)?;
+        let seconds = |ns: i64| (ns as f64 / 1e6).round() / 1e3;
+        Some(TimeGap { after_seconds: seconds(gap.saturating_sub(start)), seconds: seconds(*length) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    fn grid(shown: &[i64], end: i64, part: (i64, i64)) -> (Vec<u32>, Vec<i64>, i64) {
+        let shown: Vec<i64> = shown.iter().map(|ms| ms * MS).collect();
+        let grid = Grid::within(&shown, end * MS, (part.0 * MS, part.1 * MS));
+        (grid.frames, grid.shown.iter().map(|ns| ns / MS).collect(), grid.end / MS)
+    }
+
+    #[test]
+    fn the_frame_on_the_screen_at_the_start_belongs_to_it() {
+        let shown = [0, 5000, 10_000];
+        assert_eq!(grid(&shown, 15_000, (6000, 9000)), (vec![1], vec![-1000], 3000));
+        assert_eq!(grid(&shown, 15_000, (4000, 12_000)), (vec![0, 1, 2], vec![-4000, 1000, 6000], 8000));
+        assert_eq!(grid(&shown, 15_000, (5000, 10_000)), (vec![1], vec![0], 5000));
+        assert_eq!(grid(&shown, 15_000, (15_000, 15_000)).0, [0; 0]);
+    }
+
+    #[test]
+    fn frames_that_a_broken_clock_puts_hours_later_follow_at_once() {
+        let shown = [0, 40, 80, 28_000_000, 28_000_040];
+        assert_eq!(grid(&shown, 28_000_080, (0, 28_000_080)), (vec![0, 1, 2, 3, 4], vec![0, 40, 80, 120, 160], 200));
+        let (_, _, end) = grid(&shown, 28_000_080, (80, 20_000_000));
+        assert_eq!(end, 40);
+        let gap = Grid::within(&[0, 40 * MS], 9_000_000 * MS, (0, 9_000_000 * MS)).gap.unwrap();
+        assert_eq!((gap.after_seconds, gap.seconds), (0.08, 8999.92));
+    }
+
+    #[test]
+    fn slides_and_pauses_are_no_gaps() {
+        for (shown, end) in [
+            (vec![0], 7_200_000),
+            (vec![0, 600_000], 1_200_000),
+            (vec![0, 600_000, 630_000], 660_000),
+            (vec![0, 40, 80, 120, 59_000], 59_040),
+            ((0..3000).map(|i| i * 40 + if i > 1500 { 1_800_000 } else { 0 }).collect(), 2_000_000),
+        ] {
+            assert_eq!(grid(&shown, end, (0, end)), ((0..shown.len() as u32).collect(), shown.clone(), end));
+        }
+    }
+}
