@@ -325,7 +325,9 @@ fn frames_by_rate_step_and_key_mark() {
     assert_eq!(clip(&["--keyframes"]), keys);
     let last = frames[frames.len() - 1].0;
     let on_screen = |t: f64| (0..n).rev().find(|&i| frames[i as usize].0 <= t + 1e-6).unwrap();
-    let grid: Vec<u32> = (0..).map(|k| f64::from(k) / 12.5).take_while(|&t| t <= last + 1e-6).map(on_screen).collect();
+    // The last frame is shown for 40 ms.
+    let is_in = |t: &f64| *t < last + 0.04 - 1e-6;
+    let grid: Vec<u32> = (0..).map(|k| f64::from(k) / 12.5).take_while(is_in).map(on_screen).collect();
     assert_eq!(clip(&["--fps", "12.5"]), grid);
     assert_eq!(
         clip(&["--every", "2", "--max-frames", "3"]),

@@ -26,4 +26,5 @@ mod shim;
 mod sound;
 #[cfg(unix)]
 mod stopping;
+mod times;
 mod tracks;

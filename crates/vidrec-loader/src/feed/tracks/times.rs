@@ -11,6 +11,18 @@ use vidrec_format::track::schema::TrackTiming;
 /// Times that differ by no more than this are equal where it matters, because people and programs round them.
 pub(super) const SLACK_NS: i64 = 1000;
 
+/// The coarsest unit to which containers round the times of frames: QuickTime's 1/600 s, and a little more. Coarser time bases count
+/// frames, so that their times are exact.
+const COARSEST_TICK_NS: i64 = 2_000_000;
+
+/// Returns the difference up to which a time of a value and that of a frame of the clip are equal: a unit of the clip's time base, to
+/// which its container may have rounded the times of frames.
+pub(super) fn slack_ns(clip: &Clip<'_>) -> i64 {
+    let (num, den) = clip.time_base();
+    let tick = (i64::from(num) * 1_000_000_000).div_euclid(i64::from(den.max(1)));
+    if tick <= COARSEST_TICK_NS { tick.max(SLACK_NS) } else { SLACK_NS }
+}
+
 /// The times of the values of a track, in nanoseconds. They never decrease.
 pub(super) enum Times<'a> {
     Listed(Cow<'a, [i64]>),
@@ -131,10 +143,10 @@ impl<'a> Times<'a> {
         (0..self.until(to, 0)).filter(is_in).collect()
     }
 
-    /// Finds what stands for times.
-    pub fn finder(&self, how: TrackHow) -> Finder<'_> {
+    /// Finds what stands for times, which may be off by `slack` nanoseconds.
+    pub fn finder(&self, how: TrackHow, slack: i64) -> Finder<'_> {
         let ends = self.len().checked_sub(1).map(|last| (self.at(0), self.at(last)));
-        Finder { times: self, how, ends, hint: 0 }
+        Finder { times: self, how, slack, ends, hint: 0 }
     }
 }
 
@@ -142,6 +154,7 @@ impl<'a> Times<'a> {
 pub(super) struct Finder<'t> {
     times: &'t Times<'t>,
     how: TrackHow,
+    slack: i64,
     /// The times of the first and the last value, if there are values.
     ends: Option<(i64, i64)>,
     /// The number of values at or before the latest time.
@@ -165,15 +178,15 @@ impl Finder<'_> {
     pub fn pick(&mut self, t: i64) -> Option<Pick> {
         let whole = |at| Some(Pick::whole(at));
         if let Times::Spans { ends, .. } = self.times {
-            let started = self.until(t.saturating_add(SLACK_NS));
-            return (0..started).rev().find(|&i| ends[i].saturating_add(SLACK_NS) >= t).and_then(whole);
+            let started = self.until(t.saturating_add(self.slack));
+            return (0..started).rev().find(|&i| ends[i].saturating_add(self.slack) >= t).and_then(whole);
         }
         let (begin, end) = self.ends?;
-        if t < begin.saturating_sub(SLACK_NS) || t > end.saturating_add(SLACK_NS) {
+        if t < begin.saturating_sub(self.slack) || t > end.saturating_add(self.slack) {
             return None;
         }
         if self.how == TrackHow::Previous {
-            return whole(self.until(t.saturating_add(SLACK_NS)).saturating_sub(1));
+            return whole(self.until(t.saturating_add(self.slack)).saturating_sub(1));
         }
         let t = t.clamp(begin, end);
         let at = self.until(t).saturating_sub(1);
@@ -202,7 +215,7 @@ mod tests {
     #[test]
     fn a_time_has_the_value_that_was_asked_for() {
         let times = Times::Listed(vec![0, 10_000, 10_000, 20_000].into());
-        let of = |how, t| times.finder(how).pick(t);
+        let of = |how, t| times.finder(how, SLACK_NS).pick(t);
         use TrackHow::{Linear, Nearest, Previous};
         assert_eq!(of(Nearest, 5_000), whole(0), "the earlier of two");
         assert_eq!(of(Nearest, 5_001), whole(1));
@@ -213,16 +226,16 @@ mod tests {
         for how in [Nearest, Linear, Previous] {
             assert_eq!((of(how, -1_001), of(how, 21_001)), (None, None));
             assert_eq!((of(how, -1_000), of(how, 21_000)), (whole(0), whole(3)));
-            let edge = |t| times.finder(how).edge(t).map(|pick| (pick.at, pick.exists));
+            let edge = |t| times.finder(how, SLACK_NS).edge(t).map(|pick| (pick.at, pick.exists));
             assert_eq!([-1, 0, 9, 20_000, 20_001].map(edge), [Some((0, false)), None, None, None, Some((3, false))]);
-            assert_eq!(Times::Listed(Cow::default()).finder(how).pick(0), None);
+            assert_eq!(Times::Listed(Cow::default()).finder(how, SLACK_NS).pick(0), None);
         }
     }
 
     #[test]
     fn a_span_has_its_time() {
         let spans = Times::Spans { starts: vec![0, 10_000, 30_000].into(), ends: vec![50_000, 20_000, 40_000].into() };
-        let of = |t| spans.finder(TrackHow::Nearest).pick(t).map(|pick| pick.at);
+        let of = |t| spans.finder(TrackHow::Nearest, SLACK_NS).pick(t).map(|pick| pick.at);
         assert_eq!(
             [0, 15_000, 25_000, 35_000, 45_000, 60_000].map(of),
             [Some(0), Some(1), Some(0), Some(2), Some(0), None]
@@ -245,9 +258,9 @@ mod tests {
             let nearest = times.iter().map(|time| (time - t).abs()).min();
             let previous = times.iter().rposition(|&time| time <= t);
             let listed = Times::Listed(times.clone().into());
-            let found = listed.finder(TrackHow::Nearest).pick(t).map(|pick| (times[pick.at] - t).abs());
+            let found = listed.finder(TrackHow::Nearest, SLACK_NS).pick(t).map(|pick| (times[pick.at] - t).abs());
             prop_assert_eq!(found, nearest.filter(|_| is_in));
-            let found = listed.finder(TrackHow::Previous).pick(t).map(|pick| pick.at);
+            let found = listed.finder(TrackHow::Previous, SLACK_NS).pick(t).map(|pick| pick.at);
             prop_assert_eq!(found, previous.filter(|_| is_in));
         }
 
@@ -264,9 +277,9 @@ mod tests {
             let same = Times::Listed((0..gaps.len()).map(|i| even.at(i)).collect());
             for how in [TrackHow::Nearest, TrackHow::Linear, TrackHow::Previous] {
                 for (times, as_model) in [(&even, &same), (&Times::Listed((&listed).into()), &Times::Listed((&listed).into()))] {
-                    let mut finder = times.finder(how);
+                    let mut finder = times.finder(how, SLACK_NS);
                     for &t in &wanted {
-                        prop_assert_eq!(finder.pick(t), as_model.finder(how).pick(t));
+                        prop_assert_eq!(finder.pick(t), as_model.finder(how, SLACK_NS).pick(t));
                     }
                 }
             }

@@ -4,7 +4,7 @@ use super::LookOf;
 use super::drawn::Drawn;
 use super::gather;
 use super::grid::Grid;
-use super::times::{Pick, SLACK_NS, Times, frame_ns};
+use super::times::{Pick, SLACK_NS, Times, frame_ns, slack_ns};
 use crate::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
 use crate::track_batch::{SlotValues, TrackSlot};
 use vidrec_dataset::{ClipTracks, Dataset, TrackView};
@@ -330,7 +330,7 @@ impl Wanted {
             track.prove_times()?;
         }
         let of_track = Times::of(drawn.clip, track)?;
-        let mut finder = of_track.finder(self.options.how);
+        let mut finder = of_track.finder(self.options.how, slack_ns(drawn.clip));
         let pick = |(t, meant): (Option<i64>, bool)| {
             let t = t?;
             let found = finder.pick(t).or_else(|| finder.edge(t).filter(|_| drawn.holds_edges))?;
