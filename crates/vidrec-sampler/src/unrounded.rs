@@ -11,7 +11,8 @@
 //! * A rate fits if all frames are at multiples of its interval, but for the rounding. Frames may be missing. The errors span at most
 //!   a unit, and a 64th more because some times were rounded twice.
 //! * If the rate that somebody asks for fits, it is taken. Of its multiple that is nearest to the mean rate and of the usual rates, the
-//!   one with the smallest errors is taken. If none of them fits, all multiples of the asked rate are tried.
+//!   one with the smallest errors is taken. If none of them fits, all multiples of the asked rate are tried, and then the rate with the smallest
+//!   errors of all, for cameras whose clocks are a little off.
 //! * If no rate fits, times stay as they are. They also do if the unit is more than half of the shortest step: such times
 //!   count frames and are exact.
 
@@ -66,6 +67,7 @@ pub fn unrounded(pts: &[i64], time_base: (u32, u32), asked: Option<Rate>) -> Opt
     };
     let fit = asked.and_then(|rate| multiple(rate, 1)).or_else(best);
     let fit = fit.or_else(|| asked.and_then(|rate| MULTIPLES.filter_map(|k| multiple(rate, k)).next()));
+    let fit = fit.or_else(|| times.fit_mean(near));
     fit?.unrounded(&times)
 }
 
@@ -109,6 +111,35 @@ impl<'a> Rounded<'a> {
         let alike = || steps.iter().filter(|&&step| step.abs_diff(ticks) <= self.rounding);
         let mean = alike().map(|&step| step as f64).sum::<f64>() / alike().count().max(1) as f64;
         f64::from(self.time_base.1) / (f64::from(self.time_base.0) * mean)
+    }
+
+    /// Returns how the rate with the smallest errors fits, if it does.
+    fn fit_mean(&self, near: f64) -> Option<Fit> {
+        let (seconds, per) = self.time_base;
+        let step = f64::from(per) / (f64::from(seconds) * near);
+        let mut intervals = 0.0;
+        let mut points = vec![(0.0, 0.0)];
+        for two in self.pts.windows(2) {
+            intervals += (two[1].abs_diff(two[0]) as f64 / step).round();
+            points.push((intervals, two[1].abs_diff(self.pts[0]) as f64));
+        }
+        let spread = |ticks: f64| {
+            let errors = points.iter().map(|(intervals, at)| at - intervals * ticks);
+            let (least, most) = errors.fold((0.0f64, 0.0f64), |(least, most), e| (least.min(e), most.max(e)));
+            most - least
+        };
+        // The spread is convex in the interval. Its minimum lies where the ends are off by two roundings at most.
+        let (mean, reach) = (points.last()?.1 / intervals, 2.0 * self.rounding as f64 / intervals);
+        let (mut low, mut high) = (mean - reach, mean + reach);
+        for _ in 0..40 {
+            let third = (high - low) / 3.0;
+            if spread(low + third) <= spread(high - third) { high -= third } else { low += third }
+        }
+        // Parts of a tick that are so small that the last time is off by a 128th of a tick at most.
+        let parts = ((64.0 * intervals) as u32).min(u32::MAX / per);
+        let interval = ((low + high) / 2.0 * f64::from(parts)).round();
+        let interval = (1.0..f64::from(u32::MAX)).contains(&interval).then_some(interval as u32)?;
+        self.fit(per.checked_mul(parts)?, seconds.checked_mul(interval)?)
     }
 
     /// Returns how a rate fits, if it does.
@@ -222,6 +253,19 @@ mod tests {
         assert_eq!(unrounded(&uneven, (1, 1000), Some(Rate::new(30, 1).unwrap())), None);
         let far = [i64::MIN, 0, 1000, i64::MAX];
         assert_eq!(unrounded(&far, (u32::MAX, 7), Some(Rate::new(1_000_000, 1).unwrap())), None);
+    }
+
+    #[test]
+    fn cameras_whose_clocks_are_a_little_off_have_their_own_rate() {
+        for rate in [(30_002, 1000), (29_991, 1000), (14_700, 1000)] {
+            let pts: Vec<i64> = (40..2000).map(|i| rounded(i, rate, 1000)).collect();
+            let exact = unrounded(&pts, (1, 1000), None).unwrap();
+            let interval = f64::from(rate.1) / f64::from(rate.0);
+            for (i, &pts) in (0u32..).zip(&exact.pts) {
+                let late = (pts - exact.pts[0]) as f64 / f64::from(exact.time_base.1) - f64::from(i) * interval;
+                assert!(late.abs() < 2e-4, "frame {i} of {rate:?} is {late} s late");
+            }
+        }
     }
 
     #[test]
