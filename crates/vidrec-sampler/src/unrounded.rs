@@ -61,7 +61,8 @@ pub fn unrounded(pts: &[i64], time_base: (u32, u32), asked: Option<Rate>) -> Opt
     };
     let best = || {
         let ntsc = ((near * 1.001).round() as u32).saturating_mul(1000);
-        let usual = [(near.round() as u32, 1), (ntsc, 1001)].into_iter().chain(USUAL);
+        let simple = (1..=4).map(|k| ((near * f64::from(k)).round() as u32, k));
+        let usual = simple.chain([(ntsc, 1001)]).chain(USUAL);
         let fits = asked.and_then(nearest).into_iter().chain(usual.filter_map(|(num, den)| times.fit(num, den)));
         fits.min_by(|a, b| a.spread().total_cmp(&b.spread()))
     };

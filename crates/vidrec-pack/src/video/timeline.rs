@@ -49,9 +49,13 @@ pub(crate) struct ExactTimes<'a> {
 }
 
 impl Timeline {
-    /// The frames with these times and key marks. The last one is shown until `end`.
+    /// The frames with these times and key marks. The last one is shown until `end`, but no shorter than all others: some
+    /// containers give every frame a duration of one unit.
     pub(crate) fn new((pts, key): (Vec<i64>, Vec<bool>), time_base: (u32, u32), end: i64, player_zero: Moment) -> Self {
         let unrounded = unrounded(&pts, time_base, None);
+        let steps = pts.windows(2).map(|two| two[1].saturating_sub(two[0])).filter(|&step| step > 0);
+        let least = pts.last().map_or(end, |last| last.saturating_add(steps.min().unwrap_or(0)));
+        let end = end.max(least);
         Timeline { pts, key, time_base, end, player_zero, unrounded }
     }
 

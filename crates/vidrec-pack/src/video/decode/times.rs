@@ -33,6 +33,8 @@ pub(crate) struct FrameTime {
 /// Finds what is known about the time of each frame.
 #[derive(Default)]
 pub(crate) struct Clock {
+    /// The time of the latest frame.
+    last: Option<i64>,
     /// The time of the next frame, if nothing is known about it.
     next: i64,
 }
@@ -44,7 +46,9 @@ impl Clock {
             d if d > 0 => d,
             _ => stream.nominal_duration(),
         };
-        self.next = guess.saturating_add(duration);
+        // Fields have a shorter duration than the frames that they make.
+        let step = self.last.map_or(0, |last| guess.saturating_sub(last));
+        (self.last, self.next) = (Some(guess), guess.saturating_add(if step > 0 { step } else { duration }));
         FrameTime { own: frame.pts(), guess, key: frame.is_key() }
     }
 }
