@@ -74,6 +74,14 @@ pub fn refuse_link(folder: &Path) -> Result<()> {
     }
 }
 
+/// Refuses a name that leads to a folder, a pipe or a device, which a new file would replace.
+pub(crate) fn refuse_others(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(meta) if !meta.is_file() => Err(not_regular(path, meta.file_type())),
+        _ => Ok(()),
+    }
+}
+
 /// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
