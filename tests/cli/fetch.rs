@@ -1,6 +1,7 @@
 //! `vidrec fetch` from outside: a copy that is whole or not there, through damage and interruptions.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use fault_proxy::{Fault, Rule};
@@ -78,7 +79,7 @@ fn damage_on_the_way_is_fetched_again_and_a_damaged_object_gives_no_copy() {
     fs::create_dir(served.path("mine")).unwrap();
     fs::write(served.path("mine/notes.txt"), "mine").unwrap();
     served.refusal("fetch U/set -o mine", 1);
-    assert_eq!(files(&served.path("mine")).into_keys().collect::<Vec<_>>(), ["notes.txt".as_ref()]);
+    assert_eq!(files(&served.path("mine")).into_keys().collect::<Vec<_>>(), [Path::new("notes.txt")]);
     served.server.rules().clear();
     served.text("fetch U/set -o other");
     assert_eq!(files(&served.path("other")), files(&served.path("set")));

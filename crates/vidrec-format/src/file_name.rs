@@ -363,8 +363,10 @@ mod tests {
             assert_eq!((parsed.is_ours(), parsed.is_given()), (ours, given), "{name}");
         }
         let long = format!("{}.rec", "x".repeat(252));
-        let of_others = ["failures-old.jsonl", "shard-00000.idx", "notes.txt", ".rec", "rec", "", "dataset.json", &long];
-        let commands = ["-rf.rec", "--help.rec", "$(id).rec", "a b.rec", "a;b.vidx", "a'.vtrk", "é.rec", "c:a.rec", "*.rec"];
+        let of_others =
+            ["failures-old.jsonl", "shard-00000.idx", "notes.txt", ".rec", "rec", "", "dataset.json", &long];
+        let commands =
+            ["-rf.rec", "--help.rec", "$(id).rec", "a b.rec", "a;b.vidx", "a'.vtrk", "é.rec", "c:a.rec", "*.rec"];
         for other in of_others.iter().chain(&commands) {
             let e = other.parse::<FileName>().unwrap_err().to_string();
             assert!(e.contains("cannot have a file of this name"), "{e}");

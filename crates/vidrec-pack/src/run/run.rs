@@ -244,13 +244,13 @@ impl<'a> PackRun<'a> {
         let PackRun { mut writer, mut journal, mut report, .. } = self;
         let failures = lines(&report.failures)?;
         if report.clips == 0 {
+            let _lock = writer.discard();
+            Journal::remove(out)?;
             let name = describe_failures(report.failed, &failures).file;
             let free = Replaced::default().check(out, std::iter::once(&name));
             free.map_err(|e| e.without_hints(&[Hint::Overwrite]))?;
-            let _lock = writer.discard();
             write_file(&out.join(&name), failures.as_bytes())?;
             report.failures_file = Some(name.into());
-            Journal::remove(out)?;
             return Ok(report);
         }
         let mut failures_file = None;

@@ -19,10 +19,10 @@ use vidrec_format::limits;
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_store::disk::map::MappedFile;
 use vidrec_store::disk::publication;
-use vidrec_store::disk::remove_temporaries;
-use vidrec_store::disk::whole_folder;
 use vidrec_store::disk::publication::{Replaced, Staged};
 use vidrec_store::disk::regular_file::{Links, read_if_there};
+use vidrec_store::disk::remove_temporaries;
+use vidrec_store::disk::whole_folder;
 use vidrec_store::location::{is_remote, refuse_to_write};
 use vidrec_store::remote::Remote;
 
