@@ -239,6 +239,21 @@ fn what_is_no_file_is_not_waited_for() {
 }
 
 #[test]
+fn an_output_replaces_no_pipe() {
+    let temp = tempfile::tempdir().unwrap();
+    Rich { shards: &[2], ..Rich::default() }.write(&temp.path().join("set"));
+    pipe(&temp.path().join("page.html"));
+    for line in [
+        "report set -o page.html",
+        "browse set --export -o page.html",
+        "export metadata set --format jsonl -o page.html",
+    ] {
+        let text = refusal(line, temp.path());
+        assert!(text.contains("page.html: this is not a regular file: found a named pipe"), "{line}: {text}");
+    }
+}
+
+#[test]
 fn record_files_may_be_links_to_another_disk() {
     let temp = tempfile::tempdir().unwrap();
     let (set, disk) = (temp.path().join("set"), temp.path().join("disk"));

@@ -26,7 +26,7 @@ const CONNECTIONS: usize = 128;
 const READERS: usize = 16;
 /// How long a request may take to arrive, and a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The same while other connections wait.
+/// The same while fewer than half of the places are free.
 const IMPATIENCE: Duration = Duration::from_secs(1);
 /// How often to see whether to stop.
 const TICK: Duration = Duration::from_millis(50);
@@ -80,7 +80,7 @@ async fn accept(site: Arc<Site>, port: u16, stop: &AtomicBool) -> Result<(), Fai
     Ok(())
 }
 
-/// Serves one connection until it ends. If no place is `free`, it ends as soon as it asks for nothing.
+/// Serves one connection until it ends. If few places are `free`, it ends once it has asked for nothing for a second.
 async fn serve_one(stream: TcpStream, site: Arc<Site>, free: &Semaphore) {
     // Small answers are not to wait for more; without it, only speed is lost.
     let _ = stream.set_nodelay(true);
@@ -103,7 +103,7 @@ async fn serve_one(stream: TcpStream, site: Arc<Site>, free: &Semaphore) {
             () = sleep(IMPATIENCE) => {
                 // This function and the service share it, too.
                 let asks = Arc::strong_count(&requests) > 2 || requests.load(Ordering::Relaxed) > before;
-                if !asks && free.available_permits() == 0 {
+                if !asks && free.available_permits() < CONNECTIONS / 2 {
                     return;
                 }
             }
