@@ -20,7 +20,7 @@ def report(
     *,
     title: Optional[str] = None,
     clips: int = 1000,
-    budget: Size = "25MB",
+    budget: Size = "14MB",
     check: Optional[bool] = None,
     seed: int = 0,
     threads: Optional[int] = None,
@@ -47,7 +47,7 @@ def report(
         Title of the page. Default: the names of the data sets.
     clips : int, default 1000
         The most clips to show. If there are more, those in findings come first, then in turn a random one of each class.
-    budget : int or str, default "25MB"
+    budget : int or str, default "14MB"
         The most bytes that the page may have. Frames are shown smaller, and then fewer clips, to keep it.
     check : bool, optional
         Look for findings in all clips, as :func:`check` does, which reads all frames. Default: if all data sets are local;

@@ -86,7 +86,15 @@ fn files_are_served_whole_and_in_ranges() {
     let server = Server::of(&[name(&set)], temp.path());
     let page = server.get("", "");
     assert_eq!((page.status, page.body.starts_with(b"<!doctype html>")), (200, true));
-    assert!(page.headers.contains("content-type: text/html") && page.headers.contains("cache-control: no-store"));
+    for header in [
+        "content-type: text/html",
+        "cache-control: no-store",
+        "x-frame-options: deny",
+        "content-security-policy: frame-ancestors 'none'",
+        "cross-origin-opener-policy: same-origin",
+    ] {
+        assert!(page.headers.contains(header), "{header}: {}", page.headers);
+    }
     let listing: serde_json::Value = serde_json::from_slice(&server.get("0/dataset.json", "").body).unwrap();
     assert_eq!(listing["clips"], 5);
     for ending in ["rec", "vidx"] {
@@ -184,6 +192,26 @@ fn nothing_else_is_served_and_nobody_else_is_answered() {
     fs::rename(&index, set.join("gone")).unwrap();
     assert_eq!(server.get(&format!("0/{}", name(&index)), "").status, 200);
     assert_eq!(server.get("", "").status, 200, "it serves as before");
+}
+
+#[test]
+fn connections_that_ask_for_nothing_keep_nobody_waiting() {
+    let jpegs: Vec<_> = (0..60).map(|i| common::jpeg((640, 480), i)).collect();
+    let (temp, set) = common::write(&[jpegs], (640, 480));
+    let path = file(&set, "rec");
+    let server = Server::of(&[name(&set)], temp.path());
+    let connect = || TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    // One has an answer that it does not read yet.
+    let request =
+        format!("GET /{}/0/{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", server.token, name(&path));
+    let mut slow = connect();
+    slow.write_all(request.as_bytes()).unwrap();
+    let mut idle: Vec<_> = (0..250).map(|_| connect()).collect();
+    idle.iter_mut().step_by(2).for_each(|stream| stream.write_all(b"GET /").unwrap());
+    assert_eq!(server.get("", "").status, 200);
+    let mut answer = Vec::new();
+    slow.read_to_end(&mut answer).unwrap();
+    assert!(answer.ends_with(&fs::read(&path).unwrap()), "{} bytes", answer.len());
 }
 
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! `vidrec fetch` from outside: a copy that is whole or not there, through damage and interruptions.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use fault_proxy::{Fault, Rule};
@@ -69,11 +70,18 @@ fn damage_on_the_way_is_fetched_again_and_a_damaged_object_gives_no_copy() {
     served.server.rules().add(Rule::new(Fault::FlippedByte { at: 40 }).path("shard-00003"));
     let text = served.refusal("fetch U/set -o other", 1);
     assert!(text.contains("shard-00003") && text.contains("fetched twice"), "{text}");
-    assert!(!served.path("other").join(FILE_NAME).exists());
-    // It is not there, but the rest of it is kept.
+    assert!(!served.path("other").exists(), "a refused fetch leaves nothing");
+    // Nor does it in a folder that was there, whoever named the files.
+    let record = files(&served.path("set")).into_keys().find(|name| name.extension().unwrap() == "rec").unwrap();
+    fs::rename(served.path("set").join(&record), served.path("set/train.rec")).unwrap();
+    let json = fs::read_to_string(served.path("set").join(FILE_NAME)).unwrap();
+    fs::write(served.path("set").join(FILE_NAME), json.replace(record.to_str().unwrap(), "train.rec")).unwrap();
+    fs::create_dir(served.path("mine")).unwrap();
+    fs::write(served.path("mine/notes.txt"), "mine").unwrap();
+    served.refusal("fetch U/set -o mine", 1);
+    assert_eq!(files(&served.path("mine")).into_keys().collect::<Vec<_>>(), [Path::new("notes.txt")]);
     served.server.rules().clear();
-    let report = served.json("fetch U/set -o other --json");
-    assert!(report["kept_bytes"].as_u64().unwrap() > 0, "{report}");
+    served.text("fetch U/set -o other");
     assert_eq!(files(&served.path("other")), files(&served.path("set")));
 }
 

@@ -56,7 +56,8 @@ fn a_server_chooses_no_name() {
     fs::write(served.path("set/notes.txt"), profile).unwrap();
     let home = served.path("home");
     fs::create_dir(&home).unwrap();
-    for name in [".bashrc", "notes.txt", "../notes.txt", "/etc/passwd", "failures.jsonl/..", "x\u{0}.rec"] {
+    let outside = [".bashrc", "notes.txt", "../notes.txt", "/etc/passwd", "failures.jsonl/..", "x\u{0}.rec"];
+    for name in outside.into_iter().chain(["-rf.rec", "$(touch x).rec", "a b.rec", "é.rec"]) {
         fs::write(home.join(".bashrc"), "mine").unwrap();
         edit(&served.path("set"), |json| json["failures"] = failures(name, 1, profile.as_bytes()));
         for force in ["", " --overwrite"] {
@@ -97,6 +98,37 @@ fn a_file_that_is_not_listed_is_replaced_only_when_told() {
     edit(&served.path("set"), |json| json["shards"][0]["record_file"] = name.into());
     served.text("fetch U/set -o copy --overwrite");
     assert!(served.path("copy/train.rec").exists());
+}
+
+#[test]
+fn lists_of_failures_that_are_not_listed_stay() {
+    let served = Served::new();
+    fs::create_dir(served.path("videos")).unwrap();
+    fs::write(served.path("videos/broken.mp4"), "nonsense").unwrap();
+    // What a pack of this video writes, as somebody else may have named another text.
+    served.refusal("pack videos -o first", 1);
+    let list = fs::read_dir(served.path("first")).unwrap().next().unwrap().unwrap().file_name();
+    let names = [list.to_str().unwrap(), "failures-0123456789ab.jsonl", "failures.jsonl"];
+    let lay_out = |out: &Path| {
+        let _ = fs::remove_dir_all(out);
+        fs::create_dir(out).unwrap();
+        names.iter().for_each(|name| fs::write(out.join(name), "mine").unwrap());
+    };
+    let out = served.path("out");
+    for line in ["fetch U/set -o out", "subset set -o out --class run", "merge set set -o out", "pack videos -o out"] {
+        lay_out(&out);
+        let run = served.run(line);
+        assert_eq!(run.status.success(), !line.starts_with("pack"), "{line}: {}", String::from_utf8_lossy(&run.stderr));
+        names.iter().for_each(|name| assert_eq!(fs::read(out.join(name)).unwrap(), b"mine", "{line}: {name}"));
+    }
+    // Where a data set is replaced, its own list goes, and no other.
+    served.text("subset set -o out --class run");
+    let own = b"{}\n";
+    fs::write(out.join("failures-abababababab.jsonl"), own).unwrap();
+    edit(&out, |json| json["failures"] = failures("failures-abababababab.jsonl", 1, own));
+    served.text("subset set -o out --class run --overwrite");
+    assert!(!out.join("failures-abababababab.jsonl").exists());
+    names.iter().for_each(|name| assert_eq!(fs::read(out.join(name)).unwrap(), b"mine", "{name}"));
 }
 
 #[test]
@@ -193,7 +225,9 @@ fn what_is_no_file_is_not_waited_for() {
     }
     for name in [".vidrec.lock", ".pack.journal", ".dataset.json.tmp", ".shard-00001.rec.tmp"] {
         put(name, &pipe);
-        ends("append set original", temp.path());
+        for line in ["inspect set", "verify set", "repair set", "append set original"] {
+            ends(line, temp.path());
+        }
         // What only vidrec writes is no link either.
         fs::write(temp.path().join("victim"), "kept").unwrap();
         put(name, &|path| symlink(temp.path().join("victim"), path).unwrap());
@@ -201,6 +235,17 @@ fn what_is_no_file_is_not_waited_for() {
         let text = String::from_utf8_lossy(&run.stderr);
         assert!(name != ".vidrec.lock" || text.contains("set/.vidrec.lock: this is a symbolic link"), "{text}");
         assert_eq!(fs::read(temp.path().join("victim")).unwrap(), b"kept");
+    }
+}
+
+#[test]
+fn an_output_replaces_no_pipe() {
+    let temp = tempfile::tempdir().unwrap();
+    Rich { shards: &[2], ..Rich::default() }.write(&temp.path().join("set"));
+    pipe(&temp.path().join("page.html"));
+    for line in ["report set -o page.html", "browse set --export -o page.html"] {
+        let text = refusal(line, temp.path());
+        assert!(text.contains("page.html: this is not a regular file: found a named pipe"), "{line}: {text}");
     }
 }
 

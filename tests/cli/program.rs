@@ -262,7 +262,7 @@ fn when_nothing_can_be_packed_there_is_a_report_and_no_set() {
     let names: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect();
     assert_eq!(names, std::slice::from_ref(&list));
     assert_eq!(list, file(&out, "failures.jsonl"));
-    // Somebody's own list of this name stays, and the one of the pack goes with the next.
+    // Somebody's own list of this name stays.
     fs::write(out.join("failures.jsonl"), "mine").unwrap();
     let run = vidrec().arg("pack").arg(&broken).arg("--json").arg("-o").arg(&out).output().unwrap();
     json(&run, 1);

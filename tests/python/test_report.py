@@ -1,5 +1,6 @@
 """Pages of `vidrec report` in a browser: they ask for nothing, their clips play, and flagged clips can be excluded."""
 import json
+import re
 import time
 
 import browser
@@ -36,6 +37,35 @@ def test_the_figures_are_there_and_what_is_hostile_is_text(page):
     assert page.js("document.querySelectorAll('img').length") == 0
     years = page.js("[...document.querySelectorAll('#overview .chart')].find(c => c.textContent.startsWith('Year')).textContent")
     assert all(str(2011 + 4 * i) in years for i in range(len(LAVFI))) and "median 2019" in years, years
+
+
+def test_findings_come_first_if_there_are_any(page, made, tmp_path):
+    shown = "[...document.querySelectorAll('main > section:not([hidden])')].map(s => s.id).join()"
+    assert page.js(shown) == "findings"
+    assert page.js("document.querySelector('.tab').textContent").startswith("Findings")
+    run("vidrec", "subset", made / "set", "--clips", "1", "-o", tmp_path / "clean")
+    run("vidrec", "report", tmp_path / "clean", "-o", tmp_path / "clean.html")
+    page.open((tmp_path / "clean.html").as_uri())
+    assert page.js("report.findings.length") == 0 and page.js(shown) == "overview"
+
+
+def test_settings_that_are_equal_are_folded_and_names_stay_whole(page, made, tmp_path):
+    names = [str(tmp_path / f"a_folder_of_experiments-{'x' * 20}/a-data_set-{i}-{'y' * 20}") for i in range(3)]
+    for i, name in enumerate(names):
+        run("vidrec", "pack", made / "videos", "-o", name, "-n", str(1 + i), "--size", "120")
+    run("vidrec", "report", *names, "-o", tmp_path / "three.html")
+    page.size(900, 900)
+    page.open((tmp_path / "three.html").as_uri() + "#overview")
+    rows = page.js("[...document.querySelectorAll('.facts > tbody > tr > th')].map(th => th.textContent)")
+    assert "Setting: frames" in rows and "Setting: quality" not in rows and rows[-1] == "Equal settings"
+    assert not page.js("document.querySelector('.facts details').open")
+    folded = page.js("[...document.querySelectorAll('.facts details tr')].map(tr => tr.textContent)")
+    assert "Quality90" in folded and not any("ramesperclip" in row for row in folded)
+    # Each folder of a path is on one line.
+    parts = [part for name in names for part in re.findall("[^/]*/|[^/]+$", name)]
+    assert page.js("[...document.querySelectorAll('.facts .part')].map(p => p.textContent)") == parts
+    assert page.js("[...document.querySelectorAll('#overview .part')].every(p => p.getClientRects().length === 1 && p.offsetHeight < 30)")
+    assert page.js("document.querySelector('.legend').textContent") == "".join(name.split("/")[-1] for name in names)
 
 
 def test_findings_say_if_only_some_clips_were_checked(page):

@@ -446,6 +446,9 @@ fn bad_folders(bad: &mut Bad) {
         value["failures"]["file"] = ".bashrc".into();
         value.to_string()
     });
+    for (which, name) in [("option", "-rf.rec"), ("command", "$(id).rec"), ("space", "a b.rec")] {
+        bad.folder(&format!("dataset-json.{which}"), When::Open, files(), |json| json.replace("shard-00000.rec", name));
+    }
     bad.folder("dataset-json.kind", When::Open, files(), |json| {
         json.replace(r#""index_file": "shard-00000.vidx""#, r#""index_file": "shard-00001.rec""#)
     });

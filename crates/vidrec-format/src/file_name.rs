@@ -20,9 +20,9 @@ const MOST_BYTES: usize = 255;
 /// The name of a file of a data set, in the folder of its `dataset.json`. It is a record file (`.rec`), an index
 /// (`.vidx`), a track file (`.vtrk`), or a list of failures (`failures-DIGITS.jsonl`).
 ///
-/// Joined to a folder, the name leads to a file directly in that folder: it has no separator and no control
-/// character, and does not begin with a dot. It dereferences to the name as text. [`FromStr`] and serde accept only
-/// such names.
+/// The name has ASCII letters, digits, `.`, `_` and `-` alone, and begins with neither a dot nor a dash. Joined to a
+/// folder, it leads to a file directly in that folder, and no shell or program takes it for anything but a name. It
+/// dereferences to the name as text. [`FromStr`] and serde accept only such names.
 ///
 /// ```
 /// # mod vidrec { pub use vidrec_format::dataset_json; pub use vidrec_format::error::Error; }
@@ -30,7 +30,7 @@ const MOST_BYTES: usize = 255;
 ///
 /// let name: FileName = "shard-00000-0123456789ab.rec".parse()?;
 /// assert!(name.ends_with(".rec"));
-/// for other in ["../shard-00000.rec", ".bashrc", "notes.txt"] {
+/// for other in ["../shard-00000.rec", ".bashrc", "notes.txt", "-rf.rec", "$(reboot).rec"] {
 ///     assert!(other.parse::<FileName>().is_err());
 /// }
 /// # Ok::<(), vidrec::Error>(())
@@ -64,8 +64,8 @@ impl FileKind {
 
     /// The kind of a file of this name; `None` if no file of a data set has such a name.
     fn of(name: &str) -> Option<Self> {
-        let is_outside = |c: char| c.is_control() || matches!(c, '/' | '\\') || (cfg!(windows) && c == ':');
-        if name.starts_with('.') || name.len() > MOST_BYTES || name.contains(is_outside) {
+        let is_outside = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_' | '-');
+        if name.starts_with(['.', '-']) || name.len() > MOST_BYTES || name.contains(is_outside) {
             return None;
         }
         let (_, ending) = name.rsplit_once('.')?;
@@ -131,7 +131,10 @@ impl FileName {
 
 fn refused(name: &str) -> Error {
     Error::usage("a data set cannot have a file of this name")
-        .expected("a plain file name that ends in .rec, .vidx or .vtrk, or failures-DIGITS.jsonl")
+        .expected(
+            "ASCII letters, digits, '.', '_' and '-', with neither '.' nor '-' first, \
+             and .rec, .vidx or .vtrk at the end, or failures-DIGITS.jsonl",
+        )
         .found(format!("{name:?}"))
 }
 
@@ -302,7 +305,8 @@ mod tests {
                     && digits.chars().all(|c| "0123456789abcdef".contains(c)))
         });
         let is_shard = name.contains('.') && ["rec", "vidx", "vtrk"].contains(&ending);
-        (is_shard || is_list) && !name.starts_with('.')
+        let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+        (is_shard || is_list) && !name.starts_with(['.', '-']) && name.chars().all(|c| plain.contains(c))
     }
 
     proptest! {
@@ -331,7 +335,7 @@ mod tests {
         }
 
         #[test]
-        fn plain_names_with_these_endings_are_names(stem in "[a-zA-Z0-9 _()+é-][a-zA-Z0-9 ._()+é-]{0,60}") {
+        fn plain_names_with_these_endings_are_names(stem in "[a-zA-Z0-9_][a-zA-Z0-9._-]{0,60}") {
             for ending in ["rec", "vidx", "vtrk"] {
                 let name = format!("{stem}.{ending}");
                 prop_assert!(name.parse::<FileName>().is_ok(), "{name:?}");
@@ -359,7 +363,11 @@ mod tests {
             assert_eq!((parsed.is_ours(), parsed.is_given()), (ours, given), "{name}");
         }
         let long = format!("{}.rec", "x".repeat(252));
-        for other in ["failures-old.jsonl", "shard-00000.idx", "notes.txt", ".rec", "rec", "", "dataset.json", &long] {
+        let of_others =
+            ["failures-old.jsonl", "shard-00000.idx", "notes.txt", ".rec", "rec", "", "dataset.json", &long];
+        let commands =
+            ["-rf.rec", "--help.rec", "$(id).rec", "a b.rec", "a;b.vidx", "a'.vtrk", "é.rec", "c:a.rec", "*.rec"];
+        for other in of_others.iter().chain(&commands) {
             let e = other.parse::<FileName>().unwrap_err().to_string();
             assert!(e.contains("cannot have a file of this name"), "{e}");
         }

@@ -19,6 +19,7 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::progress::Counter;
 use vidrec_format::progress::ProgressFn;
 use vidrec_format::threads;
+use vidrec_store::disk::regular_file::refuse_others;
 
 /// Describes data sets, and writes a page about them to `out` if a path is given. Replaces an existing file.
 ///
@@ -60,6 +61,7 @@ pub fn report(
             Error::usage("a report is about whole data sets, not about selections of clips").file(&selection.name)
         );
     }
+    out.map_or(Ok(()), refuse_others)?;
     let job = Job { sets, options, extent: options.extent(sets) };
     let found =
         (job.extent == Extent::All).then(|| check(&job.datasets(), &job.check_options(), progress)).transpose()?;

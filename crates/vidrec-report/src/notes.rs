@@ -100,7 +100,7 @@ mod tests {
         let shown = Shown { clips: 500, of_clips: 100_000, height: 48, frames: 3, quality: 45 };
         let notes = of_clips(&shown, (8, 12, 0), &options).join(" ");
         assert!(notes.contains("A sample: 500 of 100,000 clips are shown: 12 clips in findings, then"), "{notes}");
-        assert!(notes.contains("3 are shown, evenly spread") && notes.contains("did not fit into 25.0 MB"), "{notes}");
+        assert!(notes.contains("3 are shown, evenly spread") && notes.contains("did not fit into 14.0 MB"), "{notes}");
         let all = Shown { clips: 7, of_clips: 7, height: 96, frames: 16, quality: 70 };
         assert_eq!(of_clips(&all, (8, 0, 7), &options), ["All 7 clips are shown."]);
     }

@@ -18,7 +18,7 @@ pub struct NamedSet {
 /// use vidrec::report::ReportOptions;
 ///
 /// let options = ReportOptions { clips: 200, ..ReportOptions::default() };
-/// assert_eq!(options.budget, 25_000_000);
+/// assert_eq!(options.budget, 14_000_000);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportOptions {
@@ -27,8 +27,9 @@ pub struct ReportOptions {
     /// The most clips to show, of all data sets together. Default 1000. If there are more, they are drawn by
     /// class.
     pub clips: u64,
-    /// The most bytes that the page may have. Default 25 MB. To stay within the limit, strips get smaller first,
-    /// and then fewer. What is left goes into larger strips of clips that somebody opens, unless a data set is remote.
+    /// The most bytes that the page may have. Default 14 MB, which mail servers take. To stay within the limit, strips get
+    /// smaller first, and then fewer. What is left goes into larger strips of clips that somebody opens, unless a data set
+    /// is remote.
     pub budget: u64,
     /// Whether to look for findings in all clips, which decodes every frame. `None`, the default: in all clips if
     /// all data sets are local; otherwise in the clips that the page shows.
@@ -61,6 +62,6 @@ impl ReportOptions {
 
 impl Default for ReportOptions {
     fn default() -> Self {
-        ReportOptions { title: None, clips: 1000, budget: 25_000_000, check: None, seed: 0, threads: None }
+        ReportOptions { title: None, clips: 1000, budget: 14_000_000, check: None, seed: 0, threads: None }
     }
 }

@@ -17,9 +17,14 @@ pub(crate) fn listing_of(set: &Path, verb: &str) -> Result<PathBuf> {
     }
 }
 
+/// Whether the same call may succeed later with the files that are done.
+pub(crate) fn may_continue(e: &Error) -> bool {
+    matches!(e.kind(), ErrorKind::Io | ErrorKind::Interrupted)
+}
+
 /// Adds to an error that the files that were `done` are not lost, if another call may resume.
 pub(crate) fn to_continue(e: Error, done: &str) -> Error {
-    if !matches!(e.kind(), ErrorKind::Io | ErrorKind::Interrupted) {
+    if !may_continue(&e) {
         return e;
     }
     e.also_help(format!("the {done} files remain: run the same call again to continue"))

@@ -51,6 +51,7 @@ mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -150,7 +151,9 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Err(e) if output::is_broken_pipe(e.as_ref()) => 0,
         Err(e) => {
             output::print_error(e.as_ref());
-            if output::is_interruption(e.as_ref()) { interrupt::STATUS } else { 1 }
+            // What a signal has ended beside this process, such as a program that gets credentials, is no fault.
+            let is_stopped = interrupt::asked().load(Ordering::Relaxed) || output::is_interruption(e.as_ref());
+            if is_stopped { interrupt::STATUS } else { 1 }
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, default_value_t = ReportOptions::default().clips, value_name = "N")]
     clips: u64,
     /// The most bytes that the page may have. Frames are shown smaller, and then fewer clips, to keep it.
-    #[arg(long, default_value = "25MB", value_name = "SIZE", value_parser = vidrec::parse_bytes)]
+    #[arg(long, default_value = "14MB", value_name = "SIZE", value_parser = vidrec::parse_bytes)]
     budget: u64,
     /// Look for findings in all clips of remote data sets too, as `vidrec check` does, and not only in those that are
     /// shown.
@@ -77,12 +77,12 @@ fn render(figures: &Report, args: &Args) -> String {
         let (clips, size) = (count(shown.clips, "clip"), bytes(figures.page_bytes));
         text += &format!("wrote {}: {clips}, {size}\n", path.display());
     }
-    for note in &figures.notes {
-        text += &format!("  {note}\n");
-    }
     let found = figures.findings.iter().flatten().filter(|(_, n)| **n > 0);
     for (kind, n) in found {
         text += &format!("  {kind}: {}\n", count(*n, "finding"));
+    }
+    for note in &figures.notes {
+        text += &format!("  {note}\n");
     }
     text
 }

@@ -24,15 +24,13 @@ pub fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Rep
         return Err(refused("this folder contains a plan and its parts", &dir.join(names::PLAN)));
     }
     let is_there = fs::symlink_metadata(&listing).is_ok();
-    let mut left = listing::files_in(dir, FileName::is_ours)?;
+    let left = listing::files_in(dir, FileName::is_ours)?;
     if !is_there {
         if let Some(shard) = left.iter().find(|name| name.kind() != Some(FileKind::Failures)).filter(|_| !overwrite) {
             let what = "this folder has shards but no dataset.json";
             return Err(refused(what, &dir.join(shard)).hint(Hint::Repair).hint(Hint::Overwrite));
         }
-        // A list of failures without digits in its name may come from another program.
-        left.retain(|name| overwrite || **name != *names::FAILURES);
-        return Ok(Replaced { files: left.clone(), removable: left });
+        return Ok(if overwrite { all_of(left) } else { Replaced::default() });
     }
     if !overwrite && lock.completed {
         return Err(Error::usage("an interrupted run had almost finished this data set; vidrec has now completed it")
@@ -43,16 +41,17 @@ pub fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Rep
     if !overwrite {
         return Err(refused("there is already a data set here", &listing).hint(Hint::Overwrite));
     }
-    let Ok(json) = listing::read(&listing) else {
-        return Ok(Replaced { files: left.clone(), removable: left });
-    };
+    let Ok(json) = listing::read(&listing) else { return Ok(all_of(left)) };
     let mut files: Vec<FileName> = json.file_names().cloned().collect();
     // Record files of other programs were indexed in place, and stay.
-    let given = files.iter().filter(|name| name.is_given());
-    let unlisted = left.iter().filter(|name| ***name == *names::FAILURES);
-    let removable = given.chain(unlisted).cloned().collect();
+    let removable = files.iter().filter(|name| name.is_given()).cloned().collect();
     files.extend(left);
     Ok(Replaced { files, removable })
+}
+
+/// A data set whose `dataset.json` is lost: it had all files with names that vidrec gives.
+fn all_of(left: Vec<FileName>) -> Replaced {
+    Replaced { files: left.clone(), removable: left }
 }
 
 /// Stages a `dataset.json` that lists staged files and others that already exist.

@@ -57,9 +57,7 @@ pub fn import_in_place(
     if let Some(other) = files.iter().find(|file| !is_records(file)) {
         return Err(Error::usage("to be indexed in place, a record file needs a name that a data set can list")
             .file(other)
-            .expected(
-                "a name that ends in .rec, does not begin with a dot, and has no backslash and no control character",
-            )
+            .expected("ASCII letters, digits, '.', '_' and '-', with neither '.' nor '-' first, and .rec at the end")
             .help("give the file another name"));
     }
     let lock = writer::lock(folder)?;
@@ -103,8 +101,10 @@ fn publish(
     earlier: Vec<PathBuf>,
     overwrite: bool,
 ) -> Result<LeftBehind> {
-    let mut replaced = writer::replaceable(folder, true, &lock)?;
+    let there = writer::replaceable(folder, true, &lock)?;
+    let mut replaced = Replaced::default();
     if overwrite {
+        replaced = there;
         replaced.files.extend(indexes.iter().map(|(_, json)| json.index_file.clone()));
     }
     // These are indexes that an earlier import without a dataset.json wrote.

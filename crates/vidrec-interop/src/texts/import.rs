@@ -1,7 +1,6 @@
 //! Imports lines of JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,7 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::limits;
 use vidrec_format::progress::ProgressFn;
+use vidrec_store::disk::regular_file::{Links, open_regular};
 
 /// A shard ends when its lines have this many bytes, because the writer keeps texts in memory until then.
 const SHARD_BYTES: u64 = 256 << 20;
@@ -102,19 +102,19 @@ struct Line {
 
 /// Calls `each` with every line that is not empty, and the object on it.
 fn for_each_line(file: &Path, each: &mut dyn FnMut(Line, Result<JsonObject>) -> Result<()>) -> Result<()> {
-    let failed = |what, e| Error::io(what, file, e);
-    let mut reader = BufReader::new(File::open(file).map_err(|e| failed("open the file", e))?);
+    let failed = |e| Error::io("read the file", file, e);
+    let mut reader = BufReader::new(open_regular(file, Links::Follow)?);
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
         let most = limits::MAX_CLIP_TEXT_BYTES + 1;
-        let read = reader.by_ref().take(most).read_until(b'\n', &mut line).map_err(|e| failed("read the file", e))?;
+        let read = reader.by_ref().take(most).read_until(b'\n', &mut line).map_err(failed)?;
         if read == 0 {
             break;
         }
         let is_cut = read as u64 == most && !line.ends_with(b"\n");
         if is_cut {
-            reader.skip_until(b'\n').map_err(|e| failed("read the file", e))?;
+            reader.skip_until(b'\n').map_err(failed)?;
         }
         let text = line.trim_ascii();
         if text.is_empty() {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use vidrec_format::error::{Error, Result};
 use vidrec_format::source_name;
+use vidrec_store::disk::regular_file::{Links, open_regular};
 
 const METADATA: [&str; 2] = ["metadata.csv", "metadata.jsonl"];
 
@@ -52,6 +53,6 @@ fn names_files(path: &Path) -> Result<bool> {
         return Ok(false);
     }
     let mut start = Vec::new();
-    fs::File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut start)).map_err(io)?;
+    open_regular(path, Links::Follow)?.take(64 << 10).read_to_end(&mut start).map_err(io)?;
     Ok(memchr::memmem::find(&start, b"file_name").is_some())
 }

@@ -22,9 +22,7 @@ use vidrec_format::dataset_json;
 use vidrec_format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
 use vidrec_format::error::ErrorKind;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::names;
 use vidrec_store::location::is_of_network;
-use vidrec_store::location::is_remote;
 use vidrec_store::storage::Storage;
 
 /// A finished data set that was packed from the same plan.
@@ -204,20 +202,13 @@ impl Existing {
     }
 }
 
-/// Reads the list of failures that the data set names. Data sets of earlier versions have a list that they do not
-/// name.
+/// Reads the list of failures that the data set names.
 fn read_failures(out: &Path, source: &Source, listed: Option<&FailuresJson>) -> Result<BTreeMap<u64, Failure>> {
-    if listed.is_none() && is_remote(out) {
-        return Ok(BTreeMap::new());
-    }
-    let path = out.join(listed.map_or(names::FAILURES, |listed| &*listed.file));
-    let bytes = match source.read(&path) {
-        Err(e) if e.is_missing() && listed.is_none() => return Ok(BTreeMap::new()),
-        bytes => bytes?,
-    };
-    let text = String::from_utf8(bytes)
+    let Some(listed) = listed else { return Ok(BTreeMap::new()) };
+    let path = out.join(&listed.file);
+    let text = String::from_utf8(source.read(&path)?)
         .map_err(|e| Error::usage("the list of failures is not UTF-8 text").file(&path).found(e))?;
-    if listed.is_some_and(|listed| listed.sha256 != hex(&Sha256::digest(&text))) {
+    if listed.sha256 != hex(&Sha256::digest(&text)) {
         return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
             .file(path)
             .help("pack everything again")

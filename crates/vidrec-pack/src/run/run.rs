@@ -15,7 +15,7 @@ use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_format::record_header;
 use vidrec_format::stop;
 use vidrec_store::disk::free_space::Watch;
-use vidrec_store::disk::publication::{self, FolderIntent, LeftBehind};
+use vidrec_store::disk::publication::{self, FolderIntent, LeftBehind, Replaced};
 use vidrec_store::disk::write_file;
 
 /// Bytes of records after which they are flushed to disk, even before the time is up.
@@ -245,10 +245,12 @@ impl<'a> PackRun<'a> {
         let failures = lines(&report.failures)?;
         if report.clips == 0 {
             let _lock = writer.discard();
+            Journal::remove(out)?;
             let name = describe_failures(report.failed, &failures).file;
+            let free = Replaced::default().check(out, std::iter::once(&name));
+            free.map_err(|e| e.without_hints(&[Hint::Overwrite]))?;
             write_file(&out.join(&name), failures.as_bytes())?;
             report.failures_file = Some(name.into());
-            Journal::remove(out)?;
             return Ok(report);
         }
         let mut failures_file = None;

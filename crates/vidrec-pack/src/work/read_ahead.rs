@@ -4,13 +4,13 @@
 //! not on how many videos the processors can decode. The bytes read are thrown away. Errors are ignored here,
 //! because the decoder that reads the file reports them.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use vidrec_format::allocation;
+use vidrec_store::disk::regular_file::{Links, open_regular};
 
 /// How many bytes are read at a time.
 const CHUNK: usize = 1 << 20;
@@ -94,7 +94,9 @@ impl SharedAhead {
     fn work(&self) {
         let Ok(mut buffer) = allocation::zeroed(CHUNK, "reading ahead") else { return };
         while let Some(index) = self.take() {
-            let Some(Ok(mut file)) = self.paths[index].as_ref().map(open) else { continue };
+            // Reading a named pipe would empty it.
+            let file = self.paths[index].as_ref().map(|path| open_regular(path, Links::Follow));
+            let Some(Ok(mut file)) = file else { continue };
             while let Ok(read @ 1..) = file.read(&mut buffer) {
                 if !self.count(index, read as u64) {
                     break;
@@ -137,14 +139,6 @@ impl SharedAhead {
     fn wait<'a>(&self, state: MutexGuard<'a, AheadState>) -> MutexGuard<'a, AheadState> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Opens a file if it is a regular one. Reading a named pipe would empty it.
-fn open(path: &PathBuf) -> std::io::Result<File> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(std::io::ErrorKind::InvalidInput.into());
-    }
-    File::open(path)
 }
 
 #[cfg(test)]

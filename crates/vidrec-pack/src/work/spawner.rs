@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
+use super::confine::start_deaf;
 #[cfg(unix)]
 use super::descriptors::FileSender;
 use vidrec_format::error::{Error, Result};
@@ -52,6 +53,7 @@ impl Spawner {
     pub fn start() -> Result<Self> {
         let (orders, waiting) = mpsc::channel::<(Vec<OsString>, Sender<_>)>();
         let work = move |waiting: Receiver<(Vec<OsString>, Sender<_>)>| {
+            start_deaf();
             for (command, answer) in waiting {
                 // The thread that asked is waiting for it.
                 let _ = answer.send(spawn(&command));
@@ -131,6 +133,15 @@ impl Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn no_signal_to_the_run_ends_a_process_that_starts() {
+        let command = ["sh", "-c", "kill -INT $$; kill -TERM $$; kill -HUP $$; echo alive"].map(OsString::from);
+        let (child, _requests) = Spawner::start().unwrap().run(&command).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert!(ended.status.success() && ended.stdout == b"alive\n", "{ended:?}");
+    }
 
     #[test]
     fn credentials_are_not_passed_on() {

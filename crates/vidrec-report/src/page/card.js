@@ -82,7 +82,7 @@ function card(clip, frame) {
   const node = el("article", { class: `card${flags.has(clip.key) ? " flagged" : ""}`, "data-key": clip.key },
     play.node,
     el("div", { class: "under" }, name,
-      el("span", { class: "meta", title: facts.join(" · ") }, manySets ? `${report.sets[clip.set].name} · ` : "", facts.join(" · ")),
+      el("span", { class: "meta", title: facts.join(" · ") }, manySets ? `${report.sets[clip.set].short} · ` : "", facts.join(" · ")),
       flagButton(clip, `Flag ${label}`)));
   if (!clip.absent) {
     play.node.addEventListener("click", (event) => {

@@ -13,12 +13,12 @@ function binName(bin, unit) {
 }
 
 function binText(bin, unit, all) {
-  const values = bin.clips.map((n, set) => `${manySets ? `${report.sets[set].name}: ` : ""}${count(n, "clip")}, ${share(n, all[set])}`);
+  const values = bin.clips.map((n, set) => `${manySets ? `${report.sets[set].short}: ` : ""}${count(n, "clip")}, ${share(n, all[set])}`);
   return `${binName(bin, unit)}: ${values.join("; ")}`;
 }
 
 function valueTable(distribution, all) {
-  const head = el("tr", {}, el("th", { scope: "col" }, "Value"), report.sets.map((set) => el("th", { scope: "col", class: "number" }, manySets ? set.name : "Clips")));
+  const head = el("tr", {}, el("th", { scope: "col" }, "Value"), report.sets.map((set) => el("th", { scope: "col", class: "number" }, manySets ? set.short : "Clips")));
   const rows = distribution.bins.map((bin) => el("tr", {}, el("td", {}, binName(bin, distribution.unit)),
     bin.clips.map((n, set) => el("td", { class: "number" }, `${whole.format(n)} (${share(n, all[set])})`))));
   const without = distribution.without.some((n) => n > 0)
@@ -110,5 +110,5 @@ function wordBars(distribution) {
 
 function legend() {
   if (!manySets) return null;
-  return el("ul", { class: "legend" }, report.sets.map((set, i) => el("li", {}, el("span", { class: `key s${i % 6}` }), set.name)));
+  return el("ul", { class: "legend" }, report.sets.map((set, i) => el("li", {}, el("span", { class: `key s${i % 6}` }), set.short)));
 }

@@ -30,6 +30,9 @@ let findingCount = 0;
 function begin(head) {
   report = head;
   manySets = report.sets.length > 1;
+  // Where there is little room, a data set is called by the last part of its path, unless another has the same.
+  const last = (set) => fileName(set.name.replace(/\/+$/, ""));
+  for (const set of report.sets) set.short = report.sets.some((other) => other !== set && last(other) === last(set)) ? set.name : last(set);
   const add = (kind, [set, number], text) => {
     const key = clipKey(set, number);
     if (!findingsOf.has(key)) findingsOf.set(key, []);

@@ -104,7 +104,7 @@ const detail = (() => {
       shown = null;
       stop();
       show({ clip: undefined });
-      document.querySelector(`section:not([hidden]) .card[data-key="${CSS.escape(key)}"] [role=slider]`)?.focus({ preventScroll: true });
+      document.querySelector(`main > section:not([hidden]) .card[data-key="${CSS.escape(key)}"] [role=slider]`)?.focus({ preventScroll: true });
     });
     dialog.addEventListener("click", (event) => {
       if (event.target === dialog) dialog.close();

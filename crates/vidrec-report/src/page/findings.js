@@ -3,7 +3,7 @@
 function finding(entry) {
   if (!entry.clips.length) {
     return el("div", { class: "finding" }, el("p", {}, entry.text),
-      el("ul", { class: "plain" }, entry.videos.map(([set, source]) => el("li", {}, manySets ? `${report.sets[set].name}: ` : "", source))),
+      el("ul", { class: "plain" }, entry.videos.map(([set, source]) => el("li", {}, manySets ? `${report.sets[set].short}: ` : "", unbroken(source)))),
       entry.count > entry.videos.length ? el("p", { class: "quiet" }, `and ${whole.format(entry.count - entry.videos.length)} more`) : null);
   }
   const members = entry.clips.map(catalog.foundClip);

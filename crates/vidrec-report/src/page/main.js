@@ -1,6 +1,6 @@
 // What is shown is in the address, behind the #: view, filters, order and clip.
 
-let views = ["overview", "clips", "findings"];
+let views = ["findings", "overview", "clips"];
 let state = {};
 
 function read() {

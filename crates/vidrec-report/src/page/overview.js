@@ -15,7 +15,10 @@ function tiles(set) {
     report.findings ? tile(whole.format(findingCount), report.checked.clips < set.clips ? `findings in ${count(report.checked.clips, "clip")}` : "findings") : null);
 }
 
-/// Rows of facts, a column for each data set; those that differ are bold.
+/// How the names of settings begin among the facts.
+const SETTING = "Setting: ";
+
+/// Rows of facts, a column for each data set; those that differ are bold. Settings that are equal are folded.
 function factRows() {
   const rows = [];
   const add = (name, of, always) => {
@@ -35,7 +38,7 @@ function factRows() {
   add("Draws of a video", (set) => (set.draws > 1 ? String(set.draws) : ""));
   const settings = new Set(report.sets.flatMap((set) => Object.keys(set.settings)));
   for (const name of settings) {
-    add(`Setting: ${name.replaceAll("_", " ")}`, (set) => {
+    add(SETTING + name.replaceAll("_", " "), (set) => {
       const value = set.settings[name];
       return value === undefined || value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
     });
@@ -52,14 +55,21 @@ function factRows() {
     });
   }
   add("Digest", (set) => set.digest, true);
-  return rows.map(([name, texts]) => el("tr", { class: new Set(texts).size > 1 && name !== "Digest" ? "differs" : null },
+  const differs = (texts) => new Set(texts).size > 1;
+  const row = ([name, texts]) => el("tr", { class: differs(texts) && name !== "Digest" ? "differs" : null },
     el("th", { scope: "row" }, name[0].toUpperCase() + name.slice(1)),
-    texts.map((text) => el("td", {}, name === "Digest" ? el("code", {}, text) : text || "–"))));
+    texts.map((text) => el("td", {}, name === "Digest" ? el("code", {}, text) : text || "–")));
+  const equal = manySets ? rows.filter(([name, texts]) => name.startsWith(SETTING) && !differs(texts)) : [];
+  const others = rows.filter((one) => !equal.includes(one)).map(row);
+  if (!equal.length) return others;
+  const folded = equal.map(([name, texts]) => row([name.slice(SETTING.length), texts.slice(0, 1)]));
+  return [...others, el("tr", {}, el("th", { scope: "row" }, "Equal settings"), el("td", { colspan: report.sets.length },
+    el("details", {}, el("summary", {}, count(equal.length, "setting")), el("table", {}, el("tbody", {}, folded)))))];
 }
 
 function facts() {
   const head = manySets ? el("thead", {}, el("tr", {}, el("td", {}),
-    report.sets.map((set, i) => el("th", { scope: "col" }, el("span", { class: `key s${i % 6}` }), set.name)))) : null;
+    report.sets.map((set, i) => el("th", { scope: "col" }, el("span", { class: `key s${i % 6}` }), unbroken(set.name))))) : null;
   return el("div", { class: "scroll" }, el("table", { class: "facts" }, head, el("tbody", {}, factRows())));
 }
 
@@ -82,7 +92,7 @@ function classes() {
     const visible = found.slice(0, limit);
     list.replaceChildren(...visible.map((row) => {
       const name = className(row);
-      const texts = row.clips.map((n, set) => `${manySets ? `${report.sets[set].name}: ` : ""}${count(n, "clip")}, ${share(n, all[set])}`);
+      const texts = row.clips.map((n, set) => `${manySets ? `${report.sets[set].short}: ` : ""}${count(n, "clip")}, ${share(n, all[set])}`);
       const button = el("button", { type: "button", class: "text", title: `Show clips of ${name}`, onclick: () => show({ view: "clips", class: name }) }, name);
       return barRow(button, row.clips, all, most, `${name}: ${texts.join("; ")}`);
     }));
@@ -101,12 +111,12 @@ function classes() {
 }
 
 function comparison(found) {
-  const name = report.sets[found.set].name, first = report.sets[0].name;
+  const name = report.sets[found.set].short, first = report.sets[0].short;
   const column = (title, sources) => el("div", {}, el("h3", {}, `${whole.format(sources.count)} ${title}`),
     sources.count ? el("ul", { tabindex: "0", role: "group", "aria-label": title },
-      sources.first.map((item) => el("li", {}, item.source || "(no source)", item.note ? el("span", {}, ` – ${item.note}`) : null)),
+      sources.first.map((item) => el("li", {}, unbroken(item.source || "(no source)"), item.note ? el("span", {}, ` – ${item.note}`) : null)),
       sources.count > sources.first.length ? el("li", { class: "quiet" }, `and ${whole.format(sources.count - sources.first.length)} more`) : null) : null);
-  return block(`${name} compared with ${first}`, `by source; ${whole.format(found.same)} are the same`,
+  return block(el("span", {}, unbroken(name), " compared with ", unbroken(first)), `by source; ${whole.format(found.same)} are the same`,
     el("div", { class: "changes" }, column("added", found.added), column("removed", found.removed), column("changed", found.changed)));
 }
 

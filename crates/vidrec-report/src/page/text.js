@@ -50,6 +50,9 @@ const share = (part, all) => (all ? `${((100 * part) / all).toFixed(part && part
 /// The last part of a path.
 const fileName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 
+/// A path that breaks only behind its slashes.
+const unbroken = (path) => path.split(/(?<=\/)/).map((part) => el("span", { class: "part" }, part));
+
 /// A value of a distribution without its unit, and with it. Years have neither a unit nor separated thousands.
 const plain = (value, unit) => (unit === "B" ? bytes(value) : unit === "year" ? String(value) : short(value));
 const withUnit = (value, unit) => plain(value, unit) + (unit === "s" ? " s" : unit === "/s" ? unit : "");

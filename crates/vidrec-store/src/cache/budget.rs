@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 
+use crate::disk::regular_file::{Links, read_regular};
 use crate::disk::shared_map::SharedMap;
 use crate::disk::whole_folder;
 use vidrec_format::error::Result;
@@ -47,8 +48,7 @@ impl Budget {
     /// Reads the bytes that are taken and the limit. It needs no permission to write the file. `None` if there is
     /// no such file.
     pub fn read(path: &Path) -> Option<(u64, Option<u64>)> {
-        let bytes = std::fs::symlink_metadata(path).ok().filter(|meta| meta.len() == LENGTH && meta.is_file());
-        let bytes = bytes.and_then(|_| std::fs::read(path).ok())?;
+        let bytes = read_regular(path, LENGTH, Links::Refuse).ok().filter(|bytes| bytes.len() as u64 == LENGTH)?;
         let word = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
         let is_ours = word(MAGIC)? == MAGIC_NUMBER;
         is_ours.then_some((word(TAKEN)?, Some(word(LIMIT)?).filter(|&limit| limit > 0)))

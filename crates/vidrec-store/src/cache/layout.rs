@@ -1,13 +1,14 @@
 //! The names in a cache's folder, and the identity of an object there.
 
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::cache::claims::PAGE_BYTES;
+use crate::disk::regular_file::{Links, read_regular};
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
 
@@ -73,11 +74,7 @@ impl Identity {
 
     /// Reads the identity of the object in a folder; `None` if there is none that this version of vidrec knows.
     pub fn read(object: &Path) -> Option<Self> {
-        let mut text = Vec::new();
-        let path = object.join(OBJECT_JSON);
-        // Reading a pipe would wait for a writer, so only a regular file is read.
-        fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
-        fs::File::open(path).ok()?.take(LONGEST).read_to_end(&mut text).ok()?;
+        let text = read_regular(&object.join(OBJECT_JSON), LONGEST, Links::Refuse).ok()?;
         let identity: Self = serde_json::from_slice(&text).ok()?;
         let is_known = identity.format == FORMAT && identity.page_bytes == PAGE_BYTES;
         let is_here = object.file_name().is_some_and(|name| *name == *identity.key());

@@ -13,6 +13,7 @@ use crate::cache::layout;
 use crate::cache::layout::{MAP, PAGES, REMOVAL, TRASH};
 use crate::cache::page_map::ABSENT;
 use crate::disk::claim_file::ClaimFile;
+use crate::disk::regular_file::{Links, read_regular};
 use crate::disk::sparse_file::SparseFile;
 use crate::disk::whole_folder;
 use vidrec_format::error::Result;
@@ -87,9 +88,7 @@ pub(super) fn counted(object: &Path) -> u64 {
 
 /// Bytes of the pages of an object in the wanted states, according to its map; 0 if the map cannot be read.
 pub(super) fn count(object: &Path, wanted: impl Fn(u8) -> bool) -> u64 {
-    let path = object.join(MAP);
-    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
-    let map = if is_file { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    let map = read_regular(&object.join(MAP), u64::MAX, Links::Refuse).unwrap_or_default();
     PAGE_BYTES * map.iter().filter(|&&state| wanted(state)).count() as u64
 }
 

@@ -8,8 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::folder;
 use super::folder_lock::{is_still_named, try_lock};
-use super::regular_file::open_with;
-use super::regular_file::{Links, open_if_there};
+use super::regular_file::{Links, open_if_there, open_with, refuse_others};
 use crate::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::file_name::StagedName;
@@ -90,6 +89,7 @@ impl Drop for Temporary {
 impl AtomicFile {
     pub fn create(path: &Path) -> Result<Self> {
         refuse_to_write(path)?;
+        refuse_others(path)?;
         let temporary = temporary_name(path)?;
         Ok(Self::with_file(create_locked(&temporary)?, temporary, path))
     }

@@ -72,7 +72,7 @@ impl FolderLock {
 
 /// Whether another process is writing a data set in `dir`. This takes the lock from no process.
 pub fn is_being_written(dir: &Path) -> bool {
-    let Ok(file) = OpenOptions::new().read(true).open(dir.join(NAME)) else { return false };
+    let Ok(file) = open_regular(&dir.join(NAME), Links::Refuse) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 

@@ -15,6 +15,7 @@ use std::time::Duration;
 use super::folder_lock::{is_still_named, try_lock};
 use super::large_map::LARGE_PAGE;
 use super::memory_folder::MemoryFolder;
+use super::regular_file::in_place;
 use super::shared_map::SharedMap;
 use super::system;
 use vidrec_format::allocation;
@@ -69,7 +70,7 @@ impl MemoryFile {
             let MemoryFolder { path: folder, notice } = MemoryFolder::find(dir)?;
             let path = folder.join(format!("{key}{SUFFIX}"));
             remove_unused(&folder, &path);
-            let file = match OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(&path) {
+            let file = match in_place(OpenOptions::new().read(true).write(true)).open(&path) {
                 Ok(file) => use_existing(file, &path, length, header)?,
                 Err(e) if e.kind() == ErrorKind::NotFound => make(&folder, &path, length, header)?,
                 Err(e) => return Err(Error::io("open the file", &path, e)),
@@ -228,7 +229,7 @@ fn remove_unused(folder: &Path, keep: &Path) {
         if path == keep || !is_ours || !is_file {
             continue;
         }
-        let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(&path);
+        let file = in_place(OpenOptions::new().read(true).write(true)).open(&path);
         let _ = file.and_then(|file| remove_if_unused(&file, &path));
     }
 }

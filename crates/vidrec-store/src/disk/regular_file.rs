@@ -74,6 +74,14 @@ pub fn refuse_link(folder: &Path) -> Result<()> {
     }
 }
 
+/// Refuses a name that leads to a folder, a pipe or a device, which a new file would replace.
+pub fn refuse_others(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(meta) if !meta.is_file() => Err(not_regular(path, meta.file_type())),
+        _ => Ok(()),
+    }
+}
+
 /// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
@@ -204,6 +212,8 @@ mod tests {
             assert_eq!(open_regular(&at("none"), links).unwrap_err().kind(), ErrorKind::Io);
         }
         assert_eq!(read_regular(&at("link"), 4, Links::Follow).unwrap(), b"0123");
+        assert!(["pipe", "zeros", "to-pipe", "."].iter().all(|name| refuse_others(&at(name)).is_err()));
+        assert!(["file", "link", "none"].iter().all(|name| refuse_others(&at(name)).is_ok()));
         let e = read_regular(&at("link"), 4, Links::Refuse).unwrap_err().to_string();
         assert!(e.contains("a symbolic link") && e.contains("remove it"), "{e}");
         let mut how = OpenOptions::new();

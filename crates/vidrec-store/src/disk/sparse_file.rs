@@ -9,7 +9,7 @@ use crate::disk::folder_lock::{is_still_named, share_within, try_lock};
 use crate::disk::hole;
 use crate::disk::map::MappedFile;
 use crate::disk::open_files::Held;
-use crate::disk::regular_file::{in_place, private};
+use crate::disk::regular_file::{Links, in_place, open_regular, private};
 use vidrec_format::error::{Error, Result};
 
 /// How long a process with the exclusive lock may need to remove the file.
@@ -113,7 +113,7 @@ impl SparseFile {
 /// Whether a process uses the file, as far as this process is allowed to know. It takes a lock for a moment, and
 /// changes nothing.
 pub(crate) fn is_in_use(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
+    let Ok(file) = open_regular(path, Links::Refuse) else { return false };
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 

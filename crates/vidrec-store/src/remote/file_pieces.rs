@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::bucket::Bucket;
 use super::pieces::{Pieces, Told};
+use crate::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, Result};
 
 /// A file as a source of pieces.
@@ -17,9 +18,8 @@ struct FilePieces {
 
 impl FilePieces {
     pub fn open(path: &Path) -> Result<Self> {
-        let io = |e| Error::io("open the file", path, e);
-        let file = File::open(path).map_err(io)?;
-        let bytes = file.metadata().map_err(io)?.len();
+        let file = open_regular(path, Links::Follow)?;
+        let bytes = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?.len();
         Ok(FilePieces { path: path.to_owned(), file, bytes })
     }
 }

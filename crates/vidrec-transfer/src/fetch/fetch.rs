@@ -9,7 +9,7 @@ use super::item::{Item, items};
 use super::options::FetchOptions;
 use super::report::FetchReport;
 use super::transfer::{Transfer, require_space};
-use crate::both_ways::{listing_of, to_continue};
+use crate::both_ways::{listing_of, may_continue, to_continue};
 use vidrec_dataset::edit;
 use vidrec_dataset::edit::{EditOptions, Selection};
 use vidrec_dataset::{Dataset, writer};
@@ -21,16 +21,19 @@ use vidrec_store::disk::map::MappedFile;
 use vidrec_store::disk::publication;
 use vidrec_store::disk::publication::{Replaced, Staged};
 use vidrec_store::disk::regular_file::{Links, read_if_there};
+use vidrec_store::disk::remove_temporaries;
+use vidrec_store::disk::whole_folder;
 use vidrec_store::location::{is_remote, refuse_to_write};
 use vidrec_store::remote::Remote;
 
 /// Makes a local copy of a remote data set in the folder `out`. `location` is in object storage or on a web server.
 ///
 /// The files of the copy are the same, byte for byte, and their digests are compared with `dataset.json`. The copy
-/// appears when it is complete. A fetch that was interrupted for any reason leaves its files on the disk, and the
-/// same call resumes there. It proves these files like all others. Files of an earlier copy are proven and kept, so
-/// with [`overwrite`](FetchOptions::overwrite) a fetch brings a copy up to date. An item of `progress` is a byte of
-/// the record files.
+/// appears when it is complete. A fetch that was interrupted, by whatever stopped this process, the network or the disk,
+/// leaves its files there, and the same call resumes with them. It proves these files like all others. A fetch that
+/// refuses what it gets leaves nothing. Files of an earlier copy are proven and kept, so with
+/// [`overwrite`](FetchOptions::overwrite) a fetch brings a copy up to date. An item of `progress` is a byte of the record
+/// files.
 ///
 /// With a [`selection`](FetchOptions::selection), this writes some of the clips, as
 /// [`subset`](vidrec_dataset::edit::subset) does, and reads no others. An item of `progress` is then a clip. Such a
@@ -70,7 +73,14 @@ pub fn fetch(
     refuse_to_write(out)?;
     match &options.selection {
         Some(selection) => fetch_clips(location, out, selection, options, progress),
-        None => fetch_all(location, out, options, progress),
+        None => {
+            let is_new = !out.exists();
+            let fetched = fetch_all(location, out, options, progress);
+            if is_new && fetched.is_err() {
+                whole_folder::remove_if_empty(out);
+            }
+            fetched
+        }
     }
 }
 
@@ -130,7 +140,14 @@ fn fetch_all(
     }
     replaced.check(out, missing.iter().map(|item| &item.name))?;
     transfer.check_space(&missing)?;
-    let files = transfer.run(&missing).map_err(|e| to_continue(e, "fetched"))?;
+    let files = match transfer.run(&missing) {
+        Err(e) if may_continue(&e) => return Err(to_continue(e, "fetched")),
+        Err(e) => {
+            remove_temporaries(out, |name| items.iter().any(|item| *item.name == *name))?;
+            return Err(e);
+        }
+        Ok(files) => files,
+    };
     let (all_bytes, kept_bytes) = (transfer.bytes, transfer.kept_bytes);
     let mut left_behind = Vec::new();
     if !(is_same && files.is_empty()) {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hyper::header::{
-    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HOST, HeaderMap, HeaderName,
-    IF_RANGE, RANGE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
+    HeaderMap, HeaderName, IF_RANGE, RANGE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
@@ -100,13 +100,15 @@ fn text(status: StatusCode, text: &str) -> Response<Content> {
 fn with(status: StatusCode, content: Content, kind: &'static str) -> Response<Content> {
     let mut answer = Response::new(content);
     *answer.status_mut() = status;
-    let same_origin = HeaderName::from_static("cross-origin-resource-policy");
     let rules = [
         (CONTENT_TYPE, kind),
         (CACHE_CONTROL, "no-store"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),
-        (same_origin, "same-origin"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];
     answer.headers_mut().extend(rules.map(|(name, value)| (name, header(value))));
     answer

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::task::{Context, Poll};
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
@@ -23,12 +24,19 @@ pub struct Content {
     others: Option<Receiver<Result<Vec<u8>, Error>>>,
     /// The bytes that were not sent yet.
     left: u64,
+    /// What is shared until the answer is sent, or given up.
+    _shared: Option<Arc<AtomicU64>>,
 }
 
 impl Content {
     pub fn of(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        Content { left: bytes.len() as u64, first: Some(bytes), others: None }
+        Content { left: bytes.len() as u64, first: Some(bytes), ..Content::default() }
+    }
+
+    /// Shares something until the answer is sent, or given up.
+    pub fn shares(self, shared: Arc<AtomicU64>) -> Self {
+        Content { _shared: Some(shared), ..self }
     }
 
     /// A part of a file. The first piece is read before this returns, so that an error becomes one of the request.
@@ -40,7 +48,7 @@ impl Content {
         let read = spawn_blocking(move || reader.read(first)).await;
         let first = read.map_err(|_| Error::internal("a read of a file has panicked"))??;
         let others = (!others.is_empty()).then(|| pieces(file, others));
-        Ok(Content { first: Some(first.into()), others, left })
+        Ok(Content { first: Some(first.into()), others, left, _shared: None })
     }
 }
 

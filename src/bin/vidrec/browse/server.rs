@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -20,11 +21,13 @@ use super::files::Files;
 use crate::outcome::Failure;
 
 /// Connections that are served at a time; a browser uses six. Others wait.
-const CONNECTIONS: usize = 64;
+const CONNECTIONS: usize = 128;
 /// Threads that read files.
 const READERS: usize = 16;
 /// How long a request may take to arrive, and a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The same while fewer than half of the places are free.
+const IMPATIENCE: Duration = Duration::from_secs(1);
 /// How often to see whether to stop.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -63,8 +66,9 @@ async fn accept(site: Arc<Site>, port: u16, stop: &AtomicBool) -> Result<(), Fai
             (stream, place) = next => match stream {
                 Ok((stream, _)) => {
                     let site = site.clone();
+                    let free = free.clone();
                     tokio::spawn(async move {
-                        serve_one(stream, site).await;
+                        serve_one(stream, site, &free).await;
                         drop(place);
                     });
                 }
@@ -76,15 +80,33 @@ async fn accept(site: Arc<Site>, port: u16, stop: &AtomicBool) -> Result<(), Fai
     Ok(())
 }
 
-async fn serve_one(stream: TcpStream, site: Arc<Site>) {
+/// Serves one connection until it ends. If few places are `free`, it ends once it has asked for nothing for a second.
+async fn serve_one(stream: TcpStream, site: Arc<Site>, free: &Semaphore) {
     // Small answers are not to wait for more; without it, only speed is lost.
     let _ = stream.set_nodelay(true);
+    // The number of requests. Each answer that is not sent yet shares it.
+    let requests = Arc::new(AtomicU64::new(0));
+    let counted = requests.clone();
     let service = service_fn(move |request| {
-        let site = site.clone();
-        async move { Ok::<_, Infallible>(answer(site, request).await) }
+        counted.fetch_add(1, Ordering::Relaxed);
+        let (site, unsent) = (site.clone(), counted.clone());
+        async move { Ok::<_, Infallible>(answer(site, request).await.map(|content| content.shares(unsent))) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(16 << 10);
-    // A browser that leaves in the middle of an answer is nobody's error, and it has been told of others.
-    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
+    loop {
+        let before = requests.load(Ordering::Relaxed);
+        tokio::select! {
+            // A browser that leaves in the middle of an answer is nobody's error, and it has been told of others.
+            _ = connection.as_mut() => return,
+            () = sleep(IMPATIENCE) => {
+                // This function and the service share it, too.
+                let asks = Arc::strong_count(&requests) > 2 || requests.load(Ordering::Relaxed) > before;
+                if !asks && free.available_permits() < CONNECTIONS / 2 {
+                    return;
+                }
+            }
+        }
+    }
 }

@@ -13,6 +13,7 @@ use super::pattern::Pattern;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_format::track::schema::TrackType;
+use vidrec_store::disk::regular_file::{Links, open_regular};
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -89,7 +90,7 @@ impl Info {
             return Err(Error::limit("the file is too long").file(&path).expected(MAX_BYTES).found(meta.len()));
         }
         let mut bytes = Vec::new();
-        fs::File::open(&path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).map_err(io)?;
+        open_regular(&path, Links::Follow)?.take(MAX_BYTES).read_to_end(&mut bytes).map_err(io)?;
         if memchr::memmem::find(&bytes, b"codebase_version").is_none() {
             return Ok(None);
         }

@@ -1,16 +1,19 @@
 //! Files of version 2 with a JSON object on each line.
 
-use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
+use vidrec_store::disk::regular_file::{Links, open_regular};
 
 /// Reads the objects of all lines.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
-    let text = fs::read_to_string(path).map_err(|e| Error::io("read the data set", path, e))?;
+    let mut text = String::new();
+    let read = open_regular(path, Links::Follow)?.read_to_string(&mut text);
+    read.map_err(|e| Error::io("read the data set", path, e))?;
     let mut objects = Vec::new();
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         if objects.len() as u64 == limits::MAX_ORDINALS {

@@ -35,6 +35,15 @@ mod calls {
     }
 }
 
+/// Lets no signal that is meant for the run reach the processes that this thread starts, from their first moment on.
+#[cfg(target_os = "linux")]
+pub(super) fn start_deaf() {
+    system::block(&signals::OF_THE_RUN);
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn start_deaf() {}
+
 /// Confines this process, which must have only one thread. If it cannot be confined, the error says why.
 #[cfg(target_os = "linux")]
 pub(crate) fn confine() -> Result<(), String> {

@@ -14,6 +14,20 @@ pub(super) fn ignore(signals: &[i32]) {
     }
 }
 
+/// Blocks these signals in this thread, and in the processes that it starts.
+pub(super) fn block(signals: &[i32]) {
+    let mut set = std::mem::MaybeUninit::uninit();
+    // SAFETY: the first call initializes the set. The others read it, refuse a number that is no signal, and keep no
+    // pointer.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for &signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
+    }
+}
+
 /// Closes all files except standard input, output and error.
 ///
 /// A process inherits files that were not meant for it if some library of its parent failed to mark them.
