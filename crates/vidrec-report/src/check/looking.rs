@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::clocks;
 use super::finding::FindingKind;
 use super::glance::{Detail, Glance, Glances};
 use super::hash::Cosines;
@@ -18,6 +19,8 @@ use vidrec_store::location::is_of_network;
 pub(crate) struct Seen {
     pub(super) found: Vec<Found>,
     pub(super) print: Option<Print>,
+    /// The episode of a clip of a camera.
+    pub(super) episode: Option<String>,
     /// The number of decoded frames.
     pub frames: u64,
 }
@@ -28,6 +31,7 @@ pub(crate) struct Wanted {
     pub frames: bool,
     pub prints: bool,
     pub faults: bool,
+    pub clocks: bool,
 }
 
 impl Wanted {
@@ -36,6 +40,7 @@ impl Wanted {
             frames: options.kinds.iter().any(|kind| kind.needs_frames()),
             prints: options.kinds.iter().any(|kind| kind.is_of_pairs()),
             faults: options.wants(FindingKind::Substituted),
+            clocks: options.wants(FindingKind::Clock),
         }
     }
 }
@@ -72,8 +77,10 @@ impl Eyes {
 
     fn look_at(&mut self, clip: &Clip<'_>, wanted: Wanted, seen: &mut Seen) -> Result<()> {
         clip.source()?;
-        if wanted.faults {
-            seen.found.extend(known_faults(&clip.attributes()?));
+        if wanted.faults || wanted.clocks {
+            let attributes = clip.attributes()?;
+            seen.found.extend(known_faults(&attributes));
+            seen.episode = clocks::episode(&attributes);
         }
         if !wanted.frames {
             return Ok(());
