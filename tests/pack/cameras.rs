@@ -182,10 +182,10 @@ fn of_manifests_with_segments() {
     let late = "setpts=PTS+0.4/TB";
     let from = robot.video("wrist");
     let args = ["-i", from.to_str().unwrap(), "-vf", late, "-r", "30", "-c:v", "mjpeg", "-q:v", "2"];
-    ffmpeg_videos::make_in(robot.path("robot").as_path(), &args, "late.mkv").unwrap();
+    ffmpeg_videos::make_in(robot.path("robot").as_path(), &args, "late.mp4").unwrap();
     let late = |e: usize, camera: usize| match camera {
         0 => row(e, camera),
-        _ => json!({"path": "robot/late.mkv", "start": seconds(before(e) + 12), "end": seconds(before(e + 1) + 12)}),
+        _ => json!({"path": "robot/late.mp4", "start": seconds(before(e) + 12), "end": seconds(before(e + 1) + 12)}),
     };
     pack(&robot, late, &[]);
     refused(&robot, "set", "the first frames at 0.000 s and at 0.400 s");

@@ -466,9 +466,9 @@ fn deep(episode: usize, t: u32) -> Vec<u16> {
     (0..15).map(|i| (9000 * episode as u32 + 100 * t + 7 * i) as u16).collect()
 }
 
-/// Exports a data set and packs it again: it has the same depth, which LeRobot reads as pictures.
+/// Exports a data set and packs it again: it has the same depth, which LeRobot reads as pictures, or that in millimeters.
 #[track_caller]
-fn out_and_in(robot: &Robot, set: &Dataset) {
+fn out_and_in(robot: &Robot, set: &Dataset, millimeters: Option<fn(u16) -> u16>) {
     let name = "observation.images.wrist";
     let _ = fs::remove_dir_all(robot.path("out"));
     let options = LeRobotOptions { fps: Some("30".parse().unwrap()), ..LeRobotOptions::default() };
@@ -476,16 +476,20 @@ fn out_and_in(robot: &Robot, set: &Dataset) {
     let json: Value = serde_json::from_slice(&fs::read(robot.path("out/meta/info.json")).unwrap()).unwrap();
     let feature = &json["features"][name];
     assert_eq!((&feature["dtype"], &feature["info"]["is_depth_map"]), (&json!("image"), &json!(true)));
+    assert_eq!(feature["info"].get("depth_unit"), millimeters.map(|_| json!("mm")).as_ref());
     let run = robot.vidrec(&["pack", "out", "-o", "in-again", "--all", "--if-exists", "replace"]);
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
     let again = Dataset::open(robot.path("in-again")).unwrap();
     assert_eq!(again.len(), set.len());
     for (before, after) in set.clips().map(Result::unwrap).zip(again.clips().map(Result::unwrap)) {
         let [before_track, after_track] = [&before, &after].map(|clip| clip.track(name).unwrap().unwrap());
-        assert!(before_track.numbers::<u16>().unwrap() == after_track.numbers::<u16>().unwrap());
+        let expected = before_track.numbers::<u16>().unwrap();
+        let expected: Vec<u16> = expected.iter().map(|&n| millimeters.map_or(n, |of| of(n))).collect();
+        assert!(expected == *after_track.numbers::<u16>().unwrap());
         assert_eq!(before_track.schema(), after_track.schema());
         let depth = |clip: &Clip<'_>| clip.attributes().unwrap().get::<Value>("depth").unwrap();
-        assert_eq!(depth(&before), depth(&after));
+        let expected = millimeters.map(|_| json!({ name: {"unit": "mm"} }));
+        assert_eq!(expected.or(depth(&before)), depth(&after));
     }
 }
 
@@ -517,7 +521,7 @@ fn depth_in_parquet_is_a_track_of_the_chosen_frames() {
             let expected: Vec<u16> = (0..clip.frame_count()).flat_map(|t| deep(episode, frame(t))).collect();
             assert_eq!(&track.numbers::<u16>().unwrap()[..], &expected[..], "{arguments:?}, episode {episode}");
         }
-        out_and_in(&robot, &set);
+        out_and_in(&robot, &set, None);
     }
     json["features"]["observation.images.wrist"]["shape"] = json!([5, 3, 1]);
     fs::write(&info, json.to_string()).unwrap();
@@ -570,7 +574,8 @@ fn depth_in_videos_is_a_track_of_the_chosen_frames() {
             assert_eq!(depth, json!({ "observation.images.wrist": meaning }));
         }
         if !arguments.contains(&"loop") {
-            out_and_in(&robot, &set);
+            // From 0.25 to 10 m in even steps.
+            out_and_in(&robot, &set, Some(|n| (250.0 + f64::from(n) / 4095.0 * 9750.0).round() as u16));
         }
     }
     json["features"]["observation.images.wrist"]["shape"] = json!([48, 32, 1]);
