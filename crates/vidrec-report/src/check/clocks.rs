@@ -2,24 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::finding::{Finding, FindingKind};
 use super::looking::stops;
 use super::naming::found_clip;
 use vidrec_dataset::{Dataset, different_clocks};
 use vidrec_format::error::Result;
-use vidrec_format::json_object::JsonObject;
-
-/// Returns the episode of a clip of a camera, by the attributes that `Cameras` of a loader reads.
-pub(super) fn episode(attributes: &JsonObject) -> Option<String> {
-    attributes.0.get("camera")?.as_str()?;
-    match attributes.0.get("episode")? {
-        Value::String(episode) => Some(format!("{episode:?}")),
-        Value::Number(episode) => Some(episode.to_string()),
-        _ => None,
-    }
-}
 
 /// Returns a finding for each data set with clips that are not known to share a clock with the first clip of their episode.
 /// Damage is found elsewhere.

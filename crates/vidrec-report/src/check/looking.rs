@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::clocks;
+use serde_json::Value;
+
 use super::finding::FindingKind;
 use super::glance::{Detail, Glance, Glances};
 use super::hash::Cosines;
@@ -12,6 +13,7 @@ use super::measures::{Measures, Print};
 use super::options::CheckOptions;
 use vidrec_dataset::{Clip, Dataset};
 use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_format::json_object::JsonObject;
 use vidrec_store::location::is_of_network;
 
 /// The result of looking at a clip.
@@ -80,7 +82,7 @@ impl Eyes {
         if wanted.faults || wanted.clocks {
             let attributes = clip.attributes()?;
             seen.found.extend(known_faults(&attributes));
-            seen.episode = clocks::episode(&attributes);
+            seen.episode = episode(&attributes);
         }
         if !wanted.frames {
             return Ok(());
@@ -119,6 +121,16 @@ impl Eyes {
         }
         self.spare = measures.take(t, glance);
         Ok(())
+    }
+}
+
+/// Returns the episode of a clip of a camera, by the attributes that `Cameras` of a loader reads.
+fn episode(attributes: &JsonObject) -> Option<String> {
+    attributes.0.get("camera")?.as_str()?;
+    match attributes.0.get("episode")? {
+        Value::String(episode) => Some(format!("{episode:?}")),
+        Value::Number(episode) => Some(episode.to_string()),
+        _ => None,
     }
 }
 
