@@ -148,6 +148,17 @@ fn clocks_that_do_not_begin_together_are_found_and_mended() {
             );
         }
     }
+    // Somebody says that the clocks are one. Then the cameras begin at other moments.
+    let rows: String = (0..old.len()).map(|clip| format!("{clip},timecode\n")).collect();
+    fs::write(robot.path("said.csv"), format!("clip,clock\n{rows}")).unwrap();
+    done(&robot.vidrec(&["relabel", "old", "said.csv", "-o", "said"]));
+    done(&robot.vidrec(&["check", "said", "--only", "clock"]));
+    let run = robot.vidrec(&["export", "lerobot", "said", "-o", "out"]);
+    assert!(
+        run.status.code() == Some(1) && said(&run).contains("pack the same frames of each camera"),
+        "{}",
+        said(&run)
+    );
     let run = robot.vidrec(&["relabel", "old", "-o", "no", "--clock", "gripper"]);
     assert!(run.status.code() == Some(1) && said(&run).contains("no times of track \"gripper\""), "{}", said(&run));
 }

@@ -472,7 +472,8 @@ fn out_and_in(robot: &Robot, set: &Dataset, millimeters: Option<fn(u16) -> u16>)
     let name = "observation.images.wrist";
     let _ = fs::remove_dir_all(robot.path("out"));
     let options = LeRobotOptions { fps: Some("30".parse().unwrap()), ..LeRobotOptions::default() };
-    export(set, &robot.path("out"), &options, &mut no_progress).unwrap();
+    let report = export(set, &robot.path("out"), &options, &mut no_progress).unwrap();
+    assert_eq!(report.notes.iter().any(|note| note.contains("unit of track")), millimeters.is_none());
     let json: Value = serde_json::from_slice(&fs::read(robot.path("out/meta/info.json")).unwrap()).unwrap();
     let feature = &json["features"][name];
     assert_eq!((&feature["dtype"], &feature["info"]["is_depth_map"]), (&json!("image"), &json!(true)));

@@ -15,7 +15,7 @@ const ONE_MOMENT: f64 = 1e-3;
 /// Returns why two clips of an episode cannot be paired by time, or `None` if they have one clock.
 ///
 /// They do if they begin together: their first frames are at most half of the time from one frame to the next apart. If
-/// they do not, they still do if their attribute [`CLOCK`] is the same, if a track has the same values at the same times in
+/// they do not, they still do if their attribute `clock` is the same, if a track has the same values at the same times in
 /// both, or if both are segments from the same `start` on. Frames without times have no clock that a video could have.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use vidrec_dataset::{Clip, Dataset, begin_together};
+use vidrec_dataset::{Clip, Dataset, begin_together, different_clocks};
 use vidrec_format::error::{Error, Hint, Result};
 
 /// The camera of clips that name none.
@@ -105,10 +105,13 @@ fn complete(dataset: &Dataset, cameras: &[String], episode: &BTreeMap<String, u6
     for &ordinal in &clips[1..] {
         let other = dataset.clip(ordinal)?;
         if !begin_together(&first, &other)? {
-            let e = Error::usage("the cameras of an episode do not begin together, which LeRobot requires")
-                .in_clip(ordinal);
+            let e = Error::usage("the cameras of an episode do not begin together, which LeRobot requires");
             let [begin, found] = [first.seconds(0)?, other.seconds(0)?].map(|s| format!("a first frame at {s:.3} s"));
-            return Err(e.expected(begin).found(found).hint(Hint::Clock));
+            let e = e.in_clip(ordinal).expected(begin).found(found);
+            return Err(match different_clocks(&first, &other)? {
+                Some(_) => e.hint(Hint::Clock),
+                None => e.help("pack the same frames of each camera, such as all of them"),
+            });
         }
     }
     Ok(clips)
