@@ -140,9 +140,9 @@ pub mod check {
 /// rearranges their tiles.
 pub mod edit {
     pub use vidrec_dataset::edit::{
-        Change, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling, RetileReport, Retiling,
-        SelectedClips, Selection, SplitBy, SplitPart, WholeSize, append, merge, relabel, reshard, retile, split,
-        split_clips, subset, subset_clips,
+        Change, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling, RetileReport,
+        Retiling, SelectedClips, Selection, SplitBy, SplitPart, WholeSize, append, merge, relabel, reshard, retile,
+        split, split_clips, subset, subset_clips,
     };
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use vidrec::edit::{self, Change, EditOptions, EditReport, Key, Relabeling, Retiling, Selection, SplitBy};
+use vidrec::edit::{self, Change, ClockStart, EditOptions, EditReport, Key, Relabeling, Retiling, Selection, SplitBy};
 use vidrec::{ProgressFn, Sharding};
 
 use crate::dataset::Dataset;
@@ -155,10 +155,12 @@ pub fn relabel(
     out: PathBuf,
     changes: Vec<Changed>,
     renamed_classes: Vec<(String, String)>,
+    clock: Option<&str>,
     how: How,
     progress: Shows<'_>,
 ) -> PyResult<String> {
     let changes = changes.into_iter().map(change).collect::<PyResult<_>>()?;
-    let (set, relabeling) = (set.get().clone(), Relabeling { changes, renamed_classes });
+    let (set, relabeling) =
+        (set.get().clone(), Relabeling { changes, renamed_classes, clock: clock.map(ClockStart::from) });
     write(py, out, how, &progress, |out, options, tell| edit::relabel(&set, &relabeling, out, options, tell))
 }

@@ -185,6 +185,7 @@ def relabel(
     out: _Path,
     changes: Sequence[Tuple[Optional[int], str, Optional[str], str]],
     renamed_classes: Sequence[Tuple[str, str]],
+    clock: Optional[str],
     how: Dict[str, Any],
     progress: _Shows,
 ) -> str: ...

@@ -246,7 +246,7 @@ class SmartResize(_Cropped):
         self._whole("max_pixels", 1, U64)
         self._whole("min_pixels", 1, U64)
         if self.min_pixels > self.max_pixels:
-            self._refuse("min_pixels", "at most max_pixels")
+            self._refuse("max_pixels", f"at least min_pixels, which is {self.min_pixels:,}")
         self._whole("total_pixels", 1, U64, optional=True)
         self._check_gap()
 

@@ -353,6 +353,7 @@ def relabel(
     labels: Optional[Mapping[Union[int, str], Union[int, str]]] = None,
     attributes: Optional[Mapping[Union[int, str], Mapping[str, Any]]] = None,
     rename_classes: Optional[Mapping[str, str]] = None,
+    clock: Optional[str] = None,
     shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
@@ -363,7 +364,7 @@ def relabel(
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
 ) -> EditReport:
-    """Write a data set with other labels, class names or attributes. Pictures do not change.
+    """Write a data set with other labels, class names, attributes or clocks. Pictures do not change.
 
     Parameters
     ----------
@@ -378,6 +379,9 @@ def relabel(
         Attributes to add or replace, by clip; the others stay.
     rename_classes : mapping, optional
         New names by old names; labels stay.
+    clock : str, optional
+        The name of a track, at whose first value the clock of each clip begins, or ``"first-frame"``: the times of frames
+        and tracks count from there. :class:`vidrec.Cameras` pairs the frames of an episode by these times.
     shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
@@ -403,7 +407,7 @@ def relabel(
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
     how = _how(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
-        return _report(_vidrec.relabel(data, output, changes, renamed, how, show))
+        return _report(_vidrec.relabel(data, output, changes, renamed, clock, how, show))
 
 
 def _how(

@@ -52,6 +52,7 @@ FindingKind = Literal[
     "leak",
     "label-conflict",
     "corrupt",
+    "clock",
     "substituted",
     "failed",
 ]

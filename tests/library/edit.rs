@@ -390,6 +390,7 @@ fn relabeling_without_new_numbers_shares_the_record_files() {
     let relabeling = Relabeling {
         changes: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
         renamed_classes: vec![("run".into(), "sprint".into())],
+        clock: None,
     };
     let report = edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut no_progress).unwrap();
     assert!(report.notes.iter().any(|n| n.contains("hard links")), "{:?}", report.notes);

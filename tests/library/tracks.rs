@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use proptest::prelude::*;
-use vidrec::edit::{self, EditOptions, RatioSplit, Relabeling, Selection, SplitBy};
+use vidrec::edit::{self, ClockStart, EditOptions, RatioSplit, Relabeling, Selection, SplitBy};
 use vidrec::{
     ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, Sharding, SoundCoding, Track, TrackCoding, TrackTimes,
-    TrackTiming, TrackType, TrackValues, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
+    TrackTiming, TrackType, TrackValues, TrackView, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
 };
 
 use crate::common::jpeg;
@@ -262,6 +262,50 @@ fn every_edit_carries_tracks() {
         .filter(|e| !e.as_ref().unwrap().file_name().to_str().unwrap().starts_with('.'))
         .count();
     assert_eq!(files, 1 + listed.shards.iter().map(|s| 2 + usize::from(s.track_file.is_some())).sum::<usize>());
+}
+
+/// Times of every kind of track move with those of the frames, and the values stay.
+#[test]
+fn a_clock_begins_later_for_frames_and_for_tracks() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, tracks: &[Track]| {
+        let mut writer = writer(&dir.path().join(name));
+        let jpegs = frames(2, 0);
+        let data: Vec<_> = (4..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
+        let info = ClipInfo { width: 16, height: 16, time_base: (1, 3), ..ClipInfo::default() };
+        writer.append_with_tracks(&info, &data, tracks).unwrap();
+        writer.finish().unwrap();
+        Dataset::open(dir.path().join(name)).unwrap()
+    };
+    let relabel = |set: &Dataset, clock: ClockStart| {
+        let relabeling = Relabeling { clock: Some(clock), ..Relabeling::default() };
+        let out = tempfile::tempdir_in(dir.path()).unwrap().keep().join("out");
+        edit::relabel(set, &relabeling, &out, &EditOptions::default(), &mut no_progress).map(|_| proven(&out))
+    };
+    let set = write("set", &[sound(&wave()), speech(), caption(&["x", "y"]), state(&[5.0, 6.0, 7.0, 8.0], 2), depth()]);
+    let late = relabel(&set, ClockStart::FirstFrame).unwrap();
+    let (before, after) = (set.clip(0).unwrap(), late.clip(0).unwrap());
+    assert_eq!([0, 1].map(|t| after.frame(t).unwrap().pts()), [0, 1]);
+    for before in &before.tracks().unwrap().all().unwrap() {
+        let after = after.track(before.name()).unwrap().unwrap();
+        assert_eq!((before.schema(), before.number_bytes()), (after.schema(), after.number_bytes()));
+        let earlier = |track: &TrackView<'_>, ns: i64| -> Vec<i64> {
+            let starts = (0..track.len().min(9)).map(|i| track.time_ns(i).unwrap() - ns);
+            starts.chain(track.ends_ns().unwrap_or_default().iter().map(|end| end - ns)).collect()
+        };
+        // The frames themselves are at thirds of a second.
+        let mut both = earlier(before, 1_333_333_333).into_iter().zip(earlier(&after, 0));
+        assert!(both.all(|(before, after)| (before - after).abs() <= 1), "{}", after.name());
+    }
+    // Already there, to the nearest frame.
+    let same = relabel(&late, ClockStart::from("first-frame")).unwrap();
+    assert_eq!(said(&same), said(&late));
+    assert_eq!(said(&relabel(&late, ClockStart::from("caption")).unwrap())[0].1.len(), 5);
+    let e = relabel(&late, ClockStart::from("state")).unwrap_err().to_string();
+    assert!(e.contains("no times of track \"state\""), "{e}");
+    let times = TrackTimes::Times(vec![i64::MIN, 0]);
+    let far = write("far", &[Track { times, ..depth() }]);
+    assert!(relabel(&far, ClockStart::FirstFrame).unwrap_err().to_string().contains("64 bits"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
@@ -16,11 +16,17 @@ use crate::common::{jpeg, options};
 type Given = (u32, &'static str, u32, u32);
 
 fn set(clips: &[Given]) -> (TempDir, PathBuf) {
+    set_with(clips, json!({}))
+}
+
+/// With more attributes for each clip.
+fn set_with(clips: &[Given], more: Value) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("set");
     let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
     for (i, &(episode, camera, frames, rate)) in (0..).zip(clips) {
-        let attributes = JsonObject::of(json!({"episode": episode, "camera": camera})).unwrap();
+        let mut attributes = JsonObject::of(json!({"episode": episode, "camera": camera})).unwrap();
+        attributes.0.extend(more.as_object().unwrap().clone());
         let (label, time_base) = (Some(episode), (1, rate));
         let info = ClipInfo { attributes, label, width: 24, height: 16, time_base, ..ClipInfo::default() };
         let jpegs: Vec<_> = (0..frames).map(|t| jpeg((24, 16), i * 100 + t)).collect();
@@ -139,5 +145,6 @@ fn what_does_not_go_together_is_refused_by_name() {
     let e = refused(&[(1, "a", 12, 10), (1, "b", 3, 10)], two());
     assert!(e.contains("no frame at the time of another") && e.contains("clip 1"), "{e}");
     assert!(refused(&[(1, "a", 3, 10)], with(&["a", "a"])).contains("given twice"));
-    assert!(refused(&[(1, "c", 3, 10)], two()).contains("no batch"));
+    let e = refused(&[(1, "c", 3, 10)], two());
+    assert!(e.contains("no clip is of these cameras") && e.contains("attribute \"camera\": a, b"), "{e}");
 }

@@ -184,8 +184,9 @@ fn tracks_of_a_clip_without_frames_count_from_zero() {
     assert_eq!(said.times[0], [(0.0, 1.0), (5.0, 6.0)]);
 }
 
+/// Clips without a camera, beside those of a robot. Nothing has to be said of them, and no camera may be missing from an episode.
 #[test]
-fn a_text_lacks_every_camera() {
+fn a_text_lacks_every_camera_and_a_picture_all_but_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("robot");
     let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
@@ -196,17 +197,43 @@ fn a_text_lacks_every_camera() {
         writer.append(&info, &[FrameData { jpeg: &picture, pts: 0, source_index: None }; 3]).unwrap();
     }
     writer.finish().unwrap();
-    let words = texts(3);
-    let named = [("robot", Dataset::open(&dir).unwrap(), 0.5), ("texts", open(&words), 0.5)];
-    let mix = Mix::new(named, MixOptions { samples_per_epoch: Some(4), window: 2, ..MixOptions::default() }).unwrap();
+    let (words, pictures) = (texts(3), packed(&[1; 5], (16, 24), &[], 0));
+    let named = [
+        ("robot", Dataset::open(&dir).unwrap(), 0.5),
+        ("texts", open(&words), 0.25),
+        ("pictures", open(&pictures), 0.25),
+    ];
+    let own = OwnOptions { frames: Some(Frames::uniform(1)), ..OwnOptions::default() };
+    let own = [("pictures".to_owned(), own)].into();
+    let mix = MixOptions { samples_per_epoch: Some(8), window: 4, own, ..MixOptions::default() };
+    let mix = Mix::new(named, mix).unwrap();
     let cameras = Some(Cameras::new(["front", "wrist"]));
-    let options = LoaderOptions { cameras, frames: Frames::uniform(2), ..options(4, (8, 8)) };
-    let batch = Loader::mix(&mix, options).unwrap().batch(0, 0).unwrap();
-    assert_eq!(batch.shape()[..2], [8, 2]);
-    for i in 0..4 {
-        let is_robot = batch.source_ids[i] == 0;
-        assert_eq!(batch.camera_mask[2 * i..2 * i + 2], [is_robot; 2]);
-        assert_eq!(batch.frame_mask[2 * i..2 * i + 2], [is_robot; 2]);
-        assert_eq!(batch.clips[i] >= 2, !is_robot);
+    let options = LoaderOptions { cameras, frames: Frames::uniform(2), ..options(8, (8, 8)) };
+    let batch = Loader::mix(&mix, options.clone()).unwrap().batch(0, 0).unwrap();
+    assert_eq!(batch.shape()[..2], [16, 2]);
+    let each = batch.u8().unwrap().len() / 32;
+    for i in 0..8 {
+        let source = batch.source_ids[i] as usize;
+        assert_eq!(batch.camera_mask[2 * i..2 * i + 2], [[true; 2], [false; 2], [true, false]][source]);
+        assert_eq!(batch.frame_mask[2 * i..2 * i + 2], [[true; 2], [false; 2], [true, false]][source]);
+        assert!([0..2, 2..5, 5..10][source].contains(&batch.clips[i]));
+        let is_black =
+            |camera: usize| batch.u8().unwrap()[(4 * i + 2 * camera) * each..][..each].iter().all(|&n| n == 0);
+        assert_eq!([is_black(0), is_black(1)], [[false; 2], [true; 2], [false, true]][source]);
     }
+    assert_eq!([0, 1, 2].map(|source| batch.source_ids.iter().filter(|&&id| id == source).count()), [4, 2, 2]);
+    // Where no clip is of the cameras, they are probably called otherwise.
+    let named = [("a", open(&pictures), 0.5), ("b", open(&words), 0.5)];
+    let mix = Mix::new(named, MixOptions::default()).unwrap();
+    let e = Loader::mix(&mix, options.clone()).unwrap_err().to_string();
+    assert!(e.contains("no clip is of these cameras"), "{e}");
+    let named = [
+        ("robot", Dataset::open(&dir).unwrap(), 0.5),
+        ("side", Dataset::open(&dir).unwrap().select([1]).unwrap(), 0.5),
+    ];
+    let mix = Mix::new(named, MixOptions::default()).unwrap();
+    let mut options = options;
+    options.cameras.as_mut().unwrap().names = vec!["front".into()];
+    let e = Loader::mix(&mix, options).unwrap_err().to_string();
+    assert!(e.contains("no clip of source \"side\" is of these cameras") && e.contains("front"), "{e}");
 }

@@ -23,16 +23,16 @@ use vidrec::{
 };
 
 const BARS: usize = 8;
-const LENGTHS: [u32; 4] = [7, 1, 30, 12];
-const CAMERAS: [&str; 2] = ["front", "wrist"];
+pub(super) const LENGTHS: [u32; 4] = [7, 1, 30, 12];
+pub(super) const CAMERAS: [&str; 2] = ["front", "wrist"];
 
 /// A data set of LeRobot in a folder of its own, and what is packed of it.
-struct Robot {
+pub(super) struct Robot {
     temp: tempfile::TempDir,
 }
 
 /// A picture with a number in bars, of which the brightest are ones.
-fn picture(number: u32) -> Vec<u8> {
+pub(super) fn picture(number: u32) -> Vec<u8> {
     let mut picture = Planes::new(64, 48).unwrap();
     picture.y.iter_mut().enumerate().for_each(|(i, y)| *y = if number >> (i % 64 / BARS) & 1 == 1 { 220 } else { 30 });
     let mut jpeg = Vec::new();
@@ -40,7 +40,7 @@ fn picture(number: u32) -> Vec<u8> {
     jpeg
 }
 
-fn number(jpeg: &[u8]) -> u32 {
+pub(super) fn number(jpeg: &[u8]) -> u32 {
     let picture = Decoder::new().unwrap().decode_picture(jpeg).unwrap();
     (0..64 / BARS).map(|bar| u32::from(picture.pixels[3 * (24 * 64 + bar * BARS + 4)] > 127) << bar).sum()
 }
@@ -50,7 +50,7 @@ fn numbers(clip: &Clip<'_>) -> Vec<u32> {
 }
 
 /// The number that a frame shows.
-fn shown(episode: usize, camera: usize, t: u32) -> u32 {
+pub(super) fn shown(episode: usize, camera: usize, t: u32) -> u32 {
     let before: u32 = LENGTHS[..episode].iter().sum();
     (before + t) ^ (camera as u32 * 255)
 }
@@ -105,23 +105,23 @@ fn write_set(path: &Path) -> Dataset {
 }
 
 impl Robot {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let robot = Robot { temp: tempfile::tempdir().unwrap() };
         let set = write_set(&robot.path("written"));
         export(&set, &robot.path("robot"), &LeRobotOptions::default(), &mut no_progress).unwrap();
         robot
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.temp.path().join(name)
     }
 
-    fn video(&self, camera: &str) -> PathBuf {
+    pub fn video(&self, camera: &str) -> PathBuf {
         self.path(&format!("robot/videos/observation.images.{camera}/chunk-000/file-000.mp4"))
     }
 
     /// Makes it one of version 2.1: a file for each episode, and lists of episodes and tasks in lines of JSON.
-    fn make_older(&self) {
+    pub fn make_older(&self) {
         let set = Dataset::open(self.path("written")).unwrap();
         let mut lines = String::new();
         for (episode, length) in LENGTHS.iter().enumerate() {
@@ -155,6 +155,82 @@ impl Robot {
         );
     }
 
+    /// Ends the files of a camera at another episode than those of the other: after each one. LeRobot does so where a camera's
+    /// pictures take more bytes.
+    pub fn roll_over(&self, camera: &str) {
+        let set = Dataset::open(self.path("written")).unwrap();
+        for episode in 0..LENGTHS.len() {
+            let one = set.select((0..CAMERAS.len()).map(|camera| (camera * LENGTHS.len() + episode) as u64)).unwrap();
+            let options = LeRobotOptions { fps: Some("30".parse().unwrap()), ..LeRobotOptions::default() };
+            export(&one, &self.path("one"), &options, &mut no_progress).unwrap();
+            let video = format!("videos/observation.images.{camera}/chunk-000");
+            let to = self.path(&format!("robot/{video}/file-{episode:03}.mp4"));
+            fs::rename(self.path(&format!("one/{video}/file-000.mp4")), to).unwrap();
+            fs::remove_dir_all(self.path("one")).unwrap();
+        }
+        self.write_episodes(camera);
+    }
+
+    /// Writes `meta/episodes`, where each episode of a camera has a file of its own.
+    fn write_episodes(&self, alone: &str) {
+        let places = |camera: &&str| {
+            let camera = format!("videos/observation.images.{camera}");
+            let whole = ["chunk_index", "file_index"].map(|name| format!("REQUIRED INT64 {camera}/{name};"));
+            whole.concat() + &["from", "to"].map(|name| format!("REQUIRED DOUBLE {camera}/{name}_timestamp;")).concat()
+        };
+        let whole = ["episode_index", "length", "data/chunk_index", "data/file_index"];
+        let whole = whole.into_iter().chain(["dataset_from_index", "dataset_to_index"]);
+        let whole: String = whole.map(|name| format!("REQUIRED INT64 {name};")).collect();
+        let tasks = "OPTIONAL GROUP tasks (LIST) { REPEATED GROUP list { OPTIONAL BYTE_ARRAY element (UTF8); } }";
+        let cameras: String = CAMERAS.iter().map(places).collect();
+        let schema = parse_message_type(&format!("message schema {{ {whole} {tasks} {cameras} }}")).unwrap();
+        let file = fs::File::create(self.path("robot/meta/episodes/chunk-000/file-000.parquet")).unwrap();
+        let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let before = |episode: usize| LENGTHS[..episode].iter().sum::<u32>();
+        let mut column = 0;
+        while let Some(mut to) = group.next_column().unwrap() {
+            let (camera, field) = ((column - 7) / 4, (column as usize + 1) % 4);
+            let is_alone = column >= 7 && CAMERAS[camera as usize] == alone;
+            let value = |e: usize| match (column, field) {
+                (0, _) => e as u32,
+                (1, _) => LENGTHS[e],
+                (2 | 3, _) => 0,
+                (4, _) => before(e),
+                (5, _) => before(e + 1),
+                (_, 1) if is_alone => e as u32,
+                (_, 2 | 3) if is_alone => {
+                    if field == 2 {
+                        0
+                    } else {
+                        LENGTHS[e]
+                    }
+                }
+                (_, 2 | 3) => before(e + field - 2),
+                _ => 0,
+            };
+            let values = (0..LENGTHS.len()).map(value);
+            match to.untyped() {
+                ColumnWriter::Int64ColumnWriter(to) => {
+                    to.write_batch(&values.map(i64::from).collect::<Vec<_>>(), None, None).unwrap();
+                }
+                ColumnWriter::DoubleColumnWriter(to) => {
+                    to.write_batch(&values.map(|n| f64::from(n) / 30.0).collect::<Vec<_>>(), None, None).unwrap();
+                }
+                ColumnWriter::ByteArrayColumnWriter(to) => {
+                    let tasks = (0..LENGTHS.len()).map(|e| ByteArray::from(["pick", "place"][e % 2]));
+                    to.write_batch(&tasks.collect::<Vec<_>>(), Some(&[3; LENGTHS.len()]), Some(&[0; LENGTHS.len()]))
+                        .unwrap();
+                }
+                _ => unreachable!(),
+            }
+            to.close().unwrap();
+            column += 1;
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+    }
+
     /// Makes H.264 of a camera's video, with frames that are stored in another order than they are shown.
     fn encode(&self, camera: &str, more: &[&str]) {
         let (video, encoded) = (self.video(camera), self.path("encoded.mp4"));
@@ -169,17 +245,17 @@ impl Robot {
         fs::rename(encoded, video).unwrap();
     }
 
-    fn vidrec(&self, arguments: &[&str]) -> Output {
+    pub fn vidrec(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
         command.current_dir(self.temp.path()).args(arguments).output().unwrap()
     }
 
-    fn pack(&self, more: &[&str]) -> Output {
+    pub fn pack(&self, more: &[&str]) -> Output {
         self.vidrec(&[&["pack", "robot", "-o", "set", "--all"], more].concat())
     }
 
     /// Changes a text in a file of the data set.
-    fn replace(&self, file: &str, from: &str, to: &str) {
+    pub fn replace(&self, file: &str, from: &str, to: &str) {
         let path = self.path("robot").join(file);
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{text}");
@@ -187,7 +263,7 @@ impl Robot {
     }
 }
 
-fn said(run: &Output) -> String {
+pub(super) fn said(run: &Output) -> String {
     String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr)
 }
 
@@ -314,7 +390,7 @@ fn write_rows(
 
 /// Replaces the videos of a data set, and all values, by pictures in its Parquet file: `group` rows in each row
 /// group. A row without a picture has only a path.
-fn put_pictures(robot: &Robot, group: usize, picture: impl Fn(usize, usize, u32) -> Option<Vec<u8>>) {
+pub(super) fn put_pictures(robot: &Robot, group: usize, picture: impl Fn(usize, usize, u32) -> Option<Vec<u8>>) {
     let number = |name| {
         Arc::new(
             Type::primitive_type_builder(name, Physical::INT64).with_repetition(Repetition::REQUIRED).build().unwrap(),
@@ -390,26 +466,31 @@ fn deep(episode: usize, t: u32) -> Vec<u16> {
     (0..15).map(|i| (9000 * episode as u32 + 100 * t + 7 * i) as u16).collect()
 }
 
-/// Exports a data set and packs it again: it has the same depth, which LeRobot reads as pictures.
+/// Exports a data set and packs it again: it has the same depth, which LeRobot reads as pictures, or that in millimeters.
 #[track_caller]
-fn out_and_in(robot: &Robot, set: &Dataset) {
+fn out_and_in(robot: &Robot, set: &Dataset, millimeters: Option<fn(u16) -> u16>) {
     let name = "observation.images.wrist";
     let _ = fs::remove_dir_all(robot.path("out"));
     let options = LeRobotOptions { fps: Some("30".parse().unwrap()), ..LeRobotOptions::default() };
-    export(set, &robot.path("out"), &options, &mut no_progress).unwrap();
+    let report = export(set, &robot.path("out"), &options, &mut no_progress).unwrap();
+    assert_eq!(report.notes.iter().any(|note| note.contains("unit of track")), millimeters.is_none());
     let json: Value = serde_json::from_slice(&fs::read(robot.path("out/meta/info.json")).unwrap()).unwrap();
     let feature = &json["features"][name];
     assert_eq!((&feature["dtype"], &feature["info"]["is_depth_map"]), (&json!("image"), &json!(true)));
+    assert_eq!(feature["info"].get("depth_unit"), millimeters.map(|_| json!("mm")).as_ref());
     let run = robot.vidrec(&["pack", "out", "-o", "in-again", "--all", "--if-exists", "replace"]);
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
     let again = Dataset::open(robot.path("in-again")).unwrap();
     assert_eq!(again.len(), set.len());
     for (before, after) in set.clips().map(Result::unwrap).zip(again.clips().map(Result::unwrap)) {
         let [before_track, after_track] = [&before, &after].map(|clip| clip.track(name).unwrap().unwrap());
-        assert!(before_track.numbers::<u16>().unwrap() == after_track.numbers::<u16>().unwrap());
+        let expected = before_track.numbers::<u16>().unwrap();
+        let expected: Vec<u16> = expected.iter().map(|&n| millimeters.map_or(n, |of| of(n))).collect();
+        assert!(expected == *after_track.numbers::<u16>().unwrap());
         assert_eq!(before_track.schema(), after_track.schema());
         let depth = |clip: &Clip<'_>| clip.attributes().unwrap().get::<Value>("depth").unwrap();
-        assert_eq!(depth(&before), depth(&after));
+        let expected = millimeters.map(|_| json!({ name: {"unit": "mm"} }));
+        assert_eq!(expected.or(depth(&before)), depth(&after));
     }
 }
 
@@ -441,7 +522,7 @@ fn depth_in_parquet_is_a_track_of_the_chosen_frames() {
             let expected: Vec<u16> = (0..clip.frame_count()).flat_map(|t| deep(episode, frame(t))).collect();
             assert_eq!(&track.numbers::<u16>().unwrap()[..], &expected[..], "{arguments:?}, episode {episode}");
         }
-        out_and_in(&robot, &set);
+        out_and_in(&robot, &set, None);
     }
     json["features"]["observation.images.wrist"]["shape"] = json!([5, 3, 1]);
     fs::write(&info, json.to_string()).unwrap();
@@ -494,7 +575,8 @@ fn depth_in_videos_is_a_track_of_the_chosen_frames() {
             assert_eq!(depth, json!({ "observation.images.wrist": meaning }));
         }
         if !arguments.contains(&"loop") {
-            out_and_in(&robot, &set);
+            // From 0.25 to 10 m in even steps.
+            out_and_in(&robot, &set, Some(|n| (250.0 + f64::from(n) / 4095.0 * 9750.0).round() as u16));
         }
     }
     json["features"]["observation.images.wrist"]["shape"] = json!([48, 32, 1]);

@@ -1,6 +1,7 @@
 //! `vidrec pack` from outside: what it makes of its inputs, what it says of damage, how much memory it takes, and how it
 //! resumes.
 
+mod cameras;
 mod columns;
 #[path = "../common/mod.rs"]
 mod common;

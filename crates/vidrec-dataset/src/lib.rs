@@ -6,6 +6,7 @@ pub mod verify;
 pub mod writer;
 
 mod clip;
+mod clock;
 mod dataset;
 mod failures;
 mod fingerprint;
@@ -35,6 +36,8 @@ mod warm_remote;
 mod warm_report;
 
 pub use clip::Clip;
+#[doc(hidden)]
+pub use clock::{begin_together, different_clocks};
 pub use dataset::Dataset;
 pub use fingerprint::Fingerprint;
 pub use frame::Frame;

@@ -354,6 +354,6 @@ impl<'a> TrackView<'a> {
 }
 
 /// Converts `seconds / per` seconds to nanoseconds, rounded to the nearest.
-fn nanoseconds(seconds: i128, per: i128) -> i128 {
+pub(super) fn nanoseconds(seconds: i128, per: i128) -> i128 {
     (seconds * 2_000_000_000 + per).div_euclid(2 * per.max(1))
 }

@@ -69,6 +69,8 @@ pub enum Hint {
     Part,
     /// Make a data set of the parts of a plan.
     Publish,
+    /// Let the clocks of clips begin together.
+    Clock,
 }
 
 impl fmt::Display for Hint {
@@ -90,6 +92,7 @@ impl fmt::Display for Hint {
             Hint::Status => f.write_str("look at the status of the plan"),
             Hint::Part => f.write_str("pack the part again"),
             Hint::Publish => f.write_str("publish the plan"),
+            Hint::Clock => f.write_str("let the clocks of the clips begin together"),
         }
     }
 }

@@ -22,7 +22,8 @@ use crate::{clip_list, threads};
 /// Kinds of findings: black, uniform (one brightness), dark, blown-out; frozen (all frames show the same),
 /// repeated-frames (many in a row do), scene-cut; near-duplicate (clips that show nearly the same), leak (the same, in
 /// different data sets), label-conflict (the same, with different labels); corrupt (a checksum does not match, or a frame
-/// does not decode), substituted (the packer noted faults of the video), failed (videos that were not packed).
+/// does not decode), clock (the cameras of an episode are not known to share a clock), substituted (the packer noted faults of
+/// the video), failed (videos that were not packed).
 #[derive(clap::Args)]
 pub struct Args {
     /// The data sets.

@@ -59,6 +59,9 @@ pub fn flags(hint: Hint) -> String {
         Hint::Status => "`vidrec status --missing` lists them".into(),
         Hint::Part => "run the same command again".into(),
         Hint::Publish => "publish it with `vidrec publish`".into(),
+        Hint::Clock => {
+            "let their clocks begin together with `vidrec relabel --clock TRACK` or `--clock first-frame`".into()
+        }
         other => other.to_string(),
     }
 }

@@ -1,11 +1,11 @@
-//! `vidrec relabel`: other labels, class names and attributes for the same clips.
+//! `vidrec relabel`: other labels, class names, attributes and clocks for the same clips.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
 use serde_json::{Map, Value};
-use vidrec::edit::{self, Change, Key, Relabeling};
+use vidrec::edit::{self, Change, ClockStart, Key, Relabeling};
 use vidrec::{Dataset, JsonObject};
 
 use crate::clip_list::check_source;
@@ -13,7 +13,7 @@ use crate::edit::{NewSetArgs, parse_pair};
 use crate::outcome::Run;
 use crate::table::{self, Row};
 
-/// Write a data set with other labels, class names or attributes.
+/// Write a data set with other labels, class names, attributes or clocks.
 ///
 /// TABLE is a .csv or .tsv file with a header line, or a .jsonl file with an object on each line. Column source or column
 /// clip (a number, counted from 0) says which clips a line is for; with both, they must agree. Column label has their new
@@ -23,10 +23,10 @@ use crate::table::{self, Row};
 /// TABLE may also be what `vidrec export metadata` wrote: change its columns label, class and attributes. vidrec ignores its
 /// columns of facts, such as frames and width.
 ///
-/// vidrec changes no picture. Where a label changes, it writes new record files, because records hold labels too;
-/// otherwise it shares them with the input by hard links and writes only new indexes.
+/// vidrec changes no picture. Where a label or a clock changes, it writes new record files; otherwise it shares them with the
+/// input by hard links and writes only new indexes.
 #[derive(clap::Args)]
-#[command(group = ArgGroup::new("what to change").args(["table", "rename_class"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("what to change").args(["table", "rename_class", "clock"]).required(true).multiple(true))]
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
@@ -35,6 +35,10 @@ pub struct Args {
     /// Give a class another name; its label stays. May be given several times.
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_pair)]
     rename_class: Vec<(String, String)>,
+    /// Let the clock of each clip begin at the first value of a track, or at the clip's first frame with first-frame: the times
+    /// of frames and tracks count from there. Loaders pair cameras of an episode by these times.
+    #[arg(long, value_name = "TRACK|first-frame")]
+    clock: Option<String>,
     #[command(flatten)]
     new: NewSetArgs,
 }
@@ -42,7 +46,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Run {
     let set = args.new.storage.open(&args.dataset)?;
     let changes = args.table.as_deref().map(|path| read_table(path, &set)).transpose()?.unwrap_or_default();
-    let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone() };
+    let clock = args.clock.as_deref().map(ClockStart::from);
+    let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone(), clock };
     args.new
         .write(|out, options| edit::relabel(&set, &relabeling, out, options, &mut args.new.how.progress.of("clips")))
 }

@@ -173,3 +173,20 @@ def test_ctrl_c_stops_a_pack_that_can_be_resumed(videos, tmp_path):
     options = ["--frames", "2", "--size", "32x24", "--if-exists", "resume", "--json"]
     report = json.loads(program("pack", tmp_path / "many", "-o", tmp_path / "set", *options).stdout)
     assert report["clips"] == 600 and 0 < report["resumed_at"] < 600
+
+
+def test_cameras_without_a_shared_clock_are_refused_until_their_clocks_begin_together(videos, tmp_path):
+    front, wrist = sorted(videos.glob("*/*.mp4"))[:2]
+    rows = ["path,camera,episode,start,end", f"{front},front,0,0,0.5", f"{wrist},wrist,0,0.25,0.75"]
+    (tmp_path / "list.csv").write_text("\n".join(rows))
+    vidrec.pack(tmp_path / "list.csv", tmp_path / "set", frames="all")
+    options = dict(batch_size=1, frames=vidrec.Windows(1), crop=24, cameras=vidrec.Cameras(["front", "wrist"]))
+    with pytest.raises(vidrec.UsageError, match="not known to share a clock.*vidrec.relabel.*clock='first-frame'"):
+        list(vidrec.Loader(tmp_path / "set", **options))
+    assert [finding.kind for finding in vidrec.check(tmp_path / "set", only=["clock"]).findings] == ["clock"]
+    vidrec.relabel(tmp_path / "set", tmp_path / "mended", clock="first-frame")
+    assert not vidrec.check(tmp_path / "mended", only=["clock"]).findings
+    assert [clip.pts[0] for clip in vidrec.open(tmp_path / "mended")] == [0, 0]
+    alone = {**options, "cameras": vidrec.Cameras(["wrist"])}
+    both, alone = [vidrec.Loader(tmp_path / "mended", **each) for each in (options, alone)]
+    assert [batch.frames[:, 1].tolist() for batch in both] == [batch.frames[:, 0].tolist() for batch in alone]

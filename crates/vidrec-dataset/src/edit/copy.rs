@@ -8,11 +8,13 @@ use super::options::EditOptions;
 use super::output_plan::{OutputPlan, Pick};
 use super::recoding::ReadClip;
 use super::report::{EditReport, RetileReport};
+use crate::clock::{ClockStart, too_far};
 use crate::writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
 use crate::writer::{OpenShard, Sharding};
-use crate::{Clip, Dataset, TrackView};
+use crate::{Clip, Dataset, Frame, TrackView};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::progress::{Counter, ProgressFn};
+use vidrec_format::track::payload::Payload;
 use vidrec_store::disk::{folder_of, publication};
 
 /// Like [`run`], for one output.
@@ -139,17 +141,31 @@ fn stream(
             None => ReadClip::of(&clip),
         };
         let bytes = writer.shard_bytes();
-        append(writer, &info, &clip, &read.map_err(advise_repair)?)?;
+        append(writer, &info, &clip, plan.clock.as_ref(), &read.map_err(advise_repair)?)?;
         counter.add(clip.frame_count().into(), writer.shard_bytes().saturating_sub(bytes))?;
     }
     Ok(ahead.map(|ahead| ahead.report))
 }
 
-fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, read: &ReadClip<'_>) -> Result<()> {
-    let frames = read.jpegs().map(|(f, jpeg)| FrameData { jpeg, pts: f.pts(), source_index: f.source_index() });
+fn append(
+    writer: &mut Writer,
+    info: &ClipInfo,
+    clip: &Clip<'_>,
+    clock: Option<&ClockStart>,
+    read: &ReadClip<'_>,
+) -> Result<()> {
+    let (begin, begin_ns) = clock.map_or(Ok((0, 0)), |clock| clock.of(clip)).map_err(advise_repair)?;
+    let frame = |(frame, jpeg): (&Frame<'_>, _)| {
+        let pts = frame.pts().checked_sub(begin)?;
+        Some(FrameData { jpeg, pts, source_index: frame.source_index() })
+    };
+    let frames = read.jpegs().map(frame).collect::<Option<Vec<_>>>().ok_or_else(|| too_far(clip))?;
     let tracks = clip.tracks().and_then(|tracks| tracks.all()).map_err(advise_repair)?;
-    let payloads = tracks.iter().map(TrackView::payload).collect::<Vec<_>>();
-    writer.append_payloads(info, &frames.collect::<Vec<_>>(), &payloads)?;
+    let moved = tracks.iter().map(|track| track.payload().earlier(begin_ns)).collect::<Option<Vec<_>>>();
+    let moved = moved.ok_or_else(|| too_far(clip))?;
+    let payloads = tracks.iter().zip(&moved);
+    let payloads = payloads.map(|(track, (facts, bytes))| Payload { schema: track.schema(), facts: *facts, bytes });
+    writer.append_payloads(info, &frames, &payloads.collect::<Vec<_>>())?;
     tracks.iter().try_for_each(TrackView::prove_still_there)?;
     read.prove_still_there()
 }

@@ -58,6 +58,7 @@ fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
         sources: sources.collect(),
         group,
         recoding: None,
+        clock: None,
         not_found: Vec::new(),
         notes,
     })

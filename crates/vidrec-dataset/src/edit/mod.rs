@@ -65,6 +65,7 @@ mod subset;
 mod tests;
 mod unlabeled;
 
+pub use crate::clock::ClockStart;
 pub use append::append;
 pub use clip_list::ClipList;
 pub(crate) use groups::draws;

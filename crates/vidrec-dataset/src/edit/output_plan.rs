@@ -2,6 +2,7 @@
 
 use super::recoding::Recoding;
 use super::{groups, meta};
+use crate::clock::ClockStart;
 use crate::writer::ClipInfo;
 use crate::{Clip, Dataset};
 use crate::{Shard, proven_bytes};
@@ -38,6 +39,8 @@ pub(super) struct OutputPlan<'a> {
     pub group: u64,
     /// How JPEGs change. With `None`, they are copied byte for byte.
     pub recoding: Option<Recoding>,
+    /// Where the clock of each clip begins. With `None`, times are copied.
+    pub clock: Option<ClockStart>,
     pub not_found: Vec<String>,
     pub notes: Vec<String>,
 }
@@ -58,6 +61,7 @@ impl OutputPlan<'_> {
             notes: note.into_iter().chain(not_copied(set)?).collect(),
             sources: vec![InputSet { set: set.clone(), describe: Box::new(as_it_is) }],
             recoding: None,
+            clock: None,
             not_found: Vec::new(),
         })
     }

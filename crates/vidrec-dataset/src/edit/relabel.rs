@@ -1,4 +1,4 @@
-//! New labels, class names or attributes for the clips of a data set.
+//! New labels, class names, attributes or clocks for the clips of a data set.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,6 +7,7 @@ use super::options::EditOptions;
 use super::output_plan::{OutputPlan, as_it_is};
 use super::report::EditReport;
 use super::{copy, relink};
+use crate::clock::ClockStart;
 use crate::writer::ClipInfo;
 use crate::{Clip, Dataset};
 use vidrec_format::error::{Error, Result};
@@ -41,9 +42,11 @@ pub struct Relabeling {
     pub changes: Vec<Change>,
     /// Classes to rename: old and new name. Their labels stay.
     pub renamed_classes: Vec<(String, String)>,
+    /// Where the clock of each clip begins: the times of its frames and tracks count from there. Default `None`: clocks stay.
+    pub clock: Option<ClockStart>,
 }
 
-/// Writes a data set with other labels, class names or attributes for the same clips. An item of `progress` is a clip.
+/// Writes a data set with other labels, class names, attributes or clocks for the same clips. An item of `progress` is a clip.
 ///
 /// If a label is a class name of the data set, it means that class. Otherwise, if all labels of the changes are whole
 /// numbers, they are labels. If not, they are names of new classes, which get the next labels. If the labels of the
@@ -52,14 +55,14 @@ pub struct Relabeling {
 ///
 /// Pictures do not change. For readers of plain RecordIO, every record also contains its clip's label. So if a label
 /// changes, this writes new record files, and reads and writes all bytes once. If no label changes (classes are
-/// renamed, attributes change) and `options.shards` is `None`, the output shares the record files with the input
+/// renamed, attributes change), no clock does, and `options.shards` is `None`, the output shares the record files with the input
 /// through hard links, and only indexes are written. The files are copied instead if links are not possible, or if
 /// the input is remote or a selection of clips.
 ///
 /// # Errors
 ///
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): two changes apply to a clip; a label has no class; a class to
-/// rename does not exist, or its new name does. Otherwise as [`reshard`](super::reshard).
+/// rename does not exist, or its new name does; a clip does not have the track that its clock is to begin with. Otherwise as [`reshard`](super::reshard).
 pub fn relabel(
     set: &Dataset,
     relabeling: &Relabeling,
@@ -73,7 +76,8 @@ pub fn relabel(
     plan.not_found.clone_from(&table.not_found);
     plan.sources[0].describe = Box::new(|clip| table.describe(clip));
     // Only whole local files can be linked to.
-    let can_link = options.shards.is_none() && !set.is_remote() && !set.is_selection();
+    plan.clock.clone_from(&relabeling.clock);
+    let can_link = options.shards.is_none() && relabeling.clock.is_none() && !set.is_remote() && !set.is_selection();
     if can_link && !table.changes_a_label(set)? {
         return relink::run(set, &plan, out.as_ref(), options, progress);
     }

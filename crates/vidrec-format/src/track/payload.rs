@@ -233,6 +233,32 @@ impl<'a> Payload<'a> {
         (self.schema.timing == TrackTiming::Spans).then(|| numbers(&self.bytes[at..at + 8 * self.count()]))
     }
 
+    /// Returns the facts and the bytes of the track with all its times this much earlier; `None` if a time does not fit.
+    pub fn earlier(&self, by_ns: i64) -> Option<(Facts, Cow<'a, [u8]>)> {
+        let (mut facts, mut bytes) = (self.facts, Cow::Borrowed(self.bytes));
+        if by_ns == 0 {
+            return Some((facts, bytes));
+        }
+        if self.schema.timing == TrackTiming::Rate {
+            facts.first_ns = facts.first_ns.checked_sub(by_ns)?;
+        }
+        let (at, count) = (self.times_at(), self.count() * times_per_value(self.schema.timing) as usize);
+        if count > 0 {
+            for time in bytes.to_mut()[at..at + 8 * count].chunks_exact_mut(8) {
+                let earlier = LE::read_i64(time).checked_sub(by_ns)?;
+                LE::write_i64(time, earlier);
+            }
+        }
+        Some((facts, bytes))
+    }
+
+    /// Whether another track has the same values, whatever their times.
+    pub fn has_values_of(&self, other: &Payload<'_>) -> bool {
+        let facts = |track: &Payload<'_>| Facts { first_ns: 0, ..track.facts };
+        (self.schema, facts(self)) == (other.schema, facts(other))
+            && self.bytes.get(..self.times_at()) == other.bytes.get(..other.times_at())
+    }
+
     /// Checks everything that a reader relies on. The clip has `frames` frames, and the length of the track is
     /// possible.
     ///

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use vidrec_dataset::{Clip, Dataset};
-use vidrec_format::error::{Error, Result};
+use vidrec_dataset::{Clip, Dataset, begin_together, different_clocks};
+use vidrec_format::error::{Error, Hint, Result};
 
 /// The camera of clips that name none.
 const MAIN: &str = "main";
@@ -83,8 +83,8 @@ fn key(clip: &Clip<'_>, camera: &str) -> Result<String> {
     Err(e.expected("a name without slashes or braces").found(format!("{camera:?}")))
 }
 
-/// Returns the clips of an episode in the order of the cameras. Every camera must have a clip, and all clips must
-/// have the same number of frames.
+/// Returns the clips of an episode in the order of the cameras. Every camera must have a clip, and all clips must begin together
+/// and have the same number of frames.
 fn complete(dataset: &Dataset, cameras: &[String], episode: &BTreeMap<String, u64>) -> Result<Vec<u64>> {
     let first = episode.values().next().copied().unwrap_or_default();
     let clip = |camera: &String| {
@@ -100,6 +100,19 @@ fn complete(dataset: &Dataset, cameras: &[String], episode: &BTreeMap<String, u6
         let e = Error::usage("the cameras of an episode have different numbers of frames").in_clip(clips[i]);
         let of = |i: usize| format!("{} frames of {}", counts[i], cameras[i]);
         return Err(e.expected(of(0)).found(of(i)));
+    }
+    let first = dataset.clip(clips[0])?;
+    for &ordinal in &clips[1..] {
+        let other = dataset.clip(ordinal)?;
+        if !begin_together(&first, &other)? {
+            let e = Error::usage("the cameras of an episode do not begin together, which LeRobot requires");
+            let [begin, found] = [first.seconds(0)?, other.seconds(0)?].map(|s| format!("a first frame at {s:.3} s"));
+            let e = e.in_clip(ordinal).expected(begin).found(found);
+            return Err(match different_clocks(&first, &other)? {
+                Some(_) => e.hint(Hint::Clock),
+                None => e.help("pack the same frames of each camera, such as all of them"),
+            });
+        }
     }
     Ok(clips)
 }

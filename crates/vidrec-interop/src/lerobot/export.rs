@@ -1,10 +1,12 @@
 //! Exports a data set as the files of LeRobot.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 use super::columns;
+use super::depth::Depth;
 use super::episodes::{self, Episodes};
 use super::options::LeRobotOptions;
 use super::picture_stats;
@@ -15,7 +17,7 @@ use super::tasks::{TaskSource, Tasks};
 use super::videos::{self, CHUNK_FILES, VideoPlace};
 use crate::ExportReport;
 use vidrec_dataset::writer::TrackValues;
-use vidrec_dataset::{Clip, Dataset, Levels};
+use vidrec_dataset::{Dataset, Levels};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::threads;
@@ -47,7 +49,7 @@ const SOUND: &str = "audio";
 /// Without these attributes, each clip is an episode of the camera `observation.images.main`. A track is a column
 /// with its latest value at each frame, so values between two frames are not exported. If the track `task` or
 /// `caption` has texts, these are the tasks of the frames. Otherwise the task is the clip's attribute `task` or
-/// its class. Sound is not exported.
+/// its class. Sound is not exported. Depth that LeRobot made 12-bit numbers of becomes whole millimeters.
 ///
 /// ```no_run
 /// # mod vidrec {
@@ -84,7 +86,7 @@ pub fn export(
     for track in &tracks {
         check_name(track, &cameras)?;
     }
-    let pictures = pictures(dataset, &tracks)?;
+    let pictures = pictures(dataset, &tracks, &mut notes)?;
     let rate = options.fps.map_or_else(|| rate::of(dataset), Ok)?;
     let mut folder = NewFolder::create(out)?;
     let mut set = Exported { dataset, rate, tracks, pictures, schemas: &schemas, source, tasks: Tasks::default() };
@@ -139,30 +141,27 @@ fn exported(
     Ok(tracks)
 }
 
-/// Returns the tracks that become pictures: depth that is stored as PNG, with what its numbers mean, as LeRobot describes it.
-fn pictures(dataset: &Dataset, tracks: &[TrackSchema]) -> Result<Map<String, Value>> {
-    let mut pictures = Map::new();
+/// Returns the tracks that become pictures, depth that is stored as PNG, with what the numbers of the first clip mean.
+fn pictures(dataset: &Dataset, tracks: &[TrackSchema], notes: &mut Vec<String>) -> Result<BTreeMap<String, Depth>> {
+    let mut pictures = BTreeMap::new();
     for track in tracks.iter().filter(|track| track.kind == TrackType::U16 && track.shape.len() == 2) {
         for clip in dataset.clips() {
             let clip = clip?;
             let Some(view) = clip.track(&track.name)? else { continue };
             if view.coding() == TrackCoding::Png {
-                pictures.insert(track.name.clone(), depth_info(&clip, &track.name)?.into());
+                let depth = Depth::of(&clip, &track.name)?;
+                if depth.unit().is_none() {
+                    let name = &track.name;
+                    notes.push(format!(
+                        "the unit of track \"{name}\" is not known, so LeRobot does not convert it; the attribute \"depth\" of clips says it: {{\"{name}\": {{\"unit\": \"mm\"}}}}"
+                    ));
+                }
+                pictures.insert(track.name.clone(), depth);
             }
             break;
         }
     }
     Ok(pictures)
-}
-
-/// Returns what LeRobot has to know of depth, from the attribute that an import of LeRobot gives to clips.
-fn depth_info(clip: &Clip<'_>, track: &str) -> Result<Map<String, Value>> {
-    let depth = clip.attributes()?.get::<Value>("depth")?.unwrap_or_default();
-    let mut info = Map::from_iter([("is_depth_map".to_owned(), true.into())]);
-    for (key, value) in depth.get(track).and_then(Value::as_object).into_iter().flatten() {
-        info.insert(if key == "unit" { "depth_unit".into() } else { format!("video.{key}") }, value.clone());
-    }
-    Ok(info)
 }
 
 fn check_name(track: &TrackSchema, cameras: &[(String, (u32, u32))]) -> Result<()> {
@@ -181,8 +180,8 @@ struct Exported<'a> {
     dataset: &'a Dataset,
     rate: Rate,
     tracks: Vec<TrackSchema>,
-    /// The tracks that are pictures, with LeRobot's description of them.
-    pictures: Map<String, Value>,
+    /// The tracks that are pictures, with what their numbers mean.
+    pictures: BTreeMap<String, Depth>,
     schemas: &'a [TrackSchema],
     source: TaskSource<'a>,
     tasks: Tasks,
@@ -253,7 +252,14 @@ impl Exported<'_> {
         let count = i64::from(clip.frame_count());
         let mut columns = self.tracks.iter().map(|track| columns::of(track, &clip)).collect::<Result<Vec<_>>>()?;
         for (column, track) in columns.iter_mut().zip(&self.tracks) {
-            if self.pictures.contains_key(&track.name) {
+            if let (Some(first), TrackValues::U16(numbers)) = (self.pictures.get(&track.name), &mut column.values) {
+                let depth = Depth::of(&clip, &track.name)?;
+                if depth.unit() != first.unit() {
+                    let e = Error::usage("the depth of clips has different units").in_clip(clip.ordinal());
+                    let unit = |depth: &Depth| depth.unit().unwrap_or("no unit").to_owned();
+                    return Err(e.in_track(&track.name).expected(unit(first)).found(unit(&depth)));
+                }
+                depth.to_millimeters(numbers);
                 column.lists = Lists::Picture(track.clone());
             }
         }
@@ -311,8 +317,12 @@ impl Exported<'_> {
         }
         let of_tracks = self.tracks.iter().map(|track| (track.name.as_str(), track.kind, track.shape.as_slice()));
         for (name, kind, shape) in of_tracks.chain(OF_ROWS.iter().map(|(name, kind)| (*name, *kind, &[][..]))) {
-            if let (Some(info), [height, width]) = (self.pictures.get(name), shape) {
+            if let (Some(depth), [height, width]) = (self.pictures.get(name), shape) {
                 let names = ["height", "width", "channels"];
+                let mut info = json!({"is_depth_map": true});
+                if let Some(unit) = depth.unit() {
+                    info["depth_unit"] = unit.into();
+                }
                 let depth = json!({"dtype": "image", "shape": [height, width, 1], "names": names, "info": info});
                 features.insert(name.into(), depth);
                 continue;

@@ -6,6 +6,7 @@
 //! episodes.rs   groups clips into episodes with one or several cameras
 //! rate.rs       finds the rate of all frames
 //! columns.rs    turns tracks into columns, with a value for each frame
+//! depth.rs      what numbers of depth mean, and depth in millimeters
 //! tasks.rs      the task of each frame, as text
 //! videos.rs     writes the videos of a camera, with several episodes each
 //! mp4.rs        stores JPEGs as a video, without encoding anything
@@ -18,6 +19,7 @@
 //! Source: huggingface/lerobot, `src/lerobot/datasets/{dataset_metadata,dataset_writer,dataset_reader,compute_stats}.py`.
 
 mod columns;
+mod depth;
 mod episodes;
 mod export;
 mod mp4;

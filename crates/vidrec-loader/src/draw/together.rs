@@ -1,17 +1,21 @@
 //! The frames of one camera at the times of another camera's frames.
 
-use vidrec_dataset::Clip;
-use vidrec_format::error::{Error, Result};
+use vidrec_dataset::{Clip, different_clocks};
+use vidrec_format::error::{Error, Hint, Result};
 
 /// Returns the frames of `other` that are nearest in time to `frames` of `clip`.
 ///
 /// # Errors
 ///
-/// No frame of `other` is within the mean time from one of its frames to the next, or its frames are not in order
-/// of time.
+/// The clips are not known to share a clock, no frame of `other` is within the mean time from one of its frames to the next,
+/// or its frames are not in order of time.
 pub(crate) fn together(clip: &Clip<'_>, frames: &[u32], other: &Clip<'_>) -> Result<Vec<u32>> {
     if frames.is_empty() {
         return Ok(Vec::new());
+    }
+    if let Some(found) = different_clocks(clip, other)? {
+        let e = Error::usage("the cameras of an episode are not known to share a clock").in_clip(other.ordinal());
+        return Err(e.found(found).hint(Hint::Clock));
     }
     let times: Vec<f64> = (0..other.frame_count()).map(|t| other.seconds(t)).collect::<Result<_>>()?;
     let refuse = |what: &str| Error::usage(what).in_clip(other.ordinal());
@@ -31,7 +35,7 @@ pub(crate) fn together(clip: &Clip<'_>, frames: &[u32], other: &Clip<'_>) -> Res
             return Err(refuse("a camera has no frame at the time of another camera's frame")
                 .expected(format!("a frame at {time:.3} s"))
                 .found(format!("frames from {first:.3} to {last:.3} s"))
-                .help("the clocks of the cameras must begin together, and the videos must be equally long"));
+                .help("the videos must be equally long"));
         }
         found.push(nearest as u32);
     }

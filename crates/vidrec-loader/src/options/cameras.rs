@@ -27,9 +27,13 @@ words!(CamerasCrop, "cameras: crop", { "same" => Same, "own" => Own });
 
 /// Several cameras that recorded the same scene: clips with the same episode are one sample.
 ///
-/// Frames are drawn from those of the first camera. Every other camera has the frames whose times are nearest, so
-/// the clocks of the cameras must begin together. It is an error if none is within the time from one frame to the
-/// next.
+/// Frames are drawn from those of the first camera. Every other camera has the frames whose times are nearest. It is an error
+/// if none is within the time from one frame to the next, or if the clips are not known to share a clock: they begin together,
+/// a track has the same values at the same times in both, they are segments from the same `start` on, or their attribute
+/// `clock` is the same.
+///
+/// In a mix, a clip with neither of the two attributes, such as a picture, is a sample of its own: its frames are those of the
+/// first camera, and the other cameras are missing.
 ///
 /// ```
 /// # mod vidrec { pub use vidrec_loader::{Cameras, LoaderOptions}; }

@@ -56,7 +56,8 @@ impl SmartResize {
     pub fn check(&self) -> Result<()> {
         let SmartResize { factor, min_pixels: least, max_pixels: most, total_pixels } = *self;
         require((1..=MAX_SIDE).contains(&factor), "crop: factor", factor, "1 to 65500")?;
-        require((1..=most).contains(&least), "crop: min_pixels", least, "1 or more, and at most max_pixels")?;
+        require(least > 0, "crop: min_pixels", least, "1 or more")?;
+        require(least <= most, "crop: max_pixels", most, &format!("at least min_pixels, which is {least}"))?;
         require(total_pixels != Some(0), "crop: total_pixels", 0, "1 or more")
     }
 

@@ -45,4 +45,5 @@ pub use manifest_columns::ManifestColumns;
 pub use options::InputOptions;
 pub use passed_over::PassedOver;
 pub(super) use pictures::{is_jpeg, pictures};
+pub(crate) use segment::nanoseconds;
 pub use segment::{Segment, SegmentClock};

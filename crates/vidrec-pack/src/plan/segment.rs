@@ -149,7 +149,7 @@ impl Segment {
 }
 
 /// Converts a pts to nanoseconds, with halves rounded up.
-fn nanoseconds(pts: i64, (num, den): (u32, u32)) -> i64 {
+pub(crate) fn nanoseconds(pts: i64, (num, den): (u32, u32)) -> i64 {
     // The result is below 2^63 * 2^32 * 2^31.
     let twice = 2 * i128::from(pts) * i128::from(num) * 1_000_000_000 + i128::from(den);
     let ns = twice.div_euclid(2 * i128::from(den.max(1)));

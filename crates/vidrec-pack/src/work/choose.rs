@@ -6,7 +6,7 @@ use super::failure::{ClipFailure, PackStage};
 use super::frame_choice::FrameChoice;
 use super::grid::Grid;
 use super::options::{ClipRecipe, FrameOptions};
-use crate::plan::Job;
+use crate::plan::{Job, SegmentClock};
 use crate::track::PlannedTrack;
 use crate::video::{Stage, TimeGap, Timeline};
 use vidrec_format::error::{Error, Result};
@@ -25,6 +25,14 @@ pub(super) fn needs_times(job: &Job, recipe: ClipRecipe<'_>) -> Result<(), ClipF
         return Err(ClipFailure::of(PackStage::Video(Stage::Sample), &e));
     }
     Ok(())
+}
+
+/// Returns the pts at which the clock of the clip begins. That of an episode begins with its first frame, because its cameras
+/// may be in files that hold other episodes before it, or in none. Other clips keep the clock of their video.
+pub(super) fn zero(job: &Job, clock: SegmentClock, timeline: &Timeline) -> i64 {
+    let inside = job.segment.filter(|_| job.episode.is_some()).map(|segment| segment.frames(timeline, clock));
+    let first = inside.and_then(|inside| inside.first().map(|&first| timeline.pts[first as usize]));
+    first.unwrap_or(0)
 }
 
 /// What there is to say of the choice of frames.

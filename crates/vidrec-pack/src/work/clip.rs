@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::choose::{ChoiceNotes, needs_times, select};
+use super::choose::{ChoiceNotes, needs_times, select, zero};
 use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
 use super::memory::{self, HeldMemory};
@@ -16,9 +16,10 @@ use super::packed::{PackedClip, PackedFrame, held_bytes, repeated_frames};
 use super::quality::Quality;
 use super::tracks::TrackSource;
 use super::{fault, pictures, sound, video};
-use crate::plan::{self, Job};
+use crate::plan::{self, Job, nanoseconds};
 use crate::video::{Stage, Timeline};
-use vidrec_dataset::writer::ClipInfo;
+use vidrec_dataset::writer::{ClipInfo, EncodedTrack};
+use vidrec_format::error::Error;
 use vidrec_format::json_object::JsonObject;
 use vidrec_sampler::Selection;
 use vidrec_store::location::is_remote;
@@ -67,9 +68,11 @@ fn sample_and_encode(
     let deadline = Instant::now().checked_add(recipe.limits.timeout.0);
     let notes = ChoiceNotes::default();
     let tracks = TrackSource::new(job, recipe);
+    let begin = Cell::new(0);
     let choose = |timeline: &Timeline| {
         notes.declined.set(false);
         tracks.see(timeline);
+        begin.set(zero(job, recipe.input.segments, timeline));
         let selections = select(job, recipe, timeline, &notes)?;
         let mut wanted: Vec<u32> = selections.iter().flat_map(|s| s.frames.iter().copied()).collect();
         wanted.sort_unstable();
@@ -95,15 +98,31 @@ fn sample_and_encode(
     let measured = Arc::new(source.pictures.iter().filter_map(|p| p.measured).collect());
     let quality = recipe.pictures.quality.target().and_then(|_| source.describe_quality());
     let draws = recipe.frames.draws > 1;
+    source.pictures.iter_mut().for_each(|picture| picture.pts = picture.pts.saturating_sub(begin.get()));
+    let begin_ns = nanoseconds(begin.get(), source.time_base);
     let clip = |(draw, selection): (u32, &Selection)| {
         let clip = assemble(job, &source, &jpegs, selection, draws.then_some(draw))?;
         let clip = PackedClip { measured: Arc::clone(&measured), ..with_quality(clip, quality.as_ref()) };
         let mut tracks = tracks.of_clip(&selection.frames, held.memory())?;
         tracks.extend(sound.clone());
+        tracks = tracks.into_iter().map(|track| earlier(track, begin_ns)).collect::<Result<_, _>>()?;
         held.add(tracks.iter().map(|track| track.bytes.len()).sum());
         Ok(PackedClip { tracks, ..clip })
     };
     (0..).zip(&chosen.into_inner()).map(clip).collect()
+}
+
+/// Moves a track to a clock that begins later.
+fn earlier(track: EncodedTrack, by_ns: i64) -> Result<EncodedTrack, ClipFailure> {
+    if by_ns == 0 {
+        return Ok(track);
+    }
+    let Some((facts, bytes)) = track.payload().earlier(by_ns) else {
+        let e = Error::limit(format!("track \"{}\": a time does not fit into 64 bits", track.schema.name));
+        return Err(ClipFailure::of(PackStage::Track, &e));
+    };
+    let bytes = bytes.into_owned();
+    Ok(EncodedTrack { facts, bytes, ..track })
 }
 
 /// Adds the quality of the JPEGs to the attributes of the clip. It goes into the object `video`, next to the facts

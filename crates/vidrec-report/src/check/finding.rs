@@ -32,6 +32,8 @@ pub enum FindingKind {
     LabelConflict,
     /// A frame is damaged: its bytes have another checksum, or they do not decode.
     Corrupt,
+    /// Clips of an episode are not known to share a clock, so a loader cannot pair the frames of its cameras.
+    Clock,
     /// Packing had to take another frame than the wanted one, or the video has known faults.
     Substituted,
     /// A video was not packed.
@@ -50,13 +52,14 @@ words!(FindingKind, "kind of finding", {
     "leak" => Leak,
     "label-conflict" => LabelConflict,
     "corrupt" => Corrupt,
+    "clock" => Clock,
     "substituted" => Substituted,
     "failed" => Failed,
 });
 
 impl FindingKind {
     /// All kinds, in the order of [`WORDS`](Self::WORDS).
-    pub const ALL: [FindingKind; 13] = [
+    pub const ALL: [FindingKind; 14] = [
         FindingKind::Black,
         FindingKind::Uniform,
         FindingKind::Dark,
@@ -68,13 +71,14 @@ impl FindingKind {
         FindingKind::Leak,
         FindingKind::LabelConflict,
         FindingKind::Corrupt,
+        FindingKind::Clock,
         FindingKind::Substituted,
         FindingKind::Failed,
     ];
 
     /// Whether finding this kind requires decoding the frames.
     pub(super) fn needs_frames(self) -> bool {
-        !matches!(self, FindingKind::Substituted | FindingKind::Failed)
+        !matches!(self, FindingKind::Clock | FindingKind::Substituted | FindingKind::Failed)
     }
 
     /// Whether finding this kind requires comparing clips with each other.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::finding::FindingKind;
 use super::glance::{Detail, Glance, Glances};
 use super::hash::Cosines;
@@ -11,6 +13,7 @@ use super::measures::{Measures, Print};
 use super::options::CheckOptions;
 use vidrec_dataset::{Clip, Dataset};
 use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_format::json_object::JsonObject;
 use vidrec_store::location::is_of_network;
 
 /// The result of looking at a clip.
@@ -18,6 +21,8 @@ use vidrec_store::location::is_of_network;
 pub(crate) struct Seen {
     pub(super) found: Vec<Found>,
     pub(super) print: Option<Print>,
+    /// The episode of a clip of a camera.
+    pub(super) episode: Option<String>,
     /// The number of decoded frames.
     pub frames: u64,
 }
@@ -28,6 +33,7 @@ pub(crate) struct Wanted {
     pub frames: bool,
     pub prints: bool,
     pub faults: bool,
+    pub clocks: bool,
 }
 
 impl Wanted {
@@ -36,6 +42,7 @@ impl Wanted {
             frames: options.kinds.iter().any(|kind| kind.needs_frames()),
             prints: options.kinds.iter().any(|kind| kind.is_of_pairs()),
             faults: options.wants(FindingKind::Substituted),
+            clocks: options.wants(FindingKind::Clock),
         }
     }
 }
@@ -72,8 +79,10 @@ impl Eyes {
 
     fn look_at(&mut self, clip: &Clip<'_>, wanted: Wanted, seen: &mut Seen) -> Result<()> {
         clip.source()?;
-        if wanted.faults {
-            seen.found.extend(known_faults(&clip.attributes()?));
+        if wanted.faults || wanted.clocks {
+            let attributes = clip.attributes()?;
+            seen.found.extend(known_faults(&attributes));
+            seen.episode = episode(&attributes);
         }
         if !wanted.frames {
             return Ok(());
@@ -112,6 +121,16 @@ impl Eyes {
         }
         self.spare = measures.take(t, glance);
         Ok(())
+    }
+}
+
+/// Returns the episode of a clip of a camera, by the attributes that `Cameras` of a loader reads.
+fn episode(attributes: &JsonObject) -> Option<String> {
+    attributes.0.get("camera")?.as_str()?;
+    match attributes.0.get("episode")? {
+        Value::String(episode) => Some(format!("{episode:?}")),
+        Value::Number(episode) => Some(episode.to_string()),
+        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Looks for clips that a person should look at: black, frozen, duplicate, leaked, mislabeled ones.
 
+mod clocks;
 mod failures;
 mod finding;
 mod glance;

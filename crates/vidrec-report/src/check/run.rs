@@ -13,7 +13,7 @@ use super::naming::found_clip;
 use super::options::CheckOptions;
 use super::pairs::Compared;
 use super::report::{CheckReport, CheckedSet};
-use super::{failures, pairs};
+use super::{clocks, failures, pairs};
 use vidrec_dataset::Dataset;
 use vidrec_dataset::Tables;
 use vidrec_format::error::{Error, Result};
@@ -61,7 +61,7 @@ pub fn check(sets: &[Dataset], options: &CheckOptions, progress: &mut ProgressFn
     refuse(sets, options)?;
     let mut counter = Counter::new(Some(sets.iter().map(Dataset::len).sum()), progress);
     let mut all = Collected::new(sets, options);
-    if all.wanted.frames || all.wanted.faults {
+    if all.wanted.frames || all.wanted.faults || all.wanted.clocks {
         let pool = threads::pool(options.threads)?;
         (0..sets.len()).try_for_each(|set| all.look_at(set, &pool, &mut counter))?;
     }
@@ -105,14 +105,17 @@ struct Collected<'a> {
     /// The clips of `prints`.
     compared: Vec<Compared>,
     prints: Vec<Print>,
+    /// The clips of each episode of each data set.
+    episodes: BTreeMap<(usize, String), Vec<u64>>,
     clips: u64,
     frames: u64,
 }
 
 impl<'a> Collected<'a> {
     fn new(sets: &'a [Dataset], options: &'a CheckOptions) -> Self {
-        let (findings, compared, prints) = (Vec::new(), Vec::new(), Vec::new());
-        Collected { sets, options, wanted: Wanted::of(options), findings, compared, prints, clips: 0, frames: 0 }
+        let (findings, compared, prints, episodes) = Default::default();
+        let wanted = Wanted::of(options);
+        Collected { sets, options, wanted, findings, compared, prints, episodes, clips: 0, frames: 0 }
     }
 
     /// Looks at all clips of a data set.
@@ -148,6 +151,9 @@ impl<'a> Collected<'a> {
                 self.findings.push(Finding { kind, clips, videos: Vec::new(), frames, value, text });
             }
         }
+        if let Some(episode) = seen.episode {
+            self.episodes.entry((set, episode)).or_default().push(clip);
+        }
         if let Some(print) = seen.print {
             allocation::reserve(&mut self.prints, 1, "the hashes of all clips")?;
             self.prints.push(print);
@@ -160,6 +166,9 @@ impl<'a> Collected<'a> {
     fn into_report(mut self, go_on: &mut impl FnMut() -> Result<()>) -> Result<CheckReport> {
         if self.wanted.prints {
             self.findings.extend(pairs::findings(self.sets, &self.compared, &self.prints, self.options, go_on)?);
+        }
+        if self.options.wants(FindingKind::Clock) {
+            self.findings.extend(clocks::findings(self.sets, &self.episodes)?);
         }
         let mut failed_videos = vec![0; self.sets.len()];
         if self.options.wants(FindingKind::Failed) {

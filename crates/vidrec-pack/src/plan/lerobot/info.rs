@@ -196,13 +196,12 @@ fn is_depth(feature: &Value) -> bool {
     marks.contains(&Some(true))
 }
 
-/// Returns what the numbers of depth mean: their unit, or how LeRobot made the 4,096 numbers of a video from meters. Pictures
-/// have such numbers, too, if vidrec exported those of a video.
+/// Returns what the numbers of depth mean: the unit of pictures, or how LeRobot made the 4,096 numbers of a video from meters.
 ///
 /// Source: huggingface/lerobot, `src/lerobot/configs/video.py`, whose defaults stand for what is missing.
 fn meaning(feature: &Value, in_videos: bool) -> Value {
     let info = |key: &str| feature.get("info").and_then(|info| info.get(key)).filter(|value| !value.is_null()).cloned();
-    if !in_videos && info("video.depth_max").is_none() {
+    if !in_videos {
         return info("depth_unit").map_or(json!({}), |unit| json!({ "unit": unit }));
     }
     let number = |key: &str, usual: Value| info(&format!("video.{key}")).unwrap_or(usual);

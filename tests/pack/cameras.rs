@@ -1,0 +1,249 @@
+//! The frames of an episode's cameras, paired by a loader, however they came in: each frame shows its number, and both
+//! cameras show the same moment.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::{Value, json};
+use vidrec::interop::lerobot::{LeRobotOptions, export};
+use vidrec::{
+    Cameras, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, Track, TrackTimes, TrackValues, Writer,
+    WriterOptions, no_progress,
+};
+
+use crate::common::ffmpeg_videos;
+use crate::lerobot::{CAMERAS, LENGTHS, Robot, picture, put_pictures, said, shown};
+
+/// The numbers that both cameras show in each sample.
+fn pairs(set: &Dataset) -> vidrec::Result<Vec<[u32; 2]>> {
+    let cameras = Some(Cameras::new(CAMERAS));
+    let (frames, crop) = (Frames::windows(1), Crop::center((64, 48)));
+    let options = LoaderOptions { cameras, frames, crop, batch_size: 1, threads: Some(1), ..LoaderOptions::default() };
+    let number = |pixels: &[u8]| (0..8).map(|bar| u32::from(pixels[24 * 64 + bar * 8 + 4] > 127) << bar).sum();
+    let mut numbers = Vec::new();
+    for batch in Loader::new(set, options)?.iter(0)? {
+        let batch = batch?.into_batch();
+        let (front, wrist) = batch.u8().unwrap().split_at(batch.u8().unwrap().len() / 2);
+        numbers.push([front, wrist].map(number));
+    }
+    Ok(numbers)
+}
+
+/// Every frame of every episode is beside the frame of the same moment.
+#[track_caller]
+fn check(robot: &Robot, set: &str) {
+    let count = LENGTHS.iter().sum::<u32>();
+    let expected: Vec<_> = (0..count).map(|n| [n, n ^ 255]).collect();
+    assert_eq!(pairs(&Dataset::open(robot.path(set)).unwrap()).unwrap(), expected);
+    let run = robot.vidrec(&["check", set, "--only", "clock"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+}
+
+/// No loader pairs the frames, and a check says so.
+#[track_caller]
+fn refused(robot: &Robot, set: &str, why: &str) {
+    let e = pairs(&Dataset::open(robot.path(set)).unwrap()).unwrap_err().to_string();
+    assert!(e.contains("not known to share a clock") && e.contains(why) && e.contains("it is of episode"), "{e}");
+    let run = robot.vidrec(&["check", set, "--only", "clock"]);
+    assert!(run.status.code() == Some(3) && said(&run).contains(why), "{}", said(&run));
+}
+
+#[track_caller]
+fn done(run: &Output) {
+    assert_eq!(run.status.code(), Some(0), "{}", said(run));
+}
+
+#[test]
+fn of_lerobot_whose_files_end_at_other_episodes() {
+    let robot = Robot::new();
+    robot.roll_over("wrist");
+    for frames in [&["--all"][..], &["--fps", "30"]] {
+        done(&robot.vidrec(&[&["pack", "robot", "-o", "set", "--if-exists", "replace"], frames].concat()));
+        check(&robot, "set");
+    }
+    // Frames that differ between cameras are still paired by time, because the values beside them say that clocks are one.
+    done(&robot.vidrec(&["pack", "robot", "-o", "some", "-n", "5", "--sample", "random"]));
+    let some = Dataset::open(robot.path("some")).unwrap();
+    let clip = |i| some.clip(i).unwrap();
+    assert_ne!(clip(4).frame(0).unwrap().pts(), clip(5).frame(0).unwrap().pts(), "another draw");
+    let run = robot.vidrec(&["check", "some", "--only", "clock"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+}
+
+#[test]
+fn of_lerobot_2() {
+    let robot = Robot::new();
+    robot.make_older();
+    done(&robot.pack(&[]));
+    check(&robot, "set");
+}
+
+#[test]
+fn of_lerobot_with_pictures_beside_videos() {
+    let robot = Robot::new();
+    fs::rename(robot.path("robot/videos"), robot.path("videos")).unwrap();
+    fs::create_dir(robot.path("robot/videos")).unwrap();
+    put_pictures(&robot, 13, |e, camera, t| Some(picture(shown(e, camera, t))));
+    fs::rename(robot.path("videos"), robot.path("robot/videos")).unwrap();
+    let info = robot.path("robot/meta/info.json");
+    let mut json: Value = serde_json::from_slice(&fs::read(&info).unwrap()).unwrap();
+    json["features"]["observation.images.front"]["dtype"] = "video".into();
+    fs::write(&info, json.to_string()).unwrap();
+    done(&robot.pack(&[]));
+    check(&robot, "set");
+}
+
+/// Copies a data set, with the clock of the wrist's clips as many frames late as twice the number of the episode: as vidrec
+/// packed them when clips kept the clocks of their files.
+fn with_old_clocks(set: &Dataset, to: &Path) {
+    let mut writer = Writer::create(to, WriterOptions::default()).unwrap();
+    let step = set.clip(0).unwrap().frame(1).unwrap().pts() - set.clip(0).unwrap().frame(0).unwrap().pts();
+    for clip in set.clips().map(Result::unwrap) {
+        let attributes = clip.attributes().unwrap();
+        let is_wrist = attributes.get::<String>("camera").unwrap().unwrap() == "wrist";
+        let late = if is_wrist { 2 * step * attributes.get::<i64>("episode").unwrap().unwrap() } else { 0 };
+        let (source, time_base, (width, height)) =
+            (clip.source().unwrap(), clip.time_base(), (clip.width(), clip.height()));
+        let info = ClipInfo { source, attributes, time_base, width, height, ..ClipInfo::default() };
+        let frames: Vec<_> = clip.frames().map(Result::unwrap).collect();
+        let frame = |frame| {
+            let frame: &vidrec::Frame<'_> = frame;
+            FrameData { jpeg: frame.jpeg(), pts: frame.pts() + late, source_index: frame.source_index() }
+        };
+        let action = clip.track("action").unwrap().unwrap();
+        let late_ns = late * i64::from(time_base.0) * 1_000_000_000 / i64::from(time_base.1);
+        let times = action.starts_ns().unwrap().iter().map(|time| time + late_ns).collect();
+        let values = TrackValues::F32(action.numbers::<f32>().unwrap().to_vec());
+        let times = TrackTimes::Times(times);
+        let track = Track { name: "action".into(), values, shape: vec![7], times, ..Track::default() };
+        writer.append_with_tracks(&info, &frames.iter().map(frame).collect::<Vec<_>>(), &[track]).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn clocks_that_do_not_begin_together_are_found_and_mended() {
+    let robot = Robot::new();
+    robot.roll_over("wrist");
+    done(&robot.pack(&[]));
+    let set = Dataset::open(robot.path("set")).unwrap();
+    with_old_clocks(&set, &robot.path("old"));
+    refused(&robot, "old", "the values of track \"action\" from 0.000 s and from 0.067 s on");
+    let old = Dataset::open(robot.path("old")).unwrap();
+    let e = export(&old, &robot.path("out"), &LeRobotOptions::default(), &mut no_progress).unwrap_err().to_string();
+    assert!(e.contains("do not begin together"), "{e}");
+    for (clock, mended) in [("action", "mended"), ("first-frame", "also")] {
+        done(&robot.vidrec(&["relabel", "old", "-o", mended, "--clock", clock]));
+        check(&robot, mended);
+        for (new, mended) in set.clips().zip(Dataset::open(robot.path(mended)).unwrap().clips()) {
+            let (new, mended) = (new.unwrap(), mended.unwrap());
+            let pts = |clip: &vidrec::Clip<'_>| clip.frames().map(|frame| frame.unwrap().pts()).collect::<Vec<_>>();
+            assert_eq!(pts(&new), pts(&mended));
+            let action = |clip: &vidrec::Clip<'_>| clip.track("action").unwrap().unwrap().starts_ns().unwrap().to_vec();
+            let near = |(a, b): (i64, i64)| (a - b).abs() <= 1;
+            assert!(
+                action(&new).into_iter().zip(action(&mended)).all(near),
+                "the values keep the times of their frames"
+            );
+        }
+    }
+    // Somebody says that the clocks are one. Then the cameras begin at other moments.
+    let rows: String = (0..old.len()).map(|clip| format!("{clip},timecode\n")).collect();
+    fs::write(robot.path("said.csv"), format!("clip,clock\n{rows}")).unwrap();
+    done(&robot.vidrec(&["relabel", "old", "said.csv", "-o", "said"]));
+    done(&robot.vidrec(&["check", "said", "--only", "clock"]));
+    let run = robot.vidrec(&["export", "lerobot", "said", "-o", "out"]);
+    assert!(
+        run.status.code() == Some(1) && said(&run).contains("pack the same frames of each camera"),
+        "{}",
+        said(&run)
+    );
+    let run = robot.vidrec(&["relabel", "old", "-o", "no", "--clock", "gripper"]);
+    assert!(run.status.code() == Some(1) && said(&run).contains("no times of track \"gripper\""), "{}", said(&run));
+}
+
+/// Packs a manifest of each camera of each episode.
+fn pack(robot: &Robot, row: impl Fn(usize, usize) -> Value, more: &[&str]) {
+    let row = |(episode, camera): (usize, usize)| {
+        let mut row = row(episode, camera);
+        let all = row.as_object_mut().unwrap();
+        all.extend([("episode".into(), episode.into()), ("camera".into(), CAMERAS[camera].into())]);
+        row.to_string()
+    };
+    let episodes = (0..LENGTHS.len()).flat_map(|episode| [(episode, 0), (episode, 1)]);
+    fs::write(robot.path("rows.jsonl"), episodes.map(row).collect::<Vec<_>>().join("\n")).unwrap();
+    let arguments = ["pack", "rows.jsonl", "-o", "set", "--all", "--quality", "95", "--if-exists", "replace"];
+    done(&robot.vidrec(&[&arguments, more].concat()));
+}
+
+fn before(episode: usize) -> u32 {
+    LENGTHS[..episode].iter().sum()
+}
+
+#[test]
+fn of_manifests_with_segments() {
+    let robot = Robot::new();
+    let seconds = |frame: u32| f64::from(frame) / 30.0;
+    let video = |camera: usize| format!("robot/videos/observation.images.{}/chunk-000/file-000.mp4", CAMERAS[camera]);
+    let row = |e: usize, camera: usize| json!({"path": video(camera), "start": seconds(before(e)), "end": seconds(before(e + 1))});
+    pack(&robot, row, &[]);
+    check(&robot, "set");
+    // The segments of one camera are elsewhere in its file. Nothing says whether the clocks of the files are one.
+    let late = "setpts=PTS+0.4/TB";
+    let from = robot.video("wrist");
+    let args = ["-i", from.to_str().unwrap(), "-vf", late, "-r", "30", "-c:v", "mjpeg", "-q:v", "2"];
+    ffmpeg_videos::make_in(robot.path("robot").as_path(), &args, "late.mp4").unwrap();
+    let late = |e: usize, camera: usize| match camera {
+        0 => row(e, camera),
+        _ => json!({"path": "robot/late.mp4", "start": seconds(before(e) + 12), "end": seconds(before(e + 1) + 12)}),
+    };
+    pack(&robot, late, &[]);
+    refused(&robot, "set", "the first frames at 0.000 s and at 0.400 s");
+    done(&robot.vidrec(&["relabel", "set", "-o", "mended", "--clock", "first-frame"]));
+    check(&robot, "mended");
+}
+
+#[test]
+fn of_manifests_with_whole_files_and_with_frames() {
+    let robot = Robot::new();
+    robot.make_older();
+    let video = |e: usize, camera: usize| {
+        format!("robot/videos/observation.images.{}/chunk-000/episode_{e:06}.mp4", CAMERAS[camera])
+    };
+    pack(&robot, |e, camera| json!({"path": video(e, camera)}), &[]);
+    check(&robot, "set");
+    // MPEG transport streams begin anywhere.
+    for e in 0..LENGTHS.len() {
+        let args = ["-i", &video(e, 1), "-c:v", "mpeg2video", "-q:v", "2", "-g", "1"];
+        ffmpeg_videos::make_in(robot.path("").as_path(), &args, format!("{e}.ts")).unwrap();
+    }
+    let stream = |e: usize, camera: usize| json!({"path": if camera == 0 { video(e, 0) } else { format!("{e}.ts") }});
+    pack(&robot, stream, &[]);
+    refused(&robot, "set", "the first frames at 0.000 s and at 1.4");
+    done(&robot.vidrec(&["relabel", "set", "-o", "mended", "--clock", "first-frame"]));
+    check(&robot, "mended");
+    // Both say that they have one clock, so the frames are paired by their times as they are.
+    let same = |e: usize, camera: usize| {
+        let mut row = stream(e, camera);
+        row["clock"] = json!("timecode");
+        row
+    };
+    pack(&robot, same, &[]);
+    let run = robot.vidrec(&["check", "set", "--only", "clock"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+
+    for (e, camera) in (0..LENGTHS.len()).flat_map(|e| [(e, 0), (e, 1)]) {
+        let folder = robot.path(&format!("frames/{e}-{camera}"));
+        fs::create_dir_all(&folder).unwrap();
+        (0..LENGTHS[e]).for_each(|t| fs::write(folder.join(format!("{t}.jpg")), picture(shown(e, camera, t))).unwrap());
+    }
+    let frames = |e: usize, camera: usize| json!({"path": format!("frames/{e}-{camera}")});
+    pack(&robot, frames, &[]);
+    check(&robot, "set");
+    let mixed = |e: usize, camera: usize| if camera == 0 { json!({"path": video(e, 0)}) } else { frames(e, 1) };
+    pack(&robot, mixed, &["--picture-fps", "30"]);
+    check(&robot, "set");
+    pack(&robot, mixed, &[]);
+    refused(&robot, "set", "pictures without times beside frames with times");
+}
