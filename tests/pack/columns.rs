@@ -48,7 +48,7 @@ fn a_column_that_may_be_the_label_is_asked_about() {
                 format!("vidrec: in/list.csv: path from \"{path}\", no label, attributes \"{column}\" \"fps\"\n");
             assert!(said.contains(&line), "{said}");
             let asked = format!(
-                "vidrec: warning: in/list.csv: column \"{column}\" is only kept as an attribute; did you mean \"label\"? If so, set label_column\n"
+                "vidrec: warning: in/list.csv: column \"{column}\" is only kept as an attribute; did you mean \"label\"? If so, set --label-column {column}\n"
             );
             assert!(said.contains(&asked) && said.contains("vidrec: warning: no video has a label; "), "{said}");
             let manifest = &report["manifests"][0];

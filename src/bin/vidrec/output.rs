@@ -47,7 +47,7 @@ pub fn flags(hint: Hint) -> String {
         Hint::Unset("scratch") => "unset TMPDIR".into(),
         Hint::Set("timeout") => "set --storage timeout=SECONDS".into(),
         Hint::Set(option) => format!("set --{}", flag(option)),
-        Hint::Choose(option, word) => format!("set --{} {word}", flag(option)),
+        Hint::Choose(option, word) => setting(option, word),
         Hint::Unset(option) => format!("omit --{}", flag(option)),
         Hint::OnlyOne(one, other) => format!("give only one of --{} and --{}", flag(one), flag(other)),
         Hint::Pack => "make one with `vidrec pack`".into(),
@@ -60,6 +60,16 @@ pub fn flags(hint: Hint) -> String {
         Hint::Part => "run the same command again".into(),
         Hint::Publish => "publish it with `vidrec publish`".into(),
         other => other.to_string(),
+    }
+}
+
+/// A value of an option of the library in terms of flags.
+pub fn setting(option: &str, value: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
+    match value {
+        "true" => format!("set --{}", flag(option)),
+        value if value.chars().all(is_plain) => format!("set --{} {value}", flag(option)),
+        value => format!("set --{} {value:?}", flag(option)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What to pack: inputs become a list of videos with labels.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use super::{folders, lerobot, manifest, notes, video_folder};
 use crate::track;
 use crate::track::{PlannedTrack, ReadVideo, TrackClock, TrackFiles, TrackSpec};
 use crate::video::open_regular;
+use vidrec_format::dataset_json;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
 use vidrec_sampler::order::Permutation;
@@ -78,7 +80,7 @@ impl PackPlan {
             return Self::from_inputs(&found, options);
         };
         if listed.videos == 0 {
-            return Err(no_videos(inputs));
+            return Err(no_videos(inputs, &listed.passed_over));
         }
         Ok(PackPlan {
             inputs: vec![named(input)],
@@ -110,16 +112,17 @@ impl PackPlan {
         for input in inputs {
             gathered.add(input, options)?;
         }
-        let Gathered { mut found, classes, passed_over, manifests, roots, episodes } = gathered;
+        let Gathered { mut found, classes, passed_over, manifests, notes, roots, episodes } = gathered;
         if found.is_empty() {
-            return Err(no_videos(inputs));
+            return Err(no_videos(inputs, &passed_over.into_list()));
         }
         if let Some(split) = &options.split {
             keep_split(&mut found, split)?;
         }
         let clash = roots.keep_apart(&mut found);
         one_kind(&found)?;
-        let notes = notes::of(&manifests, &found).into_iter().chain(episodes.notes).chain(clash).collect();
+        let of_videos = notes::unlabeled(&found).into_iter().chain(notes::links(&found, options));
+        let notes = notes.into_iter().chain(of_videos).chain(episodes.notes).chain(clash).collect();
         let classes = match (&options.classes, classes) {
             (Some(path), _) => Classes::read(path)?,
             (None, Some(own)) => own,
@@ -177,10 +180,30 @@ fn named(input: &Path) -> String {
     }
 }
 
-fn no_videos<P: AsRef<Path>>(inputs: &[P]) -> Error {
+/// The error for inputs that have nothing but these files.
+fn no_videos<P: AsRef<Path>>(inputs: &[P], ignored: &[PassedOver]) -> Error {
     let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
-    Error::usage(format!("no videos in {}", names.join(", ")))
-        .expected("video files in folders that are named for their class")
+    let names = names.join(", ");
+    if ignored.iter().any(|kind| kind.kind == ".vidx") {
+        return packed_already(names);
+    }
+    let kinds = ignored.iter().map(|PassedOver { kind, files, example }| match files {
+        1 => format!("{example:?}"),
+        files => format!("{files} {kind} files such as {example:?}"),
+    });
+    let found: Vec<String> = kinds.collect();
+    let e =
+        Error::usage(format!("no videos in {names}")).expected("video files in folders that are named for their class");
+    match &*found {
+        [] => e.found("nothing else either, hidden files aside"),
+        found => e.found(found.join(", ")),
+    }
+}
+
+fn packed_already(names: impl fmt::Display) -> Error {
+    Error::usage(format!("{names}: this is a data set, whose videos are packed already")).help(
+        "to change it, use subset, split, merge, append, relabel or retile; for other frames, name its videos again",
+    )
 }
 
 /// Whether an input is remote and not a single video.
@@ -212,6 +235,8 @@ struct Gathered {
     classes: Option<Classes>,
     passed_over: PassedOverTally,
     manifests: Vec<ManifestColumns>,
+    /// Notes on manifests.
+    notes: Vec<String>,
     roots: Roots,
     episodes: Episodes,
 }
@@ -235,6 +260,9 @@ impl Gathered {
         let meta = std::fs::metadata(path).map_err(|e| Error::io("open the input", path, e))?;
         if meta.is_dir() {
             return self.add_folder(path, options);
+        }
+        if path.ends_with(dataset_json::FILE_NAME) {
+            return Err(packed_already(path.display()));
         }
         if !self.add_list(path, None, None, options)? {
             let source = source_name::of_os_str(path.file_name().unwrap_or_default());
@@ -357,6 +385,7 @@ impl Gathered {
             self.found.append(&mut manifest.videos);
         }
         self.manifests.push(manifest.columns);
+        self.notes.append(&mut manifest.notes);
         match (&self.classes, manifest.classes) {
             (Some(known), Some(new)) if *known != new => {
                 return Err(Error::usage("the inputs have different classes")
