@@ -66,6 +66,16 @@ fn a_set_goes_through_all_of_them() {
     assert!(told.contains("7 clips unchanged, because they would not be smaller"), "{told}");
     assert_eq!(clips(&shell.at("again")), clips(&shell.at("retiled")));
     shell.run("retile set -o lossy --quality 30", 0);
+    let both = shell.text("merge set lossy -o both", 0);
+    let differ = "the data sets differ in retiled (not set, ";
+    let repeated = "7 clips come from a source that another data set has, too, such as \"dir/é0.mp4\"";
+    assert!(both.contains(differ) && both.contains(repeated), "{both}");
+    fs::rename(shell.at("both"), shell.at("grown")).unwrap();
+    shell.run("subset set -o grown --overwrite", 0);
+    let grown = shell.text("append grown lossy", 0);
+    assert!(grown.contains(differ) && grown.contains(repeated), "{grown}");
+    let seen = shell.text("inspect grown", 0);
+    assert!(seen.contains("settings of some clips: retiled"), "{seen}");
     for set in ["retiled", "lossy", "merged", "parts/train", "parts/val", "one", "all", "some"] {
         shell.run(&format!("verify --deep {set}"), 0);
     }

@@ -116,4 +116,19 @@ mod tests {
         assert!(train.contains("Train:   bench, monitor, cache\n") && !train.contains("repair"), "{train}");
         assert!(!said("vidrec completions train").contains("bench"));
     }
+
+    #[test]
+    #[cfg(feature = "pack")]
+    fn a_number_of_frames_at_a_rate_leads_to_the_most_frames() {
+        let said = |words: &str| {
+            let args: Vec<_> = words.split(' ').map(OsString::from).collect();
+            let e = crate::Cli::command().try_get_matches_from(&args).unwrap_err();
+            with_most_frames(e, &args).to_string()
+        };
+        for words in ["--fps 8 --frames 16", "--frames=16 --every 2", "-n 16 --all", "--keyframes -n16"] {
+            let text = said(&format!("vidrec pack a -o b {words}"));
+            assert!(text.contains("--max-frames 16 --cut"), "{words}: {text}");
+        }
+        assert!(!said("vidrec pack a -o b --fps 8 --all").contains("--max-frames"));
+    }
 }

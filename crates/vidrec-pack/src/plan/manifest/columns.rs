@@ -178,11 +178,11 @@ impl Cells {
 }
 
 fn put<T>(place: &mut Option<T>, value: T) -> Result<(), String> {
-    if place.replace(value).is_some() {
-        Err("another column already gives this property of the clip".into())
-    } else {
-        Ok(())
+    if place.is_some() {
+        return Err("another column already gives this property of the clip".into());
     }
+    *place = Some(value);
+    Ok(())
 }
 
 fn text(value: Value) -> Result<String, String> {
