@@ -212,7 +212,7 @@ fn a_manifest_gives_labels_and_attributes() {
 
     fs::write(&list, "path,label\nbars/a one.mp4,x\n,y\n").unwrap();
     let run = vidrec().arg("pack").arg(&list).arg("-o").arg(videos.out("bad")).output().unwrap();
-    assert_eq!(run.status.code(), Some(1));
+    assert_eq!(run.status.code(), Some(3));
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(text.contains("list.csv") && text.contains("line 3") && text.contains("\"path\""), "{text}");
 }

@@ -116,6 +116,11 @@ pub fn count(n: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
+/// A number with that of which it is a part, unless it is all: 12 of 185 clips, 185 clips.
+pub fn share(n: u64, of: u64, what: &str) -> String {
+    if n == of { count(n, what) } else { format!("{} of {}", grouped(n), count(of, what)) }
+}
+
 /// A number of bytes in units of 1000: 1.5 MB.
 pub fn bytes(n: u64) -> String {
     vidrec::shown_bytes(n)

@@ -12,6 +12,10 @@ pub(super) fn note(sets: &[&Dataset]) -> Result<Option<String>> {
         let mut own = HashSet::new();
         for clip in set.clips() {
             let source = clip?.source()?;
+            // Clips from elsewhere may have no source.
+            if source.is_empty() {
+                continue;
+            }
             if known.contains(&source) {
                 repeated += 1;
                 first.get_or_insert_with(|| source.clone());

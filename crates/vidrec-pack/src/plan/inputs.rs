@@ -100,7 +100,7 @@ impl PackPlan {
     /// # Errors
     ///
     /// [`Io`](vidrec_format::error::ErrorKind::Io): an input or a folder cannot be read.
-    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): a manifest has a bad line, labels are of different
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): a manifest cannot be read, labels are of different
     /// kinds, a class or split is unknown, or there is no video at all.
     pub fn from_inputs<P: AsRef<Path>>(inputs: &[P], options: &InputOptions) -> Result<Self> {
         check_tracks(options)?;
@@ -134,7 +134,12 @@ impl PackPlan {
         // Plan the tracks before any shuffling, and from all videos of the plan.
         let video: ReadVideo<'_> = &|_, _, _| Err(Error::internal("a plan decodes no video"));
         let how = TrackFiles { open: &open_regular, list: &pictures, video };
-        let mut tracks = track::plan(&options.track, jobs.iter().filter_map(|job| job.tracks.as_deref()), how)?;
+        let rows = jobs.iter().filter_map(|job| job.tracks.as_deref());
+        // Rows that make no sense have no tracks.
+        let mut tracks = track::plan(&options.track, rows, how).map_err(|e| {
+            let fault = jobs.iter().find_map(|job| job.fault.as_deref());
+            fault.into_iter().fold(e, Error::also_help)
+        })?;
         tracks.extend(episodes.tracks.unwrap_or_default());
         let jobs = match options.shuffle_seed {
             Some(seed) => shuffled(jobs, seed),

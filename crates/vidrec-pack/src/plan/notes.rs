@@ -39,8 +39,7 @@ pub(super) fn unlabeled(found: &[FoundVideo]) -> Option<String> {
 
 /// Returns a note on the links that lead out of the inputs.
 pub(super) fn links(found: &[FoundVideo], options: &InputOptions) -> Option<String> {
-    let of = |fault: &Box<str>| fault.ends_with(LEADS_OUT);
-    let mut links = found.iter().filter(|video| video.fault.as_ref().is_some_and(of));
+    let mut links = found.iter().filter(|video| video.fault.as_deref().is_some_and(|fault| fault.ends_with(LEADS_OUT)));
     let (first, more) = (links.next()?, links.count());
     let words = options.words.set("outside", "true");
     Some(match more {

@@ -17,66 +17,36 @@ struct Time {
 }
 
 /// Words for a side of a segment. `first` and `last` alone mean something else.
-const SIDES: [(&str, &str); 15] = [
-    ("start", "start"),
-    ("beginning", "start"),
-    ("begin", "start"),
-    ("inpoint", "start"),
-    ("onset", "start"),
-    ("first", "start"),
-    ("from", "start"),
-    ("end", "end"),
-    ("stop", "end"),
-    ("finish", "end"),
-    ("outpoint", "end"),
-    ("offset", "end"),
-    ("last", "end"),
-    ("until", "end"),
-    ("to", "end"),
+const SIDES: [(&str, &[&str]); 2] = [
+    ("start", &["start", "begin", "beginning", "inpoint", "onset", "from", "first"]),
+    ("end", &["end", "stop", "finish", "outpoint", "offset", "until", "to", "last"]),
 ];
 
-/// Words that may stand beside them, the longer ones first, and what their values then are if they are not seconds.
-const BESIDE: [(&str, Option<&str>); 40] = [
-    ("milliseconds", Some("in milliseconds")),
-    ("millisecond", Some("in milliseconds")),
-    ("microseconds", Some("in microseconds")),
-    ("nanoseconds", Some("in nanoseconds")),
-    ("millis", Some("in milliseconds")),
-    ("msecs", Some("in milliseconds")),
-    ("msec", Some("in milliseconds")),
-    ("ms", Some("in milliseconds")),
-    ("us", Some("in microseconds")),
-    ("ns", Some("in nanoseconds")),
-    ("minutes", Some("in minutes")),
-    ("min", Some("in minutes")),
-    ("frames", Some("in frames")),
-    ("frame", Some("in frames")),
-    ("index", Some("in frames")),
-    ("idx", Some("in frames")),
-    ("timestamp", None),
-    ("timecode", None),
-    ("times", None),
-    ("time", None),
-    ("stamp", None),
-    ("ts", None),
-    ("t", None),
-    ("seconds", None),
-    ("second", None),
-    ("secs", None),
-    ("sec", None),
-    ("segment", None),
-    ("seg", None),
-    ("clip", None),
-    ("video", None),
-    ("event", None),
-    ("action", None),
-    ("activity", None),
-    ("annotation", None),
-    ("narration", None),
-    ("moment", None),
-    ("shot", None),
-    ("scene", None),
-    ("pos", None),
+/// Words that may stand beside them, and what the values are then if they are not seconds.
+const BESIDE: [(&[&str], Option<&str>); 7] = [
+    (&["milliseconds", "millisecond", "millis", "msecs", "msec", "ms"], Some("in milliseconds")),
+    (&["microseconds", "us"], Some("in microseconds")),
+    (&["nanoseconds", "ns"], Some("in nanoseconds")),
+    (&["minutes", "min"], Some("in minutes")),
+    (&["frames", "frame", "index", "idx"], Some("in frames")),
+    (&["timestamp", "timecode", "times", "time", "stamp", "ts", "t", "seconds", "second", "secs", "sec", "pos"], None),
+    (
+        &[
+            "segment",
+            "seg",
+            "clip",
+            "video",
+            "event",
+            "action",
+            "activity",
+            "annotation",
+            "narration",
+            "moment",
+            "shot",
+            "scene",
+        ],
+        None,
+    ),
 ];
 
 /// Names for how long a segment is.
@@ -92,7 +62,8 @@ impl Time {
         if SPANS.contains(&&*name) {
             return Some(Time { side: "end", odd: Some("a duration") });
         }
-        let named = SIDES.iter().find_map(|(word, side)| {
+        let mut words = SIDES.iter().flat_map(|(side, words)| words.iter().map(move |word| (side, word)));
+        let named = words.find_map(|(side, word)| {
             let (before, after) = name.split_once(word)?;
             let alone = before.is_empty() && after.is_empty();
             let beside = [beside(before)?, if after == "s" { None } else { beside(after)? }];
@@ -108,7 +79,8 @@ fn beside(text: &str) -> Option<Option<&'static str>> {
     if text.is_empty() {
         return Some(None);
     }
-    BESIDE.iter().find_map(|(word, odd)| Some(odd.or(beside(text.strip_prefix(word)?)?)))
+    let mut words = BESIDE.iter().flat_map(|(words, odd)| words.iter().map(move |word| (word, odd)));
+    words.find_map(|(word, odd)| Some(odd.or(beside(text.strip_prefix(word)?)?)))
 }
 
 /// A side that the manifest does not have by name, and the column that may have it.
