@@ -328,6 +328,10 @@ fn bench_measures_what_was_asked_for() {
     assert_eq!(bench["threads"], 2);
     assert!(wanted.iter().all(|k| bench[k].as_f64().unwrap() > 0.0), "{bench}");
     assert!(bench["stats"]["frames"].as_u64().unwrap() >= 24);
+    let run =
+        vidrec().arg("bench").arg(videos.out("set")).args(["dtype=uint8", "normalize=IMAGENET"]).output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(said.ends_with("; omit normalize=\n"), "options of the loader are no flags: {said}");
 }
 
 #[test]

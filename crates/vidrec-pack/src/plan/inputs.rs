@@ -407,8 +407,10 @@ impl Gathered {
 
 fn keep_split(found: &mut Vec<FoundVideo>, split: &str) -> Result<()> {
     let known: BTreeSet<Box<str>> = found.iter().filter_map(|f| f.split.clone()).collect();
-    found.retain(|f| f.split.as_deref() == Some(split));
-    if !found.is_empty() {
+    let is_in = |f: &FoundVideo| f.split.as_deref() == Some(split);
+    // Nobody knows the split of a row that makes no sense, so it is listed.
+    found.retain(|f| is_in(f) || (f.fault.is_some() && f.split.is_none()));
+    if found.iter().any(is_in) {
         return Ok(());
     }
     let known = known.iter().map(|split| &**split).collect::<Vec<_>>().join(", ");
@@ -548,6 +550,20 @@ mod tests {
         let options = InputOptions { split: Some("val".into()), ..options };
         let e = PackPlan::from_inputs(&[dir.path()], &options).unwrap_err().to_string();
         assert!(e.contains("\"val\"") && e.contains("test, train"), "{e}");
+    }
+
+    #[test]
+    fn a_list_in_utf_16_is_a_list_and_a_bad_row_is_in_every_split() {
+        let dir = tree(&["a.mp4"]);
+        let wide: Vec<u8> = "\u{feff}file_name\na.mp4\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        std::fs::write(dir.path().join("metadata.csv"), wide).unwrap();
+        assert!(plan(dir.path()).unwrap_err().to_string().contains("UTF-16"));
+        write(dir.path(), "l.jsonl", "{\"path\": \"a.mp4\", \"split\": \"train\"}\n{\"path\": \n");
+        let options = InputOptions { split: Some("train".into()), ..InputOptions::default() };
+        let split = PackPlan::from_inputs(&[dir.path().join("l.jsonl")], &options).unwrap();
+        assert_eq!(short(&split), [("a.mp4", None, ""), ("l.jsonl:2", None, "")]);
+        let options = InputOptions { split: Some("val".into()), ..options };
+        assert!(PackPlan::from_inputs(&[dir.path().join("l.jsonl")], &options).is_err());
     }
 
     #[test]
