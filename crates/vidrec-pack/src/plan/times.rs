@@ -23,12 +23,13 @@ const SIDES: [(&str, &[&str]); 2] = [
 ];
 
 /// Words that may stand beside them, and what the values are then if they are not seconds.
-const BESIDE: [(&[&str], Option<&str>); 7] = [
+const BESIDE: [(&[&str], Option<&str>); 8] = [
     (&["milliseconds", "millisecond", "millis", "msecs", "msec", "ms"], Some("in milliseconds")),
     (&["microseconds", "us"], Some("in microseconds")),
     (&["nanoseconds", "ns"], Some("in nanoseconds")),
     (&["minutes", "min"], Some("in minutes")),
     (&["frames", "frame", "index", "idx"], Some("in frames")),
+    (&["samples", "sample"], Some("in samples")),
     (&["timestamp", "timecode", "times", "time", "stamp", "ts", "t", "seconds", "second", "secs", "sec", "pos"], None),
     (
         &[
@@ -44,6 +45,14 @@ const BESIDE: [(&[&str], Option<&str>); 7] = [
             "moment",
             "shot",
             "scene",
+            "temporal",
+            "span",
+            "window",
+            "gt",
+            "query",
+            "sentence",
+            "utterance",
+            "word",
         ],
         None,
     ),
@@ -157,6 +166,7 @@ mod tests {
             ("begin", "finish", None),
             ("start_timestamp", "stop_timestamp", None),
             ("clip_start", "clip_end", None),
+            ("gt_start_sec", "video_end_sec", None),
             ("segment_start_seconds", "segment_end_seconds", None),
             ("onset", "offset", None),
             ("from", "to", None),

@@ -48,7 +48,7 @@ fn fault(context: &Context<'_>, line: &str, path: &str) -> Option<String> {
     if path.is_empty() {
         return Some(in_column("path", "the path is empty"));
     }
-    let is_comment = line.starts_with('#') || line.starts_with("//");
+    let is_comment = line.starts_with('#');
     let joined = [(';', "a semicolon"), (',', "a comma"), ('|', "a bar")]
         .into_iter()
         .find(|(c, _)| !is_file_name(path) && path.split_once(*c).is_some_and(|(first, _)| is_file_name(first.trim())));
