@@ -159,8 +159,11 @@ pub fn run(args: &Args) -> Run {
 
 fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview<'_>> {
     let json = dataset.to_json();
-    // Shards that were appended may have other settings than the first one.
-    let (meta, _) = joined_meta(std::slice::from_ref(dataset))?;
+    // Shards that were appended may have other settings than the first one. Of a remote data set, not all are opened.
+    let meta = match dataset.is_remote() {
+        true => dataset.meta().cloned().unwrap_or_default(),
+        false => joined_meta(std::slice::from_ref(dataset))?.0,
+    };
     Ok(Overview {
         format_version: json.format_version,
         clips: json.clips,
