@@ -139,6 +139,8 @@ pub mod check {
 /// Builds new data sets from existing ones. Every edit copies JPEGs byte for byte, except [`retile`](edit::retile), which
 /// rearranges their tiles.
 pub mod edit {
+    #[doc(hidden)]
+    pub use vidrec_dataset::edit::joined_meta;
     pub use vidrec_dataset::edit::{
         Change, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling, RetileReport,
         Retiling, SelectedClips, Selection, SplitBy, SplitPart, WholeSize, append, merge, relabel, reshard, retile,
@@ -173,10 +175,11 @@ pub mod jpeg {
 pub mod pack {
     pub use vidrec_pack::{
         Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, InParts, InputOptions, Job, LimitOptions,
-        ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PackStage, PartOptions, PartState, PartStatus,
-        PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions,
-        Segment, SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan,
-        arguments, estimate, find_packed, pack, pack_in_parts, pack_in_scratch, pack_plan, restart, serve, write_plan,
+        ManifestColumns, MaxFailures, OptionWords, PackOptions, PackPlan, PackReport, PackStage, PartOptions,
+        PartState, PartStatus, PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe,
+        Resources, RunOptions, Segment, SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming,
+        Warning, WrittenPlan, arguments, estimate, find_packed, pack, pack_in_parts, pack_in_scratch, pack_plan,
+        restart, serve, write_plan,
     };
 }
 

@@ -25,9 +25,9 @@ fn argument(hint: Hint) -> String {
         Hint::Resume => "pass if_exists='resume' to resume it".into(),
         Hint::Restart => "pass if_exists='replace' to start over".into(),
         Hint::Overwrite => "pass overwrite=True to replace it".into(),
-        Hint::Set(option @ ("only_publisher" | "outside")) => format!("pass {option}=True"),
+        Hint::Set(option @ ("only_publisher" | "outside")) => setting(option, "true"),
         Hint::Set(option) => format!("set {}=…", option),
-        Hint::Choose(option, word) => format!("pass {}={word:?}", option),
+        Hint::Choose(option, word) => setting(option, word),
         Hint::Unset(option) => format!("omit {}", option),
         Hint::OnlyOne(one, other) => format!("give only one of {one} and {other}"),
         Hint::Pack => "make one with vidrec.pack".into(),
@@ -43,6 +43,11 @@ fn argument(hint: Hint) -> String {
         Hint::Import => "import it into another folder with the program `vidrec import`".into(),
         other => other.to_string(),
     }
+}
+
+/// A value of an option of the library as an argument.
+pub fn setting(option: &str, value: &str) -> String {
+    if value == "true" { format!("pass {option}=True") } else { format!("pass {option}={value:?}") }
 }
 
 /// The exception for an argument that makes no sense, which has this name.

@@ -41,6 +41,8 @@ class RecipeOptions(TypedDict, total=False):
     effort : default 1
         Work that a JPEG is worth: 1 makes JPEGs about a fifth smaller at the same PSNR; 0 encodes with libjpeg-
         turbo, which takes up to a tenth less time.
+    end_column
+        The column of a manifest that has the times at which segments end. Default: end, time_end
     frames : default 8
         Frames to take from each video: a number, "fps:RATE", "every:K", "all" or "keyframes".
     images : default False
@@ -103,6 +105,8 @@ class RecipeOptions(TypedDict, total=False):
         is exactly this width and height, whatever the shape of the video.
     split
         Take only this split, as a manifest's column "split" names it. Default: all
+    start_column
+        The column of a manifest that has the times at which segments begin. Default: start, time_start
     timeout : default 600
         The longest time for one video, in seconds; one that takes longer fails.
     track
@@ -121,6 +125,7 @@ class RecipeOptions(TypedDict, total=False):
     decode_all: Optional[bool]
     draws: Optional[int]
     effort: Optional[int]
+    end_column: Optional[str]
     frames: Optional[FrameChoice]
     images: Optional[bool]
     label_column: Optional[str]
@@ -142,5 +147,6 @@ class RecipeOptions(TypedDict, total=False):
     shuffle_seed: Optional[int]
     size: Optional[FrameSize]
     split: Optional[str]
+    start_column: Optional[str]
     timeout: Optional[float]
     track: Optional[Union[str, Sequence[str]]]

@@ -64,8 +64,8 @@ def merge(
     -------
     vidrec.results.EditReport
         ``output``, ``clips``, ``frames``, ``bytes``, ``shards``, ``left_out`` (clips of the inputs that are not in the
-        output), ``not_found`` (what was named but is not in the data set) and ``notes``, such as data sets without
-        labels beside others.
+        output), ``not_found`` (what the table of a relabeling names and the data set does not have) and ``notes``, such as
+        data sets without labels beside others, settings that differ, and sources that are in several data sets.
 
     Examples
     --------

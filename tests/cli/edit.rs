@@ -66,6 +66,16 @@ fn a_set_goes_through_all_of_them() {
     assert!(told.contains("7 clips unchanged, because they would not be smaller"), "{told}");
     assert_eq!(clips(&shell.at("again")), clips(&shell.at("retiled")));
     shell.run("retile set -o lossy --quality 30", 0);
+    let both = shell.text("merge set lossy -o both", 0);
+    let differ = "the data sets differ in retiled (not set, ";
+    let repeated = "7 clips come from a source that another data set has, too, such as \"dir/é0.mp4\"";
+    assert!(both.contains(differ) && both.contains(repeated), "{both}");
+    fs::rename(shell.at("both"), shell.at("grown")).unwrap();
+    shell.run("subset set -o grown --overwrite", 0);
+    let grown = shell.text("append grown lossy", 0);
+    assert!(grown.contains(differ) && grown.contains(repeated), "{grown}");
+    let seen = shell.text("inspect grown", 0);
+    assert!(seen.contains("settings of some clips: retiled"), "{seen}");
     for set in ["retiled", "lossy", "merged", "parts/train", "parts/val", "one", "all", "some"] {
         shell.run(&format!("verify --deep {set}"), 0);
     }
@@ -102,8 +112,22 @@ fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
     }
 
     fs::write(shell.at("list.txt"), "\u{feff}dir/é0.mp4\r\n\r\nno.mp4\n").unwrap();
-    assert!(shell.text("subset set -o listed --list list.txt", 3).contains("not in the data set: no.mp4"));
-    shell.run("split set -o lists --list a=list.txt", 3);
+    let before = files(&shell.at("set"));
+    for line in [
+        "subset set -o listed --list list.txt",
+        "subset set -o set --overwrite --exclude list.txt",
+        "split set -o lists --list a=list.txt",
+    ] {
+        let e = shell.error(line, 1);
+        assert!(e.contains("list.txt: line 3: no clip of the data set comes from \"no.mp4\""), "{line}: {e}");
+    }
+    assert!(!shell.at("listed").exists() && !shell.at("lists").exists() && files(&shell.at("set")) == before);
+    fs::write(shell.at("list.csv"), "source\nno.mp4\nno2.mp4\n").unwrap();
+    let e = shell.error("subset set -o listed --exclude list.csv", 1);
+    assert!(e.contains("comes from \"no.mp4\", nor from 1 more"), "{e}");
+    fs::write(shell.at("list.txt"), "\u{feff}dir/é0.mp4\r\n\r\n").unwrap();
+    shell.run("subset set -o listed --list list.txt", 0);
+    shell.run("split set -o lists --list a=list.txt", 0);
     assert_eq!(clips(&shell.at("lists/a")), clips(&shell.at("listed")));
     assert!(shell.error("subset set -o x --list no.txt", 1).contains("no.txt: cannot read the list"));
 }

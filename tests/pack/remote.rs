@@ -182,7 +182,7 @@ fn what_is_no_video_is_skipped_and_listed() {
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     let failures: Vec<_> =
         report["failures"].as_array().unwrap().iter().map(|f| f["error"].as_str().unwrap()).collect();
-    let expected = ["there is no such object", "an HLS playlist", "Invalid data", "query"];
+    let expected = ["there is no such object", "an HLS playlist", "an HTML page", "query"];
     assert_eq!(failures.len(), expected.len(), "{failures:?}");
     assert!(failures.iter().zip(expected).all(|(found, word)| found.contains(word)), "{failures:?}");
     assert_eq!(report["failures"][0]["source"], format!("{url}/gone.mp4"));

@@ -43,7 +43,9 @@ pub use parts::{
     InParts, PartOptions, PartState, PartStatus, PartsPlan, PlanStatus, PublishOptions, WrittenPlan, pack_in_parts,
     write_plan,
 };
-pub use plan::{Attributes, InputOptions, Job, ManifestColumns, PackPlan, PassedOver, Segment, SegmentClock};
+pub use plan::{
+    Attributes, InputOptions, Job, ManifestColumns, OptionWords, PackPlan, PassedOver, Segment, SegmentClock,
+};
 pub use recipe::Recipe;
 pub use run::{Failure, IfExists, PackReport, RunOptions, Warning};
 pub use serve::serve;

@@ -189,6 +189,8 @@ mod tests {
                 path_column: Some("clip".into()),
                 label_column: Some("class".into()),
                 caption_column: Some("text".into()),
+                start_column: Some("from".into()),
+                end_column: Some("to".into()),
                 segments: SegmentClock::FirstFrame,
                 outside: true,
                 picture_fps: Some("30000/1001".parse().unwrap()),
@@ -234,7 +236,7 @@ mod tests {
         assert_eq!(PackOptions::default().settings().unwrap(), JsonObject::of(expected).unwrap());
         let expected = json!({
             "split": "train", "path_column": "clip", "label_column": "class", "caption_column": "text",
-            "segments": "first-frame", "picture_fps": "30000/1001", "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
+            "start_column": "from", "end_column": "to", "segments": "first-frame", "picture_fps": "30000/1001", "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
             "frames": "fps:2997/100", "sample": "uniform", "short": "skip", "draws": 1, "seed": u64::MAX, "max_frames": 5,
             "cut": true, "decode_all": true, "size": "64:enlarge", "quality": "ssim:0.975", "effort": 0,
             "reduce_depth": true, "max_pixels": 9, "max_duration": 1.5, "shards": "8589934592B",

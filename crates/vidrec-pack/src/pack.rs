@@ -38,7 +38,7 @@ use vidrec_transfer::upload;
 ///
 /// # Errors
 ///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage): there are no videos, a manifest has a bad line, or a data
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): there are no videos, a manifest cannot be read, or a data
 /// set exists already. [`Decode`](vidrec_format::error::ErrorKind::Decode): more videos
 /// failed than [`LimitOptions::max_failures`](super::LimitOptions::max_failures). [`Io`](vidrec_format::error::ErrorKind::Io): the output cannot be
 /// written. [`Interrupted`](vidrec_format::error::ErrorKind::Interrupted): `progress` broke.

@@ -51,7 +51,7 @@ class EditReport(Result):
     left_out: int
     """Clips of the inputs that are not in the output."""
     not_found: Tuple[str, ...]
-    """What was named and is not in the data set, in the order in which it was named."""
+    """What the table of a relabeling names and the data set does not have, in the order of the table."""
     notes: Tuple[str, ...]
     """What else is worth knowing: settings that differ, things that were not copied."""
     whole: Optional[WholeSize] = None

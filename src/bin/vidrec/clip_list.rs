@@ -4,7 +4,7 @@
 //! after a space the clip's source, which must be that of the clip, so that a list for another data set, or for another
 //! version of it, is refused. The source may be missing. [`text`] writes such lines.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde_json::Value;
@@ -142,6 +142,7 @@ impl Found<'_> {
         }
         let numbered: Vec<&str> = names.into_iter().filter(|line| numbered(line).is_some()).collect();
         let is_ambiguous = self.has_source_in(&numbered)?;
+        self.require_sources(&lines)?;
         lines.into_iter().try_for_each(|(number, line)| {
             let place = |e: String| format!("line {number}: {e}");
             let Some((ordinal, source)) = numbered_clip(line).map_err(place)? else {
@@ -159,11 +160,28 @@ impl Found<'_> {
         })
     }
 
+    /// Refuses the first line that is neither a numbered clip nor a source of the data set.
+    fn require_sources(&self, lines: &[(u64, &str)]) -> Result<(), String> {
+        let is_source = |line: &&str| numbered(line).is_none();
+        let mut unknown: HashSet<&str> = lines.iter().map(|(_, line)| *line).filter(is_source).collect();
+        for clip in self.set.clips() {
+            match clip.and_then(|clip| clip.source()) {
+                Ok(source) => drop(unknown.remove(source.as_str())),
+                // A clip that cannot be read may be the one.
+                Err(_) => return Ok(()),
+            }
+        }
+        match lines.iter().find(|(_, line)| unknown.contains(line)) {
+            Some((number, line)) => Err(format!("line {number}: no clip of the data set comes from {line:?}")),
+            None => Ok(()),
+        }
+    }
+
     fn has_source_in(&self, names: &[&str]) -> Result<bool, String> {
         if names.is_empty() {
             return Ok(false);
         }
-        let names: std::collections::HashSet<&str> = names.iter().copied().collect();
+        let names: HashSet<&str> = names.iter().copied().collect();
         // An entry that cannot be read may be one to exclude.
         Ok(self.set.clips().flatten().any(|clip| clip.source().is_ok_and(|source| names.contains(&*source))))
     }

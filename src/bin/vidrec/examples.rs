@@ -9,7 +9,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "vidrec pack videos -o train",
             "vidrec pack list.csv -o train --frames 16 --sample random --size 320 --quality 95",
-            "vidrec pack s3://bucket/videos -o s3://bucket/train --fps 2 --if-exists resume",
+            "vidrec pack s3://bucket/videos/ -o s3://bucket/train --fps 2 --if-exists resume",
         ],
     ),
     (

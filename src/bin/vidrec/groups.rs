@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::builder::styling::{Effects, Style};
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
 /// What people do, and the commands for it. A test finds each command in one of them.
@@ -37,6 +37,25 @@ fn describe(command: &Command, group: &str, names: &[&str]) -> Option<String> {
     };
     let lines: String = found.map(line).collect();
     (!lines.is_empty()).then(|| format!("{HEADING}{group}:{HEADING:#}\n{lines}"))
+}
+
+/// Adds to an error about `--frames` beside `--fps` or another rule for frames what gives the first frames at that pace.
+pub fn with_most_frames(mut e: Error, args: &[OsString]) -> Error {
+    let args: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    let next = || args.windows(2).find(|pair| ["--frames", "-n"].contains(&pair[0])).map(|pair| pair[1]);
+    let joined = || args.iter().find_map(|arg| arg.strip_prefix("--frames=").or(arg.strip_prefix("-n")));
+    let is_of_frames = e.kind() == ErrorKind::ArgumentConflict
+        && [ContextKind::InvalidArg, ContextKind::PriorArg]
+            .iter()
+            .any(|kind| matches!(e.get(*kind), Some(ContextValue::String(arg)) if arg.starts_with("--frames ")));
+    if let Some(most) = next().or_else(joined).filter(|_| is_of_frames) {
+        let tip = format!(
+            "for at most {most} frames of a video, give --max-frames {most} --cut (the first ones) or \
+             --max-frames {most} (spread evenly) in place of --frames {most}"
+        );
+        e.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    e
 }
 
 /// Adds the commands to an error that the program has no command of this name, unless one of them is similar. A name of a group,
@@ -96,5 +115,20 @@ mod tests {
         let train = said("vidrec train");
         assert!(train.contains("Train:   bench, monitor, cache\n") && !train.contains("repair"), "{train}");
         assert!(!said("vidrec completions train").contains("bench"));
+    }
+
+    #[test]
+    #[cfg(feature = "pack")]
+    fn a_number_of_frames_at_a_rate_leads_to_the_most_frames() {
+        let said = |words: &str| {
+            let args: Vec<_> = words.split(' ').map(OsString::from).collect();
+            let e = crate::Cli::command().try_get_matches_from(&args).unwrap_err();
+            with_most_frames(e, &args).to_string()
+        };
+        for words in ["--fps 8 --frames 16", "--frames=16 --every 2", "-n 16 --all", "--keyframes -n16"] {
+            let text = said(&format!("vidrec pack a -o b {words}"));
+            assert!(text.contains("--max-frames 16 --cut"), "{words}: {text}");
+        }
+        assert!(!said("vidrec pack a -o b --fps 8 --all").contains("--max-frames"));
     }
 }

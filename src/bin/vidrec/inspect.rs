@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 use vidrec::dataset_json::ShardJson;
+use vidrec::edit::joined_meta;
 use vidrec::{ClassStats, Clip, Dataset, JsonObject, Result, TrackCoding, TrackSchema, TrackView};
 
 use crate::outcome::{Outcome, Run};
@@ -12,6 +13,9 @@ use crate::output::{self, bytes, count, grouped, printable};
 use crate::packing;
 use crate::stats;
 use crate::storage::StorageArgs;
+
+/// Class names that are shown without --classes.
+const CLASSES_SHOWN: usize = 20;
 
 /// The most clips whose entries are read only to say how many frames each has.
 const MOST_READ: u64 = 1_000_000;
@@ -155,6 +159,11 @@ pub fn run(args: &Args) -> Run {
 
 fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview<'_>> {
     let json = dataset.to_json();
+    // Shards that were appended may have other settings than the first one. Of a remote data set, not all are opened.
+    let meta = match dataset.is_remote() {
+        true => dataset.meta().cloned().unwrap_or_default(),
+        false => joined_meta(std::slice::from_ref(dataset))?.0,
+    };
     Ok(Overview {
         format_version: json.format_version,
         clips: json.clips,
@@ -164,9 +173,9 @@ fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview<'_>> {
         classes: dataset.classes(),
         shards: json.shards,
         tracks: dataset.tracks()?,
-        tool: json.tool,
-        ffmpeg: json.ffmpeg,
-        settings: json.settings,
+        tool: meta.tool,
+        ffmpeg: meta.ffmpeg,
+        settings: meta.settings,
         clips_per_class: if count_classes { Some(vidrec::class_stats(dataset)?) } else { None },
     })
 }
@@ -232,7 +241,17 @@ fn render(o: &Overview<'_>) -> String {
         bytes(o.bytes),
     );
     if !o.classes.is_empty() {
-        text += &format!("{} classes: {}\n", o.classes.len(), printable(&o.classes.join(", ")));
+        let first = &o.classes[..o.classes.len().min(CLASSES_SHOWN)];
+        let more = match o.classes.len() - first.len() {
+            0 => String::new(),
+            more if o.clips_per_class.is_some() => format!(" and {} more", grouped(more as u64)),
+            more => format!(" and {} more (--classes shows all)", grouped(more as u64)),
+        };
+        let classes = match o.classes.len() {
+            1 => "1 class".to_owned(),
+            n => format!("{} classes", grouped(n as u64)),
+        };
+        text += &format!("{classes}: {}{more}\n", printable(&first.join(", ")));
     }
     for s in &o.shards {
         text += &format!(
@@ -246,9 +265,10 @@ fn render(o: &Overview<'_>) -> String {
     for track in &o.tracks {
         text += &format!("track {}: {}\n", printable(&track.name), kind(track));
     }
-    let settings: Vec<String> = plain_values(&o.settings).map(|(name, value)| format!("{name} {value}")).collect();
-    if !settings.is_empty() {
-        text += &format!("settings: {}\n", printable(&settings.join(", ")));
+    let merged: Option<Vec<JsonObject>> = o.settings.get("merged").ok().flatten();
+    text += &settings("settings", &o.settings, merged.is_some());
+    for own in merged.iter().flatten() {
+        text += &settings("settings of some clips", own, false);
     }
     if let Some(ffmpeg) = &o.ffmpeg {
         text += &format!("decoded with {}\n", printable(ffmpeg));
@@ -258,6 +278,13 @@ fn render(o: &Overview<'_>) -> String {
         text += &format!("{:>8}  {label:>6}  {}\n", grouped(c.clips), printable(&c.class));
     }
     text
+}
+
+/// A line of settings, without those that differ if these follow.
+fn settings(what: &str, settings: &JsonObject, has_more: bool) -> String {
+    let shown = plain_values(settings).filter(|(name, _)| !has_more || *name != "merged");
+    let shown: Vec<String> = shown.map(|(name, value)| format!("{name} {value}")).collect();
+    if shown.is_empty() { String::new() } else { format!("{what}: {}\n", printable(&shown.join(", "))) }
 }
 
 fn render_clip(c: &ClipReport<'_>) -> String {

@@ -167,7 +167,7 @@ fn parsed(args: &[OsString]) -> Cli {
     let mut command = command();
     let cli = match command.try_get_matches_from_mut(args) {
         Ok(mut found) => Cli::from_arg_matches_mut(&mut found).map_err(|e| e.format(&mut command)),
-        Err(e) => Err(groups::suggested(e, &command, args.get(1))),
+        Err(e) => Err(groups::with_most_frames(groups::suggested(e, &command, args.get(1)), args)),
     };
     cli.unwrap_or_else(|e| e.exit())
 }

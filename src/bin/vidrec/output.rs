@@ -47,7 +47,7 @@ pub fn flags(hint: Hint) -> String {
         Hint::Unset("scratch") => "unset TMPDIR".into(),
         Hint::Set("timeout") => "set --storage timeout=SECONDS".into(),
         Hint::Set(option) => format!("set --{}", flag(option)),
-        Hint::Choose(option, word) => format!("set --{} {word}", flag(option)),
+        Hint::Choose(option, word) => setting(option, word),
         Hint::Unset(option) => format!("omit --{}", flag(option)),
         Hint::OnlyOne(one, other) => format!("give only one of --{} and --{}", flag(one), flag(other)),
         Hint::Pack => "make one with `vidrec pack`".into(),
@@ -63,6 +63,16 @@ pub fn flags(hint: Hint) -> String {
             "let their clocks begin together with `vidrec relabel --clock TRACK` or `--clock first-frame`".into()
         }
         other => other.to_string(),
+    }
+}
+
+/// A value of an option of the library in terms of flags.
+pub fn setting(option: &str, value: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
+    match value {
+        "true" => format!("set --{}", flag(option)),
+        value if value.chars().all(is_plain) => format!("set --{} {value}", flag(option)),
+        value => format!("set --{} {value:?}", flag(option)),
     }
 }
 
@@ -107,6 +117,11 @@ pub fn grouped(n: u64) -> String {
 /// A number with its noun: 1 clip, 2 clips.
 pub fn count(n: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A number with that of which it is a part, unless it is all: 12 of 185 clips, 185 clips.
+pub fn share(n: u64, of: u64, what: &str) -> String {
+    if n == of { count(n, what) } else { format!("{} of {}", grouped(n), count(of, what)) }
 }
 
 /// A number of bytes in units of 1000: 1.5 MB.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use vidrec::report::{NamedSet, Report, ReportOptions, report};
 
-use crate::output::{bytes, count};
+use crate::output::{bytes, count, share};
 use crate::progress::ProgressArgs;
 use crate::storage::{StorageArgs, local};
 use crate::{Outcome, Run, output, threads};
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Run {
 fn render(figures: &Report, args: &Args) -> String {
     let mut text = String::new();
     if let (Some(shown), Some(path)) = (&figures.shown, &args.output) {
-        let (clips, size) = (count(shown.clips, "clip"), bytes(figures.page_bytes));
+        let (clips, size) = (share(shown.clips, shown.of_clips, "clip"), bytes(figures.page_bytes));
         text += &format!("wrote {}: {clips}, {size}\n", path.display());
     }
     let found = figures.findings.iter().flatten().filter(|(_, n)| **n > 0);

@@ -74,9 +74,14 @@ def test_parts_by_attribute_and_by_lists_are_those_of_the_program(segments, tmp_
     for name, listed in lists.items():
         (tmp_path / name).write_text("".join(f"{item}\n" for item in listed))
     options = [f"--list={name}={tmp_path / name}" for name in lists]
-    program("split", segments, "-o", tmp_path / "lists", *options, status=3)
+    # What only looks at a data set warns; what writes one refuses.
+    program("split", segments, "-o", tmp_path / "lists", *options, status=1)
+    with pytest.raises(vidrec.UsageError, match="no clip of the data set comes from .none.mp4."):
+        vidrec.split(segments, tmp_path / "lists", lists=lists)
     with pytest.warns(UserWarning, match="not in the data set: none.mp4"):
         parts = vidrec.open(segments).split_by(lists=lists)
+    (tmp_path / "videos").write_text("left/4.mp4\n")
+    program("split", segments, "-o", tmp_path / "lists", *options)
     assert all(clips(part) == clips(vidrec.open(tmp_path / "lists" / name)) for name, part in parts.items())
     with pytest.raises(vidrec.UsageError, match="two lists"):
         vidrec.open(segments).split_by(lists={"a": [0], "b": ["left/0.mp4"]})

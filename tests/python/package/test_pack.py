@@ -148,6 +148,21 @@ def test_a_data_set_gives_its_recipe(videos, tmp_path):
     assert files(tmp_path / "again") == files(tmp_path / "set")
 
 
+def test_warnings_about_columns_name_arguments(videos, tmp_path):
+    table = tmp_path / "list.csv"
+    table.write_text("path,class,begin,finish\nleft/0.mp4,left,0,0.2\nleft/1.mp4,left,soon,\n")
+    with pytest.warns(vidrec.PackWarning) as told:
+        vidrec.pack(table, tmp_path / "asked", root=videos, frames=1)
+    words = " ".join(str(warning.message) for warning in told)
+    assert 'pass label_column="class"' in words
+    assert 'pass start_column="begin", and pass end_column="finish"' in words
+    options = {"label_column": "class", "start_column": "begin", "end_column": "finish"}
+    with pytest.warns(vidrec.PackWarning, match="1 of 2 rows"):
+        report = vidrec.pack(table, tmp_path / "chosen", root=videos, frames=1, **options)
+    assert report.clips == report.labeled == 1
+    assert "list.csv, line 3, column \"begin\"" in report.failures[0].error
+
+
 def test_inputs_are_read_with_the_same_options(videos, tmp_path):
     lists = tmp_path / "list.csv"
     lines = [f"{name},{label},{split}" for name, label, split in

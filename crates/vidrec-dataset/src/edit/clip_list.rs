@@ -38,6 +38,17 @@ impl ClipList {
     }
 }
 
+/// Refuses lists that name what the data set does not have.
+pub(super) fn require_found(not_found: &[String]) -> Result<()> {
+    match not_found {
+        [] => Ok(()),
+        [one] => Err(Error::usage(format!("no clip of the data set comes from {one:?}"))),
+        [first, more @ ..] => {
+            Err(Error::usage(format!("no clip of the data set comes from {first:?}, nor from {} more", more.len())))
+        }
+    }
+}
+
 /// The wanted texts that were not found, once each, in order.
 pub(super) fn not_in<'a>(found: &HashSet<String>, wanted: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let mut seen = HashSet::new();

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::options::EditOptions;
 use super::output_plan::{Describe, InputSet, OutputPlan, Pick, not_copied};
 use super::report::EditReport;
-use super::{classes, copy, groups, meta, unlabeled};
+use super::{classes, copy, groups, meta, repeated, unlabeled};
 use crate::Dataset;
 use crate::joined_classes;
 use vidrec_format::error::{Error, Result};
@@ -16,7 +16,7 @@ use vidrec_format::progress::ProgressFn;
 /// Classes are joined by name: those of the first data set keep their labels, and new names get the next ones. If the
 /// settings or the packing programs of the data sets differ, the new settings list the differences under `merged`,
 /// and the report says so. The report also names data sets whose clips have no labels, if clips of other data sets
-/// have some.
+/// have some, and counts clips whose sources another data set has, too.
 ///
 /// # Errors
 ///
@@ -46,7 +46,9 @@ fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
         notes.extend(not_copied(set)?);
     }
     notes.dedup();
-    notes.extend(unlabeled::notes(&sets.iter().collect::<Vec<_>>())?);
+    let all: Vec<&Dataset> = sets.iter().collect();
+    notes.extend(unlabeled::notes(&all)?);
+    notes.extend(repeated::note(&all)?);
     let picks = sets.iter().enumerate().flat_map(|(source, s)| (0..s.len()).map(move |clip| Pick { source, clip }));
     let sources = sets.iter().zip(union.labels).map(|(set, labels)| {
         let describe: Describe<'static> = Box::new(move |clip| classes::renumbered(clip, &labels));

@@ -1,5 +1,7 @@
 //! Joins the META of several data sets or shards.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::Dataset;
@@ -12,7 +14,7 @@ const MERGED: &str = "merged";
 
 /// Joins the META of all shards of some data sets, and returns a note if they differ. The class names are those of
 /// the first.
-pub(super) fn joined(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
+pub fn joined(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
     let mut metas: Vec<&Meta> = Vec::new();
     for set in sets {
         metas.extend(set.shards()?.into_iter().map(|shard| &shard.index.meta));
@@ -42,13 +44,29 @@ pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     if differing.len() < 2 {
         return (base, None);
     }
-    let mut keys: Vec<&str> =
-        differing.iter().filter_map(Value::as_object).flat_map(Map::keys).map(String::as_str).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let note = format!("the inputs differ in {}; the settings list it under \"{MERGED}\"", keys.join(", "));
-    base.settings.0.insert(MERGED.into(), differing.clone().into());
+    let note = differences(&differing);
+    base.settings.0.insert(MERGED.into(), differing.into());
     (base, Some(note))
+}
+
+/// Says what differs, with the values.
+fn differences(rows: &[Value]) -> String {
+    const SHOWN: usize = 3;
+    let keys: BTreeSet<&String> = rows.iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
+    let values = |key: &String| {
+        let mut values: Vec<String> = Vec::new();
+        for row in rows {
+            let value =
+                row.get(key).map_or("not set".into(), |value| text(Some(value.clone())).unwrap_or(value.to_string()));
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        let more = if values.len() > SHOWN { " and others" } else { "" };
+        values.truncate(SHOWN);
+        format!("{key} ({}{more})", values.join(", "))
+    };
+    format!("the data sets differ in {}", keys.into_iter().map(values).collect::<Vec<_>>().join(", "))
 }
 
 /// Keys for the values of META that are not settings.
@@ -95,7 +113,7 @@ mod tests {
             JsonObject::of(json!({"frames": 8, "merged": [{"quality": 90}, {"quality": 80}]})).unwrap()
         );
         assert_eq!(ab.tool, "t");
-        assert!(note.unwrap().contains("differ in quality;"));
+        assert!(note.unwrap().ends_with("differ in quality (90, 80)"));
         let (abc, _) = merged_meta(&[&ab, &meta(json!({"frames": 4, "quality": 90}), "t")]);
         let flat = json!([{"frames": 8, "quality": 90}, {"frames": 8, "quality": 80}, {"frames": 4, "quality": 90}]);
         assert_eq!(abc.settings, JsonObject::of(json!({"merged": flat})).unwrap());

@@ -54,6 +54,7 @@ mod ratio;
 mod recoding;
 mod relabel;
 mod relink;
+mod repeated;
 mod report;
 mod reshard;
 mod retile;
@@ -70,6 +71,8 @@ pub use append::append;
 pub use clip_list::ClipList;
 pub(crate) use groups::draws;
 pub use merge::merge;
+#[doc(hidden)]
+pub use meta::joined as joined_meta;
 pub(crate) use meta::merged_meta;
 pub use options::EditOptions;
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use super::clip_list::require_found;
 use super::options::EditOptions;
 use super::output_plan::OutputPlan;
 use super::parts::{SplitBy, split_clips};
@@ -17,7 +18,8 @@ use vidrec_format::progress::ProgressFn;
 ///
 /// # Errors
 ///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage): a name that is not a plain file name. Otherwise as
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): a name that is not a plain file name, or a list names a source
+/// that the data set does not have. Otherwise as
 /// [`split_clips`] and [`reshard`](super::reshard).
 pub fn split(
     set: &Dataset,
@@ -28,11 +30,11 @@ pub fn split(
 ) -> Result<Vec<EditReport>> {
     groups::size(set)?;
     let parts = split_clips(set, by)?;
+    parts.iter().try_for_each(|part| require_found(&part.not_found))?;
     check_names(parts.iter().map(|part| part.name.as_str()))?;
     let mut plans = Vec::new();
     for part in parts {
         let mut plan = OutputPlan::of(set, part.clips)?;
-        plan.not_found = part.not_found;
         if plan.picks.is_empty() {
             plan.notes.push("this part has no clips".into());
         }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::clip_list::require_found;
 use super::options::EditOptions;
 use super::output_plan::OutputPlan;
 use super::report::EditReport;
@@ -16,7 +17,8 @@ use vidrec_format::progress::ProgressFn;
 ///
 /// # Errors
 ///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage): no clip is chosen. Otherwise as [`subset_clips`] and
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): no clip is chosen, or a list names a source that the data set
+/// does not have. Otherwise as [`subset_clips`] and
 /// [`reshard`](super::reshard).
 pub fn subset(
     set: &Dataset,
@@ -27,10 +29,9 @@ pub fn subset(
 ) -> Result<EditReport> {
     groups::size(set)?;
     let selected = subset_clips(set, selection)?;
+    require_found(&selected.not_found)?;
     if selected.clips.is_empty() {
         return Err(Error::usage("no clip matches, so there is nothing to write"));
     }
-    let mut plan = OutputPlan::of(set, selected.clips)?;
-    plan.not_found = selected.not_found;
-    copy::run_one(&plan, out.as_ref(), options, progress)
+    copy::run_one(&OutputPlan::of(set, selected.clips)?, out.as_ref(), options, progress)
 }

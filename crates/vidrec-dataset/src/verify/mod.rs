@@ -55,11 +55,9 @@ pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &mut Pro
         Err(e) => return Err(e),
     }
     report.ok = report.problems.is_empty();
-    // Repair refuses files of a newer version.
-    if !report.ok
-        && !is_remote(path.as_ref())
-        && !report.problems.iter().any(|problem| NEWER.contains(&problem.kind.as_str()))
-    {
+    // Repair refuses files of a newer version, and cannot read what this could not.
+    let is_beyond = |problem: &Problem| problem.is_unread || NEWER.contains(&problem.kind.as_str());
+    if !report.ok && !is_remote(path.as_ref()) && !report.problems.iter().any(is_beyond) {
         report.hints.insert(0, Hint::Repair);
     }
     Ok(report)

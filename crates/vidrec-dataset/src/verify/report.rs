@@ -49,6 +49,9 @@ pub struct Problem {
     pub offset: Option<u64>,
     /// What is wrong, in words.
     pub message: String,
+    /// Whether the file could not be read, so that nobody knows what is in it.
+    #[serde(skip)]
+    pub(super) is_unread: bool,
 }
 
 impl From<Error> for Problem {
@@ -67,6 +70,7 @@ impl From<Error> for Problem {
             frame: e.frame(),
             offset: e.offset(),
             message: format!("{e:#}"),
+            is_unread: matches!(e.kind(), ErrorKind::Io | ErrorKind::Resources) && !e.is_missing(),
         }
     }
 }

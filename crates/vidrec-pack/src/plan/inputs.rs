@@ -1,6 +1,7 @@
 //! What to pack: inputs become a list of videos with labels.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use super::{folders, lerobot, manifest, notes, video_folder};
 use crate::track;
 use crate::track::{PlannedTrack, ReadVideo, TrackClock, TrackFiles, TrackSpec};
 use crate::video::open_regular;
+use vidrec_format::dataset_json;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
 use vidrec_sampler::order::Permutation;
@@ -78,7 +80,7 @@ impl PackPlan {
             return Self::from_inputs(&found, options);
         };
         if listed.videos == 0 {
-            return Err(no_videos(inputs));
+            return Err(no_videos(inputs, &listed.passed_over));
         }
         Ok(PackPlan {
             inputs: vec![named(input)],
@@ -98,7 +100,7 @@ impl PackPlan {
     /// # Errors
     ///
     /// [`Io`](vidrec_format::error::ErrorKind::Io): an input or a folder cannot be read.
-    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): a manifest has a bad line, labels are of different
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): a manifest cannot be read, labels are of different
     /// kinds, a class or split is unknown, or there is no video at all.
     pub fn from_inputs<P: AsRef<Path>>(inputs: &[P], options: &InputOptions) -> Result<Self> {
         check_tracks(options)?;
@@ -110,16 +112,17 @@ impl PackPlan {
         for input in inputs {
             gathered.add(input, options)?;
         }
-        let Gathered { mut found, classes, passed_over, manifests, roots, episodes } = gathered;
+        let Gathered { mut found, classes, passed_over, manifests, notes, roots, episodes } = gathered;
         if found.is_empty() {
-            return Err(no_videos(inputs));
+            return Err(no_videos(inputs, &passed_over.into_list()));
         }
         if let Some(split) = &options.split {
             keep_split(&mut found, split)?;
         }
         let clash = roots.keep_apart(&mut found);
         one_kind(&found)?;
-        let notes = notes::of(&manifests, &found).into_iter().chain(episodes.notes).chain(clash).collect();
+        let of_videos = notes::unlabeled(&found).into_iter().chain(notes::links(&found, options));
+        let notes = notes.into_iter().chain(of_videos).chain(episodes.notes).chain(clash).collect();
         let classes = match (&options.classes, classes) {
             (Some(path), _) => Classes::read(path)?,
             (None, Some(own)) => own,
@@ -131,7 +134,12 @@ impl PackPlan {
         // Plan the tracks before any shuffling, and from all videos of the plan.
         let video: ReadVideo<'_> = &|_, _, _| Err(Error::internal("a plan decodes no video"));
         let how = TrackFiles { open: &open_regular, list: &pictures, video };
-        let mut tracks = track::plan(&options.track, jobs.iter().filter_map(|job| job.tracks.as_deref()), how)?;
+        let rows = jobs.iter().filter_map(|job| job.tracks.as_deref());
+        // Rows that make no sense have no tracks.
+        let mut tracks = track::plan(&options.track, rows, how).map_err(|e| {
+            let fault = jobs.iter().find_map(|job| job.fault.as_deref());
+            fault.into_iter().fold(e, Error::also_help)
+        })?;
         tracks.extend(episodes.tracks.unwrap_or_default());
         let jobs = match options.shuffle_seed {
             Some(seed) => shuffled(jobs, seed),
@@ -177,10 +185,30 @@ fn named(input: &Path) -> String {
     }
 }
 
-fn no_videos<P: AsRef<Path>>(inputs: &[P]) -> Error {
+/// The error for inputs that have nothing but these files.
+fn no_videos<P: AsRef<Path>>(inputs: &[P], ignored: &[PassedOver]) -> Error {
     let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
-    Error::usage(format!("no videos in {}", names.join(", ")))
-        .expected("video files in folders that are named for their class")
+    let names = names.join(", ");
+    if ignored.iter().any(|kind| kind.kind == ".vidx") {
+        return packed_already(names);
+    }
+    let kinds = ignored.iter().map(|PassedOver { kind, files, example }| match files {
+        1 => format!("{example:?}"),
+        files => format!("{files} {kind} files such as {example:?}"),
+    });
+    let found: Vec<String> = kinds.collect();
+    let e =
+        Error::usage(format!("no videos in {names}")).expected("video files in folders that are named for their class");
+    match &*found {
+        [] => e.found("nothing else either, hidden files aside"),
+        found => e.found(found.join(", ")),
+    }
+}
+
+fn packed_already(names: impl fmt::Display) -> Error {
+    Error::usage(format!("{names}: this is a data set, whose videos are packed already")).help(
+        "to change it, use subset, split, merge, append, relabel or retile; for other frames, name its videos again",
+    )
 }
 
 /// Whether an input is remote and not a single video.
@@ -212,6 +240,8 @@ struct Gathered {
     classes: Option<Classes>,
     passed_over: PassedOverTally,
     manifests: Vec<ManifestColumns>,
+    /// Notes on manifests.
+    notes: Vec<String>,
     roots: Roots,
     episodes: Episodes,
 }
@@ -235,6 +265,9 @@ impl Gathered {
         let meta = std::fs::metadata(path).map_err(|e| Error::io("open the input", path, e))?;
         if meta.is_dir() {
             return self.add_folder(path, options);
+        }
+        if path.ends_with(dataset_json::FILE_NAME) {
+            return Err(packed_already(path.display()));
         }
         if !self.add_list(path, None, None, options)? {
             let source = source_name::of_os_str(path.file_name().unwrap_or_default());
@@ -357,6 +390,7 @@ impl Gathered {
             self.found.append(&mut manifest.videos);
         }
         self.manifests.push(manifest.columns);
+        self.notes.append(&mut manifest.notes);
         match (&self.classes, manifest.classes) {
             (Some(known), Some(new)) if *known != new => {
                 return Err(Error::usage("the inputs have different classes")
@@ -373,8 +407,10 @@ impl Gathered {
 
 fn keep_split(found: &mut Vec<FoundVideo>, split: &str) -> Result<()> {
     let known: BTreeSet<Box<str>> = found.iter().filter_map(|f| f.split.clone()).collect();
-    found.retain(|f| f.split.as_deref() == Some(split));
-    if !found.is_empty() {
+    let is_in = |f: &FoundVideo| f.split.as_deref() == Some(split);
+    // Nobody knows the split of a row that makes no sense, so it is listed.
+    found.retain(|f| is_in(f) || (f.fault.is_some() && f.split.is_none()));
+    if found.iter().any(is_in) {
         return Ok(());
     }
     let known = known.iter().map(|split| &**split).collect::<Vec<_>>().join(", ");
@@ -514,6 +550,20 @@ mod tests {
         let options = InputOptions { split: Some("val".into()), ..options };
         let e = PackPlan::from_inputs(&[dir.path()], &options).unwrap_err().to_string();
         assert!(e.contains("\"val\"") && e.contains("test, train"), "{e}");
+    }
+
+    #[test]
+    fn a_list_in_utf_16_is_a_list_and_a_bad_row_is_in_every_split() {
+        let dir = tree(&["a.mp4"]);
+        let wide: Vec<u8> = "\u{feff}file_name\na.mp4\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        std::fs::write(dir.path().join("metadata.csv"), wide).unwrap();
+        assert!(plan(dir.path()).unwrap_err().to_string().contains("UTF-16"));
+        write(dir.path(), "l.jsonl", "{\"path\": \"a.mp4\", \"split\": \"train\"}\n{\"path\": \n");
+        let options = InputOptions { split: Some("train".into()), ..InputOptions::default() };
+        let split = PackPlan::from_inputs(&[dir.path().join("l.jsonl")], &options).unwrap();
+        assert_eq!(short(&split), [("a.mp4", None, ""), ("l.jsonl:2", None, "")]);
+        let options = InputOptions { split: Some("val".into()), ..options };
+        assert!(PackPlan::from_inputs(&[dir.path().join("l.jsonl")], &options).is_err());
     }
 
     #[test]

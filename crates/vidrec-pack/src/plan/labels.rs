@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::text::whole;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
@@ -82,30 +83,28 @@ pub(super) fn is_decimal(text: &str) -> bool {
 
 /// Turns the labels of one manifest into numbers, if all of them are numbers.
 ///
-/// The error names the label that cannot be one, by its place. A negative number is not a class name either: other
-/// tools write it for clips without a label.
-pub(super) fn number_all<'a>(labels: impl Iterator<Item = &'a mut Label>) -> Result<(), (usize, String)> {
+/// Returns the labels that cannot be one, by their places, and what is wrong with them. They are then none. A negative
+/// number is not a class name either: other tools write it for clips without a label.
+pub(super) fn number_all<'a>(labels: impl Iterator<Item = &'a mut Label>) -> Vec<(usize, String)> {
     let mut labels: Vec<&mut Label> = labels.collect();
-    let is_negative = |text: &str| text.starts_with('-') && is_decimal(text);
-    let mut all = true;
-    for (i, label) in labels.iter().enumerate() {
-        for tag in label.tags() {
-            if let Tag::Name(text) = tag {
-                if is_negative(text) {
-                    return whole_number(text).map(drop).map_err(|what| (i, what));
-                }
-                all &= is_decimal(text);
+    let is_decimal_tag =
+        |tag: &Tag| matches!(tag, Tag::Number(_)) || matches!(tag, Tag::Name(name) if is_decimal(name));
+    let all = labels.iter().flat_map(|label| label.tags()).all(is_decimal_tag);
+    let mut bad = Vec::new();
+    for (i, label) in labels.iter_mut().enumerate() {
+        let numbered = label.tags_mut().iter_mut().try_for_each(|tag| match tag {
+            Tag::Name(text) if all || (text.starts_with('-') && is_decimal(text)) => {
+                *tag = whole_number(text)?;
+                Ok(())
             }
+            _ => Ok(()),
+        });
+        if let Err(what) = numbered {
+            **label = Label::None;
+            bad.push((i, what));
         }
     }
-    for (i, label) in labels.iter_mut().enumerate().filter(|_| all) {
-        for tag in label.tags_mut() {
-            if let Tag::Name(text) = tag {
-                *tag = whole_number(text).map_err(|what| (i, what))?;
-            }
-        }
-    }
-    Ok(())
+    bad
 }
 
 /// Class names by label, and the search for the label of a name.
@@ -151,8 +150,8 @@ impl Classes {
     /// of numbers by name. If the file numbers the classes from 1, so do the inputs, and the stored label is one
     /// less.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io("read the class names", path, e))?;
-        let text = text.trim_start_matches('\u{feff}');
+        let bytes = std::fs::read(path).map_err(|e| Error::io("read the class names", path, e))?;
+        let text = whole(&bytes, path)?;
         let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
         let parsed = if json { from_json(text) } else { from_lines(text) };
         let (names, first) = parsed.map_err(|what| Error::usage(what).file(path))?;

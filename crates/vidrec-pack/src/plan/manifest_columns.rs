@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::near_names::meant;
 use vidrec_format::limits;
 
 /// What vidrec took the columns of a manifest for. If a manifest has no header line, its columns are named by
@@ -55,30 +54,6 @@ impl ManifestColumns {
             ColumnUse::Track => &mut self.tracks,
         }
     }
-
-    /// Returns notes on attributes whose names are close to the name of a column that the manifest does not have.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let taken = [
-            ("path", &self.path),
-            ("label", &self.label),
-            ("start", &self.start),
-            ("end", &self.end),
-            ("split", &self.split),
-        ];
-        let is_missing = |name: &str| taken.iter().any(|(known, columns)| *known == name && columns.is_empty());
-        let near = |column: &String| {
-            let name = meant(column).filter(|name| is_missing(name))?;
-            let choose = match name {
-                "path" | "label" => format!(" If so, set {name}_column"),
-                _ => String::new(),
-            };
-            let manifest = &self.manifest;
-            Some(format!(
-                "{manifest}: column {column:?} is only kept as an attribute; did you mean \"{name}\"?{choose}"
-            ))
-        };
-        self.attributes.iter().filter_map(near).collect()
-    }
 }
 
 /// The columns so far, in the order in which they were first seen.
@@ -105,17 +80,21 @@ impl ColumnTally {
         self.add(column, &format!("column {number}"));
     }
 
+    /// Whether a column has paths.
+    pub fn has_path(&self) -> bool {
+        !self.columns.path.is_empty()
+    }
+
     /// Whether a column of this name was added.
     pub fn has(&self, name: &str) -> bool {
         self.seen.contains(name)
     }
 
-    /// The names of the first columns, in quotes.
-    pub fn names(&self) -> Vec<String> {
-        const SHOWN: usize = 20;
+    /// The names of all columns.
+    pub fn names(&self) -> Vec<&str> {
         let c = &self.columns;
         let all = [&c.path, &c.label, &c.start, &c.end, &c.split, &c.tracks, &c.attributes];
-        all.into_iter().flatten().take(SHOWN).map(|name| format!("{name:?}")).collect()
+        all.into_iter().flatten().map(String::as_str).collect()
     }
 
     pub fn finish(self) -> ManifestColumns {
@@ -136,22 +115,5 @@ mod tests {
         }
         let columns = tally.finish();
         assert_eq!((columns.path.len(), columns.attributes.len()), (1, limits::MAX_COLUMNS - 1));
-    }
-
-    #[test]
-    fn a_near_name_is_offered_only_for_a_column_that_is_missing() {
-        let notes = |label: Option<&str>| {
-            let mut tally = ColumnTally::new("l.csv".into());
-            tally.add(ColumnUse::Path, "path");
-            label.into_iter().for_each(|label| tally.add(ColumnUse::Label, label));
-            ["caption", "class", "strat"].iter().for_each(|name| tally.add(ColumnUse::Attribute, name));
-            tally.finish().notes()
-        };
-        let of = |column: &str, name: &str, then: &str| {
-            format!("l.csv: column \"{column}\" is only kept as an attribute; did you mean \"{name}\"?{then}")
-        };
-        let strat = of("strat", "start", "");
-        assert_eq!(notes(None), [of("class", "label", " If so, set label_column"), strat.clone()]);
-        assert_eq!(notes(Some("label")), [strat]);
     }
 }

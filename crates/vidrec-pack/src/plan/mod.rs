@@ -8,9 +8,11 @@
 //! lerobot/       reads LeRobot data sets: episodes become segments; episode_frames.rs: the frames that these must have
 //! episodes_copy.rs  the files of values of a remote LeRobot data set
 //! picture_column.rs  the frames of an episode that are pictures in a Parquet file
+//! text.rs        reads them as UTF-8; times.rs: columns of times that segments may have
 //! places.rs      resolves the paths in manifests
 //! labels.rs      turns labels and class names into numbers
 //! roots.rs       makes sources differ where several inputs would give different videos the same one
+//! missing.rs     says what may be wrong with the name of a file that is missing
 //! notes.rs       collects notes on the inputs before the work begins
 //! ```
 
@@ -27,6 +29,7 @@ mod lerobot;
 mod listed;
 mod manifest;
 mod manifest_columns;
+mod missing;
 mod near_names;
 mod notes;
 mod options;
@@ -36,13 +39,16 @@ mod pictures;
 mod places;
 mod roots;
 mod segment;
+mod text;
+mod times;
 mod video_folder;
 
 pub use attributes::Attributes;
 pub use inputs::PackPlan;
 pub use job::Job;
 pub use manifest_columns::ManifestColumns;
-pub use options::InputOptions;
+pub(super) use missing::missing;
+pub use options::{InputOptions, OptionWords};
 pub use passed_over::PassedOver;
 pub(super) use pictures::{is_jpeg, pictures};
 pub(crate) use segment::nanoseconds;

@@ -4,7 +4,7 @@
 //! column called `class` or `start_time` may be an attribute.
 
 /// Columns that have a meaning, by the names that vidrec suggests, with other names for them.
-const KNOWN: [(&str, &[&str]); 5] = [
+const KNOWN: [(&str, &[&str]); 3] = [
     (
         "path",
         &["videoname", "clipname", "videofile", "videoid", "videouri", "relpath", "relativepath", "source", "uri"],
@@ -35,11 +35,6 @@ const KNOWN: [(&str, &[&str]); 5] = [
             "y",
         ],
     ),
-    (
-        "start",
-        &["starttime", "startsec", "startsecs", "startseconds", "starts", "tstart", "begin", "begintime", "onset"],
-    ),
-    ("end", &["endtime", "endsec", "endsecs", "endseconds", "ends", "tend", "stop", "stoptime", "offset"]),
     ("split", &["subset", "partition", "splitname"]),
 ];
 
@@ -62,7 +57,7 @@ pub(super) fn meant(column: &str) -> Option<&'static str> {
 }
 
 /// Whether two words differ by one letter that is missing, added or changed, or by two neighbors that are swapped.
-fn is_one_slip(a: &str, b: &str) -> bool {
+pub(super) fn is_one_slip(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let same_start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[same_start..], &b[same_start..]);
@@ -89,9 +84,6 @@ mod tests {
             ("label_", "label"),
             ("class", "label"),
             ("Action Label", "label"),
-            ("strat", "start"),
-            ("start_time", "start"),
-            ("end-sec", "end"),
             ("spilt", "split"),
             ("pth", "path"),
             ("paths", "path"),

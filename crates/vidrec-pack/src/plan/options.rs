@@ -39,6 +39,12 @@ pub struct InputOptions {
     /// The column of a manifest that is kept as the attribute caption. [default: caption]
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", hide_short_help = true))]
     pub caption_column: Option<String>,
+    /// The column of a manifest that has the times at which segments begin. [default: start, time_start]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", hide_short_help = true))]
+    pub start_column: Option<String>,
+    /// The column of a manifest that has the times at which segments end. [default: end, time_end]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", hide_short_help = true))]
+    pub end_column: Option<String>,
     /// What start and end of a manifest count from: what a player shows, which in MPEG transport and program streams and
     /// Ogg is the time since the first packet of sound or picture, and elsewhere the container's own time (player); or the
     /// time since the first frame of the video (first-frame). Or take whole files, whatever start and end there are
@@ -86,6 +92,34 @@ pub struct InputOptions {
     #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip)]
     pub storage: Storage,
+    /// How notes and errors say that an option is to be set. Default: as in a recipe.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[serde(skip)]
+    pub words: OptionWords,
+}
+
+/// The words in which a program or a language says that an option is to be set to a value. It has the option's name in
+/// the library, and the value.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionWords(pub fn(&str, &str) -> String);
+
+impl OptionWords {
+    pub(super) fn set(self, option: &str, value: &str) -> String {
+        self.0(option, value)
+    }
+}
+
+impl Default for OptionWords {
+    fn default() -> Self {
+        OptionWords(|option, value| format!("set {option} = {value:?}"))
+    }
+}
+
+/// Words do not matter for what is packed.
+impl PartialEq for OptionWords {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 fn segments(_: &mut SchemaGenerator) -> Schema {

@@ -54,5 +54,7 @@ fn names_files(path: &Path) -> Result<bool> {
     }
     let mut start = Vec::new();
     open_regular(path, Links::Follow)?.take(64 << 10).read_to_end(&mut start).map_err(io)?;
-    Ok(memchr::memmem::find(&start, b"file_name").is_some())
+    // In UTF-16, reading it says so.
+    let wide: Vec<u8> = b"file_name".iter().flat_map(|&byte| [byte, 0]).collect();
+    Ok([&b"file_name"[..], &wide].into_iter().any(|name| memchr::memmem::find(&start, name).is_some()))
 }

@@ -108,7 +108,7 @@ mod words;
 
 pub use audio::{AudioChannels, AudioFacts, AudioOptions};
 pub(crate) use audio::{KeptSound, MAX_BYTES as MAX_AUDIO_BYTES, Sound, read as read_audio};
-pub(crate) use container::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
+pub(crate) use container::{OpenVideo, Readable, VideoFile, VideoSource, no_video, open_regular};
 pub use error::{Stage, VideoError};
 pub use facts::{TimeGap, VideoFacts};
 pub(crate) use frames::NumberFrame;

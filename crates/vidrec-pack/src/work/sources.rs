@@ -15,7 +15,7 @@ use super::options::{ClipRecipe, Resources};
 use super::packed::{PackedClip, held_bytes};
 use super::read_ahead::ReadAhead;
 use super::stamp::{Stamp, track_stamps};
-use crate::plan::Job;
+use crate::plan::{self, Job};
 
 /// How many bytes of the next files are read ahead.
 const READ_AHEAD: u64 = 256 << 20;
@@ -122,7 +122,15 @@ pub(crate) fn pack_somewhere(
     alone: bool,
 ) -> Result<Vec<PackedClip>, ClipFailure> {
     fault::wait(&job.source);
-    let Some(pool) = pool else { return clip::pack_one(job, recipe, held, alone) };
-    let ClipRecipe { store, channels, measure, shared, .. } = recipe;
-    pool.pack(&Errand { job, store, memory: held.memory(), channels, measure, shared, alone })
+    let packed = match pool {
+        None => clip::pack_one(job, recipe, held, alone),
+        Some(pool) => {
+            let ClipRecipe { store, channels, measure, shared, .. } = recipe;
+            pool.pack(&Errand { job, store, memory: held.memory(), channels, measure, shared, alone })
+        }
+    };
+    packed.map_err(|failure| match job.is_missing().then(|| plan::missing(&job.path)).flatten() {
+        Some(why) => ClipFailure { message: format!("{}; {why}", failure.message), ..failure },
+        None => failure,
+    })
 }

@@ -12,7 +12,7 @@ use super::open_videos::OpenVideos;
 use super::worker_requests::Line;
 use crate::plan;
 use crate::video::{Stage, VideoFile, open_regular};
-use vidrec_format::error::Result;
+use vidrec_format::error::{Error, Result};
 use vidrec_store::location::is_remote;
 use vidrec_store::remote::{ObjectBytes, Opening, Remote, check_location};
 use vidrec_store::storage::Storage;
@@ -96,7 +96,11 @@ impl VideoStore {
     }
 
     fn object(&self, path: &Path) -> Result<VideoFile, ClipFailure> {
-        let failed = |e| ClipFailure::of_video(Stage::Open, e);
+        let failed = |e: Error| {
+            let is_folder = path.extension().is_none() && !e.is_out_of_memory();
+            let e = if is_folder { e.also_help("for the videos below a folder, end its location with /") } else { e };
+            ClipFailure::of_video(Stage::Open, e)
+        };
         check_location(path).map_err(failed)?;
         let known = self.lock_coming().remove(path);
         // If the location itself is valid, then options or credentials are wrong, which affects other videos too.

@@ -144,7 +144,8 @@ fn cuts(measures: &Measures) -> Option<Found> {
     let text = match frames.len() {
         1 => format!("the scene changes at frame {}: pixels differ by {largest:.0} on average", frames[0]),
         n => format!(
-            "the scene changes {n} times, first at frame {}: pixels differ by up to {largest:.0} on average",
+            "{n} scene changes among {} frames, the first at frame {}: pixels differ by up to {largest:.0} on average",
+            measures.frames.len(),
             frames[0]
         ),
     };

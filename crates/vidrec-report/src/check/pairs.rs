@@ -78,10 +78,8 @@ impl Group<'_> {
         }
         let mut findings = Vec::new();
         if of_sets.len() > 1 {
-            let numbers: Vec<String> =
-                of_sets.iter().map(|(set, clips)| format!("{} of data set {set}", clips.len())).collect();
-            let text = format!("clips of several data sets show nearly the same: {}", numbers.join(", "));
-            let clips = of_sets.values().flatten().cloned().collect();
+            let clips: Vec<FoundClip> = of_sets.values().flatten().cloned().collect();
+            let text = format!("{} clips of {} data sets show nearly the same", clips.len(), of_sets.len());
             findings.push(self.finding(FindingKind::Leak, self.best_first(clips), text));
         }
         for clips in of_sets.values().filter(|clips| clips.len() > 1) {

@@ -54,8 +54,7 @@ impl Inside {
 }
 
 /// The fault of a video that is, or is behind, a link out of the folder that was named.
-pub const LEADS_OUT: &str =
-    "a link leads out of the input folder, and vidrec follows it only if the option outside is set";
+pub const LEADS_OUT: &str = "a link leads out of the input folder";
 
 /// Whether `path` lies below `root`, by its components alone.
 pub fn is_below(root: &Path, path: &Path) -> bool {

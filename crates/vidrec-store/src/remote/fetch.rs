@@ -71,7 +71,7 @@ impl FetchError {
     /// The error for those who wait for a request that was never made, or that ended without an answer.
     pub(super) fn lost(location: &Path) -> Self {
         let (location, what) = (location.to_owned(), "the request was not finished".to_owned());
-        FetchError { doing: "fetch", location, range: None, what, help: "", tries: 0, kind: None }
+        FetchError { doing: "fetch", location, range: None, what, help: "try again", tries: 0, kind: None }
     }
 
     /// The error of a request that does something other than fetching a range; `doing` completes "could not …".
@@ -108,14 +108,15 @@ impl FetchError {
 
     /// Converts this into vidrec's error type.
     pub fn error(&self) -> Error {
-        let place =
-            self.range.as_ref().map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
+        // The first bytes are asked for with the file itself.
+        let range = self.range.as_ref().filter(|range| range.start > 0);
+        let place = range.map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
         let tries = if self.tries > 1 { format!(" after {} tries", self.tries) } else { String::new() };
         let e = match self.is_missing() {
             true => Error::missing("there is no such object").file(&self.location),
             false => Error::lost(format!("could not {}{tries}: {place}{}", self.doing, self.what)).file(&self.location),
         };
-        if self.help.is_empty() { e } else { e.help(self.help) }
+        e.help(self.help)
     }
 }
 

@@ -12,6 +12,9 @@ use crate::words::words;
 const USUAL: [&str; 5] =
     ["crop=RandomResizedCrop(224)", "flip=0.5", "shuffle=True", "dtype=float32", "normalize=IMAGENET"];
 
+/// The options of the loader that errors name.
+pub const LOADER: [&str; 7] = ["batch_size", "batching", "decoded_cache", "frames", "normalize", "order", "tracks"];
+
 /// Measure the loader on a data set, without a training step.
 ///
 /// Options of the loader are written as in Python: `vidrec bench train batch_size=32 'frames=Uniform(8)' threads=4`. What a

@@ -7,12 +7,20 @@ mod tune;
 pub use args::Args;
 use measure::{EpochReport, Report, measure};
 
-use vidrec::{DecodedStats, RemoteStats};
+use vidrec::{DecodedStats, Hint, RemoteStats};
 
 use crate::output::{bytes, count, grouped};
 use crate::{Outcome, Run, output};
 
 pub fn run(args: &Args) -> Run {
+    run_with(args).map_err(|e| match e.downcast::<vidrec::Error>() {
+        Ok(e) if e.kind() != vidrec::ErrorKind::Usage && e.kind() != vidrec::ErrorKind::Limit => e.into(),
+        Ok(e) => e.worded(arguments).into(),
+        Err(other) => other,
+    })
+}
+
+fn run_with(args: &Args) -> Run {
     let options = args.loader_options()?;
     if args.tune {
         output::print(args.json, &tune::tune(args, &options)?, tune::render)?;
@@ -20,6 +28,15 @@ pub fn run(args: &Args) -> Run {
         output::print(args.json, &measure(args, options)?, render)?;
     }
     Ok(Outcome::Done)
+}
+
+/// A hint of the library in terms of this command: options of the loader are no flags.
+fn arguments(hint: Hint) -> String {
+    match hint {
+        Hint::Set(option) if args::LOADER.contains(&option) => format!("give {option}=…"),
+        Hint::Unset(option) if args::LOADER.contains(&option) => format!("omit {option}="),
+        other => output::flags(other),
+    }
 }
 
 fn render(r: &Report) -> String {

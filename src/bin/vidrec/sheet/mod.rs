@@ -20,7 +20,7 @@ use self::layout::Grid;
 use self::output::Format;
 pub use self::output::{SheetPath, sheet_path};
 use crate::outcome::Failure;
-use crate::output::count;
+use crate::output::{count, share};
 use crate::ranges::ClipRange;
 use crate::{Outcome, Run};
 
@@ -79,7 +79,7 @@ impl Sheet<'_> {
         };
         let to = self.output.path.display();
         crate::output::print(json, &report, |r| {
-            format!("drew {} of {} to {to}\n", count(r.frames, "frame"), count(r.clips, "clip"))
+            format!("drew {} of {} to {to}\n", count(r.frames, "frame"), share(r.clips, dataset.len(), "clip"))
         })?;
         Ok(Outcome::Done)
     }

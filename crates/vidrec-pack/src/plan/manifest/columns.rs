@@ -8,8 +8,9 @@ use super::super::manifest_columns::ColumnUse;
 use super::super::near_names::meant;
 use super::super::options::InputOptions;
 use super::super::segment::{Segment, microseconds};
-use super::row::ManifestRow;
+use super::row::{Context, ManifestRow, in_column};
 use crate::track::TrackSpec;
+use vidrec_format::error::Error;
 
 /// Names that a column of paths has in common manifests.
 const PATHS: [&str; 10] = [
@@ -68,8 +69,12 @@ impl ColumnRole {
             ColumnRole::Labels if is(&options.label_column) => ColumnRole::Labels,
             _ if is(&options.label_column) => ColumnRole::Label,
             _ if is(&options.caption_column) => ColumnRole::Caption,
+            _ if is(&options.start_column) => ColumnRole::Start,
+            _ if is(&options.end_column) => ColumnRole::End,
             ColumnRole::Path if options.path_column.is_some() => ColumnRole::Attribute,
             ColumnRole::Label | ColumnRole::Labels if options.label_column.is_some() => ColumnRole::Attribute,
+            ColumnRole::Start if options.start_column.is_some() => ColumnRole::Attribute,
+            ColumnRole::End if options.end_column.is_some() => ColumnRole::Attribute,
             ColumnRole::Attribute if options.track.iter().any(is_named) => ColumnRole::Track,
             role => role,
         }
@@ -101,12 +106,25 @@ pub(super) struct Cells {
     attributes: Map<String, Value>,
     /// The cells of tracks, by column.
     tracks: Map<String, Value>,
+    /// What is wrong with the first cell that makes no sense.
+    fault: Option<String>,
 }
 
 impl Cells {
-    /// Adds a cell of the column `name`. An empty cell or `null` counts as no cell. The error says what is wrong
-    /// with the cell.
-    pub fn set(&mut self, role: ColumnRole, name: &str, value: Value) -> Result<(), String> {
+    /// Adds a cell of the column `name`. An empty cell or `null` counts as no cell.
+    pub fn set(&mut self, role: ColumnRole, name: &str, value: Value) {
+        if let Err(what) = self.try_set(role, name, value) {
+            self.refuse(name, &what);
+        }
+    }
+
+    /// Says that a cell makes no sense.
+    pub fn refuse(&mut self, name: &str, what: &str) {
+        self.fault.get_or_insert_with(|| in_column(name, what));
+    }
+
+    /// The error says what is wrong with the cell.
+    fn try_set(&mut self, role: ColumnRole, name: &str, value: Value) -> Result<(), String> {
         if value.is_null() || value.as_str().is_some_and(str::is_empty) {
             return Ok(());
         }
@@ -139,31 +157,32 @@ impl Cells {
         }
     }
 
-    /// Returns the row. An error names its column.
-    pub fn finish(self, line: u64) -> Result<ManifestRow, (&'static str, String)> {
-        let near = || self.attributes.keys().find(|name| meant(name) == Some("path"));
-        let asked = || near().map_or(String::new(), |name| format!("; did you mean \"path\" by {name:?}?"));
-        let path = self.path.clone().ok_or_else(|| ("path", format!("the path is empty{}", asked())))?;
-        let segment = Segment::new(self.start_us, self.end_us).map_err(|what| ("end", what))?;
-        let label = self.label.unwrap_or_default();
-        Ok(ManifestRow {
+    /// Returns the row.
+    pub fn finish(self, line: u64) -> ManifestRow {
+        let no_path = self.path.is_none().then(|| in_column("path", "the path is empty"));
+        let (segment, no_segment) = match Segment::new(self.start_us, self.end_us) {
+            Ok(segment) => (segment, None),
+            Err(what) => (None, Some(in_column("end", what))),
+        };
+        ManifestRow {
             line,
-            path,
-            label,
+            fault: self.fault.or(no_path).or(no_segment),
+            path: self.path.unwrap_or_default(),
+            label: self.label.unwrap_or_default(),
             segment,
             split: self.split.map(Into::into),
             attributes: Attributes::from_map(self.attributes),
             tracks: self.tracks,
-        })
+        }
     }
 }
 
 fn put<T>(place: &mut Option<T>, value: T) -> Result<(), String> {
-    if place.replace(value).is_some() {
-        Err("another column already gives this property of the clip".into())
-    } else {
-        Ok(())
+    if place.is_some() {
+        return Err("another column already gives this property of the clip".into());
     }
+    *place = Some(value);
+    Ok(())
 }
 
 fn text(value: Value) -> Result<String, String> {
@@ -174,8 +193,22 @@ fn text(value: Value) -> Result<String, String> {
 }
 
 fn seconds(value: &Value) -> Result<f64, String> {
-    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
-    number.ok_or_else(|| format!("expected seconds such as 12.5, found {value}"))
+    let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok().or_else(|| clock(text))));
+    number.ok_or_else(|| format!("expected seconds such as 12.5, or a time such as 0:01:12.5, found {value}"))
+}
+
+/// Reads `[HOURS:]MINUTES:SECONDS[.FRACTION]`, as FFmpeg does (ffmpeg-utils, "Time duration").
+fn clock(text: &str) -> Option<f64> {
+    let number =
+        |part: &str| part.parse::<f64>().ok().filter(|_| part.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
+    let parts: Vec<f64> = text.split(':').map(number).collect::<Option<_>>()?;
+    let (hours, minutes, seconds) = match *parts {
+        [minutes, seconds] => (0.0, minutes, seconds),
+        [hours, minutes, seconds] => (hours, minutes, seconds),
+        _ => return None,
+    };
+    let fits = minutes < 60.0 && seconds < 60.0 && hours.fract() == 0.0 && minutes.fract() == 0.0;
+    fits.then_some(hours * 3600.0 + minutes * 60.0 + seconds)
 }
 
 pub(super) fn value_of_seconds(us: u64) -> Value {
@@ -210,4 +243,25 @@ fn labels(value: Value) -> Result<Label, String> {
         one => vec![one],
     };
     values.into_iter().map(tag).collect::<Result<_, _>>().map(Label::Many)
+}
+
+/// Returns the error for a manifest with these columns, none of which has paths.
+pub(super) fn no_paths(context: &Context<'_>, columns: &[&str]) -> Error {
+    let near = columns.iter().find(|name| meant(name) == Some("path"));
+    let help = match near {
+        Some(name) => format!("if {name:?} has the paths, {}", context.options.words.set("path_column", name)),
+        None => "the first line must name the columns, for instance: path,label".into(),
+    };
+    let e = Error::usage("no column is called \"path\" or \"file_name\", and the first line is not a path and a label");
+    e.file(context.file).found(shown(columns)).help(help)
+}
+
+/// Returns the names of the first columns.
+pub(super) fn shown(columns: &[&str]) -> String {
+    const SHOWN: usize = 20;
+    let names: Vec<String> = columns.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
+    match columns.len() > SHOWN {
+        true => format!("{} and {} more", names.join(", "), columns.len() - SHOWN),
+        false => names.join(", "),
+    }
 }

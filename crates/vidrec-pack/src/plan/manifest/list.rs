@@ -11,27 +11,29 @@
 use super::super::endings::has_video_ending;
 use super::super::labels::{Classes, Label, Tag};
 use super::super::manifest_columns::{ColumnTally, ColumnUse};
-use super::row::{Context, ManifestRow, lines};
+use super::super::text::lines;
+use super::row::{Context, ManifestRow, in_column};
 use std::path::Path;
 use vidrec_format::error::Result;
 
 /// The attribute for the number of frames in a manifest.
 const TOTAL_FRAMES: &str = "total_frames";
 
-pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
-    let text = context.text()?;
+pub(super) fn read(context: &Context<'_>, text: &[u8], columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
     let mut most = 0;
-    let rows: Result<Vec<ManifestRow>> = lines(&text)
-        .map(|(line, text)| {
-            let (path, fields) = split(context, text);
-            if path.is_empty() {
-                return Err(context.bad(line, "path", "the path is empty"));
+    let mut rows: Vec<ManifestRow> = Vec::new();
+    for (line, text) in lines(text) {
+        let text = match text {
+            Ok(text) => text,
+            Err(what) => {
+                rows.push(ManifestRow::bad(line, what));
+                continue;
             }
-            most = most.max(fields.len());
-            Ok(row(context, line, path, &fields))
-        })
-        .collect();
-    let mut rows = rows?;
+        };
+        let (path, fields) = split(context, text);
+        most = most.max(fields.len());
+        rows.push(ManifestRow { fault: fault(context, text, path), ..row(context, line, path, &fields) });
+    }
     name_columns(&rows, most, columns);
     even_out(&mut rows);
     if let (Some(file), true) = (&context.options.classes, rows.iter().all(|row| row.label == Label::None)) {
@@ -39,6 +41,26 @@ pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<V
         columns.add(ColumnUse::Label, "the first folder of the path");
     }
     Ok(rows)
+}
+
+/// Returns why a line cannot be a path and labels.
+fn fault(context: &Context<'_>, line: &str, path: &str) -> Option<String> {
+    if path.is_empty() {
+        return Some(in_column("path", "the path is empty"));
+    }
+    let is_comment = line.starts_with('#');
+    let joined = [(';', "a semicolon"), (',', "a comma"), ('|', "a bar")]
+        .into_iter()
+        .find(|(c, _)| !is_file_name(path) && path.split_once(*c).is_some_and(|(first, _)| is_file_name(first.trim())));
+    if (!is_comment && joined.is_none()) || context.path(path).exists() {
+        return None;
+    }
+    Some(match joined {
+        Some((_, what)) if !is_comment => {
+            format!("{what} separates the path from what follows it: expected a space or a tab, or a .csv with commas")
+        }
+        _ => "it begins like a comment, but lists have none: remove the line".into(),
+    })
 }
 
 /// Reports the use of the columns. `most` is the largest number of columns after the path.
@@ -52,8 +74,8 @@ fn name_columns(rows: &[ManifestRow], most: usize, columns: &mut ColumnTally) {
 }
 
 /// Whether the first line of a text names a video or a folder, and so is not a header.
-pub(super) fn is_row(context: &Context<'_>, text: &str) -> bool {
-    lines(text).next().is_some_and(|(_, line)| {
+pub(super) fn is_row(context: &Context<'_>, text: &[u8]) -> bool {
+    lines(text).next().and_then(|(_, line)| line.ok()).is_some_and(|line| {
         let (path, _) = split(context, line);
         is_file_name(path) || (!path.is_empty() && context.path(path).exists())
     })
@@ -86,7 +108,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// Whether a text ends like the name of a video.
-fn is_file_name(text: &str) -> bool {
+pub(super) fn is_file_name(text: &str) -> bool {
     text.contains('.') && has_video_ending(Path::new(text))
 }
 

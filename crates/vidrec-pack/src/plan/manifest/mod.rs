@@ -30,11 +30,14 @@ use std::path::{Path, PathBuf};
 use super::found::FoundVideo;
 use super::labels::{Classes, number_all};
 use super::manifest_columns::{ColumnTally, ManifestColumns};
+use super::notes;
 use super::options::InputOptions;
+use super::text;
 use found_list::FoundList;
-use row::{Context, FoundVideos};
+use row::{Context, FoundVideos, in_column};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
+use vidrec_store::location::is_remote;
 
 /// The contents of a manifest.
 pub(super) struct Manifest {
@@ -44,6 +47,8 @@ pub(super) struct Manifest {
     pub root: PathBuf,
     /// Classes that are part of the format.
     pub classes: Option<Classes>,
+    /// What may be wrong with it, for the caller to read before the work begins.
+    pub notes: Vec<String>,
 }
 
 /// The format of a file by its extension.
@@ -88,7 +93,8 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
         None => file.parent().unwrap_or(Path::new("")).to_owned(),
     };
     let limits = folder.filter(|_| !options.outside).map(|folder| FoundList::new(file, folder, &root, options));
-    let context = Context { file, root, options, limits: limits.transpose()? };
+    let unit = if format == ManifestFormat::Json { "entry" } else { "line" };
+    let context = Context { file, root, options, unit, limits: limits.transpose()? };
     let mut classes = None;
     let mut columns = ColumnTally::new(source_name::of_path(file));
     let mut found = FoundVideos::default();
@@ -101,7 +107,10 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
             json_lines::read(&context, &mut columns, &mut found)?;
             Vec::new()
         }
-        ManifestFormat::List => list::read(&context, &mut columns)?,
+        ManifestFormat::List => {
+            let bytes = context.bytes()?;
+            list::read(&context, text::body(&bytes, file)?, &mut columns)?
+        }
         ManifestFormat::Lst => mxnet::read(&context, &mut columns)?,
         ManifestFormat::Json => {
             let (rows, own) = something::read(&context, &mut columns)?;
@@ -114,9 +123,14 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
     }
     rows.into_iter().try_for_each(|row| found.push(&context, row))?;
     let FoundVideos { mut videos, lines, .. } = found;
-    number_all(videos.iter_mut().map(|video| &mut video.label))
-        .map_err(|(i, what)| context.bad(lines[i], "label", format!("{}: {what}", videos[i].source)))?;
-    Ok(Some(Manifest { videos, columns: columns.finish(), root: context.root, classes }))
+    for (i, what) in number_all(videos.iter_mut().map(|video| &mut video.label)) {
+        videos[i].fault.get_or_insert_with(|| context.fault(lines[i], in_column("label", what)));
+    }
+    let columns = columns.finish();
+    let mut notes = notes::questions(&columns, options)?;
+    notes.extend(bad_rows(&videos, &columns.manifest));
+    notes.extend(nowhere(&videos, &columns.manifest, &context));
+    Ok(Some(Manifest { videos, columns, root: context.root, classes, notes }))
 }
 
 /// Refuses a column that an option names and that the manifest does not have.
@@ -125,14 +139,43 @@ fn check_chosen(file: &Path, options: &InputOptions, columns: &ColumnTally) -> R
         ("path_column", &options.path_column),
         ("label_column", &options.label_column),
         ("caption_column", &options.caption_column),
+        ("start_column", &options.start_column),
+        ("end_column", &options.end_column),
     ];
     for (option, column) in chosen {
         if let Some(column) = column.as_deref().filter(|column| !columns.has(column)) {
             let e = Error::usage(format!("the manifest has no column {column:?}")).file(file);
-            return Err(e.expected(format!("one of {}", columns.names().join(", "))).hint(Hint::Unset(option)));
+            return Err(e.expected(format!("one of {}", columns::shown(&columns.names()))).hint(Hint::Unset(option)));
         }
     }
     Ok(())
+}
+
+/// Returns a note on the rows that make no sense.
+fn bad_rows(videos: &[FoundVideo], manifest: &str) -> Option<String> {
+    let mut bad = videos.iter().filter_map(|video| video.fault.as_deref());
+    let first = bad.next()?;
+    let (count, of) = (1 + bad.count(), videos.len());
+    Some(format!("{count} of {of} rows of {manifest} will be skipped, such as {first}"))
+}
+
+/// How many videos of a manifest are looked for before the work begins.
+const LOOKED_FOR: usize = 20;
+
+/// Says where the videos were looked for, if none of the first is there.
+fn nowhere(videos: &[FoundVideo], manifest: &str, context: &Context<'_>) -> Option<String> {
+    let here = videos.iter().filter(|video| video.fault.is_none() && !is_remote(&video.path));
+    let paths: Vec<&Path> = here.map(|video| &*video.path).take(LOOKED_FOR).collect();
+    let first = std::path::absolute(paths.first()?).ok()?;
+    if paths.iter().any(|path| path.exists()) {
+        return None;
+    }
+    let words = context.options.words.set("root", "DIR");
+    Some(format!(
+        "{manifest}: none of its {}videos is there, such as {}; to look elsewhere, {words}",
+        if paths.len() < LOOKED_FOR { String::new() } else { format!("first {LOOKED_FOR} ") },
+        first.display()
+    ))
 }
 
 #[cfg(test)]

@@ -32,6 +32,8 @@ pub(super) struct Context<'a> {
     /// The root of its paths.
     pub root: PathBuf,
     pub options: &'a InputOptions,
+    /// What its rows are called: `line`, or `entry` of an array.
+    pub unit: &'static str,
     /// The limits on where it may lead, if nobody named it.
     pub limits: Option<FoundList>,
 }
@@ -48,6 +50,20 @@ pub(super) struct ManifestRow {
     pub attributes: Attributes,
     /// The cells of tracks, by column.
     pub tracks: Map<String, Value>,
+    /// What is wrong with the row. The rest of it is then only known in part.
+    pub fault: Option<String>,
+}
+
+impl ManifestRow {
+    /// Creates a row that makes no sense.
+    pub fn bad(line: u64, what: impl Into<String>) -> Self {
+        ManifestRow { line, fault: Some(what.into()), ..ManifestRow::default() }
+    }
+}
+
+/// Returns what is wrong with a cell.
+pub(super) fn in_column(column: &str, what: impl fmt::Display) -> String {
+    format!("column {column:?}: {what}")
 }
 
 /// The videos of a manifest so far.
@@ -61,6 +77,10 @@ pub(super) struct FoundVideos {
 
 impl FoundVideos {
     /// Adds the video of a row. Equal names of classes share their memory.
+    ///
+    /// # Errors
+    ///
+    /// The row leads out of the folder in which the manifest was found.
     pub fn push(&mut self, context: &Context<'_>, row: ManifestRow) -> Result<()> {
         self.lines.push(row.line);
         let mut found = context.found(row)?;
@@ -77,9 +97,10 @@ impl FoundVideos {
 }
 
 impl Context<'_> {
-    /// Returns the error for a line that makes no sense.
-    pub fn bad(&self, line: u64, column: &str, what: impl fmt::Display) -> Error {
-        Error::usage(format!("line {line}, column \"{column}\": {what}")).file(self.file)
+    /// Returns why a video fails whose row makes no sense.
+    pub fn fault(&self, line: u64, what: impl fmt::Display) -> Box<str> {
+        let manifest = source_name::of_os_str(self.file.file_name().unwrap_or_default());
+        format!("{manifest}, {} {line}, {what}", self.unit).into()
     }
 
     /// Opens the manifest. A manifest that the caller names may be anything that can be read, such as a pipe.
@@ -90,14 +111,14 @@ impl Context<'_> {
         }
     }
 
-    pub fn text(&self) -> Result<String> {
-        let mut text = String::new();
-        let read = self.open()?.take(MOST_BYTES).read_to_string(&mut text);
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = self.open()?.take(MOST_BYTES).read_to_end(&mut bytes);
         read.map_err(|e| Error::io("read the manifest", self.file, e))?;
-        if text.len() as u64 == MOST_BYTES {
+        if bytes.len() as u64 == MOST_BYTES {
             return Err(Error::limit("the manifest is too long").file(self.file).expected(MOST_BYTES));
         }
-        Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+        Ok(bytes)
     }
 
     /// Returns where a path of the manifest leads.
@@ -105,16 +126,17 @@ impl Context<'_> {
         places::below(&self.root, &source_name::to_path(name))
     }
 
-    /// Returns the video of a row.
-    ///
-    /// # Errors
-    ///
-    /// A cell cannot be a track.
+    /// Returns the video of a row. A row without a path is named by its line.
     fn found(&self, row: ManifestRow) -> Result<FoundVideo> {
         let specs = &self.options.track;
-        let found = tracks::of((self.file, &self.root), specs, row.line, &row.tracks);
-        let tracks = found.map_err(|(column, what)| self.bad(row.line, &column, what))?;
-        let ManifestRow { path, label, segment, split, attributes, .. } = row;
+        let tracks = tracks::of((self.file, &self.root), specs, row.line, &row.tracks);
+        let (tracks, no_track) =
+            tracks.map_or_else(|(column, what)| (None, Some(in_column(&column, what))), |t| (t, None));
+        let ManifestRow { line, mut path, label, segment, split, attributes, fault, .. } = row;
+        let fault = fault.or(no_track).map(|what| self.fault(line, what));
+        if path.is_empty() {
+            path = format!("{}:{line}", source_name::of_os_str(self.file.file_name().unwrap_or_default()));
+        }
         let segment = segment.filter(|_| self.options.segments != SegmentClock::Ignore);
         let name = source_name::to_path(&path);
         let (mut source, mut path) = (places::source(&name), places::below(&self.root, &name));
@@ -129,14 +151,14 @@ impl Context<'_> {
             segment,
             split,
             attributes,
-            fault: None,
+            fault,
             tracks,
             episode: None,
             column: None,
         };
         match self.limits.as_ref().and_then(|limits| limits.outside(&found)) {
             None => Ok(found),
-            Some(path) => Err(self.leads_out(row.line, path)),
+            Some(path) => Err(self.leads_out(line, path)),
         }
     }
 
@@ -146,14 +168,4 @@ impl Context<'_> {
             .found(format!("{:?}", path.display().to_string()))
             .help("name the list itself as the input; or, if you trust whoever made the folder, allow this")
     }
-}
-
-/// Returns the lines of a text that are not blank, without the spaces at their ends, with their numbers from 1.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
-    (1..).zip(text.lines().map(str::trim_end)).filter(|(_, line)| !line.trim().is_empty())
-}
-
-/// Returns the line of a table at which a record begins.
-pub(super) fn line(record: &csv::StringRecord) -> u64 {
-    record.position().map_or(0, csv::Position::line)
 }

@@ -11,6 +11,9 @@ use serde_json::{Map, Value};
 use super::super::attributes::Attributes;
 use super::super::labels::{Classes, Label};
 use super::super::manifest_columns::{ColumnTally, ColumnUse};
+use super::super::text::whole;
+use super::columns::ColumnRole;
+use super::json_lines::one_each_line;
 use super::lookup::Lookup;
 use super::row::{Context, ManifestRow};
 use vidrec_format::error::{Error, Hint, Result};
@@ -21,45 +24,50 @@ const LABELS: [&str; 2] = ["labels.json", "something-something-v2-labels.json"];
 
 pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<(Vec<ManifestRow>, Option<Classes>)> {
     let fault = |what: String| Error::usage(what).file(context.file);
-    let entries: Value =
-        serde_json::from_str(&context.text()?).map_err(|e| fault(format!("the file is not JSON: {e}")))?;
+    let bytes = context.bytes()?;
+    let not_json = |e| fault(format!("the file is not JSON: {e}")).help(LINES);
+    let entries: Value = serde_json::from_str(whole(&bytes, context.file)?).map_err(not_json)?;
     let Value::Array(entries) = entries else {
-        return Err(fault("expected an array of objects with an \"id\", as in Something-Something".into())
-            .help("if each line has one object, use the ending .jsonl"));
+        return Err(fault("expected an array of objects with an \"id\", as in Something-Something".into()).help(LINES));
     };
-    let files = Lookup::new(&context.root)?;
-    let mut rows = Vec::with_capacity(entries.len());
-    for (n, entry) in (1..).zip(entries) {
-        let row = match entry {
-            Value::Object(entry) => row(&files, n, entry, columns),
-            other => Err(("id", format!("expected an object, found {other}"))),
-        };
-        rows.push(row.map_err(|(key, what)| fault(format!("entry {n}, key \"{key}\": {what}")))?);
+    let has_id = |entry: &Value| entry.get("id").is_some();
+    let objects = || entries.iter().filter_map(Value::as_object);
+    let is_path = |name: &String| ColumnRole::among(context.options, name) == ColumnRole::Path;
+    if !entries.iter().any(has_id) && objects().any(|entry| entry.keys().any(is_path)) {
+        return Err(fault("only the lists of Something-Something are arrays of objects, with an \"id\"".into())
+            .help(one_each_line(context)));
     }
+    let files = Lookup::new(&context.root)?;
+    let rows = (1..).zip(entries).map(|(n, entry)| match entry {
+        Value::Object(entry) => row(&files, n, entry, columns),
+        other => ManifestRow::bad(n, format!("expected an object, found {other}")),
+    });
+    let rows: Vec<ManifestRow> = rows.collect();
     let labeled = rows.iter().any(|row| row.label != Label::None);
     let classes = if labeled && context.options.classes.is_none() { Some(own_classes(context)?) } else { None };
     Ok((rows, classes))
 }
 
-fn row(
-    files: &Lookup,
-    n: u64,
-    mut entry: Map<String, Value>,
-    columns: &mut ColumnTally,
-) -> Result<ManifestRow, (&'static str, String)> {
+/// What may be meant by a file that is no array.
+const LINES: &str = "if each line has one object, use the ending .jsonl";
+
+fn row(files: &Lookup, n: u64, mut entry: Map<String, Value>, columns: &mut ColumnTally) -> ManifestRow {
     let id = match entry.remove("id") {
         Some(Value::String(id)) if !id.is_empty() => id,
         Some(Value::Number(id)) => id.to_string(),
-        other => return Err(("id", format!("expected the name of a video, found {}", other.unwrap_or_default()))),
+        other => {
+            let found = other.unwrap_or_default();
+            return ManifestRow::bad(n, format!("key \"id\": expected the name of a video, found {found}"));
+        }
     };
     columns.add(ColumnUse::Path, "id");
     if entry.contains_key("template") {
         columns.add(ColumnUse::Label, "template");
     }
-    let label = match entry.remove("template") {
-        Some(Value::String(template)) => Label::name(&template.replace(['[', ']'], "")),
-        None | Some(Value::Null) => Label::None,
-        Some(other) => return Err(("template", format!("expected text, found {other}"))),
+    let (label, fault) = match entry.remove("template") {
+        Some(Value::String(template)) => (Label::name(&template.replace(['[', ']'], "")), None),
+        None | Some(Value::Null) => (Label::None, None),
+        Some(other) => (Label::None, Some(format!("key \"template\": expected text, found {other}"))),
     };
     if let Some(caption) = entry.remove("label") {
         entry.insert("caption".into(), caption);
@@ -68,7 +76,8 @@ fn row(
     let found = files.find(&id, "").map(source_name::of_path);
     let path = found.unwrap_or_else(|| if files.has_folder(&id) { id.clone() } else { format!("{id}.webm") });
     entry.insert("id".into(), id.into());
-    Ok(ManifestRow { line: n, path, label, attributes: Attributes::from_map(entry), ..ManifestRow::default() })
+    let attributes = Attributes::from_map(entry);
+    ManifestRow { line: n, path, label, attributes, fault, ..ManifestRow::default() }
 }
 
 fn own_classes(context: &Context<'_>) -> Result<Classes> {

@@ -1,13 +1,11 @@
 //! `.csv` and `.tsv`: a header line that names the columns, then one clip on each line.
 
-use std::fs::File;
-
-use csv::{ReaderBuilder, StringRecord};
+use csv::{ByteRecord, ReaderBuilder, StringRecord};
 
 use super::super::manifest_columns::ColumnTally;
-use super::super::near_names::meant;
-use super::columns::{Cells, ColumnRole};
-use super::row::{Context, FoundVideos, ManifestRow, line};
+use super::super::text::{body, decoded};
+use super::columns::{Cells, ColumnRole, no_paths};
+use super::row::{Context, FoundVideos, ManifestRow};
 use super::{kinetics, list};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
@@ -19,74 +17,130 @@ pub(super) fn read(
     columns: &mut ColumnTally,
     found: &mut FoundVideos,
 ) -> Result<()> {
-    let file = context.open()?;
-    let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(file);
-    let header = reader.headers().map_err(|e| fault(context, e))?.clone();
+    let bytes = context.bytes()?;
+    let text = body(&bytes, context.file)?;
+    let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).flexible(true).from_reader(text);
+    let header = reader.byte_headers().map_err(|e| fault(context, &e))?.clone();
+    let header = string(&header).map_err(|what| Error::usage(format!("line 1: {what}")).file(context.file))?;
     if header.len() > limits::MAX_COLUMNS {
         return Err(Error::limit("line 1: the table has too many columns")
             .file(context.file)
             .expected(format!("at most {}", limits::MAX_COLUMNS))
             .found(header.len()));
     }
+    let rows = Rows { context, text, reader, columns: header.len(), at: (0, 1) };
     if kinetics::is_header(&header) && context.options.path_column.is_none() {
         let list = kinetics::List::new(context, &header, columns)?;
-        return rows(context, reader, found, |record| list.row(record));
+        return rows.each(found, |line, record| list.row(line, record));
     }
     let roles: Vec<ColumnRole> = header.iter().map(|name| ColumnRole::among(context.options, name)).collect();
     if !roles.contains(&ColumnRole::Path) {
-        return if list::is_row(context, &context.text()?) {
-            list::read(context, columns)?.into_iter().try_for_each(|row| found.push(context, row))
+        return if list::is_row(context, text) {
+            list::read(context, text, columns)?.into_iter().try_for_each(|row| found.push(context, row))
         } else {
-            Err(no_paths(context, &header))
+            let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let e = no_paths(context, &header.iter().collect::<Vec<_>>());
+            Err(match separator(context, &String::from_utf8_lossy(first), delimiter) {
+                Some(help) => e.help(help),
+                None => e,
+            })
         };
     }
     for (name, role) in header.iter().zip(&roles) {
         role.in_report().into_iter().for_each(|column| columns.add(column, name));
     }
-    rows(context, reader, found, |record| {
-        let line = line(record);
+    rows.each(found, |line, record| {
         let mut cells = Cells::default();
         for ((name, &role), value) in header.iter().zip(&roles).zip(record) {
-            cells.set(role, name, value.into()).map_err(|what| context.bad(line, name, what))?;
+            cells.set(role, name, value.into());
         }
-        cells.finish(line).map_err(|(column, what)| context.bad(line, column, what))
+        cells.finish(line)
     })
 }
 
-/// Adds what `row` makes of each line below the header.
-fn rows(
-    context: &Context<'_>,
-    mut reader: csv::Reader<File>,
-    found: &mut FoundVideos,
-    mut row: impl FnMut(&StringRecord) -> Result<ManifestRow>,
-) -> Result<()> {
-    let mut record = StringRecord::new();
-    while reader.read_record(&mut record).map_err(|e| fault(context, e))? {
-        found.push(context, row(&record)?)?;
-    }
-    Ok(())
+/// The lines below the header.
+struct Rows<'a> {
+    context: &'a Context<'a>,
+    text: &'a [u8],
+    reader: csv::Reader<&'a [u8]>,
+    columns: usize,
+    /// The offset up to which line ends are counted, and the number of the line there.
+    at: (usize, u64),
 }
 
-fn fault(context: &Context<'_>, e: csv::Error) -> Error {
-    // The message of the csv crate names the line, the byte and the number of fields expected and found.
+impl Rows<'_> {
+    /// Adds what `row` makes of each line.
+    fn each(mut self, found: &mut FoundVideos, row: impl Fn(u64, &StringRecord) -> ManifestRow) -> Result<()> {
+        let mut record = ByteRecord::new();
+        while self.reader.read_byte_record(&mut record).map_err(|e| fault(self.context, &e))? {
+            let line = self.line(&record);
+            if record.iter().all(<[u8]>::is_empty) {
+                continue;
+            }
+            let mut row = match string(&record) {
+                Ok(record) => row(line, &record),
+                Err(what) => ManifestRow::bad(line, what),
+            };
+            if record.len() != self.columns {
+                row.fault = Some(format!("expected {} cells, found {}", self.columns, record.len()));
+            }
+            if self.is_open() {
+                row.fault = Some("a quote opens and does not close, so all that follows is in this row".into());
+            }
+            found.push(self.context, row)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the record that was read last goes on to the end of the file because its last quote does not close.
+    fn is_open(&self) -> bool {
+        let rest = self.text.get(self.at.0..).unwrap_or_default().trim_ascii_end();
+        self.reader.position().byte() as usize >= self.text.len()
+            && rest.contains(&b'\n')
+            && memchr::memchr_iter(b'"', rest).count() % 2 == 1
+    }
+
+    /// Returns the number of the line at which a record begins. The reader counts some line ends late.
+    fn line(&mut self, record: &ByteRecord) -> u64 {
+        let begin = record.position().map_or(0, csv::Position::byte) as usize;
+        let blank = self.text.get(begin..).unwrap_or_default().iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+        let begin = begin + blank.count();
+        let between = self.text.get(self.at.0..begin).unwrap_or_default();
+        self.at = (begin, self.at.1 + memchr::memchr_iter(b'\n', between).count() as u64);
+        self.at.1
+    }
+}
+
+/// Returns a record as text. The error says what is wrong with its first bad cell.
+fn string(record: &ByteRecord) -> Result<StringRecord, String> {
+    record.iter().map(decoded).collect()
+}
+
+fn fault(context: &Context<'_>, e: &csv::Error) -> Error {
     Error::usage(format!("cannot read the table: {e}")).file(context.file)
 }
 
-/// The most column names in an error.
-const COLUMNS_SHOWN: usize = 20;
-
-fn no_paths(context: &Context<'_>, header: &StringRecord) -> Error {
-    let mut found = header.iter().take(COLUMNS_SHOWN).collect::<Vec<_>>().join(", ");
-    if header.len() > COLUMNS_SHOWN {
-        found += &format!(" and {} more", header.len() - COLUMNS_SHOWN);
+/// Says what separates the columns if it is not `delimiter`.
+fn separator(context: &Context<'_>, line: &str, delimiter: u8) -> Option<String> {
+    const CURES: [(char, &str, &str); 4] = [
+        (';', "semicolons", "save it with commas between columns and points in numbers"),
+        ('\t', "tabs", "name the file .tsv"),
+        (',', "commas", "name the file .csv"),
+        ('|', "bars", "save it with commas"),
+    ];
+    if line.starts_with('#') {
+        return Some("the first line looks like a comment; remove it".into());
     }
-    let near = header.iter().find(|name| meant(name) == Some("path"));
-    let help = match near {
-        Some(name) => format!("did you mean \"path\" by {name:?}?"),
-        None => "the first line must name the columns, for instance: path,label".into(),
+    if let Some(mark) = line.trim_end().strip_prefix("sep=") {
+        let rest =
+            if mark == "," { "" } else { ", and save the table with commas between columns and points in numbers" };
+        return Some(format!("the first line, sep={mark}, is for spreadsheets alone; remove it{rest}"));
+    }
+    let is_path = |cell: &str| {
+        let cell = cell.trim().trim_matches('"');
+        ColumnRole::among(context.options, cell) == ColumnRole::Path || list::is_file_name(cell)
     };
-    Error::usage("line 1: the header has no column \"path\" or \"file_name\", and the line is not a path and a label")
-        .file(context.file)
-        .found(found)
-        .help(help)
+    let found =
+        CURES.iter().find(|(c, ..)| *c != char::from(delimiter) && line.contains(*c) && line.split(*c).any(is_path));
+    found.map(|(_, what, cure)| format!("{what} separate the columns: {cure}"))
 }

@@ -232,7 +232,7 @@ fn a_table_has_some_thousand_columns_at_most() {
     assert!(e.to_string().contains("at most 4096") && e.to_string().contains("4097"), "{e}");
     let no_path: String = (0..4000).map(|i| format!("c{i},")).collect();
     let e = parse("l.csv", &format!("{no_path}\n")).err().unwrap().to_string();
-    assert!(e.contains("c19 and 3981 more") && !e.contains("c20,"), "{e}");
+    assert!(e.contains("\"c19\" and 3981 more") && !e.contains("c20"), "{e}");
 }
 
 #[test]
@@ -247,55 +247,184 @@ fn lists_name_files_whose_names_are_not_utf8() {
     assert_eq!(sources, [r"a/x\xFF.mp4", r"a/x\xFE.mp4", r"plain\x41.mp4"]);
 }
 
+/// Returns what is wrong with the rows of a manifest.
+fn faults(name: &str, text: impl AsRef<[u8]>) -> Vec<(String, String)> {
+    let dir = folder(&[], (name, ""));
+    fs::write(dir.path().join(name), text).unwrap();
+    let videos = read_in(dir.path(), name, &InputOptions::default()).unwrap().videos;
+    videos.into_iter().filter_map(|video| Some((video.source, video.fault?.into()))).collect()
+}
+
 #[test]
-fn errors_name_file_line_and_column() {
+fn a_bad_row_costs_itself_and_names_file_line_and_column() {
+    for (file, text, source, parts) in [
+        ("l.csv", "path,label\na.mp4,1\n,2\n", "l.csv:3", &["line 3", "column \"path\"", "empty"][..]),
+        ("l.csv", "path,label\r\na.mp4,1\r\n\r\nb.mp4\r\n", "b.mp4", &["line 4", "expected 2 cells, found 1"]),
+        ("l.csv", "path,label\na.mp4,x,1\nb.mp4,x\n", "a.mp4", &["line 2", "expected 2 cells, found 3"]),
+        ("l.csv", "path,note\na.mp4,\"x\nb.mp4,y\n", "a.mp4", &["line 2", "quote"]),
+        ("l.csv", "path,label\na.mp4,1\na.mp4,99999999\n", "a.mp4", &["line 3", "\"label\"", "too large", "16777216"]),
+        ("l.csv", "path,label\na.mp4,1\nb.mp4,-5\n", "b.mp4", &["line 3", "-5 is negative", "0 to"]),
+        (
+            "l.csv",
+            "path,label\na.mp4,run\nb.mp4,-1\n",
+            "b.mp4",
+            &["line 3", "-1 is negative", "an empty cell means no label"],
+        ),
+        ("l.csv", "path,labels\na.mp4,3;-2\n", "a.mp4", &["line 2", "-2 is negative"]),
+        ("l.csv", "path,label\na.mp4,1.0\nb.mp4,2.5\n", "b.mp4", &["line 3", "2.5 is not a whole number"]),
+        ("l.txt", "a.mp4 1\nb.mp4 -1\n", "b.mp4", &["line 2", "-1 is negative"]),
+        ("l.txt", "a.mp4 1\n# b.mp4 2\n", "# b.mp4", &["line 2", "comment"]),
+        ("l.txt", "a.mp4 1\nb.mp4;2\n", "b.mp4;2", &["line 2", "a semicolon separates"]),
+        ("l.txt", "a.mp4,1\n", "a.mp4,1", &["line 1", "a comma separates", ".csv"]),
+        ("l.jsonl", "{\"path\": \"a\", \"label\": -5}\n", "a", &["line 1", "column \"label\"", "-5 is negative"]),
+        ("l.jsonl", "{\"path\": \"a\", \"label\": 1e300}\n", "a", &["line 1", "not a whole number"]),
+        ("l.lst", "0\t-2\ta.mp4\n", "a.mp4", &["line 1", "column \"label\"", "-1 for no label", "-2"]),
+        ("l.csv", "path,start\na.mp4,1:80\n", "a.mp4", &["line 2", "column \"start\"", "12.5", "1:80"]),
+        ("l.csv", "path,start\na.mp4,-3\n", "a.mp4", &["line 2", "column \"start\"", "-3"]),
+        ("l.csv", "path,start,end\na.mp4,3,2\n", "a.mp4", &["line 2", "column \"end\"", "not after the start"]),
+        ("l.csv", "path,video\na.mp4,b.mp4\n", "a.mp4", &["line 2", "column \"video\"", "another column"]),
+        ("l.csv", "path,labels\na.mp4,[1\n", "a.mp4", &["line 2", "column \"labels\"", "JSON array"]),
+        ("l.jsonl", "{\"path\": \"a\"}\n\n{\"path\": }\n", "l.jsonl:3", &["line 3, character 10", "not a JSON object"]),
+        ("l.jsonl", "{\"path\": \"a\"}\n{\"label\": 3}\n", "l.jsonl:2", &["line 2", "column \"path\""]),
+        ("l.jsonl", "{\"path\": 3}\n", "l.jsonl:1", &["line 1", "column \"path\"", "expected text"]),
+        ("l.txt", "a.mp4 1\n\t2\n", "l.txt:2", &["line 2", "column \"path\""]),
+        ("l.lst", "0\t1\ta.mp4\n1\t2.5\tb.mp4\n", "b.mp4", &["line 2", "column \"label\"", "2.5"]),
+        ("l.lst", "0\ta.mp4\n", "l.lst:1", &["line 1", "2 columns"]),
+        ("l.lst", "x\t1\ta.mp4\n", "a.mp4", &["line 1", "column \"index\""]),
+        (
+            "l.csv",
+            "label,youtube_id,time_start,time_end\nx,y,a,5\n",
+            "y_000000_000005.mp4",
+            &["line 2", "time_start", "\"a\""],
+        ),
+        ("l.json", "[{\"id\": \"1\"}, 3]", "l.json:2", &["entry 2"]),
+        ("l.json", "[{\"template\": \"x\"}]", "l.json:1", &["entry 1", "\"id\""]),
+    ] {
+        let found = faults(file, text);
+        let [(of, fault)] = &found[..] else { panic!("{text:?}: {found:?}") };
+        assert_eq!(of, source, "{text:?}");
+        for part in parts.iter().chain([&file]) {
+            assert!(fault.contains(part), "{text:?}: {fault:?} lacks {part:?}");
+        }
+    }
+    let some = parse("l.csv", "path,label\na.mp4,1\nb.mp4,-1\n,,\nc.mp4,2\n").unwrap();
+    assert_eq!(
+        short(&some),
+        [("a.mp4", number(1)), ("b.mp4", Label::None), ("c.mp4", number(2))],
+        "the rest is intact"
+    );
+}
+
+#[test]
+fn other_encodings_are_named_with_the_line() {
+    for (file, text, line) in [
+        ("l.csv", &b"path,label\r\na.mp4,x\r\nb.mp4,caf\xe9\r\n"[..], 3),
+        ("l.txt", b"a.mp4 1\nb\xe9.mp4 2\n", 2),
+        ("l.jsonl", b"{\"path\": \"a.mp4\"}\n{\"path\": \"caf\xe9\"}\n", 2),
+        ("l.lst", b"0\t1\ta.mp4\n1\t2\tb\xe9.mp4\n", 2),
+    ] {
+        let found = faults(file, text);
+        let [(source, fault)] = &found[..] else { panic!("{file}: {found:?}") };
+        assert_eq!(*source, format!("{file}:{line}"));
+        assert!(
+            fault.contains(&format!("line {line}")) && fault.contains("0xe9") && fault.contains("iconv -f CP1252"),
+            "{fault}"
+        );
+    }
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let marked = |text: &str| [b"\xff\xfe".to_vec(), wide(text)].concat();
+    for (file, bytes, part) in [
+        ("l.csv", marked("path,label\na.mp4,x\n"), "UTF-16"),
+        ("l.txt", marked("a.mp4 1\n"), "iconv -f UTF-16 "),
+        ("l.jsonl", wide("{\"path\": \"a\"}\n"), "UTF-16LE"),
+        ("l.lst", b"version https://git-lfs.github.com/spec/v1\noid".to_vec(), "a Git LFS pointer"),
+        ("l.json", b"[\n{\"id\": \"caf\xe9\"}]".to_vec(), "line 2: the byte 0xe9"),
+        ("l.csv", b"PK\x03\x04 xl".to_vec(), "office program"),
+    ] {
+        let dir = folder(&[], (file, ""));
+        fs::write(dir.path().join(file), bytes).unwrap();
+        let e = read_in(dir.path(), file, &InputOptions::default()).err().unwrap().to_string();
+        assert!(e.contains(part) && e.contains(file), "{e}");
+    }
+}
+
+#[test]
+fn files_that_are_no_manifests_say_what_they_are() {
     for (file, text, parts) in [
-        ("l.csv", "clip,label\na.x,1\n", &["line 1", "no column \"path\"", "clip, label"][..]),
-        ("l.csv", "path,label\na.mp4,1\n,2\n", &["line 3", "column \"path\"", "empty"]),
-        ("l.csv", "path,label\na.mp4,1\nb.mp4\n", &["line: 3", "found record with 1 fields"]),
-        (
-            "l.csv",
-            "path,label\na.mp4,1\na.mp4,99999999\n",
-            &["line 3", "column \"label\"", "too large", "16777216", "a.mp4"],
-        ),
-        (
-            "l.csv",
-            "path,label\na.mp4,1\nb.mp4,-5\n",
-            &["line 3", "column \"label\"", "b.mp4", "-5 is negative", "0 to"],
-        ),
-        ("l.csv", "path,label\na.mp4,run\nb.mp4,-1\n", &["line 3", "-1 is negative", "an empty cell means no label"]),
-        ("l.csv", "path,labels\na.mp4,3;-2\n", &["line 2", "-2 is negative"]),
-        ("l.csv", "path,label\na.mp4,1.0\nb.mp4,2.5\n", &["line 3", "2.5 is not a whole number"]),
-        ("l.txt", "a.mp4 1\nb.mp4 -1\n", &["line 2", "-1 is negative"]),
-        ("l.jsonl", "{\"path\": \"a\", \"label\": -5}\n", &["line 1", "column \"label\"", "-5 is negative"]),
-        ("l.jsonl", "{\"path\": \"a\", \"label\": \"-5\"}\n", &["line 1", "-5 is negative"]),
-        ("l.jsonl", "{\"path\": \"a\", \"label\": 1e300}\n", &["line 1", "not a whole number"]),
-        ("l.lst", "0\t-2\ta.mp4\n", &["line 1", "column \"label\"", "-1 for no label", "-2"]),
-        ("l.csv", "path,start\na.mp4,1:20\n", &["line 2", "column \"start\"", "12.5", "1:20"]),
-        ("l.csv", "path,start\na.mp4,-3\n", &["line 2", "column \"start\"", "-3"]),
-        ("l.csv", "path,start,end\na.mp4,3,2\n", &["line 2", "column \"end\"", "not after the start"]),
-        ("l.csv", "path,video\na.mp4,b.mp4\n", &["line 2", "column \"video\"", "another column"]),
-        ("l.csv", "path,labels\na.mp4,[1\n", &["line 2", "column \"labels\"", "JSON array"]),
-        ("l.jsonl", "{\"path\": \"a\"}\n\n{\"path\": }\n", &["line 3, character 10", "not a JSON object"]),
-        ("l.jsonl", "{\"path\": \"a\", \"label\": 1.5}\n", &["line 1", "column \"label\"", "1.5"]),
-        ("l.jsonl", "{\"path\": \"a\", \"label\": 99999999}\n", &["line 1", "column \"label\"", "too large"]),
-        ("l.jsonl", "{\"path\": 3}\n", &["line 1", "column \"path\"", "expected text"]),
-        ("l.jsonl", "{\"label\": 3}\n", &["line 1", "column \"path\""]),
-        ("l.txt", "a.mp4 1\n\t2\n", &["line 2", "column \"path\""]),
-        ("l.lst", "0\t1\ta.mp4\n1\t2.5\tb.mp4\n", &["line 2", "column \"label\"", "2.5"]),
-        ("l.lst", "0\ta.mp4\n", &["line 1", "column \"label\"", "2 columns"]),
-        ("l.lst", "x\t1\ta.mp4\n", &["line 1", "column \"index\""]),
-        ("l.csv", "label,youtube_id,time_start,time_end\nx,y,a,5\n", &["line 2", "column \"time_start\"", "\"a\""]),
+        ("l.csv", "clip,label\na.x,1\n", &["no column", "\"path\"", "\"clip\", \"label\""][..]),
+        ("l.csv", "path;label;start\na.mp4;x;0,5\n", &["semicolons", "commas between columns and points in numbers"]),
+        ("l.csv", "a.mp4;x\n", &["semicolons"]),
+        ("l.csv", "sep=;\npath;label\na.mp4;x\n", &["sep=;", "remove it", "commas"]),
+        ("l.csv", "sep=,\npath,label\na.mp4,x\n", &["sep=,", "remove it"]),
+        ("l.csv", "path\tlabel\na.mp4\tx\n", &["tabs", ".tsv"]),
+        ("l.tsv", "path,label\na.mp4,x\n", &["commas", ".csv"]),
+        ("l.csv", "# my list\npath,label\na.mp4,x\n", &["comment", "remove it"]),
+        ("l.jsonl", "{\"label\": 3}\n", &["no column", "\"label\""]),
+        ("l.jsonl", "[{\"path\": \"a.mp4\"}]", &["array", "jq -c '.[]' l.jsonl"]),
+        ("l.json", "[{\"path\": \"a.mp4\", \"label\": 1}]", &["Something-Something", "jq -c '.[]' l.json"]),
         ("l.json", "{}", &["expected an array"]),
-        ("l.json", "[{\"id\": \"1\"}, 3]", &["entry 2"]),
-        ("l.json", "[{\"template\": \"x\"}]", &["entry 1", "\"id\""]),
         ("l.json", "[", &["not JSON"]),
+        ("l.json", "{\"path\": \"a\"}\n{\"path\": \"b\"}\n", &["not JSON", ".jsonl"]),
     ] {
         let e = parse(file, text).err().unwrap_or_else(|| panic!("{text:?} was taken")).to_string();
         for part in parts.iter().chain([&file]) {
             assert!(e.contains(part), "{text:?}: {e:?} lacks {part:?}");
         }
     }
+}
+
+#[test]
+fn columns_of_times_can_be_chosen_and_half_of_a_pair_is_refused() {
+    let read = |text: &str, start: Option<&str>, end: Option<&str>, segments| {
+        let dir = folder(&["a.mp4"], ("l.csv", text));
+        let (start_column, end_column) = (start.map(str::to_owned), end.map(str::to_owned));
+        let options = InputOptions { start_column, end_column, segments, ..InputOptions::default() };
+        read_in(dir.path(), "l.csv", &options)
+    };
+    let (player, ignore) = (SegmentClock::Player, SegmentClock::Ignore);
+    let epic = "path,narration_timestamp,start_timestamp,stop_timestamp,start_frame,stop_frame\n\
+                a.mp4,00:01:00.2,00:01:00.5,01:00:01.25,6030,1\n";
+    let whole = read(epic, None, None, player).unwrap();
+    assert_eq!((times(&whole.videos[0]), whole.notes.len()), (None, 1));
+    for part in ["whole videos", "start_column = \"start_timestamp\"", "end_column = \"stop_timestamp\""] {
+        assert!(whole.notes[0].contains(part), "{:?}", whole.notes);
+    }
+    assert!(read(epic, None, None, ignore).unwrap().notes.is_empty());
+    let chosen = read(epic, Some("start_timestamp"), Some("stop_timestamp"), player).unwrap();
+    assert_eq!(times(&chosen.videos[0]), Some((60_500_000, Some(3_601_250_000))));
+    assert_eq!((chosen.columns.start.len(), chosen.columns.end.len(), chosen.notes.len()), (1, 1, 0));
+    let known = read("path,start,end,start_time\na.mp4,1,2,9\n", Some("start_time"), Some("end"), player);
+    assert!(known.unwrap().videos[0].fault.as_ref().unwrap().contains("not after the start"), "another start is taken");
+    for (text, start, parts) in [
+        (epic, Some("start_timestamp"), &["\"stop_timestamp\" may be the end", "end_column = \"stop_timestamp\""][..]),
+        (epic, Some("start_frame"), &["\"start_frame\"", "expected seconds", "in frames"]),
+        ("path,begin,end\na.mp4,1,2\n", None, &["\"begin\" may be the start", "start_column = \"begin\""]),
+        ("path,start,endTime\na.mp4,1,2\n", None, &["\"endTime\" may be the end"]),
+        ("path,start,stop_frame\na.mp4,1,2\n", None, &["write a column \"end\" in seconds", "in frames"]),
+        ("path,start,duration\na.mp4,1,2\n", None, &["\"duration\"", "write a column \"end\""]),
+        ("path,x\na.mp4,1\n", Some("y"), &["no column \"y\"", "\"path\", \"x\""]),
+    ] {
+        let e = read(text, start, None, player).err().unwrap_or_else(|| panic!("{text:?} was taken")).to_string();
+        assert!(parts.iter().all(|part| e.contains(part)), "{text:?}: {e}");
+    }
+    let open = read("path,start,fps,duration,end\na.mp4,1,2,3,\n", None, None, player).unwrap();
+    assert_eq!((times(&open.videos[0]), open.notes.len()), (Some((1_000_000, None)), 0), "an open end is no half");
+    let frames = read("path,start_frame,end_frame\na.mp4,1,2\n", None, None, player).unwrap().notes;
+    assert!(frames[0].contains("write a column \"start\" in seconds"), "{frames:?}");
+}
+
+#[test]
+fn a_manifest_says_where_it_looked_if_no_video_is_there() {
+    let dir = folder(&["b.mp4"], ("l.csv", "path\na.mp4\nb.mp4\n"));
+    assert!(read_in(dir.path(), "l.csv", &InputOptions::default()).unwrap().notes.is_empty());
+    fs::write(dir.path().join("l.csv"), "path\nsub/a.mp4\nsub/b.mp4\n").unwrap();
+    let notes = read_in(dir.path(), "l.csv", &InputOptions::default()).unwrap().notes;
+    let there = dir.path().join("sub/a.mp4");
+    assert!(
+        notes[0].contains(there.to_str().unwrap()) && notes[0].contains("none of its videos is there"),
+        "{notes:?}"
+    );
+    assert!(notes[0].ends_with("set root = \"DIR\""), "{notes:?}");
 }
 
 /// Returns what the columns were taken for: path, label, start, end, attributes.
@@ -325,6 +454,6 @@ fn every_format_says_what_its_columns_became() {
 fn a_missing_path_has_a_near_name() {
     for (name, text) in [("l.csv", "pth,label\na b,run\n"), ("l.jsonl", "{\"pth\": \"a.mp4\"}\n")] {
         let e = parse(name, text).unwrap_err().to_string();
-        assert!(e.contains("did you mean \"path\" by \"pth\"?"), "{e}");
+        assert!(e.contains("if \"pth\" has the paths, set path_column = \"pth\""), "{e}");
     }
 }

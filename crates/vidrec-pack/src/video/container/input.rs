@@ -13,6 +13,7 @@ use ffmpeg_next::packet::side_data;
 use ffmpeg_next::{Dictionary, Packet, Stream, codec, ffi, format, media};
 
 use super::encryption::Encryption;
+use super::no_video::unknown;
 use super::source::{ReadFailure, VideoFile};
 use super::stream::StreamInfo;
 use crate::video::error::{Stage, VideoError, encrypted, ffmpeg_error, shortage, timeout};
@@ -94,7 +95,7 @@ impl Input {
 
     fn open_any(file: &VideoFile, deadline: &Deadline) -> Result<Self, VideoError> {
         let mut source = file.open()?;
-        source.refuse_playlist()?;
+        let start = source.refuse_others()?;
         let encryption = Encryption::of(&mut source, deadline.at())?;
         let (file_bytes, failure) = (source.bytes, source.failure.clone());
         let io = StreamIo::from_read_seek_with_capacity(source, READ_BYTES).map_err(|e| open_error(&e, None))?;
@@ -110,8 +111,12 @@ impl Input {
         let context = match opened {
             Ok(context) => context,
             Err(_) if deadline.is_over() => return Err(timeout("opening")),
-            Err(e) => return Err(open_error(&e, said.first.as_deref())),
+            Err(e) => return Err(other_kind(&start).unwrap_or_else(|| open_error(&e, said.first.as_deref()))),
         };
+        // This demuxer hands the whole file to a decoder that knows single pictures.
+        if let (true, Some(e)) = (context.format().name() == "webp_pipe", other_kind(&start)) {
+            return Err(e);
+        }
         let mut heard = Heard::default();
         heard.add(said, "opening");
         Ok(Input { context, stream: 0, deadline, file_bytes, failure, heard, encryption })
@@ -184,6 +189,12 @@ impl Input {
 /// Whether FFmpeg says how to decrypt the packet.
 fn is_encrypted(packet: &Packet) -> bool {
     packet.side_data().any(|data| data.kind() == side_data::Type::EncryptionInfo)
+}
+
+/// Returns the error for a file that is known to be something else.
+fn other_kind(start: &[u8]) -> Option<VideoError> {
+    let (what, help) = unknown(start)?;
+    Some(VideoError::new(Stage::Open, Error::decode(format!("this is {what}")).help(help)))
 }
 
 fn open_error(e: &ffmpeg_next::Error, said: Option<&str>) -> VideoError {

@@ -7,6 +7,7 @@ mod encryption;
 mod input;
 mod matroska;
 mod mp4;
+mod no_video;
 mod obu;
 mod packets;
 mod parameter_sets;
@@ -17,6 +18,7 @@ mod stream;
 
 pub(crate) use anatomy::{Anatomy, PacketRole};
 pub(crate) use input::{Deadline, Input, NextPacket};
+pub(crate) use no_video::no_video;
 pub(crate) use packets::{Note, PacketClock, Packets};
 pub(crate) use source::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
 pub(crate) use stream::{StreamInfo, matrix_from_bytes};

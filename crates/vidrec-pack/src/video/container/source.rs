@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::no_video::no_video;
 use crate::video::error::{Stage, VideoError};
 use vidrec_format::error::Error;
 use vidrec_store::disk::regular_file::{Links, try_open_regular};
@@ -160,16 +161,22 @@ impl VideoSource {
         for_ffmpeg
     }
 
-    /// Refuses a playlist with an error that names it.
-    ///
-    /// FFmpeg would only fail to follow the playlist, because the protocols that it needs are disabled.
-    pub fn refuse_playlist(&mut self) -> Result<(), VideoError> {
-        let refused = playlist_error(self);
+    /// Refuses what is no video by its first bytes, which FFmpeg would only call invalid data; and playlists, which
+    /// FFmpeg would fail to follow, because the protocols that it needs are disabled. Returns the first bytes.
+    pub fn refuse_others(&mut self) -> Result<Vec<u8>, VideoError> {
+        let start = first_bytes(self);
         self.failure.check(Stage::Open)?;
-        let io = |e| VideoError::new(Stage::Open, Error::io("read the video", &self.path, e));
-        match refused.map_err(io)? {
-            Some(e) => Err(VideoError::new(Stage::Open, e)),
-            None => Ok(()),
+        let failed = |e| Err(VideoError::new(Stage::Open, e));
+        let start = match start {
+            Ok(start) => start,
+            Err(e) => return failed(Error::io("read the video", &self.path, e)),
+        };
+        if start.is_empty() {
+            return failed(Error::decode("the file has 0 bytes").help("download or copy it again"));
+        }
+        match no_video(&start) {
+            Some((what, help)) => failed(Error::decode(format!("this is {what}")).help(help)),
+            None => playlist(&start).map_or(Ok(start), failed),
         }
     }
 }
@@ -187,8 +194,15 @@ impl Seek for VideoSource {
     }
 }
 
+fn first_bytes(file: &mut (impl Read + Seek)) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    file.take(1024).read_to_end(&mut start)?;
+    file.rewind()?;
+    Ok(start)
+}
+
 /// Returns the error for a file that starts like a playlist.
-fn playlist_error(file: &mut (impl Read + Seek)) -> io::Result<Option<Error>> {
+fn playlist(start: &[u8]) -> Option<Error> {
     const STARTS: [(&[u8], &str); 5] = [
         (b"#EXTM3U", "an HLS playlist"),
         (b"ffconcat version", "an FFmpeg concat list"),
@@ -196,21 +210,9 @@ fn playlist_error(file: &mut (impl Read + Seek)) -> io::Result<Option<Error>> {
         (b"v=0\r\n", "an SDP session description"),
         (b"[playlist]", "a playlist"),
     ];
-    let mut start = [0; 1024];
-    let mut len = 0;
-    while len < start.len() {
-        match file.read(&mut start[len..]) {
-            Ok(0) => break,
-            Ok(n) => len += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    file.rewind()?;
-    let start = &start[..len];
     let dash = start.starts_with(b"<") && start.windows(4).any(|w| w == b"<MPD");
     let what = STARTS.iter().find(|(s, _)| start.starts_with(s)).map(|&(_, what)| what);
-    Ok(what.or(dash.then_some("a DASH manifest")).map(|what| {
+    what.or(dash.then_some("a DASH manifest")).map(|what| {
         Error::decode(format!("this is {what}, which would open other files")).help("name the media files themselves")
-    }))
+    })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::output;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, FromArgMatches};
-use vidrec::pack::{FrameOptions, InputOptions, LimitOptions, PackOptions, PictureOptions, Recipe};
+use vidrec::pack::{FrameOptions, InputOptions, LimitOptions, OptionWords, PackOptions, PictureOptions, Recipe};
 
 #[derive(clap::Args)]
 pub struct RecipeArgs {
@@ -48,7 +48,9 @@ impl RecipeArgs {
         if let Some(parts) = parts {
             options.insert("parts", parts)?;
         }
-        Recipe::given(inputs, options)
+        let mut recipe = Recipe::given(inputs, options)?;
+        recipe.options.input.words = OptionWords(output::setting);
+        Ok(recipe)
     }
 }
 
