@@ -44,7 +44,9 @@ pub(super) fn select(
     notes: &ChoiceNotes,
 ) -> Result<Vec<Selection>> {
     if input.images {
-        return paced(Pace::All, options, timeline, &notes.thinned);
+        // Of an animated picture, what programs show that do not know of animation.
+        notes.thinned.set(timeline.frame_count() > 1);
+        return Ok(vec![Selection { frames: (0..timeline.frame_count().min(1)).collect(), short: false }]);
     }
     let Some(segment) = job.segment else {
         return select_within(job, options, timeline, notes);
