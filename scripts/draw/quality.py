@@ -4,6 +4,7 @@
     scripts/draw/quality.py picture                 packs the picture of scene.py at each quality, and draws quality.webp
     scripts/draw/quality.py chroma                  packs two pictures as simulators draw them, and draws chroma.webp
     scripts/draw/quality.py sizes NAME VIDEOS...    packs videos at each quality and short side
+    scripts/draw/quality.py disk NAME VIDEOS...     packs videos with default options, and computes how large known data sets become
     scripts/draw/quality.py batches NAME VIDEOS...  packs videos at each quality, and compares a loader's batches; needs vidrec for Python
     scripts/draw/quality.py speed NAME VIDEOS...    packs videos at each short side, and measures what a frame costs the loader
 
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 
 import numpy
 from PIL import Image, ImageDraw, ImageFont
@@ -33,6 +34,14 @@ PROGRAM = os.environ.get("VIDREC_PROGRAM", "vidrec")
 PLAIN = ("--effort", 0)  # libjpeg-turbo, whose qualities everybody knows
 QUALITIES = (75, 80, 85, 90, 95)
 SHORT_SIDES = (128, 224, 256, 320)
+# Known data sets: clips, hours of all clips together, frames per second, and the size of frames of short side 256 or less.
+DATASETS = {
+    "UCF101": (13_320, 1_600 / 60, 25, 320 * 240),                 # arXiv:1212.0402, table 2
+    "Something-Something v2": (220_847, 220_847 * 4.03 / 3600, 12, 427 * 240),  # Qualcomm; seconds of arXiv:1706.04261, table 1
+    "Kinetics-400": (306_245, 306_245 * 10 / 3600, 30, 456 * 256),  # arXiv:1705.06950, table 2
+    "DROID, three cameras": (3 * 95_658, 3 * 27_630_375 / 15 / 3600, 15, 320 * 180),  # lerobot/droid_1.0.1, meta/info.json
+    "HowTo100M": (1_221_000, 134_472, 30, 456 * 256),              # arXiv:1906.03327, table 1; the rate is a guess
+}
 PICTURE = ROOT / "docs/pictures/quality.webp"
 CHROMA = ROOT / "docs/pictures/chroma.webp"
 # Two pictures as simulators draw them, and what is cut out of them.
@@ -165,6 +174,23 @@ def sizes(options):
           [f"short side {side}" for side in options.sides], rows)
 
 
+def disk(options):
+    """Gigabytes of known data sets, by the bytes that a pixel of these videos takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        run("pack", *options.videos, "-o", folder)
+        clips = reader.open_dataset(folder).clips
+        pixel = [sum(frame.length for frame in clip.frames) / len(clip.frames) / (clip.width * clip.height) for clip in clips]
+    mean, rows = sum(pixel) / len(pixel), []
+    for name, (count, hours, rate, pixels_of) in DATASETS.items():
+        frame = mean * pixels_of
+        rows.append({"name": name, "values": [count, round(hours), round(frame / 1000, 1),
+                                              *(float(f"{n * frame / 1e9:.2g}") for n in (8 * count, hours * 3600, hours * 3600 * rate))]})
+    low, _, high = (round(each, 2) for each in quantiles(pixel))
+    write(options.name, "How much disk known data sets take", f"scripts/draw/quality.py disk {options.name} VIDEOS...",
+          f"{options.kind} with default options: {mean:.2f} bytes a pixel, {low} to {high} in the middle half", "GB",
+          ["clips", "hours", "kB a frame", "8 frames a clip", "1 frame a second", "all frames"], rows)
+
+
 def batches(options):
     """Mean difference in levels, and PSNR, of what a loader gives at each quality, against quality 100."""
     import vidrec
@@ -233,7 +259,7 @@ def main():
     commands = parser.add_subparsers(required=True)
     commands.add_parser("picture").set_defaults(do=picture)
     commands.add_parser("chroma").set_defaults(do=chroma)
-    for do in (sizes, batches, speed):
+    for do in (sizes, disk, batches, speed):
         command = commands.add_parser(do.__name__)
         command.add_argument("name")
         command.add_argument("videos", nargs="+")
