@@ -36,7 +36,7 @@ QUALITIES = (75, 80, 85, 90, 95)
 SHORT_SIDES = (128, 224, 256, 320)
 # Known data sets: clips, hours of all clips together, frames per second, and the size of frames of short side 256 or less.
 DATASETS = {
-    "UCF101": (13_320, 1_600 / 60, 25, 320 * 240),                 # arXiv:1212.0402, table 2
+    "UCF101, 101 classes": (13_320, 1_600 / 60, 25, 320 * 240),                 # arXiv:1212.0402, table 2
     "Something-Something v2": (220_847, 220_847 * 4.03 / 3600, 12, 427 * 240),  # Qualcomm; seconds of arXiv:1706.04261, table 1
     "Kinetics-400": (306_245, 306_245 * 10 / 3600, 30, 456 * 256),  # arXiv:1705.06950, table 2
     "DROID, three cameras": (3 * 95_658, 3 * 27_630_375 / 15 / 3600, 15, 320 * 180),  # lerobot/droid_1.0.1, meta/info.json
