@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows what vidrec does, from videos to training, in about two minutes, most of which it compiles. It writes everything to demo-out/.
+# Shows what vidrec does, from videos to training, in about three minutes, most of which it compiles. It writes everything to demo-out/.
 #
 #     scripts/demo.sh            with small videos that it generates
 #     scripts/demo.sh VIDEOS     with your own folder; the first folder level is the class
@@ -64,8 +64,8 @@ if [ -z "$videos" ]; then
   making=$!
 fi
 
-say "Building vidrec for the demo, which takes most of two minutes. The complete program, as fast as it can be: cargo build --release"
-# Without servers and other formats, and not optimized: both take most of the time of a release build.
+say "Building vidrec for the demo, which takes most of three minutes. The complete program, as fast as it can be: cargo build --release"
+# Without servers and other formats, and hardly optimized: both take most of the time of a release build.
 CMAKE=$PWD/scripts/demo_cmake.sh cargo build --profile demo --locked --no-default-features --features pack,cli --lib --bins
 vidrec=target/demo/vidrec
 
@@ -92,7 +92,7 @@ try -- $vidrec view demo-out/set -o demo-out/sheet.png
 try -- $vidrec extract demo-out/set 0 -o demo-out/frames
 
 say "5. Measure: load shuffled batches of random crops, as a training loop does, for 3 seconds.
-   The demo's build is not optimized. A release build is many times faster: cargo build --release, then vidrec bench."
+   Of the demo's build, only what decodes is optimized, and only a little."
 try -- $vidrec bench demo-out/set batch_size=4 crop=112 shuffle=True --seconds 3
 
 classes=$($vidrec inspect demo-out/set --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["classes"]))')
@@ -104,4 +104,9 @@ if ((classes > 1)); then
   try ${1:+1} -- target/demo/train_loop demo-out/set
 fi
 
-say "Done. The data set is in demo-out/set, the contact sheet is demo-out/sheet.png."
+say "Done. The data set is in demo-out/set, the contact sheet is demo-out/sheet.png. Next:
+   * your own videos:         scripts/demo.sh FOLDER, with a subfolder for each class
+   * Python and the program:  pip install ./python in a virtual environment, then docs/first-data-set.md
+   * the complete program:    cargo install --path .
+   * how large and how good:  docs/quality.md
+   * all tests:               scripts/test.sh"

@@ -47,7 +47,7 @@ class RecipeOptions(TypedDict, total=False):
         Frames to take from each video: a number, "fps:RATE", "every:K", "all" or "keyframes".
     images : default False
         Each picture (.jpg, .jpeg, .png, .webp) of a folder is a clip of one frame, instead of a frame of its
-        folder's clip. Videos are then passed over.
+        folder's clip; of an animated one, the first frame. Videos are then passed over.
     label_column
         The column of a manifest that has the labels, such as class. Default: label, labels
     max_duration

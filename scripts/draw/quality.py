@@ -2,11 +2,13 @@
 """What JPEG quality and frame size cost: the picture of docs/quality.md, and the figures of its tables.
 
     scripts/draw/quality.py picture                 packs the picture of scene.py at each quality, and draws quality.webp
+    scripts/draw/quality.py chroma                  packs two pictures as simulators draw them, and draws chroma.webp
     scripts/draw/quality.py sizes NAME VIDEOS...    packs videos at each quality and short side
+    scripts/draw/quality.py disk NAME VIDEOS...     packs videos with default options, and computes how large known data sets become
     scripts/draw/quality.py batches NAME VIDEOS...  packs videos at each quality, and compares a loader's batches; needs vidrec for Python
     scripts/draw/quality.py speed NAME VIDEOS...    packs videos at each short side, and measures what a frame costs the loader
 
-Each writes benches/results/NAME.json ("picture": quality-picture.json). Needs NumPy and Pillow. VIDREC_PROGRAM names the
+Each writes benches/results/NAME.json ("picture" and "chroma": quality-picture.json, quality-chroma.json). Needs NumPy and Pillow. VIDREC_PROGRAM names the
 program; without it, it is the one on PATH.
 """
 import argparse
@@ -18,12 +20,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 
 import numpy
 from PIL import Image, ImageDraw, ImageFont
 from results import FOLDER, ROOT
-from scene import scene
+from scene import arm, scene, streets
 
 sys.path.insert(0, str(ROOT / "format-spec"))
 import reader  # noqa: E402
@@ -32,7 +34,18 @@ PROGRAM = os.environ.get("VIDREC_PROGRAM", "vidrec")
 PLAIN = ("--effort", 0)  # libjpeg-turbo, whose qualities everybody knows
 QUALITIES = (75, 80, 85, 90, 95)
 SHORT_SIDES = (128, 224, 256, 320)
+# Known data sets: clips, hours of all clips together, frames per second, and the size of frames of short side 256 or less.
+DATASETS = {
+    "UCF101, 101 classes": (13_320, 1_600 / 60, 25, 320 * 240),                 # arXiv:1212.0402, table 2
+    "Something-Something v2": (220_847, 220_847 * 4.03 / 3600, 12, 427 * 240),  # Qualcomm; seconds of arXiv:1706.04261, table 1
+    "Kinetics-400": (306_245, 306_245 * 10 / 3600, 30, 456 * 256),  # arXiv:1705.06950, table 2
+    "DROID, three cameras": (3 * 95_658, 3 * 27_630_375 / 15 / 3600, 15, 320 * 180),  # lerobot/droid_1.0.1, meta/info.json
+    "HowTo100M": (1_221_000, 134_472, 30, 456 * 256),              # arXiv:1906.03327, table 1; the rate is a guess
+}
 PICTURE = ROOT / "docs/pictures/quality.webp"
+CHROMA = ROOT / "docs/pictures/chroma.webp"
+# Two pictures as simulators draw them, and what is cut out of them.
+SIMULATED = {"robot": (arm, (224, 110, 300, 190)), "streets": (streets, (60, 70, 136, 150))}
 # Of the picture: what is cut out, how much it is enlarged, how many stand in a row, and the height of a caption.
 PART, ZOOM, COLUMNS, CAPTION = (148, 92, 224, 172), 3, 3, 24
 # What the loader does where its cost is measured.
@@ -86,18 +99,22 @@ def picture_rows(original, packed):
 
 def draw(original, packed, rows):
     """The original and each quality, side by side."""
-    cells = [("before packing", original)]
+    cells = [("before packing", original.crop(PART))]
     for row in reversed(rows):
         size, decibels = row["values"]
         jpeg = packed[int(row["name"])]
-        cells.append((f"quality {row['name']}: {size:,} bytes, {decibels} dB", Image.open(io.BytesIO(jpeg))))
-    width, height = ((PART[2] - PART[0]) * ZOOM, (PART[3] - PART[1]) * ZOOM + CAPTION)
+        cells.append((f"quality {row['name']}: {size:,} bytes, {decibels} dB", Image.open(io.BytesIO(jpeg)).crop(PART)))
+    return sheet_of(cells)
+
+
+def sheet_of(cells):
+    """Parts of pictures, enlarged, each over its caption."""
+    width, height = (cells[0][1].width * ZOOM, cells[0][1].height * ZOOM + CAPTION)
     gap, lines = 3, -(-len(cells) // COLUMNS)
     sheet = Image.new("RGB", ((width + gap) * COLUMNS - gap, (height + gap) * lines - gap), (34, 36, 42))
-    for n, (caption, whole) in enumerate(cells):
+    for n, (caption, part) in enumerate(cells):
         x, y = n % COLUMNS * (width + gap), n // COLUMNS * (height + gap)
-        cut = whole.convert("RGB").crop(PART)
-        sheet.paste(cut.resize((width, height - CAPTION), Image.Resampling.NEAREST), (x, y))
+        sheet.paste(part.convert("RGB").resize((width, height - CAPTION), Image.Resampling.NEAREST), (x, y))
         at, font = (x + 6, y + height - CAPTION + 4), ImageFont.load_default(13)
         ImageDraw.Draw(sheet).text(at, caption, font=font, fill=(238, 239, 243))
     return sheet
@@ -110,6 +127,34 @@ def picture(_):
     draw(original, packed, rows).save(PICTURE, lossless=True, quality=100, method=6)
     write("quality-picture", "What quality costs: a generated picture of 384x256", "scripts/draw/quality.py picture",
           "one generated picture; PSNR of RGB against the picture before packing", "bytes, dB", ["bytes", "PSNR in dB"], rows)
+
+
+def simulated(folder):
+    """Of each simulated picture: parts of it, of the JPEG that vidrec packs and of one in 4:4:4; and the figures of both JPEGs."""
+    cells, rows = [], []
+    for name, (drawn, part) in SIMULATED.items():
+        original, frames = drawn(), folder / name / "scene"
+        frames.mkdir(parents=True)
+        original.save(frames / "0.png")
+        run("pack", frames.parent, "-o", folder / f"{name}-set", "--frames", 1, "--size", "original")
+        full = io.BytesIO()
+        original.save(full, "jpeg", quality=90, subsampling=0)
+        cells.append((f"{name}, before packing", original.crop(part)))
+        for way, jpeg in (("4:2:0", next(jpegs(folder / f"{name}-set"))), ("4:4:4", full.getvalue())):
+            stored = Image.open(io.BytesIO(jpeg))
+            luma, rgb = (psnr([[numpy.asarray(each.convert(mode), dtype=numpy.int16) for each in (stored, original)]]) for mode in ("L", "RGB"))
+            rows.append({"name": f"{name}, {way}", "values": [len(jpeg), round(luma, 1), round(rgb, 1)]})
+            cells.append((f"{way}: {rgb:.1f} dB of RGB", stored.crop(part)))
+    return cells, rows
+
+
+def chroma(_):
+    with tempfile.TemporaryDirectory() as folder:
+        cells, rows = simulated(Path(folder))
+    sheet_of(cells).save(CHROMA, lossless=True, quality=100, method=6)
+    write("quality-chroma", "What color at half the resolution costs: generated pictures of 384x256", "scripts/draw/quality.py chroma",
+          "two generated pictures at quality 90: vidrec's (4:2:0, --effort 1) and libjpeg-turbo's in 4:4:4; PSNR against the picture before packing",
+          "bytes, dB", ["bytes", "PSNR of luma in dB", "PSNR of RGB in dB"], rows)
 
 
 def sizes(options):
@@ -127,6 +172,23 @@ def sizes(options):
     write(options.name, "Size and PSNR of packed frames", f"scripts/draw/quality.py sizes {options.name} VIDEOS...",
           f"8 frames of each of {options.kind}; PSNR of RGB against quality 100 at the same size", "kB a frame, dB",
           [f"short side {side}" for side in options.sides], rows)
+
+
+def disk(options):
+    """Gigabytes of known data sets, by the bytes that a pixel of these videos takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        run("pack", *options.videos, "-o", folder)
+        clips = reader.open_dataset(folder).clips
+        pixel = [sum(frame.length for frame in clip.frames) / len(clip.frames) / (clip.width * clip.height) for clip in clips]
+    mean, rows = sum(pixel) / len(pixel), []
+    for name, (count, hours, rate, pixels_of) in DATASETS.items():
+        frame = mean * pixels_of
+        rows.append({"name": name, "values": [count, round(hours), round(frame / 1000, 1),
+                                              *(float(f"{n * frame / 1e9:.2g}") for n in (8 * count, hours * 3600, hours * 3600 * rate))]})
+    low, _, high = (round(each, 2) for each in quantiles(pixel))
+    write(options.name, "How much disk known data sets take", f"scripts/draw/quality.py disk {options.name} VIDEOS...",
+          f"{options.kind} with default options: {mean:.2f} bytes a pixel, {low} to {high} in the middle half", "GB",
+          ["clips", "hours", "kB a frame", "8 frames a clip", "1 frame a second", "all frames"], rows)
 
 
 def batches(options):
@@ -196,7 +258,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     commands.add_parser("picture").set_defaults(do=picture)
-    for do in (sizes, batches, speed):
+    commands.add_parser("chroma").set_defaults(do=chroma)
+    for do in (sizes, disk, batches, speed):
         command = commands.add_parser(do.__name__)
         command.add_argument("name")
         command.add_argument("videos", nargs="+")

@@ -1,4 +1,5 @@
-"""A picture for comparing JPEGs: what photographs have (soft shades, skin, hair, grass, noise) and text. No camera took it."""
+"""Pictures for comparing JPEGs: one with what photographs have (soft shades, skin, hair, grass, noise) and text, and two as
+simulators draw them, with flat colors and thin lines. No camera took them."""
 import numpy
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
@@ -90,3 +91,39 @@ def scene():
     small = picture.filter(ImageFilter.GaussianBlur(1.4)).resize(SIZE, Image.Resampling.LANCZOS)
     noisy = numpy.asarray(small) + random.normal(0, 2.2, (SIZE[1], SIZE[0], 3))
     return Image.fromarray(numpy.clip(noisy + 0.5, 0, 255).astype(numpy.uint8))
+
+
+def arm():
+    """A robot's arm over a checkered floor, as physics simulators draw it: without noise, and hardly smoothed."""
+    picture = Image.new("RGB", SIZE, (118, 156, 198))
+    draw = ImageDraw.Draw(picture)
+    for row in range(12):
+        top, bottom = (120 + 136 * (row / 12) ** 1.7, 120 + 136 * ((row + 1) / 12) ** 1.7)
+        for column in range(-14, 14):
+            edges = [(192 + x * (12 + 0.2 * (y - 120)), y) for x, y in ((column, top), (column + 1, top), (column + 1, bottom), (column, bottom))]
+            draw.polygon(edges, fill=((30, 60, 110), (52, 92, 150))[(row + column) % 2])
+    joints = [(96, 214), (120, 120), (206, 84), (262, 150)]
+    for color, width in (((190, 20, 20), 17), ((255, 72, 48), 9)):
+        draw.line(joints, fill=color, width=width, joint="curve")
+    for x, y in joints:
+        draw.ellipse((x - 9, y - 9, x + 9, y + 9), fill=(255, 220, 0), outline=(0, 0, 0))
+    draw.rectangle((248, 176, 280, 208), fill=(0, 200, 60), outline=(0, 0, 0))
+    draw.rectangle((300, 186, 322, 208), fill=(230, 0, 200))
+    for color, end in (((255, 0, 0), (302, 150)), ((0, 255, 0), (262, 110)), ((0, 0, 255), (234, 170))):
+        draw.line((262, 150, *end), fill=color)
+    return picture
+
+
+def streets():
+    """Cars on a map, as planners of driving see them: lanes of a pixel, boxes and labels in full colors."""
+    picture = Image.new("RGB", SIZE, (12, 12, 16))
+    draw = ImageDraw.Draw(picture)
+    for n, color in enumerate(((255, 0, 0), (255, 255, 0), (0, 255, 255), (255, 0, 255), (0, 255, 0), (0, 96, 255))):
+        draw.line([(x, 70 + 13 * n + 26 * numpy.sin(x / 61 + n / 9)) for x in range(SIZE[0])], fill=color)
+    font = ImageFont.load_default(11)
+    for x, y, color in ((70, 96, (255, 40, 40)), (168, 128, (60, 120, 255)), (250, 82, (0, 230, 90)), (300, 150, (255, 160, 0))):
+        draw.polygon([(x, y), (x + 26, y + 4), (x + 24, y + 16), (x - 2, y + 12)], fill=color)
+        draw.text((x, y + 18), f"{x / 10:.1f} m/s", font=font, fill=color)
+    for x in range(0, SIZE[0], 4):
+        draw.line((x, 196, x, 240), fill=((255, 0, 0), (0, 0, 255))[x // 4 % 2])
+    return picture

@@ -30,14 +30,29 @@ def packed(tmp_path_factory):
 
 def test_the_figures_are_those_of_the_picture(packed):
     """Up to what other versions of NumPy, Pillow and their libraries draw and decode."""
-    shown = results.load("quality-picture")
-    assert [row["name"] for row in packed[2]] == [row.name for row in shown.rows]
-    for measured, row in zip(packed[2], shown.rows):
-        assert measured["values"] == [pytest.approx(row.values[0], rel=0.01), pytest.approx(row.values[1], abs=0.2)]
+    compare(packed[2], results.load("quality-picture"))
+
+
+def compare(rows, shown):
+    assert [row["name"] for row in rows] == [row.name for row in shown.rows]
+    for measured, row in zip(rows, shown.rows):
+        size, *decibels = row.values
+        assert measured["values"] == [pytest.approx(size, rel=0.01), *(pytest.approx(each, abs=0.2) for each in decibels)]
 
 
 def test_the_picture_is_drawn_from_them(packed):
-    drawn, there = quality.draw(*packed), Image.open(quality.PICTURE)
-    assert there.size == drawn.size and quality.PICTURE.stat().st_size <= 200_000
+    is_drawn(quality.PICTURE, quality.draw(*packed))
+
+
+def is_drawn(path, drawn):
+    there = Image.open(path)
+    assert there.size == drawn.size and path.stat().st_size <= 200_000
     difference = numpy.abs(numpy.asarray(there.convert("RGB"), dtype=int) - numpy.asarray(drawn, dtype=int))
     assert difference.mean() < 1
+
+
+def test_what_color_at_half_the_resolution_costs(tmp_path):
+    quality.PROGRAM = program()
+    cells, rows = quality.simulated(tmp_path)
+    compare(rows, results.load("quality-chroma"))
+    is_drawn(quality.CHROMA, quality.sheet_of(cells))

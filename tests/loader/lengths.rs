@@ -263,6 +263,43 @@ fn what_fits_no_bucket_is_refused_by_name() {
 }
 
 #[test]
+fn clips_that_are_smaller_than_the_pictures_are_counted() {
+    let sizes = [(24, 16), (16, 16), (16, 24), (40, 30), (40, 15)];
+    let (_folder, dir) = clips_with(&sizes.map(|size| (2, size)), |_| "{}".into());
+    let warned = |options: LoaderOptions, expected: u64, words: &str| {
+        let loader = loader(&dir, options);
+        let (warnings, counted) = (loader.warnings(), loader.stats().enlarged_clips);
+        assert_eq!((counted, warnings.len() as u64), (expected, expected.min(1)), "{warnings:?}");
+        assert!(expected == 0 || warnings[0].contains(words), "{warnings:?}");
+    };
+    let with = |crop| LoaderOptions { crop, frames: Frames::uniform(2), ..options(1, (8, 8)) };
+    let square = (16, 16);
+    for crop in [
+        Crop::center(square),
+        Crop::random(square),
+        Crop::random_resized(square),
+        Crop::multi_scale(square, false),
+        Crop::three(square),
+        Crop::cover(square, true),
+    ] {
+        warned(with(crop.clone()), 1, "1 of 5 clips have frames that are smaller than the pictures");
+        warned(with(crop.clone().with_size((20, 20))), 4, "from 24x16 to 30x20 pixels");
+        warned(with(crop.with_size((15, 15))), 0, "");
+    }
+    // A range begins at its least side, and what one asks for is enlarged as well.
+    warned(with(Crop::center((8, 8)).with_resize(Some((15, 30)))), 0, "");
+    warned(with(Crop::center((8, 8)).with_resize(Some((20, 30)))), 4, "from 24x16 to 30x20 pixels");
+    // Each clip in the size that is its own.
+    warned(with(Crop::cover_sizes([(24, 16), (16, 16), (16, 24)], false)), 1, "from 40x15 to");
+    warned(with(Crop::smart_resize(4, 16 * 24, 4000)), 1, "1 of 5 clips");
+    // All ranks see the same, and the first says it.
+    let second = LoaderOptions { rank: (1, 2), ..with(Crop::center((20, 20))) };
+    let second = loader(&dir, second);
+    assert_eq!(second.stats().enlarged_clips, 4);
+    assert!(second.warnings().iter().all(|warning| !warning.contains("smaller")));
+}
+
+#[test]
 fn a_state_of_another_order_or_other_buckets_is_refused() {
     let (_folder, dir) = of_lengths(&[3, 9, 4]);
     let set = Dataset::open(&dir).unwrap();

@@ -493,6 +493,94 @@ fn pictures_of_folders_are_clips_of_one_frame() {
     assert!(run.status.code() == Some(2) && show(&run).contains("omit --images"), "{}", show(&run));
 }
 
+/// Writes a picture of four quarters in other shades of gray, with an orientation in its EXIF data.
+fn write_turned(path: &Path, orientation: u8) {
+    let exif = [&b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0"[..], &[orientation, 0, 0, 0, 0, 0, 0]].concat();
+    let shade = |x: u32, y: u32| image::Luma([60 + 50 * (x / 24) as u8 + 100 * (y / 16) as u8]);
+    let gray = image::DynamicImage::from(image::GrayImage::from_fn(48, 32, shade)).to_rgb8();
+    let file = &mut fs::File::create(path).unwrap();
+    fn write(mut encoder: impl image::ImageEncoder, exif: Vec<u8>, picture: &image::RgbImage) {
+        encoder.set_exif_metadata(exif).unwrap();
+        picture.write_with_encoder(encoder).unwrap();
+    }
+    match path.extension().unwrap().to_str().unwrap() {
+        "jpg" => write(image::codecs::jpeg::JpegEncoder::new_with_quality(file, 95), exif, &gray),
+        "png" => write(image::codecs::png::PngEncoder::new(file), exif, &gray),
+        _ => write(image::codecs::webp::WebPEncoder::new_lossless(file), exif, &gray),
+    }
+}
+
+#[test]
+fn pictures_of_each_format_are_turned_as_their_exif_data_says() {
+    let bench = Bench::new();
+    for (orientation, ending) in (1..=8).flat_map(|o| ["jpg", "png", "webp"].map(|ending| (o, ending))) {
+        write_turned(&bench.path(&format!("root/{orientation}-{ending}/0.{ending}")), orientation);
+    }
+    let shades = |set: &Dataset| -> Vec<((u32, u32), Vec<u8>)> {
+        let of = |clip: vidrec::Clip<'_>| {
+            let picture = vidrec::jpeg::Decoder::new().unwrap().decode_picture(clip.frame(0).unwrap().jpeg()).unwrap();
+            let (w, h) = (picture.width, picture.height);
+            let at = |x: u32, y: u32| picture.pixels[(3 * (y * w + x)) as usize];
+            let quarters = [(w / 4, h / 4), (3 * w / 4, h / 4), (w / 4, 3 * h / 4), (3 * w / 4, 3 * h / 4)];
+            ((w, h), quarters.map(|(x, y)| (at(x, y) + 5) / 10).to_vec())
+        };
+        set.clips().map(|clip| of(clip.unwrap())).collect()
+    };
+    // EXIF 2.32, 4.6.4, tag 0112: which side of the picture row 0 and column 0 are.
+    let right = [
+        [6, 11, 16, 21],
+        [11, 6, 21, 16],
+        [21, 16, 11, 6],
+        [16, 21, 6, 11],
+        [6, 16, 11, 21],
+        [16, 6, 21, 11],
+        [21, 11, 16, 6],
+        [11, 21, 6, 16],
+    ];
+    let folders = shades(&bench.packed(&bench.path("root"), &["--all", "--size", "original"]));
+    let images = shades(&bench.packed(&bench.path("root"), &["--images", "--size", "original"]));
+    assert!(folders.len() == 24 && images == folders);
+    for (found, right) in folders.chunks(3).zip(right) {
+        let size = if u8::abs_diff(right[0], right[1]) == 5 { (48, 32) } else { (32, 48) };
+        assert!(found.iter().all(|picture| *picture == (size, right.to_vec())), "{found:?} {right:?}");
+    }
+
+    // An import copies JPEGs as they are, and encodes PNGs.
+    let import = |folder: &str, more: &[&str]| {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        run.args(["import", "frames"]).arg(bench.path(folder)).arg("-o").arg(bench.path("imported"));
+        run.args(more).output().unwrap()
+    };
+    for orientation in [1, 6] {
+        write_turned(&bench.path(&format!("jpegs/{orientation}/0.jpg")), orientation);
+    }
+    let refused = import("jpegs", &[]);
+    assert!(refused.status.code() == Some(1) && show(&refused).contains("EXIF says"), "{}", show(&refused));
+    assert_eq!(import("jpegs", &["--salvage"]).status.code(), Some(3));
+    assert_eq!(Dataset::open(bench.path("imported")).unwrap().len(), 1);
+    for orientation in 1..=8 {
+        write_turned(&bench.path(&format!("pngs/{orientation}/0.png")), orientation);
+    }
+    assert!(import("pngs", &["--reencode", "95", "--overwrite"]).status.success());
+    let imported = shades(&Dataset::open(bench.path("imported")).unwrap());
+    assert!(imported.iter().eq(folders.iter().step_by(3)), "{imported:?}");
+}
+
+#[test]
+fn an_animated_picture_is_one_picture() {
+    let bench = Bench::new();
+    bench.make("root/c/moving.png", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -f apng");
+    bench.make("root/c/still.png", "-f lavfi -i testsrc2=s=64x48:r=5:d=0.2");
+    let run = bench.pack(&bench.path("root"), &["--images"]);
+    assert!(
+        run.status.success() && show(&run).contains("1 video with more frames than --max-frames or --images takes")
+    );
+    let set = Dataset::open(bench.path("set")).unwrap();
+    let jpegs: Vec<_> = set.clips().flat_map(|clip| clip.unwrap().frames().collect::<Vec<_>>()).collect();
+    let jpegs: Vec<_> = jpegs.iter().map(|frame| frame.as_ref().unwrap().jpeg()).collect();
+    assert!(jpegs.len() == 2 && jpegs[0] == jpegs[1], "its first frame");
+}
+
 #[test]
 fn jpegs_pass_through_byte_for_byte() {
     let bench = Bench::new();

@@ -7,6 +7,8 @@
 pub mod allocation;
 pub mod byte_size;
 pub mod error;
+#[doc(hidden)]
+pub mod exif;
 pub mod limits;
 #[doc(hidden)]
 pub mod list_levels;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::Cursor;
 use std::path::Path;
 
+use image::metadata::Orientation;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -11,6 +12,7 @@ use super::clip_json::ClipJson;
 use super::report::{ImportReport, LeftOut};
 use vidrec_dataset::writer::{ClipInfo, FrameData, Track, Writer, WriterOptions};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+use vidrec_format::exif::exif;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::meta::Meta;
 use vidrec_format::progress::{Counter, ProgressFn};
@@ -197,6 +199,15 @@ impl Bench {
             Kind::Other => return Err(Error::decode("the image is neither a JPEG nor a PNG")),
         };
         let header = self.decoder.header(&jpeg)?;
+        if vidrec_jpeg::exif(&jpeg)
+            .and_then(Orientation::from_exif_chunk)
+            .is_some_and(|o| o != Orientation::NoTransforms)
+        {
+            return Err(Error::usage(
+                "EXIF says that the image must be rotated, and an import copies images as they are",
+            )
+            .help("pack it, which turns and encodes it, or turn it first: exiftran -ai, jpegtran"));
+        }
         let mut prepared =
             Prepared { jpeg, size: (header.width, header.height), retiled: false, unfit: false, reencoded };
         if options.retile || reencoded {
@@ -235,7 +246,7 @@ pub(super) fn kind(picture: &[u8]) -> Kind {
     }
 }
 
-/// Encodes a PNG as a 4:2:0 JPEG. Transparency is dropped.
+/// Encodes a PNG as a 4:2:0 JPEG, upright as its EXIF data says. Transparency is dropped.
 fn encode_png(png: &[u8], quality: Option<u8>) -> Result<Vec<u8>> {
     let Some(quality) = quality else {
         return Err(Error::usage("the image is a PNG, which a data set cannot store")
@@ -247,7 +258,10 @@ fn encode_png(png: &[u8], quality: Option<u8>) -> Result<Vec<u8>> {
     let mut bounds = image::Limits::default();
     (bounds.max_image_width, bounds.max_image_height) = (Some(limits::MAX_SIDE), Some(limits::MAX_SIDE));
     reader.limits(bounds);
-    let rgb = reader.decode().map_err(failed)?.to_rgb8();
+    let mut picture = reader.decode().map_err(failed)?;
+    let orientation = exif(&mut Cursor::new(png)).and_then(|exif| Orientation::from_exif_chunk(&exif));
+    picture.apply_orientation(orientation.unwrap_or(Orientation::NoTransforms));
+    let rgb = picture.to_rgb8();
     let (width, height) = (rgb.width() as usize, rgb.height() as usize);
     let image = turbojpeg::Image {
         pixels: rgb.as_raw().as_slice(),

@@ -102,7 +102,7 @@ impl fmt::Display for QualityTarget {
 /// The score of equal samples, which would otherwise be infinite.
 const MOST_PSNR: f64 = 99.0;
 
-fn psnr(before: &[u8], after: &[u8]) -> f64 {
+pub(crate) fn psnr(before: &[u8], after: &[u8]) -> f64 {
     let square = |(&a, &b): (&u8, &u8)| u64::from(a.abs_diff(b)) * u64::from(a.abs_diff(b));
     let squares: u64 = before.iter().zip(after).map(square).sum();
     let least = 255.0 * 255.0 * before.len() as f64 / squares as f64;

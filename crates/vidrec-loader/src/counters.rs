@@ -35,6 +35,9 @@ pub struct LoaderStats {
     pub substituted_clips: u64,
     /// Clips of the data set with fewer frames than a sample needs. See [`ShortClips`](super::ShortClips).
     pub short_clips: u64,
+    /// Clips of the data set whose frames are smaller than the pictures, and are enlarged in every sample. Of each data set,
+    /// the first 262,144 clips are counted; none of a remote one whose first clip is large enough.
+    pub enlarged_clips: u64,
     /// Short clips that no epoch contains.
     pub skipped_clips: u64,
     /// Samples that are in no batch of a whole epoch, because they cannot be shared among the ranks. See
@@ -89,6 +92,7 @@ pub(crate) struct Counters {
     /// Clips with fewer frames than a sample needs, and whether they are skipped.
     pub short_clips: u64,
     pub skips_short: bool,
+    pub enlarged_clips: u64,
     pub samples_left_out: AtomicU64,
     pub batches: AtomicU64,
     pub frames: AtomicU64,
@@ -149,6 +153,7 @@ impl Counters {
             decoded_cache: cache.map(|cache| self.cache.snapshot(cache)),
             substituted_clips: get(&self.substituted_clips),
             short_clips: self.short_clips,
+            enlarged_clips: self.enlarged_clips,
             skipped_clips: if self.skips_short { self.short_clips } else { 0 },
             samples_left_out: get(&self.samples_left_out),
             remote,

@@ -18,7 +18,7 @@ use super::work::{
 use crate::video;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::progress::{Progress, ProgressFn, tell};
-use vidrec_jpeg::Scores;
+use vidrec_jpeg::Measured;
 use vidrec_store::disk::capacity::free_space;
 use vidrec_store::disk::free_space;
 
@@ -74,6 +74,8 @@ pub struct Estimate {
     /// Mean PSNR in dB of the luma of the probed videos' JPEGs, against the images after scaling: see
     /// [`QualityTarget`](vidrec_jpeg::QualityTarget). `None` if no JPEG was made.
     pub psnr: Option<f64>,
+    /// Mean PSNR in dB of the RGB of the same JPEGs, as in [`PackReport::rgb_psnr`](super::PackReport::rgb_psnr).
+    pub rgb_psnr: Option<f64>,
     /// Mean SSIM of the same JPEGs.
     pub ssim: Option<f64>,
     /// The wall-clock time that the pack will take, in seconds.
@@ -138,8 +140,9 @@ pub fn estimate<P: AsRef<Path>>(
         frames: probe.share(present.len(), probe.frames as f64).round() as u64,
         bytes: probe.share(present.len(), probe.bytes as f64).round() as u64,
         jpeg_bytes: probe.jpeg_bytes.checked_div(probe.frames).unwrap_or(0),
-        psnr: mean(probe.scores.iter().map(|scores| scores.psnr)),
-        ssim: mean(probe.scores.iter().map(|scores| scores.ssim)),
+        psnr: mean(probe.measured.iter().map(|measured| measured.scores.psnr)),
+        rgb_psnr: mean(probe.measured.iter().filter_map(|measured| measured.rgb_psnr)),
+        ssim: mean(probe.measured.iter().map(|measured| measured.scores.ssim)),
         seconds: probe.share(present.len(), probe.busy.as_secs_f64()) / threads as f64,
         probe_failures: probe.failures,
         free_bytes: free_space(out.as_ref())?,
@@ -177,9 +180,9 @@ fn measuring(clips: &[PackedClip], options: &PackOptions) -> Duration {
     all.map_or(Duration::ZERO, |all| all.iter().map(|measured| measured.took).sum())
 }
 
-fn mean(scores: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
-    let count = scores.len() as f64;
-    (count > 0.0).then(|| scores.sum::<f64>() / count)
+fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = scores.fold((0.0, 0.0), |(count, sum), score| (count + 1.0, sum + score));
+    (count > 0.0).then_some(sum / count)
 }
 
 /// The results for the probed videos.
@@ -190,9 +193,9 @@ struct Probe {
     bytes: u64,
     /// Bytes of the JPEGs alone.
     jpeg_bytes: u64,
-    /// Whether JPEGs are compared with their images, and the scores.
+    /// Whether JPEGs are compared with their images, and what came out.
     measure: bool,
-    scores: Vec<Scores>,
+    measured: Vec<Measured>,
     /// The time of all threads together.
     busy: Duration,
     failures: Vec<Failure>,
@@ -280,7 +283,7 @@ impl Probe {
                 self.frames += clip.frames.len() as u64;
                 self.jpeg_bytes += jpegs;
                 let measured = clip.frames.iter().filter_map(|frame| clip.measured.get(frame.jpeg));
-                self.scores.extend(measured.map(|measured| measured.scores));
+                self.measured.extend(measured);
                 self.bytes += jpegs + clip.frames.len() as u64 * BYTES_PER_FRAME;
                 self.bytes += BYTES_PER_CLIP + attributes + clip.info.source.len() as u64;
             }),

@@ -75,6 +75,9 @@ class LoaderStats(Result):
     """Clips that could not be read and were replaced, with ``on_bad_frame="substitute"``."""
     short_clips: int
     """Clips of the data set with fewer frames than a sample needs."""
+    enlarged_clips: int
+    """Clips of the data set whose frames are smaller than the pictures, and are enlarged in every sample. Of each data set, the
+    first 262,144 clips are counted; none of a remote one whose first clip is large enough."""
     skipped_clips: int
     """Those of them that are in no epoch."""
     samples_left_out: int

@@ -116,7 +116,7 @@ class PackReport(Result):
     audio_gaps: int
     """Gaps in the sound of videos that were filled with silence, and videos in which an overlap was cut."""
     measured_frames: int
-    """Frames that this run compared with what was encoded: those of one video in 32, or all if ``quality`` is a target."""
+    """Frames that this run compared with what was encoded: those of one video in 32."""
     bytes: int
     """Bytes of all files of the shards: records, indexes and tracks."""
     track_bytes: int
@@ -145,6 +145,9 @@ class PackReport(Result):
     """If ``quality`` is a target, the highest quality that a frame has."""
     psnr: Optional[float] = None
     """Mean PSNR of the luma of the ``measured_frames`` in dB."""
+    rgb_psnr: Optional[float] = None
+    """Mean PSNR of the RGB of the ``measured_frames`` in dB, against the scaled frames with all of their color: it includes
+    what was lost because JPEGs have color at half the resolution (4:2:0)."""
     ssim: Optional[float] = None
     """Mean SSIM of the luma of the ``measured_frames``."""
     unchanged: Optional[bool] = None
@@ -189,8 +192,10 @@ class PackEstimate(Result):
     psnr: Optional[float]
     """Mean PSNR of luma in dB over the JPEGs of the probed videos, against the pictures after scaling. None if no JPEG was
     made."""
+    rgb_psnr: Optional[float]
+    """The same of RGB, against the scaled pictures with all of their color."""
     ssim: Optional[float]
-    """The same of the SSIM."""
+    """The same of the SSIM of luma."""
     seconds: float
     """Time that it will take by the clock."""
     free_bytes: int

@@ -19,4 +19,4 @@ pub(super) use part::Part;
 pub(super) use temporal::Temporal;
 pub use temporal::{Start, WindowPad};
 pub(crate) use together::together;
-pub(super) use window::view;
+pub(super) use window::{enlarged, view};

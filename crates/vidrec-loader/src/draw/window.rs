@@ -108,6 +108,12 @@ fn resized((width, height): (u32, u32), short: Option<u32>) -> (u32, u32) {
     if width <= height { (short, long(height, width)) } else { (long(width, height), short) }
 }
 
+/// Returns the size to which a frame is enlarged at least, whatever is drawn; `None` if it need not be.
+pub(crate) fn enlarged(augmentation: &Augmentation, size: (u32, u32), frame: (u32, u32)) -> Option<(u32, u32)> {
+    let needed = cover(resized(frame, augmentation.resize.map(|(least, _)| least)), size);
+    (needed.0 > frame.0 || needed.1 > frame.1).then_some(needed)
+}
+
 /// Returns `size` if it covers `wanted`. Otherwise enlarges it, in the same shape, until it just covers `wanted`.
 fn cover((width, height): (u32, u32), wanted: (u32, u32)) -> (u32, u32) {
     if width >= wanted.0 && height >= wanted.1 {

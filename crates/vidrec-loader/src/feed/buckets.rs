@@ -87,10 +87,9 @@ fn shape(clip: &Clip<'_>, rules: &Rules, lengths: &[u32]) -> Result<Shape> {
     let frames = rules.length(clip, u32::MAX)?;
     let fits = lengths.iter().find(|&&length| frames <= length);
     let length = *fits.ok_or_else(|| too_long(clip, frames, lengths))?;
-    let size = match rules.size_rule {
-        Some(rule) => rule.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
-        None if rules.sizes.len() == 1 => rules.sizes[0],
-        None => rules.sizes[nearest_shape(frame_size(clip)?, &rules.sizes)],
+    let size = match (rules.size_rule, &rules.sizes[..]) {
+        (None, [size]) => *size,
+        _ => rules.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
     };
     Ok((length, size))
 }
@@ -115,28 +114,4 @@ fn frame_size(clip: &Clip<'_>) -> Result<(u32, u32)> {
         return Err(e.in_clip(clip.ordinal()));
     }
     Ok(frame)
-}
-
-/// The number of the size that is nearest in shape. The first one, if several are.
-fn nearest_shape(frame: (u32, u32), sizes: &[(u32, u32)]) -> usize {
-    let shape = |(width, height): (u32, u32)| (f64::from(width) / f64::from(height)).ln();
-    let distance = |size: (u32, u32)| (shape(frame) - shape(size)).abs();
-    let mut best = 0;
-    for i in 1..sizes.len() {
-        if distance(sizes[i]) < distance(sizes[best]) {
-            best = i;
-        }
-    }
-    best
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_clip_goes_to_the_nearest_shape() {
-        let sizes = [(224, 224), (256, 192), (192, 256)];
-        assert_eq!([(640, 480), (480, 640), (100, 100), (1920, 800)].map(|f| nearest_shape(f, &sizes)), [1, 2, 0, 1]);
-    }
 }

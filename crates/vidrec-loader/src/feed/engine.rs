@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
 use super::device::Device;
+use super::enlarged::EnlargedClips;
 use super::episodes::Episodes;
 use super::fields::FieldTypes;
 use super::pool::WorkerPool;
@@ -47,6 +48,7 @@ pub(crate) struct Engine {
     pub(super) keeper: Arc<Retention>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
+    enlarged: EnlargedClips,
     pub counters: Counters,
 }
 
@@ -87,13 +89,14 @@ impl Engine {
             let order = mix.order(&space.lens(), &options, resumed.and_then(LoaderState::source_orders))?;
             options.sampling.order = Order::Mixed(Arc::new(order));
         }
-        Engine::with(&dataset, (options, deciding), space, mix.cloned(), episodes)
+        let enlarged = EnlargedClips::find(&sources, options.rules.chunks(cameras.unwrap_or(1) as usize))?;
+        Engine::with(&dataset, (options, deciding), (space, enlarged), mix.cloned(), episodes)
     }
 
     fn with(
         dataset: &Dataset,
         (options, mut deciding): (Settings, JsonObject),
-        space: Samples,
+        (space, enlarged): (Samples, EnlargedClips),
         mix: Option<Mix>,
         episodes: Option<Episodes>,
     ) -> Result<Self> {
@@ -113,6 +116,7 @@ impl Engine {
         let counters = Counters {
             short_clips: schedule.space().short,
             skips_short: schedule.space().skips_short,
+            enlarged_clips: enlarged.count,
             samples_left_out: schedule.left_out(0).into(),
             ..Counters::default()
         };
@@ -130,6 +134,7 @@ impl Engine {
             device: OnceLock::new(),
             keeper: Arc::default(),
             deciding,
+            enlarged,
             counters,
             options,
         };
@@ -395,11 +400,22 @@ impl Engine {
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let (short, clips) = (self.schedule.space().short, self.specs.dataset.len());
-        if short > 0 {
+        // All ranks know the same of the data set.
+        let is_first = self.options.sampling.rank == 0;
+        if short > 0 && is_first {
             let mut fates: Vec<_> = self.options.rules.iter().map(|rules| fate(rules.short)).collect();
             fates.dedup();
             let fates = fates.join(" or ");
             warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fates}"));
+        }
+        if self.enlarged.count > 0 && is_first {
+            let EnlargedClips { count, seen, example: (from, to) } = self.enlarged;
+            let looked_at = if seen < clips { " that were looked at" } else { "" };
+            warnings.push(format!(
+                "{count} of {seen} clips{looked_at} have frames that are smaller than the pictures and are enlarged, such \
+                 as from {}x{} to {}x{} pixels",
+                from.0, from.1, to.0, to.1
+            ));
         }
         warnings.extend(self.left_out(self.first_epoch()));
         warnings.extend(self.mixing());

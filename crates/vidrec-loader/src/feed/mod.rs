@@ -8,6 +8,7 @@ mod cached_frames;
 mod deal;
 mod device;
 mod engine;
+mod enlarged;
 mod episodes;
 mod epochs;
 mod fields;

@@ -1,7 +1,7 @@
 //! The rules that may differ between sources of a mix and between cameras.
 
 use super::{Draws, Normalize, Pictures, ShortClips, SmartResize};
-use crate::draw::{Augmentation, Clock, Length, Temporal};
+use crate::draw::{Augmentation, Clock, Length, Temporal, enlarged};
 use vidrec_dataset::Clip;
 use vidrec_format::error::Result;
 
@@ -44,8 +44,54 @@ impl Rules {
         }
     }
 
+    /// Width and height of the pictures of a sample of `frames` frames of this width and height.
+    pub fn size(&self, frame: (u32, u32), frames: u32) -> Result<(u32, u32)> {
+        match self.size_rule {
+            Some(rule) => rule.size(frame, frames),
+            None => Ok(self.sizes[nearest_shape(frame, &self.sizes)]),
+        }
+    }
+
+    /// Width and height to which the frames of a clip are enlarged in every sample, because they are smaller than the
+    /// pictures; `None` if they are not, or are not all of one size.
+    pub fn enlarged(&self, clip: &Clip<'_>) -> Option<(u32, u32)> {
+        let frame = (clip.width(), clip.height());
+        if clip.frame_count() == 0 || frame.0 == 0 || frame.1 == 0 {
+            return None;
+        }
+        let size = self.size(frame, clip.frame_count()).ok()?;
+        match self.size_rule {
+            Some(rule) => rule.enlarges(frame).then_some(size),
+            None => enlarged(&self.augmentation, size, frame),
+        }
+    }
+
     /// These pictures, with what the rules say about them.
     pub fn pictures(&self, size: (u32, u32), pictures: &Pictures) -> Pictures {
         Pictures { size, normalize: self.normalize, reducing_gap: self.reducing_gap, ..*pictures }
+    }
+}
+
+/// The number of the size that is nearest in shape. The first one, if several are.
+fn nearest_shape(frame: (u32, u32), sizes: &[(u32, u32)]) -> usize {
+    let shape = |(width, height): (u32, u32)| (f64::from(width) / f64::from(height)).ln();
+    let distance = |size: (u32, u32)| (shape(frame) - shape(size)).abs();
+    let mut best = 0;
+    for i in 1..sizes.len() {
+        if distance(sizes[i]) < distance(sizes[best]) {
+            best = i;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clip_goes_to_the_nearest_shape() {
+        let sizes = [(224, 224), (256, 192), (192, 256)];
+        assert_eq!([(640, 480), (480, 640), (100, 100), (1920, 800)].map(|f| nearest_shape(f, &sizes)), [1, 2, 0, 1]);
     }
 }

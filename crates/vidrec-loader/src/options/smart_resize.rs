@@ -52,6 +52,11 @@ impl SmartResize {
         Ok((size.0 as u32, size.1 as u32))
     }
 
+    /// Whether frames of this width and height have too few pixels. What rounding adds does not count.
+    pub fn enlarges(&self, (width, height): (u32, u32)) -> bool {
+        u64::from(width) * u64::from(height) < self.min_pixels
+    }
+
     /// Returns an error that names the field if a value makes no sense.
     pub fn check(&self) -> Result<()> {
         let SmartResize { factor, min_pixels: least, max_pixels: most, total_pixels } = *self;

@@ -58,8 +58,8 @@ pub struct InputOptions {
     /// anywhere.
     #[cfg_attr(feature = "clap", arg(long, hide_short_help = true))]
     pub outside: bool,
-    /// Each picture (.jpg, .jpeg, .png, .webp) of a folder is a clip of one frame, instead of a frame of its folder's clip.
-    /// Videos are then passed over.
+    /// Each picture (.jpg, .jpeg, .png, .webp) of a folder is a clip of one frame, instead of a frame of its folder's clip; of an
+    /// animated one, the first frame. Videos are then passed over.
     #[cfg_attr(feature = "clap", arg(long, hide_short_help = true))]
     pub images: bool,
     /// How many frames of a folder of frames make a second. [default: unknown, and nothing can be chosen by time]

@@ -72,13 +72,16 @@ pub struct PackReport {
     /// The highest quality of a frame, if there is a target quality.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_quality: Option<u8>,
-    /// The number of frames that this run compared with what was encoded: those of one video in 32, or all frames
-    /// if there is a target quality.
+    /// The number of frames that this run compared with what was encoded: those of one video in 32.
     #[serde(default)]
     pub measured_frames: u64,
     /// The mean PSNR of their luma in dB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub psnr: Option<f64>,
+    /// The mean PSNR of their RGB in dB, against the scaled frames with all of their color. It includes what was lost because
+    /// JPEGs have color at half the resolution (4:2:0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rgb_psnr: Option<f64>,
     /// The mean SSIM of their luma, as in [`QualityTarget::Ssim`](vidrec_jpeg::QualityTarget::Ssim).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssim: Option<f64>,
@@ -213,13 +216,13 @@ impl PackReport {
     pub(super) fn take_scores(&mut self, clips: &[PackedClip]) {
         // Draws share their JPEGs, so the first clip has them all.
         for measured in clips.first().iter().flat_map(|clip| &*clip.measured) {
-            let Scores { psnr, ssim } = measured.scores;
-            self.take_means(1, Some(psnr), Some(ssim));
+            let (Scores { psnr, ssim }, Some(rgb)) = (measured.scores, measured.rgb_psnr) else { continue };
+            self.take_means(1, [Some(psnr), Some(rgb), Some(ssim)]);
         }
     }
 
     /// Adds the means of some more frames.
-    fn take_means(&mut self, frames: u64, psnr: Option<f64>, ssim: Option<f64>) {
+    fn take_means(&mut self, frames: u64, [psnr, rgb_psnr, ssim]: [Option<f64>; 3]) {
         let (before, more) = (self.measured_frames, frames);
         self.measured_frames = before.saturating_add(more);
         let share = more as f64 / (self.measured_frames as f64).max(1.0);
@@ -228,6 +231,7 @@ impl PackReport {
             (so_far, new) => so_far.or(new),
         };
         (self.psnr, self.ssim) = (mean(self.psnr, psnr), mean(self.ssim, ssim));
+        self.rgb_psnr = mean(self.rgb_psnr, rgb_psnr);
     }
 
     /// Marks the report as that of work that another call has done.
@@ -259,7 +263,7 @@ impl PackReport {
         if let (Some(least), Some(most)) = (next.least_quality, next.most_quality) {
             self.take_qualities([least, most]);
         }
-        self.take_means(next.measured_frames, next.psnr, next.ssim);
+        self.take_means(next.measured_frames, [next.psnr, next.rgb_psnr, next.ssim]);
         self.bytes = self.bytes.saturating_add(next.bytes);
         self.track_bytes = self.track_bytes.saturating_add(next.track_bytes);
         self.seconds += next.seconds;

@@ -1,5 +1,7 @@
 //! The result of reading a video.
 
+use std::time::Duration;
+
 use super::facts::VideoFacts;
 use vidrec_format::planes::Planes;
 
@@ -18,6 +20,9 @@ pub(crate) struct NumberFrame {
 pub struct SampledFrame {
     /// The picture, upright and at the requested size.
     pub image: Planes,
+    /// The same in RGB with all of its color, if [`VideoOptions::full_color`](super::VideoOptions::full_color) asks for it.
+    #[doc(hidden)]
+    pub full_color: Option<FullColor>,
     /// The presentation time in units of [`SampledVideo::time_base`].
     ///
     /// This is the time that the file gives, if it can be right; see [what counts as a
@@ -26,6 +31,16 @@ pub struct SampledFrame {
     pub pts: i64,
     /// The ordinal of the frame among all frames that decode, from 0.
     pub source_index: u32,
+}
+
+/// A picture in RGB, of which no chroma was left out.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FullColor {
+    /// 3 bytes a pixel, rows from the top.
+    pub rgb: Vec<u8>,
+    /// The time that it took to make.
+    pub took: Duration,
 }
 
 /// The result of [`sample`](super::sample).

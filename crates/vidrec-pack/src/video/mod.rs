@@ -111,7 +111,7 @@ pub(crate) use audio::{KeptSound, MAX_BYTES as MAX_AUDIO_BYTES, Sound, read as r
 pub(crate) use container::{OpenVideo, Readable, VideoFile, VideoSource, no_video, open_regular};
 pub use error::{Stage, VideoError};
 pub use facts::{TimeGap, VideoFacts};
-pub(crate) use frames::NumberFrame;
+pub(crate) use frames::{FullColor, NumberFrame};
 pub use frames::{SampledFrame, SampledVideo};
 #[cfg(test)]
 pub(crate) use libraries::demuxer_endings;

@@ -64,6 +64,9 @@ pub struct VideoOptions {
     ///
     /// A longer video is read twice, with the same result.
     pub keep_bytes: usize,
+    /// Whether frames of the first one's size also come with all of their color, to measure what JPEGs lose.
+    #[doc(hidden)]
+    pub full_color: bool,
 }
 
 impl Default for VideoOptions {
@@ -76,6 +79,7 @@ impl Default for VideoOptions {
             max_duration: None,
             reduce_depth: false,
             keep_bytes: 64 << 20,
+            full_color: false,
         }
     }
 }

@@ -76,6 +76,11 @@ impl Video {
         self.deadline.set(from_now(self.options.timeout));
     }
 
+    /// Says whether the next frames come with all of their color.
+    pub(crate) fn set_full_color(&mut self, on: bool) {
+        self.options.full_color = on;
+    }
+
     /// Gives back most of the memory that the packets of the video take, until another clip is made of it. Returns `None`
     /// if they could not be read.
     pub(crate) fn rest(mut self) -> Option<Self> {
@@ -101,6 +106,8 @@ impl Video {
         // them, the same in our planes, one plane that is turned, and the finished picture.
         let is_even = stored.is_some_and(|(w, h)| w % 2 == 0 && h % 2 == 0);
         let bytes_per_pixel = if is_even { 3 + 3 + 2 + 2 } else { 6 + 6 + 2 + 2 };
+        // The first, the second and the fourth of these, with all chroma.
+        let bytes_per_pixel = bytes_per_pixel + if self.options.full_color { 6 + 6 + 3 } else { 0 };
         let in_hand = stored.map_or(0, |(w, h)| u64::from(w) * u64::from(h) * bytes_per_pixel);
         OVERHEAD
             .saturating_add(self.file.kept_bytes())

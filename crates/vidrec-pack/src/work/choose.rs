@@ -53,20 +53,24 @@ pub(super) fn select(
     timeline: &Timeline,
     notes: &ChoiceNotes,
 ) -> Result<Vec<Selection>> {
-    let segment = job.segment.filter(|_| !input.images);
-    let inside = segment.map_or_else(|| (0..timeline.frame_count()).collect(), |s| s.frames(timeline, input.segments));
+    if input.images {
+        // Of an animated picture, what programs show that do not know of animation.
+        notes.thinned.set(timeline.frame_count() > 1);
+        return Ok(vec![Selection { frames: (0..timeline.frame_count().min(1)).collect(), short: false }]);
+    }
+    let all = || (0..timeline.frame_count()).collect();
+    let inside = job.segment.map_or_else(all, |segment| segment.frames(timeline, input.segments));
     if let Some(episode) = &job.episode {
         episode.check(timeline, &inside, input.segments)?;
     }
-    if let (Some(segment), true) = (segment, inside.is_empty()) {
+    if let (Some(segment), true) = (job.segment, inside.is_empty()) {
         let (first, last) = input.segments.span(timeline).unwrap_or_default();
         let found = format!("{} frames from {first:.3} to {last:.3} s", timeline.pts.len());
         return Err(Error::usage(format!("no frame lies {segment}")).found(found));
     }
     let (frames, mut selections) = match options.frames {
-        _ if input.images => paced(Pace::All, inside, timeline, options, notes)?,
         FrameChoice::At(Pace::Fps(rate)) => {
-            let grid = match segment {
+            let grid = match job.segment {
                 // The segment of an episode begins between its frames and those of the episode before.
                 Some(segment) if job.episode.is_none() => Grid::of_segment(timeline, rate, segment, input.segments),
                 _ => Grid::of_frames(timeline, rate, &inside),

@@ -1,11 +1,12 @@
 //! Encodes frames as JPEGs.
 
+use std::time::Instant;
+
 use super::encoded_source::EncodedPicture;
 use super::failure::{ClipFailure, PackStage};
 use super::options::ClipRecipe;
-use crate::video::SampledFrame;
+use crate::video::{FullColor, SampledFrame};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::planes::Planes;
 use vidrec_jpeg::{Encoder, Measured, MeasuredEncoder, QualityTarget};
 
 /// Encodes the frames of a video, in their order.
@@ -34,22 +35,40 @@ impl FrameEncoder {
     }
 
     /// Returns the JPEG, and its measured quality if it was measured.
-    pub fn encode(&mut self, picture: &Planes) -> Result<(Vec<u8>, Option<Measured>)> {
-        let mut jpeg = Vec::new();
+    pub fn encode(&mut self, frame: &SampledFrame) -> Result<(Vec<u8>, Option<Measured>)> {
+        let (mut jpeg, picture) = (Vec::new(), &frame.image);
         let measured = match self {
             FrameEncoder::Plain(encoder) => {
                 encoder.encode(picture, &mut jpeg)?;
                 None
             }
-            FrameEncoder::Measured(encoder) => Some(encoder.encode(picture, &mut jpeg)?),
+            FrameEncoder::Measured(encoder) => {
+                let measured = encoder.encode(picture, &mut jpeg)?;
+                Some(with_color(measured, encoder, frame, &jpeg)?)
+            }
             FrameEncoder::Target { encoder, target, quality } => {
                 let measured = encoder.search(picture, *target, *quality, &mut jpeg)?;
                 *quality = Some(measured.quality);
-                Some(measured)
+                Some(with_color(measured, encoder, frame, &jpeg)?)
             }
         };
         Ok((jpeg, measured))
     }
+}
+
+/// Also measures RGB, if the frame came with all of its color.
+fn with_color(
+    mut measured: Measured,
+    encoder: &mut MeasuredEncoder,
+    frame: &SampledFrame,
+    jpeg: &[u8],
+) -> Result<Measured> {
+    if let Some(FullColor { rgb, took }) = &frame.full_color {
+        let started = Instant::now();
+        measured.rgb_psnr = Some(encoder.rgb_psnr(rgb, jpeg)?);
+        measured.took += started.elapsed() + *took;
+    }
+    Ok(measured)
 }
 
 /// The bytes that an encoder keeps for each pixel: room for the largest JPEG, and a copy of luma with even sides.
@@ -57,7 +76,7 @@ impl FrameEncoder {
 pub(super) const ENCODER_BYTES_PER_PIXEL: u64 = 8;
 
 pub(super) fn encode(encoder: &mut FrameEncoder, frame: &SampledFrame) -> Result<EncodedPicture, ClipFailure> {
-    let (jpeg, measured) = encoder.encode(&frame.image).map_err(not_encoded)?;
+    let (jpeg, measured) = encoder.encode(frame).map_err(not_encoded)?;
     let size = (frame.image.width(), frame.image.height());
     Ok(EncodedPicture { jpeg, size, pts: frame.pts, source_index: frame.source_index, measured })
 }

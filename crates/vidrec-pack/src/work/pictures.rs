@@ -152,10 +152,15 @@ impl PictureReader<'_> {
             let left = self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now()));
             let decode = self.recipe.frames.decode();
             let max_pixels = self.recipe.limits.max_pixels;
-            let reduce_depth = self.recipe.pictures.reduce_depth;
-            let size = self.size;
-            let options =
-                VideoOptions { size, decode, timeout: left, max_pixels, reduce_depth, ..VideoOptions::default() };
+            let options = VideoOptions {
+                size: self.size,
+                decode,
+                timeout: left,
+                max_pixels,
+                reduce_depth: self.recipe.pictures.reduce_depth,
+                full_color: self.recipe.measure,
+                ..VideoOptions::default()
+            };
             let store = self.recipe.store;
             let video = Video::open_file(picture.video(store)?, &options);
             let sampled = video.and_then(|video| video.sample(&|_| Ok(vec![0])));
@@ -163,8 +168,9 @@ impl PictureReader<'_> {
                 Some(too_large) => named(Stage::Limit, &too_large),
                 None => named(e.stage, &e.error.without_file()),
             })?;
-            let image = &sampled.frames.first().ok_or_else(ClipFailure::missing_frame)?.image;
-            let (jpeg, measured) = self.encoder.encode(image).map_err(|e| named(Stage::Scale, &e))?;
+            let frame = sampled.frames.first().ok_or_else(ClipFailure::missing_frame)?;
+            let image = &frame.image;
+            let (jpeg, measured) = self.encoder.encode(frame).map_err(|e| named(Stage::Scale, &e))?;
             self.size = FrameSize::Exact { width: image.width(), height: image.height() };
             let size = (image.width(), image.height());
             self.source.take_facts(sampled.facts);

@@ -25,6 +25,7 @@ pub(super) fn sample(
     choose: Choose<'_>,
 ) -> Result<EncodedSource, ClipFailure> {
     let mut video = open(path, recipe)?;
+    video.set_full_color(recipe.measure);
     let pixels = video.picture_size().map_or(0, |(width, height)| u64::from(width) * u64::from(height));
     let bytes = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
     needed.set(bytes.max(memory::PER_THREAD));

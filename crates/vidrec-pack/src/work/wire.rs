@@ -121,9 +121,9 @@ pub(crate) enum Given {
 /// A clip without its JPEGs and the bytes of its tracks.
 type ReplyClip = (ClipInfo, Vec<PackedFrame>, Vec<EncodedTrack>);
 
-/// The measurements of a JPEG: its quality, PSNR, SSIM, and the nanoseconds that measuring took. PSNR and SSIM are
-/// the bits of the numbers, because text would change them.
-type ReplyMeasured = (u8, u64, u64, u64);
+/// The measurements of a JPEG: its quality, PSNR, SSIM, PSNR of RGB, and the nanoseconds that measuring took. PSNR and SSIM
+/// are the bits of the numbers, because text would change them.
+type ReplyMeasured = (u8, u64, u64, Option<u64>, u64);
 
 /// A message of a process that packs a video.
 #[derive(Debug, Serialize, Deserialize)]
@@ -164,7 +164,8 @@ pub(crate) fn send_reply(out: &mut impl Write, packed: PackedResult) -> io::Resu
             let (jpegs, facts, measured) = shared.unwrap_or_default();
             let measured = measured.iter().map(|m| {
                 let took = u64::try_from(m.took.as_nanos()).unwrap_or(u64::MAX);
-                (m.quality, m.scores.psnr.to_bits(), m.scores.ssim.to_bits(), took)
+                let rgb_psnr = m.rgb_psnr.map(f64::to_bits);
+                (m.quality, m.scores.psnr.to_bits(), m.scores.ssim.to_bits(), rgb_psnr, took)
             });
             // Their bytes follow the JPEGs.
             let tracks: Vec<Vec<u8>> =
@@ -204,9 +205,9 @@ pub(crate) fn receive_said(input: &mut impl Read, most: u64) -> io::Result<Said>
     for track in clips.iter_mut().flat_map(|(_, _, tracks)| tracks) {
         track.bytes = receive_bytes(input, u32::MAX)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     }
-    let measured = measured.into_iter().map(|(quality, psnr, ssim, took)| {
+    let measured = measured.into_iter().map(|(quality, psnr, ssim, rgb_psnr, took)| {
         let scores = Scores { psnr: f64::from_bits(psnr), ssim: f64::from_bits(ssim) };
-        Measured { quality, scores, took: Duration::from_nanos(took) }
+        Measured { quality, scores, rgb_psnr: rgb_psnr.map(f64::from_bits), took: Duration::from_nanos(took) }
     });
     let (jpegs, measured) = (Arc::new(jpegs), Arc::new(measured.collect()));
     let clip = |(info, frames, tracks)| PackedClip {
@@ -266,7 +267,7 @@ mod tests {
         let track = Track { values: TrackValues::U8(vec![5, 6]), name: "t".into(), ..Track::default() };
         let track = track.encode(2).unwrap();
         let scores = Scores { psnr: f64::INFINITY, ssim: 0.1 + 0.2 };
-        let measured = Arc::new(vec![Measured { quality: 90, scores, took: Duration::ZERO }]);
+        let measured = Arc::new(vec![Measured { quality: 90, scores, rgb_psnr: Some(0.3), took: Duration::ZERO }]);
         let draw = |draw: u32| PackedClip {
             info: ClipInfo { label: Some(draw), ..info.clone() },
             jpegs: Arc::clone(&jpegs),

@@ -4,6 +4,7 @@
 //! therefore cannot take a name for a URL, an option or a pattern, and it recognizes the container by content
 //! alone. No protocol is allowed, so a playlist cannot open other files.
 
+use std::io::Seek;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -15,11 +16,12 @@ use ffmpeg_next::{Dictionary, Packet, Stream, codec, ffi, format, media};
 use super::encryption::Encryption;
 use super::no_video::unknown;
 use super::source::{ReadFailure, VideoFile};
-use super::stream::StreamInfo;
+use super::stream::{StreamInfo, matrix_from_exif};
 use crate::video::error::{Stage, VideoError, encrypted, ffmpeg_error, shortage, timeout};
 use crate::video::log;
 use crate::video::log::Heard;
 use vidrec_format::error::Error;
+use vidrec_format::exif::exif;
 
 /// How many bytes FFmpeg reads from the file at a time.
 const READ_BYTES: usize = 128 << 10;
@@ -55,6 +57,8 @@ pub(crate) struct Input {
     failure: ReadFailure,
     heard: Heard,
     encryption: Encryption,
+    /// What EXIF says of a PNG or WebP picture. FFmpeg says the same of a JPEG, with each frame.
+    display_matrix: Option<[i32; 9]>,
 }
 
 /// What the next read returns.
@@ -97,6 +101,9 @@ impl Input {
         let mut source = file.open()?;
         let start = source.refuse_others()?;
         let encryption = Encryption::of(&mut source, deadline.at())?;
+        let display_matrix = exif(&mut source).and_then(|exif| matrix_from_exif(&exif));
+        let _ = source.rewind();
+        source.failure.check(Stage::Open)?;
         let (file_bytes, failure) = (source.bytes, source.failure.clone());
         let io = StreamIo::from_read_seek_with_capacity(source, READ_BYTES).map_err(|e| open_error(&e, None))?;
         let mut options = Dictionary::new();
@@ -119,7 +126,7 @@ impl Input {
         }
         let mut heard = Heard::default();
         heard.add(said, "opening");
-        Ok(Input { context, stream: 0, deadline, file_bytes, failure, heard, encryption })
+        Ok(Input { context, stream: 0, deadline, file_bytes, failure, heard, encryption, display_matrix })
     }
 
     /// Returns the length of the file when it was opened.
@@ -139,7 +146,8 @@ impl Input {
     pub fn stream_info(&self) -> Result<StreamInfo, VideoError> {
         let gone = || VideoError::new(Stage::Stream, Error::decode("the video stream vanished"));
         let stream = self.context.stream(self.stream).ok_or_else(gone)?;
-        Ok(StreamInfo::of(&self.context, &stream))
+        let info = StreamInfo::of(&self.context, &stream);
+        Ok(StreamInfo { display_matrix: info.display_matrix.or(self.display_matrix), ..info })
     }
 
     /// Returns the decoder parameters and the time base that the container states for the audio stream.

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use ffmpeg_next::format::context;
 use ffmpeg_next::{Stream, codec, ffi, packet};
+use image::metadata::Orientation;
 
 use super::{claims, clock};
 use crate::video::timeline::Moment;
@@ -107,6 +108,21 @@ fn bits_per_pixel(format: c_int) -> u32 {
         if description.is_null() { 0 } else { ffi::av_get_padded_bits_per_pixel(description) }
     };
     u32::try_from(bits).ok().filter(|&bits| bits > 0).unwrap_or(24)
+}
+
+/// Returns the display matrix that turns a picture as the orientation in its EXIF data does.
+pub(super) fn matrix_from_exif(exif: &[u8]) -> Option<[i32; 9]> {
+    let [a, b, c, d] = match Orientation::from_exif_chunk(exif)? {
+        Orientation::NoTransforms => [1, 0, 0, 1],
+        Orientation::FlipHorizontal => [-1, 0, 0, 1],
+        Orientation::Rotate180 => [-1, 0, 0, -1],
+        Orientation::FlipVertical => [1, 0, 0, -1],
+        Orientation::Rotate90FlipH => [0, 1, 1, 0],
+        Orientation::Rotate90 => [0, 1, -1, 0],
+        Orientation::Rotate270FlipH => [0, -1, -1, 0],
+        Orientation::Rotate270 => [0, -1, 1, 0],
+    };
+    Some([a << 16, b << 16, 0, c << 16, d << 16, 0, 0, 0, 1 << 30])
 }
 
 /// Reads the 36 bytes of FFmpeg's display matrix side data, in native order.

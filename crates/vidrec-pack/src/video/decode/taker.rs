@@ -1,5 +1,7 @@
 //! Counts the frames that come out of the decoder, and takes the wanted ones.
 
+use std::time::Instant;
+
 use ffmpeg_next::frame;
 
 use super::decoder::Halt;
@@ -9,9 +11,9 @@ use super::result::{Keep, PassResult};
 use super::times::{Clock, FrameTime, Presentation, Shown};
 use crate::video::container::StreamInfo;
 use crate::video::error::{Stage, VideoError};
-use crate::video::frames::{NumberFrame, SampledFrame};
+use crate::video::frames::{FullColor, NumberFrame, SampledFrame};
 use crate::video::options::VideoOptions;
-use crate::video::picture::{ColorConversion, PictureFormat, Scaler, Size, numbers};
+use crate::video::picture::{ColorConversion, Deep, Orientation, PictureFormat, Scaler, Size, numbers};
 use vidrec_format::error::Error;
 use vidrec_format::planes::Planes;
 
@@ -40,6 +42,7 @@ pub(crate) struct Taker<'a, T> {
     presentation: Option<&'a Presentation>,
     make: Make<'a, T>,
     scaler: Option<(Scaler, ColorConversion)>,
+    full_scaler: Option<Scaler>,
     clock: Clock,
     last: Option<PictureFormat>,
     pub found: PassResult<T>,
@@ -55,7 +58,8 @@ impl<'a, T> Taker<'a, T> {
         make: Make<'a, T>,
     ) -> Self {
         let (clock, found) = (Clock::default(), PassResult::new());
-        Taker { stream, options, wanted, keep, presentation, make, scaler: None, clock, last: None, found }
+        let (scaler, full_scaler, last) = (None, None, None);
+        Taker { stream, options, wanted, keep, presentation, make, scaler, full_scaler, clock, last, found }
     }
 
     /// Checks a frame of a stream that is decoded in part.
@@ -116,12 +120,14 @@ impl<'a, T> Taker<'a, T> {
         picture: PictureFormat,
         Shown { ordinal: source_index, pts }: Shown,
     ) -> vidrec_format::error::Result<T> {
-        let image = match &self.make {
+        let taken = match &self.make {
             Make::Picture(_) => Some(self.take(frame, picture)?),
             Make::Numbers(_) => None,
         };
-        match (&mut self.make, image) {
-            (Make::Picture(make), Some(image)) => Ok(make(SampledFrame { image, pts, source_index })),
+        match (&mut self.make, taken) {
+            (Make::Picture(make), Some((image, full_color))) => {
+                Ok(make(SampledFrame { image, full_color, pts, source_index }))
+            }
             (Make::Numbers(make), _) => {
                 let Size { width, height } = picture.size;
                 Ok(make(NumberFrame { numbers: numbers(frame, picture)?, width, height }))
@@ -130,7 +136,12 @@ impl<'a, T> Taker<'a, T> {
         }
     }
 
-    fn take(&mut self, frame: &frame::Video, picture: PictureFormat) -> vidrec_format::error::Result<Planes> {
+    /// Returns the picture of a frame, and what [`VideoOptions::full_color`] asks for.
+    fn take(
+        &mut self,
+        frame: &frame::Video,
+        picture: PictureFormat,
+    ) -> vidrec_format::error::Result<(Planes, Option<FullColor>)> {
         let Some(look) = &self.found.look else {
             return Err(Error::decode("FFmpeg gave a frame without a size"));
         };
@@ -145,8 +156,32 @@ impl<'a, T> Taker<'a, T> {
         };
         let mut deep = scaler.run(frame)?;
         deep.turn(orientation)?;
-        let image = conversion.run(&deep)?;
-        if size == target { Ok(image) } else { with_bars(&image, orientation.apply(target)) }
+        let (image, conversion, only_read) = (conversion.run(&deep)?, *conversion, scaler.only_reads());
+        if size != target {
+            return Ok((with_bars(&image, orientation.apply(target))?, None));
+        }
+        if !self.options.full_color {
+            return Ok((image, None));
+        }
+        let started = Instant::now();
+        // A frame of this size has no more color than its picture.
+        let deep = if only_read { deep } else { self.in_full_color(frame, picture, (size, orientation))? };
+        Ok((image, Some(FullColor { rgb: conversion.rgb(&deep)?, took: started.elapsed() })))
+    }
+
+    fn in_full_color(
+        &mut self,
+        frame: &frame::Video,
+        picture: PictureFormat,
+        (size, orientation): (Size, Orientation),
+    ) -> vidrec_format::error::Result<Deep> {
+        let scaler = match &mut self.full_scaler {
+            Some(ready) if ready.fits(&picture, size) => ready,
+            slot => slot.insert(Scaler::in_full_color(picture, size)?),
+        };
+        let mut deep = scaler.run(frame)?;
+        deep.turn(orientation)?;
+        Ok(deep)
     }
 }
 

@@ -155,26 +155,48 @@ impl ColorConversion {
     #[inline(always)]
     fn run_anywhere(&self, deep: &Deep) -> Result<Planes> {
         let mut out = Planes::new(deep.size.width, deep.size.height)?;
-        let scaled = |v: u16| f32::from(v) * self.y.0 + self.y.1;
-        match (deep.layout, self.y_chroma) {
-            (ChromaLayout::Gray, _) | (_, None) => {
-                for (o, &v) in out.y.iter_mut().zip(&deep.y) {
-                    *o = byte(scaled(v));
-                }
-            }
-            (ChromaLayout::Full, Some(mix)) => {
-                for ((o, &v), (&cb, &cr)) in out.y.iter_mut().zip(&deep.y).zip(deep.cb.iter().zip(&deep.cr)) {
-                    *o = byte(scaled(v) + mix.of(f32::from(cb), f32::from(cr)));
-                }
-            }
-            (ChromaLayout::Half, Some(mix)) => self.luma_with_half_chroma(deep, mix, &mut out.y)?,
-        }
+        self.luma(deep, self.y_chroma, &mut out.y)?;
         match deep.layout {
             ChromaLayout::Gray => {} // `Planes` starts with neutral chroma
             ChromaLayout::Half => self.chroma(&deep.cb, &deep.cr, &mut out),
             ChromaLayout::Full => self.chroma(&halve(&deep.cb, deep.size)?, &halve(&deep.cr, deep.size)?, &mut out),
         }
         Ok(out)
+    }
+
+    /// Converts a picture to RGB, 3 bytes a pixel.
+    pub fn rgb(&self, deep: &Deep) -> Result<Vec<u8>> {
+        let Mix(cb, cr, add) = self.y_chroma.unwrap_or(Mix(0.0, 0.0, 0.0));
+        let mut planes = [const { Vec::new() }; 3];
+        // What the chroma of JPEG, less 128 and the 0.5 of rounding, adds to its luma.
+        for (plane, (blue, red)) in planes.iter_mut().zip([(0.0, 1.402), (-0.344_136, -0.714_136), (1.772, 0.0)]) {
+            let sum = |luma: f32, of: fn(Mix) -> f32| luma + blue * of(self.cb) + red * of(self.cr);
+            let mix = Mix(sum(cb, |m| m.0), sum(cr, |m| m.1), sum(add, |m| m.2 - 128.5));
+            *plane = allocation::zeroed(deep.y.len(), "a picture")?;
+            self.luma(deep, Some(mix), plane)?;
+        }
+        let [red, green, blue] = planes;
+        Ok(red.into_iter().zip(green).zip(blue).flat_map(|((r, g), b)| [r, g, b]).collect())
+    }
+
+    /// Converts luma. `mix` says what chroma adds to it.
+    #[inline(always)]
+    fn luma(&self, deep: &Deep, mix: Option<Mix>, out: &mut [u8]) -> Result<()> {
+        let scaled = |v: u16| f32::from(v) * self.y.0 + self.y.1;
+        match (deep.layout, mix) {
+            (ChromaLayout::Gray, _) | (_, None) => {
+                for (o, &v) in out.iter_mut().zip(&deep.y) {
+                    *o = byte(scaled(v));
+                }
+            }
+            (ChromaLayout::Full, Some(mix)) => {
+                for ((o, &v), (&cb, &cr)) in out.iter_mut().zip(&deep.y).zip(deep.cb.iter().zip(&deep.cr)) {
+                    *o = byte(scaled(v) + mix.of(f32::from(cb), f32::from(cr)));
+                }
+            }
+            (ChromaLayout::Half, Some(mix)) => self.luma_with_half_chroma(deep, mix, out)?,
+        }
+        Ok(())
     }
 
     #[inline(always)]

@@ -9,6 +9,7 @@ mod numbers;
 mod scale;
 
 pub(crate) use color::ColorConversion;
+pub(crate) use deep::Deep;
 pub(crate) use format::PictureFormat;
 pub(crate) use geometry::{Orientation, Size, display_size, fit, odd_angle, target_size};
 pub(crate) use numbers::numbers;

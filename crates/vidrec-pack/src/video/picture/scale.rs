@@ -60,6 +60,16 @@ impl Scaler {
             // chroma by that half sample, and mirroring would move it by as much.
             ChromaLayout::Full
         };
+        Self::to_layout(from, size, layout)
+    }
+
+    /// Creates a scaler to `size` that gives every pixel its own chroma.
+    pub fn in_full_color(from: PictureFormat, size: Size) -> Result<Self> {
+        Self::to_layout(from, size, if from.class == Class::Gray { ChromaLayout::Gray } else { ChromaLayout::Full })
+    }
+
+    fn to_layout(from: PictureFormat, size: Size, layout: ChromaLayout) -> Result<Self> {
+        let same_size = from.plain_planes && from.size == size;
         let same_chroma = match layout {
             ChromaLayout::Gray => true,
             ChromaLayout::Half => from.subsampling == (1, 1),
@@ -92,6 +102,11 @@ impl Scaler {
             self.steps.push(step);
         }
         Ok(())
+    }
+
+    /// Whether frames keep their size and chroma.
+    pub fn only_reads(&self) -> bool {
+        self.steps.is_empty()
     }
 
     /// Whether this scaler fits such frames and this size.

@@ -71,12 +71,16 @@ pub fn render_estimate(e: &Estimate) -> String {
     );
     if e.jpeg_bytes > 0 {
         text += &format!("  {} per JPEG", bytes(e.jpeg_bytes));
-        if let (Some(psnr), Some(ssim)) = (e.psnr, e.ssim) {
-            text += &format!(", PSNR {psnr:.1} dB, SSIM {ssim:.4} (luma, means of {})", count(e.probed, "video"));
-        }
+        text += &scores(e.psnr, e.rgb_psnr, e.ssim, &count(e.probed, "video"));
         text.push('\n');
     }
     text
+}
+
+/// How near JPEGs are to what was encoded. These are the means of so many videos or frames.
+fn scores(psnr: Option<f64>, rgb: Option<f64>, ssim: Option<f64>, of: &str) -> String {
+    let (Some(psnr), Some(rgb), Some(ssim)) = (psnr, rgb, ssim) else { return String::new() };
+    format!("; of luma: PSNR {psnr:.1} dB, SSIM {ssim:.4}; of RGB: PSNR {rgb:.1} dB (means of {of})")
 }
 
 pub fn duration(seconds: f64) -> String {
@@ -136,10 +140,7 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
     }
     if let Some(length) = r.bytes.saturating_sub(r.track_bytes).checked_div(r.frames) {
         text += &format!("  {} per frame", bytes(length));
-        if let (Some(psnr), Some(ssim)) = (r.psnr, r.ssim) {
-            let measured = count(r.measured_frames, "frame");
-            text += &format!(", PSNR {psnr:.1} dB, SSIM {ssim:.4} (luma, means of {measured})");
-        }
+        text += &scores(r.psnr, r.rgb_psnr, r.ssim, &count(r.measured_frames, "frame"));
         text.push('\n');
     }
     let mut line = |n: u64, what: &str, rest: &str| {
@@ -150,7 +151,7 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
     line(r.resumed_at.unwrap_or(0), "video", "of them done before the interruption");
     line(r.short, "video", "with fewer frames than requested");
     line(r.decoded_whole, "segment", "took a decode of the whole video");
-    line(r.thinned, "video", "with more frames than --max-frames, of which only some were taken");
+    line(r.thinned, "video", "with more frames than --max-frames or --images takes, of which only some were taken");
     line(r.warnings.len() as u64, "video", "packed despite faults");
     let list = format!("skipped, see {out}/{}", r.failures_file.as_deref().unwrap_or_default());
     line(r.failed, "video", &list);
