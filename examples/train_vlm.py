@@ -7,6 +7,8 @@
 `train` is from `vidrec pack LIST.jsonl --fps 2`, with captions. Samples of one size are packed to a budget of tokens. For
 real training, take weights and tokenizer of a model, and its prompts in place of the bytes of the captions.
 """
+from __future__ import annotations
+
 import argparse
 import inspect
 import json
@@ -18,6 +20,7 @@ from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration, Trainer
 
 import vidrec
 import vidrec.vlm
+from vidrec.transformers import TrainerLoader
 
 # Tokens beside the 256 bytes.
 START, VIDEO, END, NOTHING = 256, 257, 258, 259
@@ -58,9 +61,9 @@ def inputs(batch: vidrec.Batch[torch.Tensor]) -> Dict[str, Any]:
 class WithLoader(Trainer):
     """Takes the batches of a loader, which shares the clips among processes by itself."""
 
-    def __init__(self, loader: "vidrec.Loader[Dict[str, Any]]", **options: Any) -> None:
+    def __init__(self, loader: TrainerLoader, **options: Any) -> None:
         self.loader, self.clips = loader, torch.tensor([])
-        super().__init__(**options)
+        super().__init__(callbacks=[loader, Told(self)], **options)
 
     def get_train_dataloader(self) -> Any:
         return self.loader
@@ -70,14 +73,11 @@ class WithLoader(Trainer):
         return super().compute_loss(model, inputs, *rest, **options)
 
 
-class Place(TrainerCallback):
-    """Saves with each checkpoint where the loader is, and prints each step."""
+class Told(TrainerCallback):
+    """Prints each step."""
 
-    trainer: WithLoader
-
-    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
-        (checkpoint / "loader.json").write_text(json.dumps(self.trainer.loader.state_dict()))
+    def __init__(self, trainer: WithLoader) -> None:
+        self.trainer = trainer
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
         if logs and "loss" in logs:
@@ -104,18 +104,9 @@ def main() -> None:
         shuffle=True,
     ).map(inputs)
     options = {"max_steps": args.steps, "save_steps": 1, "logging_steps": 1, "learning_rate": 1e-3, "report_to": "none"}
-    # The loader resumes from its own state, without looking at earlier clips.
-    options.update(ignore_data_skip=True, disable_tqdm=True, use_cpu=True, remove_unused_columns=False)
-    place = Place()
-    trainer = WithLoader(
-        loader, model=tiny_model(), args=TrainingArguments(str(args.output), **options), callbacks=[place]
-    )
-    place.trainer = trainer
-    checkpoint = None
-    if args.resume:
-        checkpoint = max(args.output.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
-        loader.load_state_dict(json.loads((checkpoint / "loader.json").read_text()))
-    trainer.train(resume_from_checkpoint=checkpoint and str(checkpoint))
+    options.update(disable_tqdm=True, use_cpu=True, remove_unused_columns=False)
+    trainer = WithLoader(TrainerLoader(loader), model=tiny_model(), args=TrainingArguments(str(args.output), **options))
+    trainer.train(resume_from_checkpoint=args.resume)
 
 
 if __name__ == "__main__":

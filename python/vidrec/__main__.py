@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from . import _vidrec
+from . import _isolated, _vidrec
 
 
 def main() -> int:
@@ -15,7 +15,7 @@ def main() -> int:
 
         if bench.is_asked(sys.argv[1:]):
             return bench.main(sys.argv[2:])
-    return _vidrec.main([sys.executable, "-m", "vidrec"], ["vidrec", *sys.argv[1:]])
+    return _vidrec.main(_isolated.command() or [], ["vidrec", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

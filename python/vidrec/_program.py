@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import Any, Dict, List, Optional, Sequence
 
-from . import _vidrec
+from . import _isolated, _vidrec
 from .errors import Error, Interrupted, UsageError
 
 # Exit statuses, as `vidrec --help` lists them.
@@ -38,7 +38,7 @@ def report(arguments: Sequence[str], secret: Sequence[str] = (), scratch: Option
     Died
         It died without a word.
     """
-    command = [sys.executable, "-m", __name__, str(os.getpid()), arguments[0], "--json", *arguments[1:]]
+    command = [*_isolated.main_of(__name__), str(os.getpid()), arguments[0], "--json", *arguments[1:]]
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -98,8 +98,4 @@ def main() -> int:
         if os.getppid() != parent:
             return _INTERRUPTED
     command, *arguments = sys.argv[2:]
-    return _vidrec.main([sys.executable, "-m", "vidrec"], ["vidrec", command, *json.load(sys.stdin), *arguments])
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return _vidrec.main(_isolated.command() or [], ["vidrec", command, *json.load(sys.stdin), *arguments])

@@ -11,6 +11,7 @@ from typing import (
     Generic,
     List,
     NamedTuple,
+    NoReturn,
     Optional,
     Sequence,
     Tuple,
@@ -286,6 +287,14 @@ class Batch(Generic[A]):
     def source_names(self) -> List[str]:
         """The name of the source of each clip in a mix; empty without a mix."""
         return [] if self.source_ids is None else [self._names[int(source)] for source in self.source_ids]
+
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, index: Any) -> NoReturn:
+            raise UsageError(
+                "a batch has names in place of numbers: batch.frames, batch.labels and others;"
+                " loader.map(lambda batch: (batch.frames, batch.labels)) gives pairs"
+            )
 
     def __len__(self) -> int:
         labels: Any = self.labels

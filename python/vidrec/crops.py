@@ -226,6 +226,8 @@ class SmartResize(_Cropped):
     total_pixels : int, optional
         Greatest number of pixels of all pictures of a sample, where two frames count as one: 128,000 tokens of a model are
         ``int(128000 * 28 * 28 * 0.9)``. It lowers ``max_pixels``, but not below 1.05 times ``min_pixels``. Default: no limit.
+    per_video : bool, default False
+        Whether ``min_pixels`` is of all pictures of a sample together, as in Qwen3-VL, rather than of each.
     reducing_gap : float, default 1.125
         As :class:`CenterCrop` takes it.
 
@@ -239,13 +241,44 @@ class SmartResize(_Cropped):
     min_pixels: int = 128 * 28 * 28
     max_pixels: int = 768 * 28 * 28
     total_pixels: Optional[int] = None
+    per_video: bool = False
     reducing_gap: float = 1.125
+
+    @classmethod
+    def qwen3_vl(
+        cls, *, shortest_edge: int = 4096, longest_edge: int = 25165824, max_video_tokens: int = 768, reducing_gap: float = 1.125
+    ) -> SmartResize:
+        """The rule of Qwen3-VL: that of ``Qwen3VLVideoProcessor`` of transformers with ``cap_pixels_per_frame=True``.
+
+        Parameters
+        ----------
+        shortest_edge, longest_edge : int, default 4096 and 25165824
+            The ``size`` of the processor: least and greatest number of pixels of all pictures of a sample together.
+        max_video_tokens : int, default 768
+            Most tokens of a picture, of 32 by 32 pixels each.
+        reducing_gap : float, default 1.125
+            As :class:`CenterCrop` takes it.
+
+        Examples
+        --------
+        >>> vidrec.SmartResize.qwen3_vl()
+        SmartResize(factor=32, min_pixels=4096, max_pixels=786432, total_pixels=12582912, per_video=True)
+        """
+        return cls(
+            32,
+            min_pixels=shortest_edge,
+            max_pixels=max_video_tokens * 32 * 32,
+            total_pixels=longest_edge // 2,
+            per_video=True,
+            reducing_gap=reducing_gap,
+        )
 
     def __post_init__(self) -> None:
         self._whole("factor", 1, 65500)
         self._whole("max_pixels", 1, U64)
         self._whole("min_pixels", 1, U64)
-        if self.min_pixels > self.max_pixels:
+        self._keep("per_video", bool(self.per_video))
+        if self.min_pixels > self.max_pixels and not self.per_video:
             self._refuse("max_pixels", f"at least min_pixels, which is {self.min_pixels:,}")
         self._whole("total_pixels", 1, U64, optional=True)
         self._check_gap()

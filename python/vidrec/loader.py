@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import sys
 import threading
 import warnings
 from collections import deque
@@ -19,6 +18,7 @@ from typing import (
     Iterator,
     Literal,
     Mapping,
+    NoReturn,
     Optional,
     Sequence,
     Tuple,
@@ -30,9 +30,10 @@ from typing import (
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _display, _memory, _options, _vidrec
+from . import _display, _lightning, _memory, _options, _vidrec
 from . import _device
 from . import jpegs as _jpegs
+from ._habits import explain_options, import_whole
 from ._options import (
     Arrays,
     CacheGiven,
@@ -42,6 +43,7 @@ from ._options import (
     PrefetchGiven,
     Tensors,
 )
+from ._ranks import distributed, process_group, ranks_of_last_loop
 from ._storage import Path
 from .batch import Batch, Share
 from .batching import Batching
@@ -210,6 +212,7 @@ class Loader(Generic[B]):
         output: Optional[Output],
         **options: Unpack[_options.LoaderKeywords],
     ) -> None: ...
+    @explain_options
     def __init__(
         self,
         dataset: Union[Dataset, Mix, Path],
@@ -268,12 +271,18 @@ class Loader(Generic[B]):
         self._under_way: Optional[object] = None
         # Where another run stopped, or the epoch after that: this one keeps its order.
         self._resumed: Optional[str] = None
+        # The epoch in the middle of which the state was asked for last.
+        self._saved_in: Optional[int] = None
+        # Loops that began.
+        self._loops = 0
         # The engine, and what it is for: process, rank, world size, state.
         self._engine: Optional[_vidrec.Engine] = None
         self._made_for: Any = None
         engine = self._ready()
+        # Here rather than in the loop, which takes long enough to begin.
+        _torch(self._output)
         for text in engine.warnings():
-            warnings.warn(text, LoaderWarning, stacklevel=2)
+            warnings.warn(text, LoaderWarning, stacklevel=3)
 
     def map(self, function: Callable[[B], C]) -> Loader[C]:
         """A loader that gives ``function(batch)`` for each batch of this one.
@@ -338,7 +347,7 @@ class Loader(Generic[B]):
             raise TypeError("a loader with memory of your own as output cannot be sent to another process")
         # A worker that was spawned has no process group of its own, and belongs to the rank of its parent. Without one here
         # either, whoever gets the loader may have one, and asks then.
-        ranks = self._ranks or (distributed() if _process_group() else None)
+        ranks = self._ranks or (distributed() if process_group() else None)
         return dict(self.__dict__, _engine=None, _feed=None, _made_for=None, _under_way=None, _ranks=ranks)
 
     def __copy__(self) -> Loader[B]:
@@ -355,7 +364,8 @@ class Loader(Generic[B]):
 
     def __repr__(self) -> str:
         maps = "".join(f".map({getattr(each, '__qualname__', repr(each))})" for each in self._functions)
-        return f"vidrec.Loader({self._written}, {self._asked}){maps}"
+        took = "" if self._ranks or not process_group() else f"  # rank={distributed()}, of torch.distributed"
+        return f"vidrec.Loader({self._written}, {self._asked}){maps}{took}"
 
     def _repr_html_(self) -> str:
         rows = [("data set", repr(self.dataset)), ("batches", f"{len(self):,}"), ("shape", self.shape)]
@@ -382,6 +392,33 @@ class Loader(Generic[B]):
         """The loader itself, for those who say the epoch to a ``DataLoader`` by ``loader.sampler.set_epoch``: Lightning."""
         return self
 
+    # For those who look for the sampler of a DataLoader there.
+    batch_sampler = sampler
+
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, index: Any) -> NoReturn:
+            raise UsageError(
+                "a vidrec.Loader needs no DataLoader around it: iterate it. Code that requires a DataLoader takes"
+                " DataLoader(vidrec.torch.IterableDataset(loader), batch_size=None)"
+            )
+
+        @property
+        def prefetch_factor(self) -> NoReturn:
+            """An error, for ``accelerate.skip_first_batches``: only that asks."""
+            raise UsageError(
+                "a vidrec.Loader resumes from its own state: in place of accelerate.skip_first_batches, call"
+                " loader.load_state_dict(state); for the Trainer of transformers, use vidrec.transformers.TrainerLoader(loader)"
+            )
+
+    @property
+    def batches_done(self) -> int:
+        """Batches of this epoch that came already, also before the run resumed: ``tqdm(loader, initial=loader.batches_done)``."""
+        epoch, number = self._place or (self._next_epoch, 0)
+        engine = self._ready()
+        is_rest = self._resumed is not None and epoch == engine.first_epoch()
+        return number + (max(0, len(self) - engine.batches_in(epoch)) if is_rest else 0)
+
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch the next loop is, counted from 0.
 
@@ -403,6 +440,7 @@ class Loader(Generic[B]):
             The place in the epoch, and the options that say what is in the batches: to be saved with the model.
         """
         epoch, batches = self._place or (self._next_epoch, 0)
+        self._saved_in = epoch if 0 < batches < self._ready().batches_in(epoch) else None
         state: Dict[str, Any] = json.loads(self._ready().state(epoch, batches))
         return state
 
@@ -628,6 +666,9 @@ class _Iterator(Generic[B]):
     def _begin(self) -> None:
         """Start to make batches: not before one is asked for, for some only look whether a loader can be iterated."""
         loader = self._loader
+        if self._wanted_epoch is None:
+            _lightning.load_forgotten_state()
+            self._warn_of_loop_before()
         self._epoch = self._wanted_epoch = loader._next_epoch if self._wanted_epoch is None else self._wanted_epoch
         loader._next_epoch, loader._place, loader._under_way = self._epoch + 1, (self._epoch, 0), self._token
         self._engine = engine = loader._ready()
@@ -647,6 +688,32 @@ class _Iterator(Generic[B]):
             self._into = engine.iter_into(self._epoch, self._number, self._step)
             self._provide_all()
         self._begun = True
+
+    def _warn_of_loop_before(self) -> None:
+        """Warn where the loop before this one was not what its state or its ranks make of it."""
+        loader = self._loader
+        if loader._place is not None and loader._place[0] == loader._saved_in:
+            left, next_epoch = loader._saved_in, loader._next_epoch
+            warnings.warn(
+                f"the loop before this one ended in the middle of epoch {left}, and its state was saved: this loop is epoch {next_epoch},"
+                f" but a run that resumes from that state begins with the rest of epoch {left}; call set_epoch before each loop,"
+                " and end resumed loops after as many batches",
+                LoaderWarning,
+                stacklevel=4,
+            )
+        if loader._ranks is None:
+            rank, world_size = distributed()
+            # Without the path, which may be another one on another machine.
+            found = ranks_of_last_loop(f"{len(loader.dataset)} clips, {loader._asked}", loader._loops)
+            loader._loops += 1
+            if found is not None and found < world_size:
+                warnings.warn(
+                    f"the loop before this one has begun on {found} of {world_size} ranks so far: the loader took rank={(rank, world_size)}"
+                    " of torch.distributed, and gives this rank its share of the data only; iterate it on all ranks and add up what they"
+                    " count, or give rank=(0, 1) to a loader that one rank alone iterates",
+                    LoaderWarning,
+                    stacklevel=4,
+                )
 
     def _provide_all(self) -> None:
         loader = self._loader
@@ -769,26 +836,13 @@ class _Iterator(Generic[B]):
         self._started.clear()
 
 
-def _process_group() -> Any:
-    """``torch.distributed``, if it is initialized; without importing it."""
-    dist = getattr(sys.modules.get("torch"), "distributed", None)
-    return dist if dist is not None and dist.is_available() and dist.is_initialized() else None
-
-
-def distributed() -> Tuple[int, int]:
-    """Rank and world size of ``torch.distributed``, or of one process alone."""
-    dist = _process_group()
-    return (dist.get_rank(), dist.get_world_size()) if dist else (0, 1)
-
-
 def _torch(output: Optional[str]) -> Any:
     """The module, if batches are to be made of tensors."""
     if output == "numpy":
         return None
     try:
-        import torch
+        return import_whole("torch")
     except ImportError:
         if output == "torch":
             raise
         return None
-    return torch

@@ -11,7 +11,7 @@ ROLE = re.compile(r":(func|class|meth|attr|mod|exc):`(?P<name>[\w.]+)`")
 # Links of reStructuredText.
 TITLED = re.compile(r"`([^`<>]+) <(https://[^>\s]+)>`_")
 # Modules that users import; what others define has its name in the package.
-MODULES = ("torch", "vlm", "ray", "grain", "results", "words")
+MODULES = ("torch", "transformers", "vlm", "ray", "grain", "results", "words")
 # Python in the text of a module, which numpydoc knows only in its sections.
 SESSION = re.compile(r"(?:\A|(?<=\n\n))(>>> (?:.+\n?)+)")
 # A parameter's line of numpydoc: names, then the type.

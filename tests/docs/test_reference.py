@@ -49,7 +49,7 @@ def test_the_index_has_the_groups_of_the_program(site):
     assert found == [*wanted[:-1], ("Shells", ""), ("", "completions"), ("", "manual")]
 
 
-MODULES = ("torch", "vlm", "ray", "grain", "results", "words")
+MODULES = ("torch", "transformers", "vlm", "ray", "grain", "results", "words")
 
 
 def public_names(module):

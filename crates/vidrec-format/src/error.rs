@@ -128,6 +128,11 @@ struct Inner {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
+/// What to do about a path that begins with `~`.
+#[doc(hidden)]
+pub const HOME: &str =
+    "only a shell takes ~ for the home folder: write the whole path (in Python, os.path.expanduser gives it)";
+
 impl Error {
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner { kind: Some(kind), message: message.into(), ..Inner::default() }))
@@ -137,7 +142,11 @@ impl Error {
     /// file, the error says so.
     #[doc(hidden)]
     pub fn io(doing: &str, file: impl AsRef<Path>, source: std::io::Error) -> Self {
+        let is_of_home = source.kind() == std::io::ErrorKind::NotFound && file.as_ref().starts_with("~");
         let mut e = Self::new(ErrorKind::Io, format!("could not {doing}")).file(file).short_of(Shortage::of(&source));
+        if is_of_home {
+            e = e.help(HOME);
+        }
         e.0.source = Some(Box::new(source));
         e
     }

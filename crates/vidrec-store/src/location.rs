@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_format::error::{Error, ErrorKind, HOME, Result};
 
 /// The scheme of a location and the text after `://`; `None` for a path.
 ///
@@ -39,8 +39,11 @@ pub fn is_of_network(e: &Error) -> bool {
     e.kind() == ErrorKind::Io && e.path().is_some_and(is_remote) && !e.is_missing()
 }
 
-/// Refuses to write at a location that is not on this machine's file systems.
+/// Refuses to write at a location that is not on this machine's file systems, and in a home folder as a shell writes it.
 pub fn refuse_to_write(location: &Path) -> Result<()> {
+    if location.starts_with("~") && !Path::new("~").exists() {
+        return Err(Error::usage("there is no folder ~").file(location).help(HOME));
+    }
     if !is_remote(location) {
         return Ok(());
     }
@@ -62,6 +65,7 @@ mod tests {
             assert!(!is_remote(path), "{path}");
             assert!(refuse_to_write(Path::new(path)).is_ok(), "{path}");
         }
+        assert!(refuse_to_write(Path::new("~/train")).is_err() && refuse_to_write(Path::new("~train")).is_ok());
         // Records and indexes of a data set are named like this.
         let location = Path::new("s3://bucket/train").join("dataset.json");
         assert_eq!(location.to_str(), Some("s3://bucket/train/dataset.json"));

@@ -20,19 +20,10 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from .. import _vidrec
+from .. import _isolated, _vidrec
 from ..errors import Error, InternalError, LimitError, UsageError
 from .facts import Facts, Samples
 from .slot import Slot
-
-# The path is this process's, so that the same package is imported.
-_CODE = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[3])
-from vidrec._apart.serve import main
-main(int(sys.argv[1]), int(sys.argv[2]))
-"""
-
 
 # Seconds after which to look whether somebody else received what is waited for.
 _WAIT = 0.1
@@ -117,8 +108,7 @@ class _Other:
         if not sys.executable:
             raise UsageError("loader option process: an embedded interpreter has no program to start")
         here, there = socketpair()
-        arguments = [str(there.fileno()), str(os.getpid()), json.dumps(sys.path)]
-        command = [sys.executable, "-c", _CODE, *arguments]
+        command = [*_isolated.main_of("vidrec._apart.serve"), str(there.fileno()), str(os.getpid())]
         with there:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()])
         self._connection = Connection(here.detach())

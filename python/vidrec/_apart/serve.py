@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from multiprocessing.connection import Connection
@@ -20,8 +21,9 @@ from .slot import Slot
 _LOOK = 0.5
 
 
-def main(file: int, parent: int) -> None:
-    """Serves until the socket ends."""
+def main() -> None:
+    """Serves until the socket ends. The arguments are its number here and the process that started this one."""
+    file, parent = map(int, sys.argv[1:])
     # Ctrl-C goes to all processes of a terminal. The other one decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(file)

@@ -1,5 +1,6 @@
 """A loader in a process of its own: the same batches, and what happens when either process ends."""
 import gc
+import importlib.util
 import os
 import pickle
 import queue
@@ -239,3 +240,29 @@ def test_a_batch_that_cannot_be_sent_is_an_error_and_nobody_waits_for_it():
     *place, error = sent.get(timeout=60)
     loop.end()
     assert place == ["batch", 3, None] and "cannot send a batch: TypeError: cannot pickle it" in str(error)
+
+
+def test_no_process_imports_what_the_current_folder_has(train, videos, tmp_path):
+    """A folder of data with modules that are named as those of the standard library are."""
+    folder, ran, program = tmp_path / "data", tmp_path / "ran", tmp_path / "program.py"
+    folder.mkdir()
+    names = getattr(sys, "stdlib_module_names", ["json", "os", "ctypes", "pickle", "signal"])
+    # Others this machine does not have, and whoever tries them finds what there is.
+    for name in filter(importlib.util.find_spec, names):
+        (folder / f"{name}.py").write_text(f"open({os.fspath(ran)!r}, 'a').write(__name__)")
+    program.write_text(
+        f"""
+import sys, vidrec
+from vidrec import _program
+# As where Python has no program.
+sys.path.append("")
+batches = list(vidrec.Loader({os.fspath(train)!r}, 6, crop=32, output="numpy", process=True))
+packed = vidrec.pack({os.fspath(videos)!r}, "packed", frames=2, size=32)
+# With processes of its own.
+other = _program.report(["pack", {os.fspath(videos)!r}, "-o", "other", "--frames", "2", "--size", "32"])
+print(len(batches), packed.clips, other["clips"])
+"""
+    )
+    run = subprocess.run([sys.executable, program], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert run.stdout == "2 12 12\n", run.stderr
+    assert not ran.exists(), ran.read_text()

@@ -112,3 +112,13 @@ def test_errors_know_their_place(damaged, train, tmp_path):
         vidrec.open(train, io="floppy")
     # As a DataLoader raises it anew: from the message alone.
     assert str(vidrec.FormatError("message")) == "message"
+
+
+def test_places_that_only_others_understand_say_so(train, videos, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for made in (lambda: vidrec.open("~/train"), lambda: vidrec.pack("~/videos", "out"), lambda: vidrec.pack(videos, "~/train")):
+        with pytest.raises(vidrec.Error, match="os.path.expanduser"):
+            made()
+    with pytest.raises(vidrec.UsageError, match="without file://"):
+        vidrec.open(train.as_uri())
+    assert list(tmp_path.iterdir()) == []

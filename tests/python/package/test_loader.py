@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -478,3 +479,69 @@ def test_dropped_engines_take_their_threads_along(ds):
 
 def threads():
     return len(os.listdir("/proc/self/task"))
+
+
+def test_a_state_within_a_loop_that_is_broken_off_is_told(ds):
+    loader = make(ds, batch_size=2)
+
+    def broken(at, saves):
+        for batch in loader:
+            if batch.number == at:
+                return loader.state_dict() if saves else None
+
+    broken(1, saves=False)
+    broken(5, saves=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        broken(2, saves=True)
+        loader.set_epoch(3)
+        broken(2, saves=True)
+    with pytest.warns(vidrec.LoaderWarning, match="middle of epoch 3.*this loop is epoch 4.*set_epoch"):
+        next(iter(loader))
+
+
+def test_it_counts_the_batches_that_came_before_the_run_resumed(ds):
+    loader = make(ds, batch_size=2)
+    batches = iter(loader)
+    assert loader.batches_done == 0
+    for done in range(1, 5):
+        next(batches)
+        assert loader.batches_done == done
+    for options, before, whole in ({}, 4, 6), ({"batch_size": 4}, 2, 3), ({"rank": (1, 2)}, 2, 3):
+        resumed = make(ds, **{"batch_size": 2, **options})
+        resumed.load_state_dict(loader.state_dict())
+        assert (resumed.batches_done, len(resumed)) == (before, whole)
+        found = [resumed.batches_done for _ in resumed]
+        assert found == [*range(before + 1, whole + 1)] and resumed.batches_done == 0
+        next(iter(resumed))
+        assert resumed.batches_done == 1
+
+
+@pytest.mark.parametrize("option, instead", [("num_workers", "threads=N"), ("drop_last", 'last="drop"'), ("collate_fn", r"loader.map\(")])
+def test_options_of_a_dataloader_are_explained(ds, option, instead):
+    with pytest.raises(vidrec.UsageError, match=f"no option {option}: .*{instead}"):
+        make(ds, **{option: 1})
+    with pytest.raises(TypeError, match="colour"):
+        make(ds, colour=1)
+
+
+def test_a_batch_is_no_pair(ds):
+    with pytest.raises(vidrec.UsageError, match=r"batch.frames, batch.labels.*loader.map"):
+        for _frames, _labels in make(ds):
+            pass
+
+
+def test_ctrl_c_leaves_no_half_of_torch(train, tmp_path):
+    (tmp_path / "torch.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.1)\nis_whole = True\n")
+    code = f"""
+import signal, sys, vidrec
+# What starts the tests may have them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.path.insert(0, {os.fspath(tmp_path)!r})
+try:
+    vidrec.Loader({os.fspath(train)!r})
+except KeyboardInterrupt:
+    print(sys.modules["torch"].is_whole)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "True\n", run.stderr

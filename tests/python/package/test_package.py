@@ -22,7 +22,7 @@ from vidrec._values import Value
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
 NAMES = ["errors", "dataset", "batch", "loader", "tools", "packing", "parts", "edit", "checks", "reports", "jpegs", "mixing", "tracks", "words"]
 NAMES += ["frames", "crops", "colors", "orders", "batching", "cameras", "memory"]
-NAMES += ["results", "results._result", "torch", "vlm", "grain"]
+NAMES += ["results", "results._result", "torch", "transformers", "vlm", "grain"]
 MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES)]
 
 
@@ -65,8 +65,10 @@ def test_it_is_typed_and_versions_agree():
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_the_documentation_run(name, train, monkeypatch):
-    if name in ("vidrec.torch", "vidrec.vlm"):
+    if name in ("vidrec.torch", "vidrec.transformers", "vidrec.vlm"):
         pytest.importorskip("torch")
+    if name == "vidrec.transformers":
+        pytest.importorskip("transformers")
     monkeypatch.chdir(train.parent)
     failed, _ = doctest.testmod(
         importlib.import_module(name), extraglobs={"vidrec": vidrec}, optionflags=doctest.ELLIPSIS

@@ -1,6 +1,7 @@
 """With torch: tensors, its DataLoader, its distributed processes."""
 import gc
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -130,6 +131,11 @@ def test_a_dataloader_gives_the_loaders_batches_in_its_order(ds, method, count):
         assert [key(batch) for batch in found] == [key(batch) for batch in loader]
 
 
+def test_a_loader_in_a_dataloader_says_what_to_do(ds):
+    with pytest.raises(vidrec.UsageError, match="needs no DataLoader.*vidrec.torch.IterableDataset"):
+        next(iter(DataLoader(make(ds))))
+
+
 def test_workers_that_stay_alive_hear_of_the_epoch(ds):
     batches = IterableDataset(make(ds, crop=32, batch_size=2, shuffle=True, threads=1))
     found = DataLoader(batches, batch_size=None, **workers("fork", 2, persistent_workers=True))
@@ -189,8 +195,18 @@ def rank(number, world, path, store, queue):
     import torch.distributed as dist
 
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=number, world_size=world)
-    loader = make(path, batch_size=2, crop=32, shuffle=True)
-    queue.put([clip for batch in loader for clip in batch.clips[batch.mask].tolist()])
+    loader, alone = make(path, batch_size=2, crop=32, shuffle=True), make(path, crop=32)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = [clip for batch in loader for clip in batch.clips[batch.mask].tolist()]
+        dist.barrier()
+        list(loader)
+        dist.barrier()
+        if number == 0:
+            found_alone = [sum(len(batch) for batch in alone) for _ in range(2)]
+            assert found_alone == [6, 6]
+            assert [sum(len(batch) for batch in make(path, rank=(0, 1))) for _ in range(2)] == [12, 12]
+    queue.put((number, found, repr(loader), [str(each.message) for each in told if each.category is vidrec.LoaderWarning]))
     dist.barrier()
     dist.destroy_process_group()
 
@@ -202,10 +218,15 @@ def test_ranks_are_those_of_torch_distributed(train, tmp_path):
     ranks = [context.Process(target=rank, args=(i, 2, train, tmp_path / "store", queue)) for i in range(2)]
     for process in ranks:
         process.start()
-    found = [queue.get(timeout=120) for _ in ranks]
+    told = sorted(queue.get(timeout=120) for _ in ranks)
     for process in ranks:
         process.join(60)
         assert process.exitcode == 0
+    found = [clips for _, clips, *_ in told]
+    for number, _, printed, warned in told:
+        assert printed.endswith(f"  # rank={(number, 2)}, of torch.distributed")
+        assert len(eval(printed, {**vars(vidrec), "vidrec": vidrec})) == 6, "a comment changes nothing"
+        assert len(warned) == (number == 0) and all("begun on 1 of 2 ranks so far" in each for each in warned)
     assert [len(clips) for clips in found] == [6, 6] and sorted(sum(found, [])) == list(range(12))
 
 

@@ -149,6 +149,28 @@ def test_resized_pictures_are_close_to_those_of_the_published_processor(native):
         assert levels.mean() < 1 and levels.max() < 12, (levels.mean(), levels.max())
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_qwen3_vl_is_the_published_processor(native):
+    transformers = pytest.importorskip("transformers")
+    if not hasattr(transformers, "Qwen3VLVideoProcessor"):
+        pytest.skip("not asked for: this version of transformers has no Qwen3-VL")
+    ds, random = vidrec.open(native), np.random.default_rng(0)
+    decoded = [torch.from_numpy(clip.frames()).permute(0, 3, 1, 2) for clip in ds]
+    for i in range(12):
+        short, tokens = (4096, 768) if i == 0 else (int(random.integers(1, 300_000)), int(random.integers(1, 40)))
+        long = 25165824 if i == 0 else short + int(random.integers(1, 400_000))
+        crop = SmartResize.qwen3_vl(shortest_edge=short, longest_edge=long, max_video_tokens=tokens)
+        size = {"shortest_edge": short, "longest_edge": long}
+        processor = transformers.Qwen3VLVideoProcessor(size=size, max_video_tokens=tokens, cap_pixels_per_frame=True)
+        batches = list(vidrec.Loader(ds, 1, frames=AllFrames(), crop=crop, dtype="float32", normalize=vidrec.Normalize(0.5, 0.5)))
+        for batch, frames in zip(batches, decoded):
+            made = processor(videos=[frames], do_sample_frames=False, return_tensors="pt")
+            patches = vlm.patchify(batch, patch=16)
+            assert torch.equal(patches.video_grid_thw, made["video_grid_thw"]), (size, tokens, tuple(frames.shape))
+            levels = (patches.pixel_values_videos - made["pixel_values_videos"]).abs() * 255 / 2
+            assert i > 0 or levels.mean() < 1.5, levels.mean()
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_samples_are_packed_to_a_budget_and_runs_resume_exactly(native, ranks):
     budget = 150

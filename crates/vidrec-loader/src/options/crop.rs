@@ -151,6 +151,9 @@ pub enum Crop {
         /// `max_pixels`, but not below 1.05 times `min_pixels`. Default `None`: no limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total_pixels: Option<u64>,
+        /// Whether `min_pixels` is of all pictures of a sample together, as in Qwen3-VL, rather than of each.
+        #[serde(default)]
+        per_video: bool,
         /// How exactly frames are reduced.
         #[serde(default = "gap")]
         reducing_gap: f64,
@@ -225,7 +228,14 @@ impl Crop {
 
     /// [`Crop::SmartResize`] to multiples of this, with these least and greatest numbers of pixels.
     pub fn smart_resize(factor: u32, min_pixels: u64, max_pixels: u64) -> Self {
-        Crop::SmartResize { factor, min_pixels, max_pixels, total_pixels: None, reducing_gap: REDUCING_GAP }
+        Crop::SmartResize {
+            factor,
+            min_pixels,
+            max_pixels,
+            total_pixels: None,
+            per_video: false,
+            reducing_gap: REDUCING_GAP,
+        }
     }
 
     /// Returns the same crop of a frame whose shorter side is resized first, if the crop does not resize by itself.
@@ -291,8 +301,10 @@ impl Crop {
 
     /// The rule for the size of each clip, if it follows from that of its frames.
     pub(super) fn rule(&self) -> Option<SmartResize> {
-        let Crop::SmartResize { factor, min_pixels, max_pixels, total_pixels, .. } = *self else { return None };
-        Some(SmartResize { factor, min_pixels, max_pixels, total_pixels })
+        let Crop::SmartResize { factor, min_pixels, max_pixels, total_pixels, per_video, .. } = *self else {
+            return None;
+        };
+        Some(SmartResize { factor, min_pixels, max_pixels, total_pixels, per_video })
     }
 
     pub(super) fn reducing_gap(&self) -> f64 {

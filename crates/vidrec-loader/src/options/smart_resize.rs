@@ -16,6 +16,7 @@ pub(crate) struct SmartResize {
     pub min_pixels: u64,
     pub max_pixels: u64,
     pub total_pixels: Option<u64>,
+    pub per_video: bool,
 }
 
 impl SmartResize {
@@ -23,7 +24,9 @@ impl SmartResize {
     ///
     /// The source is `smart_resize` and `Qwen2VLVideoProcessor.resize` with `cap_pixels_per_frame` in
     /// `models/qwen2_vl/video_processing_qwen2_vl.py` of transformers 5.24 (Apache-2.0), with the same operations on
-    /// 64-bit floats. `fetch_video` of qwen-vl-utils 0.0.14 (Apache-2.0) has the same limit for whole videos.
+    /// 64-bit floats. `fetch_video` of qwen-vl-utils 0.0.14 (Apache-2.0) has the same limit for whole videos. With
+    /// `per_video`, it is `models/qwen3_vl/video_processing_qwen3_vl.py`, which compares the pixels of all frames, in
+    /// whole pairs, and enlarges frames that are smaller than a token first.
     pub fn size(&self, (width, height): (u32, u32), frames: u32) -> Result<(u32, u32)> {
         let (w, h, factor) = (f64::from(width), f64::from(height), f64::from(self.factor));
         if w.max(h) / w.min(h) > MAX_RATIO {
@@ -32,14 +35,20 @@ impl SmartResize {
                 .expected("sides of which one is at most 200 times the other")
                 .found(format!("{width}x{height}")));
         }
+        // A single frame is shown twice.
+        let count = if self.per_video { f64::from(frames.max(FRAME_FACTOR as u32)) } else { 1.0 };
+        let counted =
+            if self.per_video { (count / FRAME_FACTOR as f64).round_ties_even() * FRAME_FACTOR as f64 } else { 1.0 };
+        let scale = if self.per_video { (factor / w.min(h)).max(1.0) } else { 1.0 };
+        let (w, h) = ((w * scale).floor(), (h * scale).floor());
         let (least, most) = (self.min_pixels as f64, self.most(frames));
         let round = |side: f64| (side / factor).round_ties_even() * factor;
-        let pixels = round(w) * round(h);
+        let pixels = counted * round(w) * round(h);
         let side = |side: f64| {
-            if pixels > most {
+            if pixels > most * count {
                 ((side / ((w * h) / most).sqrt() / factor).floor() * factor).max(factor)
             } else if pixels < least {
-                (side * (least / (w * h)).sqrt() / factor).ceil() * factor
+                (side * (least / (count * w * h)).sqrt() / factor).ceil() * factor
             } else {
                 round(side)
             }
@@ -59,10 +68,12 @@ impl SmartResize {
 
     /// Returns an error that names the field if a value makes no sense.
     pub fn check(&self) -> Result<()> {
-        let SmartResize { factor, min_pixels: least, max_pixels: most, total_pixels } = *self;
+        let SmartResize { factor, min_pixels: least, max_pixels: most, total_pixels, per_video } = *self;
         require((1..=MAX_SIDE).contains(&factor), "crop: factor", factor, "1 to 65500")?;
         require(least > 0, "crop: min_pixels", least, "1 or more")?;
-        require(least <= most, "crop: max_pixels", most, &format!("at least min_pixels, which is {least}"))?;
+        require(most > 0, "crop: max_pixels", most, "1 or more")?;
+        let is_right = per_video || least <= most;
+        require(is_right, "crop: max_pixels", most, &format!("at least min_pixels, which is {least}"))?;
         require(total_pixels != Some(0), "crop: total_pixels", 0, "1 or more")
     }
 
@@ -80,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn rule(min: u64, max: u64, total_pixels: Option<u64>) -> SmartResize {
-        SmartResize { factor: 28, min_pixels: min * 28 * 28, max_pixels: max * 28 * 28, total_pixels }
+        SmartResize { factor: 28, min_pixels: min * 28 * 28, max_pixels: max * 28 * 28, total_pixels, per_video: false }
     }
 
     /// What these two give for tokens of 28 by 28 pixels.
@@ -103,6 +114,33 @@ mod tests {
             ((1, 2, None), (400, 30), 1, (140, 28)),
         ] {
             assert_eq!(rule(min, max, total).size(frame, frames).unwrap(), size, "{frame:?}, {frames} frames");
+        }
+    }
+
+    /// What transformers 5.24 gives with `cap_pixels_per_frame`, `shortest_edge` 4096 and `longest_edge` 25165824.
+    #[test]
+    fn sizes_are_those_of_the_rule_for_whole_videos() {
+        let rule = |total: u64| SmartResize {
+            factor: 32,
+            min_pixels: 4096,
+            max_pixels: 768 * 32 * 32,
+            total_pixels: Some(total / 2),
+            per_video: true,
+        };
+        for (total, frame, frames, size) in [
+            (25165824, (320, 180), 8, (320, 192)),
+            (25165824, (1920, 1080), 8, (1152, 640)),
+            (25165824, (982, 564), 45, (992, 576)),
+            (25165824, (283, 341), 249, (288, 352)),
+            (25165824, (34, 77), 198, (32, 64)),
+            (25165824, (30, 28), 2, (64, 64)),
+            (25165824, (20, 300), 5, (32, 480)),
+            (25165824, (32, 32), 2, (64, 64)),
+            (1048576, (284, 1055), 3, (288, 1120)),
+            (1048576, (540, 457), 338, (64, 32)),
+            (2000000, (31, 45), 12, (32, 32)),
+        ] {
+            assert_eq!(rule(total).size(frame, frames).unwrap(), size, "{frame:?}, {frames} frames");
         }
     }
 

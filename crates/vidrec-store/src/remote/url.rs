@@ -38,9 +38,8 @@ impl Address {
         };
         if !SCHEMES.contains(&scheme) {
             let known = SCHEMES.iter().map(|s| format!("{s}://")).collect::<Vec<_>>().join(", ");
-            return Err(fault("unknown kind of storage")
-                .expected(format!("one of {known}"))
-                .found(format!("{scheme}://")));
+            let e = fault("unknown kind of storage").expected(format!("one of {known}")).found(format!("{scheme}://"));
+            return Err(if scheme == "file" { e.help("write a path of this machine without file://") } else { e });
         }
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         if host.is_empty() {
