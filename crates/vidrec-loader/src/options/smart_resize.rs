@@ -61,9 +61,10 @@ impl SmartResize {
         Ok((size.0 as u32, size.1 as u32))
     }
 
-    /// Whether frames of this width and height have too few pixels. What rounding adds does not count.
+    /// Whether frames of this width and height have too few pixels, in however many frames. What rounding adds does not count.
     pub fn enlarges(&self, (width, height): (u32, u32)) -> bool {
-        u64::from(width) * u64::from(height) < self.min_pixels
+        let is_small = u64::from(width) * u64::from(height) < self.min_pixels;
+        if self.per_video { width.min(height) < self.factor } else { is_small }
     }
 
     /// Returns an error that names the field if a value makes no sense.
