@@ -272,7 +272,9 @@ fn subsets_fit_all_that_is_asked() {
     let both = Selection { attributes: vec![pair("split", "test")], clips: Some(vec![0, 1]), ..any() };
     assert_eq!(ordinals(both).unwrap(), [0]);
     let sources = |names: &[&str]| ClipList::from(names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
-    let four = sources(&["dir/é4.mp4", "no"]);
+    let e = ordinals(Selection { list: Some(sources(&["dir/é4.mp4", "no"])), ..any() }).unwrap_err().to_string();
+    assert!(e.contains("no clip of the data set comes from \"no\""), "{e}");
+    let four = sources(&["dir/é4.mp4"]);
     assert_eq!(ordinals(Selection { list: Some(four.clone()), ..any() }).unwrap(), [4]);
     assert_eq!(ordinals(Selection { exclude: four, ..any() }).unwrap(), [0, 1, 2, 3, 5, 6]);
     let exclude = ClipList { clips: vec![0, 5], ..sources(&["dir/é3.mp4"]) };

@@ -115,7 +115,13 @@ fn every_file_gives_what_the_manifest_says() {
                 video.frame_count == count && (row["status"] != "ok" || !damage)
             }
             ("does not open", Err(e)) => {
-                let words = ["Invalid data found when processing input", "HTML page", "Git LFS pointer", "0 bytes"];
+                let words = [
+                    "Invalid data found when processing input",
+                    "HTML page",
+                    "Git LFS pointer",
+                    "0 bytes",
+                    "text file",
+                ];
                 e.stage == Stage::Open && words.iter().any(|word| e.error.to_string().contains(word))
             }
             ("no video stream", Err(e)) => e.stage == Stage::Stream,

@@ -265,7 +265,7 @@ mod tests {
                 .map(|i| i as u32)
                 .collect();
             let on_screen = || (0..pts.len()).rev().find(|&i| pts[i] - first < start as i64);
-            let end = pts[pts.len() - 1] - first + 1;
+            let end = pts[pts.len() - 1] - first + steps.iter().copied().min().unwrap_or(1);
             let wanted = if wanted.is_empty() && (start as i64) < end { on_screen().map(|i| i as u32).into_iter().collect() } else { wanted };
             let segment = Segment { start_us: start, end_us: Some(start + length) };
             let t = timeline(pts, (1, 1_000_000));

@@ -24,11 +24,13 @@ impl Grid {
     /// The grid of a rate on frames that follow each other, from the first of them to the end of the last.
     pub fn of_frames(timeline: &Timeline, rate: Rate, frames: &[u32]) -> Self {
         let exact = timeline.exact_at(rate);
-        let mut shown = nanoseconds_after_first(&[&exact.pts, &[exact.end][..]].concat(), exact.time_base);
+        // The first of these frames is at 0 exactly: differences of times that were rounded down would put frames after their tick.
+        let first = frames.first().and_then(|&first| exact.pts.get(first as usize)).copied().unwrap_or(0);
+        let mut shown = nanoseconds_after_first(&[&[first], &exact.pts[..], &[exact.end]].concat(), exact.time_base);
         let end = shown.pop().unwrap_or(0);
-        let at = |i: u32| shown.get(i as usize).copied().unwrap_or(end);
-        let part = frames.first().zip(frames.last()).map(|(&first, &last)| (at(first), at(last.saturating_add(1))));
-        Grid::within(&shown, end, part.unwrap_or_default())
+        let shown = &shown[1..];
+        let stop = frames.last().and_then(|&last| shown.get(last as usize + 1)).copied().unwrap_or(end);
+        Grid::within(shown, end, (0, stop))
     }
 
     /// The grid of a rate on a segment: from its start, or from the first frame if that comes later, to its end or that of the last
