@@ -147,20 +147,21 @@ fn change((clip, source, label, attributes): Changed) -> PyResult<Change> {
     Ok(Change { key: clip.map_or(Key::Source(source), Key::Clip), label, attributes })
 }
 
+/// Changes of clips, classes to rename, and where clocks begin.
+type NewLabels = (Vec<Changed>, Vec<(String, String)>, Option<String>);
+
 /// The report, as JSON.
 #[pyfunction]
 pub fn relabel(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
-    changes: Vec<Changed>,
-    renamed_classes: Vec<(String, String)>,
-    clock: Option<&str>,
+    (changes, renamed_classes, clock): NewLabels,
     how: How,
     progress: Shows<'_>,
 ) -> PyResult<String> {
     let changes = changes.into_iter().map(change).collect::<PyResult<_>>()?;
-    let (set, relabeling) =
-        (set.get().clone(), Relabeling { changes, renamed_classes, clock: clock.map(ClockStart::from) });
+    let clock = clock.as_deref().map(ClockStart::from);
+    let (set, relabeling) = (set.get().clone(), Relabeling { changes, renamed_classes, clock });
     write(py, out, how, &progress, |out, options, tell| edit::relabel(&set, &relabeling, out, options, tell))
 }

@@ -407,7 +407,7 @@ def relabel(
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
     how = _how(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
-        return _report(_vidrec.relabel(data, output, changes, renamed, clock, how, show))
+        return _report(_vidrec.relabel(data, output, (changes, renamed, clock), how, show))
 
 
 def _how(
