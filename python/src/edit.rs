@@ -156,10 +156,11 @@ pub fn relabel(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
-    (changes, renamed_classes, clock): NewLabels,
+    relabeling: NewLabels,
     how: How,
     progress: Shows<'_>,
 ) -> PyResult<String> {
+    let (changes, renamed_classes, clock) = relabeling;
     let changes = changes.into_iter().map(change).collect::<PyResult<_>>()?;
     let clock = clock.as_deref().map(ClockStart::from);
     let (set, relabeling) = (set.get().clone(), Relabeling { changes, renamed_classes, clock });

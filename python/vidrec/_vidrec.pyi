@@ -183,9 +183,9 @@ def append(
 def relabel(
     set: Dataset,
     out: _Path,
-    changes: Sequence[Tuple[Optional[int], str, Optional[str], str]],
-    renamed_classes: Sequence[Tuple[str, str]],
-    clock: Optional[str],
+    relabeling: Tuple[
+        Sequence[Tuple[Optional[int], str, Optional[str], str]], Sequence[Tuple[str, str]], Optional[str]
+    ],
     how: Dict[str, Any],
     progress: _Shows,
 ) -> str: ...
