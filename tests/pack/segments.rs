@@ -20,7 +20,8 @@ fn joined(folder: &Path) {
     join(folder, &["0.mp4", "1.mp4", "2.mp4"]);
 }
 
-fn make(folder: &Path, args: &str, name: &str) {
+/// Makes a video in a folder, as `ffmpeg ARGS NAME` does there.
+pub fn make(folder: &Path, args: &str, name: &str) {
     let args: Vec<&str> = args.split_whitespace().collect();
     ffmpeg_videos::make_in(folder, &args, name).unwrap();
 }

@@ -7,13 +7,8 @@ use std::process::Command;
 use serde_json::Value;
 use vidrec::Dataset;
 
-use crate::common::ffmpeg_videos;
 use crate::common::skip::has_ffmpeg;
-
-fn make(folder: &Path, args: &str, name: &str) {
-    let args: Vec<&str> = args.split_whitespace().collect();
-    ffmpeg_videos::make_in(folder, &args, name).unwrap();
-}
+use crate::segments::make;
 
 /// Packs, and returns the status, what was said, and the frames of each clip.
 fn pack(folder: &Path, input: &str, flags: &[&str]) -> (Option<i32>, String, Vec<Vec<u32>>) {
