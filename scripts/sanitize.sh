@@ -20,9 +20,9 @@ asan() {
   export ASAN_OPTIONS="allocator_may_return_null=1:detect_leaks=0"
   "${test[@]}" --package vidrec-format --package vidrec-jpeg --package vidrec-loader --lib -- --skip videos
   "${test[@]}" --package vidrec-store --package vidrec-dataset --lib -- memory_file map storage
-  "${test[@]}" --test loader -- batches decoder views
-  "${test[@]}" --test decoded_cache
-  "${test[@]}" --test library -- hostile jpeg
+  "${test[@]}" --test suite -- loader::batches loader::decoder loader::views
+  "${test[@]}" --test suite -- decoded_cache::
+  "${test[@]}" --test suite -- library::hostile library::jpeg
 }
 
 # Miri supports the CPU features that it is compiled with; the portable code runs in any case.

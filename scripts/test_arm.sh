@@ -19,5 +19,4 @@ if (($#)); then
 fi
 packages=(format sampler jpeg store dataset loader)
 cargo test --locked "${packages[@]/#/--package=vidrec-}" --lib
-cargo test --locked --no-default-features --test loader -- batches views
-cargo test --locked --no-default-features --test library -- jpeg
+cargo test --locked --no-default-features --test suite -- loader::batches loader::views library::jpeg

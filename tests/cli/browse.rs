@@ -9,9 +9,9 @@ use std::process::{Child, Command, Output, Stdio};
 
 use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
 
+use crate::cli::remote::Served;
 use crate::common;
 use crate::common::rich::Rich;
-use crate::remote::Served;
 
 /// A running server. It ends with the test.
 struct Server {
@@ -314,7 +314,7 @@ fn what_cannot_be_exported_is_refused() {
 }
 
 /// Writes a million clips to a folder, for `benches/browse.py`:
-/// `VIDREC_MILLION=FOLDER cargo test --release --test cli browse::a_million -- --ignored`.
+/// `VIDREC_MILLION=FOLDER cargo test --release --test suite cli::browse::a_million -- --ignored`.
 #[test]
 #[ignore = "minutes, and 4 GB of disk"]
 fn a_million_clips_for_the_benchmark() {

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::remote::Served;
+use crate::cli::remote::Served;
 
 const PAGE: usize = 4096;
 

@@ -486,7 +486,7 @@ fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
     assert!(broken["counts"]["corrupt"].as_u64().unwrap() >= 1, "{broken}");
 }
 
-/// `cargo test --release --test cli a_hundred_thousand_clips -- --ignored --nocapture` says how long they take, and how much
+/// `cargo test --release --test suite a_hundred_thousand_clips -- --ignored --nocapture` says how long they take, and how much
 /// memory.
 #[test]
 #[ignore = "a measurement"]
@@ -494,7 +494,7 @@ fn a_hundred_thousand_clips() {
     measure(100_000, 4);
 }
 
-/// `cargo test --release --test cli a_million_clips -- --ignored --nocapture` does the same for clips of one frame.
+/// `cargo test --release --test suite a_million_clips -- --ignored --nocapture` does the same for clips of one frame.
 #[test]
 #[ignore = "a measurement, and 1 GB of disk"]
 fn a_million_clips() {

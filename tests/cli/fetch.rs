@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use fault_proxy::{Fault, Rule};
 use vidrec::dataset_json::FILE_NAME;
 
+use crate::cli::remote::{Served, files};
 use crate::common::rich::Rich;
 use crate::common::until::until;
-use crate::remote::{Served, files};
 
 #[test]
 fn a_copy_has_the_same_bytes_and_is_fetched_once() {

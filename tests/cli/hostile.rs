@@ -9,10 +9,10 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::cli::remote::{Served, files};
 use crate::common::names::file;
 use crate::common::rich::Rich;
 use crate::common::until::until;
-use crate::remote::{Served, files};
 
 /// Changes the `dataset.json` of a data set.
 fn edit(set: &Path, change: impl FnOnce(&mut Value)) {

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use vidrec::report::{NamedSet, ReportOptions, report};
 use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
 
+use crate::cli::remote::Served;
 use crate::common;
-use crate::remote::Served;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 
@@ -231,7 +231,7 @@ fn a_damaged_frame_is_shown_as_such() {
 }
 
 /// Prints what a page about 100,000 clips costs:
-/// `cargo test --release --test cli report::many_clips -- --ignored --nocapture`.
+/// `cargo test --release --test suite cli::report::many_clips -- --ignored --nocapture`.
 #[test]
 #[ignore = "a minute, and 400 MB of disk"]
 fn many_clips_cost_little() {

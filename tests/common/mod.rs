@@ -3,11 +3,14 @@
 // Each test program uses some of this.
 #![allow(dead_code)]
 
+pub mod allocations;
 pub mod fake_hugging_face_hub;
 pub mod ffmpeg_videos;
 pub mod hostile;
 pub mod names;
+pub mod own_process;
 pub mod rich;
+pub mod shim;
 pub mod skip;
 #[cfg(unix)]
 pub mod small_disk;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use vidrec::{Crop, Dataset, LoaderOptions, OnBadFrame};
 
 use crate::common::{damage, loader, one_by_one, set};
-use crate::support::{batches, cache, expected, files, memory, stats, training};
+use crate::decoded_cache::support::{batches, cache, expected, files, memory, stats, training};
 
 /// What comes out, with errors as text.
 fn told(set: &std::path::Path, options: &LoaderOptions, epochs: u64) -> Vec<Result<vidrec::Batch, String>> {

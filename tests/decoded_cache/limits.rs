@@ -9,8 +9,8 @@ use vidrec::{Dataset, ErrorKind, Loader, LoaderOptions};
 use crate::common::small_disk::shell_that_mounts;
 use crate::common::until::until;
 use crate::common::{loader, set, skip};
-use crate::processes::Job;
-use crate::support::{batches, cache, expected, files, memory, stats, training};
+use crate::decoded_cache::processes::Job;
+use crate::decoded_cache::support::{batches, cache, expected, files, memory, stats, training};
 
 fn refused(options: &LoaderOptions, set: &std::path::Path) -> String {
     let e = Loader::new(&Dataset::open(set).unwrap(), options.clone()).unwrap_err();

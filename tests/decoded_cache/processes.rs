@@ -10,9 +10,8 @@ use vidrec::LoaderOptions;
 
 use crate::common::until::until;
 use crate::common::{loader, set};
-use crate::support::{batches, cache, expected, files, memory, stats, training};
+use crate::decoded_cache::support::{batches, cache, expected, files, memory, stats, training};
 
-const NAME: &str = "processes::work";
 const VARIABLE: &str = "VIDREC_TEST_DECODED_WORKER";
 
 /// What a worker does: loads some epochs, compares them with those of a loader without a cache, and prints what came out.
@@ -32,7 +31,7 @@ impl Job {
     pub fn describe(&self, command: &mut Command) {
         let Job { seed, epochs, limit, ballast, set, memory } = self;
         let text = format!("{seed} {epochs} {limit} {ballast} {} {}", set.display(), memory.display());
-        command.args(["--exact", NAME, "--nocapture", "--test-threads=1"]).env(VARIABLE, text);
+        command.args(own_process::arguments(module_path!(), "work")).env(VARIABLE, text);
     }
 
     pub fn command(&self) -> Command {

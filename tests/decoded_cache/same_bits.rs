@@ -5,7 +5,7 @@ use vidrec::jpeg::JpegDecoder;
 use vidrec::{Channels, Crop, Dataset, Dtype, Frames, Layout, Loader, LoaderOptions};
 
 use crate::common::{jpeg, set, write};
-use crate::support::{batches, cache, expected, memory, stats, training};
+use crate::decoded_cache::support::{batches, cache, expected, memory, stats, training};
 
 /// Bytes of a file of the test data.
 fn stored(name: &str) -> Vec<u8> {

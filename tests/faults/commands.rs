@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::inputs::{Inputs, damage, files};
-use crate::state::{State, copy};
+use crate::faults::inputs::{Inputs, damage, files};
+use crate::faults::state::{State, copy};
 
 /// A command, and what is there before it runs.
 pub struct Row {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::common::jpeg;
 use crate::common::rich::Rich;
-use crate::state::copy;
+use crate::faults::state::copy;
 
 /// A folder with inputs, which no command may change.
 pub struct Inputs {

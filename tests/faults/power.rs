@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::shim::Step;
+use crate::common::shim::Step;
 
 /// What may not be on the disk yet.
 #[derive(Default)]

@@ -6,11 +6,11 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::commands;
+use crate::common::shim::{Fault, Shim};
 use crate::common::skip::skip;
-use crate::inputs::Inputs;
-use crate::shim::{Fault, Shim};
-use crate::state;
+use crate::faults::commands;
+use crate::faults::inputs::Inputs;
+use crate::faults::state;
 
 /// Calls that are steps, for a tool that looks at the system calls themselves.
 const CALLS: &str = "write,pwrite64,writev,pwritev,pwritev2,copy_file_range,sendfile,splice,fsync,fdatasync,syncfs,\

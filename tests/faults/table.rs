@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::power;
-use crate::shim::{Fault, Step};
+use crate::common::shim::{Fault, Step};
+use crate::faults::power;
 
 /// Faults that are told of each command and kind.
 const TOLD: usize = 3;

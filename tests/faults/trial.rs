@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::commands::Row;
-use crate::inputs::Inputs;
-use crate::shim::{Ended, Fault, Shim, Step};
-use crate::state::{self, State, Tree, copy, difference};
+use crate::common::shim::{Ended, Fault, Shim, Step};
+use crate::faults::commands::Row;
+use crate::faults::inputs::Inputs;
+use crate::faults::state::{self, State, Tree, copy, difference};
 
 /// A command whose undisturbed run is known.
 pub struct Trial<'a> {

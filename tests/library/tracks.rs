@@ -462,7 +462,7 @@ proptest! {
 }
 
 /// What reading two tracks of 1,000 x 14 numbers takes; for people:
-/// `cargo test --release --test library tracks::measure -- --ignored --nocapture`.
+/// `cargo test --release --test suite library::tracks::measure -- --ignored --nocapture`.
 #[test]
 #[ignore = "prints a duration and decides nothing"]
 fn measure_two_tracks_of_a_thousand_values() {

@@ -12,7 +12,7 @@ use vidrec::{
 };
 
 use crate::common::{jpeg, options};
-use crate::mix::packed;
+use crate::loader::mix::packed;
 
 /// A data set of texts: clip `i` has the label `i` and the text `i`.
 fn texts(count: u32) -> (TempDir, PathBuf) {

@@ -13,7 +13,7 @@ use vidrec::{
 };
 
 use crate::common::ffmpeg_videos;
-use crate::lerobot::{CAMERAS, LENGTHS, Robot, picture, put_pictures, said, shown};
+use crate::pack::lerobot::{CAMERAS, LENGTHS, Robot, picture, put_pictures, said, shown};
 
 /// The numbers that both cameras show in each sample.
 fn pairs(set: &Dataset) -> vidrec::Result<Vec<[u32; 2]>> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use vidrec::{Dataset, TrackCoding, TrackType};
 
 use crate::common::ffmpeg_videos;
-use crate::tracks::Videos;
+use crate::pack::tracks::Videos;
 
 const WIDTH: usize = 64;
 const HEIGHT: usize = 48;

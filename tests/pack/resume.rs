@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::shim::{Fault, Shim};
+use crate::common::shim::{Fault, Shim};
 use serde_json::Value;
 
 use crate::common::ffmpeg_videos;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use vidrec::Dataset;
 
 use crate::common::skip::has_ffmpeg;
-use crate::segments::make;
+use crate::pack::segments::make;
 
 /// Packs, and returns the status, what was said, and the frames of each clip.
 fn pack(folder: &Path, input: &str, flags: &[&str]) -> (Option<i32>, String, Vec<Vec<u32>>) {

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use crate::common::ffmpeg_videos;
-use crate::shim::{Fault, Shim};
+use crate::common::shim::{Fault, Shim};
 use serde_json::{Value, json};
 use vidrec::{Clip, Dataset, TrackTiming, TrackType};
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::skip::has_decoder_faults;
 use crate::common::until::until;
-use crate::support::{PARTS, Videos, has_no_set, show, stderr};
+use crate::parts::support::{PARTS, Videos, has_no_set, show, stderr};
 
 const PUBLISH: [&str; 4] = ["publish", "plan", "-o", "out"];
 

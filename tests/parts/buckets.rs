@@ -11,7 +11,7 @@ use vidrec::pack::{PartOptions, PartsPlan, PublishOptions};
 use vidrec::{Storage, no_progress};
 
 use crate::common::skip::has_decoder_faults;
-use crate::support::{Files, OFTEN, PARTS, Videos, show, stderr, stdout};
+use crate::parts::support::{Files, OFTEN, PARTS, Videos, show, stderr, stdout};
 
 /// Videos, and a store beside them whose bucket `b` is the folder `store/b`.
 pub struct Store {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::common::skip::has_decoder_faults;
-use crate::support::{PARTS, Videos, show};
+use crate::parts::support::{PARTS, Videos, show};
 
 /// The part that a video is in.
 fn part_of(videos: &Videos, source: &str) -> u32 {

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use crate::common::skip::has_decoder_faults;
 use crate::common::until::until;
-use crate::support::{PARTS, Videos, show};
+use crate::parts::support::{PARTS, Videos, show};
 
 /// Whether an attempt at this part has kept a video: its journal has a line for the start and one for each commit.
 fn kept(videos: &Videos, part: u32) -> bool {

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::common::ffmpeg_videos;
-use crate::support::{PARTS, Videos, has_no_set, show};
+use crate::parts::support::{PARTS, Videos, has_no_set, show};
 
 /// Replaces all videos of some parts of a plan that will be made by nonsense. Places are those of the order of the inputs.
 fn break_parts(videos: &Videos, parts: &[usize]) -> usize {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use fault_proxy::{Fault, Origin, Rule};
 use vidrec::pack::{InputOptions, PackOptions, PackPlan, write_plan};
 
-use crate::buckets::Store;
-use crate::support::{Files, PARTS, Videos, show, stderr, stdout};
+use crate::parts::buckets::Store;
+use crate::parts::support::{Files, PARTS, Videos, show, stderr, stdout};
 
 const VIDEOS: &str = "s3://b/videos/";
 

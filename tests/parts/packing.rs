@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Child;
 
-use crate::support::{OFTEN, PARTS, Videos, show, stderr, stdout};
+use crate::parts::support::{OFTEN, PARTS, Videos, show, stderr, stdout};
 
 #[test]
 fn parts_in_any_order_give_the_bytes_of_one_machine() {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Videos, has_no_set, is_whole, show, stdout};
+use crate::parts::support::{Videos, has_no_set, is_whole, show, stdout};
 
 #[test]
 fn a_plan_is_published_where_it_is_and_elsewhere_as_often_as_asked() {

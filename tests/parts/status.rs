@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::skip::has_decoder_faults;
 use crate::common::until::until;
-use crate::support::{Videos, stdout};
+use crate::parts::support::{Videos, stdout};
 
 /// Parts that are (done, running, failed, missing), and the whole status.
 fn status(videos: &Videos) -> ([u64; 4], Value) {

@@ -10,10 +10,10 @@ use vidrec::{
 };
 
 use crate::common::jpeg;
-use crate::disk_use::{Watch, page_files, when_unused};
-use crate::orders;
-use crate::served::{PAGE, Served, cached, epoch, write};
-use crate::worker::in_own_process;
+use crate::common::own_process;
+use crate::remote_cache::disk_use::{Watch, page_files, when_unused};
+use crate::remote_cache::orders;
+use crate::remote_cache::served::{PAGE, Served, cached, epoch, write};
 
 #[test]
 fn a_flipped_byte_is_found_and_its_page_is_fetched_once_more() {
@@ -246,5 +246,5 @@ fn replaced() {
 
 #[test]
 fn a_replaced_object_is_read_anew_and_the_old_one_makes_room() {
-    in_own_process("damage::a_replaced_object_is_read_anew_and_the_old_one_makes_room", replaced);
+    own_process::run(module_path!(), "a_replaced_object_is_read_anew_and_the_old_one_makes_room", replaced);
 }

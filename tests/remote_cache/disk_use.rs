@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use vidrec::cache::{self, CacheReport};
 
-use crate::served::PAGE;
+use crate::remote_cache::served::PAGE;
 
 /// The files of pages in a cache, also of objects that are being removed.
 pub fn page_files(cache: &Path) -> Vec<PathBuf> {

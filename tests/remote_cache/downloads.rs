@@ -3,9 +3,9 @@
 use vidrec::cache;
 use vidrec::{Loader, Storage};
 
-use crate::disk_use::Watch;
-use crate::orders;
-use crate::served::{PAGE, Served, cached, clips, epoch};
+use crate::remote_cache::disk_use::Watch;
+use crate::remote_cache::orders;
+use crate::remote_cache::served::{PAGE, Served, cached, clips, epoch};
 
 const SHARDS: u64 = 3;
 

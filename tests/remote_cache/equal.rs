@@ -3,9 +3,9 @@
 use vidrec::cache;
 use vidrec::{Loader, LoaderOptions};
 
-use crate::disk_use::{Watch, when_unused};
-use crate::orders;
-use crate::served::{Served, cached, epoch};
+use crate::remote_cache::disk_use::{Watch, when_unused};
+use crate::remote_cache::orders;
+use crate::remote_cache::served::{Served, cached, epoch};
 
 /// Cold, then warm, then half of what was there is gone.
 #[test]

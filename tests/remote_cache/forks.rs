@@ -4,10 +4,10 @@ use std::panic::AssertUnwindSafe;
 
 use vidrec::{Dataset, Loader};
 
+use crate::common::own_process;
 use crate::common::until::until;
-use crate::orders;
-use crate::served::{PAGE, Served, cached, epoch};
-use crate::worker::in_own_process;
+use crate::remote_cache::orders;
+use crate::remote_cache::served::{PAGE, Served, cached, epoch};
 
 fn fork() {
     let served = Served::small();
@@ -55,5 +55,5 @@ fn fork() {
 
 #[test]
 fn forked_processes_read_and_the_parent_goes_on() {
-    in_own_process("forks::forked_processes_read_and_the_parent_goes_on", fork);
+    own_process::run(module_path!(), "forked_processes_read_and_the_parent_goes_on", fork);
 }

@@ -2,8 +2,8 @@
 
 use crate::common::skip::skip;
 use crate::common::small_disk::shell_that_mounts;
-use crate::served::Served;
-use crate::worker::{Job, Worker};
+use crate::remote_cache::served::Served;
+use crate::remote_cache::worker::{Job, Worker};
 
 /// The disk fills up with pages; or it is so small that there is no room for the files of most objects.
 #[test]

@@ -4,11 +4,11 @@ use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{Loader, LoaderOptions, Storage, cache};
 
-use crate::belady;
-use crate::disk_use::Watch;
-use crate::downloads::kept;
-use crate::orders;
-use crate::served::{Served, cached, clips};
+use crate::remote_cache::belady;
+use crate::remote_cache::disk_use::Watch;
+use crate::remote_cache::downloads::kept;
+use crate::remote_cache::orders;
+use crate::remote_cache::served::{Served, cached, clips};
 
 const SIZES: [u64; 5] = [10, 25, 50, 75, 90];
 const EPOCHS: u64 = 6;

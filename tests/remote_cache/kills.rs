@@ -6,10 +6,10 @@ use std::time::Duration;
 use vidrec::{Loader, cache};
 
 use crate::common::until::until;
-use crate::disk_use::Watch;
-use crate::orders;
-use crate::served::{Served, cached, epoch};
-use crate::worker::{Job, Worker};
+use crate::remote_cache::disk_use::Watch;
+use crate::remote_cache::orders;
+use crate::remote_cache::served::{Served, cached, epoch};
+use crate::remote_cache::worker::{Job, Worker};
 
 const KILLS: u64 = 100;
 

@@ -3,9 +3,9 @@
 
 use vidrec::{Loader, Storage};
 
-use crate::orders;
-use crate::served::{Served, cached, epoch};
-use crate::worker::in_own_process;
+use crate::common::own_process;
+use crate::remote_cache::orders;
+use crate::remote_cache::served::{Served, cached, epoch};
 
 /// What the allocator and the server's threads may add.
 const MOST: u64 = 8 << 20;
@@ -47,5 +47,5 @@ fn flat() {
 
 #[test]
 fn memory_is_flat_over_many_epochs() {
-    in_own_process("memory::memory_is_flat_over_many_epochs", flat);
+    own_process::run(module_path!(), "memory_is_flat_over_many_epochs", flat);
 }

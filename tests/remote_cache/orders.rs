@@ -5,7 +5,7 @@ use std::sync::Arc;
 use vidrec::LoaderOptions;
 use vidrec::order::{Order, Weights};
 
-use crate::served::options;
+use crate::remote_cache::served::options;
 
 pub fn shuffled() -> Order {
     Order::Shuffled

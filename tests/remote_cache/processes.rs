@@ -2,9 +2,9 @@
 
 use vidrec::cache;
 
-use crate::disk_use::Watch;
-use crate::served::{PAGE, Served};
-use crate::worker::Job;
+use crate::remote_cache::disk_use::Watch;
+use crate::remote_cache::served::{PAGE, Served};
+use crate::remote_cache::worker::Job;
 
 /// Starts processes that begin together. Returns the bytes of record files that they downloaded, and those that are kept.
 fn together(served: &Served, processes: u32, are_ranks: bool, cache_bytes: u64) -> (u64, u64) {

@@ -7,10 +7,10 @@ use fault_proxy::{Fault, Rule};
 use vidrec::{Dataset, ErrorKind, Loader, Storage, cache, no_progress};
 
 use crate::common::until::until;
-use crate::disk_use::Watch;
-use crate::orders;
-use crate::served::{PAGE, Served, cached, epoch};
-use crate::worker::Job;
+use crate::remote_cache::disk_use::Watch;
+use crate::remote_cache::orders;
+use crate::remote_cache::served::{PAGE, Served, cached, epoch};
+use crate::remote_cache::worker::Job;
 
 /// The first page of each record file comes when it is opened.
 const HEADS: u64 = 3 * PAGE;

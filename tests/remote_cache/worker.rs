@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use vidrec::{Dataset, Loader, LoaderOptions};
 
-use crate::orders;
-use crate::served::{Served, cached, epoch};
+use crate::common::own_process;
+use crate::remote_cache::orders;
+use crate::remote_cache::served::{Served, cached, epoch};
 
 const JOB: &str = "VIDREC_TEST_REMOTE_CACHE";
 const SAYS: &str = "worker: ";
@@ -40,7 +41,7 @@ impl Job {
 
     /// Makes a command that runs this program a worker.
     pub fn describe(&self, command: &mut Command) {
-        command.args(["worker::work", "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+        command.args(own_process::arguments(module_path!(), "work"));
         command.env(JOB, serde_json::to_string(self).unwrap());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
     }
@@ -124,7 +125,6 @@ pub fn say(what: impl std::fmt::Display) {
 
 /// Not a test by itself: it does nothing unless this is a worker.
 #[test]
-#[ignore = "what other tests start"]
 fn work() {
     let Ok(job) = std::env::var(JOB) else { return };
     let job: Job = serde_json::from_str(&job).unwrap();
@@ -145,19 +145,4 @@ fn work() {
         say(e);
     }
     say(serde_json::to_string(&set.remote_stats().unwrap()).unwrap());
-}
-
-/// Runs a test in a process of its own: processes that other tests start would share its locks for a moment.
-pub fn in_own_process(name: &str, test: impl FnOnce()) {
-    const OWN: &str = "VIDREC_TEST_REMOTE_CACHE_OWN";
-    if std::env::var_os(OWN).is_some() {
-        return test();
-    }
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(OWN, "1").stdin(Stdio::null());
-    let run = command.output().unwrap();
-    let said = String::from_utf8_lossy(&run.stdout);
-    assert!(run.status.success(), "{said}{}", String::from_utf8_lossy(&run.stderr));
-    assert!(said.contains("1 passed"), "{said}");
-    said.lines().filter(|line| line.starts_with("note: ")).for_each(|line| println!("{line}"));
 }

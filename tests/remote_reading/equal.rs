@@ -7,8 +7,8 @@ use vidrec::{Batching, Dataset, Draws, Frames, Loader, LoaderOptions};
 
 use crate::common::options;
 use crate::common::rich::{Rich, describe};
-use crate::served::{Served, epoch, storage, with_memory};
-use crate::sets;
+use crate::remote_reading::served::{Served, epoch, storage, with_memory};
+use crate::remote_reading::sets;
 
 pub fn orders(set: &Dataset) -> Vec<Order> {
     let n = set.len();

@@ -7,9 +7,9 @@ use vidrec::Storage;
 use vidrec::order::Order;
 
 use crate::common::options;
-use crate::equal::of_order;
-use crate::served::{Served, epoch, storage};
-use crate::sets;
+use crate::remote_reading::equal::of_order;
+use crate::remote_reading::served::{Served, epoch, storage};
+use crate::remote_reading::sets;
 
 #[test]
 fn more_requests_are_in_flight_where_answers_take_long_and_fewer_where_they_are_refused() {

@@ -1,15 +1,15 @@
 //! A process that is forked from one that reads.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use vidrec::order::Order;
 use vidrec::{Dataset, Loader};
 
-use crate::common::options;
 use crate::common::until::until;
-use crate::equal::of_order;
-use crate::served::{Served, epoch, storage};
-use crate::sets;
+use crate::common::{options, own_process};
+use crate::remote_reading::equal::of_order;
+use crate::remote_reading::served::{Served, epoch, storage};
+use crate::remote_reading::sets;
 
 const LOCATIONS: &str = "VIDREC_TEST_FORK";
 
@@ -18,16 +18,15 @@ const LOCATIONS: &str = "VIDREC_TEST_FORK";
 fn a_forked_process_reads_what_its_parent_opened() {
     let served = Served::new(sets::large(&[20, 20]));
     served.server.link().set_latency(std::time::Duration::from_millis(20));
-    let mut helper = Command::new(std::env::current_exe().unwrap());
-    let helper = helper.args(["fork::helper", "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
     let locations = format!("{} {}", served.dir().display(), served.url());
+    let mut helper = own_process::command(module_path!(), "helper");
     let mut helper = helper.env(LOCATIONS, locations).stdout(Stdio::null()).spawn().unwrap();
     until("the helper ends", || helper.try_wait().unwrap().is_some());
     assert!(helper.wait().unwrap().success());
 }
 
+/// Not a test by itself: it does nothing unless the one above starts it.
 #[test]
-#[ignore = "what the test above starts"]
 fn helper() {
     let Ok(locations) = std::env::var(LOCATIONS) else { return };
     let (local, remote) = locations.split_once(' ').unwrap();

@@ -5,9 +5,9 @@ use vidrec::order::Order;
 use vidrec::{Dataset, ErrorKind};
 
 use crate::common::{damage, names, options};
-use crate::equal::of_order;
-use crate::served::{Served, epoch, says};
-use crate::sets;
+use crate::remote_reading::equal::of_order;
+use crate::remote_reading::served::{Served, epoch, says};
+use crate::remote_reading::sets;
 
 /// Each request once, at several bytes.
 #[test]

@@ -4,9 +4,9 @@ use vidrec::{Dataset, ErrorKind, PushOptions, Storage, no_progress, order::Order
 
 use crate::common::fake_hugging_face_hub::{Hub, TOKEN};
 use crate::common::options;
-use crate::equal::of_order;
-use crate::served::{epoch, says, storage};
-use crate::sets;
+use crate::remote_reading::equal::of_order;
+use crate::remote_reading::served::{epoch, says, storage};
+use crate::remote_reading::sets;
 
 const SET: &str = "hf://datasets/me/set";
 

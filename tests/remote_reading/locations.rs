@@ -3,8 +3,8 @@
 use vidrec::{Dataset, Error, Loader, LoaderOptions, OpenOptions, Storage};
 
 use crate::common::{names, options};
-use crate::served::{Served, ends, says, storage};
-use crate::sets;
+use crate::remote_reading::served::{Served, ends, says, storage};
+use crate::remote_reading::sets;
 
 fn refused(location: &str, storage: Storage) -> Error {
     let at = location.to_owned();

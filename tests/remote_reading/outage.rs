@@ -6,8 +6,8 @@ use fault_proxy::{Fault, Rule};
 use vidrec::{Loader, Storage};
 
 use crate::common::options;
-use crate::served::Served;
-use crate::sets;
+use crate::remote_reading::served::Served;
+use crate::remote_reading::sets;
 
 const TIMEOUT: Duration = Duration::from_millis(700);
 

@@ -7,9 +7,9 @@ use vidrec::order::Order;
 use vidrec::{Batch, LoaderOptions};
 
 use crate::common::options;
-use crate::equal::of_order;
-use crate::served::{Served, ends, epoch};
-use crate::sets;
+use crate::remote_reading::equal::of_order;
+use crate::remote_reading::served::{Served, ends, epoch};
+use crate::remote_reading::sets;
 
 fn all(order: Order) -> LoaderOptions {
     of_order(order, options(6, (32, 24)))

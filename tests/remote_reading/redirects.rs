@@ -13,9 +13,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use vidrec::{Dataset, Result, Storage, order::Order};
 
 use crate::common::options;
-use crate::equal::of_order;
-use crate::served::{Served, epoch, says, storage};
-use crate::sets;
+use crate::remote_reading::equal::of_order;
+use crate::remote_reading::served::{Served, epoch, says, storage};
+use crate::remote_reading::sets;
 
 /// Where a request for this path is sent, if that is elsewhere.
 type Route = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;

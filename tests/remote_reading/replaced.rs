@@ -5,9 +5,9 @@ use vidrec::order::Order;
 use vidrec::{Loader, LoaderOptions};
 
 use crate::common::{names, options};
-use crate::equal::of_order;
-use crate::served::{Served, epoch, says};
-use crate::sets;
+use crate::remote_reading::equal::of_order;
+use crate::remote_reading::served::{Served, epoch, says};
+use crate::remote_reading::sets;
 
 /// The record file gets another version with other bytes where no clip of these is.
 fn replace(served: &Served, more: &[u8]) {

@@ -8,9 +8,9 @@ use vidrec::{Loader, Storage};
 
 use crate::common::options;
 use crate::common::until::until;
-use crate::equal::of_order;
-use crate::served::{Served, ends, epoch};
-use crate::sets;
+use crate::remote_reading::equal::of_order;
+use crate::remote_reading::served::{Served, ends, epoch};
+use crate::remote_reading::sets;
 
 /// Far longer than a stop takes, and far shorter than a read may.
 const PROMPT: Duration = Duration::from_secs(10);

@@ -12,8 +12,8 @@ use vidrec::{
 };
 
 use crate::common::{jpeg, names, options};
-use crate::equal::{of_order, orders, same};
-use crate::served::{Served, epoch, says, storage, with_memory};
+use crate::remote_reading::equal::{of_order, orders, same};
+use crate::remote_reading::served::{Served, epoch, says, storage, with_memory};
 
 const SIZE: (u32, u32) = (48, 32);
 const MS: i64 = 1_000_000;

@@ -6,7 +6,7 @@ use vidrec::Dataset;
 use vidrec::edit::{self, EditOptions};
 
 use crate::common::rich::Rich;
-use crate::store::{Store, same};
+use crate::remote_writing::store::{Store, same};
 
 #[test]
 fn a_push_copies_all_files_and_nothing_else() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fault_proxy::{Fault, Rule};
 
-use crate::store::{Store, same};
+use crate::remote_writing::store::{Store, same};
 
 /// The requests of a push to which nothing happens.
 fn requests(store: &Store) -> u64 {

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::common::ffmpeg_videos;
-use crate::store::{Store, same};
+use crate::remote_writing::store::{Store, same};
 
 const OFTEN: &str = "--commit-every 0 -j 1 -n 4";
 

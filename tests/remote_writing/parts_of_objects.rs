@@ -6,7 +6,7 @@ use fault_proxy::{Fault, Rule};
 use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
 
 use crate::common::jpeg;
-use crate::store::{Store, same};
+use crate::remote_writing::store::{Store, same};
 
 /// A store and a data set `long`, with a record file of three parts.
 fn long() -> Store {

@@ -5,7 +5,7 @@ use std::fs;
 use fault_proxy::{Fault, Rule};
 
 use crate::common::names;
-use crate::store::{Store, says};
+use crate::remote_writing::store::{Store, says};
 
 #[test]
 fn a_damaged_file_is_named_and_nothing_is_published() {

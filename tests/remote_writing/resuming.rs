@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use fault_proxy::{Fault, Rule};
 
 use crate::common::rich::Rich;
-use crate::store::{Store, same};
+use crate::remote_writing::store::{Store, same};
 
 #[test]
 fn nothing_that_is_complete_is_uploaded_twice() {

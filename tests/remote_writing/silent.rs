@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use fault_proxy::{Fault, Rule};
 
 use crate::common::until::until;
-use crate::kills::make_videos;
-use crate::store::Store;
+use crate::remote_writing::kills::make_videos;
+use crate::remote_writing::store::Store;
 
 /// A command ends within a second. This is longer, so that a slow machine does not matter, and shorter than any patience
 /// with a server.

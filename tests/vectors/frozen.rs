@@ -9,7 +9,7 @@ use vidrec::edit::{self, EditOptions, Selection};
 use vidrec::raw::data_binding::hex;
 use vidrec::{Dataset, ErrorKind, no_progress};
 
-use crate::{json_at, list, names, parse, problems, root};
+use crate::vectors::{json_at, list, names, parse, problems, root};
 
 /// The digest and the name of each file, as `sha256sum` prints them.
 fn digests(folder: &Path) -> Vec<String> {

@@ -12,8 +12,8 @@ use vidrec::raw::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use vidrec::raw::record_header::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 
-use crate::make_tracks;
-use crate::shard::{Index, NewFrame, Seal, Shard};
+use crate::vectors::make_tracks;
+use crate::vectors::shard::{Index, NewFrame, Seal, Shard};
 
 /// 16x16 gray pixels. Made once, by Pillow: `Image.new("L", (16, 16), 128).save("gray.jpg", optimize=True)`.
 pub const GRAY: &[u8] = include_bytes!("../../format-spec/vectors/gray.jpg");

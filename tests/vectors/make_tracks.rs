@@ -7,9 +7,9 @@ use vidrec::raw::data_binding::{DataBinding, edge_crc32, hex};
 use vidrec::raw::track::coding::encode;
 use vidrec::raw::track::flac;
 
-use crate::make::{Bad, Files, When, base, minimal, pretty};
-use crate::shard::{self, Shard};
-use crate::tracks::{File, Seal, Track, Tracks, le, texts, timed};
+use crate::vectors::make::{Bad, Files, When, base, minimal, pretty};
+use crate::vectors::shard::{self, Shard};
+use crate::vectors::tracks::{File, Seal, Track, Tracks, le, texts, timed};
 
 fn schema(tracks: &[Value]) -> String {
     json!({ "tracks": tracks }).to_string()

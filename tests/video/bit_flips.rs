@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use vidrec::Planes;
 use vidrec::video::{FrameSize, SampledVideo, VideoError, VideoFacts};
 
-use crate::support::{Clips, all, clips, some};
+use crate::video::support::{Clips, all, clips, some};
 
 /// A codec in a container that is usual for it.
 struct Case {

@@ -2,7 +2,7 @@
 
 use vidrec::video::FrameSize;
 
-use crate::support::{all, clips, psnr, psnrs};
+use crate::video::support::{all, clips, psnr, psnrs};
 
 /// Blurred, so that 4:2:0 loses nothing to speak of and what differs is the conversion.
 const SOURCE: &str = "testsrc2=s=322x242:r=5,gblur=sigma=14";

@@ -2,7 +2,7 @@
 
 use vidrec::video::{FrameSize, Stage};
 
-use crate::support::{all, clips, some};
+use crate::video::support::{all, clips, some};
 
 const SIZE: FrameSize = FrameSize::ShortSide(24);
 

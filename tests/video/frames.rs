@@ -6,7 +6,7 @@ use std::time::Duration;
 use vidrec::ErrorKind;
 use vidrec::video::{FrameSize, Stage, Timeline, Video, VideoOptions, ffmpeg_version, sample};
 
-use crate::support::{all, clips, options, probe_times, some};
+use crate::video::support::{all, clips, options, probe_times, some};
 
 const SMALL: FrameSize = FrameSize::ShortSide(32);
 

@@ -2,7 +2,7 @@
 
 use vidrec::video::FrameSize;
 
-use crate::support::{all, clips, psnr, some};
+use crate::video::support::{all, clips, psnr, some};
 
 #[test]
 fn sizes_follow_the_short_side() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use vidrec::video::{FrameSize, Stage};
 
-use crate::support::{Clips, clips, psnr, some};
+use crate::video::support::{Clips, clips, psnr, some};
 
 /// Files for which another count than the manifest's is right, and why.
 const OTHER_COUNTS: [(&str, u32, &str); 7] = [

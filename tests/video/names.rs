@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use vidrec::ErrorKind;
 use vidrec::video::{FrameSize, Stage};
 
-use crate::support::{all, clips};
+use crate::video::support::{all, clips};
 
 #[test]
 fn any_file_name_will_do() {

@@ -5,8 +5,8 @@ use std::path::Path;
 use vidrec::Result;
 use vidrec::video::{Decode, FrameSize, SampledVideo, Timeline, VideoError, VideoOptions, sample};
 
-use crate::manifest::collection;
-use crate::support::clips;
+use crate::video::manifest::collection;
+use crate::video::support::clips;
 
 /// From the number of frames to the ordinals that are wanted.
 type Choice = fn(u32) -> Vec<u32>;

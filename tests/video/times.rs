@@ -6,7 +6,7 @@ use std::path::Path;
 use vidrec::Planes;
 use vidrec::video::{Decode, FrameSize, SampledVideo, VideoOptions, sample};
 
-use crate::support::{Clips, all, clips, options, packet_times};
+use crate::video::support::{Clips, all, clips, options, packet_times};
 
 const SIZE: FrameSize = FrameSize::ShortSide(48);
 

@@ -1,16 +1,11 @@
 //! Every command that writes, killed and out of space at each of its steps. Whatever happens, there is the old output
 //! or the new one, another run makes the new one, and no other file stays. And what a power cut would leave.
 //!
-//! By default some steps of each command are tried. `VIDREC_SOAK=1 cargo test --test faults -- --nocapture` tries all;
+//! By default some steps of each command are tried. `VIDREC_SOAK=1 cargo test --test suite faults:: -- --nocapture` tries all;
 //! with `VIDREC_FAULTS=NAME`, only of commands with this in their name in `commands.rs`.
-#![cfg(all(target_os = "linux", target_env = "gnu"))]
-
 mod commands;
-#[path = "../common/mod.rs"]
-mod common;
 mod inputs;
 mod power;
-mod shim;
 mod shim_works;
 mod state;
 mod table;
@@ -20,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use crate::common::shim::{Fault, Shim};
 use inputs::Inputs;
-use shim::{Fault, Shim};
 use table::Table;
 use trial::Trial;
 

@@ -4,8 +4,6 @@ mod browse;
 #[cfg(unix)]
 mod cache;
 mod check;
-#[path = "../common/mod.rs"]
-mod common;
 mod edit;
 mod fetch;
 mod hostile;

@@ -67,7 +67,7 @@ impl Shim {
         let library = folder.join(format!("faults-{}.so", std::process::id()));
         let mut cc = Command::new("cc");
         cc.args(["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-U_FORTIFY_SOURCE", "-o"]).arg(&library);
-        cc.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/shim.c")).arg("-ldl");
+        cc.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/shim.c")).arg("-ldl");
         let Ok(built) = cc.output() else { return Err("there is no C compiler (cc)") };
         assert!(built.status.success(), "{cc:?}\n{}", String::from_utf8_lossy(&built.stderr));
         // A name that stays, so that no build leaves files behind.

@@ -1,15 +1,14 @@
 //! Files that somebody cuts while they are mapped: an error of the clips that are lost, and the process goes on.
-#![cfg(target_os = "linux")]
-
-mod common;
 
 use std::fs::OpenOptions;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::Once;
 
 use vidrec::{Dataset, ErrorKind, VerifyOptions, verify};
+
+use crate::common::{self, own_process};
 
 fn records(dir: &Path) -> PathBuf {
     common::names::file(dir, "shard-00000.rec")
@@ -82,20 +81,19 @@ fn entries_and_names_of_an_index_that_is_cut_are_errors() {
 /// Runs a test of this program in a process of its own, which has a data set in [`its_folder`].
 fn in_a_process(test: &str, variables: &[(&str, &str)]) -> ExitStatus {
     let (folder, _) = common::set(20, 4, (160, 120));
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([test, "--exact", "--ignored", "--test-threads=1", "--nocapture"]);
+    let mut command = own_process::command(module_path!(), test);
     command.env("VIDREC_TEST_FOLDER", folder.path()).envs(variables.iter().copied()).status().unwrap()
 }
 
-/// Left to the parent to remove, because the process ends early.
-fn its_folder() -> PathBuf {
-    std::env::var_os("VIDREC_TEST_FOLDER").expect("this is run by another test").into()
+/// Left to the parent to remove, because the process ends early. None where no other test started the process.
+fn its_folder() -> Option<PathBuf> {
+    std::env::var_os("VIDREC_TEST_FOLDER").map(PathBuf::from)
 }
 
 /// Opens a data set, which installs the handler, then reads what is cut of a map that is nobody's here.
-fn fault_elsewhere() {
-    let set = Dataset::open(its_folder().join("set")).unwrap();
-    let path = its_folder().join("other");
+fn fault_elsewhere(folder: &Path) {
+    let set = Dataset::open(folder.join("set")).unwrap();
+    let path = folder.join("other");
     std::fs::write(&path, [1; 8192]).unwrap();
     let file = std::fs::File::open(&path).unwrap();
     // SAFETY: read here alone; that it is cut is what is tried.
@@ -112,31 +110,30 @@ extern "C" fn leave(_: libc::c_int) {
 }
 
 #[test]
-#[ignore = "run by the next one, in a process of its own"]
 fn child_with_a_fault_elsewhere() {
+    let Some(folder) = its_folder() else { return };
     if std::env::var_os("VIDREC_TEST_HANDLER").is_some() {
         // SAFETY: the handler only ends the process.
         unsafe { libc::signal(libc::SIGBUS, leave as *const () as libc::sighandler_t) };
     }
-    fault_elsewhere();
+    fault_elsewhere(&folder);
 }
 
 #[test]
-#[ignore = "run by the next one, in a process of its own"]
 fn child_that_is_sent_the_signal() {
+    let Some(folder) = its_folder() else { return };
     // As in a program that is not one of Rust, whose library has a handler of its own.
     // SAFETY: that is the state in which most processes begin.
     unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
-    let _set = Dataset::open(its_folder().join("set")).unwrap();
+    let _set = Dataset::open(folder.join("set")).unwrap();
     // SAFETY: ends this process, or runs its handler.
     unsafe { libc::raise(libc::SIGBUS) };
     std::process::exit(7);
 }
 
 #[test]
-#[ignore = "run by the next one, in a process of its own"]
 fn child_that_reads_a_cut_data_set() {
-    let dir = its_folder().join("set");
+    let Some(dir) = its_folder().map(|folder| folder.join("set")) else { return };
     let set = Dataset::open(&dir).unwrap();
     cut(records(&dir), 4096);
     let is_lost = set.clip(19).and_then(|clip| clip.frame(3).map(drop)).is_err();

@@ -1,8 +1,6 @@
 //! Data sets that are written to a store that fails as told (`tests/proxy`), by the program and by the library. Real
 //! servers are in `tests/remote`.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod equal;
 mod faults;
 mod kills;

@@ -3,8 +3,6 @@
 
 mod bad_input;
 mod buckets;
-#[path = "../common/mod.rs"]
-mod common;
 mod crashes;
 mod kills;
 mod limits;

@@ -3,8 +3,6 @@
 
 mod cameras;
 mod columns;
-#[path = "../common/mod.rs"]
-mod common;
 mod confined;
 mod damage;
 mod depth;
@@ -15,6 +13,8 @@ mod hostile;
 mod hub;
 mod inputs;
 mod lerobot;
+#[cfg(unix)]
+mod machine;
 mod memory;
 mod options;
 mod recipes;
@@ -22,8 +22,6 @@ mod remote;
 mod resume;
 mod roots;
 mod segments;
-#[path = "../faults/shim.rs"]
-mod shim;
 mod sound;
 #[cfg(unix)]
 mod stopping;

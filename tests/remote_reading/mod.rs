@@ -1,9 +1,6 @@
 //! Data sets on a server that fails as told (`tests/proxy`), read through the public interface: batches, faults, wrong
 //! locations, requests, bytes, memory. Real servers are in `tests/remote`.
 
-mod allocations;
-#[path = "../common/mod.rs"]
-mod common;
 mod counts;
 mod decoded;
 mod equal;

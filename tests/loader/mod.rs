@@ -1,9 +1,7 @@
-//! The loader on data sets that are packed for the test. How much memory it takes is in `loader_memory.rs`.
+//! The loader on data sets that are packed for the test.
 
 mod batches;
 mod cameras;
-#[path = "../common/mod.rs"]
-mod common;
 mod decoder;
 mod frozen;
 mod homes;
@@ -11,6 +9,7 @@ mod into;
 mod io;
 mod jpegs;
 mod lengths;
+mod memory;
 mod mix;
 mod prefetch;
 mod state;

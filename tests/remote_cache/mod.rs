@@ -1,9 +1,5 @@
 //! The cache on local disk, while loaders read remote data sets through it: what batches are, what is downloaded, what
 //! is on the disk, and processes that share it. The cache by itself is tested in `crates/vidrec-store/src/cache/tests`.
-#![cfg(unix)]
-
-#[path = "../common/mod.rs"]
-mod common;
 
 mod belady;
 mod damage;

@@ -1,7 +1,7 @@
 //! The library from outside: data sets, what is made of them, what damage does to them, and the JPEG codec.
 
-#[path = "../common/mod.rs"]
-mod common;
+#[cfg(target_os = "linux")]
+mod cut_files;
 mod dataset;
 mod disk;
 mod edit;

@@ -1,14 +1,12 @@
 //! Data sets of other projects, as far as that needs no other project: hand-made files, and out and in again. What the
 //! projects' own readers and writers make of them is in the Python files beside this one.
 
-#[path = "../common/names.rs"]
-mod names;
 mod tracks;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use names::file;
+use crate::common::names::file;
 use vidrec::interop::{ImportOptions, frames, gulp, lerobot, mds, metadata, mxnet, texts, webdataset};
 use vidrec::jpeg::Encoder;
 use vidrec::raw::record_header::RecordHeader;

@@ -5,8 +5,6 @@
 
 mod bit_flips;
 mod color;
-#[path = "../common/mod.rs"]
-mod common;
 mod damage;
 mod frames;
 mod geometry;

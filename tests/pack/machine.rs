@@ -1,7 +1,4 @@
 //! A machine with too little of something gives the same data set later, or none and the reason, and never a smaller one.
-#![cfg(unix)]
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::ffmpeg_videos;
-use common::skip::{has_decoder_faults, skip};
+use crate::common::ffmpeg_videos;
+use crate::common::skip::{has_decoder_faults, skip};
 use serde_json::Value;
 
 const VIDEOS: usize = 24;
