@@ -1,0 +1,50 @@
+# The stages of each change. Sourced by scripts/test.sh.
+
+# All crates but those of the Python package, which need Python.
+RUST=(--workspace --exclude vidrec-python --exclude vidrec-cli)
+
+stage_style() {
+  cargo fmt --all --check
+  cargo fmt --check --manifest-path examples/rust-frameworks/Cargo.toml
+  python3 scripts/imports.py
+}
+
+stage_lint() { cargo clippy --quiet --locked --workspace --all-targets --features vidrec-python/pack -- -D warnings; }
+
+stage_rust() { cargo test --quiet --locked "${RUST[@]}"; }
+
+# The program, examples and the server of faults that the tests of other languages start.
+programs() { cargo build --quiet --locked --workspace --exclude vidrec-python --exclude vidrec-cli --bins --examples; }
+
+pytest() { target/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider "$@"; }
+
+install_wheel() { # PYTHON
+  "$1" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+}
+
+# As the program, with what is compiled for it.
+wheel() {
+  prepared
+  rm -rf target/wheels
+  target/venv/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \
+    --manifest-path python/Cargo.toml --out target/wheels
+  install_wheel target/venv/bin/python
+}
+
+stage_python() {
+  programs
+  wheel
+  pytest -m "not full" tests/python
+}
+
+stage_remote() {
+  programs
+  prepared
+  pytest -m "not full" tests/remote
+}
+
+stage_pages() {
+  programs
+  [ -e target/wheels ] || wheel
+  VIDREC_PROGRAM="${CARGO_TARGET_DIR:-$PWD/target}/debug/vidrec" pytest -m "not full" tests/docs
+}
