@@ -141,6 +141,7 @@ def status(*arguments):
     return subprocess.run([program(), *map(str, arguments)], capture_output=True).returncode
 
 
+@pytest.mark.full
 @pytest.mark.skipif(program() is None, reason="there is no vidrec")
 @pytest.mark.parametrize("cells", [cells for heading in RULE_TABLES for cells in rows(heading)], ids=lambda cells: cells[0])
 def test_repairs_do_what_the_page_says(cells, tmp_path):

@@ -55,10 +55,6 @@ def collisions(drawing):
     return wrong
 
 
-def test_the_moving_picture_is_small():
-    assert len(batch.batch().render()) < 60_000
-
-
 def test_the_way_of_a_frame_has_the_steps_of_the_text():
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split("\n## Life of a frame\n")[1].split("\n## ")[0]
     steps = [f"{number}. {name.lower()}" for number, name in re.findall(r"^(\d+)\. \*\*([^.*]+)", text, re.M)]

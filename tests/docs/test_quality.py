@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
 
