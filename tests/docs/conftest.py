@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path += [str(TESTS / "python"), str(TESTS / "remote"), str(TESTS / "cluster")]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / name) for name in ("tests/python", "tests/remote", "tests/cluster", "scripts/docs", "scripts/draw")]
 import pages  # noqa: E402
 import site_pages  # noqa: E402
 import videos as sources  # noqa: E402

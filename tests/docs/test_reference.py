@@ -1,10 +1,10 @@
 """The reference is complete: commands, Python's public names, the words of the project."""
 import ast
-import os
 import re
-import shutil
 import subprocess
+import sys
 
+import commands
 import pages
 import pytest
 import site_pages
@@ -14,10 +14,7 @@ import site_pages
 def man_pages(tmp_path_factory):
     """Man pages by name; clap's own description of the commands, and another way than the page's."""
     folder = tmp_path_factory.mktemp("man")
-    program = os.environ.get("VIDREC_PROGRAM") or shutil.which("vidrec")
-    if not program:
-        pytest.skip("no program vidrec")
-    subprocess.run([program, "manual", folder], check=True)
+    subprocess.run([commands.program(), "manual", folder], check=True)
     return {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.1")}
 
 
@@ -38,6 +35,12 @@ def test_every_command_and_option_is_on_its_page(site, man_pages):
     assert missing == []
 
 
+def test_references_as_text_are_current():
+    """For readers who have no site."""
+    run = subprocess.run([sys.executable, pages.ROOT / "scripts/docs/plain.py"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
 MODULES = ("torch", "transformers", "vlm", "ray", "grain", "results", "words")
 
 
@@ -54,7 +57,7 @@ def public_names(module):
 
 
 def test_every_public_name_of_python_is_in_the_reference():
-    """Which is as the site shows it: test_plain.py."""
+    """As the package says of itself."""
     listed = set(re.findall(r"^(?:class )?(vidrec[\w.]*)", (pages.DOCS / "reference/python.txt").read_text(encoding="utf-8"), re.M))
     public = [name for name in public_names("python/vidrec") if not name.startswith("__")]
     wanted = [f"vidrec.{name}" for name in public if name not in MODULES]

@@ -4,13 +4,11 @@ A table below `<!-- results: NAME -->` shows benches/results/NAME.json: its rows
 table, a row that begins with the name of a contestant has only figures that were measured of it.
 """
 import re
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts/draw"))
-import results  # noqa: E402
+import results
 
+ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(p for pattern in ("*.md", "python/*.md", "benches/**/README.md", "docs/**/*.md") for p in ROOT.glob(pattern))
 MARKER = re.compile(r"<!-- results: (\S+) -->\s*$")
 
