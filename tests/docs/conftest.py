@@ -3,14 +3,13 @@ import fcntl
 import os
 import shutil
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / name) for name in ("tests/python", "tests/remote", "tests/cluster", "scripts/docs", "scripts/draw")]
+sys.path += [str(ROOT / name) for name in ("tests/python", "tests/remote", "scripts/docs", "scripts/draw")]
 import pages  # noqa: E402
 import site_pages  # noqa: E402
 import videos as sources  # noqa: E402
@@ -95,21 +94,3 @@ def s3(tmp_path):
     yield {"AWS_ACCESS_KEY_ID": "reader", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
            "AWS_ENDPOINT_URL": url, "AWS_ALLOW_HTTP": "true"}
     server.stop()
-
-
-@pytest.fixture
-def slurm(tmp_path):
-    """Variables of the environment for a Slurm cluster of one node."""
-    from slurm import Slurm, cannot_run
-
-    reason = cannot_run()
-    if reason:
-        pytest.skip(reason)
-    (tmp_path / "slurm").mkdir()
-    cluster = Slurm(tmp_path / "slurm")
-    until = time.monotonic() + 120
-    while not cluster.is_up():
-        assert time.monotonic() < until, "Slurm does not come up"
-        time.sleep(0.1)
-    yield {"SLURM_CONF": cluster.environment["SLURM_CONF"]}
-    cluster.stop()

@@ -56,7 +56,7 @@ def test_the_page_runs(page, request, folder, tmp_path):
     if python is None:
         pytest.skip(reason)
     environment = environments.environment(python, tmp_path)
-    for need in set(page.needs) & {"s3", "slurm"}:
+    for need in environments.SERVERS & set(page.needs):
         environment.update(request.getfixturevalue(need))
     status, output = run(page.path, python, folder, environment)
     if status != 0:
