@@ -8,7 +8,7 @@
 #
 # VIDREC_PROGRAM names the program that the pages of commands describe, and VIDREC_RUST_DOCS a folder of rustdoc's pages.
 # Without them, this takes what was built here if it is newer than all sources, and otherwise builds it. What it needs from
-# PyPI goes to target/venv-docs, 150 MB.
+# PyPI goes to target/venv-docs, 190 MB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh

@@ -41,13 +41,14 @@ def body(path):
 
 
 def described(path):
-    """A module with all that it offers, or what one of them defines."""
+    """A module with all that it offers, which is what it lists or defines, or what one of them defines."""
     whole = ".".join(["vidrec", *path])
     if (statements := body(path)) is not None:
         tree = ast.Module(statements, [])
         yield from (whole, *indented(ast.get_docstring(tree)))
-        names = next((ast.literal_eval(each.value) for each in statements if targets(each) == ["__all__"]), [])
-        for name in names:
+        listed = next((ast.literal_eval(each.value) for each in statements if targets(each) == ["__all__"]), None)
+        own = (name for each in statements for name in (getattr(each, "name", None), *targets(each)) if name and name[0] != "_")
+        for name in own if listed is None else listed:
             yield from described([*path, name])
         return
     *module, name = path

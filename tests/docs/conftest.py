@@ -1,15 +1,15 @@
 """Videos and servers for the pages of the documentation."""
+import fcntl
 import os
 import shutil
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path += [str(TESTS / "python"), str(TESTS / "remote"), str(TESTS / "cluster")]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / name) for name in ("tests/python", "tests/remote", "scripts/docs", "scripts/draw")]
 import pages  # noqa: E402
 import site_pages  # noqa: E402
 import videos as sources  # noqa: E402
@@ -24,12 +24,22 @@ def pytest_addoption(parser):
     parser.addoption("--page", action="append", help="only this page, for example docs/frames.md; may be repeated")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "full: only the full level of scripts/test.sh runs it")
+
+
+def chosen(config):
+    """The pages that `--page` names, or all of them, with the READMEs."""
+    named = config.getoption("--page")
+    return [Path(page).resolve() for page in named] if named else [*pages.READMES, *pages.all_pages()]
+
+
 def pytest_generate_tests(metafunc):
-    """A test with an argument `path` runs for each page."""
-    if "path" in metafunc.fixturenames:
-        chosen = metafunc.config.getoption("--page")
-        paths = [Path(page).resolve() for page in chosen] if chosen else pages.all_pages()
-        metafunc.parametrize("path", paths, ids=pages.name)
+    """A test with an argument `page` runs for each page with blocks that run."""
+    if "page" in metafunc.fixturenames:
+        found = [page for page in map(pages.read, chosen(metafunc.config)) if any(block.runs for block in page.blocks)]
+        metafunc.parametrize("page", [pytest.param(page, id=page.name, marks=() if page.name in pages.NEWCOMER else pytest.mark.full)
+                                      for page in found])
 
 
 @pytest.fixture(scope="session")
@@ -42,25 +52,25 @@ def site():
 
 
 @pytest.fixture
-def page(path):
-    """What is on the page at `path`."""
-    try:
-        return pages.read(path)
-    except pages.Wrong as wrong:
-        pytest.fail(str(wrong), pytrace=False)
+def all_pages(pytestconfig):
+    return map(pages.read, chosen(pytestconfig))
 
 
 def pytest_collection_modifyitems(config, items):
     """With --page, tests of pages alone."""
     if config.getoption("--page"):
-        items[:] = [item for item in items if "path" in item.fixturenames]
+        items[:] = [item for item in items if {"page", "all_pages"} & set(item.fixturenames)]
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """A folder with `videos` and `more-videos`."""
-    folder = tmp_path_factory.mktemp("made")
-    sources.make_all(folder)
+    """A folder with `videos` and `more-videos`, which pytest-xdist's processes share."""
+    shared = "PYTEST_XDIST_WORKER" in os.environ
+    folder = (tmp_path_factory.getbasetemp().parent if shared else tmp_path_factory.getbasetemp()) / "made"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            sources.make_all(folder)
     return folder
 
 
@@ -72,42 +82,15 @@ def folder(made, tmp_path):
     return page
 
 
-def moto():
-    """A Python that has moto: that of scripts/servers.sh, or this one."""
-    servers = Path(os.environ.get("VIDREC_SERVERS", pages.ROOT / "target/remote"))
-    python = servers / "venv/bin/python"
-    return python if python.is_file() else Path(sys.executable)
-
-
 @pytest.fixture
 def s3(tmp_path):
     """Variables of the environment for an S3 server with an empty bucket."""
-    command = [moto(), "-m", "moto.server", "-H", "127.0.0.1", "-p"]
-    try:
-        server = Process(lambda port: [*command, port], tmp_path / "s3.log")
-    except RuntimeError as error:
-        pytest.skip(f"no S3 server: scripts/servers.sh installs moto: {error}")
+    pytest.importorskip("moto", reason="no S3 server: tests/remote/requirements.txt has moto")
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p"]
+    server = Process(lambda port: [*command, port], tmp_path / "s3.log")
     url = f"http://127.0.0.1:{server.port}"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     opener.open(urllib.request.Request(f"{url}/{BUCKET}", method="PUT"), timeout=60).close()
     yield {"AWS_ACCESS_KEY_ID": "reader", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
            "AWS_ENDPOINT_URL": url, "AWS_ALLOW_HTTP": "true"}
     server.stop()
-
-
-@pytest.fixture
-def slurm(tmp_path):
-    """Variables of the environment for a Slurm cluster of one node."""
-    from slurm import Slurm, cannot_run
-
-    reason = cannot_run()
-    if reason:
-        pytest.skip(reason)
-    (tmp_path / "slurm").mkdir()
-    cluster = Slurm(tmp_path / "slurm")
-    until = time.monotonic() + 120
-    while not cluster.is_up():
-        assert time.monotonic() < until, "Slurm does not come up"
-        time.sleep(0.1)
-    yield {"SLURM_CONF": cluster.environment["SLURM_CONF"]}
-    cluster.stop()

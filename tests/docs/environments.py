@@ -13,8 +13,8 @@ from pathlib import Path
 
 # Fixtures in conftest.py start these.
 SERVERS = {"s3"}
-# What scripts/cluster.sh installs.
-CLUSTER = {"ray", "pyspark", "slurm"}
+# What scripts/cluster.sh installs; the stage "cluster" runs pages that need it.
+CLUSTER = {"ray"}
 FIND = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"
 
 
@@ -51,7 +51,7 @@ def needs_of(page):
     needs = set(page.needs)
     if any(block.runs and block.language == "python" for block in page.blocks):
         needs.add("vidrec")
-    return tuple(sorted(needs - {"slurm"} | ({"sbatch"} if "slurm" in needs else set())))
+    return tuple(sorted(needs))
 
 
 def choose(page):
@@ -62,7 +62,6 @@ def choose(page):
         if not lacks:
             return python, None
         reasons.append(f"{python} lacks {', '.join(sorted(lacks))}")
-    # The stage "cluster" runs these.
     prefix = "not asked for: " if CLUSTER & set(page.needs) else ""
     return None, prefix + "; ".join(reasons)
 

@@ -8,6 +8,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+# They run as pages do.
+READMES = [ROOT / "README.md", ROOT / "python/README.md"]
+# What a newcomer reads first, which the default level of scripts/test.sh runs.
+NEWCOMER = ("README.md", "python/README.md", "docs/first-data-set.md", "docs/frames.md", "docs/load.md", "docs/look.md", "docs/resume.md",
+            "docs/trouble.md")
 
 RUN = ("sh", "python")
 # Documentation tests of the crate: see RUST_PAGES in test_pages.py.

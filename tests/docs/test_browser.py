@@ -7,6 +7,7 @@ import browser as chromium
 import pytest
 import site_pages
 
+pytestmark = pytest.mark.full
 DESKTOP, PHONE = (1280, 900), (390, 844)
 # Parts of the page that are wider than the window and do not scroll by themselves.
 WIDE = """(() => {
@@ -70,11 +71,11 @@ def test_every_page_opens_quietly_and_fits(browser, site):
 
 
 @pytest.mark.parametrize("scheme", ["default", "slate"])
-@pytest.mark.parametrize("page", ["index", "speed", "load", "reference/commands/pack", "reference/python-results"])
-def test_text_has_contrast(browser, site, page, scheme):
-    """Pages that have all kinds of text. What stands on a bar of a plot has a test of its own, in test_colors.py."""
+@pytest.mark.parametrize("name", ["index", "speed", "load", "reference/commands/pack", "reference/python-results"])
+def test_text_has_contrast(browser, site, name, scheme):
+    """Pages that have all kinds of text. What stands on a bar of a plot is white on the dark colors of scripts/draw/svg.py."""
     browser.size(*DESKTOP, still=True)
-    browser.open((site / f"{page}.html").as_uri())
+    browser.open((site / f"{name}.html").as_uri())
     browser.js("document.head.append(Object.assign(document.createElement('style'), {textContent: '*, ::placeholder { transition: none !important }'}))")
     browser.js(f"document.body.dataset.mdColorScheme = '{scheme}'")
     assert browser.js("document.querySelectorAll('main h1').length") == 1
@@ -130,7 +131,7 @@ def test_one_search_finds_guide_commands_python_and_rust(browser, site, query, w
 
 
 @pytest.mark.parametrize("query, command", [
-    ("--max-frames", "pack"), ("vidrec pack --max-frames", "pack"), ("--max-fr", "pack"), ("--retile", "import"), ("--deep", "verify"),
+    ("vidrec pack --max-frames", "pack"), ("--max-fr", "pack"), ("--retile", "import"),
 ])
 def test_the_search_gives_the_page_of_an_option_first(browser, site, query, command):
     browser.size(*DESKTOP)

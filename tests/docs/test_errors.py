@@ -1,10 +1,10 @@
 """docs/reference/errors.md has a row for every code that the sources and the specification have, and no others."""
-import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import commands
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -131,17 +131,11 @@ def test_every_row_has_a_cause_and_a_remedy():
             assert all(cell.strip() for cell in line.strip().strip("|").split("|")[-2:]), line
 
 
-def program():
-    built = [ROOT / "target" / profile / "vidrec" for profile in ("debug", "release")]
-    given = [os.environ.get("VIDREC_PROGRAM"), shutil.which("vidrec"), *(str(path) for path in built if path.exists())]
-    return next(filter(None, given), None)
-
-
 def status(*arguments):
-    return subprocess.run([program(), *map(str, arguments)], capture_output=True).returncode
+    return subprocess.run([commands.program(), *map(str, arguments)], capture_output=True).returncode
 
 
-@pytest.mark.skipif(program() is None, reason="there is no vidrec")
+@pytest.mark.full
 @pytest.mark.parametrize("cells", [cells for heading in RULE_TABLES for cells in rows(heading)], ids=lambda cells: cells[0])
 def test_repairs_do_what_the_page_says(cells, tmp_path):
     """On the file of the specification that breaks the rule."""

@@ -1,10 +1,11 @@
-"""Every page is true: its commands and programs run, in order, in a fresh folder."""
+"""Every page is true: its commands and programs run, in order, in a fresh folder. The default level has pages.NEWCOMER."""
 import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import environments
@@ -50,18 +51,30 @@ def run(path, python, folder, environment):
         return end(start(path, python, folder, environment, output), output)
 
 
-def test_the_page_runs(path, page, request, folder, tmp_path):
-    if not any(block.runs for block in page.blocks):
-        return
+def test_the_page_runs(page, request, folder, tmp_path):
     python, reason = environments.choose(page)
     if python is None:
         pytest.skip(reason)
     environment = environments.environment(python, tmp_path)
-    for need in set(page.needs) & {"s3", "slurm"}:
+    for need in environments.SERVERS & set(page.needs):
         environment.update(request.getfixturevalue(need))
-    status, output = run(path, python, folder, environment)
+    status, output = run(page.path, python, folder, environment)
     if status != 0:
         pytest.fail(f"status {status}\n{output}", pytrace=False)
+
+
+@pytest.mark.parametrize("blocks, said", [
+    ("```sh\necho one\nfalse | true\n```", "page.md:6: failed with status 1"),
+    ("```python\none = 1\n\nassert one == 2\n```", "page.md:7: AssertionError"),
+    ("```python\nprint('one')\n```\n\n```text\ntwo\n```", "shown: two"),
+])  # fmt: skip
+def test_a_page_that_is_wrong_fails(blocks, said, tmp_path):
+    """And nothing after its mistake runs."""
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "page.md"
+    path.write_text(f"---\noutputs: checked\n---\n{blocks}\n\n```sh\ntouch later\n```\n")
+    status, output = run(path, sys.executable, tmp_path / "folder", environments.environment(sys.executable, tmp_path))
+    assert status == 1 and said in output and not (tmp_path / "folder/later").exists()
 
 
 def free_port():
@@ -70,6 +83,7 @@ def free_port():
         return one.getsockname()[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loops", LOOPS)
 def test_the_loops_run_in_two_processes(loops, made, tmp_path):
     """A loop whose processes had different numbers of batches, or a batch without a clip, would hang or fail."""
@@ -101,6 +115,7 @@ def test_the_loops_run_in_two_processes(loops, made, tmp_path):
         pytest.fail("\n".join(f"rank {rank}: status {status}\n{text}" for rank, status, text in ended), pytrace=False)
 
 
+@pytest.mark.full
 def test_the_first_program_for_pytorch_counts_all_clips_on_two_ranks(folder, tmp_path):
     page = pages.read(pages.DOCS / "frameworks/pytorch.md")
     python, reason = environments.choose(page)
@@ -122,11 +137,12 @@ def test_the_first_program_for_pytorch_counts_all_clips_on_two_ranks(folder, tmp
     assert found[1] == found[2] and found[0][1] == found[1][1] == "6", "all ranks together, and one alone with all clips"
 
 
-def test_blocks_follow_the_rules(path, page):
-    assert list(pages.mistakes(page)) == []
+def test_blocks_follow_the_rules(all_pages):
+    assert [mistake for page in all_pages for mistake in pages.mistakes(page)] == []
 
 
-def test_rustdoc_compiles_the_rust_of_the_page(path, page):
+def test_rustdoc_compiles_the_rust_of_the_pages(all_pages):
     """src/lib.rs hands a page with Rust to rustdoc, which tests its blocks with the crate's."""
-    if any(block.language == "rust" and not block.snippets for block in page.blocks):
-        assert f'include_str!("../{page.name}")' in (pages.ROOT / "src/lib.rs").read_text(), "add the page to src/lib.rs"
+    listed = (pages.ROOT / "src/lib.rs").read_text()
+    rust = [page.name for page in all_pages if any(block.language == "rust" and not block.snippets for block in page.blocks)]
+    assert [name for name in rust if f'include_str!("../{name}")' not in listed] == [], "add them to src/lib.rs"

@@ -1,36 +1,31 @@
-"""The picture that shows what quality costs is what vidrec makes of the scene, and its figures are those in the table."""
-import os
-import shutil
-import sys
-from pathlib import Path
-
+"""The pictures that show what quality costs are what vidrec makes of the scenes, and their figures are those in the tables: up to
+what other versions of NumPy, Pillow and their libraries draw and decode."""
+import commands
 import pytest
+import results
 
-numpy = pytest.importorskip("numpy")
-Image = pytest.importorskip("PIL.Image")
-
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts/draw"))
-import quality  # noqa: E402
-import results  # noqa: E402
+pytestmark = pytest.mark.full
 
 
-def program():
-    built = [ROOT / "target" / profile / "vidrec" for profile in ("debug", "release")]
-    found = os.environ.get("VIDREC_PROGRAM") or shutil.which("vidrec") or next((str(p) for p in built if p.is_file()), None)
-    return found or pytest.skip("there is no vidrec")
+@pytest.fixture
+def quality():
+    import quality  # which needs NumPy and Pillow
+
+    quality.PROGRAM = commands.program()
+    return quality
 
 
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory):
-    quality.PROGRAM = program()
-    original, jpegs = quality.packed_scene(tmp_path_factory.mktemp("scene"))
-    return original, jpegs, quality.picture_rows(original, jpegs)
+def test_what_quality_costs(quality, tmp_path):
+    original, jpegs = quality.packed_scene(tmp_path)
+    rows = quality.picture_rows(original, jpegs)
+    compare(rows, results.load("quality-picture"))
+    is_drawn(quality.PICTURE, quality.draw(original, jpegs, rows))
 
 
-def test_the_figures_are_those_of_the_picture(packed):
-    """Up to what other versions of NumPy, Pillow and their libraries draw and decode."""
-    compare(packed[2], results.load("quality-picture"))
+def test_what_color_at_half_the_resolution_costs(quality, tmp_path):
+    cells, rows = quality.simulated(tmp_path)
+    compare(rows, results.load("quality-chroma"))
+    is_drawn(quality.CHROMA, quality.sheet_of(cells))
 
 
 def compare(rows, shown):
@@ -40,19 +35,11 @@ def compare(rows, shown):
         assert measured["values"] == [pytest.approx(size, rel=0.01), *(pytest.approx(each, abs=0.2) for each in decibels)]
 
 
-def test_the_picture_is_drawn_from_them(packed):
-    is_drawn(quality.PICTURE, quality.draw(*packed))
-
-
 def is_drawn(path, drawn):
+    import numpy
+    from PIL import Image
+
     there = Image.open(path)
     assert there.size == drawn.size and path.stat().st_size <= 200_000
     difference = numpy.abs(numpy.asarray(there.convert("RGB"), dtype=int) - numpy.asarray(drawn, dtype=int))
     assert difference.mean() < 1
-
-
-def test_what_color_at_half_the_resolution_costs(tmp_path):
-    quality.PROGRAM = program()
-    cells, rows = quality.simulated(tmp_path)
-    compare(rows, results.load("quality-chroma"))
-    is_drawn(quality.CHROMA, quality.sheet_of(cells))

@@ -32,6 +32,7 @@ def outputs(cell):
             yield kind, pages.VARIES.sub("#", VARIES.sub("#", text)).splitlines()
 
 
+@pytest.mark.full
 def test_the_cells_show_what_the_notebook_holds(tmp_path):
     python, reason = environments.choose(pages.Page(TOUR, NEEDS))
     if python is None:
@@ -54,6 +55,7 @@ def test_the_notebook_is_small_and_names_no_folder_of_a_machine():
     assert len(shown) > 20 and [line for line in shown if re.search(r"/\w+/\w+/", line)] == []
 
 
+@pytest.mark.full
 def test_the_site_shows_the_pictures_and_offers_the_notebook(site):
     page = site / "tour.html"
     assert (site / "tour.ipynb").read_bytes() == TOUR.read_bytes()
@@ -64,8 +66,3 @@ def test_the_site_shows_the_pictures_and_offers_the_notebook(site):
     pictures += [picture for each in data for picture in re.findall(r'src="([^"]+)"', "".join(each.get("text/html", [])))]
     assert len(pictures) > 8 and [each for each in pictures if each not in document.loads] == []
     assert base64.b64decode(pictures[0].partition(",")[2])[:2] == b"\xff\xd8"
-
-
-def test_pages_lead_to_it(site):
-    for name in ("index.html", "first-data-set.html"):
-        assert "tour.html" in site_pages.document(site / name).links, name

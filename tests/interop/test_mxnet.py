@@ -72,13 +72,6 @@ def test_the_list_relabels(packed, exported, tmp_path):
     assert list(batches[0][1]) == [label + 7 for _, label in pictures(packed)]
 
 
-def test_pack_writes_the_same_files(packed, exported, tmp_path):
-    run("pack", packed.parent / "videos", "-o", tmp_path / "set", "-n", FRAMES, "--size", f"{WIDTH}x{HEIGHT}")
-    run("export", "mxnet", tmp_path / "set", "-o", tmp_path / "set" / "mxnet")
-    for file in exported.iterdir():
-        assert (tmp_path / "set/mxnet" / file.name).read_bytes() == file.read_bytes()
-
-
 def write(path, records, index=True):
     """Records of (header, picture), by MXNet's own writer. Keys are ids."""
     record = mx.recordio.MXIndexedRecordIO(str(path.with_suffix(".idx")), str(path), "w")
@@ -186,7 +179,7 @@ def test_videoio(tmp_path):
     assert [picture for *_, jpegs in found for picture in jpegs] == [picture for _, picture in records]
 
 
-@pytest.mark.parametrize("gone", [0, 3, 8, 9, 11, 19])
+@pytest.mark.parametrize("gone", [0, 9, 19])
 def test_a_shifted_file_is_found(tmp_path, gone):
     """The silent failure of mxnet-videoio: one frame that could not be read shifts all clips behind it."""
     write(tmp_path / "v.rec", video_records(5, but={gone}))

@@ -185,16 +185,6 @@ class TestWebdataset:
         assert "compressed" in told
 
 
-@pytest.mark.parametrize("form", ["gulp", "webdataset", "frames"])
-def test_tracks_come_in_as_they_went_out(tracked, tmp_path, form):
-    path, _ = tracked
-    run("export", form, path, "-o", tmp_path / "out")
-    inputs = sorted((tmp_path / "out").glob("*.tar")) if form == "webdataset" else [tmp_path / "out"]
-    run("import", form, *inputs, "-o", tmp_path / "again")
-    before, after = ([p.read_bytes() for p in folder.glob("*.vtrk")] for folder in (path, tmp_path / "again"))
-    assert len(before) == 1 and before == after, "to the last byte of the track file"
-
-
 def test_folders_have_arrays_that_numpy_loads(tracked, tmp_path):
     path, expected = tracked
     run("export", "frames", path, "-o", tmp_path / "out")
@@ -206,13 +196,6 @@ def test_folders_have_arrays_that_numpy_loads(tracked, tmp_path):
             else:
                 found = np.load(file.with_name(name + ".npy"), allow_pickle=False, mmap_mode="r")
                 assert found.dtype == values.dtype and np.array_equal(found, values)
-
-
-@pytest.mark.parametrize("form", ["mxnet", "mp4"])
-def test_an_export_says_which_tracks_it_leaves_out(tracked, tmp_path, form):
-    path, _ = tracked
-    report = json.loads(run("export", form, path, "-o", tmp_path / "out", "--json"))
-    assert report["tracks_left_out"] == ["Caption", "action", "point"]
 
 
 def test_tables_say_the_same_in_every_form(packed, tmp_path):

@@ -1,4 +1,4 @@
-"""A small data set, on each server."""
+"""A small data set, on each server: in the default level, on S3 alone."""
 import os
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "python"))
 import servers  # noqa: E402
-from program import built  # noqa: E402
+from run import vidrec  # noqa: E402
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 # The way to the loopback leads through no proxy that the environment names.
@@ -21,6 +21,7 @@ CLIPS = {
     "color/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2:c0=cyan:c1=maroon", "-c:v", "mpeg4", "-q:v", "2"],
     "fractal/zoom.mp4": ["mandelbrot=size=320x240:rate=25", "-t", "1"],
 }
+OPTIONS = ["-n", "8", "--size", "160", "--shards", "2"]
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +34,7 @@ def data_set(tmp_path_factory):
         command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", *arguments, "-pix_fmt", "yuv420p", path]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     out = folder / "set"
-    pack = [built("vidrec"), "pack", folder / "videos", "-o", out, "-n", "8", "--size", "160", "--shards", "2"]
-    done = subprocess.run(pack, capture_output=True, text=True)
+    done = vidrec("pack", folder / "videos", "-o", out, *OPTIONS)
     assert done.returncode == 0, done.stderr
     return out
 
@@ -43,18 +43,17 @@ class Stored:
     """A data set on a server."""
 
     def __init__(self, server, data_set):
-        self.server, self.local, self.prefix = server, data_set, "first/train"
-        self.location = server.location(self.prefix)
-        self.environment = server.environment
-        self.files = {path.name: path.read_bytes() for path in sorted(data_set.iterdir()) if path.is_file()}
-        for name, content in self.files.items():
-            server.put(self.key(name), content)
-
-    def key(self, name):
-        return f"{self.prefix}/{name}"
+        self.server, self.local, self.environment = server, data_set, server.environment
+        self.location = server.location("first/train")
+        for path in sorted(filter(Path.is_file, data_set.iterdir())):
+            server.put(f"first/train/{path.name}", path.read_bytes())
 
 
-@pytest.fixture(scope="session", params=servers.ALL)
+def pytest_configure(config):
+    config.addinivalue_line("markers", "full: only the full level of scripts/test.sh runs it")
+
+
+@pytest.fixture(scope="session", params=[pytest.param(name, marks=() if name == "s3" else pytest.mark.full) for name in servers.ALL])
 def server(request, tmp_path_factory):
     server = servers.ALL[request.param](tmp_path_factory.mktemp(request.param))
     yield server

@@ -1,7 +1,6 @@
 """The servers that the tests read from. Each takes objects and says how vidrec finds them.
 
-`environment` holds what vidrec needs to know, `location(key)` is where it finds an object or a folder of them, and
-`read(key, first, last)` asks for a range with another client than vidrec's.
+`environment` holds what vidrec needs to know, and `location(key)` is where it finds an object or a folder of them.
 """
 import functools
 import json
@@ -19,18 +18,7 @@ from web import nginx_command
 BUCKET = "data-sets"
 
 
-def http_read(url, first, last):
-    """Status and body of a request for a range."""
-    request = urllib.request.Request(url, headers={"Range": f"bytes={first}-{last}"})
-    # Never through a proxy that the environment names.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(request, timeout=60) as answer:
-        return answer.status, answer.read()
-
-
 class Server:
-    RANGES = True
-
     def __init__(self, folder):
         self.folder = folder
         self.process = Process(self.command, folder / "server.log", self.environment_of_server())
@@ -57,23 +45,18 @@ class S3(Server):
     def command(self, port):
         return [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", port]
 
-    def client(self, url=None):
-        """boto3's client of this server, or of a proxy in front of it."""
+    def client(self):
         import boto3
         from botocore.config import Config
 
         # Without a checksum in trailers, as other clients send it.
         config = Config(s3={"addressing_style": "path"}, proxies={}, request_checksum_calculation="when_required")
-        return boto3.client("s3", endpoint_url=url or self.url, region_name=self.KEYS["AWS_REGION"],
+        return boto3.client("s3", endpoint_url=self.url, region_name=self.KEYS["AWS_REGION"],
                             aws_access_key_id=self.KEYS["AWS_ACCESS_KEY_ID"],
                             aws_secret_access_key=self.KEYS["AWS_SECRET_ACCESS_KEY"], config=config)
 
     def put(self, key, content):
         self.client().put_object(Bucket=BUCKET, Key=key, Body=content)
-
-    def read(self, key, first, last):
-        answer = self.client().get_object(Bucket=BUCKET, Key=key, Range=f"bytes={first}-{last}")
-        return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Body"].read()
 
     def location(self, key):
         return f"s3://{BUCKET}/{key}"
@@ -111,9 +94,6 @@ class Azure(Server):
 
     def put(self, key, content):
         self.container().upload_blob(key, content)
-
-    def read(self, key, first, last):
-        return 206, self.container().download_blob(key, offset=first, length=last - first + 1).readall()
 
     def location(self, key):
         return f"az://{BUCKET}/{key}"
@@ -153,9 +133,6 @@ class Gcs(Server):
         url = f"{self.url}/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={name}"
         self.post(url, content, "application/octet-stream")
 
-    def read(self, key, first, last):
-        return http_read(f"{self.url}/{BUCKET}/{key}", first, last)
-
     def location(self, key):
         return f"gs://{BUCKET}/{key}"
 
@@ -172,9 +149,6 @@ class Web(Server):
         path = self.files / key
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-
-    def read(self, key, first, last):
-        return http_read(self.location(key), first, last)
 
     def location(self, key):
         return f"{self.url}/{key}"
@@ -206,20 +180,8 @@ class NginxAsS3(Nginx):
     def put(self, key, content):
         super().put(f"{BUCKET}/{key}", content)
 
-    def read(self, key, first, last):
-        return http_read(f"{self.url}/{BUCKET}/{key}", first, last)
-
     def location(self, key):
         return f"s3://{BUCKET}/{key}"
 
 
-class WithoutRanges(Web):
-    """Python's own web server, which has no ranges."""
-
-    RANGES = False
-
-    def command(self, port):
-        return [sys.executable, "-u", "-m", "http.server", port, "--bind", "127.0.0.1", "--directory", self.files]
-
-
-ALL = {"s3": S3, "azure": Azure, "gcs": Gcs, "nginx": Nginx, "nginx-as-s3": NginxAsS3, "without-ranges": WithoutRanges}
+ALL = {"s3": S3, "azure": Azure, "gcs": Gcs, "nginx": Nginx}

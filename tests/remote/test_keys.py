@@ -107,7 +107,7 @@ class Elsewhere(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def elsewhere():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()

@@ -5,34 +5,28 @@ import sys
 import pytest
 
 import servers
-from conftest import Stored
 from run import fails, vidrec
 
-
-@pytest.fixture(scope="module")
-def s3(tmp_path_factory, data_set):
-    server = servers.S3(tmp_path_factory.mktemp("profiles"))
-    yield Stored(server, data_set)
-    server.stop()
+pytestmark = pytest.mark.parametrize("server", ["s3"], indirect=True)
 
 
 @pytest.fixture
-def verify(s3, tmp_path):
+def verify(stored, tmp_path):
     """Verifies the data set as a profile of these files says."""
     def verify(config, credentials="", profile="lab", **environment):
         (tmp_path / "config").write_text(config)
         (tmp_path / "credentials").write_text(credentials)
         environment = {"AWS_PROFILE": profile, "AWS_CONFIG_FILE": str(tmp_path / "config"),
                        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials"), **environment}
-        return vidrec("verify", s3.location, environment=environment)
+        return vidrec("verify", stored.location, environment=environment)
 
     return verify
 
 
 @pytest.fixture
-def lab(s3):
+def lab(stored):
     """The profile, but for its credentials."""
-    return f"[profile lab]\nregion = us-east-1\nendpoint_url = {s3.server.url}\n"
+    return f"[profile lab]\nregion = us-east-1\nendpoint_url = {stored.server.url}\n"
 
 
 def command(tmp_path, text):

@@ -6,6 +6,8 @@ from certificates import Authority
 from conftest import Stored
 from run import fails, vidrec
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -43,20 +45,6 @@ def test_the_authority_is_given_by_the_environment_or_an_option(serve, authority
     assert done.returncode == 0, done.stderr
     if stored.location.startswith("s3://"):
         assert verify(stored, AWS_CA_BUNDLE=str(authority.path)).returncode == 0
-
-
-def test_batches_equal_local_ones(serve, authority, monkeypatch):
-    package = pytest.importorskip("vidrec", reason="not asked for: the stage 'package' builds the Python package")
-    np = pytest.importorskip("numpy")
-    stored = serve(authority.sign("good"))
-    for name, value in {**stored.environment, "SSL_CERT_FILE": str(authority.path)}.items():
-        monkeypatch.setenv(name, value)
-    options = {"batch_size": 2, "frames": 4, "crop": 56, "order": package.Shuffled()}
-    far, near = (package.Loader(str(path), **options) for path in (stored.location, stored.local))
-    batches = list(zip(far, near))
-    assert len(batches) == len(near) > 1
-    for a, b in batches:
-        assert np.array_equal(a.frames, b.frames) and np.array_equal(a.labels, b.labels)
 
 
 @pytest.mark.parametrize("certificate, words", [
