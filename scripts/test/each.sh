@@ -46,5 +46,5 @@ stage_remote() {
 stage_pages() {
   programs
   [ -e target/wheels ] || wheel
-  VIDREC_PROGRAM="${CARGO_TARGET_DIR:-$PWD/target}/debug/vidrec" pytest -m "not full" tests/docs
+  VIDREC_PROGRAM="${CARGO_TARGET_DIR:-$PWD/target}/debug/vidrec" pytest -n 2 -m "not full" tests/docs
 }

@@ -2,17 +2,13 @@
 
 # A Python environment in target/NAME with all that FILES list, made anew when they change.
 environment() { # NAME PYTHON FILE...
-  local name=$1 python=$2 wanted file
+  local name=$1 python=$2 wanted
   shift 2
   wanted=$("$python" --version | cat - "$@" <(echo "$python") | sha256sum)
   [ "$(cat "target/$name/made-for" 2> /dev/null)" = "$wanted" ] && return
   rm -rf "target/$name"
   "$python" -m venv --system-site-packages "target/$name"
-  for file; do
-    # A list of all that it needs says so: with what else its packages ask for, other versions would come.
-    "target/$name/bin/pip" install --quiet --disable-pip-version-check $(sed -n '1s/^# --no-deps.*/--no-deps/p' "$file") \
-      --requirement "$file"
-  done
+  "target/$name/bin/pip" install --quiet --disable-pip-version-check "${@/#/--requirement=}"
   echo "$wanted" > "target/$name/made-for"
 }
 
@@ -33,11 +29,16 @@ python_with_torch() {
   echo "${VIDREC_PYTHON:-python3}"
 }
 
-# target/venv: what the Python tests of each change need; target/venv-full: that and the frameworks of others.
+# target/venv: what the Python tests of each change need, and what all of them need.
 python_environment() { environment venv "$(python_with_torch)" tests/python/requirements.txt tests/remote/requirements.txt; }
 
 full_environment() {
-  environment venv-full "$(python_with_torch)" tests/python/requirements.txt tests/python/requirements-full.txt
+  local wanted
+  python_environment
+  wanted=$(sha256sum < tests/python/requirements-full.txt)
+  [ "$(cat target/venv/made-for-full 2> /dev/null)" = "$wanted" ] && return
+  target/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement tests/python/requirements-full.txt
+  echo "$wanted" > target/venv/made-for-full
 }
 
 # The browser that opens the pages of `vidrec report` and of the documentation: if there is none, this installs Debian's

@@ -86,9 +86,8 @@ stage_frameworks() {
   programs
   [ -e target/wheels ] || wheel
   full_environment
-  install_wheel target/venv-full/bin/python
   browser
-  target/venv-full/bin/python -m pytest --quiet -r s -p no:cacheprovider -m full tests/python
+  pytest -m full tests/python
   rust_frameworks
 }
 
@@ -112,7 +111,7 @@ stage_servers() {
   [ -e target/wheels ] || wheel
   scripts/servers.sh
   install_wheel target/remote/venv/bin/python
-  target/remote/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider -m full tests/remote
+  target/remote/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/remote
 }
 
 stage_interop() {
@@ -141,13 +140,10 @@ stage_site() {
   browser
   full_environment
   docs_environment
-  install_wheel target/venv-full/bin/python
   install_wheel target/venv-docs-run/bin/python
-  scripts/servers.sh
   export VIDREC_PROGRAM="${CARGO_TARGET_DIR:-$PWD/target}/debug/vidrec"
   scripts/docs.sh
-  VIDREC_DOCS_PYTHONS="$PWD/target/venv-full/bin/python:$PWD/target/venv-docs-run/bin/python" \
-    target/venv-docs/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs
+  VIDREC_DOCS_PYTHONS="$PWD/target/venv/bin/python:$PWD/target/venv-docs-run/bin/python" pytest -n 2 tests/docs
 }
 
 # With the program that is in the Python package.
@@ -157,8 +153,7 @@ stage_cluster() {
   [ -e target/wheels ] || wheel
   install_wheel target/cluster/venv/bin/python
   target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/cluster
-  target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs \
-    --page docs/cluster.md --page docs/cluster-ray.md --page docs/cluster-bucket.md
+  target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs --page docs/cluster-ray.md
 }
 
 # From its package alone, with the packages of the crates that it needs. Cargo takes committed files only. And with the oldest

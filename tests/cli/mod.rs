@@ -12,6 +12,5 @@ mod look;
 mod monitor;
 mod program;
 mod progress;
-mod readme;
 mod remote;
 mod report;
