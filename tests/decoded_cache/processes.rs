@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use vidrec::LoaderOptions;
 
 use crate::common::until::until;
-use crate::common::{loader, set};
+use crate::common::{loader, own_process, set};
 use crate::decoded_cache::support::{batches, cache, expected, files, memory, stats, training};
 
 const VARIABLE: &str = "VIDREC_TEST_DECODED_WORKER";

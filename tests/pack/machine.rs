@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::ffmpeg_videos;
 use crate::common::skip::{has_decoder_faults, skip};
+use crate::common::{self, ffmpeg_videos};
 use serde_json::Value;
 
 const VIDEOS: usize = 24;
