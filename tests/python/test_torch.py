@@ -119,12 +119,12 @@ def workers(method, count, **options):
     return dict(num_workers=count, multiprocessing_context=method if count else None, **options)
 
 
-@pytest.mark.parametrize("method, count", [("fork", 0), ("fork", 1), ("fork", 2), ("spawn", 2)])
+@pytest.mark.parametrize("method, count", [("fork", 0), ("fork", 2), ("spawn", 1)])
 def test_a_dataloader_gives_the_loaders_batches_in_its_order(ds, method, count):
     loader = make(ds, crop=32, batch_size=2, shuffle=True, flip=0.5)
     batches = IterableDataset(make(ds, crop=32, batch_size=2, shuffle=True, flip=0.5, threads=1))
     assert len(batches) == 6
-    for epoch in (0, 3):
+    for epoch in (0, 3) if method == "fork" else (3,):
         loader.set_epoch(epoch)
         batches.set_epoch(epoch)
         found = DataLoader(batches, batch_size=None, **workers(method, count))
@@ -156,7 +156,7 @@ def test_a_workers_part_goes_on_from_its_state(ds):
     assert [key(batch) for batch in other] == whole[2:]
 
 
-@pytest.mark.parametrize("method, count", [("fork", 0), ("fork", 2), ("spawn", 1)])
+@pytest.mark.parametrize("method, count", [("fork", 0), ("fork", 2)])
 def test_single_samples_are_those_of_the_loader(ds, method, count):
     options = dict(crop=vidrec.RandomResizedCrop(32), flip=0.5, seed=3)
     samples = MapDataset(ds, **options)
@@ -230,9 +230,10 @@ def test_ranks_are_those_of_torch_distributed(train, tmp_path):
     assert [len(clips) for clips in found] == [6, 6] and sorted(sum(found, [])) == list(range(12))
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-@pytest.mark.parametrize("layout", ["BTCHW", "BCTHW", "BTHWC"])
-@pytest.mark.parametrize("channels", ["rgb", "gray"])
+@pytest.mark.parametrize(
+    "dtype, layout, channels",
+    [(torch.float16, "BTCHW", "gray"), (torch.bfloat16, "BCTHW", "rgb"), (torch.float32, "BTHWC", "gray"), (torch.float32, "BTCHW", "rgb")],
+)
 def test_bytes_are_normalized_as_by_the_loader(ds, dtype, layout, channels):
     from vidrec.torch import normalize
 

@@ -51,7 +51,7 @@ def ends(process):
     return False
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["uint8", "bfloat16"])
 def test_batches_are_those_of_threads(ds, dtype):
     apart, here = make(ds, dtype=dtype), make(ds, dtype=dtype, process=False)
     for _ in range(2):
@@ -149,14 +149,14 @@ def test_a_process_that_is_killed_is_named_and_the_place_is_kept(ds):
     assert place > 0 and all(np.array_equal(a.frames, b.frames) for a, b in zip(rest, whole[place:]))
 
 
-@pytest.mark.parametrize("forks", [False, True])
-def test_the_process_ends_with_the_one_that_started_it(train, forks):
+def test_the_process_ends_with_the_one_that_started_it(train):
+    """Also if another process, which it forked, goes on."""
     code = f"""
 import os, sys, time, vidrec
 loader = vidrec.Loader({os.fspath(train)!r}, 1, crop=32, output="numpy", process=True)
 batches = iter(loader)
 next(batches)
-if {forks} and os.fork() == 0:
+if os.fork() == 0:
     time.sleep(60)
 print(loader._engine._other._process.pid, flush=True)
 time.sleep(60)

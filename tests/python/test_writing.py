@@ -10,7 +10,7 @@ import pytest
 import vidrec
 from vidrec import _parts
 
-sys.path.append(str(Path(__file__).parents[2] / "remote"))
+sys.path.append(str(Path(__file__).parents[1] / "remote"))
 from program import built  # noqa: E402
 from proxy import Proxy  # noqa: E402
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-BACKEND = Path(__file__).resolve().parents[3] / "python/build_backend/build_backend.py"
+BACKEND = Path(__file__).resolve().parents[2] / "python/build_backend/build_backend.py"
 HOOKS = ("build_sdist", "get_requires_for_build_editable", "get_requires_for_build_sdist", "get_requires_for_build_wheel")
 PACK = ["--features", "pack"]
 

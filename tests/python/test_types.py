@@ -11,12 +11,11 @@ import pytest
 
 import vidrec
 
-sys.path.append(str(Path(__file__).parents[2] / "docs"))
+sys.path.append(str(Path(__file__).parents[1] / "docs"))
 import pages  # noqa: E402
 
-for name in ("torch", "mypy", "pyright"):
-    pytest.importorskip(name)
-ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.full
+ROOT = Path(__file__).parents[2]
 PACKAGE = Path(vidrec.__file__).parent
 # Pages use names again, and define functions without types. Packages that are not installed are not looked at. Torch has
 # functions without types.
@@ -78,6 +77,8 @@ def as_torch_has_it(line):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Copies of the examples, and the guide's pages as modules."""
+    for name in ("torch", "mypy", "pyright"):
+        pytest.importorskip(name)
     folder = tmp_path_factory.mktemp("types")
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("*.rs", "rust-frameworks"))
     (folder / "guide").mkdir()

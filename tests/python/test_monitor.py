@@ -108,7 +108,7 @@ def test_all_counters_of_a_loader_are_known(ds):
 def test_the_dashboard_shows_metrics_that_exist():
     from vidrec import _prometheus
 
-    dashboard = (Path(__file__).parents[3] / "examples/grafana.json").read_text()
+    dashboard = (Path(__file__).parents[2] / "examples/grafana.json").read_text()
     shown = set(re.findall(r"vidrec_loader_(\w+)", dashboard))
     gauges = {"ready", "running"}
     assert gauges < shown <= gauges | {f"{name}_total" for name in _prometheus.COUNTERS}

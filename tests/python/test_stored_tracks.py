@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import vidrec
 
-VECTORS = Path(__file__).parents[3] / "format-spec" / "vectors"
+VECTORS = Path(__file__).parents[2] / "format-spec" / "vectors"
 
 
 def test_tracks_are_arrays_of_their_types_and_shapes():

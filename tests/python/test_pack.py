@@ -14,7 +14,7 @@ import pytest
 import vidrec
 from vidrec import _progress
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 # What makes no sense in Python: the report is a dataclass, a part of a plan and the recipe have functions of their own, and
 # the rules for frames are values of `frames`.
 PROGRAM_ONLY = {"json", "help", "output", "part", "tasks", "write_recipe", "storage", "no_isolate", "fps", "every", "all", "keyframes"}
@@ -60,10 +60,6 @@ def as_flags(options):
     return flags
 
 
-def named(options):
-    return "-".join(f"{name}-{value}".replace("True", "") for name, value in options.items())
-
-
 def test_the_program_and_the_function_have_the_same_options():
     assert flags() - PROGRAM_ONLY == arguments() - PYTHON_ONLY
 
@@ -86,38 +82,23 @@ def test_the_schema_has_the_defaults_of_the_program(tmp_path):
     assert vidrec.recipe("videos") == vidrec.recipe(["videos"]) == written
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"frames": vidrec.Fps(6), "max_frames": 3},
-        {"frames": vidrec.Fps("30000/1001"), "max_frames": 4},
-        {"frames": vidrec.Every(5)},
-        {"frames": "all"},
-        {"frames": "all", "max_frames": 3, "cut": True},
-        {"frames": "keyframes"},
-        {"frames": 3, "sample": "clip:2"},
-        {"frames": 2, "sample": "random-clip:3", "draws": 2, "seed": 5},
-        {"frames": 15, "short": "loop", "decode_all": True, "shuffle_seed": 3},
-        {"size": (24, 32), "quality": 50},
-        {"quality": 80, "effort": 0},
-        {"quality": vidrec.Psnr(36), "effort": 0},
-        {"quality": vidrec.Ssim(0.9)},
-        {"size": "original", "timeout": 30.5, "commit_every": 0.5, "max_failures": "50%"},
-        {"size": "90:enlarge", "max_pixels": 10**6, "max_duration": 5.5},
-        {"picture_fps": 29.97, "segments": "first-frame", "quality": "original"},
-        {"shards": "40kB", "memory": "64MiB", "threads": 2},
-        {"shards": 3, "isolate": False},
-    ],
-    ids=named,
-)
-def test_each_option_does_what_it_does_in_the_program(options, videos, tmp_path):
-    plain = program(videos, "-o", tmp_path / "plain")
+# Each option is in one of these.
+TOGETHER = [
+    {"frames": vidrec.Fps("30000/1001"), "max_frames": 4, "size": (24, 32), "quality": 50, "shards": 3, "isolate": False},
+    {"frames": "all", "max_frames": 3, "cut": True, "size": "90:enlarge", "quality": vidrec.Psnr(36), "effort": 0, "max_pixels": 10**6},
+    {"frames": 2, "sample": "random-clip:3", "draws": 2, "seed": 5, "quality": vidrec.Ssim(0.9), "shards": "40kB", "memory": "64MiB", "threads": 2},
+    {"frames": 15, "short": "loop", "decode_all": True, "shuffle_seed": 3, "size": "original", "timeout": 30.5, "max_failures": "50%"},
+    {"frames": vidrec.Every(5), "max_duration": 5.5, "picture_fps": 29.97, "segments": "first-frame", "quality": "original", "commit_every": 0.5},
+]
+
+
+@pytest.mark.parametrize("options", TOGETHER, ids=[str(options["frames"]) for options in TOGETHER])
+def test_options_do_what_they_do_in_the_program(options, videos, train, tmp_path):
     done = program(videos, "-o", tmp_path / "program", *as_flags(options))
-    assert (plain.returncode, done.returncode) == (0, 0), done.stderr
+    assert done.returncode == 0, done.stderr
     report = vidrec.pack(videos, tmp_path / "function", **options)
     assert report.failed == 0 and not report.unchanged
-    assert files(tmp_path / "function") == files(tmp_path / "program")
-    assert files(tmp_path / "function") != files(tmp_path / "plain")
+    assert files(tmp_path / "function") == files(tmp_path / "program") != files(train)
 
 
 def test_a_recipe_packs_what_its_options_pack(videos, tmp_path):
@@ -126,9 +107,8 @@ def test_a_recipe_packs_what_its_options_pack(videos, tmp_path):
     recipe.write_text(vidrec.recipe(videos, **options))
     vidrec.pack(videos, tmp_path / "options", **options)
     vidrec.pack(recipe, tmp_path / "recipe")
-    assert program(recipe, "-o", tmp_path / "program").returncode == 0
     expected = files(tmp_path / "options")
-    assert expected and files(tmp_path / "recipe") == files(tmp_path / "program") == expected
+    assert expected and files(tmp_path / "recipe") == expected
     settings = vidrec.inspect(tmp_path / "recipe").settings
     assert (settings["frames"], settings["size"], settings["quality"]) == ("every:3", "64x48", "psnr:38")
     # What is given replaces what the recipe has.
@@ -138,14 +118,6 @@ def test_a_recipe_packs_what_its_options_pack(videos, tmp_path):
     assert files(tmp_path / "changed") == files(tmp_path / "expected") != expected
     plan = vidrec.plan(recipe, tmp_path / "plan", parts=2)
     assert plan.parts == 2
-
-
-def test_a_data_set_gives_its_recipe(videos, tmp_path):
-    vidrec.pack(videos, tmp_path / "set", frames=vidrec.Fps(6), max_frames=3, size=32)
-    command = [Path(sys.executable).with_name("vidrec"), "inspect", tmp_path / "set", "--recipe"]
-    (tmp_path / "again.toml").write_text(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    vidrec.pack(tmp_path / "again.toml", tmp_path / "again")
-    assert files(tmp_path / "again") == files(tmp_path / "set")
 
 
 def test_warnings_about_columns_name_arguments(videos, tmp_path):
@@ -163,32 +135,18 @@ def test_warnings_about_columns_name_arguments(videos, tmp_path):
     assert "list.csv, line 3, column \"begin\"" in report.failures[0].error
 
 
-def test_inputs_are_read_with_the_same_options(videos, tmp_path):
+def test_lists_of_videos_and_classes_are_read(videos, tmp_path):
     lists = tmp_path / "list.csv"
     lines = [f"{name},{label},{split}" for name, label, split in
              [("left/0.mp4", "left", "train"), ("right/7.mp4", "right", "train"), ("left/1.mp4", "left", "val")]]
     lists.write_text("\n".join(["path,label,split", *lines]))
     (tmp_path / "classes.txt").write_text("right\nup\nleft\n")
     options = {"root": videos, "classes": tmp_path / "classes.txt", "split": "train", "frames": 1}
-    assert program(lists, "-o", tmp_path / "program", *as_flags(options)).returncode == 0
     assert vidrec.pack(lists, tmp_path / "function", **options).clips == 2
-    assert files(tmp_path / "function") == files(tmp_path / "program")
     assert vidrec.open(tmp_path / "function").classes == ["right", "up", "left"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"frames": vidrec.Every(2), "sample": "clip"},
-        {"frames": "all", "draws": 2},
-        {"max_frames": 3},
-        {"max_frames": 3, "frames": 8},
-        {"draws": 2},
-        {"sample": "clip", "draws": 2},
-        {"shards": 2, "parts": 3},
-    ],
-    ids=named,
-)
+@pytest.mark.parametrize("options", [{"frames": vidrec.Every(2), "sample": "clip"}, {"shards": 2, "parts": 3}], ids=["frames", "shards"])
 def test_what_goes_not_together_is_refused_in_the_same_words(options, videos, tmp_path):
     refused = program(videos, "-o", tmp_path / "out", *as_flags(options))
     assert refused.returncode == 2, refused.stderr
@@ -200,44 +158,40 @@ def test_what_goes_not_together_is_refused_in_the_same_words(options, videos, tm
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("frames", [0, -1, 2**20 + 1]),
-        ("sample", ["best", "clip:0", "random:2"]),
-        ("short", ["best"]),
-        ("segments", ["best"]),
-        ("draws", [0, 10_001]),
-        ("max_frames", [0]),
-        ("seed", [-1, 2**64]),
-        ("shuffle_seed", [-1]),
-        ("picture_fps", [0, "-1"]),
-        ("size", [0, 65_501, "0x5", "32x", "32:smaller"]),
-        ("quality", [0, 101, 300, "high", "psnr:5", "ssim:2"]),
-        ("effort", [2]),
-        ("audio", [1, "16000:five"]),
-        ("memory", ["2 apples", "1.5GiB"]),
-        ("shards", [0, "x"]),
-        ("max_pixels", [0]),
-        ("max_duration", [0, -1, "nan"]),
-        ("timeout", [0, -1]),
-        ("max_failures", [-1, "101%"]),
-        ("track", ["x"]),
-    ],
-)
-def test_values_are_refused_by_name(name, values, videos, tmp_path):
-    more = {"frames": "all"} if name == "max_frames" else {}
-    for value in values:
-        flag = f"--{name.replace('_', '-')}={value}"
-        assert program(videos, "-o", tmp_path / "out", flag, *as_flags(more)).returncode == 2, value
-        with pytest.raises(vidrec.UsageError, match=name):
-            vidrec.pack(videos, tmp_path / "out", **{name: value}, **more)
+WRONG = {
+    "frames": [0, -1, 2**20 + 1],
+    "sample": ["best", "random:2"],
+    "short": ["best"],
+    "segments": ["best"],
+    "draws": [0],
+    "max_frames": [0],
+    "seed": [-1, 2**64],
+    "shuffle_seed": [-1],
+    "picture_fps": [0, "-1"],
+    "size": [0, 65_501, "32x", "32:smaller"],
+    "quality": [0, 101, "high", "ssim:2"],
+    "effort": [2],
+    "audio": [1, "16000:five"],
+    "memory": ["2 apples"],
+    "shards": [0, "x"],
+    "max_pixels": [0],
+    "max_duration": [0, "nan"],
+    "timeout": [-1],
+    "max_failures": [-1, "101%"],
+    "track": ["x"],
+}
+
+
+def test_values_are_refused_by_name(videos, tmp_path):
+    for name, values in WRONG.items():
+        more = {"frames": "all"} if name == "max_frames" else {}
+        for value in values:
+            with pytest.raises(vidrec.UsageError, match=name):
+                vidrec.pack(videos, tmp_path / "out", **{name: value}, **more)
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("option", "nearest"), [("qualty", "quality"), ("frame", "frames"), ("label_colum", "label_column"), ("sizes", "size")]
-)
+@pytest.mark.parametrize(("option", "nearest"), [("qualty", "quality"), ("frame", "frames")])
 def test_an_unknown_option_names_the_nearest(option, nearest, videos, tmp_path):
     for call in (
         lambda: vidrec.pack(videos, tmp_path / "out", **{option: 9}),
@@ -249,10 +203,9 @@ def test_an_unknown_option_names_the_nearest(option, nearest, videos, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("how", ["best", "", "overwrite"])
-def test_what_to_do_with_an_output_is_one_of_few_words(how, videos, tmp_path):
+def test_what_to_do_with_an_output_is_one_of_few_words(videos, tmp_path):
     with pytest.raises(vidrec.UsageError, match="if_exists.*fail, resume, retry-failed, replace"):
-        vidrec.pack(videos, tmp_path / "out", if_exists=how)
+        vidrec.pack(videos, tmp_path / "out", if_exists="overwrite")
 
 
 def test_a_dry_run_gives_the_estimate_and_writes_nothing(videos, tmp_path):
@@ -276,13 +229,6 @@ def test_what_is_done_already_is_told(videos, tmp_path):
     assert vidrec.pack(videos, out, if_exists="resume", **options).unchanged is True
     assert vidrec.pack(videos, out, if_exists="retry-failed", **options).unchanged is True
     assert vidrec.pack(videos, out, if_exists="replace", **options).unchanged is False
-
-
-def test_what_the_library_refuses_is_refused_in_its_words(videos, tmp_path):
-    refused = program(videos, "-o", tmp_path / "out", "--if-exists", "retry-failed")
-    with pytest.raises(vidrec.UsageError) as e:
-        vidrec.pack(videos, tmp_path / "out", if_exists="retry-failed")
-    assert refused.stderr == f"vidrec: {e.value}\n"
 
 
 class Screen:
@@ -354,6 +300,7 @@ def test_a_bar_moves_on_while_nothing_is_done(screens, monkeypatch):
     assert bar.refreshed == 2
 
 
+@pytest.mark.full
 def test_tqdm_can_be_turned_off(videos, tmp_path):
     pytest.importorskip("tqdm")
     code = "import sys, vidrec; vidrec.pack(sys.argv[1], sys.argv[2], frames=1, progress=True)"

@@ -15,7 +15,7 @@ from vidrec import AllFrames, SmartResize, TokenBudget
 torch = pytest.importorskip("torch")
 vlm = pytest.importorskip("vidrec.vlm")
 
-EXAMPLE = Path(__file__).parents[3] / "examples/train_vlm.py"
+EXAMPLE = Path(__file__).parents[2] / "examples/train_vlm.py"
 # Width, height and frames.
 VIDEOS = [(120, 80, 5), (80, 120, 8), (176, 76, 8), (120, 80, 12), (120, 80, 7), (80, 120, 3), (176, 76, 9), (120, 80, 12)]
 # At most 12 tokens of 28 by 28 pixels.

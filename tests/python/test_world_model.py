@@ -11,7 +11,7 @@ import pytest
 import vidrec
 
 pytest.importorskip("torch")
-EXAMPLE = Path(__file__).parents[3] / "examples/world_model.py"
+EXAMPLE = Path(__file__).parents[2] / "examples/world_model.py"
 
 
 def test_it_learns_from_both_cameras_and_the_right_actions_and_sound(tmp_path):

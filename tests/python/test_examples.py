@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch")
-ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.full
+ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/train_pytorch.py"
 VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos"))
 # Where there is no real footage: scenes that look unlike each other, of which each second is a clip.

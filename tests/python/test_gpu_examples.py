@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("torchvision")
-EXAMPLE = Path(__file__).parents[3] / "examples/torchvision_gpu.py"
+pytestmark = pytest.mark.full
+EXAMPLE = Path(__file__).parents[2] / "examples/torchvision_gpu.py"
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_its_pictures_are_near_those_of_the_loader(train, device):
+    pytest.importorskip("torchvision")
     if device == "cuda" and not torch.cuda.is_available():
         pytest.skip("another machine: there is no device")
     command = [sys.executable, EXAMPLE, train, "--batch-size", "4", "--size", "56", "--device", device]

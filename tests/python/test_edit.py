@@ -44,10 +44,9 @@ def segments(videos, tmp_path_factory):
     return folder / "set"
 
 
-@pytest.mark.parametrize("ratio", [(0.5, 0.5), (0.8, 0.1, 0.1), (0.34, 0.33, 0.33), (0.75, 0.25)])
-@pytest.mark.parametrize("seed", [0, 7])
-@pytest.mark.parametrize("stratify", [True, False])
-@pytest.mark.parametrize("keep_sources", [True, False])
+@pytest.mark.parametrize(
+    "ratio, seed, stratify, keep_sources", [((0.8, 0.1, 0.1), 0, True, True), ((0.75, 0.25), 7, False, True), ((0.34, 0.33, 0.33), 7, True, False)]
+)
 def test_the_program_and_python_split_alike(segments, tmp_path, ratio, seed, stratify, keep_sources):
     flags = ["--no-stratify"] * (not stratify) + ["--no-keep-sources"] * (not keep_sources)
     names = ["a", "b", "c"][: len(ratio)]
@@ -90,7 +89,6 @@ def test_parts_by_attribute_and_by_lists_are_those_of_the_program(segments, tmp_
 @pytest.mark.parametrize(
     ("options", "flags"),
     [
-        ({"classes": ["left"]}, ["--class", "left"]),
         ({"where": {"weather": "rain"}, "sample": 4, "seed": 3}, "--where weather=rain --sample 4 --seed 3".split()),
         ({"clips": range(3, 9), "classes": ["left", "right"]}, "--clips 3-8 --class left --class right".split()),
     ],
@@ -162,7 +160,7 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_stops_a_pack_that_can_be_resumed(videos, tmp_path):
-    for i in range(600):
+    for i in range(300):
         video = tmp_path / "many" / f"{i % 2}" / f"{i}.mp4"
         video.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(videos / "left/0.mp4", video)
@@ -177,7 +175,7 @@ def test_ctrl_c_stops_a_pack_that_can_be_resumed(videos, tmp_path):
         vidrec.pack(tmp_path / "many", tmp_path / "set", frames=2, size=(24, 32))
     options = ["--frames", "2", "--size", "32x24", "--if-exists", "resume", "--json"]
     report = json.loads(program("pack", tmp_path / "many", "-o", tmp_path / "set", *options).stdout)
-    assert report["clips"] == 600 and 0 < report["resumed_at"] < 600
+    assert report["clips"] == 300 and 0 < report["resumed_at"] < 300
 
 
 def test_cameras_without_a_shared_clock_are_refused_until_their_clocks_begin_together(videos, tmp_path):

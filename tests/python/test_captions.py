@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch")
-EXAMPLE = Path(__file__).parents[3] / "examples/train_captions.py"
+pytestmark = pytest.mark.full
+EXAMPLE = Path(__file__).parents[2] / "examples/train_captions.py"
 CLIPS = 3 * 16
 
 

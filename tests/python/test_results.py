@@ -16,7 +16,7 @@ import vidrec
 from vidrec import results, words
 from vidrec.results import Failure, Problem, Result, VerifyReport
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 # The library's structs by the names of the classes, where these differ, and words by those of the enums.
 STRUCTS = {
     "DatasetInfo": "DatasetJson",

@@ -13,7 +13,7 @@ import pytest
 import vidrec
 
 pytest.importorskip("torch")
-EXAMPLE = Path(__file__).parents[3] / "examples/policy.py"
+EXAMPLE = Path(__file__).parents[2] / "examples/policy.py"
 pytestmark = pytest.mark.filterwarnings("ignore::vidrec.PackWarning")
 
 

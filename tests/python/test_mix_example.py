@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch")
-EXAMPLE = Path(__file__).parents[3] / "examples/mix_ranks.py"
+pytestmark = pytest.mark.full
+EXAMPLE = Path(__file__).parents[2] / "examples/mix_ranks.py"
 
 
 def test_ranks_that_stop_and_others_that_go_on_give_one_stream(tmp_path):

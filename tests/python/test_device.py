@@ -15,9 +15,7 @@ import pytest
 import vidrec
 
 torch = pytest.importorskip("torch")
-wp = pytest.importorskip("warp")
-# Kernels check the bounds of every array, and end the process where one is left.
-wp.config.mode = "debug"
+pytestmark = pytest.mark.full
 # "cuda" runs the kernels on a GPU.
 DEVICE = os.environ.get("VIDREC_DEVICE", "cpu")
 
@@ -60,6 +58,14 @@ CHOICES = {
 }
 # Without a cache, with room for some of the JPEGs, and with room for all.
 CACHES = [None, "40kB", "50MB"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def wp():
+    """Kernels check the bounds of every array, and end the process where one is left."""
+    warp = pytest.importorskip("warp")
+    warp.config.mode = "debug"
+    return warp
 
 
 def pairs(seed):
@@ -235,7 +241,7 @@ TRIALS = int(os.environ.get("VIDREC_DEVICE_TRIALS", 40))
 def test_damaged_tiles_have_the_verdict_of_the_processor(ds, tmp_path):
     jpegs = [ds[i].jpeg(t) for i in range(3) for t in range(8)]
     # What fuzzing found, where it has run. The first five bytes are not of the JPEG.
-    corpus = Path(__file__).parents[3] / "fuzz/corpus/decoders"
+    corpus = Path(__file__).parents[2] / "fuzz/corpus/decoders"
     known = [file.read_bytes()[5:] for file in sorted(corpus.glob("*"))] if TRIALS > 40 else []
     draw, kinds = random.Random(5), []
     for trial in range(TRIALS):
@@ -359,7 +365,7 @@ def test_without_a_gpu_the_error_says_so(ds):
         vidrec.Loader(ds, device="cuda")
 
 
-def test_the_kernels_compile_for_gpus_without_fused_operations(tmp_path, monkeypatch):
+def test_the_kernels_compile_for_gpus_without_fused_operations(wp, tmp_path, monkeypatch):
     from vidrec._device import jpeg_cache, lines, pictures, tiles
 
     monkeypatch.setattr(wp.config, "mode", "release")
