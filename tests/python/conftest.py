@@ -1,5 +1,6 @@
 """Small data sets, packed from videos that are made here, for the tests of the installed package."""
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ sys.path.insert(0, str(ROOT / "format-spec"))
 sys.path.append(str(ROOT / "tests/python"))
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
+# More threads for torch than that only wait for each other where tests run side by side.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 NAMES = "0123456789ab"
 COLORS = ["orange", "navy", "lime", "maroon", "white", "teal"]
 

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import make_videos
 
 import vidrec
 
@@ -14,24 +15,18 @@ vlm = pytest.importorskip("vidrec.vlm")
 SECOND = 8000
 
 
-def ffmpeg(*arguments):
-    subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-y", *map(str, arguments)], check=True)
-
-
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
     """A data set of each kind."""
     root = tmp_path_factory.mktemp("blend")
-    for kind in ("long", "short", "pictures"):
-        (root / f"{kind}-in/things").mkdir(parents=True)
     for i in range(3):
-        sound = ["-f", "lavfi", "-i", f"sine=frequency={300 + 100 * i}:sample_rate={SECOND}:duration={8 + i}"]
-        video = ["-f", "lavfi", "-i", f"testsrc2=size={160 + 32 * (i % 2)}x120:rate=8:duration={8 + i}"]
-        ffmpeg(*video, *sound, "-c:v", "libx264", "-c:a", "pcm_s16le", root / f"long-in/things/{i}.mkv")
-    for i in range(5):
-        ffmpeg("-f", "lavfi", "-i", f"testsrc=size=120x160:rate=8:duration={1 + i % 2}", root / f"short-in/things/{i}.mp4")
-    for i in range(8):
-        ffmpeg("-f", "lavfi", "-i", f"mandelbrot=size={100 + 30 * (i % 3)}x{90}", "-frames:v", "1", root / f"pictures-in/things/{i}.png")
+        sound = ["-f", "lavfi", "-i", f"sine=frequency={300 + 100 * i}:sample_rate={SECOND}:duration={8 + i}", "-c:a", "pcm_s16le"]
+        command = ["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", f"testsrc2=size={160 + 32 * (i % 2)}x120:rate=8:duration={8 + i}"]
+        (root / "long-in/things").mkdir(parents=True, exist_ok=True)
+        subprocess.run([*command, *sound, "-preset", "ultrafast", root / f"long-in/things/{i}.mkv"], check=True)
+    short = {root / f"short-in/things/{i}.mp4": [f"testsrc=size=120x160:rate=8:duration={1 + i % 2}"] for i in range(5)}
+    pictures = {root / f"pictures-in/things/{i}.png": [f"testsrc2=size={100 + 30 * (i % 3)}x{90}", "-frames:v", "1"] for i in range(8)}
+    make_videos({**short, **pictures})
     vidrec.pack(root / "long-in", root / "long", frames="fps:2", size="original", audio=f"{SECOND}:opus")
     vidrec.pack(root / "short-in", root / "short", frames="all", size="original")
     vidrec.pack(root / "pictures-in", root / "pictures", images=True, size="original")

@@ -1,9 +1,9 @@
 """Depth: pictures of numbers that are cropped, resized and mirrored with the frames, against a plain model in NumPy."""
 import json
-import subprocess
 
 import numpy as np
 import pytest
+from conftest import make_videos
 
 import vidrec
 
@@ -21,13 +21,13 @@ def depth_of(clip):
 def path(tmp_path_factory):
     """Clips of 64x48 with depth of 52x36: of each frame, and with times of their own."""
     root = tmp_path_factory.mktemp("depth")
-    rows = []
+    rows, sources = [], {}
     for clip in range(5):
         source = f"gradients=size=64x48:rate=12:duration=2:seed={clip}:c0=orange:c1=navy"
-        command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", root / f"{clip}.mp4"]
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+        sources[root / f"{clip}.mp4"] = [source]
         np.save(root / f"{clip}.npy", depth_of(clip))
         rows.append(json.dumps({"path": f"{clip}.mp4", "label": clip, "depth": f"{clip}.npy", "episode": clip, "camera": "top"}))
+    make_videos(sources)
     (root / "list.jsonl").write_text("\n".join(rows))
     tracks = ["depth=depth,frames", "timed=depth,every-frame"]
     vidrec.pack(root / "list.jsonl", root / "set", frames="all", size="original", track=tracks)
@@ -56,8 +56,7 @@ FRAMINGS = [vidrec.Run(3, stride=2), vidrec.Windows(3, stride=2, past=1, hop=5, 
 
 
 @pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")
-@pytest.mark.parametrize("frames", FRAMINGS, ids=repr)
-@pytest.mark.parametrize("crop", CROPS, ids=repr)
+@pytest.mark.parametrize("crop, frames", list(zip(CROPS, FRAMINGS + FRAMINGS)), ids=repr)
 def test_depth_follows_the_frames(path, crop, frames):
     tracks = {"depth": vidrec.track(follow="frames"), "timed": vidrec.track(follow="frames", times=[0, 0.1])}
     options = {"frames": frames, "crop": crop, "flip": 0.5, "seed": 7, "output": "numpy", "last": "keep"}

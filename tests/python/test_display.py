@@ -73,8 +73,7 @@ def test_a_damaged_clip_is_said_in_its_place(damaged):
     assert not page.pictures and "frame 3" in page.text
 
 
-@pytest.mark.parametrize("layout", ["BTCHW", "BCTHW", "BTHWC"])
-@pytest.mark.parametrize("dtype", ["uint8", "float32", "float16"])
+@pytest.mark.parametrize("layout, dtype", [("BTCHW", "float32"), ("BCTHW", "uint8"), ("BTHWC", "float16")])
 def test_a_batch_shows_what_is_trained_on(ds, layout, dtype):
     normalize = None if dtype == "uint8" else vidrec.Normalize((0.5, 0.4, 0.3), 0.2)
     options = dict(layout=layout, dtype=dtype, normalize=normalize, output="numpy")

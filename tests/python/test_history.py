@@ -1,10 +1,10 @@
 """Windows that reach beyond their clip, against a plain model, and against what LeRobot documents of its own."""
 import io
 import json
-import subprocess
 
 import numpy as np
 import pytest
+from conftest import make_videos
 from PIL import Image
 
 import vidrec
@@ -22,17 +22,17 @@ def actions_of(clip):
 def episodes(tmp_path_factory):
     """Clips of a few lengths at 10 frames a second, two cameras of each, with an action for each frame."""
     root = tmp_path_factory.mktemp("episodes")
-    rows = []
+    rows, sources = [], {}
     for clip, length in enumerate(LENGTHS):
         np.save(root / f"{clip}.npy", actions_of(clip))
         for camera in ("front", "wrist"):
             source = f"testsrc2=size=64x48:rate={RATE}:duration={length / RATE}"
             video = root / f"{clip}{camera}.mp4"
             shift = ["-vf", f"hue=h={40 * clip + (180 if camera == 'wrist' else 0)}"]
-            command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, *shift, "-pix_fmt", "yuv420p", video]
-            subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+            sources[video] = [source, *shift]
             row = {"path": video.name, "action": f"{clip}.npy", "step": f"{clip}.npy", "episode": clip, "camera": camera}
             rows.append(json.dumps(row))
+    make_videos(sources)
     (root / "list.jsonl").write_text("\n".join(rows))
     report = vidrec.pack(
         root / "list.jsonl", root / "set", frames="all", track=["action=action,every-frame", "step=step,frames"]
@@ -64,7 +64,7 @@ def lerobot(n, fps, current, delta_timestamps):
     return [min(max(index, 0), n - 1) for index in wanted], [not 0 <= index < n for index in wanted]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_padded_windows_are_those_of_the_model(episodes, seed):
     draw = np.random.default_rng(seed)
     count, stride, hop = (int(draw.integers(1, most)) for most in (6, 7, 4))
@@ -115,7 +115,7 @@ def test_there_is_a_sample_for_each_frame(episodes):
     assert samples(frames=vidrec.Windows(2, fps=5, past=1, pad="zero")) == sum(-(-n // 2) for n in LENGTHS)
 
 
-@pytest.mark.parametrize("observed", [[-0.5, 0], [-0.2, -0.1, 0], [0, 0.3], [-0.4, 0, 0.4]])
+@pytest.mark.parametrize("observed", [[-0.5, 0], [-0.4, 0, 0.4]])
 def test_samples_are_those_of_lerobot(episodes, observed):
     """An observation and a chunk of actions, as policies are trained with: values, and where they are padded."""
     chunk = [step / RATE for step in range(-1, 15)]

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import make_videos
 
 import vidrec
 from vidrec import AllFrames, Buckets, FrameBudget
@@ -21,16 +22,16 @@ LENGTHS = [5, 20, 10, 15]
 @pytest.fixture(scope="module")
 def varied(tmp_path_factory):
     """Clips of 5, 20, 10 and 15 frames at 10 a second, two of them upright, with captions and scores."""
-    root = tmp_path_factory.mktemp("varied")
+    root, sources = tmp_path_factory.mktemp("varied"), {}
     with open(root / "list.jsonl", "w") as file:
         for i, length in enumerate(LENGTHS):
             size = "96x72" if i % 2 else "72x96"
             source = f"gradients=size={size}:rate=10:duration={length / 10}:seed={i}:c0=orange:c1=navy"
-            command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", root / f"{i}.mp4"]
-            subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+            sources[root / f"{i}.mp4"] = [source]
             row = {"path": f"{i}.mp4", "label": i % 2, "caption": f"caption {i}", "number": 7 + i}
             file.write(json.dumps(row if i == 2 else {**row, "score": i / 2}) + "\n")
-    subprocess.run([sys.executable, "-m", "vidrec", "pack", root / "list.jsonl", "-o", root / "set", "--fps", "10"], check=True)
+    make_videos(sources)
+    vidrec.pack(root / "list.jsonl", root / "set", frames=vidrec.Fps(10))
     return root / "set"
 
 

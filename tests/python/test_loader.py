@@ -449,6 +449,7 @@ def rss():
         return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
 def test_memory_does_not_grow(ds):
     """VIDREC_SOAK_EPOCHS=2000 for the long version."""

@@ -189,6 +189,7 @@ def test_a_source_has_options_of_its_own(sources):
         make(own_mix(sources, flip=0.5), frames=4, **options).load_state_dict(state)
 
 
+@pytest.mark.full
 def test_a_device_gives_sources_with_options_of_their_own(sources):
     torch = pytest.importorskip("torch")
     pytest.importorskip("warp")

@@ -39,7 +39,7 @@ def test_a_file_gets_lines_until_the_loader_is_gone(ds, tmp_path):
 
 
 def test_a_program_that_ends_says_so(train, tmp_path):
-    program = f"import vidrec; loader = vidrec.Loader({str(train)!r}, 4, crop=32); loader.monitor({str(tmp_path / 'log')!r}, every=60)"
+    program = f"import vidrec; loader = vidrec.Loader({str(train)!r}, 4, crop=32, output='numpy'); loader.monitor({str(tmp_path / 'log')!r}, every=60)"
     subprocess.run([sys.executable, "-c", program], check=True)
     told = lines(tmp_path / "log")
     assert len(told) == 1 and told[0]["ended"] is True and told[0]["batches"] == 0

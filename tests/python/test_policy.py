@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import make_videos
 
 import vidrec
 
@@ -33,6 +34,7 @@ def data(example, tmp_path_factory):
     return folder
 
 
+@pytest.mark.full
 def test_samples_are_those_of_the_episodes(example, data):
     all_actions = {
         robot: [example.actions(robot, episode) for episode in range(count)] for robot, (_, count, _) in example.ROBOTS.items()
@@ -61,6 +63,7 @@ def test_samples_are_those_of_the_episodes(example, data):
     assert flips == {("arm", False), ("cart", False), ("cart", True)}
 
 
+@pytest.mark.full
 def test_other_ranks_go_on_with_the_same_samples(example, data):
     def samples(batches):
         return [(b.source_names[i], int(b.clips[i]), b.params[i].frames, b.frames[i].sum().item()) for b in batches for i in range(len(b))]
@@ -78,6 +81,7 @@ def test_other_ranks_go_on_with_the_same_samples(example, data):
     assert sorted(rest) == sorted(whole[120:])
 
 
+@pytest.mark.full
 def test_the_program_trains_stops_and_goes_on(data, tmp_path):
     def run(*arguments):
         command = [sys.executable, EXAMPLE, "--data", data, *map(str, arguments)]
@@ -92,6 +96,7 @@ def test_the_program_trains_stops_and_goes_on(data, tmp_path):
     np.testing.assert_allclose([step["loss"] for step in rest], [step["loss"] for step in whole[3:]], rtol=0.05)
 
 
+@pytest.mark.full
 def test_what_a_source_normalizes_has_the_form_of_the_others(example, data):
     def refused(match, **own):
         mix = vidrec.mix({"arm": (data / "arm", 1), "cart": vidrec.Source(data / "cart", 1, **own)})
@@ -106,14 +111,12 @@ def test_what_a_source_normalizes_has_the_form_of_the_others(example, data):
 def test_robots_of_7_and_14_numbers_have_32_dimensions(tmp_path):
     draw = np.random.default_rng(5)
     actions, stats = {}, {}
+    make_videos({tmp_path / "video.mkv": ["testsrc=size=32x32:rate=10:duration=2", "-c:v", "ffv1"]})
     for robot, (count, type_) in {"arm": (7, "f32"), "both arms": (14, "f64")}.items():
         actions[robot] = [draw.normal(3.0, 2.0, (20, count)).astype(np.float32) for _ in range(3)]
         rows = []
         for episode, moves in enumerate(actions[robot]):
-            video = tmp_path / f"{robot}-{episode}.mkv"
-            source = "testsrc=size=32x32:rate=10:duration=2"
-            subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-c:v", "ffv1", "-pix_fmt", "yuv420p", video], check=True)
-            rows.append(json.dumps({"path": video.name, "episode": episode, "action": moves.tolist()}))
+            rows.append(json.dumps({"path": "video.mkv", "episode": episode, "action": moves.tolist()}))
         (tmp_path / f"{robot}.jsonl").write_text("\n".join(rows))
         vidrec.pack(tmp_path / f"{robot}.jsonl", tmp_path / robot, frames="all", size="original", track=[f"action=action,frames,type={type_}"])
         stats[robot] = vidrec.open(tmp_path / robot).track_stats(["action"])["action"].normalize("quantiles")

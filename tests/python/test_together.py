@@ -309,3 +309,13 @@ def test_a_loader_for_each_camera_has_the_same_episodes(rig_path):
             assert list(a.fields["episode"]) == list(b.fields["episode"]) == list(together.fields["episode"])
             assert [p.frames for p in a.params] == [p.frames for p in b.params] == [p.frames for p in together.params]
             assert torch.equal(a.frames[:, 0], together.frames[:, 0])
+
+
+def test_an_episode_without_a_camera_is_named_or_masked(rig):
+    dataset, options = rig.select(range(1, 12)), {"frames": 2, "crop": 16, "output": "numpy"}
+    with pytest.raises(vidrec.UsageError, match="episode \"?0\"? has no clip of camera \"wrist\""):
+        vidrec.Loader(dataset, 6, cameras=vidrec.Cameras(["front", "wrist"]), **options)
+    cameras = vidrec.Cameras(["front", "wrist"], missing="mask")
+    batch = next(iter(vidrec.Loader(dataset, 6, cameras=cameras, **options)))
+    assert batch.frames.shape[:2] == (6, 2) and batch.frames[0, 0].any() and not batch.frames[0, 1].any()
+    assert batch.camera_mask.tolist() == [[True, False]] + [[True, True]] * 5

@@ -1,10 +1,10 @@
 """Tracks in batches, against a plain model in NumPy: windows, draws, strides, threads, and runs that resume."""
 import json
 import pickle
-import subprocess
 
 import numpy as np
 import pytest
+from conftest import make_videos
 
 import vidrec
 
@@ -23,11 +23,10 @@ def state_of(clip):
 def robot(tmp_path_factory):
     """Clips of 24 frames with what a robot did, at rates of their own; clip 3 says nothing about its grip."""
     root = tmp_path_factory.mktemp("robot")
-    rows = []
+    rows, sources = [], {}
     for clip in range(CLIPS):
         source = f"gradients=size=64x48:rate={RATE}:duration={SECONDS}:seed={clip}:c0=orange:c1=navy"
-        command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", root / f"{clip}.mp4"]
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+        sources[root / f"{clip}.mp4"] = [source]
         times, values = state_of(clip)
         np.savez(root / f"state{clip}.npz", t=times, state=values)
         np.save(root / f"sound{clip}.npy", (np.arange(2000) + clip).astype(np.int16))
@@ -39,6 +38,7 @@ def robot(tmp_path_factory):
             np.save(root / f"grip{clip}.npy", np.arange(20, dtype=np.uint8) % 3)
             row["grip"] = f"grip{clip}.npy"
         rows.append(json.dumps(row))
+    make_videos(sources)
     (root / "list.jsonl").write_text("\n".join(rows))
     tracks = ["state=state,times=t,values=state,unit=ns", "sound=sound,rate=1000", "caption=words,spans", "grip=grip,rate=10", "shut=shut,rate=10"]
     vidrec.pack(root / "list.jsonl", root / "set", frames=RATE * SECONDS, track=tracks)
@@ -94,7 +94,7 @@ def check(batch, how, anchor, offsets):
         np.testing.assert_array_equal(batch.tracks["state"][i], values)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(8))
 def test_windows_are_those_of_the_model(robot, seed):
     draw = np.random.default_rng(seed)
     how, anchor = HOWS[seed % 3], ("current", "last", "each")[draw.integers(3)]
@@ -112,8 +112,10 @@ def test_windows_are_those_of_the_model(robot, seed):
         check(batch, how, anchor, offsets)
 
 
-@pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("frames", [None, vidrec.Random(5), vidrec.Uniform(30, short="pad"), vidrec.AllFrames(fps=4)])
+@pytest.mark.parametrize(
+    "how, frames",
+    [("nearest", None), ("linear", vidrec.Random(5)), ("previous", vidrec.Uniform(30, short="pad")), ("nearest", vidrec.AllFrames(fps=4))],
+)
 def test_each_frame_has_its_value(robot, how, frames):
     for batch in loader(robot, {"state": vidrec.track(how=how)}, frames=frames):
         assert batch.tracks["state"].shape[:2] == batch.frame_mask.shape
@@ -193,3 +195,42 @@ def test_a_clip_without_the_track_is_named(robot):
     next(batches)
     with pytest.raises(vidrec.UsageError, match='no track "grip"'):
         next(batches)
+
+
+RUN = {"frames": vidrec.Run(4), "shuffle": True, "last": "keep"}
+
+
+@pytest.mark.parametrize("steps, how", [(5, "nearest"), (range(-3, 4), "linear"), (range(2, 5), "previous")])
+def test_steps_are_a_number_of_values_at_a_rate(robot, steps, how):
+    offsets = np.arange(steps) if isinstance(steps, int) else np.array(steps)
+    for batch in loader(robot, {"state": vidrec.track(steps=steps, rate=10, how=how)}, **RUN):
+        assert batch.tracks["state"].shape == (len(batch), len(offsets), 2)
+        for i, clip in enumerate(batch.clips.tolist()):
+            frame = round(batch.times[i][0] * 1e9)
+            values, there = model(clip, how, frame + offsets * 100_000_000)
+            np.testing.assert_array_equal(batch.track_masks["state"][i], there)
+            np.testing.assert_array_equal(batch.tracks["state"][i], values)
+
+
+def test_steps_of_a_track_with_a_rate_are_those_that_are_stored(robot):
+    for batch in loader(robot, {"sound": vidrec.track(steps=range(-2, 250))}, **RUN):
+        assert batch.tracks["sound"].shape == (len(batch), 252)
+        for i, clip in enumerate(batch.clips.tolist()):
+            at = round(batch.times[i][0] * 1000) + np.arange(-2, 250)
+            there = (at >= 0) & (at < 2000)
+            np.testing.assert_array_equal(batch.track_masks["sound"][i], there)
+            np.testing.assert_array_equal(batch.tracks["sound"][i], np.where(there, at + clip, 0))
+    with pytest.raises(vidrec.UsageError, match="rate"):
+        loader(robot, {"state": vidrec.track(steps=5)})
+
+
+@pytest.mark.parametrize("anchor", ["current", "last", "each"])
+def test_times_count_from_a_frame(robot, anchor):
+    times = [0.25, -0.1, 0]
+    for batch in loader(robot, {"state": vidrec.track(times=times, anchor=anchor)}, **RUN):
+        for i, clip in enumerate(batch.clips.tolist()):
+            frames = np.rint(batch.times[i] * 1e9).astype(np.int64)
+            at = {"current": frames[0], "last": frames[-1], "each": frames[:, None]}[anchor]
+            values, there = model(clip, "nearest", at + np.rint(np.array(times) * 1e9).astype(np.int64))
+            np.testing.assert_array_equal(batch.track_masks["state"][i], there)
+            np.testing.assert_array_equal(batch.tracks["state"][i], values)

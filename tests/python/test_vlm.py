@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import make_videos
 
 import vidrec
 from vidrec import AllFrames, SmartResize, TokenBudget
@@ -25,13 +26,12 @@ CROP = SmartResize(28, min_pixels=4 * 28 * 28, max_pixels=12 * 28 * 28)
 @pytest.fixture(scope="module")
 def native(tmp_path_factory):
     """Clips of three sizes and six lengths at 8 frames a second."""
-    root = tmp_path_factory.mktemp("native")
+    root, sources = tmp_path_factory.mktemp("native"), {}
     with open(root / "list.jsonl", "w") as manifest:
         for i, (width, height, length) in enumerate(VIDEOS):
-            source = f"gradients=size={width}x{height}:rate=8:duration={length / 8}:seed={i}:c0=orange:c1=navy"
-            command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", root / f"{i}.mp4"]
-            subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+            sources[root / f"{i}.mp4"] = [f"gradients=size={width}x{height}:rate=8:duration={length / 8}:seed={i}:c0=orange:c1=navy"]
             manifest.write(json.dumps({"path": f"{i}.mp4", "label": i % 2, "caption": f"caption {i}"}) + "\n")
+    make_videos(sources)
     vidrec.pack(root / "list.jsonl", root / "set", frames=vidrec.Fps(8))
     assert [len(clip) for clip in vidrec.open(root / "set")] == [length for *_, length in VIDEOS]
     return root / "set"
@@ -80,7 +80,7 @@ def plain_patches(video, patch, merge):
     return torch.stack([torch.cat(values) for values in found])
 
 
-@pytest.mark.parametrize("device", [None, "cpu"])
+@pytest.mark.parametrize("device", [None, pytest.param("cpu", marks=pytest.mark.full)])
 def test_pictures_have_the_size_of_the_published_rule(native, device):
     if device:
         pytest.importorskip("warp")
@@ -109,7 +109,8 @@ def test_single_samples_have_sizes_of_their_own(native):
     assert shapes == [(n, *smart_resize(h, w, 28, CROP.min_pixels, CROP.max_pixels)) for w, h, n in VIDEOS]
 
 
-def test_patches_are_those_of_the_published_processor(native):
+@pytest.mark.parametrize("by", ["layout", pytest.param("transformers", marks=pytest.mark.full)])
+def test_patches_are_those_of_the_published_layout_and_processor(native, by):
     options = {"frames": AllFrames(), "crop": CROP, "batching": TokenBudget(72, patch=(2, 28, 28), buckets=[6, 12])}
     floats = vidrec.Loader(native, dtype="float32", normalize=vidrec.CLIP, **options)
     whole = vidrec.Loader(native, **options)
@@ -119,13 +120,15 @@ def test_patches_are_those_of_the_published_processor(native):
         videos = [real(stored, b) for b in range(len(stored))]
         exact = torch.cat([plain_patches(video, 14, 2) for video in videos])
         assert torch.equal(plain.pixel_values_videos, exact), "a layout, and nothing else"
+        seen += stored.clips.tolist()
+        if by == "layout":
+            continue
         values, grids = published(videos, resize=False)
         assert torch.equal(patches.video_grid_thw, grids) and torch.equal(plain.video_grid_thw, grids)
         # Half a level, by which the loader's floats are finer than bytes.
         bound = 0.5 / 255 / min(vidrec.CLIP.std) + 1e-5
         assert (patches.pixel_values_videos - values).abs().max() <= bound
         assert (vlm.patchify(whole_floats(stored)).pixel_values_videos - values).abs().max() <= 1e-5
-        seen += stored.clips.tolist()
     assert sorted(seen) == list(range(len(VIDEOS)))
 
 
@@ -136,6 +139,7 @@ def whole_floats(batch):
     return batch._with(normalize(batch.frames, vidrec.CLIP), lambda tensor: tensor)
 
 
+@pytest.mark.full
 def test_resized_pictures_are_close_to_those_of_the_published_processor(native):
     ds = vidrec.open(native)
     for batch in vidrec.Loader(ds, 1, frames=AllFrames(), crop=CROP, dtype="float32", normalize=vidrec.CLIP):
@@ -149,6 +153,7 @@ def test_resized_pictures_are_close_to_those_of_the_published_processor(native):
         assert levels.mean() < 1 and levels.max() < 12, (levels.mean(), levels.max())
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore")
 def test_qwen3_vl_is_the_published_processor(native):
     transformers = pytest.importorskip("transformers")
@@ -255,6 +260,7 @@ def test_metadata_says_when_frames_are(native):
     assert patches.second_per_grid_ts.tolist() == [1.0 if n > 4 else 2.0 for *_, n in VIDEOS]
 
 
+@pytest.mark.full
 def test_processors_take_the_metadata(native):
     transformers = pytest.importorskip("transformers")
     if not hasattr(transformers, "Qwen2VLVideoProcessor"):
@@ -288,6 +294,7 @@ def test_tools_take_frames_as_pictures(native):
         vlm.ms_swift(vidrec.Loader(native, 2, frames=AllFrames(fps=2), crop=56, dtype="float32").batch(0, 0))
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore")
 def test_the_example_trains_two_steps_and_resumes(native, tmp_path):
     pytest.importorskip("transformers")

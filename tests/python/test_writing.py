@@ -111,28 +111,21 @@ def test_a_store_without_conditions_wants_an_only_publisher(simple_store, train)
     assert len(store.open("other")) == 12
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [
-        lambda train, out, **more: vidrec.merge([train, train], out, **more),
-        lambda train, out, **more: vidrec.subset(train, out, classes=["left"], **more),
-        lambda train, out, **more: vidrec.reshard(train, out, shards=3, **more),
-        lambda train, out, **more: vidrec.retile(train, out, **more),
-        lambda train, out, **more: vidrec.relabel(train, out, rename_classes={"left": "up"}, **more),
-    ],
-    ids=["merge", "subset", "reshard", "retile", "relabel"],
-)
-def test_edits_write_what_they_write_to_a_folder(edit, store, train, tmp_path):
-    here, location = edit(train, tmp_path / "out"), store.location("out")
-    there = edit(train, location, **store.output())
+def test_an_edit_writes_what_it_writes_to_a_folder(store, train, tmp_path):
+    def edit(out, **more):
+        return vidrec.relabel(train, out, rename_classes={"left": "up"}, **more)
+
+    here, location = edit(tmp_path / "out"), store.location("out")
+    there = edit(location, **store.output())
     assert there == dataclasses.replace(here, output=location)
     assert store.files("out") == files(tmp_path / "out")
     with pytest.raises(vidrec.UsageError, match="overwrite=True"):
-        edit(train, location, **store.output())
-    assert edit(train, location, overwrite=True, **store.output()) == there
+        edit(location, **store.output())
+    assert edit(location, overwrite=True, **store.output()) == there
     assert store.files("out") == files(tmp_path / "out")
 
 
+@pytest.mark.full
 def test_parts_of_a_split_are_data_sets_of_their_own(store, train, tmp_path):
     here = vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5])
     there = vidrec.split(train, store.location("parts"), ratios=[0.5, 0.5], **store.output())
@@ -141,13 +134,7 @@ def test_parts_of_a_split_are_data_sets_of_their_own(store, train, tmp_path):
         assert store.files(f"parts/{name}") == files(tmp_path / "parts" / name)
 
 
-def test_an_edit_of_a_remote_data_set_stays_there(store, train):
-    vidrec.push(train, store.location("train"), storage_options=store.options)
-    vidrec.subset(store.location("train"), store.location("few"), clips=[3, 4], **store.output())
-    assert [clip.source for clip in store.open("few")] == ["left/3.mp4", "left/4.mp4"]
-
-
-@pytest.mark.parametrize("more", [{}, {"parts": 3, "threads": 2}], ids=["whole", "parts"])
+@pytest.mark.parametrize("more", [{}, pytest.param({"parts": 3, "threads": 2}, marks=pytest.mark.full)], ids=["whole", "parts"])
 def test_a_pack_writes_what_it_writes_to_a_folder(more, store, videos, tmp_path):
     told, location = [], store.location("train")
     here = vidrec.pack(videos, tmp_path / "train", frames=3, **more)
@@ -191,7 +178,7 @@ def ctrl_c():
 
 @pytest.mark.parametrize(
     "stop, raised",
-    [(enough, Enough), (lambda: os.kill(os.getpid(), signal.SIGINT), KeyboardInterrupt)],
+    [pytest.param(enough, Enough, marks=pytest.mark.full), (lambda: os.kill(os.getpid(), signal.SIGINT), KeyboardInterrupt)],
     ids=["exception", "signal"],
 )
 def test_an_upload_is_stopped_and_continues(stop, raised, ctrl_c, store, videos, tmp_path):
@@ -218,19 +205,7 @@ def test_an_upload_is_stopped_and_continues(stop, raised, ctrl_c, store, videos,
     assert store.files("train") == files(tmp_path / "here")
 
 
-def test_a_push_is_stopped_and_continues(store, train):
-    def progress(done, total):
-        raise Enough
-
-    pushed = {"storage_options": store.options}
-    store.server.tell("fault no-answer method=PUT path=.rec")
-    with pytest.raises(Enough):
-        vidrec.push(train, store.location("train"), progress=progress, **pushed)
-    store.server.tell("clear")
-    vidrec.push(train, store.location("train"), **pushed)
-    assert store.files("train") == files(train)
-
-
+@pytest.mark.full
 def test_parts_of_a_plan_in_a_bucket_give_the_files_of_one_pack(store, videos, tmp_path):
     whole = vidrec.pack(videos, tmp_path / "whole", parts=3, frames=3)
     plan, there = store.location("plan"), {"storage_options": store.options, "storage_timeout": 30}
@@ -258,6 +233,7 @@ def test_parts_of_a_plan_in_a_bucket_give_the_files_of_one_pack(store, videos, t
     vidrec.publish(plan, **there)
 
 
+@pytest.mark.full
 def test_a_plan_in_a_store_without_conditions_wants_an_only_publisher(simple_store, videos):
     store = simple_store
     there = {"storage_options": store.options}
@@ -269,6 +245,7 @@ def test_a_plan_in_a_store_without_conditions_wants_an_only_publisher(simple_sto
     assert vidrec.publish(plan, only_publisher=True, **there).clips == 12
 
 
+@pytest.mark.full
 def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_path, monkeypatch):
     """What tasks on other nodes do."""
     commands, start = [], vidrec._program.subprocess.Popen
