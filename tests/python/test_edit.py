@@ -160,7 +160,7 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_stops_a_pack_that_can_be_resumed(videos, tmp_path):
-    for i in range(300):
+    for i in range(600):
         video = tmp_path / "many" / f"{i % 2}" / f"{i}.mp4"
         video.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(videos / "left/0.mp4", video)
@@ -175,7 +175,7 @@ def test_ctrl_c_stops_a_pack_that_can_be_resumed(videos, tmp_path):
         vidrec.pack(tmp_path / "many", tmp_path / "set", frames=2, size=(24, 32))
     options = ["--frames", "2", "--size", "32x24", "--if-exists", "resume", "--json"]
     report = json.loads(program("pack", tmp_path / "many", "-o", tmp_path / "set", *options).stdout)
-    assert report["clips"] == 300 and 0 < report["resumed_at"] < 300
+    assert report["clips"] == 600 and 0 < report["resumed_at"] < 600
 
 
 def test_cameras_without_a_shared_clock_are_refused_until_their_clocks_begin_together(videos, tmp_path):

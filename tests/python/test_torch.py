@@ -174,10 +174,14 @@ def test_single_samples_are_those_of_the_loader(ds, method, count):
         MapDataset(ds, shuffle=True)
 
 
-def test_an_error_in_a_worker_is_raised_as_what_it_is(damaged):
-    batches = IterableDataset(make(damaged, crop=32))
+def test_an_error_in_a_worker_is_raised_as_what_it_is(damaged, monkeypatch):
+    # As long torch waits for the worker in the end.
+    monkeypatch.setattr(torch.utils.data._utils, "MP_STATUS_CHECK_INTERVAL", 0.1)
+    batches = iter(DataLoader(IterableDataset(make(damaged, crop=32)), batch_size=None, **workers("fork", 1)))
     with pytest.raises(vidrec.FormatError, match="clip 5: frame 3"):
-        list(DataLoader(batches, batch_size=None, **workers("fork", 1)))
+        list(batches)
+    del batches
+    gc.collect()
 
 
 def test_a_worker_belongs_to_the_rank_of_its_parent(ds, monkeypatch):
