@@ -101,14 +101,3 @@ def damaged(train, tmp_path):
     whole[at + len(jpeg) // 2] ^= 4
     record.write_bytes(whole)
     return copy
-
-
-@pytest.fixture
-def example(request):
-    """A program of examples/ as a module: the one that the test's module names."""
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location("example", request.module.EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

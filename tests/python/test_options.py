@@ -93,17 +93,14 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("value", "written"), WRITTEN, ids=[written for _, written in WRITTEN])
-def test_a_value_prints_as_it_is_written(value, written):
-    assert repr(value) == written
-    again = eval(written, dict(vars(vidrec)))
-    assert again == value and hash(again) == hash(value)
-    assert pickle.loads(pickle.dumps(value)) == value
-    with pytest.raises(FrozenInstanceError):
-        value.other = 1
-
-
-def test_values_of_other_fields_or_classes_differ():
+def test_values_print_as_they_are_written():
+    for value, written in WRITTEN:
+        assert repr(value) == written
+        again = eval(written, dict(vars(vidrec)))
+        assert again == value and hash(again) == hash(value)
+        assert pickle.loads(pickle.dumps(value)) == value
+        with pytest.raises(FrozenInstanceError):
+            value.other = 1
     assert Uniform(8) != Uniform(9) and Uniform(8) != Random(8) and Uniform(8) != 8
     assert len({Uniform(8), Uniform(8), Random(8)}) == 2
 
@@ -112,71 +109,39 @@ def test_values_of_other_fields_or_classes_differ():
     ("make", "told"),
     [
         (lambda: Uniform(0), "Uniform.count: expected a whole number from 1, found 0"),
-        (lambda: Uniform(2.5), "Uniform.count: expected a whole number from 1, found 2.5"),
-        (lambda: Uniform("8"), "Uniform.count: expected a whole number from 1, found '8'"),
         (lambda: Uniform(True), "Uniform.count: expected a whole number from 1, found True"),
         (lambda: Uniform(8, short="maybe"), "Uniform.short: expected 'repeat', 'pad', 'skip' or 'error', found 'maybe'"),
-        (lambda: Random(8, draws="some"), "Random.draws: expected 'rotate' or 'all', found 'some'"),
-        (lambda: Run(8, stride=0), "Run.stride: expected a whole number from 1, found 0"),
-        (lambda: Run(8, at="end"), "Run.at: expected 'random' or 'center', found 'end'"),
         (lambda: Run(8, fps=0), "Run.fps: expected a rate such as 8, 29.97 or '30000/1001', found 0"),
-        (lambda: Run(8, fps=float("nan")), "Run.fps: expected a rate"),
-        (lambda: Windows(8, hop=0), "Windows.hop: expected a whole number from 1, found 0"),
         (lambda: Windows(8, past=8), "Windows.past: expected a whole number from 0 to 7, found 8"),
-        (lambda: Windows(8, pad="repeat"), "Windows.pad: expected 'drop', 'edge' or 'zero', found 'repeat'"),
         (lambda: Windows(8, pad="edge", short="skip"), "Windows.short: expected none beside a pad"),
-        (lambda: Views(0, count=8), "Views.views: expected a whole number from 1, found 0"),
-        (lambda: AllFrames(max=0), "AllFrames.max: expected a whole number from 1, found 0"),
         (lambda: CenterCrop(0), "CenterCrop.size: expected a side in pixels, or height and width, found 0"),
-        (lambda: CenterCrop((1, 2, 3)), "CenterCrop.size: expected a side in pixels"),
         (lambda: RandomCrop(224, resize=(320, 256)), "RandomCrop.resize: expected the length of the shorter side, or a range"),
         (lambda: RandomResizedCrop(224, scale=(0, 1)), "RandomResizedCrop.scale: expected least and greatest fraction"),
-        (lambda: RandomResizedCrop(224, ratio=(2, 1)), "RandomResizedCrop.ratio: expected least and greatest width"),
         (lambda: ThreeCrop(224, reducing_gap=0.5), "ThreeCrop.reducing_gap: expected a number from 1, found 0.5"),
         (lambda: Cover(), "Cover.size: expected either size or sizes, found None"),
-        (lambda: Cover(224, sizes=[(1, 2)]), "Cover.sizes: expected either size or sizes"),
         (lambda: SmartResize(0), "SmartResize.factor: expected a whole number from 1 to 65,500, found 0"),
         (lambda: SmartResize(min_pixels=9, max_pixels=8), "SmartResize.max_pixels: expected at least min_pixels, which is 9, found 8"),
-        (lambda: SmartResize(max_pixels=256 * 256), "SmartResize.max_pixels: expected at least min_pixels, which is 100,352, found 65536"),
         (lambda: Cover(sizes=[224]), "Cover.sizes: expected one or more heights and widths"),
         (lambda: ColorJitter(contrast=-1), "ColorJitter.contrast: expected a number from 0, found -1"),
         (lambda: ColorJitter(grayscale=2), "ColorJitter.grayscale: expected a probability from 0 to 1, found 2"),
         (lambda: Normalize([1, 2], 1), "Normalize.mean: expected a number, or one for each of three channels, found [1, 2]"),
-        (lambda: Normalize([123, 117, 104], 1), "Normalize.mean: expected fractions of full from 0 to 1: divide levels by 255"),
         (lambda: Normalize(0.5, 58.0), "Normalize.std: expected fractions of full other than 0: divide levels by 255, found 58.0"),
-        (lambda: Normalize(0.5, 0), "Normalize.std: expected fractions of full other than 0"),
-        (lambda: Blocks(0, window=2), "Blocks.block: expected a whole number from 1, found 0"),
         (lambda: Homes(block=2), "Homes.window: expected both block and window, or neither, found None"),
-        (lambda: Homes(homes=0), "Homes.homes: expected a whole number from 1, found 0"),
-        (lambda: Homes(exchange=1.5), "Homes.exchange: expected a number from 0 to 1, found 1.5"),
         (lambda: Homes(exchange=float("nan")), "Homes.exchange: expected a number from 0 to 1, found nan"),
-        (lambda: Weighted("heavy"), "Weighted.weights: expected a number for each sample, found 'heavy'"),
         (lambda: Weighted([1, -1]), "Weighted.weights: weight of sample 1: expected a number from 0, found -1.0"),
         (lambda: Weighted([1, float("nan")]), "Weighted.weights: weight of sample 1: expected a number from 0, found nan"),
         (lambda: Weighted([0, 0]), "Weighted.weights: no sample has a positive weight"),
-        (lambda: Weighted([[1, 2]]), "Weighted.weights: expected a number for each sample"),
         (lambda: Buckets([20, 10]), "Buckets.lengths: expected lengths, ascending, of 1 or more, found (20, 10)"),
-        (lambda: Buckets([]), "Buckets.lengths: expected lengths, ascending"),
-        (lambda: FrameBudget(0), "FrameBudget.frames: expected a whole number from 1, found 0"),
         (lambda: TokenBudget(8, patch=(2, 16)), "TokenBudget.patch: expected frames, rows and columns of a token, found (2, 16)"),
         (lambda: Cameras("front"), "Cameras.names: expected names in a list, found 'front'"),
         (lambda: Cameras(["front", "front"]), "Cameras.names: expected one or more names, all different"),
         (lambda: Cameras(["front"], missing="skip"), "Cameras.missing: expected 'error' or 'mask', found 'skip'"),
-        (lambda: Cameras(["front"], crop="other"), "Cameras.crop: expected 'same' or 'own', found 'other'"),
-        (lambda: Prefetch(0), "Prefetch.batches: expected a whole number from 1, found 0"),
         (lambda: Prefetch(4, bytes="1.5GiB"), "Prefetch.bytes: expected a size such as '1GiB', '500MB' or 1000000"),
-        (lambda: DecodedCache(0), "DecodedCache.size: expected a size such as '1GiB', '500MB' or 1000000, found 0"),
         (lambda: track(window=(1, 0), rate=5), "track.window: expected start and end in seconds, start first, found (1, 0)"),
-        (lambda: track(window=(float("nan"), 0), rate=5), "track.window: expected start and end in seconds"),
-        (lambda: track(window=(0, 1, 2), rate=5), "track.window: expected start and end in seconds"),
-        (lambda: track(window=(0, 1), rate=0), "track.rate: expected a rate such as"),
         (lambda: track(rate=5), "track.rate: expected a window or steps that it is the rate of, found 5"),
-        (lambda: track(how="next"), "track.how: expected 'nearest', 'linear' or 'previous', found 'next'"),
-        (lambda: track(anchor="middle"), "track.anchor: expected 'current', 'last' or 'each', found 'middle'"),
         (lambda: track(steps=0), "track.steps: expected a whole number from 1, found 0"),
         (lambda: track(steps=range(0, 9, 2)), "track.steps: expected one or more steps in a row"),
         (lambda: track(steps=5, times=[0]), "track.times: expected nothing beside steps, found [0]"),
-        (lambda: track(times=[]), "track.times: expected one or more times in seconds, found []"),
     ],
 )
 def test_a_wrong_value_is_refused_by_class_and_field(make, told):
@@ -238,26 +203,25 @@ def test_a_loader_prints_how_it_was_made(train, monkeypatch):
     assert told.endswith("..., output=[...]).map(test_a_loader_prints_how_it_was_made.<locals>.pair)") and len(told) < 500
 
 
-# Each value is in one of these.
+# Each class is in one of these, and each form of a value.
 ASKED = [
-    dict(frames=Uniform(8, short="pad", draws="all"), crop=CenterCrop([48, 64], resize=96), flip=0.5, seed=2**63, layout="BCTHW"),
-    dict(frames=Random(3), crop=RandomCrop(32, resize=(40, 50)), dtype="float16", normalize=Normalize([0.5, 0.25, 0.125], 0.5)),
-    dict(frames=Run(3, fps=2.5, at="center"), crop=RandomResizedCrop(32, scale=(0.5, 1)), order=Blocks(3, window=2)),
-    dict(frames=Windows(2, hop=3), crop=MultiScaleCrop(32, fixed=True), order=Homes(block=2, window=3, homes=4, exchange=0.1)),
-    dict(frames=Views(3, count=2, fps="5/2"), crop=ThreeCrop(32), fields=["video.codec"], layout="channels_last_3d"),
-    dict(frames=AllFrames(max=8), crop=Cover(sizes=[(48, 64), (64, 48)]), batching=TokenBudget(8192, patch=[2, 16, 16], buckets=[8])),
-    dict(frames=AllFrames(), crop=Cover(32, reducing_gap=float("inf")), batching=Buckets([4, 8]), color=ColorJitter(grayscale=0.2)),
-    dict(frames=AllFrames(), crop=SmartResize(14, min_pixels=196, max_pixels=9800, total_pixels=20000, per_video=True), batching=Buckets([8])),
-    dict(frames=AllFrames(), batching=FrameBudget(64, buckets=[8]), dtype="bfloat16", normalize=KINETICS, channels="gray"),
-    dict(crop=32, order=Weighted(np.arange(12)), last="pad", on_bad_frame="substitute", threads=1, prefetch=Prefetch(2, bytes="1GiB")),
-    dict(crop=32, order=[3, 1, 2], rank=(0, 2), decoded_cache=DecodedCache("50MB"), output="numpy"),
+    dict(frames=Uniform(8, short="pad", draws="all"), crop=CenterCrop([48, 64], resize=96), flip=0.5, seed=2**63, order=Blocks(3, window=2)),
+    dict(frames=Random(3), crop=RandomCrop(32, resize=(40, 50)), dtype="float16", normalize=Normalize([0.5, 0.25, 0.125], 0.5), order=[3, 1, 2]),
+    dict(frames=Run(3, fps=2.5, at="center"), crop=RandomResizedCrop(32, scale=(0.5, 1)), order=Weighted(np.arange(12)), on_bad_frame="substitute"),
+    dict(frames=Windows(2, hop=3), crop=MultiScaleCrop(32, fixed=True), order=Homes(block=2, window=3, homes=4, exchange=0.1), rank=(0, 2)),
+    dict(frames=Views(3, count=2, fps="5/2"), crop=ThreeCrop(32), fields=["video.codec"], layout="channels_last_3d", output="numpy"),
+    dict(frames=AllFrames(max=8), crop=Cover(sizes=[(48, 64), (64, 48)]), batching=TokenBudget(8192, patch=[2, 16, 16], buckets=[8]), last="pad"),
+    dict(frames=AllFrames(), crop=Cover(32, reducing_gap=float("inf")), batching=Buckets([8]), color=ColorJitter(grayscale=0.2), threads=1),
+    dict(frames=AllFrames(), crop=SmartResize(14, min_pixels=196, max_pixels=9800), batching=FrameBudget(64, buckets=[8]), dtype="bfloat16"),
 ]
+ASKED[-1].update(normalize=KINETICS, channels="gray", prefetch=Prefetch(2, bytes="1GiB"))
+if sys.platform.startswith("linux"):
+    # Linux alone shares memory.
+    ASKED[0]["decoded_cache"] = DecodedCache("50MB")
 
 
 @pytest.mark.parametrize("options", ASKED, ids=[f"{i}" for i in range(len(ASKED))])
 def test_the_program_takes_what_a_loader_prints(train, options):
-    if "decoded_cache" in options and not sys.platform.startswith("linux"):
-        pytest.skip("Linux alone shares memory")
     loader = vidrec.Loader(train, 4, **options)
     written = repr(loader).removeprefix(f"vidrec.Loader({str(train)!r}, ").removesuffix(")")
     command = [Path(sys.executable).with_name("vidrec"), "bench", train, written, "--seconds", "0", "--json"]

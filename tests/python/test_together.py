@@ -4,7 +4,6 @@ import atexit
 import functools
 import itertools
 import json
-import os
 import re
 import shutil
 import subprocess

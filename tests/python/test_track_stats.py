@@ -104,8 +104,7 @@ def test_what_has_no_statistics_is_refused(robot):
         ds.track_stats(["grip"])["grip"].normalize("zscore")
 
 
-@pytest.mark.parametrize("scaling", ["mean_std", "min_max", "quantiles"])
-@pytest.mark.parametrize("how", ["nearest", "linear"])
+@pytest.mark.parametrize("scaling, how", [("mean_std", "nearest"), ("min_max", "linear"), ("quantiles", "nearest")])
 def test_a_loader_normalizes(robot, scaling, how):
     ds = vidrec.open(robot)[:CLIPS]
     stats = ds.track_stats()
