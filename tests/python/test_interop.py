@@ -1,8 +1,10 @@
 """What vidrec packed is what other programs read: the plain reader, MXNet's way of reading, Pillow, PyAV."""
 import io
+import os
 import shutil
 import statistics
 import struct
+from pathlib import Path
 
 import av
 import numpy as np
@@ -24,7 +26,8 @@ CLIPS = {
     "fractal/full range.mp4": ["mandelbrot=size=320x240:rate=12", "-vf", PALE[1] + ",scale=out_range=full", "-t", "1", "-color_range", "pc"],
     "color/odd.avi": ["gradients=size=322x182:rate=15:duration=1:seed=2:c0=cyan:c1=maroon", "-c:v", "mpeg4", "-q:v", "2"],
 }
-REAL = sorted((ROOT.parent / "shared/videos/bench/clips").glob("*.mp4"))[::12]
+VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos"))
+REAL = sorted((VIDEOS / "bench/clips").glob("*.mp4"))[::12]
 
 
 class Packed:
