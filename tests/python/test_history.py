@@ -166,10 +166,9 @@ def test_ranks_threads_and_resumed_runs_have_the_same_samples(episodes, pad):
         other.load_state_dict(first.state_dict())
 
 
-@pytest.mark.parametrize("pad", ["edge", "zero"])
-def test_cameras_are_padded_together(episodes, pad):
+def test_cameras_are_padded_together(episodes):
     cameras = vidrec.Cameras(["front", "wrist"])
-    frames = vidrec.Windows(3, stride=4, past=1, pad=pad)
+    frames = vidrec.Windows(3, stride=4, past=1, pad="zero")
     options = {"frames": frames, "crop": SIDE, "output": "numpy", "tracks": {"step": vidrec.track()}}
     both = list(vidrec.Loader(episodes, 4, cameras=cameras, **options))
     for camera in range(2):

@@ -200,8 +200,6 @@ def test_edits_take_data_sets_and_locations(server, remote, ds, train, tmp_path)
     assert vidrec.subset(location, tmp_path / "few", clips=[3, 4], timeout=30).clips == 2
     assert clips(vidrec.open(tmp_path / "few")) == clips(ds[3:5])
     assert vidrec.merge([remote, train], tmp_path / "both").clips == 24
-    assert [p.clips for p in vidrec.split(location, tmp_path / "parts", ratios=[0.5, 0.5])] == [6, 6]
-    assert vidrec.reshard(remote, tmp_path / "three", shards=3).shards == 3
     assert vidrec.append(tmp_path / "few", remote[:2]).clips == 2
     assert vidrec.relabel(remote, tmp_path / "renamed", rename_classes={"left": "up"}).clips == 12
     # A selection cannot share the files of what it is of.

@@ -10,7 +10,6 @@ import typing
 from pathlib import Path
 
 import pytest
-from test_package import program
 
 import vidrec
 from vidrec import results, words
@@ -184,14 +183,6 @@ def parts_of(told):
         told = [getattr(told, field.name) for field in dataclasses.fields(told)]
     for each in told.values() if isinstance(told, dict) else told if isinstance(told, (tuple, list)) else ():
         yield from parts_of(each)
-
-
-def test_results_are_what_the_program_prints(train, damaged):
-    for result, *command in (
-        (vidrec.verify(damaged), "verify", damaged),
-        (vidrec.report(train), "report", train),
-    ):
-        assert json.loads(result.to_json()) == result.to_dict() == json.loads(program(*command, "--json").stdout)
 
 
 def test_what_is_not_known_is_kept():

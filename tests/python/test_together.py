@@ -213,37 +213,34 @@ SAME |= {pair for pair in itertools.combinations(("several sizes", "native sizes
 SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "padded windows", "views"), 2)}
 # With the kernels of a device, which are another package.
 DEVICE = "a device"
+ORDER = list(FEATURES)
+# In larger groups hardly a sample is left of twelve clips.
+MOST = 6
 
 
-def goes(pair):
-    """Whether two features go together, in the order of FEATURES."""
+def goes(a, b):
+    pair = tuple(sorted((a, b), key=ORDER.index))
     return pair not in SAME and pair not in REFUSED
 
 
-def groups(pairs):
-    """Groups of features of which any two go together, so that each of the pairs is in a group: as few as come of taking, again
-    and again, the feature that brings most new pairs."""
-    order, left = list(FEATURES), set(pairs)
+def groups(left):
+    """Groups of features that go together, until each of the pairs is in one: to a pair that is left comes, again and again, the
+    feature that brings most of the others."""
+    left = [set(pair) for pair in left]
     while left:
-        group = list(min(left, key=lambda pair: [order.index(name) for name in pair]))
-        while True:
-            fitting = {
-                name: sum(pair in left for pair in with_group)
-                for name in order
-                if name not in group and name != DEVICE and all(map(goes, with_group := [tuple(sorted((name, other), key=order.index)) for other in group]))
-            }
-            best = max(fitting, key=fitting.get, default=None)
-            if best is None or not fitting[best] or len(group) == MOST:
+        group = sorted(left[0], key=ORDER.index)
+        while len(group) < MOST:
+            fitting = [name for name in ORDER if name not in (*group, DEVICE) and all(goes(name, other) for other in group)]
+            brings = {name: sum({name, other} in left for other in group) for name in fitting}
+            best = max(brings, key=brings.get, default=None)
+            if not brings.get(best):
                 break
             group.append(best)
-        group.sort(key=order.index)
-        left -= set(itertools.combinations(group, 2))
-        yield group
+        left = [pair for pair in left if not pair <= set(group)]
+        yield sorted(group, key=ORDER.index)
 
 
-# In larger groups hardly a sample is left of twelve clips.
-MOST = 6
-PAIRS = [pair for pair in itertools.combinations(FEATURES, 2) if goes(pair)]
+PAIRS = [pair for pair in itertools.combinations(FEATURES, 2) if goes(*pair)]
 GROUPS = list(groups(pair for pair in PAIRS if DEVICE not in pair))
 OF_DEVICE = [pytest.param(group, marks=pytest.mark.full) for group in groups(pair for pair in PAIRS if DEVICE in pair)]
 
