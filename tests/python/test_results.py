@@ -2,7 +2,6 @@
 import ast
 import dataclasses
 import inspect
-import json
 import pickle
 import re
 import shutil
