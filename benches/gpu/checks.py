@@ -21,7 +21,7 @@ def last_line(command, **more):
 
 
 def tests(device, quick):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python/package/test_device.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python/test_device.py"]
     command += ["-k", "a_run_moves"] if quick else []
     command += ["-n", "6"] if importlib.util.find_spec("xdist") and not quick else []
     return last_line(command, cwd=REPOSITORY, env={**os.environ, "VIDREC_DEVICE": str(device)})

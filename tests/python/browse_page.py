@@ -9,7 +9,7 @@ import re
 import subprocess
 import threading
 
-from conftest import built, run
+from programs import built, run
 
 SOURCES = ["testsrc2=size=320x240:rate=12:duration=1", "testsrc=size=180x320:rate=12:duration=1", "mandelbrot=size=320x180:rate=12",
            "gradients=size=240x240:rate=12:duration=1:seed=3:c0=orange:c1=navy", "color=black:size=320x240:rate=12:duration=1"]

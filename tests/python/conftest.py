@@ -1,7 +1,6 @@
-"""Where the built program is, and the data sets that the tests read."""
+"""Small data sets, packed from videos that are made here, for the tests of the installed package."""
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,62 +12,92 @@ sys.path.insert(0, str(ROOT / "format-spec"))
 sys.path.append(str(ROOT / "tests/python"))
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
-# ffmpeg's own moving pictures, pale and a little soft: in full color, what 4:2:0 takes away would hide what goes wrong.
-PALE = "hue=s=0.3,gblur=1"
-CLIPS = {
-    "shapes/pattern.mp4": ["testsrc2=size=320x240:rate=25:duration=2", "-vf", PALE],
-    "shapes/counter.mkv": ["testsrc=size=360x640:rate=30:duration=1", "-vf", PALE],
-    "fractal/zoom.mp4": ["mandelbrot=size=480x360:rate=30000/1001", "-vf", PALE, "-t", "2", "-bf", "2"],
-    "fractal/full range.mp4": ["mandelbrot=size=640x480:rate=24", "-vf", PALE + ",scale=out_range=full", "-t", "1",
-                               "-color_range", "pc"],
-    "color/gradients.mkv": ["gradients=size=640x360:rate=24:duration=2:seed=1:c0=orange:c1=navy"],
-    "color/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2:c0=cyan:c1=maroon", "-c:v", "mpeg4", "-q:v", "2"],
-}
-# Real footage, where there is some, beside the clips that are made: every so many of these.
-VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos")) / "bench/clips"
-REAL = sorted(VIDEOS.glob("*.mp4"))[::12]
+# More threads for torch than that only wait for each other where tests run side by side.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+NAMES = "0123456789ab"
+COLORS = ["orange", "navy", "lime", "maroon", "white", "teal"]
 
 
-def built(name):
-    """A program that cargo has built; VIDREC_BIN names another vidrec."""
-    given = [Path(os.environ["VIDREC_BIN"])] if name == "vidrec" and "VIDREC_BIN" in os.environ else []
-    folders = [ROOT / "target" / profile for profile in ("debug", "release")]
-    for path in given + [f / name for f in folders] + [f / "examples" / name for f in folders]:
-        if path.is_file():
-            return path
-    raise FileNotFoundError(f"{name}: run `cargo build --bins --examples` first")
+def make_videos(sources):
+    """Videos, of what they show and options, by one ffmpeg, which takes longer to start than to make one."""
+    inputs, outputs = [], []
+    for i, (video, (source, *options)) in enumerate(sources.items()):
+        video.parent.mkdir(parents=True, exist_ok=True)
+        inputs += ["-f", "lavfi", "-i", source]
+        outputs += ["-map", str(i), "-pix_fmt", "yuv420p", *options, video]
+    subprocess.run(["ffmpeg", "-nostdin", "-v", "error", *inputs, *outputs], check=True)
 
 
-def run(name, *arguments):
-    """Standard output of a program that must succeed."""
-    done = subprocess.run([built(name), *arguments], capture_output=True)
-    assert done.returncode == 0, f"{name} {arguments}: status {done.returncode}\n{done.stderr.decode()}"
-    return done.stdout
+@pytest.fixture(scope="session")
+def videos(tmp_path_factory):
+    """Twelve short videos in two classes."""
+    root = tmp_path_factory.mktemp("videos")
+    sources = {}
+    for i, name in enumerate(NAMES):
+        # Without colors of their own, gradients have others in each run.
+        colors = f"c0={COLORS[i % 6]}:c1={COLORS[(i + 2 + i // 6) % 6]}"
+        sources[root / ("left" if i < 6 else "right") / f"{name}.mp4"] = [f"gradients=size=96x72:rate=12:duration=1:seed={i}:{colors}"]
+    make_videos(sources)
+    return root
 
 
-class Packed:
-    """A data set that vidrec packed, and the folder of its videos."""
+@pytest.fixture(scope="session")
+def train(videos, tmp_path_factory):
+    """The path of a data set of twelve clips of eight frames of 96x72."""
+    import vidrec
 
-    def __init__(self, videos, out):
-        self.videos, self.path = videos, out
-        self.report = json.loads(run("vidrec", "pack", videos, "-o", out, "-n", "5", "--size", "180", "--json"))
-        (self.record_file,) = out.glob("shard-00000-*.rec")
-
-    def inspect(self, *arguments):
-        return json.loads(run("vidrec", "inspect", self.path, "--json", *arguments))
+    path = tmp_path_factory.mktemp("set") / "train"
+    report = vidrec.pack(videos, path)
+    assert (report.clips, report.failed) == (12, 0)
+    return path
 
 
-@pytest.fixture(scope="session", params=["made", "real"] if REAL else ["made"])
-def packed(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param)
-    videos = folder / "videos"
-    if request.param == "made":
-        for name, arguments in CLIPS.items():
-            (videos / name).parent.mkdir(parents=True, exist_ok=True)
-            command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", *arguments, "-pix_fmt", "yuv420p", videos / name]
-            subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
-    else:
-        (videos / "all").mkdir(parents=True)
-        for video in REAL:
-            shutil.copy(video, videos / "all" / video.name)
-    return Packed(videos, folder / "set")
+@pytest.fixture(scope="session")
+def rig_path(videos, tmp_path_factory):
+    """The path of the twelve videos as six episodes of two cameras, of other lengths, with tracks of numbers and of depth."""
+    import numpy as np
+
+    import vidrec
+
+    root = tmp_path_factory.mktemp("rig")
+    rows = ["path,camera,episode,end,action,depth"]
+    for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
+        values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
+        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy')
+        np.save(root / f"{i}.npy", np.random.default_rng(i).integers(0, 9000, (12, 18, 24), np.uint16))
+    (root / "list.csv").write_text("\n".join(rows))
+    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12", "depth=depth,frames"])
+    assert report.clips == 12
+    return root / "rig"
+
+
+@pytest.fixture
+def rig(rig_path):
+    import vidrec
+
+    return vidrec.open(rig_path)
+
+
+@pytest.fixture
+def ds(train):
+    import vidrec
+
+    return vidrec.open(train)
+
+
+@pytest.fixture
+def damaged(train, tmp_path):
+    """A copy in which frame 3 of clip 5 has one bit changed."""
+    import vidrec
+
+    copy = tmp_path / "damaged"
+    copy.mkdir()
+    for file in train.iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    jpeg = vidrec.open(copy)[5].jpeg(3)
+    (record,) = copy.glob("shard-00000-*.rec")
+    whole = bytearray(record.read_bytes())
+    at = whole.index(jpeg)
+    whole[at + len(jpeg) // 2] ^= 4
+    record.write_bytes(whole)
+    return copy

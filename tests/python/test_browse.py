@@ -5,9 +5,9 @@ import shutil
 import browse_page
 import browser
 import pytest
-from conftest import run
+from programs import run
 
-pytestmark = pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")
+pytestmark = [pytest.mark.full, pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")]
 
 RESULT = "document.querySelector('#result').textContent"
 KEYS = "[...document.querySelectorAll('#wall .card')].map(c => c.dataset.key).sort((a, b) => a.slice(2) - b.slice(2)).join()"

@@ -5,10 +5,10 @@ import time
 
 import browser
 import pytest
-from conftest import run
+from programs import run
 from report_page import LAVFI, make, make_two
 
-pytestmark = pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")
+pytestmark = [pytest.mark.full, pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")]
 
 
 @pytest.fixture(scope="module")

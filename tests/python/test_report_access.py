@@ -6,7 +6,7 @@ import browser
 import pytest
 from report_page import make, make_two
 
-pytestmark = pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")
+pytestmark = [pytest.mark.full, pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")]
 
 AUDIT = (Path(__file__).parent / "audit.js").read_text()
 VIEWS = ("overview", "clips", "findings")

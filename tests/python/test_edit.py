@@ -1,0 +1,195 @@
+"""Data sets out of data sets: Python and the program choose the same clips, and write the same files."""
+import csv
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+
+import vidrec
+
+
+def program(*arguments, status=0):
+    command = [Path(sys.executable).with_name("vidrec"), *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == status, ran.stderr
+    return ran
+
+
+def clips(ds):
+    return [(clip.source, clip.label, clip.pts.tolist(), clip.jpeg(0)) for clip in ds]
+
+
+def files(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def segments(videos, tmp_path_factory):
+    """The path of a data set of 36 clips, three of each of 12 videos, in two classes and without one."""
+    folder = tmp_path_factory.mktemp("segments")
+    with open(folder / "list.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["path", "label", "start", "end", "weather"])
+        for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
+            label = "" if i % 4 == 3 else video.parent.name
+            for k in range(3):
+                rows.writerow([video.relative_to(videos), label, k / 3, (k + 1) / 3, "sun" if (i + k) % 3 else "rain"])
+    report = vidrec.pack(folder / "list.csv", folder / "set", root=videos, frames=1, size=(24, 32))
+    assert (report.clips, report.failed) == (36, 0)
+    return folder / "set"
+
+
+@pytest.mark.parametrize(
+    "ratio, seed, stratify, keep_sources", [((0.8, 0.1, 0.1), 0, True, True), ((0.75, 0.25), 7, False, True), ((0.34, 0.33, 0.33), 7, True, False)]
+)
+def test_the_program_and_python_split_alike(segments, tmp_path, ratio, seed, stratify, keep_sources):
+    flags = ["--no-stratify"] * (not stratify) + ["--no-keep-sources"] * (not keep_sources)
+    names = ["a", "b", "c"][: len(ratio)]
+    shares = ",".join(map(str, ratio))
+    program("split", segments, "-o", tmp_path, "--ratio", shares, "--names", ",".join(names), "--seed", seed, *flags)
+    written = [clips(vidrec.open(tmp_path / name)) for name in names]
+    ds = vidrec.open(segments)
+    # What is left makes the last part.
+    for fractions in (ratio, ratio[:-1]):
+        views = ds.split(*fractions, seed=seed, stratify=stratify, keep_sources=keep_sources)
+        assert [clips(view) for view in views] == written
+    assert sorted(sum(written, [])) == sorted(clips(ds))
+    sources = [{source for source, *_ in part} for part in written]
+    if keep_sources:
+        assert sum(map(len, sources)) == len(set.union(*sources)) == 12
+
+
+def test_parts_by_attribute_and_by_lists_are_those_of_the_program(segments, tmp_path):
+    program("split", segments, "-o", tmp_path, "--attribute", "weather")
+    parts = vidrec.open(segments).split_by("weather")
+    assert list(parts) == ["rain", "sun"]
+    assert all(clips(part) == clips(vidrec.open(tmp_path / name)) for name, part in parts.items())
+    lists = {"few": [3, 1], "videos": ["left/4.mp4", "none.mp4"]}
+    for name, listed in lists.items():
+        (tmp_path / name).write_text("".join(f"{item}\n" for item in listed))
+    options = [f"--list={name}={tmp_path / name}" for name in lists]
+    # What only looks at a data set warns; what writes one refuses.
+    program("split", segments, "-o", tmp_path / "lists", *options, status=1)
+    with pytest.raises(vidrec.UsageError, match="no clip of the data set comes from .none.mp4."):
+        vidrec.split(segments, tmp_path / "lists", lists=lists)
+    with pytest.warns(UserWarning, match="not in the data set: none.mp4"):
+        parts = vidrec.open(segments).split_by(lists=lists)
+    (tmp_path / "videos").write_text("left/4.mp4\n")
+    program("split", segments, "-o", tmp_path / "lists", *options)
+    assert all(clips(part) == clips(vidrec.open(tmp_path / "lists" / name)) for name, part in parts.items())
+    with pytest.raises(vidrec.UsageError, match="two lists"):
+        vidrec.open(segments).split_by(lists={"a": [0], "b": ["left/0.mp4"]})
+
+
+@pytest.mark.parametrize(
+    ("options", "flags"),
+    [
+        ({"where": {"weather": "rain"}, "sample": 4, "seed": 3}, "--where weather=rain --sample 4 --seed 3".split()),
+        ({"clips": range(3, 9), "classes": ["left", "right"]}, "--clips 3-8 --class left --class right".split()),
+    ],
+)
+def test_subsets_are_those_of_the_program(segments, tmp_path, options, flags):
+    program("subset", segments, "-o", tmp_path / "program", *flags)
+    report = vidrec.subset(segments, tmp_path / "python", **options)
+    view = vidrec.open(segments).subset(**options)
+    assert files(tmp_path / "python") == files(tmp_path / "program")
+    assert 0 < len(view) == report.clips and clips(view) == clips(vidrec.open(tmp_path / "python"))
+
+
+def test_views_of_views_are_chosen_from_like_data_sets(segments):
+    view = vidrec.open(segments)[::-1]
+    assert clips(view.subset(clips=[2, "left/1.mp4"], exclude=[34])) == clips(view.select([2, 30, 31, 32]))
+    parts = view.split(0.5, seed=1, by=lambda clip: clip.index // 6)
+    assert sorted(sum(map(clips, parts), [])) == sorted(clips(view))
+    group_of = {repr(clip): i // 6 for i, clip in enumerate(clips(view))}
+    groups = [{group_of[repr(clip)] for clip in clips(part)} for part in parts]
+    assert all(groups) and not groups[0] & groups[1]
+
+
+def test_data_sets_are_written(train, damaged, tmp_path):
+    calls = []
+
+    def show(*call):
+        calls.append(call)
+
+    parts = vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5], seed=3, progress=show)
+    assert [part.clips for part in parts] == [6, 6] and calls[-1] == (12, 12)
+    merged = vidrec.merge([tmp_path / "parts/train", tmp_path / "parts/val"], tmp_path / "merged", shards=2)
+    assert (merged.clips, merged.shards) == (12, 2)
+    vidrec.append(tmp_path / "parts/train", tmp_path / "parts/val")
+    assert clips(vidrec.open(tmp_path / "parts/train")) == clips(vidrec.open(tmp_path / "merged"))
+    attributes = {"left/2.mp4": {"split": "val"}}
+    vidrec.relabel(train, tmp_path / "relabeled", attributes=attributes, rename_classes={"left": "up"})
+    relabeled = vidrec.open(tmp_path / "relabeled")
+    assert relabeled.classes == ["up", "right"] and relabeled[2].attributes["split"] == "val"
+    retiled = vidrec.retile(train, tmp_path / "retiled", threads=2).retiled
+    assert retiled.jpeg_bytes < retiled.jpeg_bytes_before and retiled.tiled == 0
+    assert vidrec.retile(train, tmp_path / "lossy", quality=30).retiled.jpeg_bytes < retiled.jpeg_bytes
+    for before, after in zip(vidrec.open(train), vidrec.open(tmp_path / "retiled")):
+        assert numpy.array_equal(before.frames(), after.frames()) and before.pts.tolist() == after.pts.tolist()
+    for made in ("merged", "parts/train", "relabeled", "retiled", "lossy"):
+        assert vidrec.verify(tmp_path / made).ok
+    with pytest.raises(vidrec.FormatError, match="vidrec.verify lists what is damaged"):
+        vidrec.reshard(damaged, tmp_path / "no", shards=1)
+    with pytest.raises(vidrec.UsageError, match="shards"):
+        vidrec.reshard(train, tmp_path / "no", shards=0)
+
+    def stop(done, total):
+        raise vidrec.Interrupted("enough")
+
+    with pytest.raises(vidrec.Interrupted, match="enough"):
+        vidrec.reshard(train, tmp_path / "merged", shards=3, overwrite=True, progress=stop)
+    # So small a data set may be done before the exception comes; it is the old one or the new one.
+    assert vidrec.verify(tmp_path / "merged").ok
+    assert clips(vidrec.open(tmp_path / "merged")) in [clips(vidrec.open(tmp_path / "parts/train")), clips(vidrec.open(train))]
+
+
+PACKS = """
+import signal, sys, vidrec
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background is born without
+try:
+    vidrec.pack(sys.argv[1], sys.argv[2], frames=2, size=(24, 32), threads=1, progress=lambda *_: print(flush=True))
+except KeyboardInterrupt:
+    sys.exit(42)
+"""
+
+
+def test_ctrl_c_stops_a_pack_that_can_be_resumed(videos, tmp_path):
+    for i in range(600):
+        video = tmp_path / "many" / f"{i % 2}" / f"{i}.mp4"
+        video.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(videos / "left/0.mp4", video)
+    command = [sys.executable, "-c", PACKS, tmp_path / "many", tmp_path / "set"]
+    packing = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert packing.stdout.readline()
+    packing.send_signal(signal.SIGINT)
+    packing.stdout.read()
+    assert packing.wait(60) == 42
+    assert not (tmp_path / "set/dataset.json").exists()
+    with pytest.raises(vidrec.UsageError, match="interrupted pack"):
+        vidrec.pack(tmp_path / "many", tmp_path / "set", frames=2, size=(24, 32))
+    options = ["--frames", "2", "--size", "32x24", "--if-exists", "resume", "--json"]
+    report = json.loads(program("pack", tmp_path / "many", "-o", tmp_path / "set", *options).stdout)
+    assert report["clips"] == 600 and 0 < report["resumed_at"] < 600
+
+
+def test_cameras_without_a_shared_clock_are_refused_until_their_clocks_begin_together(videos, tmp_path):
+    front, wrist = sorted(videos.glob("*/*.mp4"))[:2]
+    rows = ["path,camera,episode,start,end", f"{front},front,0,0,0.5", f"{wrist},wrist,0,0.25,0.75"]
+    (tmp_path / "list.csv").write_text("\n".join(rows))
+    vidrec.pack(tmp_path / "list.csv", tmp_path / "set", frames="all")
+    options = dict(batch_size=1, frames=vidrec.Windows(1), crop=24, cameras=vidrec.Cameras(["front", "wrist"]))
+    with pytest.raises(vidrec.UsageError, match="not known to share a clock.*vidrec.relabel.*clock='first-frame'"):
+        list(vidrec.Loader(tmp_path / "set", **options))
+    assert [finding.kind for finding in vidrec.check(tmp_path / "set", only=["clock"]).findings] == ["clock"]
+    vidrec.relabel(tmp_path / "set", tmp_path / "mended", clock="first-frame")
+    assert not vidrec.check(tmp_path / "mended", only=["clock"]).findings
+    assert [clip.pts[0] for clip in vidrec.open(tmp_path / "mended")] == [0, 0]
+    alone = {**options, "cameras": vidrec.Cameras(["wrist"])}
+    both, alone = [vidrec.Loader(tmp_path / "mended", **each) for each in (options, alone)]
+    assert [batch.frames[:, 1].tolist() for batch in both] == [batch.frames[:, 0].tolist() for batch in alone]

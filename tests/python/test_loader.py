@@ -1,0 +1,518 @@
+"""Batches: what is in them, whose memory they are, and in which order they come."""
+import gc
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import vidrec
+
+
+def make(ds, batch_size=4, **options):
+    return vidrec.Loader(ds, batch_size, **{"crop": 64, "output": "numpy", **options})
+
+
+def clips(batches):
+    return [batch.clips.tolist() for batch in batches]
+
+
+def test_a_batch_is_the_crop_of_its_clips(ds):
+    for batch in make(ds, batch_size=5, last="pad"):
+        for i, clip in enumerate(batch.clips):
+            expected = ds[int(clip)].frames()[:, 4:68, 16:80].transpose(0, 3, 1, 2)
+            assert np.array_equal(batch.frames[i], expected)
+            assert batch.labels[i] == ds[int(clip)].label
+            assert batch.params[i].window == (16, 4, 64, 64) and batch.params[i].frames == tuple(range(8))
+    assert batch.mask.tolist() == [True, True, False, False, False]
+    assert (batch.epoch, batch.number, len(batch)) == (0, 2, 5)
+
+
+@pytest.mark.parametrize("layout, axes", [("BTCHW", (0, 1, 2, 3, 4)), ("BCTHW", (0, 2, 1, 3, 4)), ("BTHWC", (0, 1, 3, 4, 2))])
+def test_layouts_are_the_same_samples(ds, layout, axes):
+    plain = make(ds, crop=(48, 64)).batch(0, 1)
+    other = make(ds, crop=(48, 64), layout=layout)
+    assert np.array_equal(other.batch(0, 1).frames, plain.frames.transpose(axes))
+    assert other.shape == other.batch(0, 1).frames.shape
+
+
+def test_types_are_normalized(ds):
+    options = dict(normalize=vidrec.Normalize([0.1, 0.2, 0.3], np.array([0.5, 1.0, 2.0])))
+    plain = make(ds).batch(0, 0).frames.astype(np.float64)
+    mean, std = (np.array(values).reshape(3, 1, 1) for values in ([0.1, 0.2, 0.3], [0.5, 1.0, 2.0]))
+    expected = (plain / 255 - mean) / std
+    assert np.allclose(make(ds, dtype="float32").batch(0, 0).frames, plain / 255, atol=1e-6)
+    assert np.allclose(make(ds, dtype="float32", **options).batch(0, 0).frames, expected, atol=1e-6)
+    assert np.allclose(make(ds, dtype=np.float16, **options).batch(0, 0).frames, expected, atol=2e-3)
+    bits = make(ds, dtype="bfloat16", **options).batch(0, 0).frames
+    assert bits.dtype == np.uint16
+    assert np.allclose((bits.astype(np.uint32) << 16).view(np.float32), expected, atol=2e-2)
+
+
+def test_channels_last_3d_is_a_view(ds):
+    batch = make(ds, layout="channels_last_3d").batch(0, 0)
+    assert batch.frames.shape == (4, 3, 8, 64, 64) and batch.frames.transpose(0, 2, 3, 4, 1).flags.c_contiguous
+    assert np.array_equal(batch.frames, make(ds, layout="BCTHW").batch(0, 0).frames)
+
+
+def test_a_held_batch_stays_as_it_is_while_memory_of_dropped_ones_is_used_again(ds):
+    loader = make(ds, batch_size=2, prefetch=3, shuffle=True)
+    addresses, held = set(), []
+    for epoch in range(20):
+        for batch in loader:
+            addresses.add(batch.frames.ctypes.data)
+            if (epoch, batch.number) in {(0, 0), (3, 2), (7, 5)}:
+                # A view of a part, with the batch gone, is holding too.
+                held.append((batch.frames[1, 3, :, ::2], batch.frames[1, 3, :, ::2].copy()))
+            if batch.number == 1:
+                # Spoilt for nobody: whoever gets this memory next writes all of it.
+                batch.frames[:] = 77
+    assert all(np.array_equal(view, copy) for view, copy in held)
+    assert {view.ctypes.data for view, _ in held} & addresses == set()
+    # 120 batches; each epoch has buffers of its own, which malloc may place elsewhere.
+    assert len(addresses) < 100
+    fresh = make(ds, batch_size=2, shuffle=True)
+    for batch in loader:
+        assert np.array_equal(batch.frames, fresh.batch(20, batch.number).frames)
+
+
+def test_memory_is_used_again_within_an_epoch_and_never_while_held(ds):
+    order = list(range(12)) * 10
+    loader = make(ds, crop=32, batch_size=2, prefetch=2, order=order)
+    addresses = [batch.frames.ctypes.data for batch in loader]
+    assert len(addresses) == 60 and len(set(addresses)) <= 5
+    held = list(loader)
+    assert len({batch.frames.ctypes.data for batch in held}) == 60
+    assert all(np.array_equal(batch.frames, held[i % 6].frames) for i, batch in enumerate(held))
+
+
+def test_batches_outlive_loader_and_data_set(train):
+    batch = next(iter(make(vidrec.open(train))))
+    expected = make(vidrec.open(train)).batch(0, 0).frames
+    gc.collect()
+    assert np.array_equal(batch.frames, expected)
+
+
+def test_batches_are_pickled_whole(ds):
+    batch = make(ds, shuffle=True, flip=0.5).batch(2, 1)
+    other = pickle.loads(pickle.dumps(batch))
+    assert np.array_equal(other.frames, batch.frames) and other.params == batch.params
+    assert (other.epoch, other.number, other.clips.tolist()) == (2, 1, batch.clips.tolist())
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_memory_of_ones_own_is_filled_in_turn_and_not_before_the_next_is_asked_for(ds, count):
+    out = [np.zeros((4, 8, 3, 64, 64), np.uint8) for _ in range(count)]
+    loader = make(ds, output=out, shuffle=True)
+    expected = make(ds, shuffle=True)
+    for epoch in range(3):
+        for batch in loader:
+            assert batch.frames is out[batch.number % count]
+            assert np.array_equal(batch.frames, expected.batch(epoch, batch.number).frames)
+    assert loader.state_dict()["epoch"] == 3
+
+
+def test_memory_of_ones_own_must_fit(ds):
+    good = np.zeros((4, 8, 3, 64, 64), np.uint8)
+    readonly = good.copy()
+    readonly.flags.writeable = False
+    whole = np.zeros(good.size + 64, np.uint8)
+    overlapping = [whole[at : at + good.size].reshape(good.shape) for at in (0, 64)]
+    for bad in ([good, good], overlapping):
+        with pytest.raises(vidrec.UsageError, match="share memory"):
+            iter(make(ds, output=bad))
+    for bad in (good[:2], good.astype(np.float32), np.zeros((8, 8, 3, 64, 64), np.uint8)[::2], readonly, [], 7, [good, 7]):
+        with pytest.raises(vidrec.UsageError, match="loader option output"):
+            iter(make(ds, output=bad))
+    with pytest.raises(TypeError, match="output"):
+        pickle.dumps(make(ds, output=good))
+    last = make(ds, output=np.zeros((4, 8, 64, 64, 3), np.uint8).transpose(0, 4, 1, 2, 3), layout="channels_last_3d")
+    assert np.array_equal(next(iter(last)).frames, make(ds, layout="BCTHW").batch(0, 0).frames)
+
+
+def test_each_loop_is_the_next_epoch_and_set_epoch_says_which(ds):
+    loader = make(ds, shuffle=True)
+    first, second = clips(loader), clips(loader)
+    assert first != second and sorted(sum(first, [])) == sorted(sum(second, [])) == list(range(12))
+    loader.set_epoch(0)
+    assert clips(loader) == first and clips(loader) == second
+    loader.set_epoch(1)
+    assert clips(loader) == second
+    with pytest.raises(vidrec.UsageError):
+        loader.set_epoch(-1)
+
+
+def test_orders(ds):
+    assert clips(make(ds))[0] == [0, 1, 2, 3]
+    assert clips(make(ds, order=vidrec.Shuffled())) == clips(make(ds, shuffle=True))
+    assert clips(make(ds, order=np.array([3, 3, 0, 1]))) == [[3, 3, 0, 1]]
+    assert clips(make(ds, order=[3, 3, 0], last="drop", batch_size=3)) == [[3, 3, 0]]
+    assert sorted(sum(clips(make(ds, order=vidrec.Blocks(3, window=2))), [])) == list(range(12))
+    drawn = sum(clips(make(ds, order=vidrec.Weighted([1] * 6 + [0] * 6))), [])
+    assert len(drawn) == 12 and max(drawn) < 6
+    part = ds.select([7, 2, 9])
+    batch = next(iter(make(part, batch_size=3, shuffle=True)))
+    assert sorted(batch.clips.tolist()) == [0, 1, 2]
+    assert [part[int(c)].label for c in batch.clips] == batch.labels.tolist()
+
+
+def test_a_run_goes_on_exactly_with_other_ranks_and_batches(ds):
+    whole = sum(clips(make(ds, batch_size=1, shuffle=True, seed=5)), [])
+    loader = make(ds, batch_size=4, shuffle=True, seed=5)
+    batches = iter(loader)
+    assert sum(clips([next(batches)]), []) == whole[:4]
+    state = json.loads(json.dumps(loader.state_dict()))
+
+    same = make(ds, batch_size=4, shuffle=True, seed=5)
+    same.load_state_dict(state)
+    assert len(same) == 3 and same.epoch == 0, "a whole epoch, as schedulers of learning rates want it"
+    # What training scripts do at the head of the epoch changes nothing.
+    same.set_epoch(0)
+    rest = list(same)
+    assert sum(clips(rest), []) == whole[4:]
+    assert all(np.array_equal(a.frames, b.frames) for a, b in zip(rest, batches))
+    assert len(same) == 3 and same.epoch == 1, "and then whole epochs"
+    assert clips(same) == clips(loader)
+    assert same.state_dict() == loader.state_dict()
+
+    found = []
+    for rank in range(2):
+        other = make(ds, batch_size=3, shuffle=True, seed=5, rank=(rank, 2))
+        other.load_state_dict(state)
+        found += [batch.clips[batch.mask].tolist() for batch in other]
+        # Saved and loaded again in the middle of what was resumed.
+    assert sorted(sum(found, [])) == sorted(whole[4:])
+    with pytest.raises(vidrec.UsageError, match="seed"):
+        make(ds, shuffle=True, seed=6).load_state_dict(state)
+    with pytest.raises(vidrec.UsageError, match="data set"):
+        make(ds[:6], shuffle=True, seed=5).load_state_dict(state)
+    with pytest.raises(vidrec.UsageError, match="state"):
+        make(ds).load_state_dict({"epoch": 1})
+
+
+def counted(loader):
+    return [int(clip) for batch in loader for clip in batch.clips[batch.mask]]
+
+
+def test_ranks_have_homes(ds):
+    def ranks(world=2, **options):
+        return [make(ds, batch_size=2, rank=(rank, world), **options) for rank in range(world)]
+
+    own = [set(counted(loader)) for loader in ranks(order=vidrec.Homes(block=2, window=2, exchange=0.0))]
+    assert [len(clips) for clips in own] == [6, 6] and own[0] | own[1] == set(range(12))
+    foreign = []
+    for epoch in range(8):
+        loaders = ranks(order=vidrec.Homes(block=2, window=2, exchange=0.34))
+        for loader in loaders:
+            loader.set_epoch(epoch)
+        read = [set(counted(loader)) for loader in loaders]
+        assert read[0] | read[1] == set(range(12)) and not read[0] & read[1]
+        foreign.append(len(read[0] - own[0]))
+    assert foreign[0] == 0, "the first epoch reads what each home owns"
+    assert set(foreign) == {0, 2}, "a third of six blocks is two, which change places or not"
+    # Ranks that share a node.
+    nodes = [set(counted(loader)) for loader in ranks(4, order=vidrec.Homes(block=2, window=2, homes=2, exchange=0.0))]
+    assert nodes[0] | nodes[1] == own[0] and nodes[2] | nodes[3] == own[1]
+    assert sorted(counted(make(ds, order=vidrec.Homes()))) == list(range(12))
+
+
+def test_a_run_keeps_its_homes_on_another_number_of_ranks(ds):
+    homes = vidrec.Homes(block=2, window=2, exchange=0.34)
+    options = dict(order=homes, seed=5, last="pad")
+    before = [make(ds, batch_size=1, rank=(rank, 2), **options) for rank in range(2)]
+    seen = [int(next(batches).clips[0]) for batches in [iter(loader) for loader in before]]
+    state = json.loads(json.dumps(before[0].state_dict()))
+    homes_of = lambda state: state["options"]["order"]["Homes"]["homes"]  # noqa: E731
+    assert homes_of(state) == 2 and state == before[1].state_dict()
+
+    after = [make(ds, batch_size=1, rank=(rank, 3), **options) for rank in range(3)]
+    for loader in after:
+        loader.load_state_dict(state)
+    seen += sum(map(counted, after), [])
+    assert sorted(seen) == list(range(12))
+    # The rest of the epoch is over, and later ones have the same homes.
+    assert [homes_of(loader.state_dict()) for loader in after] == [2] * 3
+    assert sorted(sum(map(counted, pickle.loads(pickle.dumps(after))), [])) == list(range(12))
+    alone = make(ds, batch_size=3, order=replace(homes, homes=2), seed=5, last="pad")
+    alone.set_epoch(1)
+    together = [sum(batches, []) for batches in zip(*map(clips, after))]
+    assert [sorted(batch) for batch in together] == [sorted(batch) for batch in clips(alone)]
+    with pytest.raises(vidrec.UsageError, match="other options: order"):
+        make(ds, order=replace(homes, homes=3), seed=5, last="pad").load_state_dict(state)
+
+
+def test_an_epoch_begins_with_its_first_batch(ds):
+    loader = make(ds, shuffle=True)
+    expected = clips(make(ds, shuffle=True))
+    iter(loader), iter(loader)
+    assert loader.epoch == 0 and clips(loader) == expected
+    loader.set_epoch(7)
+    unused = iter(loader)
+    loader.set_epoch(0)
+    assert next(unused).epoch == 0
+
+
+@pytest.mark.parametrize("own", [None, 8])
+def test_threads_may_share_a_loop(ds, own):
+    order = [i % 12 for i in range(400)]
+    memory = {"output": [np.zeros((1, 1, 3, 16, 16), np.uint8) for _ in range(own)]} if own else {}
+    loader = make(ds, batch_size=1, frames=1, crop=16, order=order, **memory)
+    batches, found = iter(loader), []
+
+    def take():
+        found.extend((batch.number, int(batch.clips[0])) for batch in batches)
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(found) == list(enumerate(order)), "each once, with its own number"
+    assert loader.epoch == 1
+
+
+def test_of_two_loops_the_state_is_that_of_the_one_that_began_last(ds):
+    loader = make(ds, shuffle=True)
+    first = iter(loader)
+    next(first)
+    loader.set_epoch(0)
+    second = iter(loader)
+    next(first)
+    next(first)
+    assert loader.state_dict()["consumed"] == 0
+    next(second)
+    assert loader.state_dict()["consumed"] == 4
+    assert next(first, None) is None and loader.epoch == 0
+
+
+def test_resumed_runs_can_be_resumed(ds):
+    options = dict(batch_size=2, shuffle=True)
+    expected = [batch.clips.tolist() for epoch in range(2) for batch in make_at(ds, epoch, options)]
+    found, state = [], None
+    while len(found) < 12:
+        loader = make(ds, **options)
+        if state:
+            loader.load_state_dict(state)
+        for batch in loader:
+            found.append(batch.clips.tolist())
+            state = loader.state_dict()
+            if len(found) % 3 == 2:
+                break
+        state = loader.state_dict()
+    assert found == expected
+
+
+def make_at(ds, epoch, options):
+    loader = make(ds, **options)
+    loader.set_epoch(epoch)
+    return loader
+
+
+def test_a_bad_frame_is_an_error_in_its_place_and_the_next_batch_comes(damaged):
+    for output in ("numpy", [np.zeros((4, 8, 3, 64, 64), np.uint8) for _ in range(2)]):
+        batches = iter(make(vidrec.open(damaged), output=output))
+        assert next(batches).clips.tolist() == [0, 1, 2, 3]
+        with pytest.raises(vidrec.FormatError) as caught:
+            next(batches)
+        assert (caught.value.clip, caught.value.frame) == (5, 3)
+        batch = next(batches)
+        assert (batch.clips.tolist(), batch.number) == ([8, 9, 10, 11], 2)
+        assert np.array_equal(batch.frames, make(vidrec.open(damaged)).batch(0, 2).frames)
+        assert next(batches, None) is None
+    loader = make(vidrec.open(damaged), on_bad_frame="substitute")
+    replaced = [params for batch in loader for params in batch.params if params.instead_of is not None]
+    assert [params.instead_of for params in replaced] == [5]
+    assert loader.stats().substituted_clips == 1
+
+
+@pytest.mark.parametrize(
+    "options, name",
+    [
+        (dict(batch_size=0), "batch_size"),
+        (dict(batch_size=1 << 40), "batch_size"),
+        (dict(frames="all"), "frames: expected a number or vidrec.Uniform"),
+        (dict(crop=None), "crop: expected a number or vidrec.CenterCrop"),
+        (dict(prefetch=None), "prefetch: expected a number or vidrec.Prefetch"),
+        (dict(dtype="int8"), "dtype"),
+        (dict(layout="TBCHW"), "layout"),
+        (dict(channels="cmyk"), "channels"),
+        (dict(flip=2.0), "flip"),
+        (dict(normalize=vidrec.IMAGENET), "normalize: dtype 'uint8' is not normalized"),
+        (dict(dtype="float32", normalize=0.5), "normalize: expected vidrec.Normalize"),
+        (dict(color=0.4), "color: expected vidrec.ColorJitter"),
+        (dict(shuffle=True, order=vidrec.Weighted([1] * 12)), "shuffle and order"),
+        (dict(order=vidrec.Weighted([1] * 11)), "weights"),
+        (dict(order="random"), "order: expected vidrec.Shuffled"),
+        (dict(order=[99]), "99"),
+        (dict(rank=0), "rank: expected .rank, world_size."),
+        (dict(last="fill"), "last: expected 'keep', 'drop', 'wrap' or 'pad', found 'fill'"),
+        (dict(on_bad_frame="skip"), "on_bad_frame"),
+        (dict(output="jax"), "output"),
+        (dict(threads=0), "threads"),
+        (dict(prefetch="4"), "prefetch"),
+        (dict(cameras=["front"]), "cameras: expected vidrec.Cameras"),
+        (dict(seed=-1), "seed"),
+    ],
+)
+def test_a_senseless_option_is_named(ds, options, name):
+    with pytest.raises(vidrec.UsageError, match=name):
+        make(ds, **options)
+
+
+def test_threads_wait_without_the_interpreters_lock(ds):
+    """Two loops in two threads and a third that only counts: none of them waits for ever, all get their batches."""
+    found, stop = [], threading.Event()
+
+    def loop():
+        found.append(sum(clips(make(ds, order=list(range(12)) * 10, threads=1)), []))
+
+    spinner = threading.Thread(target=stop.wait)
+    threads = [threading.Thread(target=loop) for _ in range(2)]
+    for thread in (spinner, *threads):
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    stop.set()
+    assert [len(each) for each in found] == [120, 120]
+
+
+WAITING = """
+import os, signal, sys, threading, time, traceback, vidrec
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background is born without
+order = list(range(12)) * 1000
+loader = vidrec.Loader(sys.argv[1], len(order), crop=32, order=order, threads=1, output="numpy")
+batches = iter(loader)
+main = threading.main_thread().ident
+
+def interrupt():
+    # The loader has released the interpreter and waits when this runs while the main thread is in next().
+    while "wait_for_a_batch" not in (f.f_code.co_name for f, _ in traceback.walk_stack(sys._current_frames()[main])):
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+
+def wait_for_a_batch():
+    next(batches)
+
+threading.Thread(target=interrupt).start()
+try:
+    wait_for_a_batch()
+except KeyboardInterrupt:
+    print("interrupted", loader.stats().batches, flush=True)
+    os._exit(0)
+"""
+
+
+def test_ctrl_c_interrupts_a_wait(train):
+    done = subprocess.run([sys.executable, "-c", WAITING, train], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "interrupted 0\n", done.stderr
+
+
+def rss():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
+def test_memory_does_not_grow(ds):
+    """VIDREC_SOAK_EPOCHS=2000 for the long version."""
+    epochs = int(os.environ.get("VIDREC_SOAK_EPOCHS", 60))
+    loader = make(ds, crop=32, batch_size=4, shuffle=True, prefetch=2, dtype="float32")
+    kept, seen = [], []
+    for epoch in range(epochs):
+        for batch in loader:
+            kept = [*kept[-2:], (batch.frames, batch.params, loader.state_dict())]
+        if epoch >= epochs // 4:
+            seen.append(rss())
+    early, late = np.median(seen[: len(seen) // 4]), np.median(seen[-len(seen) // 4 :])
+    print(f"{epochs} epochs: {early / 2**20:.1f} MiB, then {late / 2**20:.1f} MiB")
+    assert late <= early * 1.02, (early, late)
+
+
+def test_dropped_engines_take_their_threads_along(ds):
+    before = threads()
+    for _ in range(20):
+        next(iter(make(ds, threads=2)))
+    gc.collect()
+    for _ in range(1000):
+        if threads() <= before + 3:
+            break
+        signal.sigtimedwait([], 0.01)
+    assert threads() <= before + 3
+
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+def test_a_state_within_a_loop_that_is_broken_off_is_told(ds):
+    loader = make(ds, batch_size=2)
+
+    def broken(at, saves):
+        for batch in loader:
+            if batch.number == at:
+                return loader.state_dict() if saves else None
+
+    broken(1, saves=False)
+    broken(5, saves=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        broken(2, saves=True)
+        loader.set_epoch(3)
+        broken(2, saves=True)
+    with pytest.warns(vidrec.LoaderWarning, match="middle of epoch 3.*this loop is epoch 4.*set_epoch"):
+        next(iter(loader))
+
+
+def test_it_counts_the_batches_that_came_before_the_run_resumed(ds):
+    loader = make(ds, batch_size=2)
+    batches = iter(loader)
+    assert loader.batches_done == 0
+    for done in range(1, 5):
+        next(batches)
+        assert loader.batches_done == done
+    for options, before, whole in ({}, 4, 6), ({"batch_size": 4}, 2, 3), ({"rank": (1, 2)}, 2, 3):
+        resumed = make(ds, **{"batch_size": 2, **options})
+        resumed.load_state_dict(loader.state_dict())
+        assert (resumed.batches_done, len(resumed)) == (before, whole)
+        found = [resumed.batches_done for _ in resumed]
+        assert found == [*range(before + 1, whole + 1)] and resumed.batches_done == 0
+        next(iter(resumed))
+        assert resumed.batches_done == 1
+
+
+@pytest.mark.parametrize("option, instead", [("num_workers", "threads=N"), ("drop_last", 'last="drop"'), ("collate_fn", r"loader.map\(")])
+def test_options_of_a_dataloader_are_explained(ds, option, instead):
+    with pytest.raises(vidrec.UsageError, match=f"no option {option}: .*{instead}"):
+        make(ds, **{option: 1})
+    with pytest.raises(TypeError, match="colour"):
+        make(ds, colour=1)
+
+
+def test_a_batch_is_no_pair(ds):
+    with pytest.raises(vidrec.UsageError, match=r"batch.frames, batch.labels.*loader.map"):
+        for _frames, _labels in make(ds):
+            pass
+
+
+def test_ctrl_c_leaves_no_half_of_torch(train, tmp_path):
+    (tmp_path / "torch.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.1)\nis_whole = True\n")
+    code = f"""
+import signal, sys, vidrec
+# What starts the tests may have them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.path.insert(0, {os.fspath(tmp_path)!r})
+try:
+    vidrec.Loader({os.fspath(train)!r})
+except KeyboardInterrupt:
+    print(sys.modules["torch"].is_whole)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "True\n", run.stderr

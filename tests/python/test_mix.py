@@ -1,0 +1,213 @@
+"""Mixes of data sets: shares, labels, state, statistics, and what is refused."""
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import vidrec
+from vidrec.results import SourceUse
+
+# Names, weights that any ten samples have exactly.
+WEIGHTS = {"left": 0.5, "right": 0.3, "few": 0.2}
+
+
+@pytest.fixture
+def sources(ds):
+    return {"left": ds[:6], "right": ds[6:], "few": ds[:1]}
+
+
+def mixed(sources, weights=WEIGHTS, **options):
+    named = {name: (source, weights[name]) for name, source in sources.items()}
+    return vidrec.mix(named, **{"samples_per_epoch": 30, "window": 10, **options})
+
+
+def make(mix, batch_size=5, **options):
+    return vidrec.Loader(mix, batch_size, **{"crop": vidrec.RandomCrop(32), "output": "numpy", "flip": 0.5, **options})
+
+
+def stream(batches):
+    """Source, clip, label and pixels of each sample that counts."""
+    found = []
+    for batch in batches:
+        for i in np.flatnonzero(batch.mask):
+            found.append((batch.source_names[i], int(batch.clips[i]), int(batch.labels[i]), batch.frames[i].tobytes()))
+    return found
+
+
+def epochs(loader, count):
+    return stream(batch for _ in range(count) for batch in loader)
+
+
+def test_any_window_has_the_shares(sources):
+    loader = make(mixed(sources), batch_size=7)
+    whole = epochs(loader, 3)
+    assert len(whole) == 90 and len(loader) == 5
+    for i in range(len(whole) - 9):
+        names = [sample[0] for sample in whole[i : i + 10]]
+        assert {name: names.count(name) for name in WEIGHTS} == {"left": 5, "right": 3, "few": 2}
+    rights = [clip for name, clip, _, _ in whole if name == "right"]
+    assert all(sorted(rights[i : i + 6]) == list(range(6, 12)) for i in range(0, 24, 6)), "in rounds"
+
+
+def test_a_batch_says_its_sources(sources, ds):
+    mix = mixed(sources)
+    batch = make(mix, crop=32, flip=0).batch(0, 1)
+    assert batch.source_ids.dtype == np.int64
+    for i, clip in enumerate(batch.clips):
+        name, index = mix.place(int(clip))
+        assert name == batch.source_names[i] == mix.names[batch.source_ids[i]]
+        assert sources[name][index].source == batch.sources[i] and sources[name][index].label == batch.labels[i]
+    with pytest.raises(IndexError):
+        mix.place(len(mix))
+    copy = pickle.loads(pickle.dumps(batch))
+    assert copy.source_names == batch.source_names
+    plain = vidrec.Loader(ds, 4, crop=32, output="numpy").batch(0, 0)
+    assert plain.source_ids is None and plain.source_names == []
+
+
+def test_a_stopped_run_gives_the_same_stream_on_any_number_of_ranks(sources):
+    mix = mixed(sources, schedule=[(37, {"few": 1, "left": 1, "right": 2})])
+    whole = epochs(make(mix), 3)
+    state, seen = make(mix).state_dict(), []
+    for world_size, batches in ((2, 3), (3, 1), (1, 7), (5, 1), (2, 99)):
+        ranks = [make(mix, 2, rank=(rank, world_size)) for rank in range(world_size)]
+        for rank in ranks:
+            rank.load_state_dict(json.loads(json.dumps(state)))
+        taken = 0
+        while taken < batches and ranks[0].epoch < 3:
+            loops = [iter(rank) for rank in ranks]
+            for together in zip(*loops):
+                seen += [sample for batch in together for sample in stream([batch])]
+                taken += 1
+                if taken == batches:
+                    break
+            else:
+                # Each ends its epoch.
+                assert all(next(loop, None) is None for loop in loops)
+        states = [rank.state_dict() for rank in ranks]
+        assert all(other == states[0] for other in states)
+        state = states[0]
+        counts = ranks[0].stats().sources
+        expected = {name: [sample[0] for sample in seen].count(name) for name in WEIGHTS}
+        assert {name: count.samples for name, count in counts.items()} == expected
+    assert seen == whole[: len(seen)] and len(seen) == 90
+
+
+def test_weights_change_from_a_step_on(sources):
+    plain, changed = mixed(sources), mixed(sources, schedule=[(40, {"left": 0, "right": 1, "few": 1})])
+    before, after = (epochs(make(mix), 2) for mix in (plain, changed))
+    assert before[:40] == after[:40] and "left" not in [sample[0] for sample in after[40:]]
+
+
+def test_statistics_say_epochs(sources):
+    loader = make(mixed(sources))
+    assert loader.stats().sources["left"] == SourceUse(samples=0, epochs=0.0)
+    list(loader)
+    assert loader.stats().sources == {
+        "left": SourceUse(samples=15, epochs=2.5),
+        "right": SourceUse(samples=9, epochs=1.5),
+        "few": SourceUse(samples=6, epochs=6.0),
+    }
+    assert vidrec.Loader(sources["left"], 2, crop=32).stats().sources is None
+
+
+def test_labels(sources):
+    labels = lambda mix: sorted({(name, label) for name, _, label, _ in stream(make(mix))})  # noqa: E731
+    assert mixed(sources).classes == ["left", "right"]
+    assert labels(mixed(sources)) == [("few", 0), ("left", 0), ("right", 1)]
+    separate = mixed(sources, labels="separate")
+    assert labels(separate) == [("few", 4), ("left", 0), ("right", 3)]
+    assert separate.classes[3] == "right/right"
+    assert labels(mixed(sources, labels={"right": {"right": 7}})) == [("few", 0), ("left", 0), ("right", 7)]
+    with pytest.raises(vidrec.UsageError, match='"right" of source "right" has no label'):
+        mixed(sources, labels={"right": {"left": 7}})
+    with pytest.raises(vidrec.UsageError, match='no class "up"'):
+        mixed(sources, labels={"right": {"up": 7}})
+
+
+def test_what_makes_no_sense_is_refused_by_name(sources, ds):
+    def refused(match, weights=WEIGHTS, **options):
+        with pytest.raises(vidrec.UsageError, match=match):
+            mixed(sources, weights, **options)
+
+    refused('weight of "right"', {**WEIGHTS, "right": -1})
+    refused("weight of 'few'", {**WEIGHTS, "few": float("nan")})
+    refused("weight of 'few'", {**WEIGHTS, "few": "many"})
+    refused("no weight is positive", dict.fromkeys(WEIGHTS, 0))
+    refused('no source "huge"', schedule=[(5, {**WEIGHTS, "huge": 1})])
+    refused('"few" has no weight', schedule=[(5, {"left": 1, "right": 1})])
+    refused("do not increase", schedule=[(5, WEIGHTS), (5, WEIGHTS)])
+    refused("schedule", schedule=[(-5, WEIGHTS)])
+    refused("weight of 'few'", schedule=[(5, {**WEIGHTS, "few": float("inf")})])
+    refused("window", window=0)
+    refused("samples_per_epoch", samples_per_epoch=0)
+    refused("labels", labels="together")
+    refused("huge", labels={"huge": {}})
+    with pytest.raises(vidrec.UsageError, match='"none" has no clips'):
+        vidrec.mix({"left": (ds, 1), "none": (ds[:0], 0)})
+    with pytest.raises(vidrec.UsageError, match="a data set and a weight"):
+        vidrec.mix({"left": ds})
+    for match, own in (("mix: flip", {"flip": 2}), ("mix: crop", {"crop": "large"}), ("mix: frames", {"frames": 0})):
+        with pytest.raises(vidrec.UsageError, match=match):
+            own_mix(sources, **own)
+    with pytest.raises(vidrec.UsageError, match="normalize.*\n?.*right"):
+        make(own_mix(sources))
+    with pytest.raises(vidrec.UsageError, match="no sources"):
+        vidrec.mix({})
+    for order in ([1, 2], vidrec.Weighted([1.0] * 13), vidrec.Homes()):
+        with pytest.raises(vidrec.UsageError, match="order"):
+            make(mixed(sources), order=order)
+
+
+OWN = {"frames": 2, "crop": vidrec.CenterCrop(32), "flip": 0.0, "normalize": vidrec.Normalize(mean=0.5, std=0.5)}
+
+
+def own_mix(sources, **own):
+    few = vidrec.Source(sources["right"], 0.4, **{**OWN, **own})
+    return vidrec.mix({"left": (sources["left"], 0.6), "right": few}, samples_per_epoch=20, window=5)
+
+
+def test_a_source_has_options_of_its_own(sources):
+    options = {"dtype": "float32", "normalize": vidrec.IMAGENET}
+    mix = own_mix(sources)
+    alone = vidrec.Loader(sources["right"], 1, **{**options, **OWN}, output="numpy")
+    expected = {int(batch.clips[0]): batch.frames[0] for batch in alone}
+    assert len(expected) == len(sources["right"])
+    seen = 0
+    for batch in make(mix, frames=4, **options):
+        for i, name in enumerate(batch.source_names):
+            if name == "right":
+                assert batch.frame_mask[i].tolist() == [True, True, False, False] and not batch.frames[i, 2:].any()
+                assert (batch.frames[i, :2] == expected[mix.place(batch.clips[i])[1]]).all()
+                seen += 1
+    assert seen == 8
+    copy = pickle.loads(pickle.dumps(mix))
+    assert stream(make(copy, frames=4, **options)) == stream(make(mix, frames=4, **options))
+    state = make(mix, frames=4, **options).state_dict()
+    with pytest.raises(vidrec.UsageError, match="own"):
+        make(own_mix(sources, flip=0.5), frames=4, **options).load_state_dict(state)
+
+
+@pytest.mark.full
+def test_a_device_gives_sources_with_options_of_their_own(sources):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("warp")
+    options = {"frames": 4, "dtype": "float32", "normalize": vidrec.IMAGENET, "output": None}
+    options["color"] = vidrec.ColorJitter(contrast=0.4)
+    for made, found in zip(make(own_mix(sources), **options), make(own_mix(sources), device="cpu", **options)):
+        assert torch.equal(made.frames, found.frames)
+
+
+def test_a_mix_can_be_sent_to_another_process(sources, train):
+    mix = mixed({"left": sources["left"], "all": train}, {"left": 1, "all": 2}, schedule=[(9, {"left": 1, "all": 1})])
+    copy = pickle.loads(pickle.dumps(mix))
+    assert repr(copy) == repr(mix) == "<vidrec.Mix of left, all: 18 clips>"
+    loader = make(mix, shuffle=True)
+    assert stream(make(copy)) == stream(loader) == stream(pickle.loads(pickle.dumps(make(mix))))
+
+
+def test_torch_gets_tensors(sources):
+    torch = pytest.importorskip("torch")
+    batch = next(iter(make(mixed(sources), output="torch")))
+    assert batch.source_ids.dtype == torch.int64 and batch.to("cpu").source_names == batch.source_names

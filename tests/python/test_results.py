@@ -1,0 +1,216 @@
+"""Results have the fields that the library gives, of its types, and lose nothing."""
+import ast
+import dataclasses
+import inspect
+import pickle
+import re
+import shutil
+import typing
+from pathlib import Path
+
+import pytest
+
+import vidrec
+from vidrec import results, words
+from vidrec.results import Failure, Problem, Result, VerifyReport
+
+ROOT = Path(__file__).parents[2]
+# The library's structs by the names of the classes, where these differ, and words by those of the enums.
+STRUCTS = {
+    "DatasetInfo": "DatasetJson",
+    "DrawnColor": "ColorDraw",
+    "DrawnSample": "SampleParams",
+    "PackEstimate": "Estimate",
+    "Shard": "ShardJson",
+    "TrackFile": "TrackFileJson",
+    "VideoWarning": "Warning",
+}
+# What the Python package makes itself of tuples of the compiled module.
+OURS = {"Result", "SourceUse"}
+NUMBERS = {"u8": int, "u32": int, "u64": int, "usize": int, "f32": float, "f64": float, "bool": bool, "str": str}
+# Fields that the Python package adds to those of a struct, and that it does not hand on.
+MORE = {"PackReport": {"unchanged"}, "LoaderStats": {"sources"}}
+LESS = {"DrawnSample": {"times"}, "DatasetInfo": {"failures"}}
+# Words that the library has as text.
+AS_TEXT = {("Failure", "stage")}
+
+
+@pytest.fixture(scope="module")
+def rust():
+    """The library's source."""
+    files = sorted(ROOT.glob("crates/*/src/**/*.rs"))
+    return "\n".join(path.read_text() for path in files)
+
+
+def struct(rust, name):
+    """Attributes, key and type of each field that serde writes."""
+    (body,) = re.findall(r"^pub struct %s \{\n(.*?)^\}" % name, rust, re.M | re.S)
+    for attributes, field, kind in re.findall(r"((?:    #\[.*\]\n)*)    pub(?:\(\w+\))? (\w+): (.+),\n", body):
+        if "serde(skip)" not in attributes:
+            renamed = re.search(r'rename = "(\w+)"', attributes)
+            yield attributes, renamed[1] if renamed else field, kind
+
+
+def as_python(kind):
+    """A type of the library as Python has it; classes and words by name."""
+    if inside := re.fullmatch(r"Option<(.*)>", kind):
+        return typing.Optional[as_python(inside[1])]
+    if inside := re.fullmatch(r"Vec<(.*)>", kind):
+        return typing.Tuple[as_python(inside[1]), ...]
+    if inside := re.fullmatch(r"\[(\w+); (\d)\]", kind):
+        return typing.Tuple[(as_python(inside[1]),) * int(inside[2])]
+    if inside := re.fullmatch(r"\((\w+), (\w+)\)", kind):
+        return typing.Tuple[as_python(inside[1]), as_python(inside[2])]
+    if inside := re.fullmatch(r"BTreeMap<(\w+), (.*)>", kind):
+        return typing.Dict[as_python(inside[1]), as_python(inside[2])]
+    if kind in ("JsonObject", "String", "FileName", "&'static str"):
+        return typing.Dict[str, typing.Any] if kind == "JsonObject" else str
+    if kind in NUMBERS:
+        return NUMBERS[kind]
+    names = {of: name for name, of in STRUCTS.items()}
+    return getattr(words, kind, None) or getattr(results, names.get(kind, kind))
+
+
+@pytest.mark.parametrize("name", sorted(set(results.__all__) - OURS))
+def test_fields_are_those_of_the_library(name, rust):
+    cls = getattr(results, name)
+    kinds, fields = typing.get_type_hints(cls), {f.metadata.get("key", f.name): f for f in dataclasses.fields(cls)}
+    told = {key: (attributes, kind) for attributes, key, kind in struct(rust, STRUCTS.get(name, name))}
+    assert set(fields) - MORE.get(name, set()) == set(told) - LESS.get(name, set())
+    for key in set(told) & set(fields):
+        attributes, kind = told[key]
+        field = fields[key]
+        if (name, key) not in AS_TEXT:
+            assert kinds[field.name] == as_python(kind), key
+        # What the library omits has a default.
+        assert ("skip_serializing_if" in attributes) == (field.default is not dataclasses.MISSING), key
+    assert all(fields[key].default is None for key in MORE.get(name, ()))
+
+
+def test_words_are_those_of_the_library(rust):
+    lists = {kind: re.findall(r'"([^"]+)"(?: \| "\w+")* =>', body) for kind, body in re.findall(
+        r"^words!\((\w+), \"[\w: ]+\", \{(.*?)\}\);", rust, re.M | re.S)}
+    lists.update((kind, re.findall(r'"([^"]+)"', body)) for kind, body in re.findall(
+        r"^impl (\w+) \{\n(?:(?!^\}).*\n)*?    pub const WORDS: &'static \[&'static str\] =\s+&\[(.*?)\];", rust, re.M))
+    (stages,) = re.findall(r"for PackStage \{(.*?)^\}", rust, re.M | re.S)
+    (of_videos,) = re.findall(r"for Stage \{(.*?)^\}", rust, re.M | re.S)
+    lists["Stage"] = re.findall(r'"(\w+)"', of_videos + stages)
+    (states,) = re.findall(r"pub enum PartState \{(.*?)^\}", rust, re.M | re.S)
+    lists["PartState"] = [state.lower() for state in re.findall(r"^    (\w+),$", states, re.M)]
+    ours = {name: typing.get_args(value) for name, value in vars(words).items() if typing.get_origin(value) is typing.Literal}
+    # What only the Python package knows.
+    del ours["Output"], ours["MixLabels"]
+    # For the library, this is a layout of memory.
+    lists["Layout"].append("channels_last_3d")
+    assert len(ours) > 15
+    for name, known in ours.items():
+        assert sorted(known) == sorted(lists[name]), name
+
+
+def test_the_compiled_module_names_what_it_drew():
+    source = (ROOT / "python/src/batch.rs").read_text()
+    for owner, cls in (("dict", results.DrawnSample), ("color", results.DrawnColor)):
+        told = set(re.findall(r'\b%s\.set_item\("(\w+)"' % owner, source))
+        assert told == {field.name for field in dataclasses.fields(cls)}
+
+
+def test_every_field_is_described():
+    modules = sorted((ROOT / "python/vidrec/results").glob("*.py"))
+    classes = [node for module in modules for node in ast.parse(module.read_text()).body if isinstance(node, ast.ClassDef)]
+    assert {cls.name for cls in classes} == set(results.__all__)
+    for cls in classes:
+        for field, text in zip(cls.body, [*cls.body[1:], None]):
+            if isinstance(field, ast.AnnAssign):
+                assert isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant), f"{cls.name}.{field.target.id}"
+
+
+def whole(told):
+    """Whether a result and all its parts have fields for everything that the program said."""
+    if isinstance(told, Result):
+        return not told.extra and all(whole(getattr(told, field.name)) for field in dataclasses.fields(told))
+    inside = told.values() if isinstance(told, dict) else told if isinstance(told, (tuple, list)) else ()
+    return all(map(whole, inside))
+
+
+def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_path):
+    (tmp_path / "videos").mkdir()
+    shutil.copy(videos / "left/0.mp4", tmp_path / "videos/good.mp4")
+    (tmp_path / "videos/bad.mp4").write_bytes(b"no video")
+    (tmp_path / "videos/notes.xyz").write_text("")
+    (tmp_path / "list.csv").write_text(f"path,label\n{videos / 'left/0.mp4'},1\n")
+    options = {"frames": 2, "size": 32}
+    packed = vidrec.pack(tmp_path / "videos", tmp_path / "set", **options)
+    assert packed.failures and packed.passed_over and packed.failures_file
+    listed = vidrec.pack(tmp_path / "list.csv", tmp_path / "listed", **options)
+    assert listed.manifests
+    plan = vidrec.plan(videos, tmp_path / "plan", parts=2, **options)
+    part = vidrec.pack_part(tmp_path / "plan", 1)
+    status = vidrec.plan_status(tmp_path / "plan")
+    mix = vidrec.Loader(vidrec.mix({"a": (train, 1)}), 4, crop=32)
+    batch = next(iter(mix))
+    found = [
+        *(packed, listed, plan, part, status, batch.params, mix.stats()),
+        vidrec.pack(tmp_path / "list.csv", tmp_path / "none", dry_run=True, **options),
+        vidrec.publish(tmp_path / "plan", tmp_path / "out", allow_missing=True),
+        vidrec.inspect(tmp_path / "set"),
+        vidrec.verify(damaged),
+        vidrec.check([train, damaged, tmp_path / "set"]),
+        vidrec.report([train, damaged], tmp_path / "page.html", check=True),
+        vidrec.subset(train, tmp_path / "subset", clips=range(3)),
+        vidrec.append(tmp_path / "subset", train),
+        vidrec.retile(train, tmp_path / "retiled"),
+        vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5]),
+        vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").tracks,
+        vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").track_stats(),
+    ]
+    for each in found:
+        assert whole(each), each
+    kinds = {type(part) for each in found for part in parts_of(each)}
+    # Those of remote data sets.
+    rest = {results.FetchReport, results.PushReport, results.RemoteStats}
+    assert kinds | rest >= {getattr(results, name) for name in results.__all__} - {Result} - RARE
+
+
+# Parts that the data sets above do not have.
+RARE = {results.TrackFile, results.VideoWarning, results.SourceNote, results.DecodedStats}
+
+
+def parts_of(told):
+    """A result and all its parts."""
+    if isinstance(told, Result):
+        yield told
+        told = [getattr(told, field.name) for field in dataclasses.fields(told)]
+    for each in told.values() if isinstance(told, dict) else told if isinstance(told, (tuple, list)) else ():
+        yield from parts_of(each)
+
+
+def test_what_is_not_known_is_kept():
+    told = {"ok": False, "clips": 1, "frames": 2, "problems": [{"kind": "io", "file": "f", "clip": 0, "frame": None,
+            "offset": 7, "message": "m", "color": "red"}], "notes": ["n"], "more": {"a": [1]}}
+    report = VerifyReport.from_dict(told)
+    assert report.problems == (Problem("io", "f", 0, None, 7, "m"),) and report.notes == ("n",)
+    assert report.extra == {"more": {"a": [1]}} and report.problems[0].extra == {"color": "red"}
+    assert report.to_dict() == told
+    again = pickle.loads(pickle.dumps(report))
+    assert again == report and again.to_dict() == told
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.ok = True
+
+
+def test_results_show_themselves_in_few_words():
+    report = VerifyReport(False, 1, 2, tuple(Problem("io", "<f>", i, None, None, "m") for i in range(100)), ())
+    assert repr(report).startswith("VerifyReport(ok=False, clips=1, frames=2, problems=(Problem(kind='io', file='<f>', clip=0")
+    assert repr(report).endswith("... 97 more), notes=())") and len(repr(report)) < 500
+    page = report._repr_html_()
+    assert page.count("<tr>") == 5 + 1 + 10 and "and 90 more" in page and "&lt;f&gt;" in page and "<f>" not in page
+    assert "resumed_at" not in repr(Failure(0, "s", "open", "e"))
+
+
+def test_arguments_have_the_same_names_and_types_everywhere():
+    """What type checkers see of `pack`, whose overloads take its arguments as a dict with types."""
+    tree = ast.parse((ROOT / "python/vidrec/tools.py").read_text())
+    (typed,) = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == "PackArguments"]
+    ours = {field.target.id: ast.unparse(field.annotation) for field in typed.body}
+    signature = inspect.signature(vidrec.pack).parameters
+    signature = {name: it.annotation for name, it in signature.items() if it.kind is it.KEYWORD_ONLY}
+    assert ours == {name: kind for name, kind in signature.items() if name != "dry_run"}

@@ -1,0 +1,285 @@
+"""With torch: tensors, its DataLoader, its distributed processes."""
+import gc
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import vidrec
+
+torch = pytest.importorskip("torch")
+from torch.utils.data import DataLoader  # noqa: E402
+
+from vidrec.torch import IterableDataset, MapDataset  # noqa: E402
+
+
+def make(ds, batch_size=4, **options):
+    return vidrec.Loader(ds, batch_size, **{"crop": 64, "threads": 2, **options})
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float16, torch.bfloat16, torch.float32])
+def test_batches_are_tensors_without_a_copy(ds, dtype):
+    batch = make(ds, dtype=dtype).batch(0, 0)
+    plain = make(ds, dtype=dtype, output="numpy").batch(0, 0)
+    assert batch.frames.dtype == dtype and batch.frames.is_contiguous()
+    stored = batch.frames.view(torch.int16) if dtype == torch.bfloat16 else batch.frames
+    assert np.array_equal(stored.numpy().view(plain.frames.dtype), plain.frames)
+    assert (batch.labels.dtype, batch.mask.dtype, batch.clips.dtype) == (torch.int64, torch.bool, torch.int64)
+    assert batch.labels.tolist() == plain.labels.tolist()
+
+
+def test_a_held_tensor_keeps_its_memory_and_a_dropped_one_gives_it_back(ds):
+    loader = make(ds, crop=32, batch_size=2, prefetch=2, order=list(range(12)) * 10)
+    batches = iter(loader)
+    part = next(batches).frames[1:, ::2]
+    expected, address = part.clone(), part.data_ptr() - part.storage_offset()
+    gc.collect()
+    addresses = [batch.frames.data_ptr() for batch in batches]
+    assert torch.equal(part, expected) and address not in addresses
+    assert len(addresses) == 59 and len(set(addresses)) <= 4
+
+
+def test_channels_last_3d(ds):
+    batch = make(ds, layout="channels_last_3d", dtype="float32").batch(0, 0)
+    assert batch.frames.is_contiguous(memory_format=torch.channels_last_3d)
+    assert torch.equal(batch.frames, make(ds, layout="BCTHW", dtype="float32").batch(0, 0).frames)
+    torch.nn.Conv3d(3, 2, 3)(batch.frames).sum().backward()
+
+
+@pytest.mark.parametrize("last_3d", [False, True])
+def test_memory_of_ones_own_may_be_tensors(ds, last_3d):
+    out = [torch.zeros(4, 3, 8, 64, 64, dtype=torch.bfloat16) for _ in range(2)]
+    if last_3d:
+        out = [tensor.contiguous(memory_format=torch.channels_last_3d) for tensor in out]
+    options = dict(layout="channels_last_3d" if last_3d else "BCTHW", dtype="bfloat16")
+    for batch in make(ds, output=out, **options):
+        assert batch.frames is out[batch.number % 2]
+        assert torch.equal(batch.frames, make(ds, **options).batch(0, batch.number).frames)
+    for bad in (out[0].float(), out[0][:, :, ::2], out[0].to("meta")):
+        with pytest.raises(vidrec.UsageError, match="output"):
+            iter(make(ds, output=bad, **options))
+
+
+def test_pinned_batches_are_made_in_tensors_of_torchs_allocator(ds, monkeypatch):
+    """Without a device nothing can be pinned: then plain tensors stand in for pinned ones."""
+    from vidrec import _memory
+
+    made = []
+
+    def allocate(shape, dtype):
+        made.append(torch.zeros(tuple(shape), dtype=getattr(torch, dtype)))
+        return made[-1]
+
+    monkeypatch.setattr(_memory, "pinned_allocator", lambda: allocate)
+    batches = list(make(ds, pin_memory=True, prefetch=2, shuffle=True))
+    assert [batch.frames.data_ptr() for batch in batches] == [tensor.data_ptr() for tensor in made[:3]]
+    assert all(torch.equal(b.frames, make(ds, shuffle=True).batch(0, b.number).frames) for b in batches)
+    last = dict(layout="channels_last_3d")
+    batch = next(iter(make(ds, pin_memory=True, **last)))
+    assert torch.equal(batch.frames, make(ds, **last).batch(0, 0).frames)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="another machine: there is a device")
+def test_pin_memory_without_a_device_warns_and_goes_on(ds):
+    with pytest.warns(UserWarning, match="not pinned"):
+        assert len(list(make(ds, pin_memory=True))) == 3
+    with pytest.raises(vidrec.UsageError, match="pin_memory: it needs output"):
+        make(ds, pin_memory=True, output="numpy")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="another machine: there is no device")
+def test_pinned_batches_survive_copies_that_are_under_way(ds):
+    expected = [make(ds, shuffle=True).batch(0, k).frames for k in range(3)]
+    for _ in range(20):
+        loader = make(ds, pin_memory=True, shuffle=True, prefetch=1)
+        copies = []
+        for batch in loader:
+            assert batch.frames.is_pinned()
+            copies.append(batch.to("cuda", non_blocking=True).frames)
+        torch.cuda.synchronize()
+        assert all(torch.equal(a.cpu(), b) for a, b in zip(copies, expected))
+
+
+def test_to_moves_all_and_changes_the_type_of_the_frames_alone(ds):
+    batch = make(ds).batch(0, 0)
+    half = batch.to(torch.float16)
+    assert (half.frames.dtype, half.labels.dtype, half.mask.dtype) == (torch.float16, torch.int64, torch.bool)
+    there = batch.to("meta")
+    assert {t.device.type for t in (there.frames, there.labels, there.clips, there.mask)} == {"meta"}
+    assert there.params == batch.params
+
+
+def key(batch):
+    return batch.clips.tolist(), batch.labels.tolist(), batch.frames.sum().item()
+
+
+def workers(method, count, **options):
+    # Workers of torch pass tensors through shared memory, whatever the way in which they are started.
+    return dict(num_workers=count, multiprocessing_context=method if count else None, **options)
+
+
+@pytest.mark.parametrize("method, count", [("fork", 0), ("fork", 2), ("spawn", 1)])
+def test_a_dataloader_gives_the_loaders_batches_in_its_order(ds, method, count):
+    loader = make(ds, crop=32, batch_size=2, shuffle=True, flip=0.5)
+    batches = IterableDataset(make(ds, crop=32, batch_size=2, shuffle=True, flip=0.5, threads=1))
+    assert len(batches) == 6
+    for epoch in (0, 3) if method == "fork" else (3,):
+        loader.set_epoch(epoch)
+        batches.set_epoch(epoch)
+        found = DataLoader(batches, batch_size=None, **workers(method, count))
+        assert [key(batch) for batch in found] == [key(batch) for batch in loader]
+
+
+def test_a_loader_in_a_dataloader_says_what_to_do(ds):
+    with pytest.raises(vidrec.UsageError, match="needs no DataLoader.*vidrec.torch.IterableDataset"):
+        next(iter(DataLoader(make(ds))))
+
+
+def test_workers_that_stay_alive_hear_of_the_epoch(ds):
+    batches = IterableDataset(make(ds, crop=32, batch_size=2, shuffle=True, threads=1))
+    found = DataLoader(batches, batch_size=None, **workers("fork", 2, persistent_workers=True))
+    for epoch in (0, 5, 1):
+        batches.set_epoch(epoch)
+        loader = make(ds, crop=32, batch_size=2, shuffle=True)
+        loader.set_epoch(epoch)
+        assert [key(batch) for batch in found] == [key(batch) for batch in loader]
+
+
+def test_a_workers_part_goes_on_from_its_state(ds):
+    batches = IterableDataset(make(ds, crop=32, batch_size=2, shuffle=True))
+    part = iter(batches)
+    whole = [key(batch) for batch in batches]
+    assert [key(next(part)) for _ in range(2)] == whole[:2]
+    other = iter(batches)
+    other.load_state_dict(pickle.loads(pickle.dumps(part.state_dict())))
+    assert [key(batch) for batch in other] == whole[2:]
+
+
+@pytest.mark.parametrize("method, count", [("fork", 0), ("fork", 2)])
+def test_single_samples_are_those_of_the_loader(ds, method, count):
+    options = dict(crop=vidrec.RandomResizedCrop(32), flip=0.5, seed=3)
+    samples = MapDataset(ds, **options)
+    assert len(samples) == 12
+    samples.set_epoch(2)
+    found = DataLoader(samples, batch_size=5, sampler=[7, 1, 0, 11, 3, 4], **workers(method, count))
+    frames = torch.cat([frames for frames, _ in found])
+    labels = torch.cat([labels for _, labels in found])
+    expected = make(ds, batch_size=12, **options).batch(2, 0).frames
+    assert labels.tolist() == [1, 0, 0, 1, 0, 0]
+    assert torch.equal(frames[[2, 1, 4, 5]], expected[[0, 1, 3, 4]])
+    with pytest.raises(IndexError):
+        samples[12]
+    with pytest.raises(vidrec.UsageError, match="shuffle"):
+        MapDataset(ds, shuffle=True)
+
+
+def test_an_error_in_a_worker_is_raised_as_what_it_is(damaged, monkeypatch):
+    # As long torch waits for the worker in the end.
+    monkeypatch.setattr(torch.utils.data._utils, "MP_STATUS_CHECK_INTERVAL", 0.1)
+    batches = iter(DataLoader(IterableDataset(make(damaged, crop=32)), batch_size=None, **workers("fork", 1)))
+    with pytest.raises(vidrec.FormatError, match="clip 5: frame 3"):
+        list(batches)
+    del batches
+    gc.collect()
+
+
+def test_a_worker_belongs_to_the_rank_of_its_parent(ds, monkeypatch):
+    loader = make(ds, batch_size=2)
+    assert len(pickle.loads(pickle.dumps(loader))) == 6
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_rank", lambda: 1)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
+    sent = pickle.dumps(loader)
+    monkeypatch.undo()
+    assert [batch.clips.tolist() for batch in pickle.loads(sent)] == [[2, 3], [6, 7], [10, 11]]
+
+
+def rank(number, world, path, store, queue):
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=number, world_size=world)
+    loader, alone = make(path, batch_size=2, crop=32, shuffle=True), make(path, crop=32)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = [clip for batch in loader for clip in batch.clips[batch.mask].tolist()]
+        dist.barrier()
+        list(loader)
+        dist.barrier()
+        if number == 0:
+            found_alone = [sum(len(batch) for batch in alone) for _ in range(2)]
+            assert found_alone == [6, 6]
+            assert [sum(len(batch) for batch in make(path, rank=(0, 1))) for _ in range(2)] == [12, 12]
+    queue.put((number, found, repr(loader), [str(each.message) for each in told if each.category is vidrec.LoaderWarning]))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="torch without torch.distributed")
+def test_ranks_are_those_of_torch_distributed(train, tmp_path):
+    context = torch.multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    ranks = [context.Process(target=rank, args=(i, 2, train, tmp_path / "store", queue)) for i in range(2)]
+    for process in ranks:
+        process.start()
+    told = sorted(queue.get(timeout=120) for _ in ranks)
+    for process in ranks:
+        process.join(60)
+        assert process.exitcode == 0
+    found = [clips for _, clips, *_ in told]
+    for number, _, printed, warned in told:
+        assert printed.endswith(f"  # rank={(number, 2)}, of torch.distributed")
+        assert len(eval(printed, {**vars(vidrec), "vidrec": vidrec})) == 6, "a comment changes nothing"
+        assert len(warned) == (number == 0) and all("begun on 1 of 2 ranks so far" in each for each in warned)
+    assert [len(clips) for clips in found] == [6, 6] and sorted(sum(found, [])) == list(range(12))
+
+
+@pytest.mark.parametrize(
+    "dtype, layout, channels",
+    [(torch.float16, "BTCHW", "gray"), (torch.bfloat16, "BCTHW", "rgb"), (torch.float32, "BTHWC", "gray"), (torch.float32, "BTCHW", "rgb")],
+)
+def test_bytes_are_normalized_as_by_the_loader(ds, dtype, layout, channels):
+    from vidrec.torch import normalize
+
+    by = vidrec.IMAGENET
+    mean, std = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+    options = dict(layout=layout, channels=channels, crop=vidrec.RandomResizedCrop(64), flip=0.5)
+    frames = make(ds, **options).batch(0, 0).frames
+    made = normalize(frames, by, dtype=dtype, layout=layout)
+    assert made.dtype == dtype and made.shape == frames.shape and made.stride() == frames.stride()
+    expected = make(ds, dtype="float32", normalize=by, **options).batch(0, 0).frames
+    # Half a level, and the rounding of values up to 3 in this type.
+    assert (made.float() - expected).abs().max() < 0.5 / (255 * 0.224) + 2 * torch.finfo(dtype).eps + 1e-5
+    level = frames.double() / 255
+    place = [-1 if axis == layout.index("C") else 1 for axis in range(5)]
+    m, s = (torch.tensor(x[: 1 if channels == "gray" else 3], dtype=torch.float64).view(place) for x in (mean, std))
+    assert torch.allclose(made.double(), (level - m) / s, rtol=torch.finfo(dtype).eps, atol=1e-6)
+
+
+def test_normalizing_keeps_the_memory_format_or_changes_it(ds):
+    from vidrec.torch import normalize
+
+    plain = make(ds, layout="BCTHW").batch(0, 0).frames
+    last = make(ds, layout="channels_last_3d").batch(0, 0).frames
+    by = vidrec.Normalize(0.5, 0.25)
+    expected = normalize(plain, by, layout="BCTHW")
+    assert torch.equal(normalize(last, by, layout="channels_last_3d"), expected)
+    assert torch.allclose(normalize(plain, layout="BCTHW"), plain / 255)
+    for frames, format in ((last, torch.preserve_format), (plain, torch.channels_last_3d)):
+        made = normalize(frames, by, layout="BCTHW", memory_format=format)
+        assert made.is_contiguous(memory_format=torch.channels_last_3d) and torch.equal(made, expected)
+
+
+def test_what_cannot_be_normalized_is_refused(ds):
+    from vidrec.torch import normalize
+
+    frames = make(ds).batch(0, 0).frames
+    for bad in (frames.float(), frames[0]):
+        with pytest.raises(vidrec.UsageError, match="expected frames of uint8 and five dimensions, found"):
+            normalize(bad)
+    with pytest.raises(vidrec.UsageError, match="found torch.int32"):
+        normalize(frames, dtype=torch.int32)
+    with pytest.raises(vidrec.UsageError, match="layout of BTCHW"):
+        normalize(frames, layout="TBCHW")
+    with pytest.raises(vidrec.UsageError, match="1 or 3 channels, found 8 in layout BCTHW"):
+        normalize(frames, layout="BCTHW")

@@ -1,0 +1,236 @@
+"""Tracks in batches, against a plain model in NumPy: windows, draws, strides, threads, and runs that resume."""
+import json
+import pickle
+
+import numpy as np
+import pytest
+from conftest import make_videos
+
+import vidrec
+
+RATE, SECONDS, CLIPS = 12, 2, 5
+HOWS = ("nearest", "linear", "previous")
+
+
+def state_of(clip):
+    """Times in nanoseconds, a little irregular, and two numbers each."""
+    n = 40 + clip
+    times = (np.arange(n) * 47_000_000 + np.arange(n) ** 2 % 7 * 1_300_000).astype(np.int64)
+    return times, np.random.default_rng(clip).normal(size=(n, 2)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory):
+    """Clips of 24 frames with what a robot did, at rates of their own; clip 3 says nothing about its grip."""
+    root = tmp_path_factory.mktemp("robot")
+    rows, sources = [], {}
+    for clip in range(CLIPS):
+        source = f"gradients=size=64x48:rate={RATE}:duration={SECONDS}:seed={clip}:c0=orange:c1=navy"
+        sources[root / f"{clip}.mp4"] = [source]
+        times, values = state_of(clip)
+        np.savez(root / f"state{clip}.npz", t=times, state=values)
+        np.save(root / f"sound{clip}.npy", (np.arange(2000) + clip).astype(np.int16))
+        np.save(root / f"shut{clip}.npy", np.arange(20) % 3 == clip % 3)
+        words = [[0, 0.5, f"reach {clip}"], [0.5, 1.2, f"grasp {clip}"], [1.2, 1.95, "lift"]]
+        row = {"path": f"{clip}.mp4", "label": clip, "state": f"state{clip}.npz", "sound": f"sound{clip}.npy", "words": words}
+        row["shut"] = f"shut{clip}.npy"
+        if clip != 3:
+            np.save(root / f"grip{clip}.npy", np.arange(20, dtype=np.uint8) % 3)
+            row["grip"] = f"grip{clip}.npy"
+        rows.append(json.dumps(row))
+    make_videos(sources)
+    (root / "list.jsonl").write_text("\n".join(rows))
+    tracks = ["state=state,times=t,values=state,unit=ns", "sound=sound,rate=1000", "caption=words,spans", "grip=grip,rate=10", "shut=shut,rate=10"]
+    vidrec.pack(root / "list.jsonl", root / "set", frames=RATE * SECONDS, track=tracks)
+    return root / "set"
+
+
+def loader(path, tracks, **options):
+    return vidrec.Loader(path, 2, crop=16, tracks=tracks, **{"output": "numpy", "last": "pad", **options})
+
+
+def model(clip, how, t):
+    """What the state of a clip is at times of any shape, and where it is."""
+    times, values = state_of(clip)
+    inside = (t >= times[0] - 1000) & (t <= times[-1] + 1000)
+    if how == "previous":
+        found = values[np.maximum(np.searchsorted(times, t + 1000, "right") - 1, 0)]
+        return np.where(inside[..., None], found, 0), inside
+    t = np.clip(t, times[0], times[-1])
+    before = np.searchsorted(times, t, "right") - 1
+    after = np.minimum(before + 1, len(times) - 1)
+    if how == "nearest":
+        found = values[np.where(times[after] - t < t - times[before], after, before)]
+    else:
+        weight = ((t - times[before]) / np.maximum(times[after] - times[before], 1))[..., None]
+        a, b = values[before].astype(np.float64), values[after].astype(np.float64)
+        found = (a + (b - a) * weight).astype(np.float32)
+    return np.where(inside[..., None], found, 0), inside
+
+
+@pytest.mark.parametrize("output", ["numpy", "torch"])
+def test_truths_stay_truths(robot, output):
+    if output == "torch":
+        pytest.importorskip("torch")
+    assert vidrec.open(robot)[1].track("shut").values.tolist() == [i % 3 == 1 for i in range(20)]
+    tracks = {"shut": vidrec.track(steps=range(3)), "grip": vidrec.track(missing="mask")}
+    for batch in loader(robot, tracks, output=output):
+        assert str(batch.tracks["shut"].dtype) in ("bool", "torch.bool")
+        for i, clip in enumerate(batch.clips):
+            at = round(float(batch.times[i][0]) * 10) + np.arange(3)
+            assert batch.tracks["shut"][i].tolist() == [j < 20 and j % 3 == int(clip) % 3 for j in at.tolist()]
+
+
+def check(batch, how, anchor, offsets):
+    for i, clip in enumerate(batch.clips):
+        frames = np.rint(batch.times[i] * 1e9)
+        there = ~np.isnan(frames)
+        frames = np.where(there, frames, -(10**15)).astype(np.int64)
+        at = {"current": frames[:1], "last": frames[there][-1:], "each": frames}[anchor]
+        times = at[:, None] + offsets if offsets is not None else at
+        times = times[0] if anchor != "each" and offsets is not None else times
+        values, mask = model(int(clip), how, times)
+        np.testing.assert_array_equal(batch.track_masks["state"][i], mask)
+        np.testing.assert_array_equal(batch.tracks["state"][i], values)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_windows_are_those_of_the_model(robot, seed):
+    draw = np.random.default_rng(seed)
+    how, anchor = HOWS[seed % 3], ("current", "last", "each")[draw.integers(3)]
+    rate = int(draw.choice([5, 10, 24, 50]))
+    start, steps = round(float(draw.uniform(-1, 1)), 2), int(draw.integers(0, 12))
+    window = (start, start + (steps + 0.25) / rate)
+    offsets = round(start * 1e9) + np.rint(np.arange(steps + 1) * 1e9 / rate).astype(np.int64)
+    tracks = {"state": vidrec.track(window, rate, how, anchor=anchor)}
+    frames, stride = int(draw.integers(1, 6)), int(draw.integers(1, 4))
+    options = {"frames": vidrec.Run(frames, stride=stride), "shuffle": True, "seed": seed}
+    shape = (frames, steps + 1) if anchor == "each" else (steps + 1,)
+    for batch in loader(robot, tracks, **options):
+        assert batch.tracks["state"].shape == (2, *shape, 2) and batch.tracks["state"].dtype == np.float32
+        assert batch.track_masks["state"].shape == (2, *shape) and batch.track_masks["state"].dtype == np.bool_
+        check(batch, how, anchor, offsets)
+
+
+@pytest.mark.parametrize(
+    "how, frames",
+    [("nearest", None), ("linear", vidrec.Random(5)), ("previous", vidrec.Uniform(30, short="pad")), ("nearest", vidrec.AllFrames(fps=4))],
+)
+def test_each_frame_has_its_value(robot, how, frames):
+    for batch in loader(robot, {"state": vidrec.track(how=how)}, frames=frames):
+        assert batch.tracks["state"].shape[:2] == batch.frame_mask.shape
+        check(batch, how, "each", None)
+
+
+def test_sound_and_captions_are_of_the_drawn_time(robot):
+    tracks = {"sound": vidrec.track(window=(0, 0.25)), "caption": vidrec.track(), "grip": vidrec.track(missing="mask")}
+    for batch in loader(robot, tracks, frames=vidrec.Run(4)):
+        assert batch.tracks["sound"].shape == (2, 251) and batch.tracks["sound"].dtype == np.int16
+        assert batch.tracks["grip"].dtype == np.uint8
+        for i, clip in enumerate(batch.clips):
+            begin, end = batch.times[i][0], batch.times[i][-1]
+            at = round(begin * 1000) + np.arange(251)
+            np.testing.assert_array_equal(batch.track_masks["sound"][i], at < 2000)
+            np.testing.assert_array_equal(batch.tracks["sound"][i], np.where(at < 2000, at + clip, 0))
+            words = [(0, 0.5, f"reach {clip}"), (0.5, 1.2, f"grasp {clip}"), (1.2, 1.95, "lift")]
+            there = [(a, b, text) for a, b, text in words if a <= end and b > begin]
+            assert batch.tracks["caption"][i] == [text for _, _, text in there]
+            spans = [(a - begin, b - begin) for a, b, _ in there]
+            np.testing.assert_allclose(np.reshape(batch.track_times["caption"][i], (-1, 2)), np.reshape(spans, (-1, 2)), atol=1e-9)
+            assert set(batch.track_times) == {"caption"}
+            assert bool(batch.track_masks["grip"][i].any()) == (clip != 3)
+
+
+def test_threads_state_and_copies(robot):
+    tracks = {"state": vidrec.track(window=(-0.2, 0.2), rate=20), "caption": vidrec.track()}
+    options = {"frames": vidrec.Random(3), "shuffle": True, "seed": 3}
+    one, many = loader(robot, tracks, threads=1, **options), loader(robot, tracks, threads=4, **options)
+    whole = list(one)
+    for a, b in zip(whole, many):
+        np.testing.assert_array_equal(a.tracks["state"], b.tracks["state"])
+        assert a.tracks["caption"] == b.tracks["caption"]
+    batches = iter(many)
+    next(batches)
+    resumed = loader(robot, tracks, **options)
+    resumed.load_state_dict(many.state_dict())
+    for batch in resumed:
+        np.testing.assert_array_equal(batch.tracks["state"], next(batches).tracks["state"])
+    copy = pickle.loads(pickle.dumps(whole[0]))
+    np.testing.assert_array_equal(copy.tracks["state"], whole[0].tracks["state"])
+    np.testing.assert_array_equal(copy.track_masks["state"], whole[0].track_masks["state"])
+    assert copy.track_times == whole[0].track_times != {}
+
+
+def test_torch_gets_tensors(robot):
+    torch = pytest.importorskip("torch")
+    from vidrec.torch import MapDataset
+
+    tracks = {"state": vidrec.track(), "caption": vidrec.track()}
+    batch = next(iter(vidrec.Loader(robot, 2, crop=16, tracks=tracks, output="torch")))
+    assert batch.tracks["state"].dtype == torch.float32 and batch.track_masks["state"].dtype == torch.bool
+    assert batch.to("cpu").tracks["caption"] == batch.tracks["caption"]
+    _, label, more = MapDataset(robot, crop=16, tracks=tracks)[1]
+    assert label == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
+    assert more["caption_times"] == batch.track_times["caption"][1] and len(more["caption_times"]) == len(more["caption"])
+
+
+@pytest.mark.parametrize(
+    ("tracks", "words"),
+    [
+        ({"speed": vidrec.track()}, 'no track "speed"'),
+        ({"caption": vidrec.track(how="linear")}, 'tracks["caption"]: a track of texts'),
+        ({"state": vidrec.track(window=(0, 1))}, "need a rate"),
+        ({"state": (0, 1)}, "loader option tracks['state']: expected vidrec.track(...), found (0, 1)"),
+        (["state"], "loader option tracks: expected a dict of names and vidrec.track(...), found ['state']"),
+    ],
+)
+def test_bad_input_is_named(robot, tracks, words):
+    with pytest.raises(vidrec.UsageError) as e:
+        loader(robot, tracks)
+    assert words in str(e.value)
+
+
+def test_a_clip_without_the_track_is_named(robot):
+    batches = iter(loader(robot, {"grip": vidrec.track()}))
+    next(batches)
+    with pytest.raises(vidrec.UsageError, match='no track "grip"'):
+        next(batches)
+
+
+RUN = {"frames": vidrec.Run(4), "shuffle": True, "last": "keep"}
+
+
+@pytest.mark.parametrize("steps, how", [(5, "nearest"), (range(-3, 4), "linear"), (range(2, 5), "previous")])
+def test_steps_are_a_number_of_values_at_a_rate(robot, steps, how):
+    offsets = np.arange(steps) if isinstance(steps, int) else np.array(steps)
+    for batch in loader(robot, {"state": vidrec.track(steps=steps, rate=10, how=how)}, **RUN):
+        assert batch.tracks["state"].shape == (len(batch), len(offsets), 2)
+        for i, clip in enumerate(batch.clips.tolist()):
+            frame = round(batch.times[i][0] * 1e9)
+            values, there = model(clip, how, frame + offsets * 100_000_000)
+            np.testing.assert_array_equal(batch.track_masks["state"][i], there)
+            np.testing.assert_array_equal(batch.tracks["state"][i], values)
+
+
+def test_steps_of_a_track_with_a_rate_are_those_that_are_stored(robot):
+    for batch in loader(robot, {"sound": vidrec.track(steps=range(-2, 250))}, **RUN):
+        assert batch.tracks["sound"].shape == (len(batch), 252)
+        for i, clip in enumerate(batch.clips.tolist()):
+            at = round(batch.times[i][0] * 1000) + np.arange(-2, 250)
+            there = (at >= 0) & (at < 2000)
+            np.testing.assert_array_equal(batch.track_masks["sound"][i], there)
+            np.testing.assert_array_equal(batch.tracks["sound"][i], np.where(there, at + clip, 0))
+    with pytest.raises(vidrec.UsageError, match="rate"):
+        loader(robot, {"state": vidrec.track(steps=5)})
+
+
+@pytest.mark.parametrize("anchor", ["current", "last", "each"])
+def test_times_count_from_a_frame(robot, anchor):
+    times = [0.25, -0.1, 0]
+    for batch in loader(robot, {"state": vidrec.track(times=times, anchor=anchor)}, **RUN):
+        for i, clip in enumerate(batch.clips.tolist()):
+            frames = np.rint(batch.times[i] * 1e9).astype(np.int64)
+            at = {"current": frames[0], "last": frames[-1], "each": frames[:, None]}[anchor]
+            values, there = model(clip, "nearest", at + np.rint(np.array(times) * 1e9).astype(np.int64))
+            np.testing.assert_array_equal(batch.track_masks["state"][i], there)
+            np.testing.assert_array_equal(batch.tracks["state"][i], values)
