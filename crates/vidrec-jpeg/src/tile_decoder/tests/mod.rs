@@ -1,7 +1,6 @@
 //! Compares our decoder with libjpeg-turbo: the same bytes in every plane, and errors for the same damaged data.
 
 mod alone;
-mod videos;
 
 use std::time::{Duration, Instant};
 
