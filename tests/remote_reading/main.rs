@@ -7,9 +7,7 @@ mod common;
 mod counts;
 mod decoded;
 mod equal;
-mod flow;
 #[cfg(unix)]
-mod fork;
 mod healing;
 mod hostile;
 mod hub;
