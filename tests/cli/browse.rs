@@ -7,8 +7,6 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
-
 use crate::cli::remote::Served;
 use crate::common;
 use crate::common::rich::Rich;
@@ -133,7 +131,7 @@ fn found_end(part: &[u8], whole: &[u8]) -> usize {
 
 #[test]
 fn long_files_come_in_pieces() {
-    let jpegs: Vec<_> = (0..60).map(|i| common::jpeg((640, 480), i)).collect();
+    let jpegs = vec![common::jpeg((640, 480), 1); 60];
     let (temp, set) = common::write(&[jpegs], (640, 480));
     let path = file(&set, "rec");
     let bytes = fs::read(&path).unwrap();
@@ -196,7 +194,7 @@ fn nothing_else_is_served_and_nobody_else_is_answered() {
 
 #[test]
 fn connections_that_ask_for_nothing_keep_nobody_waiting() {
-    let jpegs: Vec<_> = (0..60).map(|i| common::jpeg((640, 480), i)).collect();
+    let jpegs = vec![common::jpeg((640, 480), 1); 60];
     let (temp, set) = common::write(&[jpegs], (640, 480));
     let path = file(&set, "rec");
     let server = Server::of(&[name(&set)], temp.path());
@@ -311,41 +309,6 @@ fn what_cannot_be_exported_is_refused() {
     let shard = file(&served.path("set"), "rec");
     refused(&format!("browse set/{} --export -o other.html", name(&shard)), "dataset.json");
     assert!(!served.path("other.html").exists());
-}
-
-/// Writes a million clips to a folder, for `benches/browse.py`:
-/// `VIDREC_MILLION=FOLDER cargo test --release --test suite cli::browse::a_million -- --ignored`.
-#[test]
-#[ignore = "minutes, and 4 GB of disk"]
-fn a_million_clips_for_the_benchmark() {
-    let folder = std::env::var_os("VIDREC_MILLION").expect("VIDREC_MILLION names the folder to make");
-    let mut options = WriterOptions::default();
-    options.meta.classes = (0..400).map(|class| format!("class {class:03}")).collect();
-    let mut writer = Writer::create(folder, options).unwrap();
-    let jpegs: Vec<_> = (0..64).map(|seed| common::jpeg((64, 48), seed)).collect();
-    let (who, what) = (["a dog", "a child", "the cook", "an old man", "nobody"], ["jumps", "reads", "waits", "sings"]);
-    for i in 0..1_000_000u32 {
-        let frame = |t: u32| FrameData { jpeg: &jpegs[(i * 7 + t) as usize % 64], pts: t.into(), source_index: None };
-        let caption =
-            format!("{} {} at place {}", who[i as usize % 5], what[i as usize % 4], u64::from(i) * 7919 % 1_000_003);
-        let attributes =
-            JsonObject::of(serde_json::json!({"caption": caption, "score": f64::from(i % 1000) / 8.0})).unwrap();
-        let (label, class) = (i % 400, format!("class {:03}", i % 400));
-        let info = ClipInfo {
-            source: format!("{:04}/{i}.mp4", i / 1000),
-            class,
-            label: Some(label),
-            width: 64,
-            height: 48,
-            attributes,
-            ..ClipInfo::default()
-        };
-        writer.append(&info, &[frame(0), frame(1)]).unwrap();
-        if i % 250_000 == 249_999 {
-            writer.next_shard().unwrap();
-        }
-    }
-    writer.finish().unwrap();
 }
 
 #[test]

@@ -2,19 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Instant;
 
 use serde_json::{Value, json};
 use vidrec::check::{CheckOptions, CheckReport, FindingKind, check};
 use vidrec::jpeg::{Decoder, Encoder};
-use vidrec::{
-    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, Progress, Writer, WriterOptions, no_progress,
-};
+use vidrec::{ClipInfo, Dataset, FrameData, JsonObject, Planes, Writer, WriterOptions, no_progress};
 
-use crate::common::{self, damage, names};
+use crate::common::{damage, names};
 
 /// How a picture is encoded.
 #[derive(Clone, Copy)]
@@ -328,18 +324,6 @@ fn any_number_of_threads_gives_the_same_report() {
 }
 
 #[test]
-fn only_what_is_wanted_is_looked_for() {
-    let place = Place::new();
-    let set = place.set("set", &ordinary());
-    let options = CheckOptions { kinds: vec![FindingKind::Substituted], ..CheckOptions::default() };
-    let report = check(std::slice::from_ref(&set), &options, &mut no_progress).unwrap();
-    assert_eq!((report.clips, report.frames, report.counts.len()), (9, 0, 1));
-    let options = CheckOptions { distance: 65, ..CheckOptions::default() };
-    assert_eq!(check(&[set], &options, &mut no_progress).unwrap_err().kind(), ErrorKind::Usage);
-    assert_eq!(check(&[], &CheckOptions::default(), &mut no_progress).unwrap_err().kind(), ErrorKind::Usage);
-}
-
-#[test]
 fn findings_make_the_round_trip_through_a_list() {
     let place = Place::new();
     let black = || vec![picture(PLAIN, |_, _| 0.0); 8];
@@ -401,23 +385,6 @@ fn a_list_names_what_nobody_misses() {
     assert_eq!(listed(" --only scene-cut"), ("#0 cut.mp4\n".into(), String::new()));
     assert_eq!(listed(" --only label-conflict"), ("#3 run.mp4\n#4 walk.mp4\n".into(), String::new()));
     assert_eq!(listed(" --only near-duplicate").0, "#1 small.mp4\n");
-}
-
-#[test]
-fn lists_of_several_people_are_joined_by_cat() {
-    let place = Place::new();
-    let one = |source| clip(source, 0, vec![picture(Look { size: (32, 32), ..PLAIN }, |_, _| 0.0)]);
-    place.set("set", &[one("a.mp4"), one("b.mp4"), one("c.mp4"), one("[d].mp4")]);
-    // What the page of a report writes, twice.
-    let first = "[\n{\"clip\":0,\"source\":\"a.mp4\"},\n{\"clip\":1,\"source\":\"b.mp4\"}\n]\n";
-    let second = "[\n{\"clip\":1,\"source\":\"b.mp4\"}\n]\n";
-    fs::write(place.at("all.json"), format!("{first}{second}")).unwrap();
-    assert!(place.text("subset set -o left --exclude all.json", 0).starts_with("left: 2 clips"));
-    fs::write(place.at("all.json"), format!("{first}[")).unwrap();
-    assert!(place.error("subset set -o out --exclude all.json").contains("all.json: cannot read the list"));
-    // Lists of lines, too, and a name may begin like JSON.
-    fs::write(place.at("all.txt"), "[d].mp4\n#0 a.mp4\n[d].mp4\n").unwrap();
-    assert!(place.text("subset set -o less --exclude all.txt", 0).starts_with("less: 2 clips"));
 }
 
 #[test]
@@ -484,64 +451,4 @@ fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
     fs::write(&index, bytes).unwrap();
     let broken = place.json("check set", 3);
     assert!(broken["counts"]["corrupt"].as_u64().unwrap() >= 1, "{broken}");
-}
-
-/// `cargo test --release --test suite a_hundred_thousand_clips -- --ignored --nocapture` says how long they take, and how much
-/// memory.
-#[test]
-#[ignore = "a measurement"]
-fn a_hundred_thousand_clips() {
-    measure(100_000, 4);
-}
-
-/// `cargo test --release --test suite a_million_clips -- --ignored --nocapture` does the same for clips of one frame.
-#[test]
-#[ignore = "a measurement, and 1 GB of disk"]
-fn a_million_clips() {
-    measure(1_000_000, 1);
-}
-
-fn measure(clips: u64, frames: usize) {
-    let place = Place::new();
-    let mut writer = Writer::create(place.at("set"), WriterOptions::default()).unwrap();
-    let mut encoder = Encoder::new(80).unwrap();
-    let (mut planes, mut jpeg) = (Planes::new(64, 48).unwrap(), Vec::new());
-    for clip in 0..clips {
-        // Every hundredth shows the same as the one before.
-        let seed = clip - u64::from(clip % 100 == 99);
-        for (i, value) in planes.y.iter_mut().enumerate() {
-            *value = (40.0 + 170.0 * random(seed, (i as u64 % 64 / 6) + 11 * (i as u64 / 64 / 6))) as u8;
-        }
-        jpeg.clear();
-        encoder.encode(&planes, &mut jpeg).unwrap();
-        let info = ClipInfo { source: format!("{clip}.mp4"), ..ClipInfo::default() };
-        let frame = |pts| FrameData { jpeg: &jpeg, pts, source_index: None };
-        writer.append(&info, &[0, 1, 2, 3].map(frame)[..frames]).unwrap();
-    }
-    writer.finish().unwrap();
-    let (busy, before) = common::cost();
-    let (start, mut looked_at_all) = (Instant::now(), None);
-    let progress = &mut |progress: &Progress| {
-        if progress.done == clips {
-            looked_at_all.get_or_insert_with(|| (Instant::now(), common::cost().0));
-        }
-        ControlFlow::Continue(())
-    };
-    let report = check(&[Dataset::open(place.at("set")).unwrap()], &CheckOptions::default(), progress).unwrap();
-    let ((end, memory), (comparing, busy_before)) = (common::cost(), looked_at_all.unwrap());
-    println!(
-        "{} clips, {} frames: {:.1} s, {:.1} s of processors; of these, {:.1} s and {:.1} s to compare clips with each other",
-        report.clips,
-        report.frames,
-        start.elapsed().as_secs_f64(),
-        end - busy,
-        comparing.elapsed().as_secs_f64(),
-        end - busy_before
-    );
-    println!("at most {memory}; to write the clips took {before}");
-    let frozen = if frames > 1 { clips } else { 0 };
-    assert_eq!(
-        (report.counts[&FindingKind::Frozen], report.counts[&FindingKind::NearDuplicate]),
-        (frozen, clips / 100)
-    );
 }

@@ -188,27 +188,6 @@ fn repair_tells_what_is_lost_and_saves_the_rest() {
     shell.run("verify saved --deep", 0);
 }
 
-#[test]
-fn stats_are_charts_or_json() {
-    let shell = Shell::new();
-    let text = shell.text("inspect set --stats --width 50", 0);
-    for wanted in [
-        "7 clips, 13 frames, 2 shards",
-        "clips by class",
-        "  run ",
-        "  (no label) ",
-        "an epoch over all frames reads",
-        "█",
-    ] {
-        assert!(text.contains(wanted), "{wanted}: {text}");
-    }
-    assert!(text.lines().filter(|l| l.contains('█')).all(|l| l.chars().count() <= 50), "{text}");
-    assert!(shell.text("inspect set --stats --top 1", 0).contains("and 3 more with 4 (--all shows them)"));
-    assert!(!shell.text("inspect set --stats --all", 0).contains("more with"));
-    let json = shell.json("inspect set --stats", 0);
-    assert_eq!((&json["clips"], &json["classes"][1]["class"]), (&7.into(), &"run".into()));
-}
-
 /// What a command prints with `--json`, in a file.
 fn save(shell: &Shell, line: &str, status: i32, file: &str) {
     fs::write(shell.at(file), shell.json(line, status).to_string()).unwrap();

@@ -219,22 +219,6 @@ fn what_is_damaged_or_interrupted_comes_with_the_next_command() {
 }
 
 #[test]
-fn many_classes_are_counted_and_the_first_are_named() {
-    let temp = tempfile::tempdir().unwrap();
-    let names: Vec<String> = (0..80).map(|i| format!("c{i:02}")).collect();
-    let classes: Vec<&str> = names.iter().map(String::as_str).collect();
-    write(temp.path(), &classes, &[("a", Some(0), "c00"), ("b", Some(79), "c79")]);
-    let text = |line: &str| String::from_utf8(vidrec(line, temp.path()).stdout).unwrap();
-    let seen = text("inspect set");
-    assert!(
-        seen.contains("80 classes: c00, c01,") && seen.contains("c19 and 60 more (--classes shows all)\n"),
-        "{seen}"
-    );
-    assert!(text("inspect set --classes").contains("      79  c79\n"));
-    assert!(text("view set 0 -o one.png").starts_with("drew 1 frame of 1 of 2 clips to one.png"));
-}
-
-#[test]
 fn a_pipe_gets_letters_without_colors() {
     let temp = tempfile::tempdir().unwrap();
     write(temp.path(), &[], &[("a", None, "")]);

@@ -104,17 +104,11 @@ fn looking_takes_a_handful_of_requests() {
 fn what_is_written_is_the_same() {
     let served = Served::new();
     Rich { shards: &[2], from: 100, ..Rich::default() }.write(&served.path("more"));
-    fs::write(served.path("labels.csv"), "clip,label\n3,walk\n").unwrap();
     for line in [
         "subset SET -o OUT --clips 3-5,13",
         "merge SET MORE -o OUT",
         "split SET -o OUT --ratio 0.5,0.5",
-        "reshard SET -o OUT --shards 2",
-        "retile SET -o OUT",
-        "relabel SET labels.csv -o OUT",
         "extract SET 3-9 -o OUT",
-        "export frames SET -o OUT",
-        "export mxnet SET -o OUT",
         "export webdataset SET -o OUT",
     ] {
         for (of, to) in [("set", "local"), ("U/set", "remote")] {

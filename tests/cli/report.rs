@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use vidrec::report::{NamedSet, ReportOptions, report};
 use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
 
 use crate::cli::remote::Served;
@@ -230,38 +229,6 @@ fn a_damaged_frame_is_shown_as_such() {
     assert_eq!((&list[9]["strip"]["damaged"], &list[10]["strip"]["damaged"]), (&json!([]), &json!([2])));
 }
 
-/// Prints what a page about 100,000 clips costs:
-/// `cargo test --release --test suite cli::report::many_clips -- --ignored --nocapture`.
-#[test]
-#[ignore = "a minute, and 400 MB of disk"]
-fn many_clips_cost_little() {
-    let temp = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(temp.path().join("set"), WriterOptions::default()).unwrap();
-    let jpegs: Vec<_> = (0..64).map(|seed| common::jpeg((64, 48), seed)).collect();
-    for i in 0..100_000u32 {
-        let frame = |t: u32| FrameData { jpeg: &jpegs[(i * 7 + t) as usize % 64], pts: t.into(), source_index: None };
-        let label = Some(i % 400);
-        let info = ClipInfo { source: format!("{i}.mp4"), label, width: 64, height: 48, ..ClipInfo::default() };
-        writer.append(&info, &[frame(0), frame(1)]).unwrap();
-    }
-    writer.finish().unwrap();
-    let before = common::cost().1;
-    for check in [Some(false), None] {
-        let set = vidrec::Dataset::open(temp.path().join("set")).unwrap();
-        let sets = [NamedSet { name: "set".into(), set }];
-        let (start, busy) = (std::time::Instant::now(), common::cost().0);
-        let options = ReportOptions { check, ..ReportOptions::default() };
-        let told = report(&sets, Some(&temp.path().join("page.html")), &options, &mut vidrec::no_progress).unwrap();
-        let (seconds, (end, memory)) = (start.elapsed().as_secs_f64(), common::cost());
-        println!(
-            "{seconds:.1} s, {:.1} s of processors, at most {memory}; to write the clips took {before}",
-            end - busy
-        );
-        println!("{} bytes: {:?}", told.page_bytes, told.notes);
-        assert_eq!(told.shown.unwrap().clips, 1000);
-    }
-}
-
 #[test]
 fn of_a_remote_data_set_the_clips_that_are_shown_are_checked() {
     let served = Served::new();
@@ -302,43 +269,4 @@ fn of_a_remote_data_set_the_clips_that_are_shown_are_checked() {
     assert_eq!(whole["checked"]["clips"], 24);
     let none = served.json("report U/set --json");
     assert_eq!((&none["checked"], &none["findings"]), (&Value::Null, &Value::Null));
-}
-
-#[test]
-fn of_a_remote_data_set_no_record_is_read_that_is_not_shown() {
-    let temp = tempfile::tempdir().unwrap();
-    let clips: Vec<_> = (0..120).map(|i| made(format!("{i}.mp4"), i % 3, 6, i)).collect();
-    write(temp.path(), "set", (96, 72), &clips);
-    let server = fault_proxy::Origin::serve(temp.path()).unwrap();
-    let set = vidrec::Dataset::open(temp.path().join("set")).unwrap();
-    let read = |line: &str| {
-        let before = server.counts().paths;
-        let told = figures(&format!("report {}/set -o page.html {line}", server.url()), temp.path());
-        let mut bytes = 0;
-        for (path, (_, sum)) in server.counts().paths.iter().filter(|(path, _)| path.ends_with(".rec")) {
-            bytes += sum - before.get(path).map_or(0, |(_, before)| *before);
-        }
-        let page = fs::read_to_string(temp.path().join("page.html")).unwrap();
-        let record = |clip: &Value| -> u64 {
-            let frames = set.clip(clip["clip"].as_u64().unwrap()).unwrap();
-            // Magic number, length, header, and padding.
-            frames.frames().map(|frame| (frame.unwrap().jpeg().len() as u64 + 32).next_multiple_of(4)).sum()
-        };
-        let shown: u64 = embedded(&page, "clip-list").as_array().unwrap().iter().map(record).sum();
-        (told, bytes, shown)
-    };
-    // Both ends of the record file are compared when it is opened.
-    let ends = 2 * 4096;
-    for line in ["--clips 12", "--clips 40", "--clips 40 --threads 1"] {
-        let (told, bytes, shown) = read(line);
-        let clips = told["shown"]["clips"].as_u64().unwrap();
-        assert_eq!(told["checked"], json!({"clips": clips, "of_clips": 120, "frames": 6 * clips}));
-        assert!(bytes <= shown + ends && bytes >= shown * 9 / 10, "{line}: {bytes} bytes read, {shown} shown");
-    }
-    // How many fit is found out by a few of them.
-    let (told, ..) = read("--budget 300kB");
-    assert_eq!(told["checked"]["clips"], told["shown"]["clips"]);
-    assert!(told["shown"]["clips"].as_u64().unwrap() < 120 && told["page_bytes"].as_u64().unwrap() <= 300_000);
-    let (_, bytes, shown) = read("--clips 12 --check");
-    assert!(bytes > 5 * shown, "{bytes} bytes read, {shown} shown");
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use vidrec_format::random::Random;
 
-/// Does `work` with inputs that begin as the seeds of a reader (`fuzz/seeds`) and are changed again and again, for some
+/// Does `work` with inputs that begin as the seeds of a reader (`fuzz/seeds`) and are changed again and again, for a
 /// hundred times or as long as `VIDREC_FUZZ_SECONDS` says. What it does not survive is in the panic's message.
 pub fn mutate_seeds(reader: &str, work: impl Fn(&[u8])) {
     let folder = format!("{}/../../fuzz/seeds/{reader}", env!("CARGO_MANIFEST_DIR"));
@@ -13,7 +13,7 @@ pub fn mutate_seeds(reader: &str, work: impl Fn(&[u8])) {
     let seeds: Vec<Vec<u8>> = paths.into_iter().map(|path| std::fs::read(path).unwrap()).collect();
     let seconds = std::env::var("VIDREC_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let (started, mut input, mut case) = (Instant::now(), Vec::new(), 0);
-    while seconds.map_or(case < 300, |seconds| started.elapsed() < Duration::from_secs(seconds)) {
+    while seconds.map_or(case < 100, |seconds| started.elapsed() < Duration::from_secs(seconds)) {
         let mut random = Random::new(case, &[]);
         if case % 16 == 0 {
             input.clone_from(&seeds[(case / 16) as usize % seeds.len()]);

@@ -17,6 +17,14 @@ fn options() -> ImportOptions {
     ImportOptions { salvage: true, check: true, retile: true, reencode: Some(80), ..ImportOptions::default() }
 }
 
+/// What was imported is a whole data set.
+fn check<T>(imported: vidrec::Result<T>, out: &Path) {
+    if imported.is_ok() {
+        let report = vidrec::verify(out, vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
+        assert!(report.ok, "{:?}", report.problems);
+    }
+}
+
 /// Several files: each after its length in three bytes.
 fn files<const N: usize>(mut input: &[u8]) -> [&[u8]; N] {
     [(); N].map(|()| {
@@ -32,18 +40,15 @@ pub fn gulp(input: &[u8]) {
     let [meta, data] = files(input);
     in_folder("meta_0.gmeta", meta, |folder| {
         fs::write(folder.join("data_0.gulp"), data).unwrap();
-        let _ = interop::gulp::import(folder, &folder.join("out"), &options(), &mut vidrec::no_progress);
+        let out = folder.join("out");
+        check(interop::gulp::import(folder, &out, &options(), &mut vidrec::no_progress), &out);
     });
 }
 
 pub fn webdataset(tar: &[u8]) {
     in_folder("a.tar", tar, |folder| {
-        let _ = interop::webdataset::import(
-            &[folder.join("a.tar")],
-            &folder.join("out"),
-            &options(),
-            &mut vidrec::no_progress,
-        );
+        let (files, out) = ([folder.join("a.tar")], folder.join("out"));
+        check(interop::webdataset::import(&files, &out, &options(), &mut vidrec::no_progress), &out);
     });
 }
 
@@ -58,7 +63,7 @@ pub fn mxnet(input: &[u8]) {
             let records = interop::mxnet::MxnetOptions { list, ..interop::mxnet::MxnetOptions::default() };
             let out = folder.join("out");
             let options = ImportOptions { overwrite: true, ..options() };
-            let _ = interop::mxnet::import(&paths, &out, &options, &records, &mut vidrec::no_progress);
+            check(interop::mxnet::import(&paths, &out, &options, &records, &mut vidrec::no_progress), &out);
         }
     });
 }
@@ -71,14 +76,15 @@ pub fn frames(input: &[u8]) {
         for (name, bytes) in [("clip.json", clip), ("0.jpg", picture), ("track.a.npy", track)] {
             fs::write(folder.join("a").join(name), bytes).unwrap();
         }
-        let _ = interop::frames::import(folder, &folder.join("out"), &options(), &mut vidrec::no_progress);
+        let out = folder.join("out");
+        check(interop::frames::import(folder, &out, &options(), &mut vidrec::no_progress), &out);
     });
 }
 
 /// Lines of JSON.
 pub fn texts(lines: &[u8]) {
     in_folder("a.jsonl", lines, |folder| {
-        let files = [folder.join("a.jsonl")];
-        let _ = interop::texts::import(&files, &folder.join("out"), &options(), &mut vidrec::no_progress);
+        let (files, out) = ([folder.join("a.jsonl")], folder.join("out"));
+        check(interop::texts::import(&files, &out, &options(), &mut vidrec::no_progress), &out);
     });
 }

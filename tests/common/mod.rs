@@ -103,15 +103,3 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     }
     found
 }
-
-/// What a measurement says of this process beside the time: seconds of its processors so far, and the most memory that it
-/// has had, with the pages of mapped files. Nothing but zeros where there is no `/proc`.
-pub fn cost() -> (f64, String) {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // After the name in parentheses: user and system time in hundredths of a second.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0);
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let memory = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    ((ticks(11) + ticks(12)) / 100.0, memory.trim().to_owned())
-}

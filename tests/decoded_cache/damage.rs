@@ -123,7 +123,7 @@ fn files_that_are_no_caches_are_replaced_or_left_alone() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     /// Not the samples themselves: who can write to them can write to any memory of this user's processes.
     #[test]

@@ -120,7 +120,7 @@ fn pictures() -> impl Strategy<Value = LoaderOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
     fn any_options_and_sizes_give_the_same_bits(

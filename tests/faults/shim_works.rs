@@ -22,7 +22,7 @@ fn subset(inputs: &Inputs, folder: &TempDir) -> Command {
 }
 
 #[test]
-fn the_shim_kills_where_it_is_told_to_and_counts_the_same_each_time() {
+fn the_shim_kills_and_fills_where_it_is_told_to_and_counts_the_same_each_time() {
     let Some(shim) = Shim::get() else { return };
     let inputs = Inputs::make();
     let folder = || tempfile::tempdir().unwrap();
@@ -49,13 +49,9 @@ fn the_shim_kills_where_it_is_told_to_and_counts_the_same_each_time() {
     let more = folder();
     assert!(shim.run(subset(&inputs, &more), more.path(), Fault::Kill(step + 1)).killed());
     assert_eq!(length(&half), length(&more) / 2);
-}
 
-#[test]
-fn a_full_disk_is_full_for_good_or_for_a_moment() {
-    let Some(shim) = Shim::get() else { return };
-    let inputs = Inputs::make();
-    let folder = tempfile::tempdir().unwrap();
+    // Full for good, or for a moment.
+    let folder = folder();
     let full = shim.run(subset(&inputs, &folder), folder.path(), Fault::Full(3));
     assert_eq!(full.code(), Some(1));
     assert!(full.steps[..3].iter().all(|step| !step.spoiled) && full.steps.iter().any(|step| step.spoiled));
@@ -66,6 +62,7 @@ fn a_full_disk_is_full_for_good_or_for_a_moment() {
 
 /// Where there is `strace`, the system calls themselves are counted.
 #[test]
+#[ignore = "full: compares the shim with strace for all commands"]
 fn no_step_slips_by() {
     let Some(shim) = Shim::get() else { return };
     let inputs = Inputs::make();

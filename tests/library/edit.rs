@@ -10,7 +10,7 @@ use crate::common::names::file;
 use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
 use tempfile::TempDir;
-use vidrec::edit::{self, Change, ClipList, EditOptions, Key, RatioSplit, Relabeling, Retiling, Selection, SplitBy};
+use vidrec::edit::{self, Change, EditOptions, Key, RatioSplit, Relabeling, Retiling, Selection, SplitBy};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, Hint, JsonObject, Result, Sharding, Writer, WriterOptions, no_progress,
 };
@@ -47,15 +47,6 @@ fn set_of(dir: &Path, rich: Rich<'_>) -> Dataset {
 }
 
 #[test]
-fn a_subset_of_all_is_the_original_byte_for_byte() {
-    let place = Place::new();
-    let out = place.at("out");
-    let report = edit::subset(&place.set(), &Selection::default(), &out, &keep(), &mut no_progress).unwrap();
-    assert_eq!((report.clips, report.shards, report.left_out), (7, 2, 0));
-    assert_eq!(files(&out), files(&place.at("set")));
-}
-
-#[test]
 fn resharding_and_back_gives_the_original_bytes() {
     let place = Place::new();
     let set = set_of(&place.at("set"), Rich { shards: &[3, 3, 3], ..Rich::default() });
@@ -74,27 +65,6 @@ fn resharding_and_back_gives_the_original_bytes() {
     assert_verifies(&place.at("one"));
     edit::reshard(&one, place.at("back"), &shards(Sharding::Count(3)), &mut no_progress).unwrap();
     assert_eq!(files(&place.at("back")), files(&place.at("set")));
-}
-
-#[test]
-fn shards_of_a_size_stay_below_it() {
-    let place = Place::new();
-    let set = place.set();
-    let total: u64 = set.record_files().map(|f| fs::metadata(f).unwrap().len()).sum();
-    for limit in [1, total / 4, total / 2, total, u64::MAX] {
-        let out = place.at(&limit.to_string());
-        edit::reshard(&set, &out, &shards(Sharding::Bytes(limit)), &mut no_progress).unwrap();
-        let made = Dataset::open(&out).unwrap();
-        let sizes: Vec<_> = made.record_files().map(|f| fs::metadata(f).unwrap().len()).collect();
-        // A clip that is larger than a shard may be stands alone.
-        assert!(limit == 1 || sizes.iter().all(|&size| size <= limit), "{sizes:?} for {limit}");
-        assert_eq!(sizes.len() == 7, limit == 1);
-        assert_eq!(sizes.len() == 1, limit >= total);
-        assert_eq!(clips(&out), clips(&place.at("set")));
-        assert_verifies(&out);
-    }
-    assert!(edit::reshard(&set, place.at("none"), &shards(Sharding::Bytes(0)), &mut no_progress).is_err());
-    assert!(edit::reshard(&set, place.at("none"), &shards(Sharding::Count(0)), &mut no_progress).is_err());
 }
 
 #[test]
@@ -155,79 +125,6 @@ fn counts(dir: &Path) -> BTreeMap<Option<u32>, u32> {
 }
 
 #[test]
-fn a_split_by_ratio_is_stratified() {
-    let place = Place::new();
-    // 100, 40, 10 and 5 clips of four classes, and 5 without a label.
-    let label = |i| [100, 140, 150, 155].iter().position(|&end| i < end).map(|l| l as u32);
-    let set = plain_set(&place.at("set"), 160, json!({}), |i| (label(i), format!("{i}.mp4")));
-    let parts = [("train", 0.8), ("val", 0.1), ("test", 0.1)].map(|(n, s)| (n.to_owned(), s)).to_vec();
-    let by = |seed| SplitBy::Ratio(RatioSplit { parts: parts.clone(), seed, ..RatioSplit::default() });
-    edit::split(&set, &by(0), place.at("0"), &keep(), &mut no_progress).unwrap();
-    let train = counts(&place.at("0/train"));
-    assert_eq!((train[&Some(0)], train[&Some(1)], train[&Some(2)], train[&Some(3)]), (80, 32, 8, 4));
-    let (val, test) = (counts(&place.at("0/val")), counts(&place.at("0/test")));
-    assert_eq!((val[&Some(0)], val[&Some(1)], val[&Some(2)]), (10, 4, 1));
-    assert_eq!(val.values().sum::<u32>(), 16);
-    assert_eq!(test.values().sum::<u32>(), 16, "the rest of two small classes is not all in one part");
-    edit::split(&set, &by(1), place.at("1"), &keep(), &mut no_progress).unwrap();
-    assert_eq!(counts(&place.at("1/train"))[&Some(0)], 80);
-    let sources = |dir| Dataset::open(dir).unwrap().clips().map(|c| c.unwrap().source().unwrap()).collect::<Vec<_>>();
-    assert_ne!(sources(place.at("0/val")), sources(place.at("1/val")));
-
-    let shares = |shares: &[f64]| {
-        let parts = ["a", "b"].iter().map(|n| (*n).to_owned()).zip(shares.iter().copied()).collect();
-        SplitBy::Ratio(RatioSplit { parts, ..RatioSplit::default() })
-    };
-    for bad in [[0.5, 0.4], [1.5, -0.5], [f64::NAN, 1.0]] {
-        assert!(edit::split(&set, &shares(&bad), place.at("bad"), &keep(), &mut no_progress).is_err(), "{bad:?}");
-    }
-    assert!(!place.at("bad").exists());
-}
-
-#[test]
-fn clips_of_one_source_are_never_in_two_parts() {
-    let place = Place::new();
-    let set = plain_set(&place.at("set"), 60, json!({}), |i| (Some(i % 2), format!("{}.mp4", i % 12)));
-    let by = SplitBy::Ratio(RatioSplit {
-        parts: vec![("a".into(), 0.5), ("b".into(), 0.5)],
-        seed: 9,
-        ..RatioSplit::default()
-    });
-    edit::split(&set, &by, place.at("out"), &keep(), &mut no_progress).unwrap();
-    let sources = |part: &str| -> std::collections::BTreeSet<String> {
-        let set = Dataset::open(place.at("out").join(part)).unwrap();
-        assert_eq!(set.len(), 30);
-        set.clips().map(|c| c.unwrap().source().unwrap()).collect()
-    };
-    assert!(sources("a").is_disjoint(&sources("b")));
-}
-
-#[test]
-fn splits_by_list_and_by_attribute() {
-    let place = Place::new();
-    let set = place.set();
-    let list = |n: &[u32]| n.iter().map(|i| format!("dir/é{i}.mp4")).collect::<Vec<_>>();
-    let by = SplitBy::Lists(vec![("x".into(), list(&[0, 5, 99, 99]).into()), ("y".into(), vec![1].into())]);
-    let e = edit::split(&set, &by, place.at("lists"), &keep(), &mut no_progress).unwrap_err();
-    assert!(e.to_string().contains("no clip of the data set comes from \"dir/é99.mp4\""), "{e}");
-    let by = SplitBy::Lists(vec![("x".into(), list(&[0, 5]).into()), ("y".into(), vec![1].into())]);
-    let reports = edit::split(&set, &by, place.at("lists"), &keep(), &mut no_progress).unwrap();
-    assert_eq!((reports[0].clips, reports[1].clips), (2, 1));
-    let lists: [ClipList; 3] = [list(&[0]).into(), vec![0].into(), vec![0, 3].into()];
-    for (a, b) in [(0, 0), (0, 1), (1, 2), (2, 0)] {
-        let twice = SplitBy::Lists(vec![("x".into(), lists[a].clone()), ("y".into(), lists[b].clone())]);
-        let e = edit::split(&set, &twice, place.at("twice"), &keep(), &mut no_progress).unwrap_err();
-        assert!(e.to_string().contains("two lists: found x and y"), "{e}");
-    }
-
-    edit::split(&set, &SplitBy::Attribute("split".into()), place.at("attribute"), &keep(), &mut no_progress).unwrap();
-    assert_eq!(Dataset::open(place.at("attribute/test")).unwrap().len(), 3);
-    assert_eq!(Dataset::open(place.at("attribute/train")).unwrap().len(), 4);
-    assert_verifies(&place.at("attribute/train"));
-    assert!(edit::split(&set, &SplitBy::Attribute("no".into()), place.at("no"), &keep(), &mut no_progress).is_err());
-}
-
-#[test]
 fn hostile_names_of_parts_reach_no_other_folder() {
     let place = Place::new();
     let set = place.set();
@@ -245,54 +142,6 @@ fn hostile_names_of_parts_reach_no_other_folder() {
         let e = edit::split(&hostile, &by, place.at("out"), &keep(), &mut no_progress).unwrap_err();
         assert!(e.to_string().contains("cannot be the name of a part"), "{e}");
         assert!(!place.at("out").exists() && !place.at("escaped").exists());
-    }
-}
-
-#[test]
-fn subsets_fit_all_that_is_asked() {
-    let place = Place::new();
-    let set = place.set();
-    let ordinals = |selection: Selection| -> Result<Vec<usize>> {
-        let out = place.at("subset");
-        let options = EditOptions { overwrite: true, ..keep() };
-        edit::subset(&set, &selection, &out, &options, &mut no_progress)?;
-        assert_verifies(&out);
-        let all = clips(&place.at("set"));
-        Ok(clips(&out).iter().map(|c| all.iter().position(|a| a == c).unwrap()).collect())
-    };
-    let any = Selection::default;
-    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    assert_eq!(ordinals(Selection { classes: vec!["walk".into(), "jump".into()], ..any() }).unwrap(), [1, 2, 5]);
-    assert_eq!(ordinals(Selection { clips: Some(vec![5, 1, 5]), ..any() }).unwrap(), [1, 5]);
-    assert_eq!(ordinals(Selection { attributes: vec![pair("split", "test")], ..any() }).unwrap(), [0, 3, 6]);
-    assert_eq!(
-        ordinals(Selection { attributes: vec![pair("video.damaged_frames", "1")], ..any() }).unwrap(),
-        [1, 3, 5]
-    );
-    let both = Selection { attributes: vec![pair("split", "test")], clips: Some(vec![0, 1]), ..any() };
-    assert_eq!(ordinals(both).unwrap(), [0]);
-    let sources = |names: &[&str]| ClipList::from(names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
-    let e = ordinals(Selection { list: Some(sources(&["dir/é4.mp4", "no"])), ..any() }).unwrap_err().to_string();
-    assert!(e.contains("no clip of the data set comes from \"no\""), "{e}");
-    let four = sources(&["dir/é4.mp4"]);
-    assert_eq!(ordinals(Selection { list: Some(four.clone()), ..any() }).unwrap(), [4]);
-    assert_eq!(ordinals(Selection { exclude: four, ..any() }).unwrap(), [0, 1, 2, 3, 5, 6]);
-    let exclude = ClipList { clips: vec![0, 5], ..sources(&["dir/é3.mp4"]) };
-    assert_eq!(ordinals(Selection { exclude, ..any() }).unwrap(), [1, 2, 4, 6]);
-    let sample = |seed| ordinals(Selection { sample: Some(3), seed, ..any() }).unwrap();
-    assert_eq!(sample(1).len(), 3);
-    assert_eq!(sample(1), sample(1));
-    assert!((0..5).any(|seed| sample(seed) != sample(9)));
-    for bad in [
-        Selection { sample: Some(8), ..any() },
-        Selection { classes: vec!["swim".into()], ..any() },
-        Selection { classes: vec!["1".into()], ..any() },
-        Selection { clips: Some(vec![7]), ..any() },
-        Selection { list: Some(vec![7].into()), ..any() },
-        Selection { exclude: vec![7].into(), ..any() },
-        Selection { attributes: vec![pair("split", "none")], ..any() },
-    ] {
-        assert!(ordinals(bad.clone()).is_err(), "{bad:?}");
     }
 }
 
@@ -526,32 +375,6 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     let by = SplitBy::Attribute("split".into());
     assert!(edit::split(&damaged, &by, place.at("parts"), &keep(), &mut no_progress).is_err());
     assert_eq!(left(place.at("parts/train")) + left(place.at("parts/test")), 0, "no part without the others");
-}
-
-#[test]
-fn an_interrupted_pack_is_not_written_over_and_other_leftovers_go_away() {
-    let place = Place::new();
-    let (set, more) = (place.set(), set_of(&place.at("more"), Rich { from: 40, ..Rich::default() }));
-    let relabeling = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
-    let relabel = || edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut no_progress);
-    let append = || edit::append(place.at("set"), &more, &keep(), &mut no_progress);
-    fs::create_dir(place.at("out")).unwrap();
-    for dir in ["set", "out"] {
-        fs::write(place.at(dir).join(".pack.journal"), "").unwrap();
-    }
-    for e in [relabel().unwrap_err(), append().unwrap_err()] {
-        assert!(e.to_string().contains("interrupted pack"), "{e}");
-    }
-    for dir in ["set", "out"] {
-        fs::remove_file(place.at(dir).join(".pack.journal")).unwrap();
-    }
-    let leftover = place.at("out/.shard-00007.vidx.tmp");
-    fs::write(&leftover, "left by a killed process").unwrap();
-    relabel().unwrap();
-    append().unwrap();
-    assert!(!leftover.exists());
-    let hidden = |dir: &str| files(&place.at(dir)).into_iter().filter(|(name, _)| name.starts_with('.')).count();
-    assert_eq!((hidden("out"), hidden("set")), (0, 0));
 }
 
 #[test]

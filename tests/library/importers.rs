@@ -18,7 +18,7 @@ fn changed(reader: &str, import: impl Fn(&[u8])) {
     let seed = fs::read(format!("{}/fuzz/seeds/{reader}/export", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let seconds = std::env::var("VIDREC_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let (started, mut state, mut cases) = (Instant::now(), 1, 0);
-    while seconds.map_or(cases < 60, |seconds| started.elapsed() < Duration::from_secs(seconds)) {
+    while seconds.map_or(cases < 16, |seconds| started.elapsed() < Duration::from_secs(seconds)) {
         let mut input = seed.clone();
         for _ in 0..next(&mut state) % 4 {
             let at = next(&mut state) % input.len();

@@ -43,15 +43,6 @@ fn counts_are_those_of_the_clips() {
 }
 
 #[test]
-fn an_empty_set_has_stats_too() {
-    let temp = tempfile::tempdir().unwrap();
-    Rich { shards: &[], ..Rich::default() }.write(temp.path());
-    let s = stats(&Dataset::open(temp.path()).unwrap()).unwrap();
-    assert_eq!((s.clips, s.epoch_bytes, s.largest_frame_bytes, s.distributions.len()), (0, 0, None, 0));
-    assert!(s.classes.iter().all(|c| c.clips == 0) && s.classes.len() == 3);
-}
-
-#[test]
 fn data_sets_share_bins() {
     let temp = tempfile::tempdir().unwrap();
     let write = |name: &str, clips| {

@@ -430,20 +430,23 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     assert_eq!(proven(&path).len(), 4);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Any change of a track file is found by `verify`, and reading gives what was written or an error.
-    #[test]
-    fn damage_is_found(at in any::<prop::sample::Index>(), bit in 0..8u32, cut in prop::option::of(any::<prop::sample::Index>())) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = set(&dir.path().join("set"));
-        let all = said(&Dataset::open(&path).unwrap());
-        let track_file = file(&path, 1, "vtrk");
-        let mut bytes = fs::read(&track_file).unwrap();
-        let at = at.index(bytes.len());
-        bytes[at] ^= 1 << bit;
+/// Any change of a track file is found by `verify`, and reading gives what was written or an error.
+#[test]
+fn damage_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = set(&dir.path().join("set"));
+    let all = said(&Dataset::open(&path).unwrap());
+    let track_file = file(&path, 1, "vtrk");
+    let whole = fs::read(&track_file).unwrap();
+    let saved = dir.path().join("saved");
+    let options = RepairOptions { output: Some(saved.clone()), overwrite: true, ..RepairOptions::default() };
+    let changes = (any::<prop::sample::Index>(), 0..8u32, prop::option::of(any::<prop::sample::Index>()));
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(16));
+    let outcome = runner.run(&changes, |(at, bit, cut)| {
+        let mut bytes = whole.clone();
+        bytes[at.index(whole.len())] ^= 1 << bit;
         if let Some(cut) = cut {
-            bytes.truncate(cut.index(bytes.len()));
+            bytes.truncate(cut.index(whole.len()));
         }
         fs::write(&track_file, &bytes).unwrap();
         prop_assert!(!verify(&path, VerifyOptions::default(), &mut no_progress).unwrap().ok);
@@ -455,33 +458,9 @@ proptest! {
                 }
             }
         }
-        let options = RepairOptions { output: Some(dir.path().join("saved")), ..RepairOptions::default() };
         prop_assert_eq!(repair(&path, &options, &mut no_progress).unwrap().salvaged, 4);
-        proven(&dir.path().join("saved"));
-    }
-}
-
-/// What reading two tracks of 1,000 x 14 numbers takes; for people:
-/// `cargo test --release --test suite library::tracks::measure -- --ignored --nocapture`.
-#[test]
-#[ignore = "prints a duration and decides nothing"]
-fn measure_two_tracks_of_a_thousand_values() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut writer = writer(&dir.path().join("set"));
-    let times = TrackTimes::Rate { first_ns: 0, rate: (50, 1) };
-    let of = |name: &str| Track { name: name.into(), times: times.clone(), ..state(&[0.5; 14_000], 1000) };
-    append(&mut writer, "a", &frames(1, 0), &[of("state"), of("action")]).unwrap();
-    writer.finish().unwrap();
-    let set = Dataset::open(dir.path().join("set")).unwrap();
-    let mut took = Vec::new();
-    for _ in 0..1001 {
-        let start = std::time::Instant::now();
-        let tracks = set.clip(0).unwrap().tracks().unwrap();
-        for name in ["state", "action"] {
-            assert_eq!(tracks.get(name).unwrap().unwrap().numbers::<f32>().unwrap().len(), 14_000);
-        }
-        took.push(start.elapsed());
-    }
-    took.sort();
-    println!("median {:?}, best {:?}", took[500], took[0]);
+        proven(&saved);
+        Ok(())
+    });
+    outcome.unwrap();
 }

@@ -191,31 +191,6 @@ fn shuffling_gives_another_order_each_epoch_and_labels_stay_with_their_clips() {
 }
 
 #[test]
-fn a_run_goes_on_from_epoch_and_batch() {
-    let (_folder, dir) = set(8, 2, (32, 24));
-    let loader = loader(&dir, augmented(3, (16, 16)));
-    for e in 0..2 {
-        for (k, batch) in epoch(&loader, e).into_iter().enumerate() {
-            assert_eq!(self::loader(&dir, augmented(3, (16, 16))).batch(e, k as u64).unwrap(), batch);
-        }
-    }
-    let e = loader.batch(0, 3).unwrap_err();
-    assert!(e.to_string().contains("less than 3"), "{e}");
-}
-
-#[test]
-fn memory_that_is_filled_again_is_as_good_as_new() {
-    let (_folder, dir) = set(6, 2, (32, 24));
-    let loader = loader(&dir, augmented(2, (16, 16)));
-    let mut memory = vec![7; loader.batch_bytes()];
-    for k in (0..3).rev() {
-        let (filled, expected) = (loader.batch_into(1, k, &mut memory).unwrap(), loader.batch(1, k).unwrap());
-        assert_eq!((&filled.clips, &filled.params), (&expected.clips, &expected.params));
-        assert_eq!(memory, expected.u8().unwrap());
-    }
-}
-
-#[test]
 fn floats_are_the_bytes_normalized() {
     let (_folder, dir) = set(2, 2, (32, 24));
     let (mean, std) = ([0.5, 0.4, 0.3], [0.2, 0.3, 0.4]);

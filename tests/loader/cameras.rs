@@ -133,14 +133,6 @@ fn cameras_have_one_crop_or_their_own() {
 }
 
 #[test]
-fn clips_of_each_camera_are_enlarged_by_its_own_crop() {
-    let (_folder, dir) = set(&[(0, "a", 3, 10), (0, "b", 3, 10), (1, "a", 3, 10), (1, "b", 3, 10)]);
-    let enlarged = |side| load(&dir, LoaderOptions { crop: Crop::center((side, side)), ..with(&["a", "b"]) }).unwrap();
-    assert_eq!(enlarged(16).warnings(), [""; 0]);
-    assert!(enlarged(17).warnings()[0].starts_with("4 of 4 clips have frames that are smaller"));
-}
-
-#[test]
 fn what_does_not_go_together_is_refused_by_name() {
     let refused = |clips: &[Given], options: LoaderOptions| {
         let (_folder, dir) = set(clips);

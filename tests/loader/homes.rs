@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::common::{jpeg, loader, options, set, write};
 use vidrec::order::Order;
-use vidrec::{Batching, Dataset, Frames, Last, Loader, LoaderOptions, LoaderState};
+use vidrec::{Batching, Dataset, Frames, Loader, LoaderOptions, LoaderState};
 
 /// Ten blocks of four for each of four homes.
 const CLIPS: u64 = 160;
@@ -98,30 +98,6 @@ fn a_state_of_other_homes_is_refused_unless_the_number_was_left_to_it() {
     let mut none = state.clone();
     none.options.insert("order", homes(Some(0), 0.1, (2, 0, 1)).order).unwrap();
     assert!(resume(homes(None, 0.1, (2, 0, 1)), &none).unwrap_err().contains("homes"));
-}
-
-#[test]
-fn senseless_homes_are_refused_by_name() {
-    let (_folder, dir) = set(12, 1, (16, 16));
-    let dataset = Dataset::open(&dir).unwrap();
-    for (order, named) in [(homes(Some(0), 0.1, (2, 0, 1)), "homes"), (homes(None, f64::NAN, (2, 0, 1)), "exchange")] {
-        assert!(Loader::new(&dataset, order).err().unwrap().to_string().contains(named));
-    }
-}
-
-/// Dropped and wrapped last batches, with homes that do not divide the data or the ranks.
-#[test]
-fn last_batches_are_those_of_any_order() {
-    let (_folder, dir) = set(50, 1, (16, 16));
-    for (last, counted) in [(Last::Keep, 50), (Last::Drop, 48), (Last::Pad, 50), (Last::Wrap, 60)] {
-        let rank = |rank| {
-            let options = homes(Some(4), 0.5, (4, rank, 3));
-            loader(&dir, LoaderOptions { last, ..options })
-        };
-        let found: Vec<u64> = (0..3).flat_map(|r| clips(&rank(r), 0, 0..rank(r).batches_per_epoch())).collect();
-        assert_eq!(found.len(), counted, "{last}");
-        assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), counted.min(50), "{last}");
-    }
 }
 
 /// Batches of a bucket have more clips of one home than of another, so ranks fill up with those of others.

@@ -1,15 +1,12 @@
 //! Batches of frames that are not decoded: the same samples as those of pictures, and all that their pictures take.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde_json::json;
-use tempfile::TempDir;
 use vidrec::jpeg::{Decoder, Encoder, RgbPicture};
 use vidrec::order::{Last, Order};
 use vidrec::{
-    Batch, BatchData, Batching, Cameras, CamerasCrop, ClipInfo, ColorJitter, ColorMatrix, Crop, Dataset, ErrorKind,
-    FrameData, Frames, Io, JpegBatch, JpegFrame, JsonObject, Layout, Loader, LoaderOptions, Missing, Mix, MixOptions,
-    OnBadFrame, OpenOptions, Planes, Prefetch, ShortClips, Writer, WriterOptions,
+    Batch, BatchData, Batching, ColorJitter, ColorMatrix, Crop, Dataset, ErrorKind, Frames, JpegBatch, JpegFrame,
+    Layout, Loader, LoaderOptions, OnBadFrame, Planes, ShortClips,
 };
 
 use crate::common::{self, damage, jpeg, loader, names, options, set, write};
@@ -90,42 +87,6 @@ fn batches_have_the_stored_jpegs_of_the_same_frames() {
     ] {
         check(&dir, options);
     }
-}
-
-#[test]
-fn threads_and_memory_that_is_used_again_change_nothing() {
-    let (_folder, dir) = set(12, 3, (40, 30));
-    let run = |threads, prefetch| {
-        let prefetch = Prefetch { batches: prefetch, ..Prefetch::default() };
-        let loader = loader(&dir, LoaderOptions { threads: Some(threads), prefetch, ..drawn(2) });
-        loader.iter_jpegs(0..3).unwrap().map(|batch| (*batch.unwrap()).clone()).collect::<Vec<_>>()
-    };
-    let batches = run(1, 1);
-    assert_eq!(batches.len(), 18);
-    assert!(batches == run(4, 3));
-}
-
-#[test]
-fn a_few_buffers_serve_all_epochs_and_none_that_is_held() {
-    let (_folder, dir) = set(12, 2, (64, 48));
-    let loader = loader(&dir, LoaderOptions { prefetch: Prefetch { batches: 2, ..Prefetch::default() }, ..drawn(2) });
-    let (mut memory, mut held) = (Vec::new(), Vec::new());
-    for epoch in 0..6 {
-        for batch in loader.iter_jpegs(epoch).unwrap() {
-            let batch = batch.unwrap();
-            memory.push(batch.data.as_ptr());
-            if (batch.epoch(), batch.number()) == (2, 3) {
-                held.push(batch);
-            }
-        }
-    }
-    assert_eq!(*held[0], loader.batch_jpegs(2, 3).unwrap());
-    memory.sort_unstable();
-    memory.dedup();
-    // Memory grows with the first batches, which are not all of one size.
-    assert!(memory.len() <= 10, "of 36 batches: {}", memory.len());
-    let kept = held.pop().unwrap().into_batch();
-    assert_eq!(kept, loader.batch_jpegs(2, 3).unwrap());
 }
 
 #[test]
@@ -234,22 +195,6 @@ fn what_a_batch_says_of_its_frames_makes_the_pictures_of_the_others() {
 }
 
 #[test]
-fn frames_of_different_sizes_have_a_window_each() {
-    let sizes = [(40, 30), (30, 40), (64, 64)];
-    let clip: Vec<Vec<u8>> = (0..).zip(sizes).map(|(seed, size)| jpeg(size, seed)).collect();
-    // As the writer stores it: 0 says that they differ.
-    let (_folder, dir) = write(&[clip.clone(), clip], (0, 0));
-    let loader = loader(&dir, options(2, (16, 16)));
-    let batch = loader.batch_jpegs(0, 0).unwrap();
-    assert_eq!(batch.facts.params[0].window, None);
-    assert!(batch.frames.iter().map(|frame| frame.size).eq(sizes.into_iter().chain(sizes)));
-    let windows: Vec<_> = batch.frames.iter().take(3).map(|frame| frame.window).collect();
-    assert_eq!(windows, [[12.0, 7.0, 16.0, 16.0], [7.0, 12.0, 16.0, 16.0], [24.0, 24.0, 16.0, 16.0]]);
-    assert_eq!(batch.frames[2].bounds, [0, 0, 64, 64]);
-    check(&dir, options(2, (16, 16)));
-}
-
-#[test]
 fn lengths_buckets_and_sizes_are_those_of_pictures() {
     let clip = |n: u32, size: (u32, u32)| (0..n).map(|t| jpeg(size, n * 50 + t)).collect::<Vec<_>>();
     let lengths: Vec<_> = [3, 1, 5, 2, 4, 7, 1].map(|n| clip(n, (24, 16))).into();
@@ -263,81 +208,6 @@ fn lengths_buckets_and_sizes_are_those_of_pictures() {
     let batch = loader(&dir, LoaderOptions { order: Order::Sequential, ..any() }).batch_jpegs(0, 0).unwrap();
     assert_eq!(batch.frames.iter().map(|frame| frame.place).collect::<Vec<_>>(), [0, 1, 2, 3], "no JPEG pads a clip");
     assert_eq!(batch.facts.frame_mask.len(), 6);
-}
-
-fn with_cameras(clips: &[(u32, &str)]) -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("set");
-    let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
-    for (i, &(episode, camera)) in (0..).zip(clips) {
-        let attributes = JsonObject::of(json!({"episode": episode, "camera": camera})).unwrap();
-        let info = ClipInfo {
-            attributes,
-            label: Some(episode),
-            width: 24,
-            height: 16,
-            time_base: (1, 9),
-            ..ClipInfo::default()
-        };
-        let jpegs: Vec<_> = (0..3).map(|t| jpeg((24, 16), i * 100 + t)).collect();
-        let frames: Vec<_> = (0..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
-        writer.append(&info, &frames).unwrap();
-    }
-    writer.finish().unwrap();
-    (folder, dir)
-}
-
-#[test]
-fn cameras_lie_side_by_side_and_a_missing_one_has_no_jpegs() {
-    let (_folder, dir) = with_cameras(&[(0, "b"), (0, "a"), (1, "a"), (2, "a"), (2, "b")]);
-    let set = Dataset::open(&dir).unwrap();
-    let cameras = Some(Cameras { missing: Missing::Mask, crop: CamerasCrop::Own, ..Cameras::new(["a", "b"]) });
-    let loader = Loader::new(&set, LoaderOptions { cameras, order: Order::Sequential, ..drawn(3) }).unwrap();
-    let (pictures, batch) = (loader.batch(0, 0).unwrap(), loader.batch_jpegs(0, 0).unwrap());
-    assert_eq!(batch.facts, without_data(&pictures));
-    assert_eq!(batch.facts.camera_mask, [true, true, true, false, true, true]);
-    let clips = [Some(1), Some(0), Some(2), None, Some(3), Some(4)];
-    let places: Vec<usize> = (0..18).filter(|place| clips[place / 3].is_some()).collect();
-    assert_eq!(batch.frames.iter().map(|frame| frame.place).collect::<Vec<_>>(), places);
-    for (frame, jpeg) in batch.frames.iter().zip(batch.jpegs()) {
-        let clip = set.clip(clips[frame.place / 3].unwrap()).unwrap();
-        assert!(jpeg == clip.frame((frame.place % 3) as u32).unwrap().jpeg());
-    }
-    assert_ne!(batch.frames[0].window, batch.frames[3].window, "each camera has its own crop");
-}
-
-#[test]
-fn a_mix_is_one_data_set() {
-    let (_first, a) = set(7, 2, (24, 16));
-    let (_second, b) = set(4, 2, (16, 32));
-    let named = [("a", Dataset::open(&a).unwrap(), 0.7), ("b", Dataset::open(&b).unwrap(), 0.3)];
-    let mix = Mix::new(named, MixOptions { samples_per_epoch: Some(20), ..MixOptions::default() }).unwrap();
-    let loader = Loader::mix(&mix, LoaderOptions { order: Order::Sequential, ..drawn(4) }).unwrap();
-    compare(mix.dataset(), &loader, 0..2);
-    assert!(!loader.batch_jpegs(0, 0).unwrap().facts.source_ids.is_empty());
-}
-
-const MODES: [Io; 3] = [Io::Map, Io::Read, Io::ReadUncached];
-
-fn open(dir: &Path, io: Io) -> Dataset {
-    let mut options = OpenOptions::default();
-    options.io = io;
-    Dataset::open_with(dir, options).unwrap()
-}
-
-#[test]
-fn damage_is_the_same_error_as_in_pictures_however_files_are_read() {
-    let (_folder, dir) = set(6, 3, (160, 120));
-    damage(&dir, 3, 1);
-    for io in MODES {
-        let loader = Loader::new(&open(&dir, io), options(2, (32, 32))).unwrap();
-        let batches: Vec<_> = loader.iter_jpegs(0).unwrap().collect();
-        assert_eq!(batches.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
-        let e = batches[1].as_ref().err().unwrap();
-        assert_eq!((e.rule(), e.clip(), e.frame()), (Some("jpeg-crc"), Some(3), Some(1)), "{e}");
-        assert_eq!(e.to_string(), loader.batch(0, 1).unwrap_err().to_string());
-        assert_eq!(*batches[2].as_ref().unwrap().data, *loader.batch_jpegs(0, 2).unwrap().data);
-    }
 }
 
 #[test]
@@ -406,19 +276,4 @@ fn the_counters_count_jpegs_and_no_tiles() {
     let bytes: u64 = loader.iter_jpegs(0).unwrap().map(|batch| batch.unwrap().data.len() as u64).sum();
     let stats = loader.stats();
     assert_eq!((stats.batches, stats.frames, stats.bytes, stats.tiles_decoded), (5, 30, bytes, 0));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn decoded_frames_are_not_kept_for_batches_of_jpegs() {
-    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
-        assert!(std::env::var_os("VIDREC_REQUIRE").is_none(), "no /dev/shm");
-        return eprintln!("skipped: no /dev/shm");
-    };
-    let (_dir, path) = set(2, 1, (32, 32));
-    let decoded_cache = Some(vidrec::DecodedCache { size: 1 << 24, dir: Some(memory.path().to_owned()) });
-    let loader = loader(&path, LoaderOptions { decoded_cache, ..options(1, (16, 16)) });
-    for e in [loader.iter_jpegs(0).err().unwrap(), loader.batch_jpegs(0, 0).unwrap_err()] {
-        assert!(e.kind() == ErrorKind::Usage && e.to_string().contains("nothing is decoded"), "{e}");
-    }
 }

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use vidrec::order::{Last, Order};
 use vidrec::{
-    Batch, Batching, ClipInfo, Crop, Dataset, Dtype, Field, FrameData, Frames, JsonObject, Layout, Loader,
-    LoaderOptions, LoaderState, Normalize, ShortClips, Start, Writer, WriterOptions,
+    Batch, Batching, ClipInfo, Crop, Dataset, Field, FrameData, Frames, JsonObject, Layout, Loader, LoaderOptions,
+    LoaderState, ShortClips, Start, Writer, WriterOptions,
 };
 
 /// Clips of these numbers of frames and sizes, at 10 frames a second; clip `i` has the attributes `of(i)`.
@@ -95,45 +95,6 @@ fn short_clips_meet_the_same_fate_with_every_temporal_rule() {
 }
 
 #[test]
-fn where_all_clips_are_short_all_are_counted_or_refused() {
-    let (_folder, dir) = of_lengths(&[2, 2]);
-    let with = |short| LoaderOptions { frames: Frames::uniform(4).with_short(short), ..options(1, (8, 8)) };
-    assert_eq!(loader(&dir, with(ShortClips::Repeat)).stats().short_clips, 2);
-    assert!(refused(&dir, with(ShortClips::Skip)).contains("all its clips are skipped"));
-    assert!(refused(&dir, with(ShortClips::Error)).contains("clip 0"));
-}
-
-#[test]
-fn clips_of_any_length_are_padded_to_the_longest_of_the_batch() {
-    let lengths = [3, 1, 5, 2, 4];
-    let (_folder, dir) = of_lengths(&lengths);
-    for (dtype, layout) in [(Dtype::U8, Layout::Btchw), (Dtype::F32, Layout::Bcthw), (Dtype::F16, Layout::Bthwc)] {
-        let normalize = Some(Normalize { mean: [0.5; 3], std: [1.0; 3] }).filter(|_| dtype != Dtype::U8);
-        let o = LoaderOptions { frames: Frames::all(), dtype, layout, normalize, ..options(2, (8, 8)) };
-        let loader = loader(&dir, o);
-        assert!(loader.shapes_differ());
-        let batches = epoch(&loader, 0);
-        let t = if layout == Layout::Bcthw { 2 } else { 1 };
-        assert_eq!(batches.iter().map(|b| b.shape()[t]).collect::<Vec<_>>(), [3, 5, 4]);
-        assert_eq!(loader.shape()[t], 5, "the largest");
-        for batch in &batches {
-            let frames = batch.shape()[t];
-            for (i, &clip) in batch.clips.iter().enumerate() {
-                let expected: Vec<bool> = (0..frames).map(|t| t < lengths[clip as usize] as usize).collect();
-                assert_eq!(batch.frame_mask[i * frames..][..frames], expected);
-                assert_eq!(batch.params[i].times.len(), lengths[clip as usize] as usize);
-            }
-        }
-        // In memory of the caller, a smaller batch is at the start.
-        let mut memory = vec![0u64; loader.batch_bytes() / 8];
-        let batch = loader.batch_into(0, 0, bytemuck::cast_slice_mut(&mut memory)).unwrap();
-        let bytes = batches[0].data.bytes();
-        assert_eq!(batch.shape(), batches[0].shape());
-        assert!(bytemuck::cast_slice::<u64, u8>(&memory)[..bytes.len()] == *bytes);
-    }
-}
-
-#[test]
 fn padding_is_zero_in_every_layout_and_what_is_padded_is_the_clip() {
     let (_folder, dir) = of_lengths(&[1, 3]);
     for layout in [Layout::Btchw, Layout::Bcthw, Layout::Bthwc] {
@@ -153,17 +114,6 @@ fn padding_is_zero_in_every_layout_and_what_is_padded_is_the_clip() {
             assert_eq!([1, 2].map(|t| value(&both, t, c, i, 3)), [0, 0], "{layout:?}");
         }
     }
-}
-
-#[test]
-fn a_bound_samples_long_clips_down() {
-    let (_folder, dir) = of_lengths(&[9, 2]);
-    let o = LoaderOptions { frames: Frames::all().with_max(Some(3)), ..options(2, (8, 8)) };
-    let batch = loader(&dir, o).batch(0, 0).unwrap();
-    assert_eq!(
-        (batch.shape()[1], &batch.params[0].frames[..], &batch.params[1].frames[..]),
-        (3, &[1, 4, 7][..], &[0, 1][..])
-    );
 }
 
 #[test]
@@ -188,15 +138,6 @@ fn frames_come_at_a_rate_by_their_times() {
     assert!(e.contains("fps") && e.contains("clip 0") && e.contains("at most 10.000") && e.contains("11"), "{e}");
     let spread = Frames::uniform(2);
     assert_eq!(fps("5", spread).frames, spread, "frames that are spread over a clip have no rate");
-}
-
-#[test]
-fn dense_windows_hop() {
-    let (_folder, dir) = of_lengths(&[9, 4]);
-    let o = LoaderOptions { frames: Frames::windows(2).with_stride(2).with_hop(3), ..options(1, (8, 8)) };
-    let found: Vec<_> =
-        epoch(&loader(&dir, o), 0).into_iter().map(|b| (b.clips[0], b.params[0].frames.clone())).collect();
-    assert_eq!(found, [(0, vec![0, 2]), (0, vec![3, 5]), (0, vec![6, 8]), (1, vec![0, 2])]);
 }
 
 #[test]
@@ -297,31 +238,6 @@ fn clips_that_are_smaller_than_the_pictures_are_counted() {
     let second = loader(&dir, second);
     assert_eq!(second.stats().enlarged_clips, 4);
     assert!(second.warnings().iter().all(|warning| !warning.contains("smaller")));
-}
-
-#[test]
-fn a_state_of_another_order_or_other_buckets_is_refused() {
-    let (_folder, dir) = of_lengths(&[3, 9, 4]);
-    let set = Dataset::open(&dir).unwrap();
-    let any = |order, buckets: &[u32]| LoaderOptions {
-        frames: Frames::all(),
-        batching: batching(buckets, None),
-        order,
-        ..options(1, (8, 8))
-    };
-    let state = |o| Loader::new(&set, o).unwrap().state(0, 1);
-    let resume = |o, state: &LoaderState| Loader::resume(&set, o, state).map(drop).map_err(|e| e.to_string());
-    let shuffled = state(any(Order::Shuffled, &[]));
-    let e = resume(any(Order::Sequential, &[]), &shuffled).unwrap_err();
-    assert!(e.contains("other options: order") && e.contains("Shuffled") && e.contains("Sequential"), "{e}");
-    let e = resume(any(Order::Shuffled, &[4, 16]), &shuffled).unwrap_err();
-    assert!(e.contains("buckets") && e.contains("[4,16]"), "{e}");
-    let dealt = state(any(Order::Shuffled, &[4, 16]));
-    let e = resume(any(Order::Shuffled, &[5, 16]), &dealt).unwrap_err();
-    assert!(e.contains("[4,16]") && e.contains("[5,16]"), "{e}");
-    assert!(resume(any(Order::Shuffled, &[4, 16]), &dealt).is_ok());
-    let few = LoaderState { buckets: vec![0], ..dealt };
-    assert!(resume(any(Order::Shuffled, &[4, 16]), &few).unwrap_err().contains("2 buckets"));
 }
 
 /// What a rank gets in an epoch: for each batch its shape, its clips with their masks, and how many count on all ranks.

@@ -452,13 +452,3 @@ fn options_of_a_source_that_make_no_sense_are_named() {
     );
     assert!(e.contains("shorter than a sample") && e.contains("source \"tiny\""), "{e}");
 }
-
-#[test]
-fn enlarged_clips_of_all_sources_are_counted() {
-    let (_large, large) = packed(&[1; 6], (20, 30), &["run"], 0);
-    let (_small, small) = packed(&[1; 4], (12, 12), &["run"], 100);
-    let sets = [("large", large), ("small", small)].map(|(name, dir)| (name, Dataset::open(dir).unwrap(), 1.0));
-    let mix = Mix::new(sets, of_30()).unwrap();
-    let loader = Loader::mix(&mix, plain(4)).unwrap();
-    assert!(loader.warnings()[0].starts_with("4 of 10 clips have frames that are smaller"), "{:?}", loader.warnings());
-}

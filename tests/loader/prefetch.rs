@@ -1,7 +1,7 @@
 //! Batches made ahead: order, errors, memory, and what happens when nobody wants them any more.
 
 use crate::common::until::until;
-use crate::common::{damage, loader, options, set};
+use crate::common::{loader, options, set};
 use vidrec::order::Order;
 use vidrec::{Batch, Dataset, Dtype, LoaderOptions, Prefetch, PrefetchedBatch};
 
@@ -38,17 +38,6 @@ fn batches_made_ahead_are_those_made_on_demand_in_the_same_order() {
 }
 
 #[test]
-fn a_few_buffers_serve_an_epoch() {
-    let (_folder, dir) = set(24, 1, (32, 24));
-    let loader = loader(&dir, ahead(3));
-    let mut memory: Vec<_> = loader.iter(0..5).unwrap().map(|b| b.unwrap().data.bytes().as_ptr()).collect();
-    assert_eq!(memory.len(), 60);
-    memory.sort_unstable();
-    memory.dedup();
-    assert!(memory.len() <= 4, "three ahead and one in use: {}", memory.len());
-}
-
-#[test]
 fn the_next_epoch_uses_the_memory_of_the_last_but_for_what_is_held() {
     let (_folder, dir) = set(10, 1, (32, 24));
     let loader = loader(&dir, ahead(2));
@@ -67,27 +56,6 @@ fn the_next_epoch_uses_the_memory_of_the_last_but_for_what_is_held() {
     for batch in &held {
         assert_eq!(**batch, loader.batch(batch.epoch(), batch.number()).unwrap());
     }
-}
-
-#[test]
-fn whoever_keeps_all_batches_is_not_left_waiting() {
-    let (_folder, dir) = set(12, 1, (32, 24));
-    let loader = loader(&dir, ahead(1));
-    let kept: Vec<_> = loader.iter(0).unwrap().map(unwrap).collect();
-    let mut clips: Vec<u64> = kept.iter().flat_map(|batch| batch.clips.clone()).collect();
-    clips.sort_unstable();
-    assert!(clips.into_iter().eq(0..12), "and none was overwritten");
-}
-
-#[test]
-fn errors_come_in_their_place_and_the_batches_after_them_still_come() {
-    let (_folder, dir) = set(8, 3, (160, 120));
-    damage(&dir, 5, 1);
-    let loader = loader(&dir, options(2, (32, 32)));
-    let batches: Vec<_> = loader.iter(0).unwrap().collect();
-    assert_eq!(batches.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false, true]);
-    let e = batches[2].as_ref().err().unwrap();
-    assert_eq!((e.clip(), e.frame()), (Some(5), Some(1)), "{e}");
 }
 
 #[test]

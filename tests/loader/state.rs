@@ -146,17 +146,6 @@ fn a_state_says_how_the_run_loaded_and_other_options_are_refused_by_name() {
     assert!(e.contains("other options: flip, order") && e.contains("flip 0.0, order \"Shuffled\""), "{e}");
 }
 
-/// What a later version draws in another way has a name among its options, which the other version lacks.
-#[test]
-fn a_state_of_a_version_that_draws_otherwise_is_refused() {
-    let (_folder, dir) = set(4, 3, (16, 16));
-    let set = Dataset::open(&dir).unwrap();
-    let mut state = loader(&dir, shuffled(2, 0, 1)).state(0, 1);
-    state.options.0.insert("crops_of".into(), 2.into());
-    let e = Loader::resume(&set, shuffled(2, 0, 1), &state).unwrap_err().to_string();
-    assert!(e.contains("other options: crops_of: expected crops_of 2, found crops_of null"), "{e}");
-}
-
 #[test]
 fn orders_that_are_written_as_digests_are_compared_all_the_same() {
     let (_folder, dir) = set(4, 1, (16, 16));
@@ -189,13 +178,4 @@ fn a_run_that_resumes_keeps_the_order_that_was_best_before() {
     assert_eq!(rest(&resumed), rest(&remote)[8..]);
     let e = Loader::new(&set, LoaderOptions { shuffle: true, ..shuffled(4, 0, 1) }).unwrap_err().to_string();
     assert!(e.contains("option order") && e.contains("shuffle"), "{e}");
-}
-
-#[test]
-fn dropped_clips_end_an_epoch_all_the_same() {
-    let (_folder, dir) = set(5, 1, (16, 16));
-    let loader = loader(&dir, LoaderOptions { last: Last::Drop, ..shuffled(2, 0, 1) });
-    assert_eq!(loader.batches_in(0), 2);
-    let state = loader.state(0, 2);
-    assert_eq!((state.epoch, state.consumed), (1, 0));
 }

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use serde_json::json;
 use tempfile::TempDir;
 use vidrec::{
-    Batch, Batching, Cameras, ClipInfo, Crop, Dataset, Field, FrameData, Frames, JsonObject, Loader, LoaderOptions,
-    Missing, Mix, MixOptions, OwnOptions, ShortClips, Track, TrackData, TrackTimes, TrackValues, TrackWindow, Writer,
-    WriterOptions,
+    Batch, Cameras, ClipInfo, Dataset, Field, FrameData, Frames, JsonObject, Loader, LoaderOptions, Missing, Mix,
+    MixOptions, OwnOptions, ShortClips, Track, TrackData, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -121,21 +120,6 @@ fn a_batch_of_texts_alone_has_no_frames() {
         assert_eq!(loader.batch_into(0, 1, &mut nothing).unwrap().labels, [3, 4]);
         let resumed = Loader::resume(&open(&set), options, &loader.state(0, 1)).unwrap();
         assert_eq!(resumed.batch(0, 0).unwrap().labels, [3, 4]);
-    }
-}
-
-#[test]
-fn texts_take_nothing_of_a_budget() {
-    let (_sets, mix) = blend(OwnOptions { frames: Some(Frames::all()), ..OwnOptions::default() });
-    let batching = Some(Batching::TokenBudget { tokens: 8, patch: [1, 8, 8], buckets: vec![1, 4] });
-    for crop in [Crop::center((8, 8)), Crop::smart_resize(8, 64, 64)] {
-        let options = LoaderOptions { batching: batching.clone(), crop, batch_size: 5, ..of_blend() };
-        let options = LoaderOptions { last: vidrec::order::Last::Drop, ..options };
-        let loader = Loader::mix(&mix, options).unwrap();
-        let batches: Vec<Batch> = (0..loader.batches_in(0)).map(|k| loader.batch(0, k).unwrap()).collect();
-        let (of_texts, others): (Vec<_>, Vec<_>) = batches.iter().partition(|batch| batch.source_ids.contains(&2));
-        assert!(of_texts.iter().all(|batch| batch.shape()[..2] == [5, 0]) && of_texts.len() == 2);
-        assert!(!others.is_empty() && others.iter().all(|batch| batch.shape()[1] > 0));
     }
 }
 

@@ -13,7 +13,7 @@ use vidrec::{
 };
 
 use crate::common::ffmpeg_videos;
-use crate::pack::lerobot::{CAMERAS, LENGTHS, Robot, picture, put_pictures, said, shown};
+use crate::pack::lerobot::{CAMERAS, LENGTHS, Robot, picture, said, shown};
 
 /// The numbers that both cameras show in each sample.
 fn pairs(set: &Dataset) -> vidrec::Result<Vec<[u32; 2]>> {
@@ -69,29 +69,6 @@ fn of_lerobot_whose_files_end_at_other_episodes() {
     assert_ne!(clip(4).frame(0).unwrap().pts(), clip(5).frame(0).unwrap().pts(), "another draw");
     let run = robot.vidrec(&["check", "some", "--only", "clock"]);
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
-}
-
-#[test]
-fn of_lerobot_2() {
-    let robot = Robot::new();
-    robot.make_older();
-    done(&robot.pack(&[]));
-    check(&robot, "set");
-}
-
-#[test]
-fn of_lerobot_with_pictures_beside_videos() {
-    let robot = Robot::new();
-    fs::rename(robot.path("robot/videos"), robot.path("videos")).unwrap();
-    fs::create_dir(robot.path("robot/videos")).unwrap();
-    put_pictures(&robot, 13, |e, camera, t| Some(picture(shown(e, camera, t))));
-    fs::rename(robot.path("videos"), robot.path("robot/videos")).unwrap();
-    let info = robot.path("robot/meta/info.json");
-    let mut json: Value = serde_json::from_slice(&fs::read(&info).unwrap()).unwrap();
-    json["features"]["observation.images.front"]["dtype"] = "video".into();
-    fs::write(&info, json.to_string()).unwrap();
-    done(&robot.pack(&[]));
-    check(&robot, "set");
 }
 
 /// Copies a data set, with the clock of the wrist's clips as many frames late as twice the number of the episode: as vidrec

@@ -11,6 +11,7 @@ use vidrec::Dataset;
 
 use crate::common::ffmpeg_videos;
 use crate::common::skip::{has_decoder_faults, has_ffmpeg, skip};
+use crate::common::until::until;
 
 struct Bench(tempfile::TempDir);
 
@@ -129,11 +130,7 @@ fn a_signal_for_all_processes_ends_the_run_in_order() {
         let of = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
         tasks.map(|task| of(task.unwrap())).collect::<String>()
     };
-    let began = std::time::Instant::now();
-    let waits = || bench.path("set/.pack.journal").exists() && !children().trim().is_empty();
-    while !waits() && began.elapsed().as_secs() < 60 {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    until("a video is in hand", || bench.path("set/.pack.journal").exists() && !children().trim().is_empty());
     let workers = children();
     let all = workers.split_whitespace().map(str::to_owned).chain([run.id().to_string()]);
     assert!(Command::new("kill").args(["-s", "TERM"]).args(all).status().unwrap().success());

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use fault_proxy::Origin;
 use image::{ImageBuffer, ImageFormat, Luma};
 use serde_json::{Value, json};
 use vidrec::{Dataset, TrackCoding, TrackType};
@@ -107,34 +106,6 @@ fn numbers_of_videos_are_those_that_ffmpeg_reads() {
             check(&set, i as u64, "all", read, name);
         }
     }
-}
-
-#[test]
-fn videos_on_a_server_give_the_same_tracks_each_from_its_own_bytes() {
-    let videos = Videos::make(2);
-    let read = ["a.mkv", "b.mkv"].map(|name| make(&videos, name, "gray16le", 16, "-c:v ffv1").unwrap());
-    let server = Origin::new(videos.path("in")).start("127.0.0.1:0").unwrap();
-    let at = |name: &str| format!("{}/{name}", server.url());
-    videos.list([0, 1].map(
-        |i| json!({"path": at(&format!("{i}.mp4")), "one": at("a.mkv"), "two": at("b.mkv"), "source": i.to_string()}),
-    ));
-    let tracks = ["--track", "one=one,frames,size=64x48", "--track", "two=two,frames,size=64x48"];
-    for more in [&[][..], &["--no-isolate"]] {
-        let set = videos.whole("set", &[&tracks[..], more, &["--if-exists", "replace"]].concat());
-        for clip in 0..2 {
-            check(&set, clip, "one", &read[0], "one");
-            check(&set, clip, "two", &read[1], "two");
-        }
-    }
-}
-
-#[test]
-fn numbers_of_eight_bits_can_be_bytes() {
-    let videos = Videos::make(1);
-    let read = make(&videos, "a.mkv", "gray", 8, "-c:v ffv1").unwrap();
-    videos.list([json!({"path": "0.mp4", "depth": "a.mkv"})]);
-    let set = videos.whole("set", &["--track", "depth=depth,frames,size=64x48,type=u8"]);
-    check(&set, 0, "depth", &read, "a.mkv");
 }
 
 #[test]

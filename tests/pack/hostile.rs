@@ -106,11 +106,11 @@ fn a_list_that_was_found_leads_nowhere_else() {
         list(&["a.mp4", name]);
         let text = bench.refusal("in");
         assert!(text.contains("metadata.csv: line 3") && text.contains("--outside"), "{name}: {text}");
-        // Asked for, or named by itself, it is read.
-        for line in ["in --outside", "in/metadata.csv"] {
-            let (report, status) = bench.pack(line);
-            assert_eq!((report["clips"].as_u64(), status), (Some(2), Some(0)), "{name}: {line}: {report}");
-        }
+    }
+    // Asked for, or named by itself, it is read.
+    for line in ["in --outside", "in/metadata.csv"] {
+        let (report, status) = bench.pack(line);
+        assert_eq!((report["clips"].as_u64(), status), (Some(2), Some(0)), "{line}: {report}");
     }
     for name in ["http://127.0.0.1:9/a.mp4", "s3://bucket/a.mp4", "file:///etc/passwd"] {
         list(&["a.mp4", name]);

@@ -366,26 +366,6 @@ fn a_stride_is_taken_or_refused() {
 }
 
 #[test]
-fn clips_of_different_length_load() {
-    let bench = Bench::new();
-    bench.make("videos/a.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
-    bench.make("videos/b.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=2 -c:v libx264");
-    let set = bench.packed(&bench.path("videos"), &["--fps", "10"]);
-    let lengths: Vec<u32> = set.clips().map(|c| c.unwrap().frame_count()).collect();
-    assert_eq!(lengths, [10, 20]);
-    let options = LoaderOptions {
-        batch_size: 2,
-        frames: vidrec::Frames::uniform(4),
-        crop: Crop::center((32, 32)),
-        ..LoaderOptions::default()
-    };
-    let batch = vidrec::Loader::new(&set, options.clone()).unwrap().batch(0, 0).unwrap();
-    assert_eq!(batch.shape(), [2, 4, 3, 32, 32]);
-    let e = vidrec::Loader::new(&set, LoaderOptions { frames: vidrec::Frames::Stored, ..options }).err().unwrap();
-    assert!(e.to_string().contains("frames"), "{e}");
-}
-
-#[test]
 fn draws_are_side_by_side_and_an_epoch_has_one() {
     let bench = Bench::new();
     for name in ["a", "b", "c"] {

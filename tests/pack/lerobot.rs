@@ -1,7 +1,7 @@
 //! Data sets of LeRobot as inputs. `tests/interop/test_lerobot.py` packs what LeRobot writes; here `vidrec export lerobot`
 //! writes them, and each frame shows its number.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -646,7 +646,7 @@ fn pictures_in_parquet_that_are_missing_or_damaged_fail_their_clip() {
     assert_eq!(Dataset::open(robot.path("set")).unwrap().len(), 6);
     let data = robot.path("robot/data/chunk-000/file-000.parquet");
     let whole = fs::read(&data).unwrap();
-    for i in (0..whole.len()).step_by(whole.len() / 40) {
+    for i in (0..whole.len()).step_by(whole.len() / 4) {
         let mut damaged = whole.clone();
         damaged[i] ^= 0x55;
         fs::write(&data, &damaged).unwrap();
@@ -726,14 +726,14 @@ fn cut_and_changed_tables_are_errors_and_no_crashes() {
     for file in ["meta/episodes/chunk-000/file-000.parquet", "data/chunk-000/file-000.parquet"] {
         let path = robot.path("robot").join(file);
         let whole = fs::read(&path).unwrap();
-        let cuts = (0..6).map(|i| whole[..whole.len() * i / 6].to_vec());
-        let flips = (0..10).map(|i| {
+        let cuts = [0, whole.len() / 2].map(|length| whole[..length].to_vec());
+        let flips = (0..3).map(|i| {
             let mut bytes = whole.clone();
-            let at = bytes.len() * (2 * i + 1) / 20;
+            let at = bytes.len() * (2 * i + 1) / 6;
             bytes[at] ^= 0xFF;
             bytes
         });
-        for bytes in cuts.chain(flips) {
+        for bytes in cuts.into_iter().chain(flips) {
             fs::write(&path, &bytes).unwrap();
             let run = robot.vidrec(&["pack", "robot", "-o", "set", "--all", "--overwrite"]);
             let text = said(&run);
@@ -742,36 +742,6 @@ fn cut_and_changed_tables_are_errors_and_no_crashes() {
         }
         fs::write(&path, whole).unwrap();
     }
-}
-
-#[test]
-fn two_data_sets_have_their_own_episodes() {
-    let robot = Robot::new();
-    let copied = Command::new("cp").args(["-r", "robot", "other"]).current_dir(robot.temp.path()).status().unwrap();
-    assert!(copied.success());
-    let run = robot.vidrec(&["pack", "robot", "other", "-o", "set", "-n", "1"]);
-    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
-    let set = Dataset::open(robot.path("set")).unwrap();
-    let episode = |i: u64| set.clip(i).unwrap().attributes().unwrap().get::<u64>("episode").unwrap().unwrap();
-    assert_eq!((set.len(), episode(7), episode(8), episode(15)), (16, 3, 4, 7));
-    // Another type of the same feature.
-    let info = robot.path("other/meta/info.json");
-    let text = fs::read_to_string(&info).unwrap();
-    fs::write(&info, text.replace("float32", "float64")).unwrap();
-    let run = robot.vidrec(&["pack", "robot", "other", "-o", "no", "-n", "1"]);
-    assert!(said(&run).contains("different features"), "{}", said(&run));
-}
-
-#[test]
-fn what_changed_since_is_refused_on_a_resume() {
-    let robot = Robot::new();
-    let run = robot.vidrec(&["plan", "robot", "-o", "plan", "--all", "--parts", "1"]);
-    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
-    let data = robot.path("robot/data/chunk-000/file-000.parquet");
-    let file = OpenOptions::new().append(true).open(data).unwrap();
-    file.set_len(file.metadata().unwrap().len() + 1).unwrap();
-    let run = robot.vidrec(&["pack", "plan", "--part", "0"]);
-    assert!(run.status.code() != Some(0) && said(&run).contains("file-000.parquet"), "{}", said(&run));
 }
 
 #[test]

@@ -101,14 +101,8 @@ fn too_few_descriptors_cost_time_or_stop_the_run_and_never_cost_a_video() {
     assert!(run.status.success(), "{}", show(&run));
     let whole = videos.packed("whole");
     let (mut packed, mut stopped) = (0, 0);
-    for (files, more) in [
-        (7, &["-j", "8", "--no-isolate"][..]),
-        (9, &["-j", "8", "--no-isolate"]),
-        (12, &["-j", "8", "--no-isolate"]),
-        (12, &["-j", "8"]),
-        (20, &["-j", "8"]),
-        (28, &["-j", "8"]),
-    ] {
+    for (files, more) in [(9, &["-j", "8", "--no-isolate"][..]), (12, &["-j", "8", "--no-isolate"]), (20, &["-j", "8"])]
+    {
         let limit = format!("-n {files}");
         let run = videos.pack(&limit, "out", &[more, &["--if-exists", "replace"]].concat());
         if run.status.code() == Some(0) {
@@ -125,7 +119,7 @@ fn too_few_descriptors_cost_time_or_stop_the_run_and_never_cost_a_video() {
         fs::remove_dir_all(videos.path("out")).unwrap();
     }
     eprintln!("{packed} runs were slower, {stopped} stopped");
-    assert!(packed >= 2, "with 12 descriptors there are enough for some videos at a time");
+    assert!(packed >= 1, "with 12 descriptors there are enough for some videos at a time");
 }
 
 #[test]
@@ -164,15 +158,8 @@ fn too_little_memory_never_costs_a_video_and_never_hangs() {
     assert!(videos.pack("", "whole", &[]).status.success());
     let whole = videos.packed("whole");
     let mut packed = 0;
-    for (kib, more) in [
-        (60_000, &["--no-isolate"][..]),
-        (150_000, &["--no-isolate"]),
-        (220_000, &[]),
-        (260_000, &["--no-isolate"]),
-        (330_000, &[]),
-        (420_000, &["--no-isolate"]),
-        (900_000, &[]),
-    ] {
+    for (kib, more) in [(150_000, &["--no-isolate"][..]), (330_000, &[]), (420_000, &["--no-isolate"]), (900_000, &[])]
+    {
         let limit = format!("-v {kib}");
         let run = videos.pack(&limit, "out", &[more, &["-j", "4"]].concat());
         let aborted = run.status.signal() == Some(libc::SIGABRT) && stderr(&run).contains("memory allocation of");
@@ -216,9 +203,9 @@ fn a_video_whose_process_is_killed_alone_as_well_needs_too_much() {
 
 #[test]
 fn a_loader_without_memory_says_so_and_never_hangs() {
-    let (_folder, dir) = common::set(16, 8, (320, 240));
+    let (_folder, dir) = common::set(8, 4, (320, 240));
     let mut worked = 0;
-    for kib in [80_000, 140_000, 180_000, 220_000, 260_000, 300_000, 360_000, 420_000, 500_000, 700_000, 2_000_000] {
+    for kib in [140_000, 220_000, 300_000, 420_000, 2_000_000] {
         let limit = format!("-v {kib}");
         let mut command = within(&limit);
         command.arg("bench").arg(&dir).args(["--epochs", "2", "threads=2"]);
@@ -242,7 +229,7 @@ fn a_loader_without_memory_says_so_and_never_hangs() {
 #[test]
 fn a_data_set_of_more_shards_than_files_that_may_be_open_is_read_all_the_same() {
     let soak = std::env::var_os("VIDREC_SOAK").is_some();
-    let (shards, files) = if soak { (40_000, 1024) } else { (300, 40) };
+    let (shards, files) = if soak { (40_000, 1024) } else { (90, 40) };
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("set");
     let jpegs: Vec<_> = (0..8).map(|t| common::jpeg((48, 32), t)).collect();
@@ -267,7 +254,7 @@ fn a_data_set_of_more_shards_than_files_that_may_be_open_is_read_all_the_same() 
     };
     assert!(run(&["verify"]).starts_with("intact"));
     let bench = ["batch_size=20", "crop=RandomResizedCrop(32)", "shuffle=True", "threads=2", "--epochs", "1"];
-    for io in ["map", "read", "read-uncached"] {
+    for io in ["map", "read"] {
         run(&[&["bench"][..], &bench, &["--io", io]].concat());
     }
 }
@@ -386,12 +373,12 @@ fn too_little_memory_for_batches_is_an_error_that_says_so() {
     };
     let least = (50_000..4_000_000).step_by(10_000).find(begins).unwrap();
     let mut refused = 0;
-    for kib in (least + 8_000..least + 120_000).step_by(2_000) {
+    for kib in (least + 8_000..least + 120_000).step_by(14_000) {
         let run = bench(kib);
         // With so little memory, it may be a thread that is missing.
         let says_so = ["no memory for", "could not start"].iter().any(|what| stderr(&run).contains(what));
         assert!(run.status.success() || run.status.code() == Some(1) && says_so, "{kib} KiB: {}", show(&run));
         refused += u32::from(!run.status.success());
     }
-    assert!((1..56).contains(&refused), "{refused}");
+    assert!((1..8).contains(&refused), "{refused}");
 }

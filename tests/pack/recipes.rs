@@ -46,9 +46,7 @@ fn a_recipe_packs_the_bytes_of_its_flags_and_comes_back_from_the_data_set() {
     let dir = folder();
     let dir = dir.path();
     for (i, flags) in [
-        "",
         " --frames 2 --sample random --seed 18446744073709551615 --draws 3",
-        " --every 2 --max-frames 1 --cut --size original --quality psnr:36",
         " --all --size 24:enlarge --shuffle-seed 4 --shards 2 --timeout 9.5",
         " --all --picture-fps 29.97 --quality 70 --effort 0 --shards 1kB --max-failures 50%",
     ]

@@ -51,22 +51,3 @@ fn the_same_source_in_two_folders_becomes_two() {
     let alone = vidrec(dir, "pack dA dC -n 1 -o alone --progress none");
     assert_eq!((alone.as_str(), names(dir.join("alone"))), ("", vec!["x/3".into(), "x/4".into(), "x/5".into()]));
 }
-
-#[test]
-fn manifests_and_single_files_are_kept_apart_too() {
-    let temp = tempfile::tempdir().unwrap();
-    let dir = temp.path();
-    for (folder, shade) in [("one/v", 40), ("two/v", 120)] {
-        clip(dir, &format!("{folder}/3"), shade);
-        fs::write(dir.join(folder).join("list.csv"), "path,label\n3,a\n").unwrap();
-    }
-    fs::write(dir.join("one/v/more.csv"), "path,label\n3,a\n").unwrap();
-    let said = vidrec(dir, "pack one/v/list.csv two/v/list.csv -n 1 -o lists");
-    assert!(said.contains("sources begin with \"one/v\", \"two/v\""), "{said}");
-    assert_eq!(names(dir.join("lists")), ["one/v/3", "two/v/3"]);
-    vidrec(dir, "pack one/v/3 two/v/3 -n 1 -o clips");
-    assert_eq!(names(dir.join("clips")), ["one/v/3", "two/v/3"]);
-    let said = vidrec(dir, "pack one/v/list.csv one/v/more.csv ./one/v/list.csv -n 1 -o same");
-    assert!(!said.contains("sources begin"), "{said}");
-    assert_eq!(names(dir.join("same")), ["3", "3", "3"], "one video, listed three times");
-}

@@ -74,7 +74,6 @@ fn segments_are_the_same_together_and_alone_and_cost_about_one_decode() {
         })
         .collect();
     for (name, order, threads) in [
-        ("in order", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "1"),
         ("on several threads", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "3"),
         ("back and forth", [7, 0, 8, 3, 11, 2, 5, 1, 10, 4, 9, 6], "1"),
     ] {

@@ -306,34 +306,6 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
         for part in parts.iter().chain(&["track \"a\"", "line 2 of in/list.jsonl"]) {
             assert!(error.contains(part), "{spec} {cell}: {error:?} lacks {part:?}");
         }
-        let stopped = videos.pack("stop", &["--track", spec, "--max-failures", "0"]);
-        assert_eq!(stopped.status.code(), Some(1), "{spec} {cell}");
-        assert!(String::from_utf8_lossy(&stopped.stderr).contains("track \"a\""), "{spec}");
-        if videos.path("stop").exists() {
-            fs::remove_dir_all(videos.path("stop")).unwrap();
-        }
-    }
-}
-
-#[test]
-fn captions_beyond_the_video_fail_it() {
-    let videos = Videos::make(2);
-    let row = |i: usize, words: Value| json!({"path": format!("{i}.mp4"), "words": words});
-    for (words, part) in [
-        (
-            json!([[0, 0.5, "x"], [0.5, 9, "y"]]),
-            "a span lies outside the video: expected 0 to 1 s, with a tolerance of 0.5 s, found value 1",
-        ),
-        (json!([[0.5, 0.4, "x"]]), "ends before it starts"),
-        (json!([[0.5, 0.6, "x"], [0.2, 0.3, "y"]]), "starts run backwards"),
-        (json!([[0.5, "x"]]), "value 0 is not a span"),
-        (json!([[0, 1, 5]]), "expected utf-8 [], found f64 []"),
-    ] {
-        videos.list([row(0, json!([[0, 1, "fine"]])), row(1, words)]);
-        let run = videos.pack("set", &["--if-exists", "replace", "--json", "--track", "words=words,spans"]);
-        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
-        let error = report["failures"][0]["error"].as_str().unwrap();
-        assert!(error.contains(part) && report["clips"] == 1, "{error}");
     }
 }
 
@@ -363,19 +335,11 @@ fn the_bytes_are_the_same_however_they_are_packed() {
     let specs = every_timing(&videos, 6);
     let with = |more: &[&'static str]| [&specs[..], more].concat();
     videos.whole("one", &with(&["-j", "1"]));
-    for (out, more) in
-        [("four", &["-j", "4"][..]), ("together", &["-j", "2", "--no-isolate"]), ("often", &["--commit-every", "0"])]
-    {
+    for (out, more) in [("four", &["-j", "4"][..]), ("together", &["-j", "2", "--no-isolate", "--commit-every", "0"])] {
         videos.whole(out, &with(more));
         assert!(videos.files(out) == videos.files("one"), "{out} differs");
     }
     videos.whole("parts", &with(&["--parts", "3"]));
-    videos.whole("jobs", &with(&["--parts", "3", "-j", "2"]));
-    let sets = |name: &str| {
-        let files = videos.files(name).into_iter();
-        files.filter(|(name, _)| name.starts_with("shard-") || name == "dataset.json").collect::<BTreeMap<_, _>>()
-    };
-    assert!(sets("parts") == sets("jobs"), "parts differ");
     let (one, parts) = (Dataset::open(videos.path("one")).unwrap(), Dataset::open(videos.path("parts")).unwrap());
     for i in 0..6 {
         let values = |set: &Dataset| {
@@ -390,6 +354,7 @@ fn the_bytes_are_the_same_however_they_are_packed() {
 
 /// Kills the program at steps (writes, in their middle, syncs, renames, removals) and goes on.
 #[test]
+#[ignore = "full: a pack for each step; faults has some"]
 fn killed_at_any_step_it_goes_on_to_the_same_tracks() {
     let Some(shim) = Shim::get() else { return };
     let videos = Videos::make(4);
@@ -437,24 +402,6 @@ fn a_file_of_values_that_changed_is_not_resumed() {
     let resumed = videos.pack("set", &[&often[..], &["--if-exists", "resume"]].concat());
     let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
     assert!(resumed.status.code() == Some(1) && said.contains("action0.npy"), "{said}");
-}
-
-#[test]
-fn what_failed_for_its_tracks_is_retried_with_them() {
-    let videos = Videos::make(3);
-    let specs = every_timing(&videos, 3);
-    videos.whole("whole", &specs);
-    let state = videos.path("in/state1.npy");
-    let bytes = fs::read(&state).unwrap();
-    fs::remove_file(&state).unwrap();
-    let run = videos.pack("set", &specs);
-    assert_eq!(run.status.code(), Some(3));
-    let set = Dataset::open(videos.path("set")).unwrap();
-    assert_eq!((set.len(), set.tracks().unwrap().len()), (2, 5));
-    fs::write(&state, bytes).unwrap();
-    // The clips that were there keep their tracks, and the new one comes with its own.
-    videos.whole("set", &[&specs[..], &["--if-exists", "retry-failed"]].concat());
-    assert!(videos.files("set") == videos.files("whole"), "the bytes of a run in which nothing failed");
 }
 
 #[test]
@@ -532,24 +479,4 @@ fn times_follow_a_clock_that_begins_elsewhere() {
     assert!((at - start).abs() < MS && (10_300..10_800).contains(&samples), "{start} {at} {samples}");
     assert!(near(from, 0.5) || (from - start - 500 * MS).abs() <= 125_000, "{start} {from}");
     assert_eq!(cut, 4000);
-}
-
-#[test]
-fn an_export_without_room_names_the_tracks_that_it_leaves_out() {
-    let videos = Videos::make(2);
-    videos.list([json!({"path": "0.mp4", "w": [[0, 1, "x"]]}), json!({"path": "1.mp4"})]);
-    videos.pack("set", &["--track", "caption=w,spans"]);
-    let export = |format: &str, out: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        let run = command
-            .current_dir(videos.temp.path())
-            .args(["export", format, "set", "-o", out, "--json", "--progress", "none"])
-            .output();
-        let run = run.unwrap();
-        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
-        (report["tracks_left_out"].clone(), String::from_utf8_lossy(&run.stderr).into_owned())
-    };
-    let note = "vidrec: tracks are not in out, because the format has no room for them: caption\n";
-    assert_eq!(export("mp4", "out"), (json!(["caption"]), note.to_owned()));
-    assert_eq!(export("frames", "folders"), (json!([]), String::new()));
 }

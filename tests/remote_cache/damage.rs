@@ -86,34 +86,6 @@ fn no_byte_of_the_cache_can_make_a_remote_data_set_look_damaged() {
     assert!(everything(&healed).unwrap() == expected && verify().unwrap().ok);
 }
 
-#[test]
-fn what_was_wrong_is_fetched_once_more_and_no_more() {
-    let served = Served::of(with_tracks);
-    let folder = tempfile::tempdir().unwrap();
-    let read = || {
-        served.server.reset_counts();
-        let found = everything(&served.open(cached(folder.path(), served.all_bytes() * 4))).unwrap();
-        (found, served.server.counts().body_bytes)
-    };
-    let (expected, _) = read();
-    let (again, least) = read();
-    assert!(again == expected);
-    let is_of =
-        |file: &&PathBuf, ending| fs::read_to_string(file.with_file_name("object.json")).unwrap().contains(ending);
-    for ending in [".vidx\"", ".rec\"", ".vtrk\""] {
-        let files = page_files(folder.path());
-        let file = files.iter().find(|file| is_of(file, ending)).unwrap();
-        let length = file.metadata().unwrap().len().next_multiple_of(PAGE);
-        flip(file, file.metadata().unwrap().len() - 30);
-        let (healed, came) = read();
-        assert!(healed == expected, "{ending}");
-        // At most all of the file, and what opening it a second time brings.
-        assert!(came > least && came <= least + length + 4 * PAGE, "{ending} {came} {least} {length}");
-        let (healed, came) = read();
-        assert!(healed == expected && came == least, "{ending}: what came is kept");
-    }
-}
-
 /// An object that is damaged on the server cannot be repaired there, and the error does not say so.
 #[test]
 fn no_error_about_a_remote_data_set_advises_to_repair_it() {

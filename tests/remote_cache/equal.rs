@@ -18,7 +18,7 @@ fn batches_are_equal_whatever_the_cache_holds() {
         let local = Loader::new(&served.set, o.clone()).unwrap();
         let expected = [0, 1].map(|e| epoch(&local, e));
         assert!(order == vidrec::order::Order::Sequential || expected[0].len() > 1);
-        for tenths in [1, 2, 5, 9, 11] {
+        for tenths in [2, 9] {
             let bytes = all * tenths / 10;
             let folder = tempfile::tempdir().unwrap();
             let dir = folder.path().join("cache");
@@ -45,7 +45,7 @@ fn batches_are_equal_whatever_the_cache_holds() {
             assert!(cache::show(&dir).unwrap().bytes <= report.bytes / 2);
             check("half warm");
             let most = watch.end();
-            assert!(most > bytes / 4 || tenths == 11, "{order}: {most} of {bytes} were kept");
+            assert!(most > bytes / 4, "{order}: {most} of {bytes} were kept");
         }
     }
 }

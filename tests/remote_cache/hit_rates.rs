@@ -84,6 +84,7 @@ fn homes(exchange: f64) -> Order {
 }
 
 #[test]
+#[ignore = "full: each takes some hundred epochs"]
 fn where_each_clip_comes_once_an_epoch_as_much_is_found_as_the_best_cache_gives() {
     let served = served();
     for order in [orders::shuffled(), orders::blocks(), orders::homes()] {
@@ -94,6 +95,7 @@ fn where_each_clip_comes_once_an_epoch_as_much_is_found_as_the_best_cache_gives(
 }
 
 #[test]
+#[ignore = "full: each takes some hundred epochs"]
 fn where_clips_repeat_as_much_is_found_as_the_best_cache_gives() {
     let served = served();
     let n = served.set.len();
@@ -107,6 +109,7 @@ fn where_clips_repeat_as_much_is_found_as_the_best_cache_gives() {
 }
 
 #[test]
+#[ignore = "full: each takes some hundred epochs"]
 fn where_a_rank_reads_a_part_as_much_is_found_as_the_best_cache_gives() {
     let served = served();
     for exchange in [0.1, 0.3] {

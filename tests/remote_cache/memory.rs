@@ -46,6 +46,7 @@ fn flat() {
 }
 
 #[test]
+#[ignore = "full: 50 epochs with each size of a cache"]
 fn memory_is_flat_over_many_epochs() {
     own_process::run(module_path!(), "memory_is_flat_over_many_epochs", flat);
 }

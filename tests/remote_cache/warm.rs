@@ -61,19 +61,6 @@ fn each_page_is_downloaded_once_with_large_requests_and_the_first_epoch_reads_fr
 }
 
 #[test]
-fn requests_are_few_and_no_page_is_in_two() {
-    let served = Served::large();
-    let folder = tempfile::tempdir().unwrap();
-    let set = served.open(cached(folder.path(), served.all_bytes() * 2));
-    served.downloaded();
-    set.warm(&mut no_progress).unwrap();
-    let (requests, came) = served.downloaded();
-    // The first shard was open. Of the others, both ends come first.
-    assert!(requests <= 2 * 2 + 3, "{requests} requests");
-    assert!(came <= served.record_bytes() + HEADS, "{came} bytes of {}", served.record_bytes());
-}
-
-#[test]
 fn some_clips_are_fetched_and_no_others() {
     let served = Served::large();
     let folder = tempfile::tempdir().unwrap();
@@ -140,44 +127,6 @@ fn after_a_kill_it_continues() {
     assert!(came <= served.record_bytes() - kept + 2 * HEADS, "{came} bytes, {kept} kept");
     assert!(report.kept_bytes > kept / 2 && report.kept_bytes <= kept, "{report:?}, {kept} kept");
     assert!(reads_from_disk(&served, &set));
-}
-
-#[test]
-fn a_flipped_byte_is_fetched_once_more_and_then_it_is_an_error() {
-    let served = Served::large();
-    let folder = tempfile::tempdir().unwrap();
-    let set = served.open(cached(folder.path(), served.all_bytes() * 2));
-    // All shards are open.
-    [0, 41, 60].iter().for_each(|&clip| set.clip(clip).unwrap().frame(0).unwrap().check().unwrap());
-    served.downloaded();
-    let at = 900_000;
-    served.server.rules().add(Rule::new(Fault::FlippedByte { at }).path("shard-00000").nth(1));
-    let report = set.warm(&mut no_progress).unwrap();
-    assert_eq!((served.server.counts().faults, report.missing_bytes), (1, 0));
-    let (_, came) = served.downloaded();
-    assert!(came <= served.record_bytes() + (64 << 10), "{came}");
-    assert!(reads_from_disk(&served, &set));
-
-    let folder = tempfile::tempdir().unwrap();
-    let set = served.open(cached(folder.path(), served.all_bytes() * 2));
-    let place = served.set.clip(7).unwrap().frame(3).unwrap().offset();
-    let record = first_record_file(&served);
-    let mut bytes = std::fs::read(&record).unwrap();
-    bytes[place as usize + 500] ^= 1;
-    std::fs::write(&record, bytes).unwrap();
-    let set = {
-        drop(set);
-        served.open(cached(folder.path(), served.all_bytes() * 2))
-    };
-    let e = set.warm(&mut no_progress).unwrap_err();
-    assert_eq!((e.kind(), e.clip(), e.frame()), (ErrorKind::Format, Some(7), Some(3)), "{e:#}");
-    assert!(format!("{e:#}").contains("fetched twice"), "{e:#}");
-}
-
-fn first_record_file(served: &Served) -> std::path::PathBuf {
-    let mut files: Vec<_> = std::fs::read_dir(served.dir()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|ending| ending == "rec"));
-    files.into_iter().min().unwrap()
 }
 
 #[test]

@@ -34,18 +34,6 @@ fn opening_costs_the_same_for_any_number_of_clips() {
 }
 
 #[test]
-fn a_clip_of_a_large_set_takes_a_handful_of_requests() {
-    let served = Served::new(sets::tiny(&[5000]));
-    let set = served.open().unwrap();
-    served.server.reset_counts();
-    let clip = set.clip(2500).unwrap();
-    assert_eq!(clip.source().unwrap(), "videos/2500.mp4");
-    clip.frame(0).unwrap().check().unwrap();
-    let counts = served.server.counts();
-    assert!(counts.requests <= 4 && counts.body_bytes <= 64 << 10, "{counts:?}");
-}
-
-#[test]
 fn a_clip_of_one_of_many_shards_opens_only_that_one() {
     let served = Served::new(sets::tiny(&[3; 20]));
     let set = served.open().unwrap();
@@ -109,20 +97,6 @@ fn an_epoch_downloads_its_clips_once_in_each_order() {
 }
 
 #[test]
-fn an_epoch_of_some_frames_of_some_clips_downloads_no_more_than_these_clips() {
-    let served = Served::new(sets::large(&[30, 30]));
-    let places = places(&served.local());
-    let set = served.open().unwrap().select((0..60).step_by(7)).unwrap();
-    // Both shards are open.
-    assert_eq!(set.clip(8).unwrap().frame_count(), 4);
-    let o = LoaderOptions { frames: vidrec::Frames::uniform(2), ..of_order(Order::Shuffled, options(4, (16, 16))) };
-    run(&served, &set, &o);
-    let found: u64 = sent(&served).values().map(bytes).sum();
-    let whole = bytes((0..60).step_by(7).map(|clip| &places[clip]));
-    assert!(found <= whole && found * 3 > whole, "{found} of {whole}");
-}
-
-#[test]
 fn random_frames_of_a_clip_are_fetched_without_those_between_them() {
     let served = Served::new(sets::long(&[40]));
     let set = served.open().unwrap();
@@ -133,21 +107,6 @@ fn random_frames_of_a_clip_are_fetched_without_those_between_them() {
     let needed = bytes(&places(&served.local())) / 2;
     assert!(bytes(&sent) * 100 <= needed * 110, "{} for {needed}", bytes(&sent));
     assert!(sent.len() <= 40 * 7, "{}", sent.len());
-}
-
-#[test]
-fn two_ranks_download_each_clip_once_together() {
-    let served = Served::new(sets::large(&[40]));
-    let places = places(&served.local());
-    let mut all = 0;
-    for rank in 0..2 {
-        let set = served.open().unwrap();
-        let mut o = of_order(Order::Shuffled, options(5, (16, 16)));
-        o.rank = (rank, 2);
-        run(&served, &set, &o);
-        all += sent(&served).values().map(bytes).sum::<u64>();
-    }
-    assert!(all * 100 <= bytes(&places) * 105, "{all}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use vidrec::order::{Order, Weights};
 use vidrec::{Batching, Dataset, Draws, Frames, Loader, LoaderOptions};
 
 use crate::common::options;
-use crate::common::rich::{Rich, describe};
+use crate::common::rich::Rich;
 use crate::remote_reading::served::{Served, epoch, storage, with_memory};
 use crate::remote_reading::sets;
 
@@ -152,18 +152,6 @@ fn selections_and_several_sets_together() {
 
 fn record_bytes(set: &Dataset) -> u64 {
     set.record_files().map(|path| std::fs::metadata(path).unwrap().len()).sum()
-}
-
-#[test]
-fn everything_that_is_known_of_a_clip() {
-    let served = Served::new(|dir| Rich { shards: &[4, 1, 3], ..Rich::default() }.write(dir));
-    let (local, remote) = (served.local(), served.open().unwrap());
-    assert!(remote.is_remote() && !local.is_remote());
-    let all = |set: &Dataset| set.clips().map(|clip| describe(&clip.unwrap())).collect::<Vec<_>>();
-    assert_eq!(all(&remote), all(&local));
-    assert_eq!((remote.fingerprint(), remote.to_json()), (local.fingerprint(), local.to_json()));
-    assert_eq!(remote.labels().unwrap(), local.labels().unwrap());
-    assert_eq!((remote.classes(), remote.meta()), (local.classes(), local.meta()));
 }
 
 #[test]

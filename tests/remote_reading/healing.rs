@@ -51,23 +51,6 @@ fn a_flipped_byte_in_any_one_answer_is_healed_or_nothing_to_anyone() {
 }
 
 #[test]
-fn a_byte_that_is_fetched_again_is_counted() {
-    let served = Served::new(sets::small(&[20]));
-    let (o, set) = (of_order(Order::Sequential, options(20, (32, 24))), served.open().unwrap());
-    served.server.reset_counts();
-    assert!(epoch(&set, &o, 0).unwrap() == epoch(&served.local(), &o, 0).unwrap());
-    let clean = served.server.counts();
-    served.server.reset_counts();
-    served.server.rules().add(Rule::new(Fault::FlippedByte { at: 9000 }).path(".rec").nth(1));
-    assert!(epoch(&set, &o, 0).unwrap() == epoch(&served.local(), &o, 0).unwrap());
-    let healed = served.server.counts();
-    assert_eq!((clean.faults, healed.faults), (0, 1));
-    assert!(healed.requests > clean.requests, "{healed:?}");
-    let stats = set.remote_stats().unwrap();
-    assert!(stats.fetched_bytes >= clean.body_bytes + healed.body_bytes, "{stats:?}");
-}
-
-#[test]
 fn damage_that_stays_is_an_error_with_its_place() {
     let served = Served::new(sets::small(&[20]));
     damage(&served.dir(), 11, 1);

@@ -1,14 +1,13 @@
 //! Servers that cannot serve a data set, or mean harm: one clear error, in time, and in bounded memory.
 
-use std::time::{Duration, Instant};
-
 use fault_proxy::{Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Dataset, Loader, OnBadFrame};
 
+use crate::common::until::until;
 use crate::common::{allocations, options, own_process};
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, TIMEOUT, ends, epoch, says, storage};
+use crate::remote_reading::served::{Served, ends, epoch, says, storage};
 use crate::remote_reading::sets;
 
 /// What a data set may allocate at a time, whatever a server says. Pictures of other tests are smaller.
@@ -19,20 +18,17 @@ const MOST_SENT: u64 = 64 << 20;
 /// Opens, and reads an epoch, with a fault for all requests from then on whose path has `path` in it.
 fn error_of(what: &str, fault: Fault, path: &str, is_open: bool) -> vidrec::Error {
     let (fault, path) = (fault, path.to_owned());
-    let (e, sent, time) = ends(what, move || {
+    let (e, sent) = ends(what, move || {
         let served = Served::new(sets::small(&[12, 4]));
         let rule = Rule::new(fault).path(&path);
         let opened = is_open.then(|| served.open().unwrap());
         served.server.rules().add(rule);
-        let begin = Instant::now();
         let o = of_order(Order::Shuffled, options(4, (32, 24)));
         let found = opened.map_or_else(|| served.open(), Ok).and_then(|set| epoch(&set, &o, 0));
-        (found.map(drop), served.server.counts().body_bytes, begin.elapsed())
+        (found.map(drop), served.server.counts().body_bytes)
     });
     let e = e.expect_err(what);
     assert!(sent < MOST_SENT, "{what}: {sent} bytes were sent");
-    // Twice the time for a read, and for a machine that has other things to do.
-    assert!(time < 2 * TIMEOUT + Duration::from_secs(15), "{what}: {time:?}");
     e
 }
 
@@ -111,9 +107,8 @@ fn bodies_without_end_and_huge_lengths_fill_no_memory() {
 }
 
 fn no_memory_is_filled() {
-    for path in ["dataset.json", ".vidx", ".rec"] {
-        error_of("endless", Fault::Endless, path, false);
-        error_of("endless", Fault::Endless, path, path == ".rec");
+    for (path, is_open) in [("dataset.json", false), (".vidx", false), (".rec", true)] {
+        error_of("endless", Fault::Endless, path, is_open);
     }
     for path in ["dataset.json", ".vidx", ".rec"] {
         // Where all that was asked for comes first, it may as well be used.
@@ -128,10 +123,8 @@ fn no_memory_is_filled() {
         assert!(found.0.unwrap_or(true), "{path}: other batches");
         assert!(found.1 < 2 * MOST_SENT, "{path}: {} bytes", found.1);
     }
-    for more in [1 << 40, 1 << 62, i64::MAX, -5] {
-        for path in [".vidx", ".rec"] {
-            error_of("another length", Fault::OtherLength { more }, path, false);
-        }
+    for (more, path) in [(1 << 40, ".vidx"), (1 << 62, ".rec"), (i64::MAX, ".vidx"), (-5, ".rec")] {
+        error_of("another length", Fault::OtherLength { more }, path, false);
     }
     assert!(allocations::largest() < MOST_AT_ONCE);
 }
@@ -156,7 +149,7 @@ fn a_loader_can_be_dropped_although_nothing_answers() {
     ends("dropping a loader", move || {
         let loader = Loader::new(&set, options(2, (16, 16))).unwrap();
         let batches = loader.iter(0).unwrap();
-        assert!(!batches.wait(Duration::from_millis(200)));
+        until("requests are not answered", || served.server.counts().faults > 0);
         drop(batches);
     });
 }

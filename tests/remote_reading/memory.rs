@@ -29,17 +29,3 @@ fn no_more_is_held_than_the_limit_and_a_batch() {
         }
     }
 }
-
-#[test]
-fn nothing_stays_after_loaders_that_stop_early() {
-    let served = Served::new(sets::large(&[40]));
-    let set = served.open_with(with_memory(3 * BATCH)).unwrap();
-    let o = of_order(Order::Shuffled, options(4, (16, 16)));
-    let loader = vidrec::Loader::new(&set, o).unwrap();
-    for taken in 0..5 {
-        assert_eq!(loader.iter(0).unwrap().take(taken).map(Result::unwrap).count(), taken);
-        crate::common::until::until("memory is given back", || set.remote_stats().unwrap().held_bytes == 0);
-    }
-    drop(loader.batch(0, 3).unwrap());
-    assert_eq!(set.remote_stats().unwrap().held_bytes, 0);
-}

@@ -63,22 +63,6 @@ fn a_run_keeps_the_orders_of_its_sources_when_they_move() {
 }
 
 #[test]
-fn blocks_of_each_source_are_requested_whole() {
-    let served = [sets::large(&[120]), sets::large(&[120])].map(Served::new);
-    let small = Served::new(sets::large(&[4]));
-    let (small, set) = (small.local(), |served: &Served| served.open_with(with_memory(16 << 20)).unwrap());
-    let requests = |order: Order| {
-        served.iter().for_each(|served| drop(served.log(".rec")));
-        let mix = mix([&set(&served[0]), &set(&served[1]), &small], 150);
-        let loader = Loader::mix(&mix, ordered(order)).unwrap();
-        loader.iter(0).unwrap().for_each(|batch| drop(batch.unwrap()));
-        served.iter().map(|served| served.log(".rec").len()).sum::<usize>()
-    };
-    let (blocks, shuffled) = (requests(Order::Blocks { block: 5, window: 1 }), requests(Order::Shuffled));
-    assert!(2 * blocks < shuffled, "{blocks} requests in blocks, {shuffled} shuffled");
-}
-
-#[test]
 fn an_order_of_blocks_warns_only_where_it_mixes_less() {
     let served = Served::new(sets::small(&[40][..]));
     let remote = served.open().unwrap();

@@ -4,9 +4,7 @@
 mod counts;
 mod decoded;
 mod equal;
-mod flow;
 #[cfg(unix)]
-mod fork;
 mod healing;
 mod hostile;
 mod hub;

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fault_proxy::{Fault, Rule};
 use serde_json::json;
 use vidrec::order::Order;
 use vidrec::{
-    Cameras, ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Loader, LoaderOptions, Missing, Mix, MixOptions,
-    SoundCoding, Storage, Track, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
+    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Loader, LoaderOptions, Missing, SoundCoding, Track, TrackHow,
+    TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, names, options};
 use crate::remote_reading::equal::{of_order, orders, same};
-use crate::remote_reading::served::{Served, epoch, says, storage, with_memory};
+use crate::remote_reading::served::{Served, epoch, says, with_memory};
 
 const SIZE: (u32, u32) = (48, 32);
 const MS: i64 = 1_000_000;
@@ -112,49 +111,6 @@ fn batches_with_tracks_are_those_of_a_local_data_set() {
     }
 }
 
-#[test]
-fn cameras_and_mixes_with_tracks_are_those_of_local_data_sets() {
-    let served = [write(&[8, 6]), write(&[4])].map(Served::new);
-    let local = [0, 1].map(|i| served[i].local());
-    let cameras = || Some(Cameras::new(["front", "wrist"]));
-    let mix = |sets: [&Dataset; 2]| {
-        let named = ["a", "b"].into_iter().zip(sets).zip([0.7, 0.3]).map(|((name, set), w)| (name, set.clone(), w));
-        Mix::new(named, MixOptions { samples_per_epoch: Some(20), window: 10, ..MixOptions::default() }).unwrap()
-    };
-    for memory in [2 << 30, 15_000] {
-        let o = with_tracks(of_order(Order::Shuffled, options(2, (24, 16))));
-        let remote = [0, 1].map(|i| served[i].open_with(with_memory(memory)).unwrap());
-        same(&format!("cameras {memory}"), &local[0], &remote[0], &LoaderOptions { cameras: cameras(), ..o.clone() });
-        let [ours, theirs] = [mix([&remote[0], &remote[1]]), mix([&local[0], &local[1]])];
-        let [ours, theirs] = [ours, theirs].map(|mix| Loader::mix(&mix, o.clone()).unwrap());
-        let mut count = 0;
-        for (ours, theirs) in ours.iter(0..2).unwrap().zip(theirs.iter(0..2).unwrap()) {
-            assert!(*ours.unwrap() == *theirs.unwrap(), "mix {memory}");
-            count += 1;
-        }
-        assert_eq!(count, 20);
-    }
-}
-
-#[test]
-fn tracks_in_the_cache_are_not_requested_again() {
-    let served = Served::new(write(&[9, 8]));
-    let folder = tempfile::tempdir().unwrap();
-    let o = with_tracks(of_order(Order::Shuffled, options(5, (24, 16))));
-    let expected = epoch(&served.local(), &o, 0).unwrap();
-    let run = || {
-        let storage = Storage { cache: Some(folder.path().join("cache")), cache_bytes: Some(1 << 30), ..storage() };
-        served.server.reset_counts();
-        assert!(epoch(&served.open_with(storage).unwrap(), &o, 0).unwrap() == expected);
-        served.log(".vtrk").into_iter().map(|(path, e)| e.asked(length(&path))).collect()
-    };
-    let cold: Vec<std::ops::Range<u64>> = run();
-    assert!(!cold.is_empty());
-    let warm: Vec<std::ops::Range<u64>> = run();
-    // Each file is asked whether it is still the same, and that brings its first bytes.
-    assert!(warm.len() == 2 && warm.iter().all(|range| *range == (0..4096)), "{warm:?}");
-}
-
 /// Files are opened when the loader is made: their two ends. Then blocks of clips that are stored together come together.
 #[test]
 fn an_epoch_of_stored_order_takes_few_requests_for_tracks() {
@@ -179,25 +135,6 @@ fn an_epoch_of_stored_order_takes_few_requests_for_tracks() {
     assert!(opening.len() <= 2 * 2 + 1, "two files are opened by {opening:?}");
     assert!(with <= records.max(4), "{with} requests for tracks, {records} for records");
     assert!(with_records <= records + 2, "{with_records} requests for records with tracks, {records} without");
-}
-
-#[test]
-fn a_byte_of_a_track_that_is_flipped_on_the_way_is_fetched_again() {
-    let served = Served::new(write(&[9, 8]));
-    let o = with_tracks(of_order(Order::Sequential, options(5, (24, 16))));
-    let expected = epoch(&served.local(), &o, 0).unwrap();
-    let mut faults = 0;
-    for nth in 1..8 {
-        for at in [3, 100, 900, 3000] {
-            served.server.rules().clear();
-            served.server.rules().add(Rule::new(Fault::FlippedByte { at }).path(".vtrk").nth(nth));
-            served.server.reset_counts();
-            let found = served.open().and_then(|set| epoch(&set, &o, 0));
-            assert!(found.unwrap_or_else(|e| panic!("byte {at} of answer {nth}: {e:#}")) == expected);
-            faults += served.server.counts().faults;
-        }
-    }
-    assert!(faults > 8, "{faults}");
 }
 
 #[test]

@@ -1,16 +1,15 @@
 //! Packs to a store that are killed at any moment. `VIDREC_SOAK=1` tries a hundred moments instead of some.
 
 use std::fs;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use crate::common::ffmpeg_videos;
+use crate::common::until::until;
 use crate::remote_writing::store::{Store, same};
 
 const OFTEN: &str = "--commit-every 0 -j 1 -n 4";
 
-fn moments() -> u32 {
-    if std::env::var_os("VIDREC_SOAK").is_some() { 100 } else { 8 }
+fn moments() -> u64 {
+    if std::env::var_os("VIDREC_SOAK").is_some() { 100 } else { 3 }
 }
 
 /// Small videos in `in`.
@@ -32,17 +31,17 @@ fn a_killed_pack_is_continued_by_the_same_command() {
         let local = format!("local{}", more.len());
         store.clear();
         store.ends(0, &pack(&local));
-        let began = Instant::now();
         store.ends(0, &pack("s3://bucket/train"));
-        let time = began.elapsed();
+        let requests = store.server.counts().requests;
         same("not killed", &store.objects("train"), &store.files(&local));
         let mut killed = 0;
         for moment in 0..moments() {
             store.clear();
             let mut child = store.command(&pack("s3://bucket/train")).spawn().unwrap();
-            let share = f64::from(moment * 2 + 1) / f64::from(moments() * 2);
-            // The moment only spreads the kills: every one of them must do.
-            sleep(Duration::from_secs_f64(time.as_secs_f64() * share));
+            let request = requests * (moment * 2 + 1) / (moments() * 2);
+            until("it has come so far", || {
+                store.server.counts().requests >= request || child.try_wait().unwrap().is_some()
+            });
             child.kill().unwrap();
             child.wait().unwrap();
             let was_published = store.objects("train").contains_key("dataset.json");

@@ -33,18 +33,22 @@ fn long_files_are_uploaded_in_parts_and_faults_at_any_of_them_change_nothing() {
     let posts = log.iter().filter(|exchange| exchange.method == "POST").count();
     let puts = log.iter().filter(|exchange| exchange.method == "PUT" && exchange.path.ends_with(".rec")).count();
     assert_eq!((posts, puts, store.origin.open_uploads()), (2, 3, 0));
-    for fault in [Fault::Lost, Fault::SlowDown, Fault::Conflict, Fault::ResetUpload { after: 1 << 20 }] {
-        for (method, n) in [("POST", 1), ("POST", 2), ("PUT", 1), ("PUT", 2), ("PUT", 3)] {
-            store.clear();
-            store.server.rules().add(Rule::new(fault.clone()).path(".rec").method(method).nth(n));
-            let what = format!("{} at {method} {n}", fault.name());
-            let before = store.origin.open_uploads();
-            store.push("long", "train").unwrap_or_else(|e| panic!("{what}: {e:#}"));
-            same(&what, &store.objects("train"), &files);
-            // Only the id of an upload that was lost is never known.
-            let lost = usize::from(fault == Fault::Lost && (method, n) == ("POST", 1));
-            assert_eq!(store.origin.open_uploads(), before + lost, "{what}");
-        }
+    for (fault, method, n) in [
+        (Fault::Lost, "POST", 1),
+        (Fault::SlowDown, "POST", 2),
+        (Fault::Conflict, "PUT", 1),
+        (Fault::Lost, "PUT", 2),
+        (Fault::ResetUpload { after: 1 << 20 }, "PUT", 3),
+    ] {
+        store.clear();
+        store.server.rules().add(Rule::new(fault.clone()).path(".rec").method(method).nth(n));
+        let what = format!("{} at {method} {n}", fault.name());
+        let before = store.origin.open_uploads();
+        store.push("long", "train").unwrap_or_else(|e| panic!("{what}: {e:#}"));
+        same(&what, &store.objects("train"), &files);
+        // Only the id of an upload that was lost is never known.
+        let lost = usize::from(fault == Fault::Lost && (method, n) == ("POST", 1));
+        assert_eq!(store.origin.open_uploads(), before + lost, "{what}");
     }
 }
 

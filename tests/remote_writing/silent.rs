@@ -46,7 +46,7 @@ fn each_command_ends_soon_after_a_signal_while_a_server_is_silent() {
     make_videos(&store, 3);
     fs::write(store.path("list.csv"), "path\ns3://bucket/videos/0000.mp4\ns3://bucket/videos/0001.mp4\n").unwrap();
     let soak = std::env::var_os("VIDREC_SOAK").is_some();
-    for (line, made) in COMMANDS {
+    for (i, (line, made)) in COMMANDS.into_iter().enumerate() {
         let prepare = || {
             store.clear();
             let made = store.path(made);
@@ -71,8 +71,7 @@ fn each_command_ends_soon_after_a_signal_while_a_server_is_silent() {
         assert!(requests > 0, "{line}");
         let mut moments: Vec<u64> = (0..requests).collect();
         if !soak {
-            moments = [0, 1, requests / 2, requests - 1].into();
-            moments.dedup();
+            moments = vec![[0, 1, requests / 2, requests - 1][i % 4]];
         }
         for n in moments {
             prepare();

@@ -150,6 +150,7 @@ fn check_facts(video: &SampledVideo, what: &str) {
 }
 
 #[test]
+#[ignore = "full: many decodes of each codec"]
 fn flipped_bits_in_every_codec() {
     let Some(clips) = clips() else { return };
     let soak = std::env::var_os("VIDREC_SOAK").is_some();

@@ -50,11 +50,9 @@ const MADE: [(&str, &str, u32); 9] = [
     ("odd/full_range.avi", "-vf scale=out_range=full -c:v mjpeg -q:v 2 -pix_fmt yuvj420p -t 1", 25),
 ];
 
-/// The real videos, or made ones where there are none; `None` where there is no `ffmpeg` to make them either.
+/// The real videos in the folder `VIDREC_VIDEOS`, or made ones; `None` where there is no `ffmpeg` to make them.
 pub fn collection() -> Option<Collection> {
-    let folder = std::env::var_os("VIDREC_VIDEOS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/videos")), PathBuf::from);
-    if folder.join("MANIFEST.csv").exists() {
+    if let Some(folder) = std::env::var_os("VIDREC_VIDEOS").map(PathBuf::from) {
         return Some(Collection { folder, made: None });
     }
     let clips = clips()?;

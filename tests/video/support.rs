@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use vidrec::Planes;
 use vidrec::video::{FrameSize, SampledVideo, VideoError, VideoOptions, sample};
@@ -30,8 +31,11 @@ impl Clips {
 
     /// Whether this `ffmpeg` has an encoder; if not, the test is skipped.
     pub fn can_encode(&self, codec: &str) -> bool {
-        let run = Command::new("ffmpeg").args(["-v", "error", "-h", &format!("encoder={codec}")]).output().unwrap();
-        let found = String::from_utf8_lossy(&run.stdout).starts_with("Encoder ");
+        static ENCODERS: LazyLock<String> = LazyLock::new(|| {
+            let run = Command::new("ffmpeg").args(["-v", "error", "-encoders"]).output().unwrap();
+            String::from_utf8(run.stdout).unwrap()
+        });
+        let found = ENCODERS.lines().any(|line| line.split_whitespace().nth(1) == Some(codec));
         if !found {
             skip(&format!("this ffmpeg has no {codec}"));
         }

@@ -66,7 +66,7 @@ fn one_frame_out_of_order_changes_no_other() {
 fn some_are_as_all(path: &Path, video: &SampledVideo) {
     for decode in [Decode::Needed, Decode::All] {
         let options = VideoOptions { decode, ..options(SIZE) };
-        for i in 0..video.frame_count {
+        for i in (0..video.frame_count).step_by(3) {
             let one = sample(path, &options, &|_| Ok(vec![i])).unwrap();
             assert!(one.frames[0] == video.frames[i as usize], "{decode:?} {i}");
             assert_eq!(one.frame_count, video.frame_count);

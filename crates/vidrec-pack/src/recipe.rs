@@ -202,7 +202,6 @@ fn read(file: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vidrec_format::meta::Meta;
 
     const TEXT: &str = "inputs = ['videos', 'list.csv']\nparts = 3\nframes = 'fps:29.97'\nmax_frames = 64\ncut = true\n\
         size = '320x240'\nquality = 'psnr:40'\nseed = '18446744073709551615'\ntimeout = 0.5\ntrack = ['a=b,rate=50']\n";
@@ -212,44 +211,6 @@ mod tests {
         let recipe = Recipe::from_toml(TEXT).unwrap();
         assert_eq!(recipe.options.frames.seed, u64::MAX);
         assert_eq!(Recipe::from_toml(&recipe.to_toml().unwrap()).unwrap(), recipe);
-    }
-
-    #[test]
-    fn what_is_given_replaces_what_the_recipe_has() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("recipe.toml");
-        std::fs::write(&file, TEXT).unwrap();
-        let given = |text: &str| JsonObject(serde_json::from_str(text).unwrap());
-        let recipe = Recipe::given(std::slice::from_ref(&file), given(r#"{"quality": 70, "parts": 2}"#)).unwrap();
-        assert_eq!(recipe.options.pictures.quality.to_string(), "70");
-        assert_eq!((recipe.parts, recipe.inputs.len()), (Some(2), 2));
-        let other = Recipe::given(&[file, "other".into()], given("{}")).unwrap();
-        assert_eq!(other.inputs, [PathBuf::from("other")]);
-        assert_eq!(other.options, Recipe::from_toml(TEXT).unwrap().options);
-    }
-
-    #[test]
-    fn the_recipe_of_a_data_set_has_its_inputs_and_options() {
-        let recipe = Recipe { parts: None, ..Recipe::from_toml(TEXT).unwrap() };
-        let settings = recipe.options.settings().unwrap();
-        let mut json = DatasetJson::new(&Meta { settings, ..Meta::default() }, Vec::new());
-        assert!(Recipe::of_json(&json).is_err(), "without inputs");
-        let inputs: Vec<String> = recipe.inputs.iter().map(|input| input.display().to_string()).collect();
-        json.packed_from = Some(recipe.options.packed_from(&inputs).unwrap());
-        let mut found = Recipe::of_json(&json).unwrap();
-        found.options.limits.timeout = recipe.options.limits.timeout;
-        assert_eq!(found, recipe);
-        json.settings.insert("retiled", 1).unwrap();
-        assert!(Recipe::of_json(&json).unwrap_err().to_string().contains("changed"));
-    }
-
-    #[test]
-    fn unknown_keys_name_the_nearest() {
-        for (text, near) in [("qualty = 9", "quality"), ("input = ['a']", "inputs"), ("xyz = 9", "the options are")] {
-            let e = Recipe::from_toml(text).unwrap_err().to_string();
-            assert!(e.contains(near), "{e}");
-        }
-        assert!(Recipe::from_toml("frames =").unwrap_err().to_string().contains("not valid TOML"));
     }
 
     /// Editors complete recipes by it, and the Python package has its arguments from it.

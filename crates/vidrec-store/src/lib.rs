@@ -20,9 +20,6 @@ pub mod storage;
 #[cfg(test)]
 #[path = "../../../tests/common/skip.rs"]
 mod skip;
-#[cfg(all(test, unix))]
-#[path = "../../../tests/common/small_disk.rs"]
-mod small_disk;
 
 #[cfg(all(test, feature = "remote"))]
 #[path = "../../../tests/common/fake_hugging_face_hub.rs"]

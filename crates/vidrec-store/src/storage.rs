@@ -108,15 +108,3 @@ impl RemoteStats {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_are_not_printed() {
-        let options = [("secret_access_key".to_owned(), "hunter2".to_owned())].into();
-        let printed = format!("{:?}", Storage { options, ..Storage::default() });
-        assert!(printed.contains("secret_access_key") && !printed.contains("hunter2"), "{printed}");
-    }
-}

@@ -57,18 +57,3 @@ pub(super) fn torn(first: u64, group: u64) -> Error {
     Error::usage(format!("clips {first} to {last} are draws of one video, but only some of them are selected"))
         .help("select all of them or none")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn torn_groups_are_refused() {
-        assert!(check_whole(&[], 3).is_ok());
-        assert!(check_whole(&[5, 9], 1).is_ok());
-        assert!(check_whole(&[0, 1, 2, 6, 7, 8], 3).is_ok());
-        for torn in [&[0, 1][..], &[1, 2, 3], &[0, 1, 2, 4, 5, 6], &[2]] {
-            assert!(check_whole(torn, 3).is_err(), "{torn:?}");
-        }
-    }
-}

@@ -192,31 +192,6 @@ mod tests {
     }
 
     #[test]
-    fn short_clips_repeat_frames_and_the_mask_says_which() {
-        let both = |temporal: Temporal, n, count, number| {
-            let found = frames(temporal, n, count, number);
-            let meant = temporal.meant(n, count, number, &found);
-            (found, meant.iter().map(|&meant| u8::from(meant)).collect::<Vec<_>>())
-        };
-        for start in [Start::Random, Start::Center] {
-            assert_eq!(both(Temporal::Clip { stride: 2, start }, 4, 4, 0), (vec![0, 2, 3, 3], vec![1, 1, 0, 0]));
-        }
-        assert_eq!(both(Temporal::Views { stride: 1, views: 5 }, 2, 3, 4), (vec![0, 1, 1], vec![1, 1, 0]));
-        assert_eq!(both(windows(1, 1, 0, WindowPad::Drop), 2, 3, 0), (vec![0, 1, 1], vec![1, 1, 0]));
-        assert_eq!(both(Temporal::RandomSegments, 2, 4, 0), (vec![0, 0, 1, 1], vec![1, 0, 1, 0]));
-        assert_eq!(both(Temporal::Uniform, 4, 4, 0).1, [1; 4]);
-        assert!(frames(Temporal::RandomSegments, 0, 4, 0).is_empty());
-    }
-
-    #[test]
-    fn samples_of_any_length_take_all_frames_or_a_bound() {
-        assert_eq!(Temporal::Uniform.length(9, 100), 9);
-        assert_eq!(Temporal::Uniform.length(9, 4), 4);
-        let clip = Temporal::Clip { stride: 2, start: Start::Center };
-        assert_eq!((clip.length(9, 100), frames(clip, 9, 5, 0)), (5, vec![0, 2, 4, 6, 8]));
-    }
-
-    #[test]
     fn a_padded_window_is_around_each_frame() {
         let both = |pad, number| {
             let temporal = windows(2, 3, 1, pad);

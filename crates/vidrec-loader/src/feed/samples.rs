@@ -273,24 +273,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn views_and_crops_of_a_clip_stand_side_by_side() {
-        let space = space(Kind::Even(2), 3, 12);
-        let places: Vec<_> = (0..12).map(|s| space.place(s, 5)).map(|p| (p.clip, p.number, p.crop)).collect();
-        let of = |clip| [(clip, 0, 0), (clip, 0, 1), (clip, 0, 2), (clip, 1, 0), (clip, 1, 1), (clip, 1, 2)];
-        assert_eq!(places, [of(0), of(1)].concat());
-    }
-
-    #[test]
-    fn an_epoch_has_one_draw_of_each_video() {
-        let space = SourceSamples { draws: 3, ..space(Kind::Even(2), 1, 4) };
-        let clips = |epoch| (0..4).map(|s| space.place(s, epoch)).map(|p| (p.clip, p.number)).collect::<Vec<_>>();
-        assert_eq!(clips(0), [(0, 0), (0, 1), (3, 0), (3, 1)]);
-        assert_eq!(clips(2), [(2, 0), (2, 1), (5, 0), (5, 1)]);
-        assert_eq!(clips(4), [(1, 0), (1, 1), (4, 0), (4, 1)]);
-        assert_eq!(clips(u64::MAX), clips(0), "2^64 - 1 is a multiple of 3");
-    }
-
     proptest! {
         /// Compares samples, with and without a table, to a list of all starts.
         #[test]

@@ -420,9 +420,7 @@ fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f6
 fn a_resized_picture_is_near_the_resized_rgb_decode() {
     for (frame, area, size) in [
         ((340, 256), (58, 16, 224, 224), (112, 112)),
-        ((340, 256), (0, 0, 340, 256), (112, 112)),
         ((340, 256), (31, 17, 201, 143), (224, 224)),
-        ((340, 256), (10, 3, 310, 250), (224, 224)),
         ((341, 255), (99, 9, 97, 111), (224, 224)),
     ] {
         let (x, y, w, h) = area;
@@ -439,9 +437,6 @@ fn a_picture_reduced_by_the_inverse_dct_keeps_its_quality() {
     for (frame, gap, scale, least) in [
         ((256, 256), REDUCING_GAP, Scale::Half, 45.0),
         ((340, 256), 2.0, Scale::Full, 62.0),
-        ((960, 540), 2.0, Scale::Half, 53.0),
-        ((1080, 1080), 2.0, Scale::Quarter, 47.0),
-        ((340, 256), 1.0, Scale::Half, 45.0),
         ((960, 540), 1.0, Scale::Quarter, 43.0),
         ((1080, 1080), 1.0, Scale::Eighth, 37.5),
     ] {

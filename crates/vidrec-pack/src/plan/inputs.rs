@@ -487,69 +487,10 @@ mod tests {
         plan.jobs.iter().map(|i| (i.source.as_str(), i.label, &*i.class)).collect()
     }
 
-    fn passed_over(plan: &PackPlan) -> Vec<(&str, u64, &str)> {
-        plan.passed_over.iter().map(|p| (p.kind.as_str(), p.files, p.example.as_str())).collect()
-    }
-
-    #[test]
-    fn folders_are_classes_and_order_is_that_of_paths() {
-        let files = ["b/2.mp4", "b/1.MP4", "a/deep/3.mkv", "a/notes.txt", "a/.hidden.mp4", "noextension", "c/x.json"];
-        let plan = plan(tree(&files).path()).unwrap();
-        assert_eq!(plan.classes, ["a", "b"]);
-        let expected = [
-            ("a/deep/3.mkv", Some(0), "a"),
-            ("b/1.MP4", Some(1), "b"),
-            ("b/2.mp4", Some(1), "b"),
-            ("noextension", None, ""),
-        ];
-        assert_eq!(short(&plan), expected);
-        assert_eq!(passed_over(&plan), [(".json", 1, "c/x.json"), (".txt", 1, "a/notes.txt")]);
-    }
-
-    #[test]
-    fn folders_of_pictures_alone_are_clips() {
-        let files = [
-            "a/c1/2.jpg",
-            "a/c1/1.PNG",
-            "a/c1/readme.txt",
-            "b/v.mp4",
-            "b/v.jpg",
-            "b/c2/1.jpeg",
-            "c/1.jpg",
-            "c/d/e.mp4",
-        ];
-        let dir = tree(&files);
-        let plan = plan(dir.path()).unwrap();
-        let expected =
-            [("a/c1", Some(0), "a"), ("b/c2", Some(1), "b"), ("b/v.mp4", Some(1), "b"), ("c/d/e.mp4", Some(2), "c")];
-        assert_eq!(short(&plan), expected);
-        let beside = [(".jpg", 2, "b/v.jpg"), (".txt", 1, "a/c1/readme.txt")];
-        assert_eq!(passed_over(&plan), beside, "the text and the pictures beside videos and folders");
-        let alone = PackPlan::from_inputs(&[dir.path().join("a/c1")], &InputOptions::default()).unwrap();
-        assert_eq!(short(&alone), [("c1", None, "")]);
-    }
-
     #[test]
     fn files_have_no_label_and_any_ending() {
         let dir = tree(&["odd.name"]);
         assert_eq!(short(&plan(dir.path().join("odd.name")).unwrap()), [("odd.name", None, "")]);
-    }
-
-    #[test]
-    fn a_folder_with_a_list_of_its_own_is_read_by_it() {
-        let dir = tree(&["train/a.mp4", "train/unlisted.mp4", "test/b.mp4"]);
-        write(dir.path(), "train/metadata.csv", "file_name,label\na.mp4,run\n");
-        write(dir.path(), "test/metadata.jsonl", "{\"file_name\": \"b.mp4\", \"label\": \"jump\"}\n");
-        let all = plan(dir.path()).unwrap();
-        assert_eq!(short(&all), [("test/b.mp4", Some(0), "jump"), ("train/a.mp4", Some(1), "run")]);
-        assert!(all.jobs.iter().all(|job| job.path.exists()));
-        let options = InputOptions { split: Some("train".into()), ..InputOptions::default() };
-        let train = PackPlan::from_inputs(&[dir.path()], &options).unwrap();
-        assert_eq!(short(&train), [("train/a.mp4", Some(0), "run")]);
-        assert_eq!(train.jobs[0].attributes.as_json(), r#"{"split":"train"}"#);
-        let options = InputOptions { split: Some("val".into()), ..options };
-        let e = PackPlan::from_inputs(&[dir.path()], &options).unwrap_err().to_string();
-        assert!(e.contains("\"val\"") && e.contains("test, train"), "{e}");
     }
 
     #[test]
@@ -600,30 +541,5 @@ mod tests {
         assert!(e.contains("numbers in one input") && e.contains("3 for a.mp4") && e.contains("\"x\" for x/"), "{e}");
         let e = both("numbers.csv", "many.jsonl");
         assert!(e.contains("a list of labels") && e.contains("[1, 2] for b.mp4"), "{e}");
-    }
-
-    #[test]
-    fn a_seed_shuffles_and_keeps_the_numbers() {
-        let files: Vec<String> = (0..20).map(|i| format!("a/{i:02}.mp4")).collect();
-        let dir = tree(&files.iter().map(String::as_str).collect::<Vec<_>>());
-        let order = |seed| {
-            let options = InputOptions { shuffle_seed: seed, ..InputOptions::default() };
-            let plan = PackPlan::from_inputs(&[dir.path()], &options).unwrap();
-            plan.jobs.iter().for_each(|i| assert_eq!(i.source, files[i.ordinal as usize]));
-            plan.jobs.iter().map(|i| i.ordinal).collect::<Vec<_>>()
-        };
-        assert_eq!(order(None), (0..20).collect::<Vec<_>>());
-        let shuffled = order(Some(7));
-        let like_a_loader: Vec<_> = (0..20).map(|i| Permutation::new(20, 7, 0).get(i).unwrap()).collect();
-        assert_eq!(shuffled, like_a_loader);
-        assert_ne!(shuffled, order(Some(8)));
-    }
-
-    #[test]
-    fn no_videos_is_an_error() {
-        let dir = tree(&["a/notes.txt"]);
-        let e = plan(dir.path()).unwrap_err();
-        assert!(e.to_string().contains("no videos in"), "{e}");
-        assert!(plan(dir.path().join("missing")).is_err());
     }
 }

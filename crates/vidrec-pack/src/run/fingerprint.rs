@@ -138,25 +138,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_is_named() {
-        let then = fingerprint();
-        assert!(then.difference(&fingerprint()).is_none());
-        let differs = |change: fn(&mut RunFingerprint), what: &str| {
-            let mut now = fingerprint();
-            change(&mut now);
-            let found = then.difference(&now).unwrap();
-            assert_eq!(format!("{}: {} to {}", found.what, found.then, found.now), what);
-        };
-        differs(|f| f.ffmpeg = Some("6".into()), "FFmpeg: none to 6");
-        differs(|f| drop(f.settings.0.remove("quality")), "the setting \"quality\": 90 to not set");
-        differs(|f| drop(f.settings.0.insert("size".into(), json!("64x64"))), "the setting \"size\": 8 to \"64x64\"");
-        differs(|f| f.classes.push("b".into()), "class 1: none to \"b\"");
-        differs(|f| f.videos = 4, "the number of videos: 3 to 4");
-        let ignored = RunFingerprint { overwrite: true, ..fingerprint() };
-        assert!(then.difference(&ignored).is_none());
-    }
-
-    #[test]
     fn a_journal_of_the_first_form_is_refused_by_name() {
         let mut json = serde_json::to_value(fingerprint()).unwrap();
         json.as_object_mut().unwrap().remove("form");

@@ -178,24 +178,4 @@ mod tests {
         until(&ahead, |s| s.bytes == 0);
         assert_eq!(ahead.shared.lock().begun, 6);
     }
-
-    #[test]
-    fn files_that_cannot_be_read_are_left_to_others() {
-        let (dir, mut paths) = files(&[10, 10]);
-        paths.insert(0, Some(dir.path().join("missing")));
-        paths.insert(1, Some(dir.path().to_owned()));
-        paths.insert(2, None);
-        let ahead = ReadAhead::new(paths, 1, 1000);
-        until(&ahead, |s| s.bytes == 20);
-    }
-
-    #[test]
-    fn it_ends_at_once_and_may_have_no_threads() {
-        let (_dir, paths) = files(&[5 << 20; 3]);
-        drop(ReadAhead::new(paths.clone(), 3, 1));
-        let none = ReadAhead::new(paths, 0, 1 << 30);
-        none.begin(2);
-        none.begin(0);
-        assert_eq!(none.shared.lock().bytes, 0);
-    }
 }

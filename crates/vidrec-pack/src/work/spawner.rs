@@ -142,14 +142,4 @@ mod tests {
         let ended = child.wait_with_output().unwrap();
         assert!(ended.status.success() && ended.stdout == b"alive\n", "{ended:?}");
     }
-
-    #[test]
-    fn credentials_are_not_passed_on() {
-        for name in ["AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN", "SSH_AUTH_SOCK", "A"] {
-            assert!(!is_passed_on(name.as_ref()), "{name}");
-        }
-        for name in ["PATH", "LD_LIBRARY_PATH", "SystemRoot", "VIDREC_DECODER_FAULT"] {
-            assert!(is_passed_on(name.as_ref()), "{name}");
-        }
-    }
 }

@@ -295,37 +295,4 @@ mod tests {
         assert!(receive_said(&mut bytes.as_slice(), 20).is_err(), "more than may come");
         assert!(receive_bytes(&mut &b"\xff\xff\xff\xffabc"[..], 100).is_err());
     }
-
-    #[test]
-    #[cfg(unix)]
-    fn paths_need_not_be_text() {
-        use std::os::unix::ffi::OsStringExt;
-        let path = std::ffi::OsString::from_vec(vec![b'a', 0xff]).into();
-        let (attributes, segment) = (Default::default(), None);
-        let job = Job {
-            path,
-            source: "a".into(),
-            label: None,
-            class: "".into(),
-            segment,
-            ordinal: 1,
-            attributes,
-            fault: None,
-            tracks: None,
-            episode: None,
-            column: None,
-        };
-        let request = Request {
-            job,
-            folder: false,
-            alone: true,
-            measure: false,
-            tracks: Vec::new(),
-            channels: Some(2),
-            shared: None,
-        };
-        let mut bytes = Vec::new();
-        send(&mut bytes, &request).unwrap();
-        assert_eq!(receive::<Request>(&mut bytes.as_slice()).unwrap(), Some(request));
-    }
 }

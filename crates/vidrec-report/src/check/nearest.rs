@@ -109,7 +109,6 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::time::Instant;
 
     use super::*;
     use vidrec_format::random::Random;
@@ -155,19 +154,5 @@ mod tests {
     #[test]
     fn the_search_can_be_stopped() {
         assert_eq!(near_pairs(&keys(10, 2), &mut |_, _| (), &mut || Err("stop")), Err("stop"));
-    }
-
-    /// `cargo test --release --lib check::nearest -- --ignored --nocapture` prints how long a million keys take.
-    #[test]
-    #[ignore = "a measurement"]
-    fn a_million_keys() {
-        let keys = keys(1_000_000, 3);
-        let start = Instant::now();
-        let found = pairs(&keys).len();
-        println!("{found} pairs among {} keys in {:.2} s", keys.len(), start.elapsed().as_secs_f64());
-        let start = Instant::now();
-        let mut mirrored = 0;
-        near_pairs_between(&keys, &keys, &mut |_, _| mirrored += 1, &mut || Ok::<_, Infallible>(())).unwrap();
-        println!("{mirrored} pairs with as many others in {:.2} s", start.elapsed().as_secs_f64());
     }
 }

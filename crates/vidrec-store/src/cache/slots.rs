@@ -88,11 +88,9 @@ fn path(dir: &Path, number: u8) -> std::path::PathBuf {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::cache::tests::support::alone;
 
     #[test]
     fn each_has_its_own_number_and_those_of_dead_owners_are_freed_first() {
-        let _alone = alone();
         let dir = tempfile::tempdir().unwrap();
         Slot::retire_all(dir.path()).unwrap();
         let mut freed = Vec::new();
@@ -122,7 +120,6 @@ mod tests {
 
     #[test]
     fn there_are_only_so_many() {
-        let _alone = alone();
         let dir = tempfile::tempdir().unwrap();
         Slot::retire_all(dir.path()).unwrap();
         let all: Vec<_> = (0..253).map(|_| Slot::take(dir.path(), |_| Ok(())).unwrap()).collect();

@@ -210,7 +210,7 @@ mod tests {
         server.rules().add(Rule::new(Fault::Reset { after: 70_000 }).every(5));
         let readers = [ObjectReader::new(&bytes), ObjectReader::new(&bytes)];
         let (mut random, mut readers) = (Random::new(1, &[2, 3]), readers);
-        for i in 0..300 {
+        for i in 0..80 {
             let reader = &mut readers[i % 2];
             let at = random.below(content.len() as u64 + 5) as usize;
             assert_eq!(reader.seek(SeekFrom::Start(at as u64)).unwrap(), at as u64);

@@ -214,19 +214,3 @@ impl Remote {
         self.wait(&pending)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_of_clients_are_not_printed() {
-        let text = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
-        let options = [("account_name", "me"), ("sas_token", "se=2030&sig=hunter2")].map(text).into();
-        let remote = Remote::new(&Storage { options, ..Storage::default() }).unwrap();
-        let address = Address::of(Path::new("az://container/train")).unwrap();
-        remote.link(&address).unwrap();
-        let printed = format!("{remote:?}");
-        assert!(printed.contains("Link") && !printed.contains("hunter2"), "{printed}");
-    }
-}

@@ -1,7 +1,5 @@
 //! Each fault, as a client sees it.
 
-use std::time::{Duration, Instant};
-
 use fault_proxy::{Fault, Rule};
 
 use crate::client::{Client, Got};
@@ -144,42 +142,4 @@ fn bodies_go_on_and_on() {
     assert_eq!(got.field("Content-Length"), (1_u64 << 60).to_string());
     assert_eq!(got.body[..1000], bytes);
     assert!(got.body[1000..].iter().all(|&byte| byte == 0) && got.body.len() == 3 << 20);
-}
-
-#[test]
-fn latency_and_speed_are_least_times() {
-    let (folder, _) = folder();
-    let (server, mut client) = serve(&folder);
-    let ms = Duration::from_millis;
-    let mut takes_at_least = |time| {
-        let start = Instant::now();
-        client.get("/a/data", "");
-        assert!(start.elapsed() >= time, "{:?} of {time:?}", start.elapsed());
-    };
-    server.link().set_latency(ms(30));
-    takes_at_least(ms(30));
-    server.rules().add(Rule::new(Fault::Latency(ms(20))).nth(1));
-    takes_at_least(ms(50));
-    server.link().set_latency(ms(0));
-    server.rules().add(Rule::new(Fault::Slow { bits_per_second: 8000 * 20 }).nth(1));
-    takes_at_least(ms(50));
-    // 1000 bytes at 160 kbit/s, without what an idle line saves.
-    server.link().set_bandwidth(Some(160_000));
-    takes_at_least(ms(46));
-}
-
-#[test]
-fn many_connections_are_served_at_once() {
-    let (folder, bytes) = folder();
-    let (server, _) = serve(&folder);
-    server.rules().add(Rule::new(Fault::Stall { after: 0 }));
-    let mut clients: Vec<_> = (0..40).map(|_| Client::new(server.address())).collect();
-    for client in &mut clients {
-        client.send("GET /a/data", "");
-        assert_eq!(client.receive(true, 0).status, 200);
-    }
-    assert_eq!(server.counts().most_in_flight, 40);
-    server.rules().clear();
-    let mut client = Client::new(server.address());
-    assert_eq!(client.get("/a/data", "").body, bytes);
 }

@@ -325,38 +325,6 @@ mod tests {
         assert_eq!((changed(&[7; 800]), changed(b"none"), changed(b"tags")), (1, 0, 0));
     }
 
-    fn tracks(bytes: &[u8]) -> Vec<Track> {
-        let deadline = Instant::now() + Duration::from_secs(100);
-        let mut found = Vec::new();
-        let end = bytes.len() as u64;
-        let _ = ElementReader { inner: Cursor::new(bytes), at: 0, end, deadline }.tracks(&mut found);
-        found
-    }
-
-    /// Makes a track of a type, encrypted with an algorithm.
-    fn track(kind: u8, algorithm: Option<u8>) -> Vec<u8> {
-        let encryption = algorithm.map(|algorithm| element(&[0x50, 0x35], &element(&[0x47, 0xe1], &[algorithm])));
-        let order = element(&[0x50, 0x31], &[0]);
-        let encoding = encryption.map(|e| element(&[0x6d, 0x80], &element(&[0x62, 0x40], &[order, e].concat())));
-        element(&[0xae], &[element(&[0x83], &[kind]), encoding.unwrap_or_default()].concat())
-    }
-
-    #[test]
-    fn encrypted_tracks_are_told_from_others() {
-        let list = [track(1, None), track(1, Some(5)), track(2, Some(0)), track(2, Some(5))].concat();
-        let whole = file(&[element(&[0xec], &[0; 300]), with_crc(&[0x16, 0x54, 0xae, 0x6b], &list)]);
-        let expected = [(VIDEO, false), (VIDEO, true), (AUDIO, false), (AUDIO, true)];
-        assert_eq!(tracks(&whole), expected.map(|(kind, encrypted)| Track { kind, encrypted }));
-        for at in 0..whole.len() {
-            assert!(tracks(&whole[..at]).len() <= 4);
-            for value in [0, 0x01, 0x7f, 0x80, 0xff] {
-                let mut bytes = whole.clone();
-                bytes[at] = value;
-                assert!(tracks(&bytes).len() <= MOST_TRACKS);
-            }
-        }
-    }
-
     #[test]
     fn nonsense_and_the_end_of_the_file_end_the_search() {
         let whole = file(&[with_crc(&CLUSTER, &[7; 40]), with_crc(&CLUSTER, b"bc")]);

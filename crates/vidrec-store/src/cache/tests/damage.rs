@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::support::{alone, bytes, fill, on_disk, on_disk_at_least, right_pages};
+use super::support::{bytes, fill, on_disk, on_disk_at_least, right_pages};
 use crate::cache::{PAGE_BYTES, PageCache, clear, layout, show};
 
 const P: u64 = PAGE_BYTES;
@@ -46,7 +46,6 @@ type Damage<'a> = (&'a str, &'a dyn Fn(&Path), u64);
 
 #[test]
 fn damaged_files_of_an_object_are_dropped_or_proved_wrong() {
-    let _alone = alone();
     let damages: &[Damage] = &[
         ("nothing", &|_| {}, 21),
         ("no identity", &|o| fs::remove_file(o.join("object.json")).unwrap(), 0),
@@ -107,7 +106,6 @@ fn folder(path: &Path) {
 
 #[test]
 fn links_are_not_followed() {
-    let _alone = alone();
     let (dir, object) = whole();
     let source = dir.path().join("source");
     let original = vec![9; LENGTH as usize];
@@ -124,7 +122,6 @@ fn links_are_not_followed() {
 
 #[test]
 fn a_damaged_budget_is_counted_anew() {
-    let _alone = alone();
     for damage in [&[][..], &[0xff; 32], &[1, 2, 3]] {
         let (dir, _) = whole();
         fs::write(dir.path().join("budget"), damage).unwrap();
@@ -143,7 +140,6 @@ fn a_damaged_budget_is_counted_anew() {
 
 #[test]
 fn a_map_or_budget_that_is_cut_off_in_use_ends_the_keeping_and_nothing_else() {
-    let _alone = alone();
     for name in ["map", "budget"] {
         let (dir, object) = whole();
         let cache = PageCache::open(dir.path(), 1 << 20).unwrap();
@@ -163,7 +159,6 @@ fn a_map_or_budget_that_is_cut_off_in_use_ends_the_keeping_and_nothing_else() {
 
 #[test]
 fn after_the_machine_started_anew_only_what_was_closed_in_order_is_trusted() {
-    let _alone = alone();
     let other_boot = |dir: &Path| {
         let path = dir.join("budget");
         let mut budget = fs::read(&path).unwrap();

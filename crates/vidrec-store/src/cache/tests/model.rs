@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::support::{alone, bytes, fill, on_disk, on_disk_at_least, right_pages};
+use super::support::{bytes, fill, on_disk, on_disk_at_least, right_pages};
 use crate::cache::claims::Claims;
 use crate::cache::{PAGE_BYTES, PageCache};
 
@@ -115,7 +115,6 @@ proptest! {
     /// Two users with slots of their own, as two processes would have.
     #[test]
     fn every_step_is_as_in_a_table(limit in 1..13usize, steps in prop::collection::vec(step(), 1..60)) {
-        let _alone = alone();
         let dir = tempfile::tempdir().unwrap();
         let caches = [0, 1].map(|_| PageCache::open(dir.path(), limit as u64 * P + 9).unwrap());
         let objects = [0, 1].map(|i: usize| caches[i].object("s3://b/o", "1", LENGTH).unwrap());
@@ -200,7 +199,6 @@ fn many_threads_fetch_each_page_once() {
 
 #[test]
 fn a_wait_ends_when_the_page_arrives_or_is_given_up_and_at_the_latest_in_time() {
-    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let caches = [0, 1].map(|_| PageCache::open(dir.path(), 1 << 20).unwrap());
     let [a, b] = [0, 1].map(|i: usize| caches[i].object("s3://b/o", "1", LENGTH).unwrap());

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
-use super::support::{alone, fill, right_pages};
+use super::support::{fill, right_pages};
 use crate::cache::{PAGE_BYTES, PageCache, clear, show};
 use vidrec_format::error::{ErrorKind, Result};
 
@@ -32,7 +32,6 @@ fn use_it(dir: &Path) -> Result<()> {
 
 #[test]
 fn nobody_else_can_read_what_is_kept() {
-    let _alone = alone();
     let parent = tempfile::tempdir().unwrap();
     for given in [None, Some(0o755), Some(0o777)] {
         let dir = parent.path().join(format!("{given:?}"));
@@ -63,7 +62,6 @@ fn nobody_else_can_read_what_is_kept() {
 
 #[test]
 fn the_cache_of_another_user_is_refused() {
-    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     use_it(dir.path()).unwrap();
     if chown(dir.path(), Some(65534), None).is_err() {

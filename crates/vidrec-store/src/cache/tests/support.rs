@@ -4,19 +4,9 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use crate::cache::layout;
 use crate::cache::{CachedObject, PAGE_BYTES};
-
-/// Held for reading by tests that expect a lock to be free, and for writing by tests that start processes. A new
-/// process has all locks of this one until it runs its own program.
-pub static GATE: RwLock<()> = RwLock::new(());
-
-/// Keeps other tests from starting processes.
-pub fn alone() -> RwLockReadGuard<'static, ()> {
-    GATE.read().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The bytes of an object. Each byte tells its position.
 pub fn bytes(range: Range<u64>) -> Vec<u8> {

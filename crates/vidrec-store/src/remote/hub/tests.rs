@@ -51,20 +51,6 @@ fn lists_have_the_order_and_the_versions_of_what_is_opened() {
 }
 
 #[test]
-fn refusals_say_what_to_do_and_show_no_token() {
-    let folder = tempfile::tempdir().unwrap();
-    let hub = Hub::new(folder.path());
-    hub.state().is_private = true;
-    for (token, location, part) in
-        [("hf_wrong", SET, "set HF_TOKEN"), (TOKEN, "hf://datasets/me/set@gone", "follows the @")]
-    {
-        let remote = Remote::new(&Storage { options: hub.options(token), ..Storage::default() }).unwrap();
-        let e = format!("{:#}", remote.pinned(Path::new(location)).unwrap_err());
-        assert!(e.contains(part) && e.contains(location) && !e.contains(token), "{e}");
-    }
-}
-
-#[test]
 fn repositories_revisions_and_paths_are_told_apart() {
     for (rest, expected) in [
         ("lerobot/pusht", Some(("lerobot/pusht", ""))),
