@@ -1,4 +1,4 @@
-"""The programs that cargo has built, for what opens pages in a browser. Tests of the package use the one that is in it."""
+"""The programs and examples that cargo has built, for tests of the level `full`. Others use the program in the package."""
 import os
 import subprocess
 from pathlib import Path
@@ -10,10 +10,11 @@ def built(name):
     """A program that cargo has built; VIDREC_BIN names another vidrec."""
     given = [Path(os.environ["VIDREC_BIN"])] if name == "vidrec" and "VIDREC_BIN" in os.environ else []
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    for path in given + [target / profile / name for profile in ("debug", "release")]:
+    folders = [target / profile for profile in ("debug", "release")]
+    for path in given + [folder / place / name for place in ("", "examples") for folder in folders]:
         if path.is_file():
             return path
-    raise FileNotFoundError(f"{name}: run `cargo build --bins` first")
+    raise FileNotFoundError(f"{name}: run `cargo build --bins --examples` first")
 
 
 def run(name, *arguments):

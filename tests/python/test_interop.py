@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, make_videos
 from PIL import Image
+from programs import run
 from reader import open_dataset
 from verify import verify
 
@@ -136,3 +137,15 @@ def test_fill_bytes_keep_the_magic_off_the_grid_and_change_no_pixel(tmp_path):
         needed = (6 + shift) % 4 == 0
         assert (len(stored) > len(forged)) == needed and len(stored) <= len(forged) + 3
         assert np.array_equal(pillow(stored), pillow(plain))
+
+
+@pytest.mark.full
+def test_the_rust_examples_write_pictures_and_decode_one(tmp_path):
+    jpegs = []
+    for i in range(3):
+        jpegs.append(tmp_path / f"{i}.jpg")
+        Image.effect_mandelbrot((96, 64), (-2, -1.5, 1, 1.5), 20 + 10 * i).convert("RGB").save(jpegs[i], "JPEG")
+    run("from_jpegs", tmp_path / "set", *jpegs)
+    assert [clip.jpeg(0) for clip in open_dataset(tmp_path / "set").clips] == [path.read_bytes() for path in jpegs]
+    picture = Image.open(io.BytesIO(run("frame_to_ppm", tmp_path / "set", "2", "0")))
+    assert np.array_equal(np.asarray(picture), pillow(jpegs[2].read_bytes()))
