@@ -106,15 +106,19 @@ fn said(set: &Dataset) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// Verifies a data set by the library and by `format-spec/verify.py`.
-fn proven(path: &Path) -> Dataset {
+fn verified(path: &Path) -> Dataset {
     let report = verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut no_progress).unwrap();
     assert!(report.ok, "{:#?}", report.problems);
+    Dataset::open(path).unwrap()
+}
+
+/// Verifies a data set by the library and by `format-spec/verify.py`, which takes longer.
+fn proven(path: &Path) -> Dataset {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec/verify.py");
     if let Ok(found) = Command::new("python3").arg(script).arg(path).output() {
         assert!(found.status.success(), "{}", String::from_utf8_lossy(&[found.stdout, found.stderr].concat()));
     }
-    Dataset::open(path).unwrap()
+    verified(path)
 }
 
 /// What FFmpeg decodes of the blocks of a coded track, with the head of a FLAC file before them.
@@ -238,25 +242,25 @@ fn every_edit_carries_tracks() {
     let (all, options) = (said(&set), EditOptions::default());
     let sharded = EditOptions { shards: Some(Sharding::Count(4)), ..options };
     edit::reshard(&set, at("reshard"), &sharded, &mut no_progress).unwrap();
-    assert_eq!(said(&proven(&at("reshard"))), all);
+    assert_eq!(said(&verified(&at("reshard"))), all);
     let selection = Selection { classes: vec!["b".into()], ..Selection::default() };
     edit::subset(&set, &selection, at("subset"), &options, &mut no_progress).unwrap();
-    assert_eq!(said(&proven(&at("subset"))), all[2..]);
+    assert_eq!(said(&verified(&at("subset"))), all[2..]);
     let parts = vec![("x".to_owned(), 0.5), ("y".to_owned(), 0.5)];
     let by = SplitBy::Ratio(RatioSplit { parts, ..RatioSplit::default() });
     edit::split(&set, &by, at("split"), &options, &mut no_progress).unwrap();
-    let halves = ["split/x", "split/y"].map(|half| proven(&at(half)));
+    let halves = ["split/x", "split/y"].map(|half| verified(&at(half)));
     edit::merge(&halves, at("merge"), &options, &mut no_progress).unwrap();
     assert_eq!(said(&proven(&at("merge"))), all);
     edit::append(at("split/x"), &halves[1], &options, &mut no_progress).unwrap();
-    assert_eq!(said(&proven(&at("split/x"))), all);
+    assert_eq!(said(&verified(&at("split/x"))), all);
     let renamed = Relabeling { renamed_classes: vec![("a".into(), "c".into())], ..Relabeling::default() };
     edit::relabel(&set, &renamed, at("relabel"), &options, &mut no_progress).unwrap();
     assert_eq!(said(&proven(&at("relabel"))), all);
     // In place of itself: nothing of the old one is left.
     let over = EditOptions { overwrite: true, ..options };
     edit::reshard(&set, at("relabel"), &over, &mut no_progress).unwrap();
-    let listed = proven(&at("relabel")).to_json();
+    let listed = verified(&at("relabel")).to_json();
     let files = fs::read_dir(at("relabel"))
         .unwrap()
         .filter(|e| !e.as_ref().unwrap().file_name().to_str().unwrap().starts_with('.'))
@@ -370,7 +374,7 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     fs::remove_file(file(&path, 0, "vidx")).unwrap();
     let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
     assert_eq!((report.salvaged, report.lost.len()), (4, 0), "{report:#?}");
-    let tracks: Vec<_> = said(&proven(&path)).into_iter().flat_map(|clip| clip.1).collect();
+    let tracks: Vec<_> = said(&verified(&path)).into_iter().flat_map(|clip| clip.1).collect();
     assert_eq!(tracks.len(), all.iter().flat_map(|clip| &clip.1).count());
     // A damaged value of the first track that the last clip has.
     let track_file = file(&path, 1, "vtrk");
@@ -408,7 +412,7 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     fs::write(&whole, &padded).unwrap();
     let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
     assert!(report.lost.is_empty() && report.written.iter().any(|name| name.ends_with(".vtrk")), "{report:#?}");
-    assert_eq!((proven(&path).len(), names(&path).len(), file(&path, 1, "vtrk")), (4, 2, whole));
+    assert_eq!((verified(&path).len(), names(&path).len(), file(&path, 1, "vtrk")), (4, 2, whole));
     // All of a file whose end is lost: clips stay, and so does what is left, beside them.
     let track_file = file(&path, 1, "vtrk");
     let cut = fs::read(&track_file).unwrap()[..100].to_vec();
@@ -418,7 +422,7 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     // Nothing says which of its clips had tracks.
     let lost: Vec<_> = report.partly_lost.iter().map(|p| p.repair.get::<Vec<String>>("tracks").unwrap()).collect();
     assert_eq!(lost, vec![Some(vec!["*".to_owned()]); Dataset::open(&path).unwrap().len() as usize - 2], "{report:#?}");
-    assert_eq!((names(&path).len(), proven(&path).len()), (1, 4));
+    assert_eq!((names(&path).len(), verified(&path).len()), (1, 4));
     let kept = track_file.with_file_name(format!("{}.broken", track_file.file_name().unwrap().to_str().unwrap()));
     assert_eq!(fs::read(&kept).unwrap(), cut);
     // A lost track file: the clips stay.
@@ -427,7 +431,7 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
     assert!(report.damage.iter().any(|d| d.contains(".vtrk") && d.contains("missing")), "{report:#?}");
     assert!(!report.lost_nothing(), "{report:#?}");
-    assert_eq!(proven(&path).len(), 4);
+    assert_eq!(verified(&path).len(), 4);
 }
 
 /// Any change of a track file is found by `verify`, and reading gives what was written or an error.
@@ -459,7 +463,7 @@ fn damage_is_found() {
             }
         }
         prop_assert_eq!(repair(&path, &options, &mut no_progress).unwrap().salvaged, 4);
-        proven(&saved);
+        verified(&saved);
         Ok(())
     });
     outcome.unwrap();

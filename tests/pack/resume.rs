@@ -164,9 +164,10 @@ fn what_a_power_cut_leaves_is_good_enough() {
             files.remove(".shard-00000.vidx.tmp");
         }),
     ];
+    kill_half_way(shim, &videos, "set", &[]);
+    let killed = videos.files("set");
     for (what, harm) in harms {
-        kill_half_way(shim, &videos, "set", &[]);
-        let mut files = videos.files("set");
+        let mut files = killed.clone();
         assert!(files.contains_key(rec) && files.contains_key(vidx), "{:?}", files.keys());
         let (bytes, frames) = last_checkpoint(&files[JOURNAL]).unwrap();
         harm(&mut files, bytes, frames, &mut seed);
@@ -380,7 +381,7 @@ fn too_many_failures_stop_the_run_and_more_may_be_allowed_later() {
         fs::write(videos.path(&format!("in/odd/0001-broken{name}.mp4")), b"nonsense").unwrap();
     }
     let whole = videos.pack_whole("whole", &["--max-failures", "4"]);
-    for limit in ["2", "25%", "0"] {
+    for limit in ["2", "25%"] {
         videos.begin_again("set");
         let run = videos.pack("set", &["--max-failures", limit]);
         assert_eq!(run.status.code(), Some(1), "{}", show(&run));

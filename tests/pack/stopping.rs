@@ -171,11 +171,13 @@ fn with_two_threads() {
 }
 
 #[test]
+#[ignore = "full: as with_two_threads, in one process"]
 fn in_one_process() {
     is_stopped_and_goes_on(1, &["--no-isolate"]);
 }
 
 #[test]
+#[ignore = "full: as with_two_threads, in parts"]
 fn in_parts() {
     is_stopped_and_goes_on(1, &["--parts", "2"]);
 }

@@ -162,6 +162,7 @@ fn a_pack_in_parts_is_uploaded_part_by_part() {
 }
 
 #[test]
+#[ignore = "full: kills holds it in a folder"]
 fn a_pack_in_parts_that_is_killed_resumes() {
     let store = Store::make(20);
     let whole = store.videos.whole("whole", &[]);
@@ -218,6 +219,7 @@ fn faults_at_each_request_of_a_publication_change_nothing() {
 }
 
 #[test]
+#[ignore = "full: packs a part for each request"]
 fn faults_at_each_request_of_a_part_change_nothing() {
     let store = Store::make(4);
     let whole = store.videos.whole("whole", &[]);
