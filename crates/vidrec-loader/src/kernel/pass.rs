@@ -37,7 +37,22 @@ pub(super) fn run<S: SampleType>(
     debug_assert_eq!(matches!(slot, PictureSlot::Gray(_)), tables.channels == 1);
     scratch.fit(tables);
     let conversion = if S::NORMALIZED { &tables.normalized } else { &tables.levels };
-    machine.run(FramePass { tables, frame, scratch, slot, conversion });
+    let rows = RowLoop { tables, frame, scratch, conversion };
+    const FULL: usize = Kind::Full as usize;
+    const PLAIN: usize = Kind::Plain as usize;
+    const LEVELS: usize = Kind::Levels as usize;
+    match (slot, tables.planes, conversion.kind()) {
+        (PictureSlot::Gray(plane), 1, _) => rows.run::<1, FULL>(machine, GrayRows(plane)),
+        (PictureSlot::Gray(plane), ..) => rows.run::<3, FULL>(machine, GrayRows(plane)),
+        (PictureSlot::Planes(planes), 1, _) => rows.run::<1, FULL>(machine, PlaneRows(planes)),
+        (PictureSlot::Planes(planes), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PlaneRows(planes)),
+        (PictureSlot::Planes(planes), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PlaneRows(planes)),
+        (PictureSlot::Planes(planes), _, Kind::Full) => rows.run::<3, FULL>(machine, PlaneRows(planes)),
+        (PictureSlot::Pixels(pixels), 1, _) => rows.run::<1, FULL>(machine, PixelRows(pixels)),
+        (PictureSlot::Pixels(pixels), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PixelRows(pixels)),
+        (PictureSlot::Pixels(pixels), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PixelRows(pixels)),
+        (PictureSlot::Pixels(pixels), _, Kind::Full) => rows.run::<3, FULL>(machine, PixelRows(pixels)),
+    }
 }
 
 impl Scratch {
@@ -50,35 +65,17 @@ impl Scratch {
     }
 }
 
-struct FramePass<'a, S> {
-    tables: &'a Tables,
-    frame: &'a Decoded<'a>,
-    scratch: &'a mut Scratch,
-    slot: PictureSlot<'a, S>,
-    conversion: &'a Conversion,
+/// All rows, for one kind of planes, conversion and slot. A function of its own on each kind of machine: one with all kinds
+/// in it takes the compiler much longer.
+struct FramePass<'a, R, const PLANES: usize, const KIND: usize> {
+    rows: RowLoop<'a>,
+    slot: R,
 }
 
-impl<S: SampleType> IsaWork for FramePass<'_, S> {
+impl<R: SlotRows, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_, R, PLANES, KIND> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let FramePass { tables, frame, scratch, slot, conversion } = self;
-        let rows = RowLoop { tables, frame, scratch, conversion };
-        const FULL: usize = Kind::Full as usize;
-        const PLAIN: usize = Kind::Plain as usize;
-        const LEVELS: usize = Kind::Levels as usize;
-        let kind = conversion.kind();
-        match (slot, tables.planes, kind) {
-            (PictureSlot::Gray(plane), 1, _) => rows.run::<I, 1, FULL>(isa, GrayRows(plane)),
-            (PictureSlot::Gray(plane), ..) => rows.run::<I, 3, FULL>(isa, GrayRows(plane)),
-            (PictureSlot::Planes(planes), 1, _) => rows.run::<I, 1, FULL>(isa, PlaneRows(planes)),
-            (PictureSlot::Planes(planes), _, Kind::Plain) => rows.run::<I, 3, PLAIN>(isa, PlaneRows(planes)),
-            (PictureSlot::Planes(planes), _, Kind::Levels) => rows.run::<I, 3, LEVELS>(isa, PlaneRows(planes)),
-            (PictureSlot::Planes(planes), _, Kind::Full) => rows.run::<I, 3, FULL>(isa, PlaneRows(planes)),
-            (PictureSlot::Pixels(pixels), 1, _) => rows.run::<I, 1, FULL>(isa, PixelRows(pixels)),
-            (PictureSlot::Pixels(pixels), _, Kind::Plain) => rows.run::<I, 3, PLAIN>(isa, PixelRows(pixels)),
-            (PictureSlot::Pixels(pixels), _, Kind::Levels) => rows.run::<I, 3, LEVELS>(isa, PixelRows(pixels)),
-            (PictureSlot::Pixels(pixels), _, Kind::Full) => rows.run::<I, 3, FULL>(isa, PixelRows(pixels)),
-        }
+        self.rows.write::<I, PLANES, KIND>(isa, self.slot);
         isa.finish();
     }
 }
@@ -92,9 +89,13 @@ struct RowLoop<'a> {
 }
 
 impl RowLoop<'_> {
-    /// Writes all rows. `KIND` is a [`Kind`].
+    /// Writes all rows on a kind of machine. `KIND` is a [`Kind`].
+    fn run<const PLANES: usize, const KIND: usize>(self, machine: Machine, slot: impl SlotRows) {
+        machine.run(FramePass::<_, PLANES, KIND> { rows: self, slot });
+    }
+
     #[inline(always)]
-    fn run<I: Isa, const PLANES: usize, const KIND: usize>(mut self, isa: I, mut slot: impl SlotRows) {
+    fn write<I: Isa, const PLANES: usize, const KIND: usize>(mut self, isa: I, mut slot: impl SlotRows) {
         let tables = self.tables;
         let sources = [0, 1, 2].map(|plane| SourceRows::new(tables.of_plane(plane), self.frame, plane));
         let at_once = tables.exact.is_none()
