@@ -101,6 +101,7 @@ fn texts_of_a_data_set_are_shown_and_not_obeyed() {
 }
 
 #[test]
+#[ignore = "full: damage of each field"]
 fn damage_is_told_without_the_texts_of_what_is_damaged() {
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path();

@@ -236,6 +236,7 @@ fn bench_measures_what_was_asked_for() {
 }
 
 #[test]
+#[ignore = "full: every way of loading"]
 fn bench_takes_every_way_of_loading() {
     let videos = Videos::make();
     videos.pack("set", &["--size", "80x60"]);

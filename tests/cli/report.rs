@@ -122,6 +122,7 @@ fn clips_are_counted_by_the_year_of_their_containers_if_there_is_one() {
 }
 
 #[test]
+#[ignore = "full: many reports"]
 fn figures_are_those_of_stats_and_pages_are_the_same_for_any_threads() {
     let temp = tempfile::tempdir().unwrap();
     let clips: Vec<_> = (0..30).map(|i| made(format!("{i}.mp4"), i % 3, 1 + i % 4, i)).collect();
@@ -230,6 +231,7 @@ fn a_damaged_frame_is_shown_as_such() {
 }
 
 #[test]
+#[ignore = "full: many reports"]
 fn of_a_remote_data_set_the_clips_that_are_shown_are_checked() {
     let served = Served::new();
     let page = |line: &str| {

@@ -23,7 +23,13 @@ pub fn run(module: &str, name: &str, test: impl FnOnce()) {
 }
 
 /// For a command that starts this program by way of another.
-pub fn arguments(module: &str, test: &str) -> [String; 4] {
+pub fn arguments(module: &str, test: &str) -> [String; 5] {
     let (_program, module) = module.split_once("::").expect("tests are in modules");
-    [format!("{module}::{test}"), "--exact".into(), "--nocapture".into(), "--test-threads=1".into()]
+    [
+        format!("{module}::{test}"),
+        "--exact".into(),
+        "--include-ignored".into(),
+        "--nocapture".into(),
+        "--test-threads=1".into(),
+    ]
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use proptest::prelude::*;
 use vidrec::{Crop, Dataset, LoaderOptions, OnBadFrame};
 
-use crate::common::{damage, loader, one_by_one, set};
+use crate::common::{damage, loader, one_by_one, own_process, set};
 use crate::decoded_cache::support::{batches, cache, expected, files, memory, stats, training};
 
 /// What comes out, with errors as text.
@@ -61,24 +61,26 @@ fn a_record_that_is_damaged_after_it_was_kept_is_not_read() {
 
 #[test]
 fn a_file_that_is_cut_off_is_given_up_and_nothing_is_wrong() {
-    let Some(memory) = memory() else { return };
-    let (_folder, dir) = set(6, 2, (100, 80));
-    for length in [0, 5000, 100_000] {
-        let options = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..training(2, (40, 40)) };
-        let cached = loader(&dir, options.clone());
-        let expected = expected(&dir, &options, 6);
-        assert!(batches(&cached, 3) == expected[..9]);
-        let file = File::options().write(true).open(&files(memory.path())[0]).unwrap();
-        file.set_len(length).unwrap();
-        assert!(batches(&cached, 6) == expected, "{length}");
-        let failure = stats(&cached).failure;
-        assert!(failure.as_ref().is_some_and(|text| text.contains("truncated")), "{length}: {failure:?}");
-        assert!(cached.warnings().iter().any(|text| text.contains("truncated")));
-        // Whoever comes next has a file of its own, if the name is free.
-        drop(cached);
-        assert!(batches(&loader(&dir, options), 6) == expected);
-        assert!(files(memory.path()).is_empty());
-    }
+    own_process::run(module_path!(), "a_file_that_is_cut_off_is_given_up_and_nothing_is_wrong", || {
+        let Some(memory) = memory() else { return };
+        let (_folder, dir) = set(6, 2, (100, 80));
+        for length in [0, 5000, 100_000] {
+            let options = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..training(2, (40, 40)) };
+            let cached = loader(&dir, options.clone());
+            let expected = expected(&dir, &options, 6);
+            assert!(batches(&cached, 3) == expected[..9]);
+            let file = File::options().write(true).open(&files(memory.path())[0]).unwrap();
+            file.set_len(length).unwrap();
+            assert!(batches(&cached, 6) == expected, "{length}");
+            let failure = stats(&cached).failure;
+            assert!(failure.as_ref().is_some_and(|text| text.contains("truncated")), "{length}: {failure:?}");
+            assert!(cached.warnings().iter().any(|text| text.contains("truncated")));
+            // Whoever comes next has a file of its own, if the name is free.
+            drop(cached);
+            assert!(batches(&loader(&dir, options), 6) == expected);
+            assert!(files(memory.path()).is_empty());
+        }
+    });
 }
 
 #[test]
@@ -99,27 +101,29 @@ fn bytes_are_never_given_out_twice() {
 
 #[test]
 fn files_that_are_no_caches_are_replaced_or_left_alone() {
-    let Some(memory) = memory() else { return };
-    let (_folder, dir) = set(3, 1, (48, 40));
-    let options = LoaderOptions { decoded_cache: cache(memory.path(), 1 << 20), ..training(1, (32, 32)) };
-    let expected = expected(&dir, &options, 3);
-    let file = {
-        let _loader = loader(&dir, options.clone());
-        files(memory.path()).remove(0)
-    };
-    for bytes in [vec![], vec![7; 100], vec![7; 1 << 20], vec![0; 1 << 20]] {
-        let own = file.parent().unwrap();
-        fs::create_dir(own).unwrap();
-        fs::set_permissions(own, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        fs::write(&file, bytes).unwrap();
-        fs::write(own.join("notes.txt"), b"mine").unwrap();
-        fs::create_dir(own.join("folder.planes")).unwrap();
-        let loader = loader(&dir, options.clone());
-        assert!(batches(&loader, 3) == expected && stats(&loader).hits > 0);
-        drop(loader);
-        assert!(!file.exists() && fs::read(own.join("notes.txt")).unwrap() == b"mine");
-        fs::remove_dir_all(own).unwrap();
-    }
+    own_process::run(module_path!(), "files_that_are_no_caches_are_replaced_or_left_alone", || {
+        let Some(memory) = memory() else { return };
+        let (_folder, dir) = set(3, 1, (48, 40));
+        let options = LoaderOptions { decoded_cache: cache(memory.path(), 1 << 20), ..training(1, (32, 32)) };
+        let expected = expected(&dir, &options, 3);
+        let file = {
+            let _loader = loader(&dir, options.clone());
+            files(memory.path()).remove(0)
+        };
+        for bytes in [vec![], vec![7; 100], vec![7; 1 << 20], vec![0; 1 << 20]] {
+            let own = file.parent().unwrap();
+            fs::create_dir(own).unwrap();
+            fs::set_permissions(own, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+            fs::write(&file, bytes).unwrap();
+            fs::write(own.join("notes.txt"), b"mine").unwrap();
+            fs::create_dir(own.join("folder.planes")).unwrap();
+            let loader = loader(&dir, options.clone());
+            assert!(batches(&loader, 3) == expected && stats(&loader).hits > 0);
+            drop(loader);
+            assert!(!file.exists() && fs::read(own.join("notes.txt")).unwrap() == b"mine");
+            fs::remove_dir_all(own).unwrap();
+        }
+    });
 }
 
 proptest! {

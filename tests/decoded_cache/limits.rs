@@ -8,7 +8,7 @@ use vidrec::{Dataset, ErrorKind, Loader, LoaderOptions};
 
 use crate::common::small_disk::shell_that_mounts;
 use crate::common::until::until;
-use crate::common::{loader, set, skip};
+use crate::common::{loader, own_process, set, skip};
 use crate::decoded_cache::processes::Job;
 use crate::decoded_cache::support::{batches, cache, expected, files, memory, stats, training};
 
@@ -69,93 +69,110 @@ fn pages_that_are_made_ahead_stay_within_the_limit_and_hold_the_same_planes() {
 
 #[test]
 fn more_than_there_is_and_less_than_is_needed_are_refused_with_what_to_do() {
-    let Some(memory) = memory() else { return };
-    let (_folder, dir) = set(2, 1, (32, 32));
-    let of = |bytes| LoaderOptions { decoded_cache: cache(memory.path(), bytes), ..training(1, (16, 16)) };
-    let e = refused(&of(1 << 60), &dir);
-    assert!(e.contains("decoded_cache") && e.contains("so much memory") && e.contains("at most"), "{e}");
-    let e = refused(&of(1000), &dir);
-    assert!(e.contains("decoded_cache") && e.contains("at least") && e.contains("2 frames"), "{e}");
-    assert!(files(memory.path()).is_empty());
-    let on_disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let options = LoaderOptions { decoded_cache: cache(on_disk.path(), 1 << 20), ..of(1) };
-    let e = refused(&options, &dir);
-    assert!(
-        e.contains("not on a file system in memory") && e.contains("tmpfs") && e.contains("decoded_cache_dir"),
-        "{e}"
-    );
-    let missing = LoaderOptions { decoded_cache: cache(&memory.path().join("none"), 1 << 20), ..of(1) };
-    assert_eq!(Loader::new(&Dataset::open(&dir).unwrap(), missing).unwrap_err().kind(), ErrorKind::Io);
+    own_process::run(module_path!(), "more_than_there_is_and_less_than_is_needed_are_refused_with_what_to_do", || {
+        let Some(memory) = memory() else { return };
+        let (_folder, dir) = set(2, 1, (32, 32));
+        let of = |bytes| LoaderOptions { decoded_cache: cache(memory.path(), bytes), ..training(1, (16, 16)) };
+        let e = refused(&of(1 << 60), &dir);
+        assert!(e.contains("decoded_cache") && e.contains("so much memory") && e.contains("at most"), "{e}");
+        let e = refused(&of(1000), &dir);
+        assert!(e.contains("decoded_cache") && e.contains("at least") && e.contains("2 frames"), "{e}");
+        assert!(files(memory.path()).is_empty());
+        let on_disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let options = LoaderOptions { decoded_cache: cache(on_disk.path(), 1 << 20), ..of(1) };
+        let e = refused(&options, &dir);
+        assert!(
+            e.contains("not on a file system in memory") && e.contains("tmpfs") && e.contains("decoded_cache_dir"),
+            "{e}"
+        );
+        let missing = LoaderOptions { decoded_cache: cache(&memory.path().join("none"), 1 << 20), ..of(1) };
+        assert_eq!(Loader::new(&Dataset::open(&dir).unwrap(), missing).unwrap_err().kind(), ErrorKind::Io);
+    });
 }
 
 #[test]
 fn a_link_in_place_of_the_file_is_not_followed() {
-    let Some(memory) = memory() else { return };
-    let (_folder, dir) = set(2, 1, (32, 32));
-    let options = LoaderOptions { decoded_cache: cache(memory.path(), 1 << 20), ..training(1, (16, 16)) };
-    let loader = loader(&dir, options.clone());
-    let file = files(memory.path()).remove(0);
-    let own = file.parent().unwrap().to_owned();
-    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&own), mode(&file)), (0o700, 0o600));
-    drop(loader);
-    assert!(!own.exists(), "the last one that ends removes everything");
+    own_process::run(module_path!(), "a_link_in_place_of_the_file_is_not_followed", || {
+        let Some(memory) = memory() else { return };
+        let (_folder, dir) = set(2, 1, (32, 32));
+        let options = LoaderOptions { decoded_cache: cache(memory.path(), 1 << 20), ..training(1, (16, 16)) };
+        let loader = loader(&dir, options.clone());
+        let file = files(memory.path()).remove(0);
+        let own = file.parent().unwrap().to_owned();
+        let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&own), mode(&file)), (0o700, 0o600));
+        drop(loader);
+        assert!(!own.exists(), "the last one that ends removes everything");
 
-    // A link in place of the file.
-    fs::create_dir(&own).unwrap();
-    fs::set_permissions(&own, fs::Permissions::from_mode(0o700)).unwrap();
-    let victim = memory.path().join("victim");
-    fs::write(&victim, b"precious").unwrap();
-    symlink(&victim, &file).unwrap();
-    let e = Loader::new(&Dataset::open(&dir).unwrap(), options).unwrap_err();
-    assert_eq!(e.kind(), ErrorKind::Io, "{e}");
-    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        // A link in place of the file.
+        fs::create_dir(&own).unwrap();
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o700)).unwrap();
+        let victim = memory.path().join("victim");
+        fs::write(&victim, b"precious").unwrap();
+        symlink(&victim, &file).unwrap();
+        let e = Loader::new(&Dataset::open(&dir).unwrap(), options).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Io, "{e}");
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    });
 }
 
 #[test]
 fn a_folder_that_another_user_took_first_is_left_alone_and_processes_share_another_one() {
-    let Some(memory) = memory() else { return };
-    let (_folder, dir) = set(6, 2, (32, 32));
-    let user = tempfile::tempdir().unwrap();
-    let own = memory.path().join(format!("vidrec-{}", fs::metadata("/proc/self").unwrap().uid()));
-    let elsewhere = memory.path().join("elsewhere");
-    fs::create_dir(&elsewhere).unwrap();
-    let work = |seed, epochs| {
-        let job = Job { seed, epochs, limit: 8 << 20, ballast: 0, set: dir.clone(), memory: memory.path().to_owned() };
-        let mut command = job.command();
-        command.env("XDG_CACHE_HOME", user.path());
-        command
-    };
-    let planes = || {
-        let mut files = files(memory.path());
-        files.retain(|file| file.extension().is_some_and(|e| e == "planes"));
-        files
-    };
-    // As another user makes them: a link, and a folder in which all can write.
-    for is_link in [true, false] {
-        if is_link {
-            symlink(&elsewhere, &own).unwrap();
-        } else {
-            fs::create_dir(&own).unwrap();
-            fs::create_dir(own.join("x")).unwrap();
-            fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
-        }
-        let mut running = work(1, 0).spawn().unwrap();
-        until("a file of this name", || planes().len() == 1);
-        let found = planes().remove(0);
-        assert!(found.parent().unwrap() != own && found.metadata().unwrap().permissions().mode() & 0o77 == 0);
-        let mut second = work(1, 0).spawn().unwrap();
-        let maps = |pid| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        until("both use it", || maps(second.id()).contains(found.to_str().unwrap()));
-        for worker in [&mut running, &mut second] {
-            worker.kill().unwrap();
-            worker.wait().unwrap();
-        }
-        // The file is of a killed process: the next one removes it.
-        assert!(work(2, 3).status().unwrap().success());
-        let _ = if is_link { fs::remove_file(&own) } else { fs::remove_dir_all(&own) };
-    }
-    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    own_process::run(
+        module_path!(),
+        "a_folder_that_another_user_took_first_is_left_alone_and_processes_share_another_one",
+        || {
+            let Some(memory) = memory() else { return };
+            let (_folder, dir) = set(6, 2, (32, 32));
+            let user = tempfile::tempdir().unwrap();
+            let own = memory.path().join(format!("vidrec-{}", fs::metadata("/proc/self").unwrap().uid()));
+            let elsewhere = memory.path().join("elsewhere");
+            fs::create_dir(&elsewhere).unwrap();
+            let work = |seed, epochs| {
+                let job = Job {
+                    seed,
+                    epochs,
+                    limit: 8 << 20,
+                    ballast: 0,
+                    set: dir.clone(),
+                    memory: memory.path().to_owned(),
+                };
+                let mut command = job.command();
+                command.env("XDG_CACHE_HOME", user.path());
+                command
+            };
+            let planes = || {
+                let mut files = files(memory.path());
+                files.retain(|file| file.extension().is_some_and(|e| e == "planes"));
+                files
+            };
+            // As another user makes them: a link, and a folder in which all can write.
+            for is_link in [true, false] {
+                if is_link {
+                    symlink(&elsewhere, &own).unwrap();
+                } else {
+                    fs::create_dir(&own).unwrap();
+                    fs::create_dir(own.join("x")).unwrap();
+                    fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
+                }
+                let mut running = work(1, 0).spawn().unwrap();
+                until("a file of this name", || planes().len() == 1);
+                let found = planes().remove(0);
+                assert!(found.parent().unwrap() != own && found.metadata().unwrap().permissions().mode() & 0o77 == 0);
+                let mut second = work(1, 0).spawn().unwrap();
+                let maps = |pid| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+                until("both use it", || maps(second.id()).contains(found.to_str().unwrap()));
+                for worker in [&mut running, &mut second] {
+                    worker.kill().unwrap();
+                    worker.wait().unwrap();
+                }
+                // The file is of a killed process: the next one removes it.
+                assert!(work(2, 3).status().unwrap().success());
+                let _ = if is_link { fs::remove_file(&own) } else { fs::remove_dir_all(&own) };
+            }
+            assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+        },
+    );
 }
 
 #[test]

@@ -81,94 +81,101 @@ fn job(set: &Path, memory: &Path, seed: u64, epochs: u64) -> Job {
 
 #[test]
 fn two_and_four_processes_share_what_any_of_them_has_decoded() {
-    let Some(memory) = memory() else { return };
-    let (_folder, dir) = set(12, 2, (120, 90));
-    for count in [2, 4] {
-        // Holds the cache while workers come and go.
-        let options = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..training(2, (40, 40)) };
-        let own = loader(&dir, options);
-        let workers: Vec<_> =
-            (0..count).map(|seed| job(&dir, memory.path(), seed, 6).command().spawn().unwrap()).collect();
-        for worker in workers {
-            let output = worker.wait_with_output().unwrap();
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(output.status.success() && text.contains("same: true"), "{text}");
-            assert!(!text.contains("hits: 0,") && text.contains("None"), "{text}");
+    own_process::run(module_path!(), "two_and_four_processes_share_what_any_of_them_has_decoded", || {
+        let Some(memory) = memory() else { return };
+        let (_folder, dir) = set(12, 2, (120, 90));
+        for count in [2, 4] {
+            // Holds the cache while workers come and go.
+            let options = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..training(2, (40, 40)) };
+            let own = loader(&dir, options);
+            let workers: Vec<_> =
+                (0..count).map(|seed| job(&dir, memory.path(), seed, 6).command().spawn().unwrap()).collect();
+            for worker in workers {
+                let output = worker.wait_with_output().unwrap();
+                let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                assert!(output.status.success() && text.contains("same: true"), "{text}");
+                assert!(!text.contains("hits: 0,") && text.contains("None"), "{text}");
+            }
+            let found = batches(&own, 1);
+            assert!(found == expected(&dir, &LoaderOptions { ..training(2, (40, 40)) }, 1));
+            let stats = stats(&own);
+            assert!(stats.hits > 0 && stats.misses == 0, "others have decoded everything: {stats:?}");
+            assert_eq!(files(memory.path()).len(), 1);
+            drop(own);
+            assert!(files(memory.path()).is_empty());
         }
-        let found = batches(&own, 1);
-        assert!(found == expected(&dir, &LoaderOptions { ..training(2, (40, 40)) }, 1));
-        let stats = stats(&own);
-        assert!(stats.hits > 0 && stats.misses == 0, "others have decoded everything: {stats:?}");
-        assert_eq!(files(memory.path()).len(), 1);
-        drop(own);
-        assert!(files(memory.path()).is_empty());
-    }
+    });
 }
 
 #[test]
+#[ignore = "full: kills at many times"]
 fn a_kill_at_any_time_leaves_what_is_right_and_is_used() {
-    let Some(memory) = memory() else { return };
-    let (_folder, dir) = set(12, 2, (120, 90));
-    let rounds: u64 = if std::env::var_os("VIDREC_SOAK").is_some() { 300 } else { 12 };
-    for round in 0..rounds {
-        let mut workers: Vec<_> = (0..2)
-            .map(|i| {
-                let mut worker = job(&dir, memory.path(), 100 * round + i, 0).command().spawn().unwrap();
-                let mut lines = BufReader::new(worker.stdout.take().unwrap()).lines();
-                // The test harness prints something of its own before.
-                assert!(lines.any(|line| line.unwrap().contains("begins")));
-                (worker, lines)
-            })
-            .collect();
-        // Somewhere in filling or in reading.
-        let wait = Duration::from_micros(round * 7919 % 30_000);
-        let began = Instant::now();
-        while began.elapsed() < wait {
-            std::hint::spin_loop();
+    own_process::run(module_path!(), "a_kill_at_any_time_leaves_what_is_right_and_is_used", || {
+        let Some(memory) = memory() else { return };
+        let (_folder, dir) = set(12, 2, (120, 90));
+        let rounds: u64 = if std::env::var_os("VIDREC_SOAK").is_some() { 300 } else { 12 };
+        for round in 0..rounds {
+            let mut workers: Vec<_> = (0..2)
+                .map(|i| {
+                    let mut worker = job(&dir, memory.path(), 100 * round + i, 0).command().spawn().unwrap();
+                    let mut lines = BufReader::new(worker.stdout.take().unwrap()).lines();
+                    // The test harness prints something of its own before.
+                    assert!(lines.any(|line| line.unwrap().contains("begins")));
+                    (worker, lines)
+                })
+                .collect();
+            // Somewhere in filling or in reading.
+            let wait = Duration::from_micros(round * 7919 % 30_000);
+            let began = Instant::now();
+            while began.elapsed() < wait {
+                std::hint::spin_loop();
+            }
+            for (worker, lines) in &mut workers {
+                worker.kill().unwrap();
+                worker.wait().unwrap();
+                assert!(!lines.any(|line| line.unwrap().contains("same: false")));
+            }
+            if round % 3 == 0 {
+                // The next workers begin with what these left.
+                continue;
+            }
+            let options =
+                LoaderOptions { seed: round, decoded_cache: cache(memory.path(), 8 << 20), ..training(2, (40, 40)) };
+            let next = loader(&dir, options.clone());
+            assert!(batches(&next, 2) == expected(&dir, &options, 2), "{round}");
+            assert_eq!(stats(&next).failure, None);
+            // The system releases the locks when it has taken the processes apart.
+            let mut next = Some(next);
+            until("the last one removes the file", || {
+                drop(next.take().unwrap_or_else(|| loader(&dir, options.clone())));
+                files(memory.path()).is_empty()
+            });
         }
-        for (worker, lines) in &mut workers {
-            worker.kill().unwrap();
-            worker.wait().unwrap();
-            assert!(!lines.any(|line| line.unwrap().contains("same: false")));
-        }
-        if round % 3 == 0 {
-            // The next workers begin with what these left.
-            continue;
-        }
-        let options =
-            LoaderOptions { seed: round, decoded_cache: cache(memory.path(), 8 << 20), ..training(2, (40, 40)) };
-        let next = loader(&dir, options.clone());
-        assert!(batches(&next, 2) == expected(&dir, &options, 2), "{round}");
-        assert_eq!(stats(&next).failure, None);
-        // The system releases the locks when it has taken the processes apart.
-        let mut next = Some(next);
-        until("the last one removes the file", || {
-            drop(next.take().unwrap_or_else(|| loader(&dir, options.clone())));
-            files(memory.path()).is_empty()
-        });
-    }
+    });
 }
 
 #[test]
 fn what_killed_processes_left_of_other_data_sets_is_removed() {
-    let Some(memory) = memory() else { return };
-    let ((_a, one), (_b, other)) = (set(3, 1, (48, 32)), set(4, 1, (48, 32)));
-    let mut worker = job(&one, memory.path(), 1, 0).command().spawn().unwrap();
-    let mut lines = BufReader::new(worker.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("begins")));
-    let left = files(memory.path());
-    assert_eq!(left.len(), 1);
-    let options = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..training(1, (16, 16)) };
-    let second = loader(&other, options.clone());
-    assert!(left[0].exists() && files(memory.path()).len() == 2, "it is in use");
-    worker.kill().unwrap();
-    worker.wait().unwrap();
-    // The system releases the lock when it has taken the process apart.
-    until("the dead process's file is removed", || {
-        drop(loader(&other, options.clone()));
-        !left[0].exists()
+    own_process::run(module_path!(), "what_killed_processes_left_of_other_data_sets_is_removed", || {
+        let Some(memory) = memory() else { return };
+        let ((_a, one), (_b, other)) = (set(3, 1, (48, 32)), set(4, 1, (48, 32)));
+        let mut worker = job(&one, memory.path(), 1, 0).command().spawn().unwrap();
+        let mut lines = BufReader::new(worker.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("begins")));
+        let left = files(memory.path());
+        assert_eq!(left.len(), 1);
+        let options = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..training(1, (16, 16)) };
+        let second = loader(&other, options.clone());
+        assert!(left[0].exists() && files(memory.path()).len() == 2, "it is in use");
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+        // The system releases the lock when it has taken the process apart.
+        until("the dead process's file is removed", || {
+            drop(loader(&other, options.clone()));
+            !left[0].exists()
+        });
+        assert_eq!(files(memory.path()).len(), 1);
+        drop(second);
+        assert!(files(memory.path()).is_empty());
     });
-    assert_eq!(files(memory.path()).len(), 1);
-    drop(second);
-    assert!(files(memory.path()).is_empty());
 }

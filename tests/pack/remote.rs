@@ -123,6 +123,7 @@ fn faults_that_pass_change_nothing() {
 }
 
 #[test]
+#[ignore = "full: waits for retries"]
 fn what_does_not_pass_stops_the_run_which_can_be_resumed() {
     let Some(videos) = Videos::plain() else { return };
     // How long a read is tried depends on its length: the first ones are of a long video, and end at once.

@@ -206,6 +206,7 @@ fn at_each_request(store: &Store, mut work: impl FnMut(&str)) {
 }
 
 #[test]
+#[ignore = "full: a fault at each request"]
 fn faults_at_each_request_of_a_publication_change_nothing() {
     let store = Store::make(8);
     let whole = store.videos.whole("whole", &[]);

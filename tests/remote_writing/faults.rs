@@ -113,6 +113,7 @@ fn what_a_replacement_left_is_removed_by_the_next_push() {
 }
 
 #[test]
+#[ignore = "full: a fault at each request"]
 fn a_replacement_survives_a_fault_at_any_request() {
     let store = Store::new();
     store.ends(0, "reshard set --shards 1 -o other");

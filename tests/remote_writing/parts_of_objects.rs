@@ -24,6 +24,7 @@ fn long() -> Store {
 }
 
 #[test]
+#[ignore = "full: a fault at each request"]
 fn long_files_are_uploaded_in_parts_and_faults_at_any_of_them_change_nothing() {
     let store = long();
     let files = store.files("long");
