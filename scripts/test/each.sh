@@ -11,7 +11,8 @@ stage_style() {
 
 stage_lint() { cargo clippy --quiet --locked --workspace --all-targets --features vidrec-python/pack -- -D warnings; }
 
-stage_rust() { cargo test --quiet --locked "${RUST[@]}"; }
+# Many tests wait for processes and servers, so twice as many run as there are cores.
+stage_rust() { RUST_TEST_THREADS=$((2 * $(nproc))) cargo test --quiet --locked "${RUST[@]}"; }
 
 # The program, examples and the server of faults that the tests of other languages start.
 programs() { cargo build --quiet --locked --workspace --exclude vidrec-python --exclude vidrec-cli --bins --examples; }
@@ -34,7 +35,7 @@ wheel() {
 stage_python() {
   programs
   wheel
-  pytest -m "not full" tests/python
+  pytest -n 2 --dist loadfile -m "not full" tests/python
 }
 
 stage_remote() {

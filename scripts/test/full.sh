@@ -87,7 +87,7 @@ stage_frameworks() {
   [ -e target/wheels ] || wheel
   full_environment
   browser
-  pytest -m full tests/python
+  pytest -n 2 --dist loadfile -m full tests/python
   rust_frameworks
 }
 

@@ -212,10 +212,8 @@ fn what_is_no_file_is_not_waited_for() {
     };
     for name in ["shard-00000.rec", "shard-00000.vidx", "dataset.json", ".vidrec.intent"] {
         let zero = |path: &Path| symlink("/dev/zero", path).unwrap();
-        let all: [(&dyn Fn(&Path), _); 2] =
-            [(&pipe, ["inspect set", "repair set"]), (&zero, ["verify set", "merge set original -o merged"])];
-        for (how, lines) in all {
-            put(name, how);
+        for lines in [["inspect set", "repair set"], ["verify set", "merge set original -o merged"]] {
+            put(name, if lines[0] == "inspect set" { &pipe } else { &zero });
             for line in lines {
                 let run = ends(line, temp.path());
                 let text = String::from_utf8_lossy(&[run.stdout, run.stderr].concat()).into_owned();
