@@ -14,13 +14,13 @@ cd "$(dirname "$0")/.."
 stages() {
   cat << 'END'
 style      each   0.1 0.1  is the code formatted, and do imports run one way?
-lint       each   2.0 0.5  lints of all crates and their tests
-rust       each   6.0 2.0  unit, integration and documentation tests
-python     each   3.0 1.5  the Python package, built, installed and used; packed data sets against PyAV and Pillow
-remote     each   0.3 0.3  a server of object storage: S3
-pages      each   0.5 0.5  the pages of the documentation that newcomers read, and what they link to
+lint       each   1.6 0.1  lints of all crates and their tests
+rust       each   5.5 2.8  unit and integration tests
+python     each   0.9 0.7  the Python package, built, installed and used; packed data sets against PyAV and Pillow
+remote     each   0.1 0.1  a server of object storage: S3
+pages      each   0.3 0.3  the pages of the documentation that newcomers read, and what they link to
 features   full   2.0 1.0  lints of smaller sets of features; the reading half builds and runs without FFmpeg
-doc        full   1.0 0.5  the documentation of crates builds without a warning, and the public interface is as listed
+doc        full   2.0 1.0  examples in documentation run, it builds without a warning, and the public interface is as listed
 deny       full   4.0 0.1  licenses, sources and duplicates of the dependencies, and advisories where there is a database
 exhaustive full  10.0 8.0  every command, killed and out of space at every step; all cases of the slow tests
 frameworks full   8.0 3.0  Python with the frameworks of others, type checkers, and the model of a GPU; Rust with candle and burn

@@ -12,10 +12,10 @@ stage_style() {
 stage_lint() { cargo clippy --quiet --locked --workspace --all-targets --features vidrec-python/pack -- -D warnings; }
 
 # Many tests wait for processes and servers, so twice as many run as there are cores.
-stage_rust() { RUST_TEST_THREADS=$((2 * $(nproc))) cargo test --quiet --locked "${RUST[@]}"; }
+stage_rust() { RUST_TEST_THREADS=$((2 * $(nproc))) cargo test --quiet --locked "${RUST[@]}" --lib --bins --tests; }
 
-# The program, examples and the server of faults that the tests of other languages start.
-programs() { cargo build --quiet --locked --workspace --exclude vidrec-python --exclude vidrec-cli --bins --examples; }
+# The program and the server of faults, which the tests of other languages start.
+programs() { cargo build --quiet --locked "${RUST[@]}" --bins "$@"; } # OPTION...
 
 pytest() { target/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider "$@"; }
 

@@ -37,6 +37,7 @@ refuses() { # WORDS ARGUMENT...
 }
 
 stage_doc() {
+  cargo test --quiet --locked "${RUST[@]}" --doc
   RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps "${RUST[@]}" --exclude fault-proxy
   scripts/public_api.py
 }
@@ -83,7 +84,7 @@ stage_exhaustive() {
 }
 
 stage_frameworks() {
-  programs
+  programs --examples
   [ -e target/wheels ] || wheel
   full_environment
   browser
@@ -115,7 +116,7 @@ stage_servers() {
 }
 
 stage_interop() {
-  programs
+  programs --examples
   [ -e target/wheels ] || wheel
   scripts/interop.sh
 }
@@ -135,7 +136,7 @@ docs_environment() {
 
 # A page runs in the first of the Pythons that has what it needs.
 stage_site() {
-  programs
+  programs --examples
   [ -e target/wheels ] || wheel
   browser
   full_environment

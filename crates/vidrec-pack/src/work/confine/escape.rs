@@ -11,10 +11,11 @@ use super::super::failure::{ClipFailure, PackStage};
 use super::super::video_store::VideoStore;
 use vidrec_format::machine::Shortage;
 
-/// Tries the escape named `way`.
+/// Tries the escape named `way`. Those that write a file and remove one name it after a colon.
 ///
 /// The failure says whether the system refused it. Some attempts end the process.
 pub fn attempt(way: &str, store: &VideoStore) -> Result<(), ClipFailure> {
+    let (way, path) = way.split_once(':').unwrap_or((way, ""));
     let tried = match way {
         "read" => File::open("/etc/passwd").map(drop),
         "ask" => match store.open("/etc/passwd".as_ref()) {
@@ -23,8 +24,8 @@ pub fn attempt(way: &str, store: &VideoStore) -> Result<(), ClipFailure> {
         },
         "list" => fs::read_dir("/").map(drop),
         "look" => fs::metadata("/etc/passwd").map(drop),
-        "write" => File::create("/tmp/vidrec-escaped").map(drop),
-        "remove" => fs::remove_file("/tmp/vidrec-to-be-removed"),
+        "write" => File::create(path).map(drop),
+        "remove" => fs::remove_file(path),
         "connect" => TcpStream::connect("127.0.0.1:9").map(drop),
         "exec" => Err(Command::new("true").exec()),
         "spawn" => Command::new("true").status().map(drop),
