@@ -10,25 +10,26 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# NAME LEVEL MINUTES-FROM-A-CLEAN-CLONE MINUTES-WARM WHAT. The times are of two quiet cores; `alone` runs only by its name.
+# NAME LEVEL MINUTES-FROM-A-CLEAN-CLONE MINUTES-WARM WHAT. On two cores; those of `full` beside other work. `alone` runs only
+# by its name.
 stages() {
   cat << 'END'
 style      each   0.1 0.1  is the code formatted, and do imports run one way?
 lint       each   1.6 0.1  lints of all crates and their tests
-rust       each   5.5 2.8  unit and integration tests
-python     each   0.9 0.7  the Python package, built, installed and used; packed data sets against PyAV and Pillow
+rust       each   6.0 3.5  unit and integration tests
+python     each   0.9 0.8  the Python package, built, installed and used; packed data sets against PyAV and Pillow
 remote     each   0.1 0.1  a server of object storage: S3
 pages      each   0.3 0.3  the pages of the documentation that newcomers read, and what they link to
-features   full   2.0 1.0  lints of smaller sets of features; the reading half builds and runs without FFmpeg
+features   full   4.5 2.0  lints of smaller sets of features; the reading half builds and runs without FFmpeg
 doc        full   2.0 1.0  examples in documentation run, it builds without a warning, and the public interface is as listed
-deny       full   4.0 0.1  licenses, sources and duplicates of the dependencies, and advisories where there is a database
-exhaustive full  10.0 8.0  every command, killed and out of space at every step; all cases of the slow tests
-frameworks full   8.0 3.0  Python with the frameworks of others, type checkers, and the model of a GPU; Rust with candle and burn
-servers    full   2.0 1.0  Azure, GCS, web servers and their faults
-interop    full   6.0 1.0  other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, MosaicML Streaming, LeRobot
-site       full   8.0 5.0  every page of the documentation runs, its links lead somewhere, a browser opens it
-cluster    full   6.0 3.0  packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it
-crates     full   5.0 5.0  each crate builds from its package, and with the oldest Rust
+deny       full   6.0 0.1  licenses, sources and duplicates of the dependencies, and advisories where there is a database
+exhaustive full   6.0 6.0  every command, killed and out of space at many steps; all cases of the slow tests
+frameworks full  17.0 8.0  Python with the frameworks of others, type checkers, and the model of a GPU; Rust with candle and burn
+servers    full   3.0 0.8  Azure, GCS, web servers and their faults
+interop    full   8.0 0.8  other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, MosaicML Streaming, LeRobot
+site       full   8.0 6.0  every page of the documentation runs, its links lead somewhere, a browser opens it
+cluster    full   5.0 3.0  packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it
+crates     full   8.0 8.0  each crate builds from its package, and with the oldest Rust
 release    alone 40.0 9.0  the portable wheel and program, built, and tested without FFmpeg
 END
 }
