@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests vidrec, and says at the end how long each stage took.
 #
-#     scripts/test.sh            what continuous integration runs for each change: 15 minutes from a clean clone on two cores,
-#                                4 from a warm build
+#     scripts/test.sh            what continuous integration runs for each change: 10 minutes from a clean clone on two cores,
+#                                5 from a warm build
 #     scripts/test.sh full       that and everything else: before a release, and each night
 #     scripts/test.sh STAGE...   only these stages: docs/dev/tests.md says which one a change needs
 #
