@@ -1,7 +1,7 @@
 //! The vectors in `format-spec/vectors/`: they are what `make.rs` makes, this reader reads the good ones as expected,
 //! and it refuses each bad one by the rule that it breaks, when it must.
 //!
-//! After a change of the format, `VIDREC_MAKE_VECTORS=1 cargo test --test suite vectors::` writes them anew.
+//! If you change the format, write them again: `VIDREC_MAKE_VECTORS=1 cargo test --test suite vectors::`.
 
 mod frozen;
 mod hex;
