@@ -18,6 +18,8 @@ pub mod remote;
 pub mod storage;
 
 #[cfg(test)]
+mod forks;
+#[cfg(test)]
 #[path = "../../../tests/common/skip.rs"]
 mod skip;
 

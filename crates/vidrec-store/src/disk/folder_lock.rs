@@ -191,6 +191,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn whoever_looks_takes_a_lock_from_nobody() {
+        let _forks = crate::forks::none();
         let dir = tempfile::tempdir().unwrap();
         let lock = FolderLock::take(dir.path()).unwrap();
         let name = lock.name().unwrap();
@@ -211,6 +212,7 @@ mod tests {
 
     #[test]
     fn others_see_whether_a_folder_is_being_written() {
+        let _forks = crate::forks::none();
         let dir = tempfile::tempdir().unwrap();
         assert!(!is_being_written(dir.path()));
         let lock = FolderLock::take(dir.path()).unwrap();
@@ -222,6 +224,7 @@ mod tests {
 
     #[test]
     fn who_has_a_file_for_himself_keeps_nobody_waiting_for_ever() {
+        let _forks = crate::forks::none();
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         let (a, b) = (File::create(&path).unwrap(), File::create(&path).unwrap());
@@ -236,6 +239,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn a_lock_that_is_a_link_leads_nowhere() {
+        let _forks = crate::forks::none();
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(dir.path().join("elsewhere"), dir.path().join(NAME)).unwrap();
         assert!(FolderLock::take(dir.path()).is_err());
@@ -244,6 +248,7 @@ mod tests {
 
     #[test]
     fn a_second_one_waits_and_nothing_stays() {
+        let _forks = crate::forks::none();
         let dir = tempfile::tempdir().unwrap();
         let first = FolderLock::take(dir.path()).unwrap();
         let e = FolderLock::take(dir.path()).unwrap_err();

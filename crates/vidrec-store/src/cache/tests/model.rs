@@ -1,10 +1,8 @@
 //! Tests of one process: the cache behaves like a plain table.
 
 use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use proptest::prelude::*;
 
@@ -111,26 +109,13 @@ fn page_range(page: usize) -> Range<u64> {
     page as u64 * P..LENGTH.min((page as u64 + 1) * P)
 }
 
-/// Opens a cache whose users are gone, as soon as their claims can be freed. A process that another test starts at
-/// this moment shares their locks until it runs its program.
-fn open_without_claims(dir: &Path, present: u64) -> Arc<PageCache> {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    loop {
-        let cache = PageCache::open(dir, 100 * P).unwrap();
-        if cache.taken() == present || Instant::now() > deadline {
-            return cache;
-        }
-        drop(cache);
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     /// Two users with slots of their own, as two processes would have.
     #[test]
     fn every_step_is_as_in_a_table(limit in 1..13usize, steps in prop::collection::vec(step(), 1..60)) {
+        let _forks = crate::forks::none();
         let dir = tempfile::tempdir().unwrap();
         let caches = [0, 1].map(|_| PageCache::open(dir.path(), limit as u64 * P + 9).unwrap());
         let objects = [0, 1].map(|i: usize| caches[i].object("s3://b/o", "1", LENGTH).unwrap());
@@ -176,7 +161,7 @@ proptest! {
         }
         let present = model.pages.iter().filter(|&&page| page == Page::Present).count() as u64;
         drop((objects, caches));
-        let cache = open_without_claims(dir.path(), present * P);
+        let cache = PageCache::open(dir.path(), 100 * P).unwrap();
         prop_assert_eq!(cache.taken(), present * P);
         prop_assert_eq!(right_pages(&cache.object("s3://b/o", "1", LENGTH).unwrap()), present);
         prop_assert!([present * P, (present + 1) * P].contains(&on_disk(dir.path())));
@@ -185,6 +170,7 @@ proptest! {
 
 #[test]
 fn many_threads_fetch_each_page_once() {
+    let _forks = crate::forks::none();
     let dir = tempfile::tempdir().unwrap();
     let cache = PageCache::open(dir.path(), 1 << 30).unwrap();
     let length = 300 * P + 1;
@@ -215,6 +201,7 @@ fn many_threads_fetch_each_page_once() {
 
 #[test]
 fn a_wait_ends_when_the_page_arrives_or_is_given_up_and_at_the_latest_in_time() {
+    let _forks = crate::forks::none();
     let dir = tempfile::tempdir().unwrap();
     let caches = [0, 1].map(|_| PageCache::open(dir.path(), 1 << 20).unwrap());
     let [a, b] = [0, 1].map(|i: usize| caches[i].object("s3://b/o", "1", LENGTH).unwrap());
@@ -241,6 +228,7 @@ fn a_wait_ends_when_the_page_arrives_or_is_given_up_and_at_the_latest_in_time() 
 
 #[test]
 fn what_was_not_claimed_is_not_stored() {
+    let _forks = crate::forks::none();
     let dir = tempfile::tempdir().unwrap();
     let cache = PageCache::open(dir.path(), 1 << 20).unwrap();
     let object = cache.object("s3://b/o", "1", LENGTH).unwrap();
