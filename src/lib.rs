@@ -174,12 +174,11 @@ pub mod jpeg {
 #[cfg(feature = "pack")]
 pub mod pack {
     pub use vidrec_pack::{
-        Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, InParts, InputOptions, Job, LimitOptions,
+        Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, InputOptions, Job, LimitOptions,
         ManifestColumns, MaxFailures, OptionWords, PackOptions, PackPlan, PackReport, PackStage, PartOptions,
         PartState, PartStatus, PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe,
         Resources, RunOptions, Segment, SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming,
-        Warning, WrittenPlan, arguments, estimate, find_packed, pack, pack_in_parts, pack_in_scratch, pack_plan,
-        restart, serve, write_plan,
+        Warning, WrittenPlan, arguments, estimate, pack, pack_plan, serve, write_plan,
     };
 }
 
@@ -229,14 +228,9 @@ pub mod fuzzing {
     };
     pub use vidrec_loader::decoded::fuzzing::decoded_segments;
     #[cfg(feature = "pack")]
-    pub use vidrec_pack::fuzzing::{journal, journal_of, messages, receipts, values};
+    pub use vidrec_pack::fuzzing::{messages, receipts, values};
     #[cfg(feature = "remote")]
     pub use vidrec_store::remote::fuzzing::answers;
-
-    /// Reads the plan for publishing in a folder, and changes nothing.
-    pub fn plan(folder: &std::path::Path) {
-        let _ = vidrec_store::disk::publication::check_whole(folder);
-    }
 }
 
 /// Compiles the README's Rust examples as documentation tests.

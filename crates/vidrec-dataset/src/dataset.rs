@@ -455,10 +455,10 @@ impl Dataset {
         Ok((self.0.frame_starts.last().copied().unwrap_or(0), digest.finalize().into()))
     }
 
-    /// Total size of all index files in bytes.
+    /// Size of the index file of each shard in bytes; 0 for a shard that was not opened yet.
     #[doc(hidden)]
-    pub fn index_bytes(&self) -> u64 {
-        self.0.shards.iter().filter_map(|slot| slot.opened()).map(|shard| shard.index_bytes.len()).sum()
+    pub fn index_bytes(&self) -> impl Iterator<Item = u64> {
+        self.0.shards.iter().map(|slot| slot.opened().map_or(0, |shard| shard.index_bytes.len()))
     }
 
     /// Paths of all known index, record and track files.

@@ -12,7 +12,7 @@ use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::limits;
 use vidrec_format::names;
 use vidrec_store::disk::regular_file::{Links, read_regular};
-use vidrec_store::disk::{folder_of, is_being_written, publication};
+use vidrec_store::disk::{is_being_written, publication};
 use vidrec_store::remote::Remote;
 
 /// The files of a shard.
@@ -77,16 +77,12 @@ fn is_replaced(found: &Listing, source: &Source, tries: u32) -> bool {
 fn find_local(path: &Path, source: &Source) -> Result<Listing> {
     let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
     if meta.is_dir() {
-        publication::check_whole(path)?;
         let listing = path.join(dataset_json::FILE_NAME);
         return if listing.exists() { listed(&listing, source) } else { Err(missing(path)) };
     }
     match path.extension().and_then(|e| e.to_str()) {
         Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
-        Some("json") => {
-            publication::check_whole(folder_of(path))?;
-            listed(path, source)
-        }
+        Some("json") => listed(path, source),
         _ => Err(Error::usage("this is not a data set")
             .file(path)
             .help("give its folder, a .rec, a .vidx or a dataset.json")),
@@ -226,7 +222,7 @@ pub(crate) fn missing(dir: &Path) -> Error {
 
 /// Whether a pack into a folder has begun but not ended.
 fn has_pack(dir: &Path) -> bool {
-    dir.join(names::JOURNAL).exists() || dir.join(names::PARTS).exists()
+    dir.join(names::PACK).exists()
 }
 
 /// Whether the parts of a plan are packed in a folder.

@@ -1,6 +1,6 @@
 //! The names that files of a data set may have: `format-spec/vidrec-v1.md#names-of-files`.
 //!
-//! Data sets, plans and journals come from elsewhere, and vidrec opens, renames and removes the files that they name.
+//! Data sets, plans and receipts come from elsewhere, and vidrec opens, renames and removes the files that they name.
 //! Therefore these names have types that admit nothing else.
 
 use std::ffi::OsStr;
@@ -189,71 +189,6 @@ impl fmt::Display for FileName {
     }
 }
 
-/// The name of a staged file: `.NAME.tmp`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct StagedName(FileName);
-
-impl TryFrom<String> for StagedName {
-    type Error = Error;
-
-    fn try_from(staged: String) -> Result<Self> {
-        match staged.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) {
-            Some(name) => name.parse().map(StagedName),
-            None => Err(refused(&staged)),
-        }
-    }
-}
-
-impl From<StagedName> for String {
-    fn from(staged: StagedName) -> String {
-        staged.to_string()
-    }
-}
-
-impl fmt::Display for StagedName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, ".{}.tmp", self.0)
-    }
-}
-
-/// The name of a folder beside another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct FolderName(String);
-
-impl TryFrom<String> for FolderName {
-    type Error = Error;
-
-    fn try_from(name: String) -> Result<Self> {
-        if Path::new(&name).file_name() == Some(name.as_ref()) {
-            return Ok(FolderName(name));
-        }
-        Err(Error::usage("this is not a valid name for a folder").found(format!("{name:?}")))
-    }
-}
-
-impl FolderName {
-    /// The name of the folder at a path.
-    pub fn of(path: &Path) -> Result<Self> {
-        // A folder without a name, such as `.`, has no folders beside it to look for.
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        name.unwrap_or_else(|| "folder".into()).try_into()
-    }
-}
-
-impl From<FolderName> for String {
-    fn from(name: FolderName) -> String {
-        name.0
-    }
-}
-
-impl AsRef<Path> for FolderName {
-    fn as_ref(&self) -> &Path {
-        self.0.as_ref()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Component;
@@ -323,15 +258,6 @@ mod tests {
             prop_assert_eq!(joined.components().next_back(), Some(Component::Normal(name.as_ref())));
             prop_assert!(name.len() <= 255 && !name.contains(['/', '\\', '\0']) && !name.contains(char::is_control));
             prop_assert_eq!(serde_json::to_string(&parsed).unwrap(), json);
-            let staged = format!(".{name}.tmp");
-            prop_assert_eq!(StagedName::try_from(staged.clone()).unwrap().to_string(), staged);
-        }
-
-        #[test]
-        fn a_folder_is_beside_the_other(name in name()) {
-            let Ok(parsed) = FolderName::try_from(name) else { return Ok(()) };
-            let joined = Path::new("/above").join(&parsed);
-            prop_assert_eq!(joined.parent(), Some(Path::new("/above")));
         }
 
         #[test]
@@ -370,9 +296,6 @@ mod tests {
         for other in of_others.iter().chain(&commands) {
             let e = other.parse::<FileName>().unwrap_err().to_string();
             assert!(e.contains("cannot have a file of this name"), "{e}");
-        }
-        for other in [".shard-00000.rec", "shard-00000.rec.tmp", "..shard-00000.rec.tmp", ".bashrc", ".x.tmp"] {
-            assert!(StagedName::try_from(other.to_owned()).is_err(), "{other}");
         }
     }
 }

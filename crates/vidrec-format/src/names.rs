@@ -12,8 +12,11 @@ pub const FAILURES: &str = "failures.jsonl";
 /// The beginning of the name of a list of failures.
 pub(crate) const FAILURES_STEM: &str = "failures";
 
-/// A file of this name in a folder shows that a pack was interrupted there.
-pub const JOURNAL: &str = ".pack.journal";
+/// The folder in a data set's folder in which one machine packs the shards.
+pub const PACK: &str = ".vidrec.pack";
+
+/// Names of files and folders in which versions before this one kept interrupted work.
+pub const OLDER: [&str; 3] = [".pack.journal", ".parts", ".vidrec.intent"];
 
 /// A file of this name in a folder shows that the parts of a plan are packed there.
 pub const PLAN: &str = "plan.json";
@@ -21,28 +24,12 @@ pub const PLAN: &str = "plan.json";
 /// The videos of a plan, beside [`PLAN`].
 pub const PLANNED_JOBS: &str = "jobs.jsonl";
 
-/// The folder inside a data set's folder in which its parts are packed on one machine.
-pub const PARTS: &str = ".parts";
-
 /// The number of hexadecimal digits of a digest in a name: 48 bits distinguish a file from any other with its number.
 const DIGITS: usize = 12;
 
 /// Name of shard `ordinal` before the digits of a digest: `shard-00000`.
 pub fn shard(ordinal: usize) -> String {
     format!("shard-{ordinal:05}")
-}
-
-/// Name of a file of shard `ordinal` of part `part` of a plan. `name` is its name in the part's own data set.
-/// Examples: `shard-00012-0123456789ab.rec`, and `shard-00012.1-…` for a file of the part's second shard.
-pub fn of_part(part: u32, ordinal: usize, name: &str) -> String {
-    let rest = name.strip_prefix(&shard(ordinal)).unwrap_or(name);
-    format!("{}{rest}", stem_of_part(part, ordinal))
-}
-
-/// The same name without digits and ending.
-pub fn stem_of_part(part: u32, ordinal: usize) -> String {
-    let of_part = shard(part as usize);
-    if ordinal == 0 { of_part } else { format!("{of_part}.{ordinal}") }
 }
 
 /// `STEM-DIGITS.ENDING`, where the digits are the first digits of the SHA-256 of the file's contents.

@@ -1,7 +1,7 @@
 //! The number of channels that all sound has, where the videos decide it.
 
 use super::options::PackOptions;
-use super::plan::PackPlan;
+use super::plan::{Job, PackPlan};
 use super::work::{Pool, Sources, VideoStore, sound_channels};
 use crate::video;
 use vidrec_format::error::{Error, Hint, Result};
@@ -20,7 +20,8 @@ pub(super) fn channels(plan: &PackPlan, options: &PackOptions, pool: Option<&Poo
     video::init();
     let jobs = plan.jobs.get(..FIRST_VIDEOS).unwrap_or(&plan.jobs);
     let store = VideoStore::new(&options.input.storage, 1);
-    let sources = Sources::new(jobs, options.recipe(&store, (&plan.tracks, None)), &options.resources, None, pool, 1);
+    let jobs: Vec<&Job> = jobs.iter().collect();
+    let sources = Sources::new(&jobs, options.recipe(&store, (&plan.tracks, None)), &options.resources, pool, 1);
     for (ordinal, job) in jobs.iter().enumerate() {
         match sources.pack(ordinal).clips {
             Ok(clips) => {

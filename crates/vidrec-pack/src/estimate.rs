@@ -1,6 +1,7 @@
 //! An estimate of what a pack would produce, from a few of the videos, before a day is spent on it. Nothing is
 //! written.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,9 +11,9 @@ use super::channels::channels;
 use super::options::PackOptions;
 use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use super::pool::pool;
-use super::run::Failure;
+use super::shards::Failure;
 use super::work::{
-    ClipFailure, ClipRecipe, Event, Flow, Gate, MemoryBound, PackedClip, Pool, Resources, VideoStore, for_each,
+    ClipFailure, ClipRecipe, Event, Gate, MemoryBound, PackedClip, Pool, Resources, VideoStore, for_each,
     pack_somewhere, shared,
 };
 use crate::video;
@@ -116,7 +117,7 @@ pub fn estimate<P: AsRef<Path>>(
     video::init();
     let plan = PackPlan::from_inputs(inputs, &options.input)?;
     let (present, missing): (Vec<&Job>, Vec<&Job>) = plan.jobs.iter().partition(|job| !job.is_missing());
-    let pool = pool(&plan, options)?;
+    let pool = pool(&plan.tracks, options)?;
     let channels = channels(&plan, options, pool.as_ref())?;
     let probe = Probe { measure: true, ..Probe::default() };
     let how = (options, channels, pool.as_ref());
@@ -246,15 +247,15 @@ impl Probe {
                 if let Event::Done(i, Some((packed, took, _held))) = event {
                     if let Some(failure) = packed.as_ref().err().filter(|failure| failure.stops()) {
                         stopped = Some(failure.to_error(&chosen[i].path));
-                        return Flow::Stop;
+                        return ControlFlow::Break(());
                     }
                     probe.add(chosen[i], packed, took);
                 }
                 match tell(&probe.progress(chosen.len())) {
-                    Ok(()) => Flow::Continue,
+                    Ok(()) => ControlFlow::Continue(()),
                     Err(e) => {
                         stopped = Some(e);
-                        Flow::Stop
+                        ControlFlow::Break(())
                     }
                 }
             },

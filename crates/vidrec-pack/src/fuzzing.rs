@@ -1,24 +1,11 @@
-//! The functions that read journals, receipts, messages and tables from any bytes, for the fuzz targets in
+//! The functions that read receipts, messages and tables from any bytes, for the fuzz targets in
 //! `fuzz/`.
 
 use std::path::Path;
 
-use super::parts::receipt;
-use super::run::journal::JournalSummary;
+use super::shards::receipt;
 use super::track::read_any;
 use super::work::wire::{Hello, Request, receive, receive_said};
-use vidrec_format::{crc32, names};
-
-/// Returns the name of a journal, and these lines as its bytes, each with the checksum that it should have.
-pub fn journal_of(lines: &[u8]) -> (&'static str, Vec<u8>) {
-    let line = |text: &[u8]| [format!("{:08x} ", crc32(text)).as_bytes(), text, b"\n"].concat();
-    (names::JOURNAL, lines.split(|&byte| byte == b'\n').flat_map(line).collect())
-}
-
-/// Reads the journal in a folder.
-pub fn journal(folder: &Path) {
-    let _ = JournalSummary::read(folder);
-}
 
 /// Reads the receipt of a part.
 pub fn receipts(bytes: &[u8]) {
@@ -50,20 +37,16 @@ mod tests {
     }
 
     #[test]
-    fn any_change_of_a_journal_or_a_receipt_or_a_plan_is_read_or_refused() {
-        mutate_seeds("journal", |lines| {
-            let (name, bytes) = journal_of(lines);
-            with_file(name, &bytes, journal);
-        });
+    fn any_change_of_a_receipt_or_a_plan_is_read_or_refused() {
         mutate_seeds("receipt", receipts);
         mutate_seeds("parts_plan", |bytes| {
             with_file("plan.json", bytes, |folder| {
-                let _ = super::super::parts::PartsPlan::open(folder).and_then(|plan| plan.status());
+                let _ = crate::PartsPlan::open(folder).and_then(|plan| plan.status());
             });
         });
-        mutate_seeds("plan", |bytes| {
-            with_file(".vidrec.intent", bytes, |folder| {
-                let _ = vidrec_store::disk::publication::check_whole(folder);
+        mutate_seeds("changes", |bytes| {
+            with_file(".vidrec.changes", bytes, |folder| {
+                let _ = vidrec_store::disk::publication::recover(folder);
             });
         });
     }

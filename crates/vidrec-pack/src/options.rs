@@ -2,7 +2,7 @@
 
 use super::flat;
 use super::plan::InputOptions;
-use super::run::RunOptions;
+use super::shards::RunOptions;
 use super::track::PlannedTrack;
 use super::work::{ClipRecipe, FrameOptions, LimitOptions, PictureOptions, Resources, VideoStore};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use vidrec_format::json_object::JsonObject;
 /// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] the pack uses.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_dataset::writer::Sharding; }
+/// # mod vidrec { pub use vidrec_pack as pack; }
 /// use vidrec::pack::{FrameChoice, FrameOptions, PackOptions, PictureOptions, Quality};
 ///
 /// let options = PackOptions {
@@ -20,7 +20,7 @@ use vidrec_format::json_object::JsonObject;
 ///     pictures: PictureOptions { quality: Quality::Level(85), ..PictureOptions::default() },
 ///     ..PackOptions::default()
 /// };
-/// assert_eq!(options.limits.shards, vidrec::Sharding::One);
+/// assert_eq!(options.limits.shards, None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PackOptions {
@@ -34,7 +34,7 @@ pub struct PackOptions {
     pub limits: LimitOptions,
     /// How much of the machine the work may use.
     pub resources: Resources,
-    /// What a run does with an output that exists, and how often it commits.
+    /// What a run does with an output that exists, and where it works.
     pub run: RunOptions,
 }
 
@@ -149,10 +149,10 @@ impl PackOptions {
         Ok(from)
     }
 
-    /// Returns everything that determines the bytes, as `dataset.json` stores it.
+    /// Returns everything that determines the bytes, as `dataset.json` stores it. The number of shards comes from the plan.
     pub(super) fn settings(&self) -> Result<JsonObject> {
         let mut settings = self.to_map()?;
-        OF_FAILURES.iter().chain(&PLACES).for_each(|name| drop(settings.remove(*name)));
+        OF_FAILURES.iter().chain(&PLACES).chain(&["shards"]).for_each(|name| drop(settings.remove(*name)));
         if self.input.images {
             OF_FRAMES.iter().for_each(|name| drop(settings.remove(*name)));
         }
@@ -220,7 +220,7 @@ mod tests {
                 timeout: Seconds(Duration::from_nanos(1_234_567_891)),
                 max_pixels: 9,
                 max_duration: Some(Seconds(Duration::from_millis(1500))),
-                shards: Sharding::Bytes(1 << 33),
+                shards: Some(Sharding::Each(1000)),
             },
             ..PackOptions::default()
         }
@@ -230,7 +230,7 @@ mod tests {
     fn the_stored_settings_stay_the_same() {
         let expected = json!({
             "segments": "player", "frames": 8, "sample": "uniform", "short": "repeat-last", "draws": 1, "seed": 0,
-            "size": 256, "quality": 90, "effort": 1, "max_pixels": 268_435_456, "shards": 1,
+            "size": 256, "quality": 90, "effort": 1, "max_pixels": 268_435_456,
             "scaling": "bicubic", "chroma": "4:2:0",
         });
         assert_eq!(PackOptions::default().settings().unwrap(), JsonObject::of(expected).unwrap());
@@ -239,7 +239,7 @@ mod tests {
             "start_column": "from", "end_column": "to", "segments": "first-frame", "picture_fps": "30000/1001", "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
             "frames": "fps:2997/100", "sample": "uniform", "short": "skip", "draws": 1, "seed": u64::MAX, "max_frames": 5,
             "cut": true, "decode_all": true, "size": "64:enlarge", "quality": "ssim:0.975", "effort": 0,
-            "reduce_depth": true, "max_pixels": 9, "max_duration": 1.5, "shards": "8589934592B",
+            "reduce_depth": true, "max_pixels": 9, "max_duration": 1.5,
             "scaling": "bicubic", "chroma": "4:2:0",
         });
         assert_eq!(other().settings().unwrap(), JsonObject::of(expected).unwrap());

@@ -9,10 +9,9 @@ use super::flat;
 use super::options::{FIXED, PackOptions};
 use super::plan::InputOptions;
 use super::work::{FrameOptions, LimitOptions, PictureOptions};
-use vidrec_dataset::writer::Sharding;
 use vidrec_dataset::{OpenOptions, Source};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
-use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_store::disk::regular_file::{Links, read_regular};
 
@@ -33,8 +32,6 @@ const MAX_BYTES: u64 = 16 << 20;
 pub struct Recipe {
     /// Folders, video files and manifests. Relative paths are relative to the current folder.
     pub inputs: Vec<PathBuf>,
-    /// The number of parts that the pack is divided into, each with shards of its own. Default: it is not divided.
-    pub parts: Option<u32>,
     /// All options.
     pub options: PackOptions,
 }
@@ -45,9 +42,6 @@ pub struct Recipe {
 struct Head {
     /// Folders, video files and manifests. Relative paths are relative to the current folder.
     inputs: Vec<PathBuf>,
-    /// The number of parts that the pack is divided into, each with shards of its own.
-    #[schemars(range(min = 1))]
-    parts: Option<u32>,
 }
 
 impl Recipe {
@@ -56,8 +50,7 @@ impl Recipe {
         file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
     }
 
-    /// Returns the recipe of `inputs` and `given` options, which are an object as [`PackOptions::from_json`] reads it, and
-    /// may have `parts`.
+    /// Returns the recipe of `inputs` and `given` options, which are an object as [`PackOptions::from_json`] reads it.
     ///
     /// If the first input is a recipe, that is read. Given options then replace its own, and further inputs its inputs.
     ///
@@ -94,17 +87,12 @@ impl Recipe {
     }
 
     fn from_map(mut map: Map<String, Value>) -> Result<Self> {
-        let Head { inputs, parts } = flat::take(&mut map)?;
+        let Head { inputs } = flat::take(&mut map)?;
         let known = PackOptions::names()?;
         let (options, rest) = map.into_iter().partition(|(name, _)| known.contains(name));
         flat::check_known(&rest, &names()?)?;
         let options = PackOptions::from_map(options)?;
-        if let (Some(_), Sharding::Count(_)) = (parts, options.limits.shards) {
-            let e =
-                Error::usage("each part of a pack has a shard of its own, so shards can have a size, but no number");
-            return Err(e.hint(Hint::OnlyOne("shards", "parts")));
-        }
-        Ok(Recipe { inputs, parts, options })
+        Ok(Recipe { inputs, options })
     }
 
     /// Returns the recipe as TOML that [`from_toml`](Self::from_toml) reads, with a paragraph for each group of options.
@@ -113,7 +101,7 @@ impl Recipe {
     ///
     /// [`Internal`](vidrec_format::error::ErrorKind::Internal): a path is not UTF-8.
     pub fn to_toml(&self) -> Result<String> {
-        let head = flat::map(&Head { inputs: self.inputs.clone(), parts: self.parts })?;
+        let head = flat::map(&Head { inputs: self.inputs.clone() })?;
         let groups = [head].into_iter().chain(self.options.groups()?);
         let texts: Vec<String> = groups.map(paragraph).collect::<Result<_>>()?;
         Ok(texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"))
@@ -203,7 +191,7 @@ fn read(file: &Path) -> Result<String> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "inputs = ['videos', 'list.csv']\nparts = 3\nframes = 'fps:29.97'\nmax_frames = 64\ncut = true\n\
+    const TEXT: &str = "inputs = ['videos', 'list.csv']\nshards = 3\nframes = 'fps:29.97'\nmax_frames = 64\ncut = true\n\
         size = '320x240'\nquality = 'psnr:40'\nseed = '18446744073709551615'\ntimeout = 0.5\ntrack = ['a=b,rate=50']\n";
 
     #[test]

@@ -1,11 +1,10 @@
 //! The options of a pack, from the dict that `vidrec/_pack_options.py` makes of the arguments.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use pyo3::prelude::*;
 use vidrec::JsonObject;
-use vidrec::pack::{InParts, OptionWords, Recipe, Resources, RunOptions};
+use vidrec::pack::{OptionWords, Recipe, Resources, RunOptions};
 
 use crate::error::{raise, refuse, setting, usage};
 use crate::output::Remote;
@@ -18,7 +17,6 @@ pub struct Options {
     /// The options of a recipe, as JSON.
     recipe: String,
     if_exists: String,
-    commit_every: Option<f64>,
     threads: Option<usize>,
     memory: Option<String>,
     storage: Storage,
@@ -37,13 +35,6 @@ impl Options {
         Ok(recipe)
     }
 
-    /// How parts are packed on this machine.
-    pub fn in_parts(&self, parts: u32) -> InParts {
-        let mut parts = InParts::from(parts);
-        (parts.scratch, parts.only_publisher) = (self.scratch.clone(), self.only_publisher);
-        parts
-    }
-
     /// How an output is written that is in object storage.
     pub fn remote(&self) -> Remote {
         Remote { storage: self.storage.clone(), scratch: self.scratch.clone(), only_publisher: self.only_publisher }
@@ -57,15 +48,11 @@ impl Options {
         Ok(Resources { threads: self.threads, memory, isolate: None })
     }
 
-    pub fn run(&self) -> PyResult<RunOptions> {
-        let default = RunOptions::default();
-        let seconds = |seconds| {
-            let time = Duration::try_from_secs_f64(seconds);
-            time.map_err(|_| usage(format!("commit_every: expected seconds, found {seconds}")))
-        };
+    fn run(&self) -> PyResult<RunOptions> {
         Ok(RunOptions {
             if_exists: self.if_exists.parse().map_err(|e| refuse("if_exists", &e))?,
-            commit_every: self.commit_every.map_or(Ok(default.commit_every), seconds)?,
+            scratch: self.scratch.clone(),
+            only_publisher: self.only_publisher,
         })
     }
 }

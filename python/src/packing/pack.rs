@@ -1,15 +1,14 @@
 //! Packing videos.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use serde::Serialize;
-use vidrec::pack::{IfExists, InParts, PackOptions, PackPlan, PackReport, Recipe};
+use vidrec::pack::{PackOptions, PackPlan, PackReport, Recipe};
 
 use super::options::Options;
-use crate::error::{raise, to_json, usage};
-use crate::output::Output;
+use crate::error::{raise, to_json};
 use crate::task::{self, Shows};
 
 /// A report, and what follows from it.
@@ -39,27 +38,17 @@ pub fn pack(
     progress: Shows<'_>,
     worker: Option<Vec<OsString>>,
 ) -> PyResult<String> {
-    let (mut recipe, remote) = (options.recipe(&inputs)?, options.remote());
+    let mut recipe = options.recipe(&inputs)?;
     isolate(&mut recipe, worker)?;
-    let parts = recipe.parts.map(|parts| options.in_parts(parts));
     if !vidrec::is_remote(&out) {
-        remote.check_local()?;
-        return pack_here(py, &recipe, &out, parts, &progress);
+        options.remote().check_local()?;
     }
-    let if_exists = recipe.options.run.if_exists;
-    if if_exists == IfExists::RetryFailed {
-        return Err(usage(
-            "if_exists='retry-failed' needs the data set on this machine: vidrec.fetch it, retry there, then vidrec.push it \
-             with overwrite=True"
-                .into(),
-        ));
-    }
-    if parts.is_some() {
-        // Each part is uploaded when it is packed.
-        recipe.options.run.if_exists = if_exists.with_scratch();
-        return pack_here(py, &recipe, &out, parts, &progress);
-    }
-    pack_there(py, &recipe, Output::new(out, if_exists == IfExists::Replace, remote)?, &progress)
+    let Recipe { inputs, options } = &recipe;
+    let report = task::run(py, progress.0.as_ref(), |tell| {
+        let plan = PackPlan::from_inputs(inputs, &options.input)?;
+        vidrec::pack::pack_plan(&plan, &out, options, tell)
+    })?;
+    to_json(&Told::new(&report))
 }
 
 /// Lets processes decode that `worker` starts.
@@ -70,43 +59,6 @@ fn isolate(recipe: &mut Recipe, worker: Option<Vec<OsString>>) -> PyResult<()> {
         recipe.options.resources.isolate = Some(worker);
     }
     Ok(())
-}
-
-/// Packs in a folder, or in parts that are uploaded one by one.
-fn pack_here(
-    py: Python<'_>,
-    Recipe { inputs, options, .. }: &Recipe,
-    out: &Path,
-    parts: Option<InParts>,
-    progress: &Shows<'_>,
-) -> PyResult<String> {
-    let report = task::run(py, progress.0.as_ref(), |tell| {
-        let plan = PackPlan::from_inputs(inputs, &options.input)?;
-        match parts {
-            Some(parts) => vidrec::pack::pack_in_parts(&plan, out, parts, options, tell),
-            None => vidrec::pack::pack_plan(&plan, out, options, tell),
-        }
-    })?;
-    to_json(&Told::new(&report))
-}
-
-/// Packs in a scratch folder, and uploads the data set. What an interrupted call left there is resumed.
-fn pack_there(
-    py: Python<'_>,
-    Recipe { inputs, options, .. }: &Recipe,
-    output: Output,
-    progress: &Shows<'_>,
-) -> PyResult<String> {
-    let (mut report, pushed) = task::run_and_upload(py, progress, |tell, upload| {
-        let plan = PackPlan::from_inputs(inputs, &options.input)?;
-        if let Some(report) = output.find_packed(&plan, options)? {
-            return Ok((report, None));
-        }
-        let packed = output.write(upload, |folder, _| vidrec::pack::pack_in_scratch(&plan, folder, options, tell));
-        packed.map_err(vidrec::pack::restart)
-    })?;
-    report.notes.extend(pushed.into_iter().flat_map(|pushed| pushed.notes));
-    to_json(&Told::new(&report))
 }
 
 /// What [`pack`] would give, as JSON. `progress` is called with the videos looked at and their number.
@@ -123,7 +75,7 @@ pub fn estimate(
     isolate(&mut recipe, worker)?;
     // An output in object storage is made on this machine first.
     let out = if vidrec::is_remote(&out) { remote.scratch_folder() } else { out };
-    let Recipe { inputs, options, .. } = &recipe;
+    let Recipe { inputs, options } = &recipe;
     to_json(&task::run(py, progress.as_ref(), |tell| vidrec::pack::estimate(inputs, out, options, tell))?)
 }
 

@@ -15,17 +15,16 @@ use crate::task;
 /// Divides a pack into parts. What was written, as JSON.
 #[pyfunction]
 pub fn write_plan(py: Python<'_>, inputs: Vec<PathBuf>, out: PathBuf, options: Options) -> PyResult<String> {
-    let Recipe { inputs, parts, options } = options.recipe(&inputs)?;
+    let Recipe { inputs, options } = options.recipe(&inputs)?;
     let written = task::run(py, None, |_| {
         let plan = PackPlan::for_parts(&inputs, &options.input)?;
-        vidrec::pack::write_plan(&plan, &out, parts.unwrap_or(1), &options)
+        vidrec::pack::write_plan(&plan, &out, &options)
     })?;
     to_json(&written)
 }
 
-/// Packs a part of a plan. The report, as JSON. `options` are resources and how often to commit; the plan has all others.
-/// `worker` starts a process that calls [`serve`](super::pack::serve) with one more argument. It decodes unless `isolate` is
-/// false, and if an attempt before this one died.
+/// Packs a part of a plan. The report, as JSON. `options` are resources; the plan has all others. `worker` starts a process
+/// that calls [`serve`](super::pack::serve) with one more argument. It decodes unless `isolate` is false.
 #[pyfunction]
 pub fn pack_part(
     py: Python<'_>,
@@ -36,17 +35,16 @@ pub fn pack_part(
     isolate: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let (given, resources, run) = (options.remote(), options.resources()?, options.run()?);
+    let (given, resources) = (options.remote(), options.resources()?);
     let mut options = PartOptions::default();
-    (options.commit_every, options.scratch) = (run.commit_every, given.scratch);
+    options.scratch = given.scratch;
     options.storage = given.storage.into_storage()?;
     let report = task::run(py, progress.as_ref(), |tell| {
         let plan = PartsPlan::open_at(&plan, &options.storage)?;
         // It may not be able to read the plan: secrets are in no command line.
         let of_plan = plan.options(&resources)?.to_json()?;
         let worker = worker.map(|command| command.into_iter().chain([of_plan.into()]).collect::<Vec<OsString>>());
-        options.resources = Resources { isolate: worker.clone().filter(|_| isolate), ..resources };
-        options.worker = worker;
+        options.resources = Resources { isolate: worker.filter(|_| isolate), ..resources };
         plan.pack(part, &options, tell)
     })?;
     to_json(&Told::new(&report))

@@ -9,13 +9,15 @@ use super::output_plan::{OutputPlan, Pick};
 use super::recoding::ReadClip;
 use super::report::{EditReport, RetileReport};
 use crate::clock::{ClockStart, too_far};
-use crate::writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
-use crate::writer::{OpenShard, Sharding};
+use crate::writer::{self, ClipInfo, FrameData, OpenShard, Ready, Sharding, Writer, WriterOptions, Written};
 use crate::{Clip, Dataset, Frame, TrackView};
+use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+use vidrec_format::limits;
 use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::track::payload::Payload;
-use vidrec_store::disk::{folder_of, publication};
+use vidrec_store::disk::folder_of;
+use vidrec_store::disk::regular_file::{Links, read_if_there};
 
 /// Like [`run`], for one output.
 pub(super) fn run_one(
@@ -28,7 +30,10 @@ pub(super) fn run_one(
     reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
 }
 
-/// Writes all outputs, and then publishes them together.
+/// Writes all outputs, and then publishes them one after the other.
+///
+/// If a run was killed in between, only the first ones exist. So where an output is missing, those that exist are compared
+/// with the new ones instead of refused.
 pub(super) fn run(
     plans: &[(&OutputPlan<'_>, PathBuf)],
     options: &EditOptions,
@@ -37,11 +42,12 @@ pub(super) fn run(
     for (plan, out) in plans {
         plan.sources.iter().try_for_each(|s| refuse_input(&s.set, out))?;
     }
+    let overwrite = options.overwrite || (plans.len() > 1 && plans.iter().any(|(_, out)| !out.join(FILE_NAME).exists()));
     let create = |(plan, out): &(&OutputPlan<'_>, PathBuf)| {
-        Writer::create(out, WriterOptions { meta: plan.meta.clone(), overwrite: options.overwrite })
+        Writer::create(out, WriterOptions { meta: plan.meta.clone(), overwrite })
     };
     let writers = plans.iter().map(create).collect::<Result<Vec<_>>>()?;
-    fill(plans, writers, options, progress)
+    fill(plans, writers, options, overwrite && !options.overwrite, progress)
 }
 
 /// Like [`run`], with the writer of the only output.
@@ -52,14 +58,16 @@ pub(super) fn fill_one(
     options: &EditOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
-    let reports = fill(&[(plan, out.to_owned())], vec![writer], options, progress)?;
+    let reports = fill(&[(plan, out.to_owned())], vec![writer], options, false, progress)?;
     reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
 }
 
+/// Fills and publishes the outputs. If it `compares`, outputs that exist must be the same.
 fn fill(
     plans: &[(&OutputPlan<'_>, PathBuf)],
     mut writers: Vec<Writer>,
     options: &EditOptions,
+    compares: bool,
     progress: &mut ProgressFn<'_>,
 ) -> Result<Vec<EditReport>> {
     let total = plans.iter().map(|(plan, _)| plan.picks.len() as u64).sum();
@@ -75,10 +83,28 @@ fn fill(
     let reports = ready.iter().zip(plans).zip(retiled);
     let reports = reports.map(|((ready, (plan, out)), retiled)| report(&ready.written, plan, out, retiled));
     let mut reports: Vec<_> = reports.collect();
-    let left_behind = publication::publish(ready.into_iter().map(|ready| ready.staged).collect())?;
-    // If there are several outputs, the first report has it for all of them.
-    reports.iter_mut().take(1).for_each(|report| report.left_behind.clone_from(&left_behind));
+    let is_there = |(ready, (_, out)): (&Ready, &(_, PathBuf))| compares.then(|| is_there(ready, out)).unwrap_or(Ok(false));
+    let there = ready.iter().zip(plans).map(is_there).collect::<Result<Vec<bool>>>()?;
+    for ((ready, report), there) in ready.into_iter().zip(&mut reports).zip(there) {
+        if !there {
+            report.left_behind = ready.staged.publish()?;
+        }
+    }
     Ok(reports)
+}
+
+/// Whether an output is there already.
+///
+/// # Errors
+///
+/// There is another data set in its place.
+fn is_there(ready: &Ready, out: &Path) -> Result<bool> {
+    let path = out.join(FILE_NAME);
+    match read_if_there(&path, limits::MAX_LISTING_BYTES, Links::Follow)? {
+        Some(there) if there == ready.json.to_bytes() => Ok(true),
+        Some(_) => Err(writer::there_already(&path)),
+        None => Ok(false),
+    }
 }
 
 /// Registers the tracks of all inputs before anything is copied, so that conflicts are found first.
@@ -140,9 +166,9 @@ fn stream(
             Some(ahead) => ahead.next(),
             None => ReadClip::of(&clip),
         };
-        let bytes = writer.shard_bytes();
+        let bytes = writer.bytes();
         append(writer, &info, &clip, plan.clock.as_ref(), &read.map_err(advise_repair)?)?;
-        counter.add(clip.frame_count().into(), writer.shard_bytes().saturating_sub(bytes))?;
+        counter.add(clip.frame_count().into(), writer.bytes().saturating_sub(bytes))?;
     }
     Ok(ahead.map(|ahead| ahead.report))
 }
@@ -202,16 +228,15 @@ fn starts_as_input(plan: &OutputPlan<'_>) -> Vec<usize> {
 fn starts(plan: &OutputPlan<'_>, sharding: Sharding) -> Result<Vec<usize>> {
     sharding.check()?;
     let videos = plan.picks.len() as u64 / plan.group;
-    let (mut starts, mut open, mut begin) = (Vec::new(), OpenShard::default(), 0);
-    for (video, group) in (0..).zip(plan.picks.chunks(plan.group as usize)) {
+    let (mut starts, mut open) = (Vec::new(), OpenShard::default());
+    for group in plan.picks.chunks(plan.group as usize) {
         let sizes = || group.iter().map(|p| plan.sources[p.source].set.clip(p.clip)?.record_bytes());
         let bytes = if matches!(sharding, Sharding::Bytes(_)) { sizes().sum::<Result<u64>>()? } else { 0 };
-        if sharding.ends_before(video, videos, open, bytes) {
-            starts.push(begin);
+        if sharding.ends_before(videos, open, bytes) {
+            starts.push((open.videos * plan.group) as usize);
             open.bytes = 0;
         }
-        open = OpenShard { last: Some(video), bytes: open.bytes.saturating_add(bytes) };
-        begin += group.len();
+        open = OpenShard { videos: open.videos + 1, bytes: open.bytes.saturating_add(bytes) };
     }
     Ok(starts)
 }

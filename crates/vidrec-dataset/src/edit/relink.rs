@@ -15,7 +15,7 @@ use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::meta::Meta;
 use vidrec_format::names;
 use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_store::disk::{publication, share};
+use vidrec_store::disk::share;
 
 /// Writes the plan. It must contain all clips of `set`, in their order and with their own labels. Records are not
 /// written, so `progress` counts no bytes.
@@ -28,7 +28,7 @@ pub(super) fn run(
 ) -> Result<EditReport> {
     refuse_input(set, out)?;
     let lock = writer::lock(out)?;
-    let replaced = writer::replaceable(out, options.overwrite, &lock)?;
+    let replaced = writer::replaceable(out, options.overwrite)?;
     let mut counter = Counter::new(Some(set.len()), progress);
     let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
     for (ordinal, shard) in set.shards()?.into_iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn run(
         shards.push(json);
     }
     let json = DatasetJson::new(&meta_of(plan, set.shard(0)?), shards);
-    let left_behind = publication::publish(vec![writer::stage(out, lock, files, &json, replaced)?])?;
+    let left_behind = writer::stage(out, lock, files, &json, replaced)?.publish()?;
     let mut notes = plan.notes.clone();
     notes.push(match copied {
         0 => "no label changed: the output shares the record files with the input (hard links)".into(),

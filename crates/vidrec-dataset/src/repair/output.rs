@@ -24,7 +24,6 @@ use vidrec_format::meta::Meta;
 use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::payload::Payload;
 use vidrec_format::track::schema::Schema;
-use vidrec_store::disk::publication;
 use vidrec_store::disk::publication::Replaced;
 use vidrec_store::disk::regular_file::{Links, read_regular};
 use vidrec_store::disk::{FolderLock, Temporary, folder_of, keep_as};
@@ -250,8 +249,7 @@ impl Indexes {
         let listed = files.listing.iter().flat_map(DatasetJson::file_names).cloned().collect();
         let removable = replaced.iter().map(|path| FileName::of(path)).collect::<Result<_>>()?;
         let replaced = Replaced { files: listed, removable };
-        let staged = crate::writer::stage(folder, self.lock, staged, &json, replaced)?;
-        report.left_behind = publication::publish(vec![staged])?;
+        report.left_behind = crate::writer::stage(folder, self.lock, staged, &json, replaced)?.publish()?;
         report.written.extend((!is_listed).then(|| listing.display().to_string()));
         Ok(())
     }

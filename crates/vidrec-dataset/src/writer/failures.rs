@@ -4,24 +4,12 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::writer::Writer;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::FailuresJson;
 use vidrec_format::error::Result;
 use vidrec_format::file_name::FileName;
 use vidrec_format::names;
 use vidrec_store::disk::{AtomicFile, Temporary};
-
-impl Writer {
-    /// Adds the list, which has `count` lines of JSON, to the data set. Returns the final name of its file.
-    #[doc(hidden)]
-    pub fn set_failures(&mut self, count: u64, lines: &str) -> Result<FileName> {
-        let (file, listed) = stage_failures(&self.dir, count, lines)?;
-        let name = listed.file.clone();
-        self.failures = Some((file, listed));
-        Ok(name)
-    }
-}
 
 /// The description of the list, which has `count` lines of JSON.
 pub fn describe_failures(count: u64, lines: &str) -> FailuresJson {

@@ -30,16 +30,14 @@ pub struct IndexWriter {
     frames: Frames,
     clips: Vec<u8>,
     clip_count: u64,
-    /// Frames that belong to clips with an entry. These are all frames, except while a shard is being recovered.
-    clip_frames: u64,
     strings: StringPool,
 }
 
 /// The written part of the frame table.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Frames {
-    pub count: u64,
-    pub crc: crc32fast::Hasher,
+#[derive(Debug, Default)]
+struct Frames {
+    count: u64,
+    crc: crc32fast::Hasher,
 }
 
 /// An index that is synced to the disk under its temporary name.
@@ -87,13 +85,7 @@ impl IndexWriter {
     pub fn create(path: &Path) -> Result<Self> {
         let mut file = AtomicFile::create(path)?;
         file.write_all(&[0; header::BYTES])?;
-        Ok(Self::with_frames(file, Frames::default()))
-    }
-
-    /// Continues `file`, which is positioned at the end of the given part of the frame table. The caller must
-    /// [restore](Self::restore_clip) its clips.
-    pub(super) fn with_frames(file: AtomicFile, frames: Frames) -> Self {
-        IndexWriter { file, frames, clips: Vec::new(), clip_count: 0, clip_frames: 0, strings: StringPool::default() }
+        Ok(IndexWriter { file, frames: Frames::default(), clips: Vec::new(), clip_count: 0, strings: StringPool::default() })
     }
 
     /// The number of clips so far.
@@ -119,25 +111,10 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Adds the entry of a clip whose frames are already in the file.
-    pub fn restore_clip(&mut self, clip: &ClipInfo, frame_count: u32) -> Result<()> {
-        let entry = self.clip_entry(clip, self.clip_frames, frame_count.into())?;
-        if self.clip_frames + u64::from(frame_count) > self.frames.count {
-            return Err(Error::usage("the clips have more frames than the file"));
-        }
-        self.push_entry(&entry);
-        Ok(())
-    }
-
-    /// Whether every frame in the file belongs to a clip.
-    pub fn is_restored(&self) -> bool {
-        self.clip_frames == self.frames.count
-    }
-
     /// Checks whether a clip of `frames` frames can be added, and returns its label as stored.
     pub fn check(&self, clip: &ClipInfo, frames: u64) -> Result<i32> {
         let label = check_clip(clip, frames)?;
-        if self.clip_count >= limits::MAX_ORDINALS || self.clip_frames + frames > limits::MAX_ORDINALS {
+        if self.clip_count >= limits::MAX_ORDINALS || self.frames.count + frames > limits::MAX_ORDINALS {
             return Err(Error::limit("the shard is full").help("start another shard"));
         }
         Ok(label)
@@ -175,13 +152,6 @@ impl IndexWriter {
     fn push_entry(&mut self, entry: &ClipEntry) {
         self.clips.extend_from_slice(&entry.to_bytes(self.clip_count));
         self.clip_count += 1;
-        self.clip_frames = entry.first_frame + u64::from(entry.frame_count);
-    }
-
-    /// Syncs the frame table to the disk. Returns its length and CRC-32.
-    pub(super) fn checkpoint(&mut self) -> Result<(u64, u32)> {
-        self.file.sync()?;
-        Ok((self.frames.count, self.frames.crc.clone().finalize()))
     }
 
     /// Completes the index of a record file and of its track file, if there is one. Syncs it to the disk under its
@@ -193,7 +163,7 @@ impl IndexWriter {
             return Err(e.found(meta.len()));
         }
         let frames_length = self.frames.count * frame_entry::BYTES as u64;
-        let mut sections = SectionWriter::after_frames(frames_length, self.frames.crc.clone().finalize());
+        let mut sections = SectionWriter::after_frames(frames_length, self.frames.crc.finalize());
         sections.write(&mut self.file, SectionId::CLIPS, &self.clips)?;
         sections.write(&mut self.file, SectionId::STRINGS, &self.strings.bytes)?;
         sections.write(&mut self.file, SectionId::DATA, &binding.to_bytes())?;
@@ -206,16 +176,6 @@ impl IndexWriter {
         let sha256 = self.file.sha256()?;
         let (clips, frames, tracks) = (self.clip_count, self.frames.count, tracks.copied());
         Ok(FinishedIndex { file: self.file, clips, frames, length, crc32, sha256, tracks })
-    }
-
-    /// Removes the file even if it was marked as kept.
-    pub fn discard(self) {
-        self.file.discard();
-    }
-
-    /// Keeps the temporary file when this is dropped.
-    pub fn keep(&mut self) {
-        self.file.keep();
     }
 }
 

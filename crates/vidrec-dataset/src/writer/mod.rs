@@ -3,7 +3,6 @@
 mod clip_info;
 mod failures;
 mod index;
-mod recovery;
 mod replace;
 mod shard;
 mod sharding;
@@ -19,13 +18,16 @@ pub use clip_info::{ClipInfo, FrameData};
 pub use failures::{describe_failures, stage_failures};
 #[doc(hidden)]
 pub use index::{FinishedIndex, IndexWriter};
+pub(crate) use replace::there_already;
 #[doc(hidden)]
 pub use replace::{replaceable, stage};
+pub(crate) use writer::Ready;
 #[doc(hidden)]
-pub use shard::{Checkpoint, ShardDone};
-#[doc(hidden)]
-pub use sharding::OpenShard;
+pub use shard::FinishedShard;
+pub(crate) use sharding::OpenShard;
 pub use sharding::Sharding;
+#[doc(hidden)]
+pub use sharding::first_video;
 pub use sound_coding::SoundCoding;
 #[doc(hidden)]
 pub use track::{EncodedTrack, NewPictures};

@@ -17,7 +17,7 @@ use vidrec_store::disk::{FolderLock, Temporary};
 ///
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): there is a data set, or the remains of one, and `overwrite` is
 /// off.
-pub fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Replaced> {
+pub fn replaceable(dir: &Path, overwrite: bool) -> Result<Replaced> {
     let listing = dir.join(FILE_NAME);
     let refused = |what: &str, file: &Path| Error::usage(what).file(file).help("choose another folder");
     if listing::is_plan(dir) {
@@ -32,14 +32,8 @@ pub fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Rep
         }
         return Ok(if overwrite { all_of(left) } else { Replaced::default() });
     }
-    if !overwrite && lock.completed {
-        return Err(Error::usage("an interrupted run had almost finished this data set; vidrec has now completed it")
-            .file(&listing)
-            .help("if this is the data set that you want, there is nothing left to do")
-            .hint(Hint::Overwrite));
-    }
     if !overwrite {
-        return Err(refused("there is already a data set here", &listing).hint(Hint::Overwrite));
+        return Err(there_already(&listing));
     }
     let Ok(json) = listing::read(&listing) else { return Ok(all_of(left)) };
     let mut files: Vec<FileName> = json.file_names().cloned().collect();
@@ -47,6 +41,12 @@ pub fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Rep
     let removable = files.iter().filter(|name| name.is_given()).cloned().collect();
     files.extend(left);
     Ok(Replaced { files, removable })
+}
+
+/// The error about a data set that may not be replaced, by its `dataset.json`.
+pub(crate) fn there_already(listing: &Path) -> Error {
+    let e = Error::usage("there is already a data set here").file(listing);
+    e.help("choose another folder").hint(Hint::Overwrite)
 }
 
 /// A data set whose `dataset.json` is lost: it had all files with names that vidrec gives.

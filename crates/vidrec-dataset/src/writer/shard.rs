@@ -2,11 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::clip_info::{ClipInfo, FrameData};
 use super::index::IndexWriter;
-use super::track_file::TrackPoint;
 use super::track_file::TrackWriter;
 use super::written::Written;
 use vidrec_format::dataset_json::ShardJson;
@@ -22,44 +19,28 @@ use vidrec_format::track::schema::Schema;
 use vidrec_format::{crc32, names, recordio};
 use vidrec_store::disk::{AtomicFile, Temporary};
 
-/// The description of a complete shard.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ShardDone {
+/// A complete shard that is synced to the disk, under its temporary names.
+#[derive(Debug)]
+pub struct FinishedShard {
     /// The description of the shard in `dataset.json`.
     pub json: ShardJson,
+    /// In the order of [`ShardJson::file_names`].
+    pub files: Vec<Temporary>,
     /// The length of the index in bytes.
     pub index_length: u64,
 }
 
-impl ShardDone {
+impl FinishedShard {
     /// The total size of its files.
     pub fn bytes(&self) -> u64 {
         self.json.bytes + self.index_length + self.json.track_bytes()
     }
-}
 
-/// The state of a shard when its files were synced to the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checkpoint {
-    /// Length of the record file in bytes.
-    pub bytes: u64,
-    /// CRC-32 of the record file up to this length.
-    pub crc32: u32,
-    /// Number of frames, and of entries in the index file.
-    pub frames: u64,
-    /// CRC-32 of those entries.
-    pub frames_crc32: u32,
-    /// The state of the track file, if a clip had tracks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tracks: Option<TrackPoint>,
-}
-
-/// A complete shard, under its temporary names.
-#[derive(Debug)]
-pub(super) struct FinishedShard {
-    /// In the order of [`ShardJson::file_names`].
-    pub files: Vec<Temporary>,
-    pub done: ShardDone,
+    /// Its files with their final names.
+    pub fn named(self) -> impl Iterator<Item = (Temporary, FileName)> {
+        let names: Vec<FileName> = self.json.file_names().cloned().collect();
+        self.files.into_iter().zip(names)
+    }
 }
 
 /// Writes a shard. Records stream to the record file, and frame entries to the index.
@@ -77,29 +58,14 @@ pub(super) struct ShardWriter {
     failed: bool,
 }
 
-/// The paths of the record file, the index file and the track file of a shard while it is written, without the ending
-/// of temporary files.
-pub(super) fn paths(dir: &Path, ordinal: usize) -> [PathBuf; 3] {
-    ["rec", "vidx", "vtrk"].map(|ending| dir.join(format!("{}.{ending}", names::shard(ordinal))))
-}
-
 impl ShardWriter {
     pub fn create(dir: &Path, ordinal: usize) -> Result<Self> {
-        let [record_path, index_path, _] = paths(dir, ordinal);
-        let (record, index) = (AtomicFile::create(&record_path)?, IndexWriter::create(&index_path)?);
-        Ok(Self::with_files(dir, ordinal, record, index, Written::default(), None))
-    }
-
-    pub(super) fn with_files(
-        dir: &Path,
-        ordinal: usize,
-        record: AtomicFile,
-        index: IndexWriter,
-        records: Written,
-        tracks: Option<TrackWriter>,
-    ) -> Self {
-        let (stem, [record_path, _, track_path]) = (names::shard(ordinal), paths(dir, ordinal));
-        ShardWriter { stem, record_path, record, index, records, tracks, track_path, buffer: Vec::new(), failed: false }
+        let stem = names::shard(ordinal);
+        let path = |ending: &str| dir.join(format!("{stem}.{ending}"));
+        let (record_path, track_path) = (path("rec"), path("vtrk"));
+        let (record, index) = (AtomicFile::create(&record_path)?, IndexWriter::create(&path("vidx"))?);
+        let (records, tracks, buffer) = (Written::default(), None, Vec::new());
+        Ok(ShardWriter { stem, record_path, record, index, records, tracks, track_path, buffer, failed: false })
     }
 
     fn check_usable(&self) -> Result<()> {
@@ -107,20 +73,6 @@ impl ShardWriter {
             return Err(Error::usage("an earlier call of this writer failed").file(&self.record_path));
         }
         Ok(())
-    }
-
-    /// Removes the files.
-    pub fn discard(self) {
-        self.record.discard();
-        self.index.discard();
-        self.tracks.into_iter().for_each(TrackWriter::discard);
-    }
-
-    /// Keeps the temporary files when this is dropped.
-    pub fn keep(&mut self) {
-        self.record.keep();
-        self.index.keep();
-        self.tracks.iter_mut().for_each(TrackWriter::keep);
     }
 
     /// Appends a clip with its tracks, in order of their numbers.
@@ -174,17 +126,6 @@ impl ShardWriter {
         Ok(entries)
     }
 
-    /// Syncs everything appended to the disk.
-    pub fn checkpoint(&mut self) -> Result<Checkpoint> {
-        self.check_usable()?;
-        self.record.sync()?;
-        let (frames, frames_crc32) = self.index.checkpoint()?;
-        let records = &self.records;
-        let crc32 = records.crc.clone().finalize();
-        let tracks = self.tracks.as_mut().map(TrackWriter::checkpoint).transpose()?;
-        Ok(Checkpoint { bytes: records.length, crc32, frames, frames_crc32, tracks })
-    }
-
     /// Completes the index and syncs all files to the disk, under their temporary names. `schema` contains the
     /// numbers of the tracks.
     pub fn finish(mut self, meta: &Meta, schema: &Schema) -> Result<FinishedShard> {
@@ -194,8 +135,8 @@ impl ShardWriter {
         let (track_file, tracks) = self.tracks.map(|file| file.finish(schema)).transpose()?.unzip();
         let index = self.index.finish(&binding, tracks.as_ref(), meta)?;
         let json = index.listed(FileName::with_digest(&self.stem, &binding.sha256, FileKind::Records), &binding);
-        let done = ShardDone { json, index_length: index.length };
+        let index_length = index.length;
         let files = [self.record.seal(), index.file.seal()].into_iter().chain(track_file).collect();
-        Ok(FinishedShard { files, done })
+        Ok(FinishedShard { json, files, index_length })
     }
 }

@@ -8,7 +8,7 @@ use super::clip_info::{ClipInfo, FrameData};
 use super::replace;
 use super::shard::{FinishedShard, ShardWriter};
 use super::track::{EncodedTrack, Track};
-use vidrec_format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
+use vidrec_format::dataset_json::{DatasetJson, ShardJson};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::meta::Meta;
@@ -18,7 +18,7 @@ use vidrec_format::track::payload::Payload;
 use vidrec_format::track::schema::{Schema, TrackSchema};
 use vidrec_store::disk::publication;
 use vidrec_store::disk::publication::{Replaced, Staged};
-use vidrec_store::disk::{FolderLock, Temporary, remove_temporaries};
+use vidrec_store::disk::{FolderLock, remove_temporaries};
 
 /// Options of a [`Writer`].
 #[derive(Debug, Clone, Default)]
@@ -84,11 +84,9 @@ pub struct Writer {
     // Declared before the lock, so that dropped files are removed while it is held.
     pub(super) finished: Vec<FinishedShard>,
     pub(super) shard: ShardWriter,
-    pub(super) failures: Option<(Temporary, FailuresJson)>,
     /// The data set that the new shards are added to.
     pub(super) before: Option<DatasetJson>,
     pub(super) replaced: Replaced,
-    pub(super) keep: bool,
     pub(super) lock: FolderLock,
 }
 
@@ -102,42 +100,36 @@ impl Writer {
     /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system.
     pub fn create(dir: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
         let dir = dir.as_ref();
-        Self::create_locked(dir, options, lock(dir)?)
-    }
-
-    /// Like [`create`](Self::create), with a lock that the caller already holds.
-    #[doc(hidden)]
-    pub fn create_locked(dir: &Path, options: WriterOptions, lock: FolderLock) -> Result<Self> {
-        let replaced = replace::replaceable(dir, options.overwrite, &lock)?;
-        remove_leftovers(dir, |_| false)?;
+        let lock = lock(dir)?;
+        let replaced = replace::replaceable(dir, options.overwrite)?;
         // Whatever `meta` was copied from, vidrec writes these records.
         let meta = Meta { records: String::new(), ..options.meta };
-        Self::begin(dir, meta, lock, None, replaced)
+        Self::begin(dir, 0, meta, lock, None, replaced)
+    }
+
+    /// Starts shard `ordinal` of a data set, by itself. [`finish_shard`](Self::finish_shard) completes it.
+    #[doc(hidden)]
+    pub fn create_shard(dir: &Path, ordinal: usize, meta: Meta, lock: FolderLock) -> Result<Self> {
+        Self::begin(dir, ordinal, meta, lock, None, Replaced::default())
     }
 
     /// Starts more shards of the data set in `dir`, whose current `dataset.json` is `before`.
     pub(crate) fn extend(dir: &Path, meta: Meta, lock: FolderLock, before: DatasetJson) -> Result<Self> {
         let replaced = Replaced { files: before.file_names().cloned().collect(), removable: Vec::new() };
-        Self::begin(dir, meta, lock, Some(before), replaced)
+        Self::begin(dir, before.shards.len(), meta, lock, Some(before), replaced)
     }
 
     fn begin(
         dir: &Path,
+        first: usize,
         meta: Meta,
         lock: FolderLock,
         before: Option<DatasetJson>,
         replaced: Replaced,
     ) -> Result<Self> {
-        let first = before.as_ref().map_or(0, |json| json.shards.len());
         let shard = ShardWriter::create(dir, first)?;
         let (dir, schema, finished) = (dir.to_owned(), Schema::default(), Vec::new());
-        Ok(Writer { dir, meta, schema, finished, shard, failures: None, before, replaced, keep: false, lock })
-    }
-
-    /// Keeps the temporary files when the writer is dropped.
-    pub(super) fn keep_files(&mut self) {
-        self.shard.keep();
-        self.finished.iter_mut().flat_map(|s| &mut s.files).for_each(Temporary::keep);
+        Ok(Writer { dir, meta, schema, finished, shard, before, replaced, lock })
     }
 
     /// Appends a clip with its frames, in time order. The clip gets the next ordinal, counted from 0. A clip without frames,
@@ -238,25 +230,17 @@ impl Writer {
         let before = self.before.as_ref().map_or(0, |json| json.shards.len());
         let next = ShardWriter::create(&self.dir, before + self.finished.len() + 1)?;
         self.finished.push(std::mem::replace(&mut self.shard, next).finish(&self.meta, &self.schema)?);
-        if self.keep {
-            self.keep_files();
-        }
         Ok(())
     }
 
     /// Number of clips appended so far.
     pub fn clips(&self) -> u64 {
-        self.finished.iter().map(|s| s.done.json.clips).sum::<u64>() + self.shard.index.clip_count()
+        self.finished.iter().map(|s| s.json.clips).sum::<u64>() + self.shard.index.clip_count()
     }
 
     /// Total size of the record files so far, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.finished.iter().map(|s| s.done.json.bytes).sum::<u64>() + self.shard.records.length
-    }
-
-    /// Size of the record file of the current shard so far, in bytes.
-    pub fn shard_bytes(&self) -> u64 {
-        self.shard.records.length
+        self.finished.iter().map(|s| s.json.bytes).sum::<u64>() + self.shard.records.length
     }
 
     /// Syncs everything to the disk, renames the files to their final names and replaces `dataset.json`. Readers see
@@ -268,54 +252,48 @@ impl Writer {
     /// further problems are not errors: they are in [`Written::left_behind`].
     pub fn finish(self) -> Result<Written> {
         let ready = self.complete()?;
-        let left_behind = publication::publish(vec![ready.staged])?;
+        let left_behind = ready.staged.publish()?;
         Ok(Written { left_behind, ..ready.written })
     }
 
-    /// Syncs everything to the disk under temporary names.
+    /// Completes the shard that [`create_shard`](Self::create_shard) started, and syncs it to the disk under temporary
+    /// names. Returns it with the lock of the folder.
     #[doc(hidden)]
-    pub fn complete(self) -> Result<Ready> {
-        let Writer { dir, meta, schema, mut finished, shard, failures, before, replaced, keep, lock } = self;
+    pub fn finish_shard(self) -> Result<(FinishedShard, FolderLock)> {
+        Ok((self.shard.finish(&self.meta, &self.schema)?, self.lock))
+    }
+
+    /// Syncs everything to the disk under temporary names.
+    pub(crate) fn complete(self) -> Result<Ready> {
+        let Writer { dir, meta, schema, mut finished, shard, before, replaced, lock } = self;
         // An empty last shard is dropped, unless it is the only one.
         if shard.index.clip_count() > 0 || (finished.is_empty() && before.is_none()) {
             finished.push(shard.finish(&meta, &schema)?);
-        } else {
-            shard.discard();
         }
-        let new: Vec<_> = finished.iter().map(|s| s.done.json.clone()).collect();
+        let new: Vec<_> = finished.iter().map(|s| s.json.clone()).collect();
         let written = Written {
             clips: new.iter().map(|s| s.clips).sum(),
             frames: new.iter().map(|s| s.frames).sum(),
-            bytes: finished.iter().map(|s| s.done.bytes()).sum(),
+            bytes: finished.iter().map(FinishedShard::bytes).sum(),
             track_bytes: new.iter().map(ShardJson::track_bytes).sum(),
             shards: new.len() as u64,
             left_behind: Vec::new(),
         };
         let json = match before {
             Some(before) => before.with_more(new),
-            None => DatasetJson {
-                failures: failures.as_ref().map(|(_, json)| json.clone()),
-                ..DatasetJson::new(&meta, new)
-            },
+            None => DatasetJson::new(&meta, new),
         };
-        let named = |shard: FinishedShard| {
-            let names: Vec<FileName> = shard.done.json.file_names().cloned().collect();
-            shard.files.into_iter().zip(names)
-        };
-        let mut files: Vec<(Temporary, FileName)> = finished.into_iter().flat_map(named).collect();
-        files.extend(failures.map(|(file, json)| (file, json.file)));
-        if keep {
-            files.iter_mut().for_each(|(file, _)| file.keep());
-        }
+        let files = finished.into_iter().flat_map(FinishedShard::named).collect();
         let staged = replace::stage(&dir, lock, files, &json, replaced)?;
-        Ok(Ready { staged, written })
+        Ok(Ready { staged, json, written })
     }
 }
 
 /// A complete data set on the disk, under temporary names.
 #[derive(Debug)]
-pub struct Ready {
+pub(crate) struct Ready {
     pub staged: Staged,
+    pub json: DatasetJson,
     pub written: Written,
 }
 
@@ -334,15 +312,15 @@ pub fn lock(dir: &Path) -> Result<FolderLock> {
 
 /// Like [`lock`], but keeps what killed processes staged, for a writer that resumes with it.
 pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
-    let mut lock = FolderLock::take(dir)?;
-    if dir.join(names::JOURNAL).exists() {
+    let lock = FolderLock::take(dir)?;
+    if dir.join(names::PACK).exists() {
         return Err(Error::usage("this folder has an interrupted pack that can be resumed")
             .file(dir)
             .help("choose another folder")
             .hint(Hint::Resume)
             .hint(Hint::Restart));
     }
-    lock.completed = publication::recover(dir)?;
+    publication::recover(dir)?;
     Ok(lock)
 }
 
@@ -352,7 +330,7 @@ pub fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Result<()
     let is_given = |name: &str| name.parse().is_ok_and(|name: FileName| name.is_given());
     remove_temporaries(dir, |name| {
         let file = name.strip_suffix(".broken").unwrap_or(name);
-        ([names::LISTING, publication::INTENT].contains(&file) || is_given(file)) && !is_used(name)
+        ([names::LISTING, publication::CHANGES].contains(&file) || is_given(file)) && !is_used(name)
     })
 }
 

@@ -4,7 +4,6 @@ use super::directory::{self, NewTrack};
 use super::ends::{self, Footer};
 use super::schema::Schema;
 use super::sizes::ALIGNMENT;
-use super::sizes::DIRECTORY_HEAD_BYTES;
 use super::table_entry::TableEntry;
 use crate::crc32;
 use crate::error::{Error, Result};
@@ -22,31 +21,6 @@ impl Assembly {
     /// Begins a file. Returns its first bytes.
     pub fn begin() -> (Self, [u8; ends::BYTES]) {
         (Assembly { table: Vec::new(), clips: 0, length: ends::BYTES as u64 }, ends::header())
-    }
-
-    /// Continues a file that has `length` bytes and `clips` clips. It is restored from the file's blocks, each of
-    /// which names its clip. `read` returns a number of bytes at a position of the file.
-    ///
-    /// # Errors
-    ///
-    /// An error of `read`, or a block that makes no sense.
-    pub fn resume(length: u64, clips: u64, read: &mut dyn FnMut(u64, usize) -> Result<Vec<u8>>) -> Result<Self> {
-        let wrong = || Error::usage("the blocks of the track file do not follow each other");
-        let mut assembly = Assembly { table: Vec::new(), clips: 0, length: ends::BYTES as u64 };
-        while assembly.length < length {
-            let offset = assembly.length.next_multiple_of(ALIGNMENT);
-            let (bytes, clip) = directory::head(&read(offset, DIRECTORY_HEAD_BYTES)?).ok_or_else(wrong)?;
-            let directory = read(offset, bytes)?;
-            let block = directory::block_length(&directory).ok_or_else(wrong)?;
-            if clip < assembly.clips || clip >= clips {
-                return Err(wrong());
-            }
-            (assembly.clips..clip).for_each(|_| assembly.push_entry(TableEntry::default()));
-            assembly.push_entry(TableEntry { offset, length: block, directory_crc32: crc32(&directory) });
-            assembly.length = offset.checked_add(block).ok_or_else(wrong)?;
-        }
-        (assembly.clips..clips).for_each(|_| assembly.push_entry(TableEntry::default()));
-        if assembly.length == length { Ok(assembly) } else { Err(wrong()) }
     }
 
     fn push_entry(&mut self, entry: TableEntry) {

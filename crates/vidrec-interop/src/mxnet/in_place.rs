@@ -25,7 +25,6 @@ use vidrec_format::limits;
 use vidrec_format::meta::{FOREIGN_RECORDS, Meta};
 use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_jpeg::Decoder;
-use vidrec_store::disk::publication;
 use vidrec_store::disk::publication::{LeftBehind, Replaced};
 use vidrec_store::disk::{FolderLock, folder_of};
 
@@ -101,7 +100,7 @@ fn publish(
     earlier: Vec<PathBuf>,
     overwrite: bool,
 ) -> Result<LeftBehind> {
-    let there = writer::replaceable(folder, true, &lock)?;
+    let there = writer::replaceable(folder, true)?;
     let mut replaced = Replaced::default();
     if overwrite {
         replaced = there;
@@ -113,7 +112,7 @@ fn publish(
     let replaced = Replaced { removable, ..replaced };
     let json = DatasetJson::new(&meta(), indexes.iter().map(|(_, json)| json.clone()).collect());
     let files = indexes.into_iter().map(|(index, json)| (index.file.seal(), json.index_file)).collect();
-    publication::publish(vec![writer::stage(folder, lock, files, &json, replaced)?])
+    writer::stage(folder, lock, files, &json, replaced)?.publish()
 }
 
 fn meta() -> Meta {

@@ -20,7 +20,7 @@ use super::places;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::natural_order::is_hidden;
 use vidrec_format::source_name;
-use vidrec_store::disk::{AtomicFile, Temporary, whole_folder};
+use vidrec_store::disk::{AtomicFile, whole_folder};
 use vidrec_store::remote::{ListedObject, Listing};
 use vidrec_store::storage::Storage;
 use vidrec_transfer::upload::own_folder_for;
@@ -50,7 +50,7 @@ impl ObjectList {
         let path = own_folder_for(None, location)?.join("objects.jsonl");
         let mut file = AtomicFile::reopen(&path)?;
         file.keep();
-        let path = Temporary::kept(&path)?.path().to_owned();
+        let path = file.temporary_path().to_owned();
         complete(&mut file, (location, &path), storage)?;
         Ok(ObjectList { location: location.to_owned(), images: *images, path, file: Some(file) })
     }

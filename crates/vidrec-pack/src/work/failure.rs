@@ -23,8 +23,6 @@ pub enum PackStage {
     Track,
     /// Skipped because the options say so: too few frames under [`Short::Skip`](vidrec_sampler::Short::Skip).
     Short,
-    /// While a clip that was packed earlier was read again, in a run that retries others.
-    Copy,
     /// The decoding process died.
     Crash,
     /// A bug in vidrec itself.
@@ -38,7 +36,6 @@ impl fmt::Display for PackStage {
             PackStage::Encode => f.write_str("encode"),
             PackStage::Track => f.write_str("track"),
             PackStage::Short => f.write_str("short"),
-            PackStage::Copy => f.write_str("copy"),
             PackStage::Crash => f.write_str("crash"),
             PackStage::Internal => f.write_str("internal"),
         }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! ordered.rs     parallel work with results in order
-//! sources.rs     decides how a video is packed; copies.rs: from a data set packed earlier
+//! sources.rs     decides where a video is decoded
 //! clip.rs        turns one video into its clips: choose.rs, then video.rs or pictures.rs, and encode.rs
 //! sound.rs       the sound of a video as a track
 //! tracks.rs      the tracks of a clip, from its row of the manifest
@@ -18,7 +18,6 @@
 mod choose;
 mod clip;
 mod confine;
-mod copies;
 #[cfg(unix)]
 mod descriptors;
 mod encode;
@@ -51,7 +50,6 @@ mod worker_requests;
 
 pub(super) use clip::pack_one;
 pub(super) use confine::confine;
-pub(super) use copies::{Copies, video_facts};
 #[cfg(unix)]
 pub(super) use descriptors::FileReceiver;
 pub(super) use failure::ClipFailure;
@@ -64,11 +62,11 @@ pub(super) use memory::MemoryBound;
 pub(super) use open_videos::OpenVideos;
 pub(super) use options::ClipRecipe;
 pub use options::{FrameOptions, LimitOptions, PictureOptions, Resources};
-pub(super) use ordered::{Event, Flow, for_each};
-pub(super) use packed::PackedClip;
+pub(super) use ordered::{Event, for_each};
+pub(super) use packed::{PackedClip, PackedFrame};
 pub use quality::Quality;
 pub(super) use sound::{sound_channels, sound_schema};
 pub(super) use sources::{PackedVideo, Sources, pack_somewhere, shared};
-pub(super) use stamp::{Stamp, changed_file, track_stamps};
+pub(super) use stamp::{ChangedFile, Stamp, changed_file, track_stamps};
 pub(super) use video_store::VideoStore;
 pub(super) use worker_requests::{Gift, Line};

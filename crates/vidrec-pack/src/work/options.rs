@@ -210,11 +210,11 @@ pub struct LimitOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = Seconds::above_zero))]
     #[schemars(with = "Option<f64>")]
     pub max_duration: Option<Seconds>,
-    /// How many shards to spread the clips over, with the same number of videos each, in order; or the size at which another
-    /// shard begins, such as 1GiB or 500MB.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "N|SIZE", hide_short_help = true))]
-    #[schemars(with = "NumberOrText")]
-    pub shards: Sharding,
+    /// How many shards to spread the clips over, with the same number of videos each, in order; or each:N for N videos in
+    /// each; or about the size of a shard, such as 1GiB. A shard is what a crash can cost at most. [default: about 256MB]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|each:N|SIZE", hide_short_help = true))]
+    #[schemars(with = "Option<NumberOrText>")]
+    pub shards: Option<Sharding>,
 }
 
 impl Default for LimitOptions {
@@ -224,7 +224,7 @@ impl Default for LimitOptions {
             timeout: Seconds(Duration::from_secs(600)),
             max_pixels: limits::MAX_PIXELS,
             max_duration: None,
-            shards: Sharding::One,
+            shards: None,
         }
     }
 }
@@ -234,7 +234,7 @@ impl LimitOptions {
         if self.max_pixels == 0 {
             return Err(Error::usage("option max_pixels is out of range").expected("1 or more").found(0));
         }
-        self.shards.check()
+        self.shards.map_or(Ok(()), Sharding::check)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -20,16 +20,6 @@ pub(crate) enum Event<R> {
     Waiting,
 }
 
-/// How the work goes on after an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flow {
-    Continue,
-    /// Start no further item. Items already started still reach the sink.
-    Finish,
-    /// Drop all further results.
-    Stop,
-}
-
 struct OrderedState<R> {
     /// The next item that a worker may start. All later items may follow, except those in `last`.
     next: usize,
@@ -37,7 +27,7 @@ struct OrderedState<R> {
     last: Vec<usize>,
     /// The next item that the sink waits for.
     awaited: usize,
-    /// No item from this one on is started.
+    /// The end of the items.
     end: usize,
     done: BTreeMap<usize, R>,
     stopped: bool,
@@ -64,18 +54,6 @@ impl<R> SharedOrder<R> {
         (state, timeout.timed_out())
     }
 
-    /// Starts no further item. A second call changes nothing.
-    fn finish(&self) {
-        let mut state = self.lock();
-        // Workers may have started some of the last items but not an earlier one. Those later items are dropped.
-        let unbegun = state.last.drain(..).min().unwrap_or(state.next);
-        // Once the last items are dropped, `next` lies behind the end. Nothing may move the end back there,
-        // because the sink would wait for items that nobody starts.
-        state.end = state.end.min(unbegun);
-        drop(state);
-        self.changed.notify_all();
-    }
-
     fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();
@@ -94,7 +72,7 @@ impl<R> Drop for StopOnPanic<'_, R> {
     }
 }
 
-/// Calls `work` for each of `items` on `threads` threads and `sink` on this one, in order.
+/// Calls `work` for each of `items` on `threads` threads and `sink` on this one, in order, until `sink` breaks.
 ///
 /// At most `window` items are started and not yet taken by the sink. Items are started in order, except the last
 /// `window` of them: the most costly of those, by `cost`, starts first. No thread then starts a long item when the
@@ -114,7 +92,7 @@ pub(crate) fn for_each<R: Send>(
     window: usize,
     cost: impl Fn(usize) -> u64 + Sync,
     work: impl Fn(usize) -> R + Sync,
-    mut sink: impl FnMut(Event<R>) -> Flow,
+    mut sink: impl FnMut(Event<R>) -> ControlFlow<()>,
 ) -> io::Result<usize> {
     let window = window.max(1);
     let state = OrderedState {
@@ -149,10 +127,8 @@ pub(crate) fn for_each<R: Send>(
         let mut item = items.start;
         while let Some(event) = take(&shared, item) {
             item += usize::from(matches!(event, Event::Done(..)));
-            match sink(event) {
-                Flow::Continue => {}
-                Flow::Finish => shared.finish(),
-                Flow::Stop => break,
+            if sink(event).is_break() {
+                break;
             }
         }
         shared.stop();
@@ -231,7 +207,7 @@ mod tests {
                     taken.fetch_add(1, Ordering::SeqCst);
                     seen.push((i, result));
                 }
-                Flow::Continue
+                ControlFlow::Continue(())
             };
             for_each(0..200, threads, 5, |i| i as u64 * 31 % 7, work, sink).unwrap();
             assert_eq!(seen, (0..200).map(|i| (i, i * i)).collect::<Vec<_>>());
@@ -251,7 +227,7 @@ mod tests {
             |_| 0,
             work,
             |event| {
-                if matches!(event, Event::Done(10, ())) { Flow::Stop } else { Flow::Continue }
+                if matches!(event, Event::Done(10, ())) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             },
         )
         .unwrap();
@@ -259,99 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_when_it_is_to_finish_still_comes() {
-        for threads in [1, 2, 5] {
-            let begun = AtomicUsize::new(0);
-            let mut seen = Vec::new();
-            let work = |_| _ = begun.fetch_add(1, Ordering::SeqCst);
-            for_each(
-                3..1000,
-                threads,
-                4,
-                |_| 0,
-                work,
-                |event| {
-                    let Event::Done(i, ()) = event else { return Flow::Continue };
-                    seen.push(i);
-                    if i == 9 { Flow::Finish } else { Flow::Continue }
-                },
-            )
-            .unwrap();
-            let n = begun.into_inner();
-            assert!((7..=11).contains(&n), "{n}");
-            assert_eq!(seen, (3..3 + n).collect::<Vec<_>>());
-        }
-    }
-
-    /// Asks to finish at every event from the one on at which `first` items have arrived, and returns the items
-    /// that arrived.
-    fn finished_from(first: usize, items: usize, threads: usize) -> Vec<usize> {
-        /// Events without a result, one every tenth of a second. Only a hang produces this many.
-        const MOST_WAITS: usize = 600;
-        let (mut waits, mut seen) = (0, Vec::new());
-        let work = |i: usize| (0..i * 7919 % 5).for_each(|_| thread::yield_now());
-        let sink = |event| {
-            match event {
-                Event::Done(i, ()) => seen.push(i),
-                Event::Waiting => waits += 1,
-            }
-            assert!(waits < MOST_WAITS, "{items} items, {threads} threads, from {first}: {seen:?}");
-            if seen.len() >= first { Flow::Finish } else { Flow::Continue }
-        };
-        for_each(0..items, threads, 4 * threads, |i| i as u64 * 31 % 7, work, sink).unwrap();
-        seen
-    }
-
-    #[test]
-    fn it_ends_however_often_it_is_asked_to_and_however_few_items_there_are() {
-        for threads in [1, 2, 3, 8] {
-            for items in 1..=4 * threads {
-                for first in 0..=items {
-                    let seen = finished_from(first, items, threads);
-                    assert!(
-                        seen.len() >= first && seen.len() <= items,
-                        "{items} items, {threads} threads, from {first}"
-                    );
-                    assert_eq!(seen, (0..seen.len()).collect::<Vec<_>>());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_long_item_does_not_keep_the_sink_from_ending_the_work() {
-        let (mut waits, mut seen) = (0, Vec::new());
-        let work = |_| thread::sleep(WAIT * 5 / 2);
-        for_each(
-            0..1000,
-            2,
-            4,
-            |_| 0,
-            work,
-            |event| match event {
-                Event::Waiting => {
-                    waits += 1;
-                    Flow::Finish
-                }
-                Event::Done(i, ()) => {
-                    seen.push(i);
-                    Flow::Continue
-                }
-            },
-        )
-        .unwrap();
-        assert!(waits > 0 && seen == [0, 1], "{waits} {seen:?}");
-    }
-
-    #[test]
     fn a_panic_in_a_worker_does_not_hang() {
-        let run = || for_each(0..50, 2, 4, |_| 0, |i| assert_ne!(i, 20), |_| Flow::Continue);
+        let run = || for_each(0..50, 2, 4, |_| 0, |i| assert_ne!(i, 20), |_| ControlFlow::Continue(()));
         assert!(std::panic::catch_unwind(run).is_err());
     }
 
     #[test]
     fn nothing_to_do_is_done_at_once() {
-        for_each(0..0, 2, 4, |_| 0, |_| (), |_| Flow::Continue).unwrap();
+        for_each(0..0, 2, 4, |_| 0, |_| (), |_| ControlFlow::Continue(())).unwrap();
     }
 
     #[test]
@@ -363,7 +254,7 @@ mod tests {
             if let Event::Done(i, ()) = event {
                 seen.push(i);
             }
-            Flow::Continue
+            ControlFlow::Continue(())
         };
         for_each(0..costs.len(), 1, 4, |i| costs[i], work, sink).unwrap();
         let begun = begun.into_inner().unwrap();
@@ -374,27 +265,5 @@ mod tests {
         rest.sort_by_key(|&i| std::cmp::Reverse(costs[i]));
         assert_eq!(begun[in_order..], rest, "{begun:?}");
         assert_eq!(seen, (0..costs.len()).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn a_finish_among_the_last_items_leaves_no_hole() {
-        for threads in [1, 2, 3] {
-            let mut seen = Vec::new();
-            let work = |_| thread::yield_now();
-            for_each(
-                0..20,
-                threads,
-                8,
-                |i| i as u64,
-                work,
-                |event| {
-                    let Event::Done(i, ()) = event else { return Flow::Continue };
-                    seen.push(i);
-                    if i == 12 { Flow::Finish } else { Flow::Continue }
-                },
-            )
-            .unwrap();
-            assert!(seen.len() >= 13 && seen.iter().copied().eq(0..seen.len()), "{threads} threads: {seen:?}");
-        }
     }
 }

@@ -1,11 +1,9 @@
-//! Finds the clips of each video: from a decoder in this process or another one, or from a data set packed
-//! earlier.
+//! Finds the clips of each video: from a decoder in this process or another one.
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
 
 use super::clip;
-use super::copies::Copies;
 use super::failure::ClipFailure;
 use super::fault;
 use super::gate::{Gate, Slowed};
@@ -32,15 +30,13 @@ pub(crate) struct PackedVideo<'m> {
     pub track_stamps: Vec<Option<Stamp>>,
     pub clips: Result<Vec<PackedClip>, ClipFailure>,
     /// The memory that the JPEGs of the clips use.
-    pub held: HeldMemory<'m>,
+    pub _held: HeldMemory<'m>,
 }
 
 /// What the workers of a run share.
 pub(crate) struct Sources<'a> {
-    jobs: &'a [Job],
+    jobs: &'a [&'a Job],
     recipe: ClipRecipe<'a>,
-    /// In a run that retries failed videos: the clips of the others.
-    copies: Option<Copies<'a>>,
     /// The decoding processes, if this process does not decode.
     pool: Option<&'a Pool<'a>>,
     memory: MemoryBound,
@@ -52,10 +48,9 @@ pub(crate) struct Sources<'a> {
 impl<'a> Sources<'a> {
     /// Creates the sources for this many `threads`.
     pub fn new(
-        jobs: &'a [Job],
+        jobs: &'a [&'a Job],
         recipe: ClipRecipe<'a>,
         resources: &Resources,
-        copies: Option<Copies<'a>>,
         pool: Option<&'a Pool<'a>>,
         threads: usize,
     ) -> Self {
@@ -63,7 +58,7 @@ impl<'a> Sources<'a> {
         let paths = jobs.iter().map(|job| seen.insert(&*job.path).then(|| job.path.clone())).collect();
         let ahead = ReadAhead::new(paths, READERS, READ_AHEAD);
         let (memory, gate) = (MemoryBound::of(resources), Gate::new(threads));
-        Sources { jobs, recipe, copies, pool, memory, ahead, gate, threads }
+        Sources { jobs, recipe, pool, memory, ahead, gate, threads }
     }
 
     /// Says why fewer videos were packed at a time than asked for; `None` if that did not happen.
@@ -79,18 +74,17 @@ impl<'a> Sources<'a> {
 
     /// Packs a video.
     pub fn pack(&self, ordinal: usize) -> PackedVideo<'_> {
-        let job = &self.jobs[ordinal];
+        let job = self.jobs[ordinal];
         let (stamp, track_stamps) = (Stamp::of(&job.path), track_stamps(job));
         let mut held = self.memory.hold();
-        let copied = self.copies.as_ref().and_then(|copies| copies.of(ordinal));
-        let clips = copied.unwrap_or_else(|| self.decode(ordinal, &mut held));
+        let clips = self.decode(ordinal, &mut held);
         // Clips from other places wait to be written too.
         held.set(clips.as_ref().map_or(0, |clips| held_bytes(clips)));
-        PackedVideo { stamp, track_stamps, clips, held }
+        PackedVideo { stamp, track_stamps, clips, _held: held }
     }
 
     fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<Vec<PackedClip>, ClipFailure> {
-        let job = &self.jobs[ordinal];
+        let job = self.jobs[ordinal];
         self.ahead.begin(ordinal);
         let next = self.jobs.iter().skip(ordinal + 1).take(self.threads);
         next.for_each(|job| self.recipe.store.expect(&job.path));

@@ -11,7 +11,6 @@ use super::folder_lock::{is_still_named, try_lock};
 use super::regular_file::{Links, open_if_there, open_with, refuse_others};
 use crate::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::file_name::StagedName;
 
 /// Writes to `.NAME.tmp` in the same folder; [`sync`](Self::sync) and then [`publish`](Self::publish) make it `NAME`.
 ///
@@ -33,13 +32,22 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// The temporary file of `path`, which already exists and is kept.
-    pub fn kept(path: &Path) -> Result<Self> {
-        Ok(Temporary { path: temporary_name(path)?, keep: true })
+    /// A complete file that stays where it is until it is renamed.
+    pub fn kept(path: PathBuf) -> Self {
+        Temporary { path, keep: true }
     }
 
     pub fn keep(&mut self) {
         self.keep = true;
+    }
+
+    /// Renames the file, which then stays. A file of the new name is replaced.
+    pub fn rename(&mut self, to: &Path) -> Result<()> {
+        fs::rename(&self.path, to).map_err(|e| Error::io("rename the file", to, e))?;
+        let from = std::mem::replace(&mut self.path, to.to_owned());
+        self.keep = true;
+        // If both names lead to the same file, POSIX leaves both.
+        if from == self.path { Ok(()) } else { folder::remove(&from) }
     }
 
     /// The temporary name of `path`, after a leftover of that name is removed.
@@ -53,27 +61,9 @@ impl Temporary {
         &self.path
     }
 
-    /// The file's name, without the folder.
-    ///
-    /// # Errors
-    ///
-    /// It is not staged as a file of a data set.
-    pub fn staged_name(&self) -> Result<StagedName> {
-        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned().try_into()
-    }
-
     /// Removes the file even if it was marked as kept.
     pub fn discard(mut self) {
         self.keep = false;
-    }
-
-    /// Length in bytes; `None` if the file does not exist.
-    pub fn length(&self) -> Result<Option<u64>> {
-        match fs::metadata(&self.path) {
-            Ok(meta) => Ok(Some(meta.len())),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Error::io("read the file's size", &self.path, e)),
-        }
     }
 }
 
@@ -110,6 +100,11 @@ impl AtomicFile {
         self.temporary.keep();
     }
 
+    /// The path of the temporary file.
+    pub fn temporary_path(&self) -> &Path {
+        self.temporary.path()
+    }
+
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
         self.out.write_all(bytes).map_err(|e| Error::io("write", &self.temporary.path, e))
     }
@@ -122,14 +117,6 @@ impl AtomicFile {
                 read => return read.map_err(|e| Error::io("read", &self.temporary.path, e)),
             }
         }
-    }
-
-    /// Reads the bytes at `offset`; all of them must exist. [`cut`](Self::cut) has to follow before the next write.
-    pub fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> Result<()> {
-        let file = self.out.get_mut();
-        file.seek(SeekFrom::Start(offset))
-            .and_then(|_| io::Read::read_exact(file, bytes))
-            .map_err(|e| Error::io("read", &self.temporary.path, e))
     }
 
     /// Truncates the file to `length` bytes. The next write goes there.

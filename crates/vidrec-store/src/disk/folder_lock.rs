@@ -23,8 +23,6 @@ pub struct FolderLock {
     // Keeps the file locked.
     _file: File,
     path: PathBuf,
-    /// Whether the data set here was left by an interrupted run and completed under this lock.
-    pub completed: bool,
 }
 
 impl FolderLock {
@@ -64,7 +62,7 @@ impl FolderLock {
                 Err(e) => return Err(io(e)),
             }
             if is_still_named(&file, &path).map_err(io)? {
-                return Ok(Some(FolderLock { _file: file, path, completed: false }));
+                return Ok(Some(FolderLock { _file: file, path }));
             }
         }
     }

@@ -16,7 +16,6 @@ pub mod inside;
 #[cfg(target_os = "linux")]
 mod large_map;
 mod link;
-mod log_file;
 pub mod map;
 #[cfg(target_os = "linux")]
 pub mod memory_file;
@@ -48,5 +47,4 @@ pub use folder_lock::LockName;
 pub use folder_lock::{FolderLock, is_being_written};
 pub use link::{give_name, name_instead, name_once};
 pub use link::{keep_as, share};
-pub use log_file::LogFile;
 pub use new_folder::{NewFile, NewFolder, Written as WrittenFolder};

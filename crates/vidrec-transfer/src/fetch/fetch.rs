@@ -18,7 +18,6 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_store::disk::map::MappedFile;
-use vidrec_store::disk::publication;
 use vidrec_store::disk::publication::{Replaced, Staged};
 use vidrec_store::disk::regular_file::{Links, read_if_there};
 use vidrec_store::disk::remove_temporaries;
@@ -122,7 +121,7 @@ fn fetch_all(
     let mut replaced = match is_same {
         // The folder has this data set, so missing files are added.
         true => Replaced { files: json.file_names().cloned().collect(), removable: Vec::new() },
-        false => writer::replaceable(out, options.overwrite, &lock)?,
+        false => writer::replaceable(out, options.overwrite)?,
     };
     let so_far = Progress { total: Some(json.bytes), ..Progress::default() };
     let memory_bytes = options.storage.memory_bytes;
@@ -151,8 +150,7 @@ fn fetch_all(
     let (all_bytes, kept_bytes) = (transfer.bytes, transfer.kept_bytes);
     let mut left_behind = Vec::new();
     if !(is_same && files.is_empty()) {
-        let staged = Staged::new(out, lock, files, &bytes, replaced.but_for(&json))?;
-        left_behind = publication::publish(vec![staged])?;
+        left_behind = Staged::new(out, lock, files, &bytes, replaced.but_for(&json))?.publish()?;
     }
     Ok(FetchReport {
         output: out.display().to_string(),

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use vidrec::pack::arguments::number_of;
 use vidrec::pack::{PackPlan, WrittenPlan, write_plan};
 
 use crate::outcome::{Outcome, Run};
@@ -14,7 +13,7 @@ use crate::storage::RemoteStorageArgs;
 /// Divide a pack into parts that any number of machines can pack.
 ///
 /// The plan fixes everything that determines the bytes: order, labels, classes, options, size and time of each video,
-/// the versions of vidrec and FFmpeg, and where parts begin. Then run `vidrec pack PLAN --part I` for each part, in
+/// the versions of vidrec and FFmpeg, and where parts begin. Each part becomes a shard (--shards). Then run `vidrec pack PLAN --part I` for each part, in
 /// any order, as often as it takes, on any machine that sees the videos and the plan under the same paths.
 ///
 /// `vidrec status PLAN` says how far it is. `vidrec publish PLAN` makes the data set.
@@ -26,10 +25,6 @@ pub struct Args {
     /// The folder to make the plan in, or a location in object storage. The parts are packed into it, too.
     #[arg(short, long, value_name = "PLAN")]
     output: PathBuf,
-    /// The number of parts, of about the same cost by the sizes of the videos. A part is what a crash or a preemption
-    /// can cost at most.
-    #[arg(long, value_name = "N", value_parser = number_of::<u32>("parts"))]
-    parts: Option<u32>,
     #[command(flatten)]
     recipe: RecipeArgs,
     #[command(flatten)]
@@ -40,14 +35,13 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    let mut recipe = args.recipe.recipe(&args.input, args.parts)?;
-    let parts = recipe.parts.ok_or("give --parts, the number of parts")?;
+    let mut recipe = args.recipe.recipe(&args.input)?;
     recipe.options.input.storage = args.storage.storage()?;
     let plan = PackPlan::for_parts(&recipe.inputs, &recipe.options.input)?;
     // Where standard error is closed there is nobody to tell.
     columns::tell(&plan.manifests, &plan.notes);
     report::tell_ignored(&plan.passed_over);
-    let written = write_plan(&plan, &args.output, parts, &recipe.options)?;
+    let written = write_plan(&plan, &args.output, &recipe.options)?;
     output::print(args.json, &written, |w| render(w, args))?;
     Ok(Outcome::Done)
 }

@@ -13,7 +13,7 @@ use crate::storage::RemoteStorageArgs;
 /// Make a data set of the parts of a plan.
 ///
 /// vidrec checks every receipt and its files, then writes dataset.json as the last file: readers see the whole data set
-/// or none. The bytes are those of `vidrec pack --parts N` on one machine.
+/// or none. The bytes are those of `vidrec pack` on one machine.
 #[derive(clap::Args)]
 pub struct Args {
     /// The plan's folder, or its location in object storage.

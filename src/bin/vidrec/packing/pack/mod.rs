@@ -10,22 +10,22 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use vidrec::pack::{
-    IfExists, PackOptions, PackPlan, PackReport, Recipe, estimate, pack_in_parts, pack_in_scratch, pack_plan, restart,
-    serve,
+    PackOptions, PackPlan, Recipe, estimate, pack_plan, serve,
 };
 
 use crate::outcome::{Outcome, Run};
 use crate::output;
-use crate::remote_output::{Output, scratch_folder};
+use crate::remote_output::scratch_folder;
 use crate::storage::{RemoteStorageArgs, local};
 
 /// Sample frames from videos and write them as a data set.
 ///
 /// vidrec skips a video it cannot read and lists it in OUTPUT/failures-*.jsonl; the exit status is then 3.
 ///
-/// vidrec writes finished clips to the disk every few seconds. After a crash, a full disk or Ctrl-C, the same command with
-/// --if-exists resume continues the run, and the result is byte for byte that of a run that was not interrupted. At Ctrl-C
-/// (or SIGTERM) vidrec finishes the videos in hand; a second one stops it at once. The exit status is then 130.
+/// vidrec packs one shard after another. After a crash, a full disk or Ctrl-C, the same command with --if-exists resume
+/// keeps the shards that are complete and packs the others, and the result is byte for byte that of a run that was not
+/// interrupted. At Ctrl-C (or SIGTERM) vidrec waits for the videos in hand; a second one stops it at once. The exit status is
+/// then 130.
 #[derive(clap::Args)]
 #[command(
     override_usage = "vidrec pack [OPTIONS] <INPUT>... -o <OUTPUT>\n       vidrec pack [OPTIONS] <PLAN> --part <I>"
@@ -82,8 +82,9 @@ pub struct Args {
 impl Args {
     /// Inputs and options, for this machine.
     fn recipe(&self) -> Result<Recipe, Box<dyn std::error::Error>> {
-        let mut recipe = self.recipe.recipe(&self.input, self.parts.parts)?;
+        let mut recipe = self.recipe.recipe(&self.input)?;
         (recipe.options.resources, recipe.options.run) = (self.run.resources(), self.run.run());
+        recipe.options.run.only_publisher = self.storage.only_publisher();
         recipe.options.input.storage = self.storage.storage()?;
         Ok(recipe)
     }
@@ -119,64 +120,21 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
     if args.dry_run {
         return dry_run(args, &recipe);
     }
-    if vidrec::is_remote(args.output()) && args.run.if_exists == IfExists::RetryFailed {
-        return Err(
-            "--if-exists retry-failed needs the data set on this machine: `vidrec fetch` it, retry there, then \
-            `vidrec push --overwrite`"
-                .into(),
-        );
-    }
     let plan = PackPlan::from_inputs(&recipe.inputs, &recipe.options.input)?;
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
     columns::tell(&plan.manifests, &plan.notes);
     let out = args.output();
-    let report = write(args, &plan, out, recipe).map_err(restarted)?;
+    if vidrec::is_remote(out) {
+        // A server may take its time: from here, a signal ends this in an orderly way.
+        crate::interrupt::flag()?;
+    }
+    let report = pack_plan(&plan, out, &recipe.options, &mut args.run.progress.of("videos"))?;
     report::tell(&report);
     output::print(args.json, &report, |r| report::render(r, out, args.run.if_exists))?;
     Ok(match (&report, report.is_clean()) {
         (r, _) if r.clips == 0 => Outcome::Nothing,
         (_, true) => Outcome::Done,
         (_, false) => Outcome::Problems,
-    })
-}
-
-/// An error with what a pack calls the option that replaces a data set.
-fn restarted(e: Box<dyn std::error::Error>) -> Box<dyn std::error::Error> {
-    match e.downcast::<vidrec::Error>() {
-        Ok(e) => restart(*e).into(),
-        Err(other) => other,
-    }
-}
-
-/// Makes the data set, wherever it is to be.
-fn write(
-    args: &Args,
-    plan: &PackPlan,
-    out: &Path,
-    Recipe { parts, mut options, .. }: Recipe,
-) -> Result<PackReport, Box<dyn std::error::Error>> {
-    let (is_remote, overwrite) = (vidrec::is_remote(out), options.run.if_exists == IfExists::Replace);
-    let (only_publisher, progress) = (args.storage.only_publisher(), || args.run.progress.of("videos"));
-    let parts = parts.map(|parts| parts::here(parts, only_publisher));
-    if let Some(parts) = parts.clone().filter(|_| is_remote) {
-        // Each part is uploaded when it is packed.
-        options.run.if_exists = options.run.if_exists.with_scratch();
-        return Ok(pack_in_parts(plan, out, parts, &options, &mut progress())?);
-    }
-    if is_remote && !overwrite {
-        // A server may take its time: from here, a signal ends this in an orderly way.
-        crate::interrupt::flag()?;
-        let found = vidrec::pack::find_packed(plan, out, None, None, &options)?;
-        if let Some(report) = found {
-            return Ok(report);
-        }
-    }
-    let to =
-        Output { path: out, storage: args.storage.storage()?, overwrite, only_publisher, progress: args.run.progress };
-    to.write(|out, _| match parts {
-        Some(parts) => pack_in_parts(plan, out, parts, &options, &mut progress()),
-        None if is_remote => pack_in_scratch(plan, out, &options, &mut progress()),
-        None => pack_plan(plan, out, &options, &mut progress()),
     })
 }
 

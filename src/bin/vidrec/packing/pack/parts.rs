@@ -1,4 +1,4 @@
-//! The options of `vidrec pack` that divide the work into parts, and packing one part of a plan.
+//! The options of `vidrec pack` that pack one part of a plan.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use vidrec::Storage;
 use vidrec::pack::arguments::number_of;
-use vidrec::pack::{InParts, PartOptions, PartsPlan, Resources};
+use vidrec::pack::{PartOptions, PartsPlan, Resources};
 
 use super::report;
 use super::run_args::{RunArgs, worker_command};
@@ -32,10 +32,6 @@ const FIXED: [&str; 9] = [
 #[derive(clap::Args)]
 #[command(next_help_heading = "Parts")]
 pub struct PartArgs {
-    /// Pack in N parts of about the same cost, each with shards of its own: byte for byte what machines of a cluster give
-    /// that pack the parts of a plan.
-    #[arg(long, value_name = "N", conflicts_with = "part", hide_short_help = true, value_parser = number_of::<u32>("parts"))]
-    pub parts: Option<u32>,
     /// Pack this part, from 0, of the plan that is INPUT, made by `vidrec plan`. "auto" takes the number from
     /// SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX. The plan has the inputs and all options that
     /// determine the bytes. The exit status is 0 when the part is done, even if videos were skipped: `vidrec publish` lists
@@ -80,17 +76,8 @@ impl Part {
     }
 }
 
-/// How parts are packed on this machine.
-pub fn here(parts: u32, only_publisher: bool) -> InParts {
-    let mut parts = InParts::from(parts);
-    parts.only_publisher = only_publisher;
-    parts
-}
-
 /// Packs a part of a plan, or the parts of one of several tasks. Videos that were skipped are no failure of the part, which
-/// schedulers would try again: publishing lists them.
-/// How it is done, from which storage and in which folder, and whether the report is JSON. `start` is the command that
-/// starts this program once more.
+/// schedulers would try again: publishing lists them. `start` is the command that starts this program once more.
 pub fn run(args: &PartArgs, plan: &Path, (how, storage): (&RunArgs, Storage), json: bool, start: Vec<OsString>) -> Run {
     let plan = PartsPlan::open_at(plan, &storage)?;
     let first = args.part.map_or(Ok(0), Part::number)?;
@@ -98,10 +85,8 @@ pub fn run(args: &PartArgs, plan: &Path, (how, storage): (&RunArgs, Storage), js
     let resources = how.resources();
     // It may not be able to read the plan: secrets are in no command line.
     let worker = worker_command(start, &plan.options(&resources)?)?;
-    options.resources = Resources { isolate: (!how.no_isolate).then(|| worker.clone()), ..resources };
-    options.worker = Some(worker);
+    options.resources = Resources { isolate: (!how.no_isolate).then_some(worker), ..resources };
     options.storage = storage;
-    options.commit_every = how.run().commit_every;
     let pack = |part| -> Run {
         let packed = plan.pack(part, &options, &mut how.progress.of("videos"))?;
         report::tell(&packed);

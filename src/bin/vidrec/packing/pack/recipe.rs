@@ -27,14 +27,14 @@ impl RecipeArgs {
     /// own. Further inputs replace those of the recipe.
     ///
     /// Ends the process if they make no sense together.
-    pub fn recipe(&self, inputs: &[PathBuf], parts: Option<u32>) -> vidrec::Result<Recipe> {
-        self.read(inputs, parts).map_err(|e| match e.kind() {
+    pub fn recipe(&self, inputs: &[PathBuf]) -> vidrec::Result<Recipe> {
+        self.read(inputs).map_err(|e| match e.kind() {
             vidrec::ErrorKind::Usage => wrong_usage(&e).exit(),
             _ => e,
         })
     }
 
-    fn read(&self, inputs: &[PathBuf], parts: Option<u32>) -> vidrec::Result<Recipe> {
+    fn read(&self, inputs: &[PathBuf]) -> vidrec::Result<Recipe> {
         let RecipeArgs { given, frames, pictures, input, limits } = self;
         let options = PackOptions {
             frames: frames.clone(),
@@ -45,9 +45,6 @@ impl RecipeArgs {
         };
         let mut options = options.to_object()?;
         options.0.retain(|name, _| given.has(name));
-        if let Some(parts) = parts {
-            options.insert("parts", parts)?;
-        }
         let mut recipe = Recipe::given(inputs, options)?;
         recipe.options.input.words = OptionWords(output::setting);
         Ok(recipe)

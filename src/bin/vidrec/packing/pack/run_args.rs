@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use vidrec::pack::arguments::{Seconds, number_of};
+use vidrec::pack::arguments::number_of;
 use vidrec::pack::{IfExists, PackOptions, Resources, RunOptions};
 
 use crate::progress::ProgressArgs;
@@ -13,8 +13,8 @@ use crate::words::words;
 pub struct RunArgs {
     /// What to do if OUTPUT has a data set or an interrupted pack.
     ///
-    /// resume: continue the pack, if inputs and options are the same. retry-failed: pack only what failed, and copy the
-    /// rest. replace: replace the data set when the new one is complete.
+    /// resume: continue the pack, if inputs and options are the same. retry-failed: pack the shards again that have videos
+    /// which failed. replace: replace the data set when the new one is complete.
     #[arg(long, value_name = "HOW", default_value_t, value_parser = words::<IfExists>(IfExists::WORDS))]
     pub if_exists: IfExists,
     /// Videos to decode at a time. [default: one for each core]
@@ -31,9 +31,6 @@ pub struct RunArgs {
     pub no_isolate: bool,
     #[command(flatten)]
     pub progress: ProgressArgs,
-    /// Write finished clips to the disk this often, in seconds; 0: after each video.
-    #[arg(long, hide = true, default_value_t = Seconds(RunOptions::default().commit_every), value_name = "SECONDS")]
-    commit_every: Seconds,
     /// Be a process that decodes, with these options.
     #[arg(long, hide = true, value_name = "OPTIONS")]
     pub isolated_worker: Option<String>,
@@ -41,7 +38,7 @@ pub struct RunArgs {
 
 impl RunArgs {
     pub fn run(&self) -> RunOptions {
-        RunOptions { if_exists: self.if_exists, commit_every: self.commit_every.0 }
+        RunOptions { if_exists: self.if_exists, ..RunOptions::default() }
     }
 
     pub fn resources(&self) -> Resources {

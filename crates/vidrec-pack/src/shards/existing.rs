@@ -1,101 +1,48 @@
 //! A data set that was packed before from the same inputs, with the clips of each video and the failures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::Path;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::fingerprint::{Difference, RunFingerprint};
-use super::journal::JournalSummary;
-use super::options::IfExists;
 use super::outcome::{Failure, Outcome, Stored, Troubles};
+use super::plan::PartsPlan;
+use super::plan_json::{Difference, PlanJson};
+use super::receipt::Receipt;
 use super::report::PackReport;
 use crate::plan::{Job, PackPlan};
 use crate::video::VideoFacts;
-use crate::work::{Copies, video_facts};
-use vidrec_dataset::Source;
-use vidrec_dataset::{Dataset, OpenOptions, edit};
+use vidrec_dataset::{Dataset, OpenOptions, Source, edit};
 use vidrec_format::data_binding::hex;
-use vidrec_format::dataset_json;
-use vidrec_format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
-use vidrec_format::error::ErrorKind;
+use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, FailuresJson, ShardJson};
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_store::location::is_of_network;
+use vidrec_format::names;
 use vidrec_store::storage::Storage;
 
 /// A finished data set that was packed from the same plan.
-pub(crate) struct Existing {
+pub(super) struct Existing {
     set: Dataset,
+    listing: DatasetJson,
     failures: BTreeMap<u64, Failure>,
-    /// The name of the list of failures.
-    failures_file: Option<String>,
     /// The number of clips of each video, which is its number of draws.
     draws: u64,
 }
 
 impl Existing {
-    /// Finds the finished data set that a run continues from, because it is complete or its failures are to be
-    /// retried.
+    /// Opens the data set of a pack at `out`, whose plan is `now`.
     ///
-    /// # Errors
-    ///
-    /// There is no data set in which to retry the failures, or the data set was packed in another way.
-    pub fn find(
-        out: &Path,
-        plan: &PackPlan,
-        if_exists: IfExists,
-        fingerprint: &RunFingerprint,
-        interrupted: Option<&JournalSummary>,
-    ) -> Result<Option<Self>> {
-        // A run that is half published can only be resumed.
-        if interrupted.is_some_and(|run| run.complete.is_some()) {
-            return Ok(None);
-        }
-        let none = || {
-            Error::usage("there is no data set here to retry the failed videos of")
-                .file(out)
-                .help("pack it first, with the same inputs and options")
-        };
-        match if_exists {
-            IfExists::RetryFailed => Self::open(out, plan, fingerprint)?.ok_or_else(none).map(Some),
-            IfExists::Resume if interrupted.is_none() => Self::open(out, plan, fingerprint),
-            _ => Ok(None),
-        }
-    }
-
-    /// Opens the data set in `out`. Returns `None` if there is none.
-    ///
-    /// Its settings, versions, classes and the sources of all videos must be those of the plan. This does not
-    /// check whether the files of the videos are unchanged.
-    fn open(out: &Path, plan: &PackPlan, now: &RunFingerprint) -> Result<Option<Self>> {
-        if !out.join(dataset_json::FILE_NAME).exists() {
-            return Ok(None);
-        }
-        Self::open_in(out, plan, now, &OpenOptions::default()).map(Some)
-    }
-
-    /// Finds the finished data set of the same run at a location. Returns `None` if there is none, or a different
-    /// one.
-    pub fn find_at(out: &Path, plan: &PackPlan, now: &RunFingerprint, storage: &Storage) -> Result<Option<Self>> {
-        match Self::open_in(out, plan, now, &storage.clone().into()) {
-            Err(e) if is_of_network(&e) || e.kind() == ErrorKind::Interrupted => Err(e),
-            found => Ok(found.ok()),
-        }
-    }
-
-    fn open_in(out: &Path, plan: &PackPlan, now: &RunFingerprint, options: &OpenOptions) -> Result<Self> {
-        let source = Source::of(out, options)?;
-        let set = Dataset::open_with(out, options.clone())?;
-        let json = set.to_json();
-        let then = RunFingerprint {
-            tool: json.tool,
-            ffmpeg: json.ffmpeg,
-            settings: json.settings,
-            classes: json.classes,
-            ..now.clone()
-        };
+    /// Its settings, versions, classes and the sources of all videos must be those of the plan. This does not check whether
+    /// the files of the videos are unchanged.
+    pub fn open(out: &Path, plan: &PackPlan, now: &PlanJson, storage: &Storage) -> Result<Self> {
+        let options: OpenOptions = storage.clone().into();
+        let source = Source::of(out, &options)?;
+        let set = Dataset::open_with(out, options)?;
+        let path = out.join(FILE_NAME);
+        let listing = DatasetJson::prove(&source.read(&path)?).map_err(|e| e.file(path))?;
+        let DatasetJson { tool, ffmpeg, settings, classes, .. } = set.to_json();
+        let then = PlanJson { tool, ffmpeg, settings, classes, retries: now.retries, ..now.clone() };
         if let Some(Difference { what, then, now }) = then.difference(now) {
             return Err(Error::usage(format!("the data set here was packed differently: {what}"))
                 .file(out)
@@ -104,12 +51,9 @@ impl Existing {
                 .help("use the same inputs and options, or pack everything again")
                 .hint(Hint::Overwrite));
         }
-        let path = out.join(dataset_json::FILE_NAME);
-        let listing = DatasetJson::prove(&source.read(&path)?).map_err(|e| e.file(path))?;
         let failures = read_failures(out, &source, listing.failures.as_ref())?;
         let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
-        let failures_file = listing.failures.map(|listed| listed.file.into());
-        let existing = Existing { set, failures, failures_file, draws };
+        let existing = Existing { set, listing, failures, draws };
         existing.check(out, plan)?;
         Ok(existing)
     }
@@ -117,6 +61,11 @@ impl Existing {
     /// Whether there are failures to retry.
     pub fn has_failures(&self) -> bool {
         !self.failures.is_empty()
+    }
+
+    /// Whether a video of the plan has no clips.
+    pub fn has_failed(&self, place: u64) -> bool {
+        self.failures.contains_key(&place)
     }
 
     fn check(&self, out: &Path, plan: &PackPlan) -> Result<()> {
@@ -163,42 +112,56 @@ impl Existing {
         })
     }
 
-    /// Returns the clips that exist, by the places of their videos.
-    pub fn copies(&self, plan: &PackPlan) -> Copies<'_> {
-        let first = self.sources(plan).map(|(_, clips)| clips.ok().map(|clips| clips.start)).collect();
-        Copies { set: &self.set, draws: self.draws, first }
-    }
-
     /// Returns the report of the run that packed the data set, except for its time.
     pub fn report(&self, plan: &PackPlan) -> Result<PackReport> {
         let mut report = PackReport::new(plan);
         for (job, source) in self.sources(plan) {
-            let outcome = match source {
-                Ok(clips) => self.outcome(clips)?,
-                Err(failure) => Outcome::Failed(failure.clone()),
-            };
-            report.push(job, &outcome);
+            report.push(job, &self.outcome(source)?);
         }
-        let json = self.set.to_json();
-        report.track_bytes = json.shards.iter().map(ShardJson::track_bytes).sum();
-        report.bytes = json.bytes + self.set.index_bytes() + report.track_bytes;
-        report.failures_file.clone_from(&self.failures_file);
+        report.track_bytes = self.listing.shards.iter().map(ShardJson::track_bytes).sum();
+        report.bytes = self.listing.bytes + self.set.index_bytes().sum::<u64>() + report.track_bytes;
+        report.failures_file = self.listing.failures.as_ref().map(|listed| listed.file.to_string());
         report.resumed_at = Some(report.videos());
-        report.was_there = true;
-        Ok(report)
+        Ok(report.found())
     }
 
-    fn outcome(&self, clips: Range<u64>) -> Result<Outcome> {
-        let (mut stored, mut found, mut repeated) = (Vec::new(), VideoFacts::default(), 0);
+    /// Returns the receipts of the parts of which all videos have clips.
+    pub fn receipts(&self, plan: &PackPlan, parts: &PartsPlan) -> Result<Vec<Receipt>> {
+        let shards = self.listing.shards.iter().zip(self.set.index_bytes());
+        let shards: HashMap<&str, (&ShardJson, u64)> =
+            shards.map(|shard| (names::stem(&shard.0.record_file), shard)).collect();
+        let (mut receipts, mut sources) = (Vec::new(), self.sources(plan));
+        for part in 0..parts.parts() {
+            let mut report = PackReport::default();
+            for (job, source) in sources.by_ref().take(parts.part(part)?.videos as usize) {
+                report.push(job, &self.outcome(source)?);
+            }
+            let Some((shard, index_bytes)) = shards.get(&*names::shard(part as usize)).filter(|_| report.failed == 0) else {
+                continue;
+            };
+            report.track_bytes = shard.track_bytes();
+            report.bytes = shard.bytes + index_bytes + report.track_bytes;
+            receipts.push(Receipt::new(&parts.digest, part, Some((*shard).clone()), report)?);
+        }
+        Ok(receipts)
+    }
+
+    fn outcome(&self, source: std::result::Result<Range<u64>, &Failure>) -> Result<Outcome> {
+        let clips = match source {
+            Ok(clips) => clips,
+            Err(failure) => return Ok(Outcome::Failed(failure.clone())),
+        };
+        let (mut stored, mut facts, mut repeated) = (Vec::new(), VideoFacts::default(), 0);
         for clip in clips {
             let clip = self.set.clip(clip)?;
             let info = edit::as_it_is(&clip)?;
-            found = video_facts(&info);
+            // Other programs may have changed the attributes. In that case nothing is known.
+            facts = info.attributes.get("video").ok().flatten().unwrap_or_default();
             let video = info.attributes.0.get("video");
             repeated += video.and_then(|v| v.get("repeated_frames")).and_then(Value::as_u64).unwrap_or(0);
             stored.push(Stored { info, frames: clip.frame_count() });
         }
-        Ok(Outcome::Packed { clips: stored, troubles: Box::new(Troubles::new(&found, repeated)) })
+        Ok(Outcome::Packed { clips: stored, troubles: Troubles::new(&facts, repeated) })
     }
 }
 

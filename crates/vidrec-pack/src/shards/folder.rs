@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use vidrec_format::error::{Error, Result};
+use vidrec_format::file_name::FileName;
 use vidrec_store::disk::regular_file::{Links, open_regular, read_if_there};
 use vidrec_store::disk::{
-    AtomicFile, FolderLock, give_name, name_instead, name_once, remove_file, sync_folder, whole_folder, write_file,
+    AtomicFile, FolderLock, Temporary, give_name, name_instead, name_once, remove_file, sync_folder, whole_folder, write_file,
 };
 
 pub(super) use vidrec_format::names::{PLAN, PLANNED_JOBS as JOBS};
@@ -74,11 +75,8 @@ impl Folder {
         remove_file(&self.path(name))
     }
 
-    pub fn take(&self, files: &[(PathBuf, String)], attempt: u32, told: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        for (file, name) in files {
-            give_name(file, &self.path(name), attempt)?;
-            told()?;
-        }
+    pub fn take(&self, files: &[(Temporary, FileName)], attempt: u32) -> Result<()> {
+        files.iter().try_for_each(|(file, name)| give_name(file.path(), &self.path(name), attempt))?;
         sync_folder(&self.dir)
     }
 

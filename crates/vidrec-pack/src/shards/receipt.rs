@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::place::Place;
-use crate::run::{PackReport, lines};
+use super::plan::InputStamps;
+use super::report::{PackReport, lines};
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::ShardJson;
 use vidrec_format::error::{Error, Result};
@@ -16,14 +17,18 @@ pub(super) struct Receipt {
     /// Digest of the plan.
     pub plan: String,
     pub part: u32,
-    /// The shards of the part, under their names in the plan's folder. Empty if every video failed.
-    pub shards: Vec<ShardJson>,
-    /// The bytes of the index files.
+    /// The shard of the part. Absent if every video failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardJson>,
+    /// The bytes of its index.
     pub index_bytes: u64,
     /// The report. Its failures are numbered as in the whole plan.
     pub report: PackReport,
     /// SHA-256 of the list of failures, which is not in any other file.
     pub failures_sha256: String,
+    /// What identified the files of each video when it was read, if the plan does not say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stamps: Vec<InputStamps>,
 }
 
 /// Returns the SHA-256 of the list of failures.
@@ -37,10 +42,10 @@ pub(super) fn name(part: u32) -> String {
 }
 
 impl Receipt {
-    pub fn new(plan: &str, part: u32, shards: Vec<ShardJson>, report: PackReport) -> Result<Self> {
-        let index_bytes = report.bytes - shards.iter().map(|shard| shard.bytes).sum::<u64>();
+    pub fn new(plan: &str, part: u32, shard: Option<ShardJson>, report: PackReport) -> Result<Self> {
+        let index_bytes = shard.as_ref().map_or(0, |shard| report.bytes - shard.bytes - shard.track_bytes());
         let failures_sha256 = digest_of(&report)?;
-        Ok(Receipt { plan: plan.to_owned(), part, shards, index_bytes, report, failures_sha256 })
+        Ok(Receipt { plan: plan.to_owned(), part, shard, index_bytes, report, failures_sha256, stamps: Vec::new() })
     }
 
     /// Reads the receipt of a part. Returns `None` if the part is not done.
@@ -60,21 +65,21 @@ impl Receipt {
 
     /// Refuses files that no part can have, and numbers that do not match. Publishing checks the files themselves.
     fn check(&self) -> Result<()> {
-        for (i, shard) in self.shards.iter().enumerate() {
-            let stem = names::stem_of_part(self.part, i);
-            let other = shard.misnamed().or_else(|| shard.file_names().find(|name| names::stem(name) != stem));
-            if let Some(name) = other {
-                return Err(Error::usage("the receipt names a file that does not belong to its part").found(name));
-            }
+        let stem = names::shard(self.part as usize);
+        let other = |shard: &ShardJson| {
+            let name = shard.file_names().find(|name| names::stem(name) != stem);
+            shard.misnamed().or(name).cloned()
+        };
+        if let Some(name) = self.shard.as_ref().and_then(other) {
+            return Err(Error::usage("the receipt names a file that does not belong to its part").found(name));
         }
-        let sum = |of: fn(&ShardJson) -> u64| self.shards.iter().map(of).try_fold(0u64, u64::checked_add);
-        let sums =
-            [sum(|s| s.clips), sum(|s| s.frames), sum(|s| s.bytes).and_then(|b| b.checked_add(self.index_bytes))];
         let report = &self.report;
-        if sums != [report.clips, report.frames, report.bytes].map(Some) {
-            return Err(Error::usage(
-                "the number of clips, frames or bytes in the receipt is not the sum over its shards",
-            ));
+        let sums = self.shard.as_ref().map_or(Some([0; 3]), |shard| {
+            let bytes = shard.bytes.checked_add(shard.track_bytes())?.checked_add(self.index_bytes)?;
+            Some([shard.clips, shard.frames, bytes])
+        });
+        if sums != Some([report.clips, report.frames, report.bytes]) {
+            return Err(Error::usage("the number of clips, frames or bytes in the receipt is not that of its shard"));
         }
         if digest_of(report)? != self.failures_sha256 || report.failed != report.failures.len() as u64 {
             return Err(Error::usage("the list of failures is not the one that the receipt describes")
@@ -85,7 +90,7 @@ impl Receipt {
 
     /// Whether two attempts made the same result. They may have taken different times.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.shards == other.shards && self.report.failures == other.report.failures
+        self.shard == other.shard && self.report.failures == other.report.failures
     }
 
     /// Writes the receipt, or compares it with the one that another attempt has written.
@@ -98,12 +103,11 @@ impl Receipt {
         if first.is_some_and(|first| self.is_same(&first)) {
             return Ok(());
         }
-        let files =
-            |receipt: &Self| receipt.shards.iter().map(|s| s.record_file.to_string()).collect::<Vec<_>>().join(", ");
+        let file = self.shard.as_ref().map_or("no file", |shard| &shard.record_file);
         Err(Error::usage(format!("another attempt at part {} gave a different result", self.part))
             .file(place.path(&name))
             .expected("the same bytes and failures from every attempt")
-            .found(format!("this attempt made {}, {} failures", files(self), self.report.failures.len()))
+            .found(format!("this attempt made {file}, {} failures", self.report.failures.len()))
             .help("find the machine whose memory or disk is failing, remove the receipt, and pack the part again"))
     }
 }

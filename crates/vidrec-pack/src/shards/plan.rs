@@ -1,6 +1,7 @@
 //! An existing plan.
 
 use std::fmt::Display;
+use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -9,12 +10,12 @@ use sha2::{Digest, Sha256};
 use super::note::{self, Note};
 use super::object_stamp::{self, ObjectStamp};
 use super::place::{PLAN, Place};
-use super::plan_json::{PlanJson, PlannedPart};
+use super::plan_json::{Difference, PlanJson, PlannedPart};
 use super::receipt::Receipt;
 use crate::options::TOOL;
 use crate::plan::Job;
 use crate::video;
-use crate::work::{Stamp, changed_file};
+use crate::work::{ChangedFile, Stamp, changed_file};
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::workers::in_order;
@@ -32,15 +33,30 @@ pub struct PartsPlan {
 /// A line of `jobs.jsonl`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PlannedJob<J = Job> {
-    /// The size and time of the file when the plan was made. Absent if the file could not be looked at.
-    pub stamp: Option<Stamp>,
+    /// What identified the files when the plan was made. A pack on one machine reads the files as it finds them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps: Option<InputStamps>,
+    pub job: J,
+}
+
+/// What identifies the files of a video.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct InputStamps {
+    /// The size and time of the file. Absent if the file could not be looked at.
+    pub video: Option<Stamp>,
     /// For a remote video, the answer of the server. Absent if the server was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<ObjectStamp>,
     /// The stamps of the files of its tracks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub track_stamps: Vec<Option<Stamp>>,
-    pub job: J,
+    pub tracks: Vec<Option<Stamp>>,
+}
+
+impl InputStamps {
+    /// Returns the first file of a video that has changed.
+    pub fn changed<'a>(&self, job: &'a Job) -> Option<ChangedFile<'a>> {
+        changed_file(job, self.video, &self.tracks)
+    }
 }
 
 impl PartsPlan {
@@ -145,9 +161,38 @@ impl PartsPlan {
     /// Returns the videos of a part, which must be unchanged since the plan was made.
     pub(super) fn jobs(&self, part: u32, storage: &Storage) -> Result<Vec<Job>> {
         let jobs = self.planned_jobs(part)?;
-        jobs.iter().try_for_each(check_input)?;
+        for PlannedJob { stamps, job } in &jobs {
+            if let Some(changed) = stamps.as_ref().and_then(|stamps| stamps.changed(job)) {
+                let e = is_another(changed.file, changed.then, changed.now);
+                return Err(e.help("copy videos with their times (cp -p, rsync -t), or plan again"));
+            }
+        }
         check_objects(&jobs, storage)?;
         Ok(jobs.into_iter().map(|planned| planned.job).collect())
+    }
+
+    /// Whether the plan says what identifies the files of its videos.
+    pub(super) fn has_stamps(&self) -> bool {
+        self.json.stamps
+    }
+
+    /// The places of the videos of a part.
+    pub(super) fn range(&self, part: u32) -> Result<Range<u64>> {
+        self.part(part).map(|planned| planned.first..planned.first + planned.videos)
+    }
+
+    /// Returns the first video that is not at its place in `jobs`.
+    pub(super) fn first_other(&self, jobs: &[Job]) -> Result<Option<Difference>> {
+        for part in 0..self.parts() {
+            for (place, then) in (self.range(part)?.start..).zip(self.sources(part)?) {
+                let now = usize::try_from(place).ok().and_then(|place| jobs.get(place));
+                let now = now.map_or("none", |job| job.source.as_str());
+                if now != then {
+                    return Ok(Some(Difference { what: format!("video {place}"), then, now: now.to_owned() }));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the sources of the videos of a part.
@@ -176,28 +221,19 @@ impl PartsPlan {
     }
 }
 
-fn check_input(planned: &PlannedJob) -> Result<()> {
-    let changed = changed_file(&planned.job, planned.stamp, &planned.track_stamps);
-    let Some(changed) = changed else { return Ok(()) };
-    let e = is_another(changed.file, changed.then, changed.now);
-    Err(e.help("copy videos with their times (cp -p, rsync -t), or plan again"))
-}
-
 /// Checks that the remote videos are those that were planned.
 fn check_objects(jobs: &[PlannedJob], storage: &Storage) -> Result<()> {
-    let asked = jobs.iter().filter(|planned| planned.object.is_some());
-    let now = object_stamp::look(asked.map(|planned| &*planned.job.path), storage)?;
-    for planned in jobs {
-        if let (Some(then), Some(now)) = (&planned.object, now.get(&*planned.job.path))
-            && then != now
-        {
-            return Err(is_another(&planned.job.path, then, now).help("plan again"));
+    let asked = || jobs.iter().filter_map(|planned| Some((&*planned.job.path, planned.stamps.as_ref()?.object.as_ref()?)));
+    let now = object_stamp::look(asked().map(|(path, _)| path), storage)?;
+    for (path, then) in asked() {
+        if let Some(now) = now.get(path).filter(|now| *now != then) {
+            return Err(is_another(path, then, now).help("plan again"));
         }
     }
     Ok(())
 }
 
 fn is_another(file: &Path, then: impl Display, now: impl Display) -> Error {
-    let e = Error::usage("the file is not the one that was planned").file(file);
+    let e = Error::usage("the file has changed since the pack was planned").file(file);
     e.expected(then).found(now)
 }

@@ -24,8 +24,7 @@ pub enum PartState {
     Running,
     /// The last attempt ended with an error.
     Failed,
-    /// Nobody has begun the part, or its last attempt was stopped or died. The next attempt resumes what that one
-    /// left.
+    /// No attempt has begun the part, or its last attempt was stopped or died.
     Missing,
 }
 
@@ -70,7 +69,7 @@ pub struct PlanStatus {
     /// The number of videos that one attempt packs in a second, measured over the parts that are done. `None`
     /// before the first.
     pub videos_per_second: Option<f64>,
-    /// The seconds that are left if as many attempts as now keep working, by the expected costs of the parts. 0 if
+    /// The seconds that are left if as many attempts as now keep working. 0 if
     /// all parts are done, and otherwise `None` if no attempt is at work or no part is done.
     pub seconds_left: Option<f64>,
     /// The parts, in order.
@@ -96,14 +95,8 @@ impl PartsPlan {
         let now = OnceLock::new();
         let each = in_order(self.json.parts.len(), self.place.at_once(), |part| self.part_status(part as u32, &now))?;
         let (mut list, mut rates) = (Vec::new(), Rates::default());
-        for ((status, seconds), planned) in each.into_iter().zip(&self.json.parts) {
-            match seconds {
-                Some(seconds) => rates.done(planned.cost, planned.videos, seconds),
-                None => {
-                    let left = planned.videos.saturating_sub(status.done);
-                    rates.left += u128::from(planned.cost) * u128::from(left) / u128::from(planned.videos.max(1));
-                }
-            }
+        for (status, seconds) in each {
+            rates.add(&status, seconds);
             list.push(status);
         }
         let count = |state| list.iter().filter(|part| part.state == state).count() as u32;
@@ -147,20 +140,23 @@ impl PartsPlan {
     }
 }
 
-/// The costs and times of the parts that are done, and the costs that are left.
+/// The videos and times of the parts that are done, and the videos that are left.
 #[derive(Default)]
 struct Rates {
-    cost: u128,
     videos: u64,
     seconds: f64,
-    left: u128,
+    left: u64,
 }
 
 impl Rates {
-    fn done(&mut self, cost: u64, videos: u64, seconds: f64) {
-        self.cost += u128::from(cost);
-        self.videos += videos;
-        self.seconds += seconds;
+    fn add(&mut self, status: &PartStatus, seconds: Option<f64>) {
+        match seconds {
+            Some(seconds) => {
+                self.videos += status.videos;
+                self.seconds += seconds;
+            }
+            None => self.left += status.videos.saturating_sub(status.done),
+        }
     }
 
     fn videos_per_second(&self) -> Option<f64> {
@@ -171,7 +167,7 @@ impl Rates {
         if self.left == 0 {
             return Some(0.0);
         }
-        let is_known = attempts > 0 && self.cost > 0 && self.seconds > 0.0;
-        is_known.then(|| self.left as f64 / self.cost as f64 * self.seconds / f64::from(attempts))
+        let rate = self.videos_per_second().filter(|_| attempts > 0)?;
+        Some(self.left as f64 / rate / f64::from(attempts))
     }
 }

@@ -5,8 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use super::folder::{JOBS, MOST};
 use vidrec_format::error::Result;
+use vidrec_format::file_name::FileName;
 use vidrec_format::names;
-use vidrec_store::disk::{AtomicFile, FolderLock};
+use vidrec_store::disk::{AtomicFile, FolderLock, Temporary};
 use vidrec_store::remote::{Bucket, Remote};
 use vidrec_store::storage::Storage;
 
@@ -29,7 +30,7 @@ impl InBucket {
     /// Returns the place of a plan whose parts become the data set at `location`. The plan is removed when the
     /// pack ends.
     pub fn within(location: &Path, storage: &Storage) -> Result<Self> {
-        Ok(InBucket { prefix: format!("{}/", names::PARTS), ..Self::open(location, storage)? })
+        Ok(InBucket { prefix: format!("{}/", names::PACK), ..Self::open(location, storage)? })
     }
 
     fn own(&self, name: &str) -> String {
@@ -81,8 +82,8 @@ impl InBucket {
 
     /// Uploads complete files. A file of the same name is replaced: it has the same contents, unless it is
     /// damaged.
-    pub fn take(&self, files: &[(PathBuf, String)], told: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        files.iter().try_for_each(|(file, name)| self.bucket.upload(name, file, &mut |_| told()))
+    pub fn take(&self, files: &[(Temporary, FileName)], told: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        files.iter().try_for_each(|(file, name)| self.bucket.upload(name, file.path(), &mut |_| told()))
     }
 
     /// Returns how long ago a file was written, by the server's clock.

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::bucket::InBucket;
 use super::place::PLAN;
 use super::plan::PartsPlan;
+use super::publish::NewSet;
 use super::publish_options::PublishOptions;
 use vidrec_format::dataset_json::{DatasetJson, ShardJson};
 use vidrec_format::error::{Error, Result};
@@ -15,15 +16,10 @@ use vidrec_store::location::{is_remote, split};
 use vidrec_transfer::upload;
 use vidrec_transfer::upload::{PushOptions, PushReport};
 
-/// Publishes the shards that `json` lists, which belong to the plan in `from`, and the list of failures. Returns
-/// notes about what could not be cleaned up.
-pub(super) fn publish(
-    plan: &PartsPlan,
-    from: &InBucket,
-    (json, failures): (&DatasetJson, String),
-    options: &PublishOptions,
-    progress: &mut ProgressFn<'_>,
-) -> Result<Vec<String>> {
+/// Publishes the shards, which belong to the plan in `from`, and the list of failures. Returns notes about what could not
+/// be cleaned up.
+pub(super) fn publish(new: &NewSet<'_>, from: &InBucket, progress: &mut ProgressFn<'_>) -> Result<Vec<String>> {
+    let NewSet { plan, json, failures, options } = *new;
     let out = elsewhere(from.bucket.location(), options)?;
     let listing = json.to_bytes();
     let target = upload::Place::open(out.unwrap_or(from.bucket.location()), &push_options(from, options))?;
@@ -31,13 +27,13 @@ pub(super) fn publish(
     if !is_there {
         target.check()?;
     }
-    plan.check_files(&json.shards, options.read_all, progress)?;
+    new.check_files(progress)?;
     if !is_there {
         if out.is_some() {
             copy(plan, from, &target, json)?;
         }
         if let Some(listed) = &json.failures {
-            target.bucket.put(&listed.file, failures.into_bytes())?;
+            target.bucket.put(&listed.file, failures.as_bytes().to_vec())?;
         }
         target.commit(&listing)?;
     }

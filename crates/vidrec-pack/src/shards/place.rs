@@ -10,8 +10,9 @@ use super::bucket::InBucket;
 use super::folder::Folder;
 use vidrec_dataset::{Io, Source};
 use vidrec_format::error::{Error, Result};
+use vidrec_format::file_name::FileName;
 use vidrec_format::names;
-use vidrec_store::disk::{AtomicFile, FolderLock, whole_folder};
+use vidrec_store::disk::{AtomicFile, FolderLock, Temporary, whole_folder};
 use vidrec_store::location::is_remote;
 use vidrec_store::storage::Storage;
 
@@ -36,7 +37,7 @@ impl Place {
     /// ends.
     pub fn within(location: &Path, storage: &Storage) -> Result<Self> {
         if !is_remote(location) {
-            return Ok(Place::Folder(Folder { dir: location.join(names::PARTS) }));
+            return Ok(Place::Folder(Folder { dir: location.join(names::PACK) }));
         }
         InBucket::within(location, storage).map(Place::Bucket)
     }
@@ -74,7 +75,7 @@ impl Place {
     pub fn attempts(&self, scratch: Option<&Path>, plan: &str) -> Result<PathBuf> {
         match self {
             Place::Folder(_) if scratch.is_some() => {
-                let e = Error::usage("a plan in a folder keeps its working folders there").file(self.location());
+                let e = Error::usage("a pack into a folder works there").file(self.location());
                 Err(e.hint(vidrec_format::error::Hint::Unset("scratch")))
             }
             Place::Folder(folder) => Ok(folder.dir.join("attempts")),
@@ -85,12 +86,6 @@ impl Place {
 
     fn scratch(&self, given: Option<&Path>) -> Result<PathBuf> {
         Ok(vidrec_transfer::upload::own_folder_for(given, self.location())?.join("parts"))
-    }
-
-    /// Whether a mark in the plan's folder shows that an attempt died. In object storage, attempts on other
-    /// machines leave none.
-    pub fn has_marks(&self) -> bool {
-        matches!(self, Place::Folder(_))
     }
 
     /// Returns the number of files to ask for at a time.
@@ -195,19 +190,24 @@ impl Place {
         }
     }
 
-    /// Takes complete files of shards, each with its name in this place. Calls `told` repeatedly if that takes
+    /// Takes the complete files of a shard, each with its name in this place. Calls `told` repeatedly if that takes
     /// long.
-    pub fn take(&self, files: &[(PathBuf, String)], attempt: u32, told: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    pub fn take(
+        &self,
+        files: &[(Temporary, FileName)],
+        attempt: u32,
+        told: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
         match self {
-            Place::Folder(folder) => folder.take(files, attempt, told),
+            Place::Folder(folder) => folder.take(files, attempt),
             Place::Bucket(bucket) => bucket.take(files, told),
         }
     }
 
     /// Removes leftover folders of attempts on this machine that nobody needs.
     pub fn tidy(&self, attempts: &Path) {
-        if !self.has_marks() {
-            whole_folder::remove_if_empty(attempts);
+        whole_folder::remove_if_empty(attempts);
+        if let Place::Bucket(_) = self {
             attempts.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
         }
     }

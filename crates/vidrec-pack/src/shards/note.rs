@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::attempt::Attempt;
 use super::place::Place;
 use vidrec_format::error::Result;
-use vidrec_format::progress::Progress;
 use vidrec_store::disk::LockName;
 
 /// How often an attempt writes its note.
@@ -64,11 +63,10 @@ impl<'a> Notes<'a> {
         Ok(notes)
     }
 
-    /// Writes the progress, if it is time for that. A note that cannot be written does not fail the part.
-    pub fn progress(&mut self, progress: &Progress) {
-        self.videos = progress.done;
+    /// Writes the number of videos done, if it is time for that. A note that cannot be written does not fail the part.
+    pub fn progress(&mut self, videos: u64) {
+        self.videos = videos;
         if self.last.is_none_or(|last| last.elapsed() >= EVERY) {
-            self.last = Some(Instant::now());
             let _ = self.write(None);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::place::Place;
@@ -10,7 +10,8 @@ use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
 use super::receipt::Receipt;
 use crate::plan::PackPlan;
-use crate::run::{Failure, PackReport, lines};
+use super::outcome::Failure;
+use super::report::{PackReport, lines};
 use crate::work::PackStage;
 use vidrec_dataset::listing::ShardFiles;
 use vidrec_dataset::{Shard, Source, listing};
@@ -18,11 +19,11 @@ use vidrec_dataset::{verify, writer};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::file_name::FileName;
-use vidrec_format::progress::{Counter, ProgressFn};
+use vidrec_format::progress::{Counter, ProgressFn, no_progress};
 use vidrec_format::workers::in_order;
 use vidrec_store::disk::publication;
 use vidrec_store::disk::publication::{LeftBehind, Replaced};
-use vidrec_store::disk::{FolderLock, Temporary, share};
+use vidrec_store::disk::{FolderLock, Temporary, share, write_file};
 use vidrec_store::location::is_remote;
 
 /// The most parts that an error names.
@@ -50,24 +51,39 @@ impl PartsPlan {
     pub fn publish(&self, options: &PublishOptions, progress: &mut ProgressFn<'_>) -> Result<PackReport> {
         let receipts = self.receipts()?;
         self.check_missing(&receipts, options)?;
+        self.check_failures(&self.report(&receipts)?)?;
+        self.publish_receipts(receipts, options, Files::Stay, progress)
+    }
+
+    /// Makes a data set of all parts of a pack on one machine, which holds the lock of the output.
+    pub(super) fn publish_all(&self, options: &PublishOptions, lock: Option<FolderLock>) -> Result<PackReport> {
+        let receipts = self.receipts()?;
+        self.check_missing(&receipts, options)?;
+        let out = options.out.as_deref().unwrap_or(self.place.location());
+        let report = self.report(&receipts)?;
+        match lock {
+            Some(_) if report.clips == 0 => without_clips(out, report),
+            Some(lock) => self.publish_receipts(receipts, options, Files::Move(lock), &mut no_progress),
+            None => self.publish_receipts(receipts, options, Files::Stay, &mut no_progress),
+        }
+    }
+
+    fn publish_receipts(
+        &self,
+        receipts: Vec<Option<Receipt>>,
+        options: &PublishOptions,
+        files: Files,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<PackReport> {
         let mut report = self.report(&receipts)?;
-        self.check_failures(&report)?;
-        let shards: Vec<ShardJson> = receipts.into_iter().flatten().flat_map(|receipt| receipt.shards).collect();
-        let mut json = self.listing(shards)?;
+        let mut json = self.listing(receipts.into_iter().flatten().filter_map(|receipt| receipt.shard).collect())?;
         let failures = lines(&report.failures)?;
         json.failures = (report.failed > 0).then(|| writer::describe_failures(report.failed, &failures));
         report.failures_file = json.failures.as_ref().map(|listed| listed.file.to_string());
+        let new = NewSet { plan: self, json: &json, failures: &failures, options };
         match &self.place {
-            Place::Folder(_) => report.left_behind = self.publish_in_folder(&json, &failures, options, progress)?,
-            Place::Bucket(bucket) => {
-                report.notes.extend(super::publish_remote::publish(
-                    self,
-                    bucket,
-                    (&json, failures),
-                    options,
-                    progress,
-                )?);
-            }
+            Place::Folder(_) => report.left_behind = new.publish(files, progress)?,
+            Place::Bucket(bucket) => report.notes.extend(super::publish_remote::publish(&new, bucket, progress)?),
         }
         Ok(report)
     }
@@ -83,24 +99,6 @@ impl PartsPlan {
             return Err(Error::limit("the receipts list more than a data set can hold").file(self.place.location()));
         }
         Ok(DatasetJson::new(&self.json.meta(self.json.options()?.frames.draws), shards))
-    }
-
-    fn publish_in_folder(
-        &self,
-        json: &DatasetJson,
-        failures: &str,
-        options: &PublishOptions,
-        progress: &mut ProgressFn<'_>,
-    ) -> Result<LeftBehind> {
-        let out = options.out.as_deref().unwrap_or(self.place.location());
-        if is_remote(out) {
-            let e = Error::usage("a plan in a folder can be published only to a folder").file(out);
-            return Err(e.help("publish it to a folder, then copy the data set with `vidrec push`"));
-        }
-        let lock = FolderLock::take(out)?;
-        publication::recover(out)?;
-        self.check_files(&json.shards, options.read_all, progress)?;
-        self.stage(json, failures, out, lock, options.overwrite)
     }
 
     fn check_missing(&self, receipts: &[Option<Receipt>], options: &PublishOptions) -> Result<()> {
@@ -161,20 +159,96 @@ impl PartsPlan {
             _ => Ok(()),
         }
     }
+}
+
+/// Writes the list of failures of a pack in which no video could be packed.
+fn without_clips(out: &Path, mut report: PackReport) -> Result<PackReport> {
+    let failures = lines(&report.failures)?;
+    let name = writer::describe_failures(report.failed, &failures).file;
+    let free = Replaced::default().check(out, std::iter::once(&name));
+    free.map_err(|e| e.without_hints(&[Hint::Overwrite]))?;
+    write_file(&out.join(&name), failures.as_bytes())?;
+    report.failures_file = Some(name.into());
+    Ok(report)
+}
+
+/// What becomes of the files of the plan.
+enum Files {
+    /// They stay. In another folder, they get additional names.
+    Stay,
+    /// They move to the output, whose lock this is.
+    Move(FolderLock),
+}
+
+/// A data set of the shards of a plan.
+pub(super) struct NewSet<'a> {
+    pub plan: &'a PartsPlan,
+    pub json: &'a DatasetJson,
+    pub failures: &'a str,
+    pub options: &'a PublishOptions,
+}
+
+impl NewSet<'_> {
+    fn out(&self) -> &Path {
+        self.options.out.as_deref().unwrap_or(self.plan.place.location())
+    }
+
+    fn publish(&self, files: Files, progress: &mut ProgressFn<'_>) -> Result<LeftBehind> {
+        let out = self.out();
+        if is_remote(out) {
+            let e = Error::usage("a plan in a folder can be published only to a folder").file(out);
+            return Err(e.help("publish it to a folder, then copy the data set with `vidrec push`"));
+        }
+        let (lock, staged, replaced) = match files {
+            Files::Move(lock) => {
+                self.check_files(progress)?;
+                (lock, self.moved(), writer::replaceable(out, true)?)
+            }
+            Files::Stay => {
+                let lock = FolderLock::take(out)?;
+                publication::recover(out)?;
+                self.check_files(progress)?;
+                let is_here = self.is_here()?;
+                let overwrite = self.options.overwrite;
+                let replaced = if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite)? };
+                (lock, if is_here { Vec::new() } else { self.shared()? }, replaced)
+            }
+        };
+        let mut staged = staged;
+        if let Some(listed) = &self.json.failures {
+            staged.push((writer::stage_failures(out, listed.count, self.failures)?.0, listed.file.clone()));
+        }
+        writer::stage(out, lock, staged, self.json, replaced)?.publish()
+    }
+
+    /// Returns the files of all shards, which stay where they are until they get their names in the output.
+    fn moved(&self) -> Vec<(Temporary, FileName)> {
+        let names = self.json.shards.iter().flat_map(ShardJson::file_names);
+        names.map(|name| (Temporary::kept(self.path(name)), name.clone())).collect()
+    }
+
+    /// Returns second names of the files of all shards, or copies.
+    fn shared(&self) -> Result<Vec<(Temporary, FileName)>> {
+        let names = self.json.shards.iter().flat_map(ShardJson::file_names);
+        names.map(|name| Ok((share(&self.path(name), &self.out().join(name))?.0, name.clone()))).collect()
+    }
+
+    /// Returns the path of a file of a shard: in the place of the plan, or in the output if it is there already.
+    fn path(&self, name: &FileName) -> PathBuf {
+        let (path, there) = (self.plan.place.shard_path(name), self.out().join(name));
+        let is_moved = matches!(self.plan.place, Place::Folder(_)) && !path.exists() && there.exists();
+        if is_moved { there } else { path }
+    }
 
     /// Checks the files of all shards, several at a time.
-    pub(super) fn check_files(
-        &self,
-        shards: &[ShardJson],
-        read_all: bool,
-        progress: &mut ProgressFn<'_>,
-    ) -> Result<()> {
-        let source = self.place.source()?;
+    pub fn check_files(&self, progress: &mut ProgressFn<'_>) -> Result<()> {
+        let (shards, place) = (&self.json.shards, &self.plan.place);
+        let source = place.source()?;
         let counter = Mutex::new(Counter::new(Some(shards.len() as u64), progress));
         let counter = || counter.lock().unwrap_or_else(PoisonError::into_inner);
-        in_order(shards.len(), self.place.at_once(), |i| {
+        in_order(shards.len(), place.at_once(), |i| {
             let open = self.open_shard(&shards[i], &source)?;
-            if read_all {
+            if self.options.read_all {
                 prove(&open, &mut |_| told(counter().tell()))?;
             }
             counter().add(shards[i].frames, shards[i].bytes)
@@ -185,9 +259,9 @@ impl PartsPlan {
     /// Opens a shard and compares it with its receipt.
     fn open_shard(&self, shard: &ShardJson, source: &Source) -> Result<Shard> {
         let files = ShardFiles {
-            index: self.place.shard_path(&shard.index_file),
-            record: Some(self.place.shard_path(&shard.record_file)),
-            tracks: shard.track_file.as_ref().map(|tracks| self.place.shard_path(&tracks.file)),
+            index: self.path(&shard.index_file),
+            record: Some(self.path(&shard.record_file)),
+            tracks: shard.track_file.as_ref().map(|tracks| self.path(&tracks.file)),
             listed: Some(shard.clone()),
         };
         source
@@ -195,34 +269,10 @@ impl PartsPlan {
             .map_err(|e| e.help("remove the receipt of its part, and pack the part again"))
     }
 
-    /// Whether a folder is that of the plan, whatever path leads to it.
-    fn is_here(&self, out: &Path) -> Result<bool> {
+    /// Whether the output is the folder of the plan, whatever path leads to it.
+    fn is_here(&self) -> Result<bool> {
         let whole = |path: &Path| fs::canonicalize(path).map_err(|e| Error::io("find the folder", path, e));
-        Ok(whole(out)? == whole(self.place.location())?)
-    }
-
-    /// Stages the files that are missing in `out`, and publishes. Returns what could not be cleaned up.
-    fn stage(
-        &self,
-        json: &DatasetJson,
-        failures: &str,
-        out: &Path,
-        lock: FolderLock,
-        overwrite: bool,
-    ) -> Result<LeftBehind> {
-        let is_here = self.is_here(out)?;
-        let replaced =
-            if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite, &lock)? };
-        let mut files: Vec<(Temporary, FileName)> = Vec::new();
-        if !is_here {
-            for name in json.shards.iter().flat_map(ShardJson::file_names) {
-                files.push((share(&self.place.shard_path(name), &out.join(name))?.0, name.clone()));
-            }
-        }
-        if let Some(listed) = &json.failures {
-            files.push((writer::stage_failures(out, listed.count, failures)?.0, listed.file.clone()));
-        }
-        publication::publish(vec![writer::stage(out, lock, files, json, replaced)?])
+        Ok(whole(self.out())? == whole(self.plan.place.location())?)
     }
 }
 

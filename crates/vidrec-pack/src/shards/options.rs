@@ -1,26 +1,22 @@
-//! What a run does with an output that exists, and how often it commits.
+//! What a run does with an output that exists, and where it works.
 
-use std::time::Duration;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::words::words;
 
-/// What a run does with an output that exists, and how often it commits.
-#[derive(Debug, Clone, PartialEq)]
+/// What a run does with an output that exists, and where it works.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunOptions {
     /// What to do if the output exists. Default [`IfExists::Fail`].
     pub if_exists: IfExists,
-    /// How often finished work is flushed to disk, which limits what a crash can cost. It is also flushed after
-    /// each 1 GiB. Default: 10 seconds.
-    pub commit_every: Duration,
-}
-
-impl Default for RunOptions {
-    fn default() -> Self {
-        RunOptions { if_exists: IfExists::Fail, commit_every: Duration::from_secs(10) }
-    }
+    /// For an output in object storage: a folder on this machine to pack in, with room for two shards. Default `None`:
+    /// `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
+    pub scratch: Option<PathBuf>,
+    /// The same as [`PublishOptions::only_publisher`](super::PublishOptions::only_publisher). Off by default.
+    pub only_publisher: bool,
 }
 
 /// What to do if there is a data set in the output, or an interrupted pack.
@@ -36,10 +32,11 @@ pub enum IfExists {
     /// Resume an interrupted pack of the same inputs and options. If they are packed already, return the report. Begin
     /// if there is nothing.
     Resume,
-    /// Pack only the videos that failed when the data set was packed from the same inputs, with the same options.
+    /// Pack the shards again that have videos which failed when the data set was packed from the same inputs, with the same
+    /// options.
     ///
-    /// Existing clips are copied and checked but not decoded. New clips get their places in the order of the inputs, so
-    /// the result is that of a pack in which these videos had not failed. It replaces the data set when it is complete.
+    /// The other shards stay as they are. A video that was packed before must not fail now. The result is that of a pack
+    /// in which these videos had not failed. It replaces the data set when it is complete.
     RetryFailed,
     /// Replace a data set when the new one is complete. An interrupted pack goes on if it is the same, and is discarded
     /// if it is not.
@@ -63,15 +60,6 @@ impl IfExists {
         match self {
             IfExists::Fail => Err(found().hint(Hint::Resume).hint(Hint::Restart)),
             _ => Ok(()),
-        }
-    }
-
-    /// The same where the output is in object storage: what an earlier call left on this machine is resumed.
-    #[must_use]
-    pub fn with_scratch(self) -> Self {
-        match self {
-            IfExists::Replace => IfExists::Replace,
-            _ => IfExists::Resume,
         }
     }
 

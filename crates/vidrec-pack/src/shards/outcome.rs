@@ -1,35 +1,21 @@
-//! The result of a video: the same in the report, in the journal and in a resumed run.
+//! The result of a video.
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Job;
 use crate::video::{AudioFacts, VideoFacts};
-use crate::work::{ClipFailure, PackedClip, Stamp};
+use crate::work::{ClipFailure, PackedClip};
 use vidrec_dataset::writer::ClipInfo;
 
-/// A video that is done.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Done {
-    /// Its place in the plan, from 0.
-    pub item: u64,
-    /// The size and time of the file, taken before it was read.
-    pub stamp: Option<Stamp>,
-    /// The stamps of the files of its tracks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub track_stamps: Vec<Option<Stamp>>,
-    pub outcome: Outcome,
-}
-
 /// The result: packed or skipped.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug)]
 pub(crate) enum Outcome {
-    Packed { clips: Vec<Stored>, troubles: Box<Troubles> },
+    Packed { clips: Vec<Stored>, troubles: Troubles },
     Failed(Failure),
 }
 
 /// A clip whose frames are in the record file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(crate) struct Stored {
     pub info: ClipInfo,
     pub frames: u32,
@@ -68,35 +54,25 @@ impl Failure {
 }
 
 /// The problems of a video that was packed anyway.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(crate) struct Troubles {
     pub repeated_frames: u64,
     pub damaged_frames: u64,
     pub corrupt_packets: u64,
     pub decode_errors: u64,
-    #[serde(default)]
     pub logged_errors: u64,
-    #[serde(default)]
     pub failed_checksums: u64,
-    #[serde(default)]
     pub size_changes: u64,
     /// The number of guessed times. They are not a problem by themselves, because a file without times leaves only
     /// guesses.
-    #[serde(default)]
     pub guessed_times: u64,
-    #[serde(default)]
     pub unordered_times: u64,
     pub cut_off: bool,
-    #[serde(default)]
     pub thinned: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded_whole: Option<String>,
     /// Whether the video has no sound although sound was asked for.
-    #[serde(default)]
     pub without_audio: bool,
-    #[serde(default)]
     pub audio_errors: u64,
-    #[serde(default)]
     pub audio_gaps: u64,
     pub message: Option<String>,
 }

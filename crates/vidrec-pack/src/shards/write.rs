@@ -1,27 +1,27 @@
 //! From inputs to a plan in a folder or in object storage.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::cost::{self, Division};
 use super::object_stamp::{self, ObjectStamp};
+use super::options::IfExists;
 use super::place::Place;
-use super::plan::PlannedJob;
+use super::plan::{InputStamps, PlannedJob};
 use super::plan_json::{FORM, PlanJson, PlannedPart};
+use super::size;
 use crate::channels::channels;
 use crate::options::{PackOptions, TOOL};
 use crate::plan::{Job, PackPlan};
-use crate::run::IfExists;
 use crate::video;
 use crate::work::{MaxFailures, Stamp, track_stamps};
-use vidrec_dataset::writer::Sharding;
+use vidrec_dataset::writer::first_video;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_store::disk::{AtomicFile, whole_folder};
+use vidrec_store::disk::{AtomicFile, FolderLock, whole_folder};
 use vidrec_store::location::is_remote;
 use vidrec_store::storage::Storage;
 
@@ -48,17 +48,16 @@ pub struct WrittenPlan {
 ///
 /// `dir` is a folder, or a location in object storage, which `options.input.storage` says how to reach.
 ///
-/// Parts have about the same expected cost. It depends on the sizes of the files and, for segments, on their share
-/// of the video: of its `duration` in the manifest, or of the time up to the end of its last segment. The plan fixes everything that determines the bytes: order, labels,
-/// classes, options, the size and time of each file, the versions of vidrec and FFmpeg, and where parts begin. So
-/// the data set that [`PartsPlan::publish`](super::PartsPlan::publish) makes has the same bytes wherever its parts
-/// were packed.
+/// A part becomes a shard. [`LimitOptions::shards`](crate::LimitOptions::shards) says how many there are. The plan fixes
+/// everything that determines the bytes: order, labels, classes, options, the size and time of each file, the versions of
+/// vidrec and FFmpeg, and where parts begin. So the data set that [`PartsPlan::publish`](super::PartsPlan::publish) makes
+/// has the same bytes wherever its parts were packed.
 ///
 /// If the same plan exists already, nothing changes. `options.resources` are not part of a plan.
 ///
 /// # Errors
 ///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage): another plan exists, or an option excludes parts.
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): another plan exists, or an option makes no sense.
 /// [`Io`](vidrec_format::error::ErrorKind::Io): a file cannot be read or written.
 ///
 /// ```no_run
@@ -70,7 +69,7 @@ pub struct WrittenPlan {
 /// use vidrec::pack::{PackOptions, PackPlan, PartOptions, PublishOptions, PartsPlan, write_plan};
 ///
 /// let options = PackOptions::default();
-/// write_plan(&PackPlan::from_inputs(&["videos"], &options.input)?, "plan", 100, &options)?;
+/// write_plan(&PackPlan::from_inputs(&["videos"], &options.input)?, "plan", &options)?;
 ///
 /// // On any machine, for each part:
 /// PartsPlan::open("plan")?.pack(0, &PartOptions::default(), &mut vidrec::no_progress)?;
@@ -79,84 +78,93 @@ pub struct WrittenPlan {
 /// PartsPlan::open("plan")?.publish(&PublishOptions::default(), &mut vidrec::no_progress)?;
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, parts: u32, options: &PackOptions) -> Result<WrittenPlan> {
-    write_plan_in(plan, &Place::open(dir.as_ref(), &options.input.storage)?, None, parts, options)
-}
-
-/// Writes the plan into a place. If that is not on a file system, the list of videos is first written in
-/// `scratch`.
-pub(super) fn write_plan_in(
-    plan: &PackPlan,
-    place: &Place,
-    scratch: Option<&Path>,
-    parts: u32,
-    options: &PackOptions,
-) -> Result<WrittenPlan> {
+pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, options: &PackOptions) -> Result<WrittenPlan> {
     options.check()?;
-    check(parts, options)?;
     if !plan.copies.is_empty() {
         let e =
             Error::usage("other machines need the values of the LeRobot data set, which are only in object storage");
         let e = e.file(plan.inputs.first().map_or("", String::as_str));
         return Err(e.help("copy its folders meta and data to where all machines read them, and pack that copy with the location as root"));
     }
-    video::init();
-    let (lock, draft) = place.draft(scratch)?;
-    let written = write_locked(plan, place, &draft, parts, options);
-    drop(lock);
-    // If the plan is in object storage, these folders on this machine are of no further use.
-    draft.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
-    written
-}
-
-fn write_locked(
-    plan: &PackPlan,
-    place: &Place,
-    draft: &Path,
-    parts: u32,
-    options: &PackOptions,
-) -> Result<WrittenPlan> {
+    let place = Place::open(dir.as_ref(), &options.input.storage)?;
     let stamps = Stamps::of(plan, &options.input.storage)?;
     let sums = Sums::of(plan, &stamps)?;
-    let (mut jobs, parts) = write_jobs(draft, plan, &stamps, Division::new(sums.videos, sums.cost, parts))?;
-    let json = PlanJson {
-        form: FORM,
-        tool: TOOL.into(),
-        ffmpeg: Some(video::ffmpeg_version()),
-        settings: settings(options, parts.len())?,
-        packed_from: options.packed_from(&plan.inputs)?,
-        options: planned(options, sums.videos)?,
-        classes: plan.classes.clone(),
+    let mut draft = Draft::new(plan, &place, Some(&stamps), sums.videos, None, options)?;
+    draft.json.channels = channels(plan, options, None)?;
+    let sizes = draft.json.parts.iter().map(|part| part.videos);
+    let written = WrittenPlan {
         videos: sums.videos,
-        jobs: place.name_of(&mut jobs)?,
-        parts,
-        retries: options.run.if_exists == IfExists::RetryFailed,
-        passed_over: plan.passed_over.clone(),
-        manifests: plan.manifests.clone(),
-        notes: plan.notes.clone(),
-        tracks: plan.tracks.clone(),
-        channels: channels(plan, options, None)?,
-    };
-    place.put_plan((json.jobs(), jobs), &json)?;
-    let sizes = json.parts.iter().map(|part| part.videos);
-    Ok(WrittenPlan {
-        videos: json.videos,
         files: sums.files,
-        parts: json.parts.len() as u32,
+        parts: draft.json.parts.len() as u32,
         part_videos: (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0)),
         bytes: sums.bytes,
         missing: sums.missing,
-    })
+    };
+    draft.put(&place)?;
+    Ok(written)
+}
+
+/// A plan whose list of videos has a temporary name.
+pub(super) struct Draft {
+    pub json: PlanJson,
+    jobs: AtomicFile,
+    path: PathBuf,
+    _lock: FolderLock,
+}
+
+impl Draft {
+    /// Writes the list of the `videos` of a plan, with `stamps` if other machines pack them. `shards` is the number of
+    /// shards of a pack that is resumed.
+    pub fn new(
+        plan: &PackPlan,
+        place: &Place,
+        stamps: Option<&Stamps<'_>>,
+        videos: u64,
+        shards: Option<u32>,
+        options: &PackOptions,
+    ) -> Result<Self> {
+        video::init();
+        let (lock, path) = place.draft(options.run.scratch.as_deref())?;
+        let shards = shards.unwrap_or_else(|| size::shards(plan, videos, options));
+        let (mut jobs, parts) = write_jobs(&path, plan, stamps, (videos, shards))?;
+        let json = PlanJson {
+            form: FORM,
+            tool: TOOL.into(),
+            ffmpeg: Some(video::ffmpeg_version()),
+            settings: settings(options, parts.len())?,
+            packed_from: options.packed_from(&plan.inputs)?,
+            options: planned(options, videos)?,
+            classes: plan.classes.clone(),
+            videos,
+            jobs: place.name_of(&mut jobs)?,
+            parts,
+            stamps: stamps.is_some(),
+            retries: options.run.if_exists == IfExists::RetryFailed,
+            passed_over: plan.passed_over.clone(),
+            manifests: plan.manifests.clone(),
+            notes: plan.notes.clone(),
+            tracks: plan.tracks.clone(),
+            channels: None,
+        };
+        Ok(Draft { json, jobs, path, _lock: lock })
+    }
+
+    /// Puts the plan in its place. It is not an error if the same plan exists already.
+    pub fn put(self, place: &Place) -> Result<()> {
+        place.put_plan((self.json.jobs(), self.jobs), &self.json)?;
+        drop(self._lock);
+        // If the plan is in object storage, these folders on this machine are of no further use.
+        self.path.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
+        Ok(())
+    }
 }
 
 /// The stamps that identify the videos of a plan that are in memory.
-struct Stamps<'a> {
+pub(super) struct Stamps<'a> {
     /// The stamp of each video that is a file.
     files: Vec<Option<Stamp>>,
     /// The stamps of the remote videos.
     objects: HashMap<&'a Path, ObjectStamp>,
-    /// The end of the last segment of each video that has segments, in microseconds.
-    last_ends: HashMap<&'a Path, u64>,
 }
 
 /// Takes a video with its stamps.
@@ -165,18 +173,8 @@ type TakeVideo<'a> = dyn FnMut(&Job, Option<Stamp>, Option<ObjectStamp>) -> Resu
 impl<'a> Stamps<'a> {
     fn of(plan: &'a PackPlan, storage: &Storage) -> Result<Self> {
         let files = plan.jobs.iter().map(|job| Stamp::of(&job.path)).collect();
-        let mut last_ends: HashMap<&Path, u64> = HashMap::new();
-        for (job, end) in plan.jobs.iter().filter_map(|job| Some((job, job.segment?.end_us?))) {
-            let last = last_ends.entry(&job.path).or_default();
-            *last = end.max(*last);
-        }
         let objects = object_stamp::look(plan.jobs.iter().map(|job| &*job.path), storage)?;
-        Ok(Stamps { files, objects, last_ends })
-    }
-
-    /// The expected cost of a video of so many bytes.
-    fn cost(&self, job: &Job, bytes: u64) -> u64 {
-        cost::of(job, bytes, self.last_ends.get(&*job.path).copied())
+        Ok(Stamps { files, objects })
     }
 
     /// Passes all videos of a plan to `take`, in order, with their stamps.
@@ -204,7 +202,6 @@ struct Sums {
     bytes: u64,
     /// The videos that could not be looked at.
     missing: u64,
-    cost: u128,
 }
 
 impl Sums {
@@ -213,7 +210,6 @@ impl Sums {
         stamps.each(plan, &mut |job, stamp, object| {
             let bytes = bytes(stamp, object.as_ref());
             sums.videos += 1;
-            sums.cost += u128::from(stamps.cost(job, bytes));
             if job.segment.is_none() || !with_segments.contains(&job.path) {
                 sums.files += 1;
                 sums.bytes = sums.bytes.saturating_add(bytes);
@@ -228,19 +224,6 @@ impl Sums {
     }
 }
 
-fn check(parts: u32, options: &PackOptions) -> Result<()> {
-    if parts == 0 {
-        return Err(Error::usage("a plan needs at least one part"));
-    }
-    if let Sharding::Count(_) = options.limits.shards {
-        return Err(Error::usage(
-            "a plan cannot have a fixed number of shards, because its parts are packed separately",
-        )
-        .help("each part has its own shard; choose the number of parts"));
-    }
-    Ok(())
-}
-
 /// The options that decide what a video becomes, or whether a part fails. A share of failures is one of all videos.
 fn planned(options: &PackOptions, videos: u64) -> Result<JsonObject> {
     let mut options = options.clone();
@@ -248,60 +231,61 @@ fn planned(options: &PackOptions, videos: u64) -> Result<JsonObject> {
     options.to_map().map(JsonObject)
 }
 
-fn settings(options: &PackOptions, parts: usize) -> Result<JsonObject> {
+fn settings(options: &PackOptions, shards: usize) -> Result<JsonObject> {
     let mut settings = options.settings()?;
-    settings.insert("parts", parts)?;
+    settings.insert("shards", shards)?;
     Ok(settings)
 }
 
-/// Writes the list of videos under a temporary name.
+/// Writes the list of videos under a temporary name, and returns the parts that so many shards make of them.
 fn write_jobs(
     draft: &Path,
     plan: &PackPlan,
-    stamps: &Stamps<'_>,
-    mut division: Division,
+    stamps: Option<&Stamps<'_>>,
+    (videos, shards): (u64, u32),
 ) -> Result<(AtomicFile, Vec<PlannedPart>)> {
     // Without it, a relative path is an error.
     let here = std::env::current_dir().unwrap_or_default();
     let mut file = AtomicFile::create(draft)?;
-    let (mut planned, mut digest): (Vec<PlannedPart>, _) = (Vec::new(), Sha256::new());
-    let end = |planned: &mut Vec<PlannedPart>, digest: &mut Sha256| {
-        if let Some(last) = planned.last_mut() {
-            last.sha256 = hex(&digest.finalize_reset());
+    let (mut parts, mut digest): (Vec<PlannedPart>, _) = (Vec::new(), Sha256::new());
+    let mut next = 0;
+    let mut take = |job: &Job, stamp: Option<InputStamps>| {
+        if next == first_video(parts.len() as u64, videos, shards.into()) {
+            let offset = parts.last().map_or(0, |last| last.offset + last.bytes);
+            parts.push(PlannedPart { first: next, videos: 0, offset, bytes: 0, sha256: String::new() });
         }
-    };
-    stamps.each(plan, &mut |job, stamp, object| {
-        let cost = stamps.cost(job, bytes(stamp, object.as_ref()));
-        let line = line(&here, job, stamp, object)?;
-        if division.begins(cost) {
-            end(&mut planned, &mut digest);
-            let (first, offset) =
-                planned.last().map_or((0, 0), |last| (last.first + last.videos, last.offset + last.bytes));
-            planned.push(PlannedPart { first, videos: 0, offset, bytes: 0, sha256: String::new(), cost: 0 });
-        }
-        if let Some(part) = planned.last_mut() {
+        let line = line(&here, job, stamp)?;
+        digest.update(&line);
+        next += 1;
+        if let Some(part) = parts.last_mut() {
             part.videos += 1;
             part.bytes += line.len() as u64;
-            part.cost = part.cost.saturating_add(cost);
+            if next == first_video(parts.len() as u64, videos, shards.into()) {
+                parts.last_mut().into_iter().for_each(|part| part.sha256 = hex(&digest.finalize_reset()));
+            }
         }
-        digest.update(&line);
         file.write_all(&line)
-    })?;
-    end(&mut planned, &mut digest);
+    };
+    match stamps {
+        None => plan.jobs.iter().try_for_each(|job| take(job, None))?,
+        Some(stamps) => stamps.each(plan, &mut |job, video, object| {
+            take(job, Some(InputStamps { video, object, tracks: track_stamps(job) }))
+        })?,
+    }
     file.sync()?;
-    Ok((file, planned))
+    Ok((file, parts))
 }
 
 /// Returns the line of a video. Its paths are relative to the folder `here`.
-fn line(here: &Path, job: &Job, stamp: Option<Stamp>, object: Option<ObjectStamp>) -> Result<Vec<u8>> {
+fn line(here: &Path, job: &Job, stamps: Option<InputStamps>) -> Result<Vec<u8>> {
     // Make paths absolute, because a part may be packed in another folder.
     let whole = |path: &Path| match is_remote(path) {
         true => Ok(path.to_owned()),
         false => std::path::absolute(here.join(path)).map_err(|e| Error::io("find the file", path, e)),
     };
     let tracks = job.tracks.clone().map(|row| row.with_paths(whole)).transpose()?;
-    let (path, track_stamps) = (whole(&job.path)?, track_stamps(job));
-    let planned = PlannedJob { stamp, object, track_stamps, job: job.at(&path, tracks.as_ref()) };
+    let path = whole(&job.path)?;
+    let planned = PlannedJob { stamps, job: job.at(&path, tracks.as_ref()) };
     let mut line = serde_json::to_vec(&planned).map_err(|e| Error::internal(format!("inputs: {e}")))?;
     line.push(b'\n');
     Ok(line)

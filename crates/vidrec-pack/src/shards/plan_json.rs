@@ -3,6 +3,7 @@
 use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::options::PackOptions;
 use crate::plan::{ManifestColumns, PassedOver};
@@ -13,7 +14,7 @@ use vidrec_format::meta::Meta;
 use vidrec_format::names;
 
 /// The form of the files in a plan's folder that this version writes and reads.
-pub(super) const FORM: u32 = 1;
+pub(super) const FORM: u32 = 2;
 
 /// A plan without its videos.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,9 +35,12 @@ pub(super) struct PlanJson {
     /// The name of the list of videos, if it is not `jobs.jsonl`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<String>,
-    /// The parts in order, one after the other.
+    /// The parts in order, one after the other. Each becomes a shard.
     pub parts: Vec<PlannedPart>,
-    /// Whether only videos that failed before are packed. The others are copied from an existing data set.
+    /// Whether the list of videos says what identifies their files.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub stamps: bool,
+    /// Whether only the shards of videos that failed before are packed. The others are in an existing data set.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub retries: bool,
     pub passed_over: Vec<PassedOver>,
@@ -62,8 +66,18 @@ pub(super) struct PlannedPart {
     pub bytes: u64,
     /// SHA-256 of its lines, in hexadecimal digits.
     pub sha256: String,
-    /// Its expected cost, in bytes of video.
-    pub cost: u64,
+}
+
+/// A difference between the plan of a pack and the one that resumes it.
+pub(super) struct Difference {
+    pub what: String,
+    pub then: String,
+    pub now: String,
+}
+
+fn first_difference(all: impl IntoIterator<Item = (String, String, String)>) -> Option<Difference> {
+    let found = all.into_iter().find(|(_, then, now)| then != now);
+    found.map(|(what, then, now)| Difference { what, then, now })
 }
 
 impl PlanJson {
@@ -91,6 +105,40 @@ impl PlanJson {
             return Err(Error::usage("the parts of the plan do not contain all of its videos"));
         }
         Ok(())
+    }
+
+    /// Returns the first difference between what determines the bytes of this plan and of `now`. The lists of videos are
+    /// only compared by their digests.
+    pub fn difference(&self, now: &Self) -> Option<Difference> {
+        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".into());
+        let task = |retries: bool| if retries { "retry what failed" } else { "pack all" }.to_owned();
+        let lists = |json: &Self| json.parts.iter().map(|part| part.sha256.get(..16).unwrap_or_default()).collect();
+        first_difference([
+            ("the version of vidrec".into(), self.tool.clone(), now.tool.clone()),
+            ("FFmpeg".into(), text(&self.ffmpeg), text(&now.ffmpeg)),
+            ("the task".into(), task(self.retries), task(now.retries)),
+        ])
+        .or_else(|| self.other_setting(now))
+        .or_else(|| self.other_class(now))
+        .or_else(|| {
+            first_difference([
+                ("the number of videos".into(), self.videos.to_string(), now.videos.to_string()),
+                ("the list of videos".into(), lists(self), lists(now)),
+            ])
+        })
+    }
+
+    fn other_setting(&self, now: &Self) -> Option<Difference> {
+        let text = |value: Option<&Value>| value.map_or("not set".into(), Value::to_string);
+        let (then, now) = (&self.settings.0, &now.settings.0);
+        let keys = then.keys().chain(now.keys().filter(|key| !then.contains_key(*key)));
+        first_difference(keys.map(|key| (format!("the setting \"{key}\""), text(then.get(key)), text(now.get(key)))))
+    }
+
+    fn other_class(&self, now: &Self) -> Option<Difference> {
+        let class = |json: &Self, i: usize| json.classes.get(i).map_or("none".into(), |class| format!("\"{class}\""));
+        let most = self.classes.len().max(now.classes.len());
+        first_difference((0..most).map(|i| (format!("class {i}"), class(self, i), class(now, i))))
     }
 
     /// Returns the options, with the default resources.

@@ -44,7 +44,7 @@ fn remove_shards(plan: &PartsPlan, there: &InBucket) -> Result<()> {
     let listing = there.bucket.read(FILE_NAME, limits::MAX_LISTING_BYTES)?;
     let listing = listing.map(|(bytes, _)| DatasetJson::prove(&bytes)).transpose()?;
     let listed: HashSet<&FileName> = listing.iter().flat_map(DatasetJson::file_names).collect();
-    let shards: Vec<_> = plan.receipts()?.into_iter().flatten().flat_map(|receipt| receipt.shards).collect();
+    let shards: Vec<_> = plan.receipts()?.into_iter().flatten().filter_map(|receipt| receipt.shard).collect();
     let names: Vec<&FileName> =
         shards.iter().flat_map(ShardJson::file_names).filter(|name| !listed.contains(name)).collect();
     in_order(names.len(), plan.place.at_once(), |i| there.bucket.remove(names[i])).map(drop)

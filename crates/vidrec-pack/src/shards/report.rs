@@ -7,6 +7,7 @@ use super::outcome::{Failure, Outcome};
 use crate::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use crate::work::PackedClip;
 use vidrec_dataset::writer::ClipInfo;
+use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::Scores;
 
 /// What the notes of videos have in common that were decoded whole for each of their segments.
@@ -120,9 +121,6 @@ pub struct PackReport {
     /// Whether a data set of all these videos existed already.
     #[serde(skip)]
     pub(super) was_there: bool,
-    /// The place in the plan of the last video that produced a clip.
-    #[serde(skip)]
-    pub(super) last_clip_job: Option<u64>,
     /// The number of videos that are done.
     #[serde(skip)]
     videos: u64,
@@ -171,7 +169,6 @@ impl PackReport {
     pub(super) fn push(&mut self, job: &Job, outcome: &Outcome) {
         match outcome {
             Outcome::Packed { clips, troubles } => {
-                self.last_clip_job = Some(self.videos);
                 self.clips += clips.len() as u64;
                 self.labeled += clips.iter().filter(|c| has_label(&c.info)).count() as u64;
                 self.frames += clips.iter().map(|c| u64::from(c.frames)).sum::<u64>();
@@ -239,8 +236,9 @@ impl PackReport {
         PackReport { was_there: true, ..self }
     }
 
-    /// Adds the report of the next videos, which another run packed.
+    /// Adds the report of the next videos, which are those of a shard.
     pub(crate) fn add(&mut self, next: &PackReport) {
+        self.videos += next.videos;
         self.clips = self.clips.saturating_add(next.clips);
         self.labeled = self.labeled.saturating_add(next.labeled);
         self.frames = self.frames.saturating_add(next.frames);
@@ -306,4 +304,14 @@ fn qualities(info: &ClipInfo) -> Option<[u8; 2]> {
 fn has_label(info: &ClipInfo) -> bool {
     let several = info.attributes.0.get("labels").and_then(Value::as_array);
     info.label.is_some() || several.is_some_and(|labels| !labels.is_empty())
+}
+
+/// Returns a list of failures as text.
+pub(crate) fn lines(failures: &[Failure]) -> Result<String> {
+    let mut lines = String::new();
+    for failure in failures {
+        lines += &serde_json::to_string(failure).map_err(|e| Error::internal(format!("failures: {e}")))?;
+        lines.push('\n');
+    }
+    Ok(lines)
 }

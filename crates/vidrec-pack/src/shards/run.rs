@@ -1,0 +1,275 @@
+//! From clips to shards. Clips of all shards come in one stream, so the end of a shard leaves no thread without work.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use super::attempt::Attempt;
+use super::note::Notes;
+use super::outcome::{Failure, Outcome, Stored, Troubles};
+use super::plan::{InputStamps, PartsPlan};
+use super::receipt::Receipt;
+use super::report::PackReport;
+use crate::options::PackOptions;
+use crate::plan::Job;
+use crate::work::{
+    ClipFailure, Event, PackStage, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Slowed, Sources, VideoStore,
+    for_each, sound_schema,
+};
+use vidrec_dataset::writer::{EncodedTrack, FrameData, Writer};
+use vidrec_format::dataset_json::ShardJson;
+use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_format::machine::Shortage;
+use vidrec_format::meta::Meta;
+use vidrec_format::progress::{Progress, ProgressFn, tell};
+use vidrec_format::stop;
+use vidrec_format::track::schema::TrackSchema;
+use vidrec_store::disk::FolderLock;
+use vidrec_store::disk::free_space::Watch;
+
+/// What shards are packed of, and how.
+pub(super) struct ShardWork<'a> {
+    pub plan: &'a PartsPlan,
+    /// The parts to pack, in order.
+    pub parts: Vec<u32>,
+    /// Their videos, in order.
+    pub jobs: Vec<&'a Job>,
+    pub options: &'a PackOptions,
+    pub channels: Option<u32>,
+    pub pool: Option<&'a Pool<'a>>,
+    /// Whether other machines see how far the work is.
+    pub notes: bool,
+    /// Whether the video at a place of the plan may fail.
+    pub may_fail: &'a dyn Fn(u64) -> bool,
+    /// What the parts before have given.
+    pub before: PackReport,
+}
+
+impl<'a> ShardWork<'a> {
+    /// Packs the parts, each of which has its receipt when it is done. Returns the report of all parts that are done, and
+    /// why the work ended early.
+    pub fn pack(&self, attempt: &Attempt, progress: &mut ProgressFn<'_>) -> (PackReport, Result<()>) {
+        let (plan, options) = (self.plan, self.options);
+        let threads = options.resources.threads_for(self.jobs.len());
+        let store = VideoStore::new(&options.input.storage, threads);
+        let recipe = options.recipe(&store, (&plan.json.tracks, self.channels));
+        let sources = Sources::new(&self.jobs, recipe, &options.resources, self.pool, threads);
+        let mut run = ShardRun {
+            work: self,
+            attempt,
+            meta: plan.json.meta(options.frames.draws),
+            tracks: self.tracks(),
+            space: Watch::new(&attempt.dir),
+            open: None,
+            next: 0,
+            all: self.before.clone(),
+            progress,
+            stopped: None,
+        };
+        let (window, cost) = (Resources::window(threads), |ordinal| sources.cost(ordinal));
+        let started =
+            for_each(0..self.jobs.len(), threads, window, cost, |i| sources.pack(i), |event| run.take(event));
+        let too_few = |started: usize| Slowed { shortage: Shortage::Threads, most: started };
+        let slowed = match started {
+            Ok(started) => sources.slowed().or_else(|| (1..threads).contains(&started).then(|| too_few(started))),
+            Err(e) => return (run.all, Err(Error::start("a thread", e))),
+        };
+        run.all.shortage = slowed.map(|slowed| slowed.to_string());
+        run.finish()
+    }
+
+    /// Returns the tracks of all clips. Each shard numbers them in the same way, whatever tracks its clips have.
+    fn tracks(&self) -> Vec<TrackSchema> {
+        let audio = self.options.input.audio.as_ref().map(|audio| sound_schema(audio, self.channels));
+        self.plan.json.tracks.iter().map(|track| track.schema()).chain(audio).collect()
+    }
+}
+
+/// The shards while clips arrive.
+struct ShardRun<'a, 'p> {
+    work: &'a ShardWork<'a>,
+    attempt: &'a Attempt,
+    meta: Meta,
+    tracks: Vec<TrackSchema>,
+    space: Watch,
+    open: Option<OpenShard<'a>>,
+    /// The place of the next part in the list of those to pack.
+    next: usize,
+    /// The report of the parts that are done.
+    all: PackReport,
+    progress: &'p mut ProgressFn<'p>,
+    stopped: Option<Error>,
+}
+
+/// The shard at work.
+struct OpenShard<'a> {
+    part: u32,
+    /// The number of its videos that are still to come.
+    left: u64,
+    writer: Writer,
+    report: PackReport,
+    stamps: Vec<InputStamps>,
+    notes: Option<Notes<'a>>,
+    began: Instant,
+}
+
+impl<'a> ShardRun<'a, '_> {
+    /// Takes the next video if it is done, and reports the progress.
+    fn take(&mut self, event: Event<PackedVideo<'_>>) -> ControlFlow<()> {
+        let taken = match event {
+            Event::Done(i, packed) => self.store(self.work.jobs[i], packed),
+            Event::Waiting => Ok(()),
+        };
+        match taken.and_then(|()| self.tell()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                self.stopped = Some(e);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn tell(&mut self) -> Result<()> {
+        let open = self.open.as_ref().map(|open| (&open.report, open.writer.bytes()));
+        let of_open = |of: fn(&PackReport) -> u64| open.map_or(0, |(report, _)| of(report));
+        let progress = Progress {
+            done: self.all.videos() + of_open(PackReport::videos),
+            total: Some(self.work.before.videos() + self.work.jobs.len() as u64),
+            frames: self.all.frames + of_open(|report| report.frames),
+            bytes: self.all.bytes + open.map_or(0, |(_, bytes)| bytes),
+            failed: self.all.failed + of_open(|report| report.failed),
+        };
+        tell(self.progress, &progress)
+    }
+
+    fn store(&mut self, job: &Job, packed: PackedVideo<'_>) -> Result<()> {
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => self.begin()?,
+        };
+        self.add(&mut open, job, &packed)?;
+        drop(packed);
+        self.space.check(self.all.bytes + open.writer.bytes())?;
+        open.left -= 1;
+        if open.left == 0 {
+            return self.complete(open);
+        }
+        if let Some(notes) = &mut open.notes {
+            notes.progress(open.report.videos());
+        }
+        self.open = Some(open);
+        Ok(())
+    }
+
+    /// Begins the next shard.
+    fn begin(&mut self) -> Result<OpenShard<'a>> {
+        let ShardWork { plan, parts, notes, .. } = self.work;
+        let part = *parts.get(self.next).ok_or_else(|| Error::internal("more videos than the parts have"))?;
+        self.next += 1;
+        let notes = notes.then(|| Notes::begin(&plan.place, (part, self.attempt), &plan.digest)).transpose()?;
+        let lock = FolderLock::take(&self.attempt.set())?;
+        let mut writer = Writer::create_shard(&self.attempt.set(), part as usize, self.meta.clone(), lock)?;
+        writer.join_tracks(self.tracks.iter())?;
+        let left = plan.part(part)?.videos;
+        let (report, stamps) = (PackReport::default(), Vec::new());
+        Ok(OpenShard { part, left, writer, report, stamps, notes, began: Instant::now() })
+    }
+
+    /// Adds a video to the open shard.
+    fn add(&self, open: &mut OpenShard<'_>, job: &Job, packed: &PackedVideo<'_>) -> Result<()> {
+        let outcome = match &packed.clips {
+            Ok(clips) => {
+                clips.iter().try_for_each(|clip| append(&mut open.writer, clip))?;
+                open.report.take_scores(clips);
+                Outcome::Packed { clips: clips.iter().map(Stored::new).collect(), troubles: Troubles::of(clips) }
+            }
+            Err(failure) => {
+                let place = self.work.plan.part(open.part)?.first + open.report.videos();
+                self.check_failure(open, (place, job), failure)?;
+                Outcome::Failed(Failure::new(place, job, failure))
+            }
+        };
+        open.report.push(job, &outcome);
+        open.stamps.push(InputStamps { video: packed.stamp, object: None, tracks: packed.track_stamps.clone() });
+        Ok(())
+    }
+
+    /// Returns an error if the run must stop at this failure.
+    fn check_failure(&self, open: &OpenShard<'_>, (place, job): (u64, &Job), failure: &ClipFailure) -> Result<()> {
+        if failure.stage == PackStage::Short {
+            return Ok(());
+        }
+        // Do not produce a smaller data set because the machine cannot pack even one video at a time, or because
+        // the network fails.
+        if failure.stops() {
+            stop::check()?;
+            return Err(failure.to_error(&job.path));
+        }
+        if !(self.work.may_fail)(place) {
+            let e = failure.to_error(&job.path);
+            return Err(e.help("it was packed before, and the data set keeps its clips until all of them can be packed again"));
+        }
+        let videos = self.work.plan.json.videos;
+        let most = self.work.options.limits.max_failures.map_or(u64::MAX, |most| most.count(videos));
+        if self.all.failed + open.report.failed >= most {
+            let last = failure.to_error(&job.path);
+            return Err(Error::decode(format!("more than {most} videos could not be packed; the last: {last}")));
+        }
+        Ok(())
+    }
+
+    /// Completes a shard: its files get their names, and then it has its receipt.
+    fn complete(&mut self, open: OpenShard<'_>) -> Result<()> {
+        let OpenShard { part, writer, mut report, stamps, notes, began, .. } = open;
+        let plan = self.work.plan;
+        let shard = self.hand_over(writer, &mut report)?;
+        report.seconds = began.elapsed().as_secs_f64();
+        let mut receipt = Receipt::new(&plan.digest, part, shard, report)?;
+        if !plan.has_stamps() {
+            receipt.stamps = stamps;
+        }
+        receipt.put(&plan.place, self.attempt.number)?;
+        notes.map_or(Ok(()), Notes::end)?;
+        self.all.add(&receipt.report);
+        Ok(())
+    }
+
+    /// Moves the files of a shard to the place of the plan. A shard without clips has none.
+    fn hand_over(&mut self, writer: Writer, report: &mut PackReport) -> Result<Option<ShardJson>> {
+        if report.clips == 0 {
+            return Ok(None);
+        }
+        let (shard, _lock) = writer.finish_shard()?;
+        (report.bytes, report.track_bytes) = (shard.bytes(), shard.json.track_bytes());
+        let json = shard.json.clone();
+        let files: Vec<_> = shard.named().collect();
+        self.work.plan.place.take(&files, self.attempt.number, &mut || self.tell())?;
+        Ok(Some(json))
+    }
+
+    fn finish(self) -> (PackReport, Result<()>) {
+        let ShardRun { all, open, stopped, .. } = self;
+        let Some(e) = stopped else { return (all, Ok(())) };
+        let noted = match open.and_then(|open| open.notes) {
+            // An interruption is not a failure of the part, which stays missing.
+            Some(notes) if e.kind() == ErrorKind::Interrupted => notes.end(),
+            Some(notes) => {
+                notes.fail(&e);
+                Ok(())
+            }
+            None => Ok(()),
+        };
+        (all, noted.and(Err(e)))
+    }
+}
+
+/// Appends a clip to a shard.
+fn append(writer: &mut Writer, clip: &PackedClip) -> Result<()> {
+    let frame = |f: &PackedFrame| FrameData {
+        jpeg: &clip.jpegs[f.jpeg],
+        pts: f.pts,
+        source_index: Some(f.source_index),
+    };
+    let frames: Vec<FrameData<'_>> = clip.frames.iter().map(frame).collect();
+    let tracks: Vec<_> = clip.tracks.iter().map(EncodedTrack::payload).collect();
+    writer.append_payloads(&clip.info, &frames, &tracks)
+}
