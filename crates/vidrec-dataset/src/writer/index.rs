@@ -85,7 +85,13 @@ impl IndexWriter {
     pub fn create(path: &Path) -> Result<Self> {
         let mut file = AtomicFile::create(path)?;
         file.write_all(&[0; header::BYTES])?;
-        Ok(IndexWriter { file, frames: Frames::default(), clips: Vec::new(), clip_count: 0, strings: StringPool::default() })
+        Ok(IndexWriter {
+            file,
+            frames: Frames::default(),
+            clips: Vec::new(),
+            clip_count: 0,
+            strings: StringPool::default(),
+        })
     }
 
     /// The number of clips so far.

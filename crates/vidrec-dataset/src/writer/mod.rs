@@ -21,7 +21,6 @@ pub use index::{FinishedIndex, IndexWriter};
 pub(crate) use replace::there_already;
 #[doc(hidden)]
 pub use replace::{replaceable, stage};
-pub(crate) use writer::Ready;
 #[doc(hidden)]
 pub use shard::FinishedShard;
 pub(crate) use sharding::OpenShard;
@@ -33,6 +32,7 @@ pub use sound_coding::SoundCoding;
 pub use track::{EncodedTrack, NewPictures};
 pub use track::{Track, TrackTimes, TrackValues};
 pub(crate) use track_file::TrackWriter;
+pub(crate) use writer::Ready;
 #[doc(hidden)]
 pub use writer::lock;
 pub use writer::{Writer, WriterOptions, Written};

@@ -88,7 +88,8 @@ impl FromStr for Sharding {
             (_, Err(_)) if is_number => None,
             _ => parse_bytes(text).ok().map(Sharding::Bytes),
         };
-        let expected = "a number of shards such as 16, each:1000 for 1,000 videos in each, or the size of a shard such as 1GiB";
+        let expected =
+            "a number of shards such as 16, each:1000 for 1,000 videos in each, or the size of a shard such as 1GiB";
         let sharding = sharding.filter(|sharding| sharding.check().is_ok());
         sharding.ok_or_else(|| Error::usage("not a number or size of shards").expected(expected).found(text))
     }
@@ -125,7 +126,11 @@ mod tests {
         assert_eq!(starts(Sharding::Count(5), &[]), [0; 0]);
         for (videos, shards) in [(1, 1), (10, 3), (9, 3), (1000, 7), (7, 7)] {
             let first: Vec<u64> = (1..shards).map(|shard| first_video(shard, videos, shards)).collect();
-            assert_eq!(starts(Sharding::Count(shards as u32), &vec![1; videos as usize]), first, "{videos} in {shards}");
+            assert_eq!(
+                starts(Sharding::Count(shards as u32), &vec![1; videos as usize]),
+                first,
+                "{videos} in {shards}"
+            );
         }
         assert_eq!(first_video(u64::MAX, u64::MAX, u64::MAX), u64::MAX, "the product does not overflow");
     }

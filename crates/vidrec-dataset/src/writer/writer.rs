@@ -87,7 +87,8 @@ pub struct Writer {
     /// The data set that the new shards are added to.
     pub(super) before: Option<DatasetJson>,
     pub(super) replaced: Replaced,
-    pub(super) lock: FolderLock,
+    /// Absent for a shard by itself, whose folder only its caller uses.
+    lock: Option<FolderLock>,
 }
 
 impl Writer {
@@ -104,26 +105,26 @@ impl Writer {
         let replaced = replace::replaceable(dir, options.overwrite)?;
         // Whatever `meta` was copied from, vidrec writes these records.
         let meta = Meta { records: String::new(), ..options.meta };
-        Self::begin(dir, 0, meta, lock, None, replaced)
+        Self::begin(dir, 0, meta, Some(lock), None, replaced)
     }
 
     /// Starts shard `ordinal` of a data set, by itself. [`finish_shard`](Self::finish_shard) completes it.
     #[doc(hidden)]
-    pub fn create_shard(dir: &Path, ordinal: usize, meta: Meta, lock: FolderLock) -> Result<Self> {
-        Self::begin(dir, ordinal, meta, lock, None, Replaced::default())
+    pub fn create_shard(dir: &Path, ordinal: usize, meta: Meta) -> Result<Self> {
+        Self::begin(dir, ordinal, meta, None, None, Replaced::default())
     }
 
     /// Starts more shards of the data set in `dir`, whose current `dataset.json` is `before`.
     pub(crate) fn extend(dir: &Path, meta: Meta, lock: FolderLock, before: DatasetJson) -> Result<Self> {
         let replaced = Replaced { files: before.file_names().cloned().collect(), removable: Vec::new() };
-        Self::begin(dir, before.shards.len(), meta, lock, Some(before), replaced)
+        Self::begin(dir, before.shards.len(), meta, Some(lock), Some(before), replaced)
     }
 
     fn begin(
         dir: &Path,
         first: usize,
         meta: Meta,
-        lock: FolderLock,
+        lock: Option<FolderLock>,
         before: Option<DatasetJson>,
         replaced: Replaced,
     ) -> Result<Self> {
@@ -257,10 +258,10 @@ impl Writer {
     }
 
     /// Completes the shard that [`create_shard`](Self::create_shard) started, and syncs it to the disk under temporary
-    /// names. Returns it with the lock of the folder.
+    /// names.
     #[doc(hidden)]
-    pub fn finish_shard(self) -> Result<(FinishedShard, FolderLock)> {
-        Ok((self.shard.finish(&self.meta, &self.schema)?, self.lock))
+    pub fn finish_shard(self) -> Result<FinishedShard> {
+        self.shard.finish(&self.meta, &self.schema)
     }
 
     /// Syncs everything to the disk under temporary names.
@@ -284,6 +285,7 @@ impl Writer {
             None => DatasetJson::new(&meta, new),
         };
         let files = finished.into_iter().flat_map(FinishedShard::named).collect();
+        let lock = lock.ok_or_else(|| Error::internal("a shard by itself is no data set"))?;
         let staged = replace::stage(&dir, lock, files, &json, replaced)?;
         Ok(Ready { staged, json, written })
     }

@@ -22,7 +22,8 @@ impl Attempt {
             let dir = attempts.join(number.to_string());
             let Some(lock) = FolderLock::try_take(&dir)? else { continue };
             let attempt = Attempt { number, dir, lock };
-            whole_folder::remove(&attempt.set(), &[])?;
+            whole_folder::remove(&attempt.shard(), &[])?;
+            whole_folder::create(&attempt.shard())?;
             return Ok(attempt);
         }
         Err(Error::usage(format!("{MOST} processes already pack shards of this plan")).file(attempts))
@@ -34,13 +35,13 @@ impl Attempt {
     }
 
     /// Returns the folder of the open shard.
-    pub fn set(&self) -> PathBuf {
+    pub fn shard(&self) -> PathBuf {
         self.dir.join("shard")
     }
 
     /// Removes the working folder. The lock goes last, so no other process begins here before.
     pub fn remove(self) -> Result<()> {
-        whole_folder::remove(&self.set(), &[])?;
+        whole_folder::remove(&self.shard(), &[])?;
         drop(self.lock);
         // Another process may have begun here in the meantime.
         whole_folder::remove_if_empty(&self.dir);

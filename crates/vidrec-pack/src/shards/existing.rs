@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::Path;
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::outcome::{Failure, Outcome, Stored, Troubles};
 use super::plan::PartsPlan;
 use super::plan_json::{Difference, PlanJson};
 use super::receipt::Receipt;
 use super::report::PackReport;
+use super::video_report::{Failure, of_failed, of_packed};
 use crate::plan::{Job, PackPlan};
-use crate::video::VideoFacts;
+use vidrec_dataset::writer::ClipInfo;
 use vidrec_dataset::{Dataset, OpenOptions, Source, edit};
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, FailuresJson, ShardJson};
@@ -116,7 +115,7 @@ impl Existing {
     pub fn report(&self, plan: &PackPlan) -> Result<PackReport> {
         let mut report = PackReport::new(plan);
         for (job, source) in self.sources(plan) {
-            report.push(job, &self.outcome(source)?);
+            report.add(&self.video_report(job, source)?);
         }
         report.track_bytes = self.listing.shards.iter().map(ShardJson::track_bytes).sum();
         report.bytes = self.listing.bytes + self.set.index_bytes().sum::<u64>() + report.track_bytes;
@@ -134,9 +133,10 @@ impl Existing {
         for part in 0..parts.parts() {
             let mut report = PackReport::default();
             for (job, source) in sources.by_ref().take(parts.part(part)?.videos as usize) {
-                report.push(job, &self.outcome(source)?);
+                report.add(&self.video_report(job, source)?);
             }
-            let Some((shard, index_bytes)) = shards.get(&*names::shard(part as usize)).filter(|_| report.failed == 0) else {
+            let Some((shard, index_bytes)) = shards.get(&*names::shard(part as usize)).filter(|_| report.failed == 0)
+            else {
                 continue;
             };
             report.track_bytes = shard.track_bytes();
@@ -146,22 +146,20 @@ impl Existing {
         Ok(receipts)
     }
 
-    fn outcome(&self, source: std::result::Result<Range<u64>, &Failure>) -> Result<Outcome> {
+    fn video_report(&self, job: &Job, source: std::result::Result<Range<u64>, &Failure>) -> Result<PackReport> {
         let clips = match source {
             Ok(clips) => clips,
-            Err(failure) => return Ok(Outcome::Failed(failure.clone())),
+            Err(failure) => return Ok(of_failed(failure.clone())),
         };
-        let (mut stored, mut facts, mut repeated) = (Vec::new(), VideoFacts::default(), 0);
-        for clip in clips {
-            let clip = self.set.clip(clip)?;
-            let info = edit::as_it_is(&clip)?;
-            // Other programs may have changed the attributes. In that case nothing is known.
-            facts = info.attributes.get("video").ok().flatten().unwrap_or_default();
-            let video = info.attributes.0.get("video");
-            repeated += video.and_then(|v| v.get("repeated_frames")).and_then(Value::as_u64).unwrap_or(0);
-            stored.push(Stored { info, frames: clip.frame_count() });
-        }
-        Ok(Outcome::Packed { clips: stored, troubles: Troubles::new(&facts, repeated) })
+        let stored =
+            clips.map(|clip| self.set.clip(clip).and_then(|clip| Ok((edit::as_it_is(&clip)?, clip.frame_count()))));
+        let stored = stored.collect::<Result<Vec<_>>>()?;
+        // Other programs may have changed the attributes. In that case nothing is known.
+        let facts = stored.last().and_then(|(info, _)| info.attributes.get("video").ok().flatten()).unwrap_or_default();
+        let repeated = |info: &ClipInfo| info.attributes.0.get("video")?.get("repeated_frames")?.as_u64();
+        let repeated = stored.iter().filter_map(|(info, _)| repeated(info)).sum();
+        let clips: Vec<_> = stored.iter().map(|(info, frames)| (info, u64::from(*frames))).collect();
+        Ok(of_packed(job, &clips, &facts, repeated))
     }
 }
 

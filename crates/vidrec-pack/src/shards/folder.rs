@@ -9,7 +9,8 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_store::disk::regular_file::{Links, open_regular, read_if_there};
 use vidrec_store::disk::{
-    AtomicFile, FolderLock, Temporary, give_name, name_instead, name_once, remove_file, sync_folder, whole_folder, write_file,
+    AtomicFile, FolderLock, Temporary, give_name, name_instead, name_once, remove_file, sync_folder, whole_folder,
+    write_file,
 };
 
 pub(super) use vidrec_format::names::{PLAN, PLANNED_JOBS as JOBS};

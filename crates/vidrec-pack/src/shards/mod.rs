@@ -14,7 +14,7 @@
 //! place.rs         where the files of a plan are: in a folder (folder.rs) or in object storage (bucket.rs)
 //! object_stamp.rs  what identifies a remote video
 //! note.rs          what attempts report about themselves
-//! outcome.rs       the result of a video; report.rs: of a pack
+//! video_report.rs  the result of a video; report.rs: of a pack
 //! ```
 //!
 //! ```text
@@ -34,7 +34,6 @@ mod local;
 mod note;
 mod object_stamp;
 mod options;
-mod outcome;
 mod part;
 mod place;
 mod plan;
@@ -48,14 +47,15 @@ mod report;
 mod run;
 mod size;
 mod status;
+mod video_report;
 mod write;
 
 pub use local::{pack, pack_plan};
 pub use options::{IfExists, RunOptions};
-pub use outcome::Failure;
 pub use part::PartOptions;
 pub use plan::PartsPlan;
 pub use publish_options::PublishOptions;
 pub use report::{PackReport, Warning};
 pub use status::{PartState, PartStatus, PlanStatus};
+pub use video_report::Failure;
 pub use write::{WrittenPlan, write_plan};

@@ -223,7 +223,8 @@ impl PartsPlan {
 
 /// Checks that the remote videos are those that were planned.
 fn check_objects(jobs: &[PlannedJob], storage: &Storage) -> Result<()> {
-    let asked = || jobs.iter().filter_map(|planned| Some((&*planned.job.path, planned.stamps.as_ref()?.object.as_ref()?)));
+    let asked =
+        || jobs.iter().filter_map(|planned| Some((&*planned.job.path, planned.stamps.as_ref()?.object.as_ref()?)));
     let now = object_stamp::look(asked().map(|(path, _)| path), storage)?;
     for (path, then) in asked() {
         if let Some(now) = now.get(path).filter(|now| *now != then) {

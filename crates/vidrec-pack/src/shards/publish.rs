@@ -9,9 +9,9 @@ use super::place::Place;
 use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
 use super::receipt::Receipt;
-use crate::plan::PackPlan;
-use super::outcome::Failure;
 use super::report::{PackReport, lines};
+use super::video_report::{Failure, of_failed};
+use crate::plan::PackPlan;
 use crate::work::PackStage;
 use vidrec_dataset::listing::ShardFiles;
 use vidrec_dataset::{Shard, Source, listing};
@@ -127,7 +127,7 @@ impl PartsPlan {
         for (part, receipt) in (0..).zip(receipts) {
             match receipt {
                 Some(receipt) => report.add(&receipt.report),
-                None => report.add_failures(self.left_out(part)?),
+                None => self.left_out(part)?.into_iter().for_each(|failure| report.add(&of_failed(failure))),
             }
         }
         Ok(report)
@@ -210,7 +210,8 @@ impl NewSet<'_> {
                 self.check_files(progress)?;
                 let is_here = self.is_here()?;
                 let overwrite = self.options.overwrite;
-                let replaced = if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite)? };
+                let replaced =
+                    if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite)? };
                 (lock, if is_here { Vec::new() } else { self.shared()? }, replaced)
             }
         };

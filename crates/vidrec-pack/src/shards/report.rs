@@ -1,17 +1,10 @@
 //! The report at the end of a run.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::outcome::{Failure, Outcome};
-use crate::plan::{Job, ManifestColumns, PackPlan, PassedOver};
-use crate::work::PackedClip;
-use vidrec_dataset::writer::ClipInfo;
+use super::video_report::{Failure, WHOLE};
+use crate::plan::{ManifestColumns, PackPlan, PassedOver};
 use vidrec_format::error::{Error, Result};
-use vidrec_jpeg::Scores;
-
-/// What the notes of videos have in common that were decoded whole for each of their segments.
-const WHOLE: &str = "took a decode of the whole video, or of most of it";
 
 /// The result of a run. The program prints it as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -123,7 +116,7 @@ pub struct PackReport {
     pub(super) was_there: bool,
     /// The number of videos that are done.
     #[serde(skip)]
-    videos: u64,
+    pub(super) videos: u64,
 }
 
 /// A video that was packed although something was wrong with it.
@@ -165,61 +158,8 @@ impl PackReport {
         self.was_there
     }
 
-    /// Adds the next video of the plan.
-    pub(super) fn push(&mut self, job: &Job, outcome: &Outcome) {
-        match outcome {
-            Outcome::Packed { clips, troubles } => {
-                self.clips += clips.len() as u64;
-                self.labeled += clips.iter().filter(|c| has_label(&c.info)).count() as u64;
-                self.frames += clips.iter().map(|c| u64::from(c.frames)).sum::<u64>();
-                self.short += clips.iter().map(|c| u64::from(c.info.short)).sum::<u64>();
-                self.repeated_frames += troubles.repeated_frames;
-                self.damaged_frames += troubles.damaged_frames;
-                self.corrupt_packets += troubles.corrupt_packets;
-                self.decode_errors += troubles.decode_errors;
-                self.logged_errors += troubles.logged_errors;
-                self.failed_checksums += troubles.failed_checksums;
-                self.size_changes += troubles.size_changes;
-                self.guessed_times += troubles.guessed_times;
-                self.unordered_times += troubles.unordered_times;
-                self.cut_off += u64::from(troubles.cut_off);
-                self.thinned += u64::from(troubles.thinned);
-                self.decoded_whole += u64::from(troubles.decoded_whole.is_some());
-                self.without_audio += u64::from(troubles.without_audio);
-                self.audio_errors += troubles.audio_errors;
-                self.audio_gaps += troubles.audio_gaps;
-                clips.iter().filter_map(|c| qualities(&c.info)).for_each(|of_clip| self.take_qualities(of_clip));
-                if let Some(message) = troubles.message.clone() {
-                    self.warnings.push(Warning { source: job.source.clone(), message });
-                }
-                if let Some(why) = &troubles.decoded_whole {
-                    self.note_once(format!("{}: each of its segments {WHOLE}: {why}", job.source));
-                }
-            }
-            Outcome::Failed(failure) => {
-                self.failed += 1;
-                self.failures.push(failure.clone());
-            }
-        }
-        self.videos += 1;
-    }
-
-    fn take_qualities(&mut self, [least, most]: [u8; 2]) {
-        self.least_quality = Some(self.least_quality.map_or(least, |so_far| so_far.min(least)));
-        self.most_quality = Some(self.most_quality.map_or(most, |so_far| so_far.max(most)));
-    }
-
-    /// Adds the quality measurements of the frames of a video.
-    pub(super) fn take_scores(&mut self, clips: &[PackedClip]) {
-        // Draws share their JPEGs, so the first clip has them all.
-        for measured in clips.first().iter().flat_map(|clip| &*clip.measured) {
-            let (Scores { psnr, ssim }, Some(rgb)) = (measured.scores, measured.rgb_psnr) else { continue };
-            self.take_means(1, [Some(psnr), Some(rgb), Some(ssim)]);
-        }
-    }
-
     /// Adds the means of some more frames.
-    fn take_means(&mut self, frames: u64, [psnr, rgb_psnr, ssim]: [Option<f64>; 3]) {
+    pub(super) fn take_means(&mut self, frames: u64, [psnr, rgb_psnr, ssim]: [Option<f64>; 3]) {
         let (before, more) = (self.measured_frames, frames);
         self.measured_frames = before.saturating_add(more);
         let share = more as f64 / (self.measured_frames as f64).max(1.0);
@@ -236,38 +176,22 @@ impl PackReport {
         PackReport { was_there: true, ..self }
     }
 
-    /// Adds the report of the next videos, which are those of a shard.
+    /// Adds the report of the next videos.
     pub(crate) fn add(&mut self, next: &PackReport) {
-        self.videos += next.videos;
-        self.clips = self.clips.saturating_add(next.clips);
-        self.labeled = self.labeled.saturating_add(next.labeled);
-        self.frames = self.frames.saturating_add(next.frames);
-        self.short = self.short.saturating_add(next.short);
-        self.repeated_frames = self.repeated_frames.saturating_add(next.repeated_frames);
-        self.damaged_frames = self.damaged_frames.saturating_add(next.damaged_frames);
-        self.corrupt_packets = self.corrupt_packets.saturating_add(next.corrupt_packets);
-        self.decode_errors = self.decode_errors.saturating_add(next.decode_errors);
-        self.logged_errors = self.logged_errors.saturating_add(next.logged_errors);
-        self.failed_checksums = self.failed_checksums.saturating_add(next.failed_checksums);
-        self.size_changes = self.size_changes.saturating_add(next.size_changes);
-        self.guessed_times = self.guessed_times.saturating_add(next.guessed_times);
-        self.unordered_times = self.unordered_times.saturating_add(next.unordered_times);
-        self.cut_off = self.cut_off.saturating_add(next.cut_off);
-        self.thinned = self.thinned.saturating_add(next.thinned);
-        self.decoded_whole = self.decoded_whole.saturating_add(next.decoded_whole);
-        self.without_audio = self.without_audio.saturating_add(next.without_audio);
-        self.audio_errors = self.audio_errors.saturating_add(next.audio_errors);
-        self.audio_gaps = self.audio_gaps.saturating_add(next.audio_gaps);
-        if let (Some(least), Some(most)) = (next.least_quality, next.most_quality) {
-            self.take_qualities([least, most]);
+        /// Adds to each of these fields.
+        macro_rules! add {
+            ($($field:ident)*) => { $(self.$field = self.$field.saturating_add(next.$field);)* };
         }
-        self.take_means(next.measured_frames, [next.psnr, next.rgb_psnr, next.ssim]);
-        self.bytes = self.bytes.saturating_add(next.bytes);
-        self.track_bytes = self.track_bytes.saturating_add(next.track_bytes);
+        add!(videos clips labeled frames failed short repeated_frames damaged_frames corrupt_packets decode_errors);
+        add!(logged_errors failed_checksums size_changes guessed_times unordered_times cut_off thinned decoded_whole);
+        add!(without_audio audio_errors audio_gaps bytes track_bytes);
         self.seconds += next.seconds;
+        self.least_quality = [self.least_quality, next.least_quality].into_iter().flatten().min();
+        self.most_quality = self.most_quality.max(next.most_quality);
+        self.take_means(next.measured_frames, [next.psnr, next.rgb_psnr, next.ssim]);
         self.warnings.extend_from_slice(&next.warnings);
+        self.failures.extend_from_slice(&next.failures);
         next.whole_decodes().for_each(|note| self.note_once(note.to_owned()));
-        self.add_failures(next.failures.clone());
     }
 
     /// Adds a note, unless a segment of the same video has brought it.
@@ -282,28 +206,11 @@ impl PackReport {
         self.notes.iter().map(String::as_str).filter(|note| note.contains(WHOLE))
     }
 
-    /// Adds videos that were skipped.
-    pub(crate) fn add_failures(&mut self, failures: Vec<Failure>) {
-        self.failed += failures.len() as u64;
-        self.failures.extend(failures);
-    }
-
     /// Whether everything that was asked for is in the data set, without problems, and nothing is left to clean
     /// up.
     pub fn is_clean(&self) -> bool {
         self.failed == 0 && self.warnings.is_empty() && self.left_behind.is_empty()
     }
-}
-
-/// Returns the lowest and highest quality in the attributes of a clip.
-fn qualities(info: &ClipInfo) -> Option<[u8; 2]> {
-    let jpeg = info.attributes.0.get("video")?.get("jpeg")?;
-    serde_json::from_value(jpeg.get("quality")?.clone()).ok()
-}
-
-fn has_label(info: &ClipInfo) -> bool {
-    let several = info.attributes.0.get("labels").and_then(Value::as_array);
-    info.label.is_some() || several.is_some_and(|labels| !labels.is_empty())
 }
 
 /// Returns a list of failures as text.

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use super::attempt::Attempt;
 use super::note::Notes;
-use super::outcome::{Failure, Outcome, Stored, Troubles};
 use super::plan::{InputStamps, PartsPlan};
 use super::receipt::Receipt;
 use super::report::PackReport;
+use super::video_report::{self, Failure};
 use crate::options::PackOptions;
 use crate::plan::Job;
 use crate::work::{
@@ -23,7 +23,6 @@ use vidrec_format::meta::Meta;
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_format::stop;
 use vidrec_format::track::schema::TrackSchema;
-use vidrec_store::disk::FolderLock;
 use vidrec_store::disk::free_space::Watch;
 
 /// What shards are packed of, and how.
@@ -66,8 +65,7 @@ impl<'a> ShardWork<'a> {
             stopped: None,
         };
         let (window, cost) = (Resources::window(threads), |ordinal| sources.cost(ordinal));
-        let started =
-            for_each(0..self.jobs.len(), threads, window, cost, |i| sources.pack(i), |event| run.take(event));
+        let started = for_each(0..self.jobs.len(), threads, window, cost, |i| sources.pack(i), |event| run.take(event));
         let too_few = |started: usize| Slowed { shortage: Shortage::Threads, most: started };
         let slowed = match started {
             Ok(started) => sources.slowed().or_else(|| (1..threads).contains(&started).then(|| too_few(started))),
@@ -166,8 +164,7 @@ impl<'a> ShardRun<'a, '_> {
         let part = *parts.get(self.next).ok_or_else(|| Error::internal("more videos than the parts have"))?;
         self.next += 1;
         let notes = notes.then(|| Notes::begin(&plan.place, (part, self.attempt), &plan.digest)).transpose()?;
-        let lock = FolderLock::take(&self.attempt.set())?;
-        let mut writer = Writer::create_shard(&self.attempt.set(), part as usize, self.meta.clone(), lock)?;
+        let mut writer = Writer::create_shard(&self.attempt.shard(), part as usize, self.meta.clone())?;
         writer.join_tracks(self.tracks.iter())?;
         let left = plan.part(part)?.videos;
         let (report, stamps) = (PackReport::default(), Vec::new());
@@ -176,19 +173,18 @@ impl<'a> ShardRun<'a, '_> {
 
     /// Adds a video to the open shard.
     fn add(&self, open: &mut OpenShard<'_>, job: &Job, packed: &PackedVideo<'_>) -> Result<()> {
-        let outcome = match &packed.clips {
+        let report = match &packed.clips {
             Ok(clips) => {
                 clips.iter().try_for_each(|clip| append(&mut open.writer, clip))?;
-                open.report.take_scores(clips);
-                Outcome::Packed { clips: clips.iter().map(Stored::new).collect(), troubles: Troubles::of(clips) }
+                video_report::of_clips(job, clips)
             }
             Err(failure) => {
                 let place = self.work.plan.part(open.part)?.first + open.report.videos();
                 self.check_failure(open, (place, job), failure)?;
-                Outcome::Failed(Failure::new(place, job, failure))
+                video_report::of_failed(Failure::new(place, job, failure))
             }
         };
-        open.report.push(job, &outcome);
+        open.report.add(&report);
         open.stamps.push(InputStamps { video: packed.stamp, object: None, tracks: packed.track_stamps.clone() });
         Ok(())
     }
@@ -206,7 +202,9 @@ impl<'a> ShardRun<'a, '_> {
         }
         if !(self.work.may_fail)(place) {
             let e = failure.to_error(&job.path);
-            return Err(e.help("it was packed before, and the data set keeps its clips until all of them can be packed again"));
+            return Err(
+                e.help("it was packed before, and the data set keeps its clips until all of them can be packed again")
+            );
         }
         let videos = self.work.plan.json.videos;
         let most = self.work.options.limits.max_failures.map_or(u64::MAX, |most| most.count(videos));
@@ -238,7 +236,7 @@ impl<'a> ShardRun<'a, '_> {
         if report.clips == 0 {
             return Ok(None);
         }
-        let (shard, _lock) = writer.finish_shard()?;
+        let shard = writer.finish_shard()?;
         (report.bytes, report.track_bytes) = (shard.bytes(), shard.json.track_bytes());
         let json = shard.json.clone();
         let files: Vec<_> = shard.named().collect();
@@ -264,11 +262,8 @@ impl<'a> ShardRun<'a, '_> {
 
 /// Appends a clip to a shard.
 fn append(writer: &mut Writer, clip: &PackedClip) -> Result<()> {
-    let frame = |f: &PackedFrame| FrameData {
-        jpeg: &clip.jpegs[f.jpeg],
-        pts: f.pts,
-        source_index: Some(f.source_index),
-    };
+    let frame =
+        |f: &PackedFrame| FrameData { jpeg: &clip.jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) };
     let frames: Vec<FrameData<'_>> = clip.frames.iter().map(frame).collect();
     let tracks: Vec<_> = clip.tracks.iter().map(EncodedTrack::payload).collect();
     writer.append_payloads(&clip.info, &frames, &tracks)

@@ -210,8 +210,9 @@ pub struct LimitOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = Seconds::above_zero))]
     #[schemars(with = "Option<f64>")]
     pub max_duration: Option<Seconds>,
-    /// How many shards to spread the clips over, with the same number of videos each, in order; or each:N for N videos in
-    /// each; or about the size of a shard, such as 1GiB. A shard is what a crash can cost at most. [default: about 256MB]
+    /// How many shards to make, with the same number of videos each, in order; or each:N for N videos in each; or about how
+    /// large, such as 1GiB, by an estimate. An interrupted pack loses the shard at work. [default: 256MB, or less where that
+    /// takes two cores more than a minute]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|each:N|SIZE", hide_short_help = true))]
     #[schemars(with = "Option<NumberOrText>")]
     pub shards: Option<Sharding>,
