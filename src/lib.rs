@@ -176,9 +176,9 @@ pub mod pack {
     pub use vidrec_pack::{
         Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, InputOptions, Job, LimitOptions,
         ManifestColumns, MaxFailures, OptionWords, PackOptions, PackPlan, PackReport, PackStage, PartOptions,
-        PartState, PartStatus, PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe,
-        Resources, RunOptions, Segment, SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming,
-        Warning, WrittenPlan, arguments, estimate, pack, pack_plan, serve, write_plan,
+        PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions,
+        Segment, SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan,
+        arguments, estimate, pack, pack_plan, serve, write_plan,
     };
 }
 

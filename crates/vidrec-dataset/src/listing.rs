@@ -186,7 +186,7 @@ pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
         return vec![Leftover { note, hints: Vec::new() }];
     }
     if has_pack(dir) {
-        let note = "this folder has an interrupted pack: resume it or start it over".into();
+        let note = "this folder has a pack that is not finished: resume it or start it over".into();
         found.push(Leftover { note, hints: vec![Hint::Resume, Hint::Restart] });
     }
     if publication::is_pending(dir) {
@@ -200,14 +200,11 @@ pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
 pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
     let indexes = files_in(dir, |name| name.kind() == Some(FileKind::Index)).unwrap_or_default();
-    if is_plan(dir) {
-        return e.found("a plan that has not been published").hint(Hint::Publish);
-    }
     if is_being_written(dir) {
         let what = if has_pack(dir) { "a pack that is running" } else { "a data set that is being written" };
         e.found(what).help("wait until it is done")
     } else if has_pack(dir) {
-        e.found("an interrupted pack").hint(Hint::Resume)
+        e.found("a pack that is not finished").hint(Hint::Resume).hint(Hint::Publish)
     } else if publication::is_pending(dir) {
         e.found("an interrupted write").help("run the same command again")
     } else if indexes.is_empty() {
@@ -221,13 +218,8 @@ pub(crate) fn missing(dir: &Path) -> Error {
 }
 
 /// Whether a pack into a folder has begun but not ended.
-fn has_pack(dir: &Path) -> bool {
+pub(crate) fn has_pack(dir: &Path) -> bool {
     dir.join(names::PACK).exists()
-}
-
-/// Whether the parts of a plan are packed in a folder.
-pub(crate) fn is_plan(dir: &Path) -> bool {
-    dir.join(names::PLAN).exists() && dir.join(names::PLANNED_JOBS).exists()
 }
 
 /// The `wanted` names in `dir` that files of a data set may have, sorted.

@@ -12,17 +12,11 @@ pub const FAILURES: &str = "failures.jsonl";
 /// The beginning of the name of a list of failures.
 pub(crate) const FAILURES_STEM: &str = "failures";
 
-/// The folder in a data set's folder in which one machine packs the shards.
+/// The folder in a data set's folder with the plan and the shards of a pack that is not finished.
 pub const PACK: &str = ".vidrec.pack";
 
 /// Names of files and folders in which versions before this one kept interrupted work.
 pub const OLDER: [&str; 3] = [".pack.journal", ".parts", ".vidrec.intent"];
-
-/// A file of this name in a folder shows that the parts of a plan are packed there.
-pub const PLAN: &str = "plan.json";
-
-/// The videos of a plan, beside [`PLAN`].
-pub const PLANNED_JOBS: &str = "jobs.jsonl";
 
 /// The number of hexadecimal digits of a digest in a name: 48 bits distinguish a file from any other with its number.
 const DIGITS: usize = 12;

@@ -38,8 +38,8 @@ pub use plan::{
 pub use recipe::Recipe;
 pub use serve::serve;
 pub use shards::{
-    Failure, IfExists, PackReport, PartOptions, PartState, PartStatus, PartsPlan, PlanStatus, PublishOptions,
-    RunOptions, Warning, WrittenPlan, pack, pack_plan, write_plan,
+    Failure, IfExists, PackReport, PartOptions, PartsPlan, PlanStatus, PublishOptions, RunOptions, Warning,
+    WrittenPlan, pack, pack_plan, write_plan,
 };
 pub use track::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
 pub use work::{FrameChoice, FrameOptions, LimitOptions, MaxFailures, PackStage, PictureOptions, Quality, Resources};

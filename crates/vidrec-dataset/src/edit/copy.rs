@@ -42,7 +42,8 @@ pub(super) fn run(
     for (plan, out) in plans {
         plan.sources.iter().try_for_each(|s| refuse_input(&s.set, out))?;
     }
-    let overwrite = options.overwrite || (plans.len() > 1 && plans.iter().any(|(_, out)| !out.join(FILE_NAME).exists()));
+    let overwrite =
+        options.overwrite || (plans.len() > 1 && plans.iter().any(|(_, out)| !out.join(FILE_NAME).exists()));
     let create = |(plan, out): &(&OutputPlan<'_>, PathBuf)| {
         Writer::create(out, WriterOptions { meta: plan.meta.clone(), overwrite })
     };
@@ -83,7 +84,8 @@ fn fill(
     let reports = ready.iter().zip(plans).zip(retiled);
     let reports = reports.map(|((ready, (plan, out)), retiled)| report(&ready.written, plan, out, retiled));
     let mut reports: Vec<_> = reports.collect();
-    let is_there = |(ready, (_, out)): (&Ready, &(_, PathBuf))| compares.then(|| is_there(ready, out)).unwrap_or(Ok(false));
+    let is_there =
+        |(ready, (_, out)): (&Ready, &(_, PathBuf))| compares.then(|| is_there(ready, out)).unwrap_or(Ok(false));
     let there = ready.iter().zip(plans).map(is_there).collect::<Result<Vec<bool>>>()?;
     for ((ready, report), there) in ready.into_iter().zip(&mut reports).zip(there) {
         if !there {

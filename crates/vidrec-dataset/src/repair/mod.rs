@@ -22,12 +22,10 @@ use self::run::Run;
 use self::salvage::Salvage;
 use self::shards::{Files, ShardFiles};
 use self::tracks::OldTracks;
-use crate::listing;
 use crate::writer;
 use crate::writer::{Writer, WriterOptions};
-use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::error::{Error, Result};
 use vidrec_format::meta::Meta;
-use vidrec_format::names;
 use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_store::location::is_remote;
 
@@ -68,7 +66,6 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
         let e = Error::usage("vidrec repairs only data sets in local folders").file(path.as_ref());
         return Err(e.help("copy its files to a local folder first"));
     }
-    refuse_parts(shards::folder(path.as_ref()))?;
     let in_place = options.output.is_none() && !options.dry_run;
     // First completes or undoes what an interrupted write left.
     let lock = in_place.then(|| writer::lock(shards::folder(path.as_ref()))).transpose()?;
@@ -107,15 +104,6 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
     sink.finish(&files, &mut report)?;
     report.whole = report.lost_nothing() && report.damage.is_empty();
     Ok(report)
-}
-
-/// Refuses the folder of a plan that is not published: a data set of some parts would look complete.
-fn refuse_parts(dir: &Path) -> Result<()> {
-    if !listing::is_plan(dir) || dir.join(names::LISTING).exists() {
-        return Ok(());
-    }
-    let e = Error::usage("this folder has the parts of a plan, but no data set yet").file(dir);
-    Err(e.help("to pack a part with damaged files again, remove its receipt").hint(Hint::Publish))
 }
 
 fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<Sink> {

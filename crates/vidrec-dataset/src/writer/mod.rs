@@ -18,9 +18,8 @@ pub use clip_info::{ClipInfo, FrameData};
 pub use failures::{describe_failures, stage_failures};
 #[doc(hidden)]
 pub use index::{FinishedIndex, IndexWriter};
-pub(crate) use replace::there_already;
 #[doc(hidden)]
-pub use replace::{replaceable, stage};
+pub use replace::{replaceable, stage, there_already};
 #[doc(hidden)]
 pub use shard::FinishedShard;
 pub(crate) use sharding::OpenShard;

@@ -7,7 +7,6 @@ use crate::listing;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::{FileKind, FileName};
-use vidrec_format::names;
 use vidrec_store::disk::publication::{Replaced, Staged};
 use vidrec_store::disk::{FolderLock, Temporary};
 
@@ -20,9 +19,6 @@ use vidrec_store::disk::{FolderLock, Temporary};
 pub fn replaceable(dir: &Path, overwrite: bool) -> Result<Replaced> {
     let listing = dir.join(FILE_NAME);
     let refused = |what: &str, file: &Path| Error::usage(what).file(file).help("choose another folder");
-    if listing::is_plan(dir) {
-        return Err(refused("this folder contains a plan and its parts", &dir.join(names::PLAN)));
-    }
     let is_there = fs::symlink_metadata(&listing).is_ok();
     let left = listing::files_in(dir, FileName::is_ours)?;
     if !is_there {
@@ -44,7 +40,7 @@ pub fn replaceable(dir: &Path, overwrite: bool) -> Result<Replaced> {
 }
 
 /// The error about a data set that may not be replaced, by its `dataset.json`.
-pub(crate) fn there_already(listing: &Path) -> Error {
+pub fn there_already(listing: &Path) -> Error {
     let e = Error::usage("there is already a data set here").file(listing);
     e.help("choose another folder").hint(Hint::Overwrite)
 }

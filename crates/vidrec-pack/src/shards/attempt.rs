@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use vidrec_format::error::{Error, Result};
-use vidrec_store::disk::{FolderLock, LockName, whole_folder};
+use vidrec_store::disk::{FolderLock, whole_folder};
 
 /// The most processes that pack shards of a plan at the same time in one folder.
 const MOST: u32 = 1024;
@@ -27,11 +27,6 @@ impl Attempt {
             return Ok(attempt);
         }
         Err(Error::usage(format!("{MOST} processes already pack shards of this plan")).file(attempts))
-    }
-
-    /// Returns the lock that shows others on this machine whether the process is alive.
-    pub fn lock_name(&self) -> Option<LockName> {
-        self.lock.name()
     }
 
     /// Returns the folder of the open shard.

@@ -10,7 +10,7 @@ use super::place::{PLAN, Place};
 use super::plan::PartsPlan;
 use super::plan_json::Difference;
 use super::publish_options::PublishOptions;
-use super::removal::{discard, forget, remove_rest};
+use super::removal::{discard, forget};
 use super::report::PackReport;
 use super::run::ShardWork;
 use super::write::Draft;
@@ -25,7 +25,6 @@ use vidrec_dataset::writer;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::progress::ProgressFn;
-use vidrec_store::disk::regular_file::refuse_link;
 use vidrec_store::disk::{FolderLock, publication};
 use vidrec_store::location::{is_of_network, is_remote};
 use vidrec_transfer::upload;
@@ -139,7 +138,7 @@ impl LocalPack<'_> {
         let began = Instant::now();
         self.check()?;
         video::init();
-        let place = Place::within(out, &options.input.storage)?;
+        let place = Place::of(out, &options.input.storage)?;
         let lock = self.lock(&place)?;
         let mut pending = self.pending(&place)?;
         let shards = pending.as_ref().map(PartsPlan::parts).filter(|_| options.limits.shards.is_none());
@@ -197,16 +196,15 @@ impl LocalPack<'_> {
 
     /// Locks the folder of the data set, so that no other process packs or publishes there meanwhile.
     fn lock(&self, place: &Place) -> Result<Option<FolderLock>> {
-        let Place::Folder(parts) = place else { return Ok(None) };
-        let lock = FolderLock::take(self.out)?;
-        refuse_link(&parts.dir)?;
-        Ok(Some(lock))
+        place.bucket.is_none().then(|| FolderLock::take(self.out)).transpose()
     }
 
     /// Returns the plan of an interrupted pack that is to be resumed. One that has completed nothing is removed.
     fn pending(&self, place: &Place) -> Result<Option<PartsPlan>> {
         if place.read(PLAN)?.is_none() {
-            return remove_rest(place).map(|()| None);
+            // What a killed planner left must not become part of another plan.
+            let rest = if place.bucket.is_none() { place.remove_folder() } else { Ok(()) };
+            return rest.map(|()| None);
         }
         let there = PartsPlan::open_place(place.clone());
         if let (Err(_), IfExists::Replace) = (&there, self.options.run.if_exists) {
@@ -352,7 +350,6 @@ impl LocalPack<'_> {
             options: self.options,
             channels,
             pool,
-            notes: false,
             may_fail: &may_fail,
             before,
         };
@@ -375,25 +372,13 @@ impl LocalPack<'_> {
         }
     }
 
-    /// Makes the data set of all parts, and removes the plan.
+    /// Makes the data set of all parts.
     fn publish(&self, parts: &PartsPlan, lock: Option<FolderLock>) -> Result<PackReport> {
         let run = &self.options.run;
-        let options = PublishOptions {
-            out: Some(self.out.to_owned()),
-            overwrite: run.if_exists.replaces(),
-            only_publisher: run.only_publisher,
-            ..PublishOptions::default()
-        };
-        let mut report = parts
-            .publish_all(&options, lock)
-            .map_err(|e| e.also_help("free space if the disk is full").hint(Hint::Resume))?;
-        let left = |e| {
-            format!(
-                "the data set is complete, but vidrec could not remove its plan: {e:#}; \
-                 resuming the pack removes it"
-            )
-        };
-        report.left_behind.extend(forget(&parts.place).err().map(left));
-        Ok(report)
+        let mut options = PublishOptions { only_publisher: run.only_publisher, ..PublishOptions::default() };
+        // A folder was checked before the first video, and its lock has been held since then.
+        options.overwrite = run.if_exists.replaces() || lock.is_some();
+        let published = parts.publish_all(&options, lock);
+        published.map_err(|e| e.also_help("free space if the disk is full").hint(Hint::Resume))
     }
 }

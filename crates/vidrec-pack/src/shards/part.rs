@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::attempt::Attempt;
-use super::note::Notes;
 use super::plan::PartsPlan;
 use super::report::PackReport;
 use super::run::ShardWork;
@@ -64,13 +63,7 @@ impl PartsPlan {
         progress: &mut ProgressFn<'_>,
     ) -> Result<PackReport> {
         video::init();
-        let jobs = match self.jobs(part, &options.storage) {
-            Ok(jobs) => jobs,
-            Err(e) => {
-                Notes::begin(&self.place, (part, attempt), &self.digest)?.fail(&e);
-                return Err(e);
-            }
-        };
+        let jobs = self.jobs(part, &options.storage)?;
         let mut pack_options = self.options(&options.resources)?;
         pack_options.input.storage.clone_from(&options.storage);
         let pool = pool(&self.json.tracks, &pack_options)?;
@@ -81,7 +74,6 @@ impl PartsPlan {
             options: &pack_options,
             channels: self.json.channels,
             pool: pool.as_ref(),
-            notes: true,
             may_fail: &|_| true,
             before: PackReport::default(),
         };

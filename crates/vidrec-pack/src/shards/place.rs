@@ -1,129 +1,136 @@
-//! Where the files of a plan are: in a folder, or in object storage.
+//! Where a plan and its shards are: in the folder of the data set, or at its location in object storage.
+//!
+//! Attempts on several machines use a place at once, so every file appears as a whole.
 
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::bucket::InBucket;
-use super::folder::Folder;
 use vidrec_dataset::{Io, Source};
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::names;
-use vidrec_store::disk::{AtomicFile, FolderLock, Temporary, whole_folder};
+use vidrec_store::disk::regular_file::{Links, open_regular, read_if_there, refuse_link};
+use vidrec_store::disk::{
+    AtomicFile, FolderLock, Temporary, give_name, name_once, remove_file, sync_folder, whole_folder, write_file,
+};
 use vidrec_store::location::is_remote;
+use vidrec_store::remote::{Bucket, Remote};
 use vidrec_store::storage::Storage;
+use vidrec_transfer::upload::own_folder_for;
 
-pub(super) use super::folder::PLAN;
+/// The file that makes a folder a plan, which is written last.
+pub(super) const PLAN: &str = "plan.json";
 
-/// The place of a plan's files. Attempts on several machines use it at once, so every file appears as a whole.
+/// The most bytes of `plan.json` or of a receipt.
+const MOST: u64 = 1 << 30;
+
+/// The place of a plan and its shards.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
-    Folder(Folder),
-    Bucket(InBucket),
+pub(super) struct Place {
+    /// The folder or location of the data set.
+    pub out: PathBuf,
+    /// The object storage, if the data set is there.
+    pub bucket: Option<Bucket>,
+    pub storage: Storage,
 }
 
 impl Place {
-    pub fn open(location: &Path, storage: &Storage) -> Result<Self> {
-        if !is_remote(location) {
-            return Ok(Place::Folder(Folder { dir: location.to_owned() }));
+    /// Returns the place of the plan whose parts become the data set at a location.
+    pub fn of(out: &Path, storage: &Storage) -> Result<Self> {
+        let storage = Storage { cache: None, ..storage.clone() };
+        let bucket = is_remote(out).then(|| Bucket::open(out, &storage)).transpose()?;
+        let place = Place { out: out.to_owned(), bucket, storage };
+        if place.bucket.is_none() {
+            refuse_link(&place.folder())?;
         }
-        InBucket::open(location, storage).map(Place::Bucket)
+        Ok(place)
     }
 
-    /// Returns the place of a plan whose parts become the data set at `location`. The plan is removed when the pack
-    /// ends.
-    pub fn within(location: &Path, storage: &Storage) -> Result<Self> {
-        if !is_remote(location) {
-            return Ok(Place::Folder(Folder { dir: location.join(names::PACK) }));
-        }
-        InBucket::within(location, storage).map(Place::Bucket)
+    /// Returns the folder of the plan.
+    fn folder(&self) -> PathBuf {
+        self.out.join(names::PACK)
     }
 
-    pub fn location(&self) -> &Path {
-        match self {
-            Place::Folder(folder) => &folder.dir,
-            Place::Bucket(bucket) => bucket.bucket.location(),
-        }
-    }
-
-    /// Returns the path of a file of the plan, for errors.
+    /// Returns the path of a file of the plan.
     pub fn path(&self, name: &str) -> PathBuf {
-        match self {
-            Place::Folder(folder) => folder.dir.join(name),
-            Place::Bucket(bucket) => bucket.path(name),
-        }
+        self.bucket.as_ref().map_or_else(|| self.folder().join(name), |bucket| bucket.path(&own(name)))
     }
 
-    /// Returns the path of a file of a shard.
-    pub fn shard_path(&self, name: &str) -> PathBuf {
-        self.location().join(name)
+    /// Returns the path of a file of a shard. In a folder, it moves to the data set at the end.
+    pub fn shard_path(&self, name: &FileName) -> PathBuf {
+        let (path, moved) = (self.folder().join(name), self.out.join(name));
+        if self.bucket.is_some() || (!path.exists() && moved.exists()) { moved } else { path }
     }
 
     /// Returns the source from which to read shards.
     pub fn source(&self) -> Result<Source> {
-        match self {
-            Place::Folder(_) => Ok(Source::Local(Io::default())),
-            Place::Bucket(bucket) => bucket.remote().map(Source::Remote),
+        match &self.bucket {
+            None => Ok(Source::Local(Io::default())),
+            Some(_) => Remote::new(&self.storage).map(Source::Remote),
         }
     }
 
-    /// Returns the folder on this machine with the working folders of attempts. `scratch` is for plans that are
+    /// Returns the folder on this machine with the working folders of processes. `scratch` is for data sets that are
     /// not on a file system.
     pub fn attempts(&self, scratch: Option<&Path>, plan: &str) -> Result<PathBuf> {
-        match self {
-            Place::Folder(_) if scratch.is_some() => {
-                let e = Error::usage("a pack into a folder works there").file(self.location());
-                Err(e.hint(vidrec_format::error::Hint::Unset("scratch")))
+        match &self.bucket {
+            None if scratch.is_some() => {
+                let e = Error::usage("a pack into a folder works there").file(&self.out);
+                Err(e.hint(Hint::Unset("scratch")))
             }
-            Place::Folder(folder) => Ok(folder.dir.join("attempts")),
+            None => Ok(self.folder().join("attempts")),
             // Another plan may have been here before, so the folder is named for this one.
-            Place::Bucket(_) => Ok(self.scratch(scratch)?.join(&plan[..16])),
+            Some(_) => Ok(self.scratch(scratch)?.join(&plan[..16])),
         }
     }
 
     fn scratch(&self, given: Option<&Path>) -> Result<PathBuf> {
-        Ok(vidrec_transfer::upload::own_folder_for(given, self.location())?.join("parts"))
+        Ok(own_folder_for(given, &self.out)?.join("parts"))
+    }
+
+    /// Removes leftover folders of processes on this machine that are empty.
+    pub fn tidy(&self, attempts: &Path) {
+        whole_folder::remove_if_empty(attempts);
+        if self.bucket.is_some() {
+            attempts.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
+        }
     }
 
     /// Returns the number of files to ask for at a time.
     pub fn at_once(&self) -> usize {
-        match self {
-            Place::Folder(_) => 1,
-            Place::Bucket(_) => 64,
-        }
+        if self.bucket.is_some() { 64 } else { 1 }
     }
 
     /// Returns the file in which to write the list of videos of a new plan at first, and a lock to hold meanwhile.
     pub fn draft(&self, scratch: Option<&Path>) -> Result<(FolderLock, PathBuf)> {
-        match self {
-            Place::Folder(folder) => folder.draft(),
-            Place::Bucket(_) => InBucket::draft(&self.scratch(scratch)?),
+        let folder = if self.bucket.is_some() { self.scratch(scratch)? } else { self.folder() };
+        let lock = FolderLock::take(&folder)?;
+        if self.bucket.is_none() {
+            whole_folder::create(&folder.join("parts"))?;
         }
-    }
-
-    /// Returns the name that the list of videos gets, if it is not [`JOBS`].
-    pub fn name_of(&self, jobs: &mut AtomicFile) -> Result<Option<String>> {
-        match self {
-            Place::Folder(_) => Ok(None),
-            Place::Bucket(_) => InBucket::name_of(jobs).map(Some),
-        }
+        Ok((lock, folder.join("jobs.jsonl")))
     }
 
     /// Puts a plan in its place, with `plan.json` last. It is not an error if the same plan exists already.
-    pub fn put_plan(&self, jobs: (&str, AtomicFile), plan: &impl Serialize) -> Result<()> {
+    pub fn put_plan(&self, (name, mut jobs): (&str, Temporary), plan: &impl Serialize) -> Result<()> {
         let bytes = to_bytes(plan)?;
         if let Some(there) = self.read(PLAN)? {
-            jobs.1.discard();
+            jobs.discard();
             return self.is_same(&there, &bytes);
         }
-        match self {
-            Place::Folder(folder) => folder.put_plan(jobs.1, &bytes),
-            Place::Bucket(bucket) => {
-                bucket.put_jobs(jobs.0, jobs.1)?;
-                if bucket.put_once(PLAN, bytes.clone())? {
+        match &self.bucket {
+            None => {
+                jobs.rename(&self.path(name))?;
+                write_file(&self.path(PLAN), &bytes)
+            }
+            Some(bucket) => {
+                let uploaded = bucket.upload(&own(name), jobs.path(), &mut |_| Ok(()));
+                jobs.discard();
+                uploaded?;
+                if bucket.put_once(&own(PLAN), bytes.clone())? {
                     return Ok(());
                 }
                 self.is_same(&self.read(PLAN)?.unwrap_or_default(), &bytes)
@@ -143,9 +150,9 @@ impl Place {
 
     /// Returns the bytes of a file, or `None` if it does not exist.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        match self {
-            Place::Folder(folder) => folder.read(name),
-            Place::Bucket(bucket) => bucket.read(name),
+        match &self.bucket {
+            None => read_if_there(&self.path(name), MOST, Links::Refuse),
+            Some(bucket) => Ok(bucket.read(&own(name), MOST)?.map(|(bytes, _)| bytes)),
         }
     }
 
@@ -158,81 +165,72 @@ impl Place {
 
     /// Returns a range of a file.
     pub fn read_range(&self, name: &str, start: u64, length: u64) -> Result<Vec<u8>> {
-        match self {
-            Place::Folder(folder) => folder.read_range(name, start, length),
-            Place::Bucket(bucket) => bucket.read_range(name, start, length),
+        if let Some(bucket) = &self.bucket {
+            return bucket.read_range(&own(name), start, length);
         }
-    }
-
-    /// Writes a file, and replaces one of this name. If several attempts do so, the last one counts.
-    pub fn put(&self, name: &str, attempt: u32, value: &impl Serialize) -> Result<()> {
-        let bytes = to_bytes(value)?;
-        match self {
-            Place::Folder(folder) => folder.put(name, attempt, &bytes),
-            Place::Bucket(bucket) => bucket.put(name, bytes),
+        let (path, mut bytes) = (self.path(name), Vec::new());
+        let mut file = open_regular(&path, Links::Refuse)?;
+        let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.take(length).read_to_end(&mut bytes));
+        read.map_err(|e| Error::io("read the file", &path, e))?;
+        if bytes.len() as u64 != length {
+            return Err(Error::usage("the file is shorter than the plan says")
+                .file(path)
+                .expected(format!("{length} bytes from byte {start}"))
+                .found(format!("{} bytes", bytes.len())));
         }
+        Ok(bytes)
     }
 
     /// Writes a file if none of this name exists. Returns whether it did: of several attempts, one succeeds.
     pub fn put_once(&self, name: &str, attempt: u32, value: &impl Serialize) -> Result<bool> {
         let bytes = to_bytes(value)?;
-        match self {
-            Place::Folder(folder) => folder.put_once(name, attempt, &bytes),
-            Place::Bucket(bucket) => bucket.put_once(name, bytes),
+        if let Some(bucket) = &self.bucket {
+            return bucket.put_once(&own(name), bytes);
         }
+        let path = self.path(&format!("{name}.{attempt}"));
+        write_file(&path, &bytes)?;
+        name_once(&path, &self.path(name))
     }
 
-    /// Removes a file. It is not an error if it does not exist.
-    pub fn remove(&self, name: &str) -> Result<()> {
-        match self {
-            Place::Folder(folder) => folder.remove(name),
-            Place::Bucket(bucket) => bucket.remove(name),
-        }
-    }
-
-    /// Takes the complete files of a shard, each with its name in this place. Calls `told` repeatedly if that takes
-    /// long.
+    /// Takes the complete files of a shard, each with its name in this place. A file of the same name is replaced: it has
+    /// the same contents, unless it is damaged. Calls `told` repeatedly if that takes long.
     pub fn take(
         &self,
         files: &[(Temporary, FileName)],
         attempt: u32,
         told: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        match self {
-            Place::Folder(folder) => folder.take(files, attempt),
-            Place::Bucket(bucket) => bucket.take(files, told),
+        if let Some(bucket) = &self.bucket {
+            return files.iter().try_for_each(|(file, name)| bucket.upload(name, file.path(), &mut |_| told()));
         }
+        files.iter().try_for_each(|(file, name)| give_name(file.path(), &self.path(name), attempt))?;
+        sync_folder(&self.folder())
     }
 
-    /// Removes leftover folders of attempts on this machine that nobody needs.
-    pub fn tidy(&self, attempts: &Path) {
-        whole_folder::remove_if_empty(attempts);
-        if let Place::Bucket(_) = self {
-            attempts.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
-        }
+    /// Removes a file. It is not an error if it does not exist.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        self.bucket.as_ref().map_or_else(|| remove_file(&self.path(name)), |bucket| bucket.remove(&own(name)))
     }
 
-    /// Returns how long ago a file was written, by the clock that sets the times of files, or `None` if it does
-    /// not exist.
-    pub fn age(&self, name: &str, now: SystemTime) -> Result<Option<Duration>> {
-        match self {
-            Place::Folder(folder) => Ok(folder.age(name, now)),
-            Place::Bucket(bucket) => bucket.age(name, now),
-        }
-    }
-
-    /// Returns the time of the clock that sets the times of files, because each machine has its own clock. If no
-    /// file can be created, it is the time of this machine's clock.
-    pub fn now(&self) -> SystemTime {
-        match self {
-            Place::Folder(folder) => folder.now(),
-            Place::Bucket(bucket) => bucket.now(),
-        }
+    /// Removes the folder of a plan, with `plan.json` first: a folder without it has no plan, whatever else is left.
+    pub fn remove_folder(&self) -> Result<()> {
+        whole_folder::remove(&self.folder(), &[PLAN])
     }
 }
 
+/// Returns the name of a file of the plan at the location of a data set.
+fn own(name: &str) -> String {
+    format!("{}/{name}", names::PACK)
+}
+
+/// Returns the name of a list of videos, with digits of its digest, so that two planners cannot replace each other's
+/// lists.
+pub(super) fn name_of_jobs(jobs: &mut AtomicFile) -> Result<String> {
+    Ok(names::with_digest("jobs", &jobs.sha256()?, "jsonl"))
+}
+
 /// Returns a value as the text of a file.
-pub(super) fn to_bytes(value: &impl Serialize) -> Result<Vec<u8>> {
+fn to_bytes(value: &impl Serialize) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(value).map_err(|e| Error::internal(format!("JSON: {e}")))?;
     bytes.push(b'\n');
     Ok(bytes)

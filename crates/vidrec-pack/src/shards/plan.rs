@@ -7,7 +7,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::note::{self, Note};
 use super::object_stamp::{self, ObjectStamp};
 use super::place::{PLAN, Place};
 use super::plan_json::{Difference, PlanJson, PlannedPart};
@@ -60,7 +59,7 @@ impl InputStamps {
 }
 
 impl PartsPlan {
-    /// Opens the plan in a folder, without reading its list of videos.
+    /// Opens the plan of the data set in a folder, without reading its list of videos.
     ///
     /// # Errors
     ///
@@ -70,7 +69,7 @@ impl PartsPlan {
         Self::open_at(dir, &Storage::default())
     }
 
-    /// Opens the plan in a folder or in object storage, such as `s3://bucket/train`.
+    /// Opens the plan of a data set in a folder or in object storage, such as `s3://bucket/train`.
     ///
     /// # Errors
     ///
@@ -92,12 +91,12 @@ impl PartsPlan {
     /// # Ok::<(), vidrec::Error>(())
     /// ```
     pub fn open_at(location: impl AsRef<Path>, storage: &Storage) -> Result<Self> {
-        Self::open_place(Place::open(location.as_ref(), storage)?)
+        Self::open_place(Place::of(location.as_ref(), storage)?)
     }
 
     pub(super) fn open_place(place: Place) -> Result<Self> {
         let none = || {
-            let e = Error::usage("there is no plan here").file(place.location()).expected(format!("a file {PLAN}"));
+            let e = Error::usage("there is no plan here").file(&place.out).expected(format!("a file {PLAN}"));
             e.help("a plan is complete when this file exists").hint(Hint::Plan)
         };
         let bytes = place.read(PLAN)?.ok_or_else(none)?;
@@ -121,7 +120,7 @@ impl PartsPlan {
     pub(super) fn part(&self, part: u32) -> Result<&PlannedPart> {
         self.json.parts.get(part as usize).ok_or_else(|| {
             Error::usage(format!("the plan has no part {part}"))
-                .file(self.place.location())
+                .file(&self.place.out)
                 .expected(format!("a number from 0 to {}", self.parts() - 1))
         })
     }
@@ -130,10 +129,7 @@ impl PartsPlan {
     pub(super) fn check_versions(&self) -> Result<()> {
         let other = |what: &str, then: &str, now: &str| {
             let e = Error::usage(format!("the plan was made with a different {what}, which may give different bytes"));
-            e.file(self.place.location())
-                .expected(then)
-                .found(now)
-                .help("use the same one on all machines, or plan again")
+            e.file(&self.place.out).expected(then).found(now).help("use the same one on all machines, or plan again")
         };
         if self.json.tool != TOOL {
             return Err(other("version of vidrec", &self.json.tool, TOOL));
@@ -150,12 +146,6 @@ impl PartsPlan {
     /// Returns the receipts of all parts, in order.
     pub(super) fn receipts(&self) -> Result<Vec<Option<Receipt>>> {
         in_order(self.json.parts.len(), self.place.at_once(), |part| self.receipt(part as u32))
-    }
-
-    /// Returns the note of a part, if it belongs to this plan.
-    pub(super) fn note(&self, part: u32) -> Result<Option<Note>> {
-        let note = self.place.read_json::<Note>(&note::name(part))?;
-        Ok(note.filter(|note| note.plan == self.digest))
     }
 
     /// Returns the videos of a part, which must be unchanged since the plan was made.
@@ -202,8 +192,8 @@ impl PartsPlan {
 
     fn planned_jobs(&self, part: u32) -> Result<Vec<PlannedJob>> {
         let planned = self.part(part)?;
-        let bytes = self.place.read_range(self.json.jobs(), planned.offset, planned.bytes)?;
-        let place = |e: Error| e.file(self.place.path(self.json.jobs()));
+        let bytes = self.place.read_range(&self.json.jobs, planned.offset, planned.bytes)?;
+        let place = |e: Error| e.file(self.place.path(&self.json.jobs));
         if hex(&Sha256::digest(&bytes)) != planned.sha256 {
             let e = Error::usage(format!("the list of videos of part {part} is not the one that was planned"));
             return Err(place(e.expected(format!("lines with SHA-256 {}", planned.sha256)).help("plan again")));

@@ -32,9 +32,8 @@ pub(super) struct PlanJson {
     pub options: JsonObject,
     pub classes: Vec<String>,
     pub videos: u64,
-    /// The name of the list of videos, if it is not `jobs.jsonl`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jobs: Option<String>,
+    /// The name of the list of videos.
+    pub jobs: String,
     /// The parts in order, one after the other. Each becomes a shard.
     pub parts: Vec<PlannedPart>,
     /// Whether the list of videos says what identifies their files.
@@ -90,8 +89,8 @@ impl PlanJson {
                 .help(format!("use {}, which made it, or plan again", self.tool)));
         }
         let is_name = |name: &String| names::stem(name) == "jobs" && name.ends_with(".jsonl");
-        if !self.jobs.as_ref().is_none_or(is_name) {
-            return Err(Error::usage("the plan names a different file as the list of its videos").found(self.jobs()));
+        if !is_name(&self.jobs) {
+            return Err(Error::usage("the plan names a different file as the list of its videos").found(&self.jobs));
         }
         let (mut videos, mut bytes) = (0u64, 0u64);
         for part in &self.parts {
@@ -111,12 +110,16 @@ impl PlanJson {
     /// only compared by their digests.
     pub fn difference(&self, now: &Self) -> Option<Difference> {
         let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".into());
-        let task = |retries: bool| if retries { "retry what failed" } else { "pack all" }.to_owned();
+        let task = |json: &Self| match (json.retries, json.stamps) {
+            (true, _) => "retry what failed".to_owned(),
+            (_, true) => "pack the parts of a plan".to_owned(),
+            _ => "pack all".to_owned(),
+        };
         let lists = |json: &Self| json.parts.iter().map(|part| part.sha256.get(..16).unwrap_or_default()).collect();
         first_difference([
             ("the version of vidrec".into(), self.tool.clone(), now.tool.clone()),
             ("FFmpeg".into(), text(&self.ffmpeg), text(&now.ffmpeg)),
-            ("the task".into(), task(self.retries), task(now.retries)),
+            ("the task".into(), task(self), task(now)),
         ])
         .or_else(|| self.other_setting(now))
         .or_else(|| self.other_class(now))
@@ -144,11 +147,6 @@ impl PlanJson {
     /// Returns the options, with the default resources.
     pub fn options(&self) -> Result<PackOptions> {
         PackOptions::from_map(self.options.0.clone())
-    }
-
-    /// Returns the name of the list of videos.
-    pub fn jobs(&self) -> &str {
-        self.jobs.as_deref().unwrap_or(names::PLANNED_JOBS)
     }
 
     /// Returns what the data set says about itself.

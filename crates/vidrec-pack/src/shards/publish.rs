@@ -1,30 +1,32 @@
 //! From receipts to a data set.
 
-use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::place::Place;
 use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
 use super::receipt::Receipt;
+use super::removal::forget;
 use super::report::{PackReport, lines};
 use super::video_report::{Failure, of_failed};
 use crate::plan::PackPlan;
 use crate::work::PackStage;
 use vidrec_dataset::listing::ShardFiles;
-use vidrec_dataset::{Shard, Source, listing};
+use vidrec_dataset::{Shard, Source};
 use vidrec_dataset::{verify, writer};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::file_name::FileName;
+use vidrec_format::limits;
 use vidrec_format::progress::{Counter, ProgressFn, no_progress};
 use vidrec_format::workers::in_order;
-use vidrec_store::disk::publication;
 use vidrec_store::disk::publication::{LeftBehind, Replaced};
-use vidrec_store::disk::{FolderLock, Temporary, share, write_file};
-use vidrec_store::location::is_remote;
+use vidrec_store::disk::regular_file::{Links, read_if_there};
+use vidrec_store::disk::{FolderLock, Temporary, write_file};
+use vidrec_store::remote::Bucket;
+use vidrec_transfer::upload;
+use vidrec_transfer::upload::{PushOptions, PushReport};
 
 /// The most parts that an error names.
 const NAMED: usize = 10;
@@ -33,10 +35,10 @@ const NAMED: usize = 10;
 const MISSING: &str = "missing";
 
 impl PartsPlan {
-    /// Makes a data set of the parts.
+    /// Makes a data set of the parts, and removes the plan.
     ///
     /// It checks each receipt and its files, and then writes `dataset.json` as the last file. So readers see the
-    /// whole data set or none.
+    /// whole data set or none. The plan stays if parts are missing.
     ///
     /// The data set has the same bytes wherever, in whatever order and with however many attempts its parts were
     /// packed. Each item of `progress` is a part.
@@ -49,41 +51,51 @@ impl PartsPlan {
     /// [`Io`](vidrec_format::error::ErrorKind::Io): a file cannot be read or written. In all these cases, nothing
     /// is published.
     pub fn publish(&self, options: &PublishOptions, progress: &mut ProgressFn<'_>) -> Result<PackReport> {
+        let lock = self.place.bucket.is_none().then(|| FolderLock::take(&self.place.out)).transpose()?;
         let receipts = self.receipts()?;
         self.check_missing(&receipts, options)?;
         self.check_failures(&self.report(&receipts)?)?;
-        self.publish_receipts(receipts, options, Files::Stay, progress)
+        self.publish_receipts(receipts, options, lock, progress)
     }
 
     /// Makes a data set of all parts of a pack on one machine, which holds the lock of the output.
     pub(super) fn publish_all(&self, options: &PublishOptions, lock: Option<FolderLock>) -> Result<PackReport> {
         let receipts = self.receipts()?;
         self.check_missing(&receipts, options)?;
-        let out = options.out.as_deref().unwrap_or(self.place.location());
         let report = self.report(&receipts)?;
-        match lock {
-            Some(_) if report.clips == 0 => without_clips(out, report),
-            Some(lock) => self.publish_receipts(receipts, options, Files::Move(lock), &mut no_progress),
-            None => self.publish_receipts(receipts, options, Files::Stay, &mut no_progress),
+        if report.clips == 0 && lock.is_some() {
+            let report = without_clips(&self.place.out, report)?;
+            return forget(&self.place).map(|()| report);
         }
+        self.publish_receipts(receipts, options, lock, &mut no_progress)
     }
 
     fn publish_receipts(
         &self,
         receipts: Vec<Option<Receipt>>,
         options: &PublishOptions,
-        files: Files,
+        lock: Option<FolderLock>,
         progress: &mut ProgressFn<'_>,
     ) -> Result<PackReport> {
         let mut report = self.report(&receipts)?;
+        let is_whole = receipts.iter().all(Option::is_some);
         let mut json = self.listing(receipts.into_iter().flatten().filter_map(|receipt| receipt.shard).collect())?;
         let failures = lines(&report.failures)?;
         json.failures = (report.failed > 0).then(|| writer::describe_failures(report.failed, &failures));
         report.failures_file = json.failures.as_ref().map(|listed| listed.file.to_string());
-        let new = NewSet { plan: self, json: &json, failures: &failures, options };
-        match &self.place {
-            Place::Folder(_) => report.left_behind = new.publish(files, progress)?,
-            Place::Bucket(bucket) => report.notes.extend(super::publish_remote::publish(&new, bucket, progress)?),
+        let new = NewSet { place: &self.place, json: &json, failures: &failures, options };
+        match (&self.place.bucket, lock) {
+            (Some(bucket), _) => report.notes.extend(new.publish_in(bucket, progress)?),
+            (None, Some(lock)) => report.left_behind = new.publish(lock, progress)?,
+            (None, None) => return Err(Error::internal("a folder without a lock")),
+        }
+        if is_whole {
+            report.left_behind.extend(forget(&self.place).err().map(|e| {
+                format!(
+                    "the data set is complete, but vidrec could not remove its plan: {e:#}; \
+                     the same command removes it"
+                )
+            }));
         }
         Ok(report)
     }
@@ -92,11 +104,11 @@ impl PartsPlan {
     fn listing(&self, shards: Vec<ShardJson>) -> Result<DatasetJson> {
         if shards.is_empty() {
             let e = Error::decode("no video could be packed, so there is nothing to publish");
-            return Err(e.file(self.place.location()));
+            return Err(e.file(&self.place.out));
         }
         let sum = |of: fn(&ShardJson) -> u64| shards.iter().map(of).try_fold(0u64, u64::checked_add);
         if sum(|s| s.clips).and(sum(|s| s.frames)).and(sum(|s| s.bytes)).is_none() {
-            return Err(Error::limit("the receipts list more than a data set can hold").file(self.place.location()));
+            return Err(Error::limit("the receipts list more than a data set can hold").file(&self.place.out));
         }
         Ok(DatasetJson::new(&self.json.meta(self.json.options()?.frames.draws), shards))
     }
@@ -109,7 +121,7 @@ impl PartsPlan {
         let named: Vec<String> = missing.iter().take(NAMED).map(ToString::to_string).collect();
         let more = if missing.len() > NAMED { " …" } else { "" };
         Err(Error::usage(format!("{} of {} parts are not done", missing.len(), receipts.len()))
-            .file(self.place.location())
+            .file(&self.place.out)
             .found(format!("no receipts of {}{more}", named.join(", ")))
             .help("pack them")
             .hint(Hint::Status))
@@ -152,8 +164,7 @@ impl PartsPlan {
         let most = self.json.options()?.limits.max_failures.map(|most| most.count(self.json.videos));
         match most {
             Some(most) if failed > most => {
-                let e =
-                    Error::decode(format!("more than {most} videos could not be packed")).file(self.place.location());
+                let e = Error::decode(format!("more than {most} videos could not be packed")).file(&self.place.out);
                 Err(e.found(failed))
             }
             _ => Ok(()),
@@ -172,78 +183,60 @@ fn without_clips(out: &Path, mut report: PackReport) -> Result<PackReport> {
     Ok(report)
 }
 
-/// What becomes of the files of the plan.
-enum Files {
-    /// They stay. In another folder, they get additional names.
-    Stay,
-    /// They move to the output, whose lock this is.
-    Move(FolderLock),
-}
-
 /// A data set of the shards of a plan.
-pub(super) struct NewSet<'a> {
-    pub plan: &'a PartsPlan,
-    pub json: &'a DatasetJson,
-    pub failures: &'a str,
-    pub options: &'a PublishOptions,
+struct NewSet<'a> {
+    place: &'a Place,
+    json: &'a DatasetJson,
+    failures: &'a str,
+    options: &'a PublishOptions,
 }
 
 impl NewSet<'_> {
-    fn out(&self) -> &Path {
-        self.options.out.as_deref().unwrap_or(self.plan.place.location())
-    }
-
-    fn publish(&self, files: Files, progress: &mut ProgressFn<'_>) -> Result<LeftBehind> {
-        let out = self.out();
-        if is_remote(out) {
-            let e = Error::usage("a plan in a folder can be published only to a folder").file(out);
-            return Err(e.help("publish it to a folder, then copy the data set with `vidrec push`"));
+    /// Moves the files of all shards out of the folder of the plan. Returns what could not be cleaned up.
+    fn publish(&self, lock: FolderLock, progress: &mut ProgressFn<'_>) -> Result<LeftBehind> {
+        let out = &self.place.out;
+        self.check_files(progress)?;
+        let listing = read_if_there(&out.join(FILE_NAME), limits::MAX_LISTING_BYTES, Links::Follow)?;
+        let is_there = listing.as_ref().is_some_and(|there| *there == self.json.to_bytes());
+        if listing.is_some() && !is_there && !self.options.overwrite {
+            return Err(writer::there_already(&out.join(FILE_NAME)));
         }
-        let (lock, staged, replaced) = match files {
-            Files::Move(lock) => {
-                self.check_files(progress)?;
-                (lock, self.moved(), writer::replaceable(out, true)?)
-            }
-            Files::Stay => {
-                let lock = FolderLock::take(out)?;
-                publication::recover(out)?;
-                self.check_files(progress)?;
-                let is_here = self.is_here()?;
-                let overwrite = self.options.overwrite;
-                let replaced =
-                    if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite)? };
-                (lock, if is_here { Vec::new() } else { self.shared()? }, replaced)
-            }
-        };
-        let mut staged = staged;
+        let replaced = writer::replaceable(out, true)?;
+        let names = self.json.shards.iter().flat_map(ShardJson::file_names);
+        // Each file stays where it is until it gets its name in the data set.
+        let mut staged: Vec<_> =
+            names.map(|name| (Temporary::kept(self.place.shard_path(name)), name.clone())).collect();
         if let Some(listed) = &self.json.failures {
             staged.push((writer::stage_failures(out, listed.count, self.failures)?.0, listed.file.clone()));
         }
         writer::stage(out, lock, staged, self.json, replaced)?.publish()
     }
 
-    /// Returns the files of all shards, which stay where they are until they get their names in the output.
-    fn moved(&self) -> Vec<(Temporary, FileName)> {
-        let names = self.json.shards.iter().flat_map(ShardJson::file_names);
-        names.map(|name| (Temporary::kept(self.path(name)), name.clone())).collect()
-    }
-
-    /// Returns second names of the files of all shards, or copies.
-    fn shared(&self) -> Result<Vec<(Temporary, FileName)>> {
-        let names = self.json.shards.iter().flat_map(ShardJson::file_names);
-        names.map(|name| Ok((share(&self.path(name), &self.out().join(name))?.0, name.clone()))).collect()
-    }
-
-    /// Returns the path of a file of a shard: in the place of the plan, or in the output if it is there already.
-    fn path(&self, name: &FileName) -> PathBuf {
-        let (path, there) = (self.plan.place.shard_path(name), self.out().join(name));
-        let is_moved = matches!(self.plan.place, Place::Folder(_)) && !path.exists() && there.exists();
-        if is_moved { there } else { path }
+    /// Publishes the shards at a location in object storage, where their files are already. Returns notes about what could
+    /// not be cleaned up.
+    fn publish_in(&self, bucket: &Bucket, progress: &mut ProgressFn<'_>) -> Result<Vec<String>> {
+        let (listing, storage) = (self.json.to_bytes(), self.place.storage.clone());
+        let PublishOptions { overwrite, only_publisher, .. } = *self.options;
+        let target = upload::Place::open(&self.place.out, &PushOptions { storage, overwrite, only_publisher })?;
+        let is_there = target.has(&listing);
+        if !is_there {
+            target.check()?;
+        }
+        self.check_files(progress)?;
+        if !is_there {
+            if let Some(listed) = &self.json.failures {
+                bucket.put(&listed.file, self.failures.as_bytes().to_vec())?;
+            }
+            target.commit(&listing)?;
+        }
+        let mut pushed = PushReport::default();
+        target.tidy(self.json, &mut pushed);
+        Ok(pushed.notes)
     }
 
     /// Checks the files of all shards, several at a time.
-    pub fn check_files(&self, progress: &mut ProgressFn<'_>) -> Result<()> {
-        let (shards, place) = (&self.json.shards, &self.plan.place);
+    fn check_files(&self, progress: &mut ProgressFn<'_>) -> Result<()> {
+        let (shards, place) = (&self.json.shards, self.place);
         let source = place.source()?;
         let counter = Mutex::new(Counter::new(Some(shards.len() as u64), progress));
         let counter = || counter.lock().unwrap_or_else(PoisonError::into_inner);
@@ -260,20 +253,14 @@ impl NewSet<'_> {
     /// Opens a shard and compares it with its receipt.
     fn open_shard(&self, shard: &ShardJson, source: &Source) -> Result<Shard> {
         let files = ShardFiles {
-            index: self.path(&shard.index_file),
-            record: Some(self.path(&shard.record_file)),
-            tracks: shard.track_file.as_ref().map(|tracks| self.path(&tracks.file)),
+            index: self.place.shard_path(&shard.index_file),
+            record: Some(self.place.shard_path(&shard.record_file)),
+            tracks: shard.track_file.as_ref().map(|tracks| self.place.shard_path(&tracks.file)),
             listed: Some(shard.clone()),
         };
         source
             .twice(|| Shard::open(&files, source))
             .map_err(|e| e.help("remove the receipt of its part, and pack the part again"))
-    }
-
-    /// Whether the output is the folder of the plan, whatever path leads to it.
-    fn is_here(&self) -> Result<bool> {
-        let whole = |path: &Path| fs::canonicalize(path).map_err(|e| Error::io("find the folder", path, e));
-        Ok(whole(self.out())? == whole(self.plan.place.location())?)
     }
 }
 
@@ -290,18 +277,4 @@ fn prove(open: &Shard, progress: &mut ProgressFn<'_>) -> Result<()> {
 /// Turns the result of a progress report into the answer of a progress function.
 fn told(told: Result<()>) -> ControlFlow<()> {
     if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-}
-
-/// Returns what publishing in the plan's folder replaces: an earlier list of failures, but no shards.
-fn replaced_here(dir: &Path, overwrite: bool) -> Result<Replaced> {
-    let path = dir.join(FILE_NAME);
-    if !path.exists() {
-        return Ok(Replaced::default());
-    }
-    if !overwrite {
-        return Err(Error::usage("the plan has already been published").file(path).hint(Hint::Overwrite));
-    }
-    let before = listing::read(&path)?;
-    let removable = before.failures.iter().map(|failures| failures.file.clone()).collect();
-    Ok(Replaced { files: before.file_names().cloned().collect(), removable })
 }

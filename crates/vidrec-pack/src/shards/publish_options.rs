@@ -1,15 +1,9 @@
 //! How a plan is published.
 
-use std::path::PathBuf;
-
 /// How a plan is published.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PublishOptions {
-    /// The folder of the data set. Default `None`: the plan's folder, which already has the files. In another
-    /// folder, the files get additional names (hard links), or are copied where links are not possible. For a plan
-    /// in object storage, it is a location in the same bucket, and the server copies the files.
-    pub out: Option<PathBuf>,
     /// Publish without the parts that are not done. Their videos are then in the list of failures, at the stage
     /// `missing`. Off by default: a part that is not done is an error.
     pub allow_missing: bool,

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::attempt::Attempt;
-use super::note::Notes;
 use super::plan::{InputStamps, PartsPlan};
 use super::receipt::Receipt;
 use super::report::PackReport;
@@ -17,7 +16,7 @@ use crate::work::{
 };
 use vidrec_dataset::writer::{EncodedTrack, FrameData, Writer};
 use vidrec_format::dataset_json::ShardJson;
-use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_format::error::{Error, Result};
 use vidrec_format::machine::Shortage;
 use vidrec_format::meta::Meta;
 use vidrec_format::progress::{Progress, ProgressFn, tell};
@@ -35,8 +34,6 @@ pub(super) struct ShardWork<'a> {
     pub options: &'a PackOptions,
     pub channels: Option<u32>,
     pub pool: Option<&'a Pool<'a>>,
-    /// Whether other machines see how far the work is.
-    pub notes: bool,
     /// Whether the video at a place of the plan may fail.
     pub may_fail: &'a dyn Fn(u64) -> bool,
     /// What the parts before have given.
@@ -72,7 +69,8 @@ impl<'a> ShardWork<'a> {
             Err(e) => return (run.all, Err(Error::start("a thread", e))),
         };
         run.all.shortage = slowed.map(|slowed| slowed.to_string());
-        run.finish()
+        let ShardRun { all, stopped, .. } = run;
+        (all, stopped.map_or(Ok(()), Err))
     }
 
     /// Returns the tracks of all clips. Each shard numbers them in the same way, whatever tracks its clips have.
@@ -89,7 +87,7 @@ struct ShardRun<'a, 'p> {
     meta: Meta,
     tracks: Vec<TrackSchema>,
     space: Watch,
-    open: Option<OpenShard<'a>>,
+    open: Option<OpenShard>,
     /// The place of the next part in the list of those to pack.
     next: usize,
     /// The report of the parts that are done.
@@ -99,18 +97,17 @@ struct ShardRun<'a, 'p> {
 }
 
 /// The shard at work.
-struct OpenShard<'a> {
+struct OpenShard {
     part: u32,
     /// The number of its videos that are still to come.
     left: u64,
     writer: Writer,
     report: PackReport,
     stamps: Vec<InputStamps>,
-    notes: Option<Notes<'a>>,
     began: Instant,
 }
 
-impl<'a> ShardRun<'a, '_> {
+impl ShardRun<'_, '_> {
     /// Takes the next video if it is done, and reports the progress.
     fn take(&mut self, event: Event<PackedVideo<'_>>) -> ControlFlow<()> {
         let taken = match event {
@@ -151,28 +148,24 @@ impl<'a> ShardRun<'a, '_> {
         if open.left == 0 {
             return self.complete(open);
         }
-        if let Some(notes) = &mut open.notes {
-            notes.progress(open.report.videos());
-        }
         self.open = Some(open);
         Ok(())
     }
 
     /// Begins the next shard.
-    fn begin(&mut self) -> Result<OpenShard<'a>> {
-        let ShardWork { plan, parts, notes, .. } = self.work;
+    fn begin(&mut self) -> Result<OpenShard> {
+        let ShardWork { plan, parts, .. } = self.work;
         let part = *parts.get(self.next).ok_or_else(|| Error::internal("more videos than the parts have"))?;
         self.next += 1;
-        let notes = notes.then(|| Notes::begin(&plan.place, (part, self.attempt), &plan.digest)).transpose()?;
         let mut writer = Writer::create_shard(&self.attempt.shard(), part as usize, self.meta.clone())?;
         writer.join_tracks(self.tracks.iter())?;
         let left = plan.part(part)?.videos;
         let (report, stamps) = (PackReport::default(), Vec::new());
-        Ok(OpenShard { part, left, writer, report, stamps, notes, began: Instant::now() })
+        Ok(OpenShard { part, left, writer, report, stamps, began: Instant::now() })
     }
 
     /// Adds a video to the open shard.
-    fn add(&self, open: &mut OpenShard<'_>, job: &Job, packed: &PackedVideo<'_>) -> Result<()> {
+    fn add(&self, open: &mut OpenShard, job: &Job, packed: &PackedVideo<'_>) -> Result<()> {
         let report = match &packed.clips {
             Ok(clips) => {
                 clips.iter().try_for_each(|clip| append(&mut open.writer, clip))?;
@@ -190,7 +183,7 @@ impl<'a> ShardRun<'a, '_> {
     }
 
     /// Returns an error if the run must stop at this failure.
-    fn check_failure(&self, open: &OpenShard<'_>, (place, job): (u64, &Job), failure: &ClipFailure) -> Result<()> {
+    fn check_failure(&self, open: &OpenShard, (place, job): (u64, &Job), failure: &ClipFailure) -> Result<()> {
         if failure.stage == PackStage::Short {
             return Ok(());
         }
@@ -216,8 +209,8 @@ impl<'a> ShardRun<'a, '_> {
     }
 
     /// Completes a shard: its files get their names, and then it has its receipt.
-    fn complete(&mut self, open: OpenShard<'_>) -> Result<()> {
-        let OpenShard { part, writer, mut report, stamps, notes, began, .. } = open;
+    fn complete(&mut self, open: OpenShard) -> Result<()> {
+        let OpenShard { part, writer, mut report, stamps, began, .. } = open;
         let plan = self.work.plan;
         let shard = self.hand_over(writer, &mut report)?;
         report.seconds = began.elapsed().as_secs_f64();
@@ -226,7 +219,6 @@ impl<'a> ShardRun<'a, '_> {
             receipt.stamps = stamps;
         }
         receipt.put(&plan.place, self.attempt.number)?;
-        notes.map_or(Ok(()), Notes::end)?;
         self.all.add(&receipt.report);
         Ok(())
     }
@@ -242,21 +234,6 @@ impl<'a> ShardRun<'a, '_> {
         let files: Vec<_> = shard.named().collect();
         self.work.plan.place.take(&files, self.attempt.number, &mut || self.tell())?;
         Ok(Some(json))
-    }
-
-    fn finish(self) -> (PackReport, Result<()>) {
-        let ShardRun { all, open, stopped, .. } = self;
-        let Some(e) = stopped else { return (all, Ok(())) };
-        let noted = match open.and_then(|open| open.notes) {
-            // An interruption is not a failure of the part, which stays missing.
-            Some(notes) if e.kind() == ErrorKind::Interrupted => notes.end(),
-            Some(notes) => {
-                notes.fail(&e);
-                Ok(())
-            }
-            None => Ok(()),
-        };
-        (all, noted.and(Err(e)))
     }
 }
 

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::object_stamp::{self, ObjectStamp};
 use super::options::IfExists;
-use super::place::Place;
+use super::place::{Place, name_of_jobs};
 use super::plan::{InputStamps, PlannedJob};
 use super::plan_json::{FORM, PlanJson, PlannedPart};
 use super::size;
@@ -44,9 +44,10 @@ pub struct WrittenPlan {
     pub missing: u64,
 }
 
-/// Divides a pack into parts, which any number of machines may pack, and writes the plan into `dir`.
+/// Divides a pack into parts, which any number of machines may pack, and writes the plan.
 ///
-/// `dir` is a folder, or a location in object storage, which `options.input.storage` says how to reach.
+/// `out` is the folder of the data set, or its location in object storage, which `options.input.storage` says how to reach.
+/// The plan and the shards are in its folder `.vidrec.pack` until they are published.
 ///
 /// A part becomes a shard. [`LimitOptions::shards`](crate::LimitOptions::shards) says how many there are. The plan fixes
 /// everything that determines the bytes: order, labels, classes, options, the size and time of each file, the versions of
@@ -69,16 +70,16 @@ pub struct WrittenPlan {
 /// use vidrec::pack::{PackOptions, PackPlan, PartOptions, PublishOptions, PartsPlan, write_plan};
 ///
 /// let options = PackOptions::default();
-/// write_plan(&PackPlan::from_inputs(&["videos"], &options.input)?, "plan", &options)?;
+/// write_plan(&PackPlan::from_inputs(&["videos"], &options.input)?, "train", &options)?;
 ///
 /// // On any machine, for each part:
-/// PartsPlan::open("plan")?.pack(0, &PartOptions::default(), &mut vidrec::no_progress)?;
+/// PartsPlan::open("train")?.pack(0, &PartOptions::default(), &mut vidrec::no_progress)?;
 ///
 /// // When all are done:
-/// PartsPlan::open("plan")?.publish(&PublishOptions::default(), &mut vidrec::no_progress)?;
+/// PartsPlan::open("train")?.publish(&PublishOptions::default(), &mut vidrec::no_progress)?;
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, options: &PackOptions) -> Result<WrittenPlan> {
+pub fn write_plan(plan: &PackPlan, out: impl AsRef<Path>, options: &PackOptions) -> Result<WrittenPlan> {
     options.check()?;
     if !plan.copies.is_empty() {
         let e =
@@ -86,7 +87,7 @@ pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, options: &PackOptions)
         let e = e.file(plan.inputs.first().map_or("", String::as_str));
         return Err(e.help("copy its folders meta and data to where all machines read them, and pack that copy with the location as root"));
     }
-    let place = Place::open(dir.as_ref(), &options.input.storage)?;
+    let place = Place::of(out.as_ref(), &options.input.storage)?;
     let stamps = Stamps::of(plan, &options.input.storage)?;
     let sums = Sums::of(plan, &stamps)?;
     let mut draft = Draft::new(plan, &place, Some(&stamps), sums.videos, None, options)?;
@@ -136,7 +137,7 @@ impl Draft {
             options: planned(options, videos)?,
             classes: plan.classes.clone(),
             videos,
-            jobs: place.name_of(&mut jobs)?,
+            jobs: name_of_jobs(&mut jobs)?,
             parts,
             stamps: stamps.is_some(),
             retries: options.run.if_exists == IfExists::RetryFailed,
@@ -151,7 +152,7 @@ impl Draft {
 
     /// Puts the plan in its place. It is not an error if the same plan exists already.
     pub fn put(self, place: &Place) -> Result<()> {
-        place.put_plan((self.json.jobs(), self.jobs), &self.json)?;
+        place.put_plan((&self.json.jobs, self.jobs.seal()), &self.json)?;
         drop(self._lock);
         // If the plan is in object storage, these folders on this machine are of no further use.
         self.path.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);

@@ -86,45 +86,9 @@ fn create(dir: &Path) -> Result<()> {
     created.map_err(|e| super::folder::refuse_file(dir).err().unwrap_or_else(|| Error::io("create the folder", dir, e)))
 }
 
-impl FolderLock {
-    /// The name by which a process of this machine finds the lock again. `None` if the system has no names for that.
-    pub fn name(&self) -> Option<LockName> {
-        let path = std::path::absolute(&self.path).ok()?;
-        Some(LockName { id: id_of(&self._file)?, path })
-    }
-}
-
-/// A lock, named so that another process of the same machine finds it.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct LockName {
-    path: PathBuf,
-    /// Identifies the start of the machine and the file, because another machine may have another file of this path.
-    id: String,
-}
-
-impl LockName {
-    /// Whether this machine has the file, and no process holds the lock. This takes the lock from no process.
-    pub fn is_free(&self) -> bool {
-        let Ok(file) = open_regular(&self.path, Links::Refuse) else { return false };
-        id_of(&file).is_some_and(|id| id == self.id) && file.try_lock_shared().is_ok()
-    }
-}
-
 /// Whether all processes that hold an open file's lock only check it.
 fn is_looked_at(file: &File) -> bool {
     file.try_lock_shared().is_ok_and(|()| file.unlock().is_ok())
-}
-
-#[cfg(target_os = "linux")]
-fn id_of(file: &File) -> Option<String> {
-    use std::os::unix::fs::MetadataExt;
-    let (start, meta) = (fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?, file.metadata().ok()?);
-    Some(format!("{} {}:{}", start.trim(), meta.dev(), meta.ino()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn id_of(_: &File) -> Option<String> {
-    None
 }
 
 impl Drop for FolderLock {

@@ -46,11 +46,6 @@ pub fn give_name(from: &Path, to: &Path, by: u32) -> Result<()> {
     fs::rename(staged.path(), to).map_err(|e| Error::io("rename the file", to, e))
 }
 
-/// Renames a complete file, and replaces an existing file of the new name.
-pub fn name_instead(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to).map_err(|e| Error::io("rename the file", to, e))
-}
-
 /// Renames a complete file, unless the new name exists. Returns whether it did. If several processes try, on one
 /// machine or on several that share a folder, exactly one succeeds.
 pub fn name_once(from: &Path, to: &Path) -> Result<bool> {

@@ -252,7 +252,16 @@ mod tests {
             let record = named(record);
             let index_file = named(&record.replace(".rec", ".vidx"));
             let (track_file, index_crc32, sha256) = (None, None, "00".repeat(32));
-            ShardJson { record_file: record, index_file, track_file, clips: 1, frames: 1, bytes: 1, sha256, index_crc32 }
+            ShardJson {
+                record_file: record,
+                index_file,
+                track_file,
+                clips: 1,
+                frames: 1,
+                bytes: 1,
+                sha256,
+                index_crc32,
+            }
         };
         DatasetJson::new(&Meta::default(), records.iter().map(shard).collect()).to_bytes()
     }

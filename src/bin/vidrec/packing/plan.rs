@@ -22,7 +22,8 @@ pub struct Args {
     /// Folders, video files, or manifests, as `vidrec pack` takes them.
     #[arg(required = true)]
     input: Vec<PathBuf>,
-    /// The folder to make the plan in, or a location in object storage. The parts are packed into it, too.
+    /// The folder to make the data set in, or a location in object storage. Until it is published, plan and parts are in its
+    /// folder .vidrec.pack.
     #[arg(short, long, value_name = "PLAN")]
     output: PathBuf,
     #[command(flatten)]

@@ -2,25 +2,21 @@
 
 use std::path::PathBuf;
 
-use vidrec::pack::{PartState, PartsPlan, PlanStatus};
+use vidrec::pack::{PartsPlan, PlanStatus};
 
 use crate::outcome::{Outcome, Run};
-use crate::output::{self, count, printable};
-use crate::packing::pack::report::duration;
+use crate::output::{self, count};
 use crate::storage::RemoteStorageArgs;
 
-/// The most parts that are named.
-const SHOWN: usize = 20;
-
-/// Say which parts of a plan are done, at work, failed or missing.
+/// Say which parts of a plan are done and which are missing.
 ///
-/// An attempt that died on this machine is known to be dead at once; of one on another machine only its silence says so,
-/// and its part counts as running for two minutes. The exit status is 0 if all parts are done, and 3 otherwise.
+/// A part is done when it has a receipt; attempts may be at work on a missing one. The exit status is 0 if all parts are
+/// done, and 3 otherwise.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The plan's folder, or its location in object storage.
+    /// The folder with the plan, or its location in object storage.
     plan: PathBuf,
-    /// Print only the parts that are to be submitted again, the failed and the missing ones, as a Slurm array: 3,7-12
+    /// Print only the missing parts, as a Slurm array: 3,7-12
     #[arg(long)]
     missing: bool,
     /// With --missing: print one part a line.
@@ -36,8 +32,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Run {
     let status = PartsPlan::open_at(&args.plan, &args.storage.storage()?)?.status()?;
     let text = |s: &PlanStatus| match (args.missing, args.lines) {
-        (true, true) => s.to_submit().map(|part| format!("{part}\n")).collect(),
-        (true, false) => array(&s.to_submit().collect::<Vec<_>>()),
+        (true, true) => s.missing.iter().map(|part| format!("{part}\n")).collect(),
+        (true, false) => array(&s.missing),
         _ => render(s),
     };
     output::print(args.json, &status, text)?;
@@ -59,36 +55,13 @@ fn array(parts: &[u32]) -> String {
 }
 
 fn render(s: &PlanStatus) -> String {
-    let mut text = format!(
-        "{} of {} done; {} running, {} failed, {} missing\n",
-        output::grouped(s.done.into()),
-        count(s.parts.into(), "part"),
-        output::grouped(s.running.into()),
-        output::grouped(s.failed.into()),
-        output::grouped(s.missing.into()),
-    );
-    text += &format!("  {} of {}", output::grouped(s.videos_done), count(s.videos, "video"));
+    let (done, videos) = (output::grouped(s.done.into()), output::grouped(s.videos_done));
+    let mut text =
+        format!("{done} of {} done\n  {videos} of {}", count(s.parts.into(), "part"), count(s.videos, "video"));
     if let Some(rate) = s.videos_per_second {
-        text += &format!("; {rate:.1} videos/s for each that is running");
+        text += &format!("; {rate:.1} videos/s for each attempt");
     }
-    if let Some(left) = s.seconds_left.filter(|&left| left > 0.0) {
-        text += &format!("; about {} to go", duration(left));
-    }
-    text.push('\n');
-    let interesting = s.list.iter().filter(|part| matches!(part.state, PartState::Failed | PartState::Running));
-    for part in interesting.clone().take(SHOWN) {
-        let place = part.place.as_deref().map_or(String::new(), |place| format!(" ({})", printable(place)));
-        let state = if part.state == PartState::Failed { "failed" } else { "running" };
-        text += &format!("  part {}: {state}, {} of {} videos{place}\n", part.part, part.done, part.videos);
-        if let Some(error) = &part.error {
-            text += &format!("    {}\n", printable(error));
-        }
-    }
-    let more = interesting.count().saturating_sub(SHOWN);
-    if more > 0 {
-        text += &format!("  and {more} more (--json lists all)\n");
-    }
-    text
+    text + "\n"
 }
 
 #[cfg(test)]

@@ -16,13 +16,8 @@ use crate::storage::RemoteStorageArgs;
 /// or none. The bytes are those of `vidrec pack` on one machine.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The plan's folder, or its location in object storage.
+    /// The folder with the plan, or its location in object storage, which becomes the data set.
     plan: PathBuf,
-    /// The folder of the data set. Its files are hard links to those in the plan's folder, or copies where that is not
-    /// possible. Of a plan in object storage: a location in the same bucket; its server copies the files. [default: the plan's
-    /// folder, where nothing is copied]
-    #[arg(short, long)]
-    output: Option<PathBuf>,
     /// Publish without the parts that are not done, and list their videos among those that were skipped.
     #[arg(long)]
     allow_missing: bool,
@@ -45,12 +40,10 @@ pub struct Args {
 pub fn run(args: &Args) -> Run {
     let plan = PartsPlan::open_at(&args.plan, &args.storage.storage()?)?;
     let mut options = PublishOptions::default();
-    options.out.clone_from(&args.output);
     (options.allow_missing, options.overwrite) = (args.allow_missing, args.overwrite);
     (options.read_all, options.only_publisher) = (args.read_all, args.storage.only_publisher());
     let published = plan.publish(&options, &mut args.progress.of("shards"))?;
     report::tell(&published);
-    let out = args.output.as_ref().unwrap_or(&args.plan);
-    output::print(args.json, &published, |r| report::render_published(r, out))?;
+    output::print(args.json, &published, |r| report::render_published(r, &args.plan))?;
     Ok(if published.is_clean() { Outcome::Done } else { Outcome::Problems })
 }
