@@ -252,7 +252,16 @@ mod tests {
             let record = named(record);
             let index_file = named(&record.replace(".rec", ".vidx"));
             let (track_file, index_crc32, sha256) = (None, None, "00".repeat(32));
-            ShardJson { record_file: record, index_file, track_file, clips: 1, frames: 1, bytes: 1, sha256, index_crc32 }
+            ShardJson {
+                record_file: record,
+                index_file,
+                track_file,
+                clips: 1,
+                frames: 1,
+                bytes: 1,
+                sha256,
+                index_crc32,
+            }
         };
         DatasetJson::new(&Meta::default(), records.iter().map(shard).collect()).to_bytes()
     }
@@ -294,7 +303,10 @@ mod tests {
             let mut listing = Some(listing);
             for step in 0..steps {
                 match step {
-                    0 | 1 => files[step].0.rename(&dir.join(&files[step].1)).unwrap(),
+                    0 | 1 => {
+                        let (temporary, name) = &mut files[step];
+                        temporary.rename(&dir.join(name)).unwrap();
+                    }
                     2 => listing.take().unwrap().rename(&dir.join(LISTING)).unwrap(),
                     _ => folder::remove(&dir.join(OLD)).unwrap(),
                 }
