@@ -25,7 +25,7 @@ def divided(options: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any],
     All have the names that they have for :func:`vidrec.pack`.
     """
     for name in set(options) - set(RecipeOptions.__annotations__) - _OF_A_PART - _OF_STORAGE - {"isolate", "scratch"}:
-        raise UsageError(f"{name}: a pack in parts does not have this option")
+        raise UsageError(f"{name}: a pack on a cluster does not have this option")
     of_part = {name: value for name, value in options.items() if name in _OF_A_PART | {"isolate", "scratch"}}
     of_storage = {name: value for name, value in options.items() if name in _OF_STORAGE}
     of_plan = {name: value for name, value in options.items() if name not in {*of_part, *of_storage}}
