@@ -49,13 +49,12 @@ impl Folder {
     }
 
     pub fn draft(&self) -> Result<(FolderLock, PathBuf)> {
-        let lock = FolderLock::take(&self.dir)?;
-        // The folder for receipts and notes.
-        whole_folder::create(&self.path("parts"))?;
-        Ok((lock, self.path(JOBS)))
+        Ok((FolderLock::take(&self.dir)?, self.path(JOBS)))
     }
 
     pub fn put_plan(&self, jobs: AtomicFile, plan: &[u8]) -> Result<()> {
+        // The folder for receipts and notes.
+        whole_folder::create(&self.path("parts"))?;
         jobs.publish()?;
         write_file(&self.path(PLAN), plan)
     }
