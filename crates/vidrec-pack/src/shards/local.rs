@@ -172,7 +172,7 @@ impl LocalPack<'_> {
         }
         let parts = self.parts(pending, draft, &place, existing.as_ref())?;
         let packed = self.pack_parts(&parts, existing.as_ref(), (channels, pool.as_ref()), is_new, progress)?;
-        let mut report = self.publish(&parts, lock)?;
+        let mut report = self.publish(&parts, lock, !is_new)?;
         (report.seconds, report.shortage) = (began.elapsed().as_secs_f64(), packed.shortage);
         report.resumed_at = packed.resumed_at;
         report.notes.extend(pool.as_ref().and_then(Pool::note));
@@ -208,12 +208,12 @@ impl LocalPack<'_> {
         if place.read(PLAN)?.is_none() {
             return remove_rest(place).map(|()| None);
         }
-        let there = PartsPlan::open_place(place.clone());
+        let there = PartsPlan::open_place(place.clone()).and_then(|plan| Ok((plan.receipts()?, plan)));
         if let (Err(_), IfExists::Replace) = (&there, self.options.run.if_exists) {
             return forget(place).map(|()| None);
         }
-        let there = there.map_err(|e| e.hint(Hint::Restart))?;
-        let done: u64 = there.receipts()?.iter().flatten().map(|receipt| receipt.report.videos()).sum();
+        let (receipts, there) = there.map_err(|e| e.hint(Hint::Restart))?;
+        let done: u64 = receipts.iter().flatten().map(|receipt| receipt.report.videos()).sum();
         if done == 0 {
             return discard(place).map(|()| None);
         }
@@ -375,13 +375,15 @@ impl LocalPack<'_> {
         }
     }
 
-    /// Makes the data set of all parts, and removes the plan.
-    fn publish(&self, parts: &PartsPlan, lock: Option<FolderLock>) -> Result<PackReport> {
+    /// Makes the data set of all parts, and removes the plan. The machine may have crashed before a pack is resumed, so the
+    /// files on it are read again.
+    fn publish(&self, parts: &PartsPlan, lock: Option<FolderLock>, is_resumed: bool) -> Result<PackReport> {
         let run = &self.options.run;
         let options = PublishOptions {
             out: Some(self.out.to_owned()),
             overwrite: run.if_exists.replaces(),
             only_publisher: run.only_publisher,
+            read_all: is_resumed && lock.is_some(),
             ..PublishOptions::default()
         };
         let mut report = parts
