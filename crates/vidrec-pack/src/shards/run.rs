@@ -64,6 +64,13 @@ impl<'a> ShardWork<'a> {
             progress,
             stopped: None,
         };
+        if !self.parts.is_empty() {
+            // Now, so that others see that this process works on it.
+            match run.begin() {
+                Ok(open) => run.open = Some(open),
+                Err(e) => return (run.all, Err(e)),
+            }
+        }
         let (window, cost) = (Resources::window(threads), |ordinal| sources.cost(ordinal));
         let started = for_each(0..self.jobs.len(), threads, window, cost, |i| sources.pack(i), |event| run.take(event));
         let too_few = |started: usize| Slowed { shortage: Shortage::Threads, most: started };
