@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plans a bucket of any number of videos, none of which exists: time and memory of `vidrec plan`.
 
-    python3 benches/list_bucket.py --objects 50000000 --parts 5000 --program target/release/vidrec
+    python3 benches/list_bucket.py --objects 50000000 --shards 5000 --program target/release/vidrec
 
 A server in this process makes up the pages of the bucket's list as they are asked for. The list and the plan are on disk: 100
 and 400 bytes for each object.
@@ -47,7 +47,7 @@ class Bucket(BaseHTTPRequestHandler):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--objects", type=int, required=True)
-    parser.add_argument("--parts", type=int, default=1000)
+    parser.add_argument("--shards", type=int, default=1000)
     parser.add_argument("--program", default="vidrec")
     given = parser.parse_args()
     Bucket.objects = given.objects
@@ -62,7 +62,7 @@ def main():
             "AWS_SECRET_ACCESS_KEY": "nothing",
             "AWS_REGION": "us-east-1",
         }
-        command = [given.program, "plan", "s3://bucket/videos/", "-o", f"{folder}/plan", "--parts", str(given.parts)]
+        command = [given.program, "plan", "s3://bucket/videos/", "-o", f"{folder}/plan", "--shards", str(given.shards)]
         began = time.monotonic()
         subprocess.run(command, env=environment, check=True)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,7 +1,6 @@
-"""What the readers of indexes and of track files share: rules that must hold, JSON, files, intents of interrupted writers."""
+"""What the readers of indexes and of track files share: rules that must hold, JSON, files."""
 import json
 import mmap
-from hashlib import sha256
 from pathlib import Path
 
 class FormatError(Exception):
@@ -33,28 +32,3 @@ def map_file(path: Path):
 
 def align(n: int, to: int) -> int:
     return (n + to - 1) // to * to
-
-class Unfinished(OSError):
-    """A writer was interrupted while it replaced several data sets together: see "Several data sets together"."""
-
-def is_committed(folder: Path, intent: dict) -> bool:
-    listing = folder / "dataset.json"
-    return listing.exists() and sha256(listing.read_bytes()).hexdigest() == intent["listing"]
-
-def check_intent(folder: Path) -> None:
-    """Refuses a data set of several, only some of which have been replaced."""
-    path = folder / ".vidrec.intent"
-    if not path.exists():
-        return
-    try:
-        text = path.read_bytes()
-        intents = json.loads(text)["folders"]
-        if len(intents) < 2:
-            return
-        beside = [(folder.parent / Path(name).name, intent) for name, intent in intents]
-        pending = [(at, intent) for at, intent in beside if (at / path.name).exists() and (at / path.name).read_bytes() == text]
-        committed = {is_committed(at, intent) for at, intent in pending}
-    except (ValueError, KeyError, TypeError) as e:
-        raise Unfinished(f"{path}: an interrupted writer left this intent, which cannot be read: {e!r}") from e
-    if len(committed) > 1:
-        raise Unfinished(f"{path}: only some of several data sets have been replaced: run the writer again")

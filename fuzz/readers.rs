@@ -13,8 +13,7 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("dataset_json", fuzzing::dataset_json),
     ("meta", fuzzing::meta),
     ("tracks", fuzzing::tracks),
-    ("journal", journal),
-    ("plan", plan),
+    ("changes", changes),
     ("parts_plan", parts_plan),
     ("receipt", fuzzing::receipts),
     ("messages", fuzzing::messages),
@@ -44,17 +43,12 @@ pub fn values(name: &str, bytes: &[u8]) {
     with_file(name, bytes, |folder| fuzzing::values(&folder.join(name)));
 }
 
-pub fn journal(lines: &[u8]) {
-    let (name, bytes) = fuzzing::journal_of(lines);
-    with_file(name, &bytes, fuzzing::journal);
+/// The list of changes of an interrupted write.
+pub fn changes(bytes: &[u8]) {
+    with_file(".vidrec.changes", bytes, |folder| drop(fuzzing::recover(folder)));
 }
 
-/// A plan for publishing. What a plan names is renamed and removed, so it is only read here.
-pub fn plan(bytes: &[u8]) {
-    with_file(".vidrec.intent", bytes, fuzzing::plan);
-}
-
-/// The plan of a pack in parts.
+/// The plan of a pack.
 pub fn parts_plan(bytes: &[u8]) {
     with_file("plan.json", bytes, |folder| {
         let _ = vidrec::pack::PartsPlan::open(folder).and_then(|plan| plan.status());

@@ -229,6 +229,7 @@ pub mod fuzzing {
     pub use vidrec_loader::decoded::fuzzing::decoded_segments;
     #[cfg(feature = "pack")]
     pub use vidrec_pack::fuzzing::{messages, receipts, values};
+    pub use vidrec_store::disk::publication::recover;
     #[cfg(feature = "remote")]
     pub use vidrec_store::remote::fuzzing::answers;
 }

@@ -15,14 +15,14 @@ mod library;
 mod loader;
 #[cfg(all(feature = "pack", feature = "cli", feature = "interop", feature = "remote"))]
 mod pack;
-#[cfg(all(feature = "pack", feature = "cli"))]
-mod parts;
 #[cfg(all(feature = "remote", unix))]
 mod remote_cache;
 #[cfg(feature = "remote")]
 mod remote_reading;
 #[cfg(all(feature = "pack", feature = "cli", feature = "remote"))]
 mod remote_writing;
+#[cfg(all(feature = "pack", feature = "cli", feature = "remote", unix))]
+mod shards;
 mod vectors;
 #[cfg(feature = "pack")]
 mod video;

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""What an engine costs: the same videos packed by vidrec alone, in parts, by Ray, and by other packers.
+"""What an engine costs: the same videos packed by vidrec alone, by Ray, and by other packers.
 
-    benches/cluster/engines.py VIDEOS [--count 200] [--rounds 3] [--only pack,ray] [--parts 2]
+    benches/cluster/engines.py VIDEOS [--count 200] [--rounds 3] [--only pack,ray] [--shards 2]
 
 VIDEOS is a folder of videos, of which each contestant gets COUNT links, and takes one frame a second with a short side of
 256 pixels. Contestants take turns; the table has medians of the rounds.
 
     pack     vidrec pack, one process with two threads
-    parts    vidrec pack --parts PARTS
-    ray      vidrec.ray.pack on a Ray cluster of two cores that is up, in PARTS tasks of one core
+    ray      vidrec.ray.pack on a Ray cluster of two cores that is up, in SHARDS tasks of one core
     ray-data ray.data.read_videos (decord) at 1 frame a second, JPEGs by Pillow, written as Parquet; the same cluster
     v2d      video2dataset with two processes: mp4 with a height of 256, in tar files. It stores videos, because it takes no
              frames out of them; its own way to fewer frames a second (FrameSubsampler) fails in version 1.3 on Python 3.11
@@ -30,7 +29,7 @@ import time
 from pathlib import Path
 
 FPS, SIZE = 1, 256
-ORDER = ["pack", "parts", "ray", "ray-data", "v2d"]
+ORDER = ["pack", "ray", "ray-data", "v2d"]
 
 V2D = """
 import sys
@@ -79,7 +78,7 @@ def arguments():
     p.add_argument("videos", type=Path, metavar="VIDEOS")
     p.add_argument("--count", type=int, default=200)
     p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--parts", type=int, default=2)
+    p.add_argument("--shards", type=int, default=2)
     p.add_argument("--only", type=lambda text: text.split(","), default=ORDER, help=",".join(ORDER))
     p.add_argument("--program", default="vidrec", help="the program [vidrec]")
     p.add_argument("--v2d-python", default=sys.executable, help="a Python with video2dataset")
@@ -119,10 +118,6 @@ def pack(a, videos, out):
     return timed([a.program, "pack", videos, "-o", out, "--threads", 2, *flags()])
 
 
-def in_parts(a, videos, out):
-    return timed([a.program, "pack", videos, "-o", out, "--parts", a.parts, "--threads", 2, *flags()])
-
-
 def start_ray():
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     # Ray gives its workers a lower priority than other programs have (15), which would measure the others.
@@ -137,7 +132,7 @@ def by_ray(a, videos, out):
     import vidrec.ray
 
     began = time.monotonic()
-    vidrec.ray.pack(videos, out, parts=a.parts, num_cpus=1, frames=vidrec.Fps(FPS), size=SIZE)
+    vidrec.ray.pack(videos, out, shards=a.shards, num_cpus=1, frames=vidrec.Fps(FPS), size=SIZE)
     return time.monotonic() - began
 
 
@@ -168,7 +163,7 @@ def by_video2dataset(a, videos, out):
     return seconds
 
 
-CONTESTANTS = {"pack": pack, "parts": in_parts, "ray": by_ray, "ray-data": by_ray_data, "v2d": by_video2dataset}
+CONTESTANTS = {"pack": pack, "ray": by_ray, "ray-data": by_ray_data, "v2d": by_video2dataset}
 
 if __name__ == "__main__":
     main()

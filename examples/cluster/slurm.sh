@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packs the parts of a plan as tasks of a Slurm array, then publishes:
 #
-#     vidrec plan /shared/videos -o /shared/train --parts 5000
+#     vidrec plan /shared/videos -o /shared/train
 #     examples/cluster/slurm.sh /shared/train --tasks 500 --at-a-time 100 --partition=cpu --time=8:00:00
 #
 #     --tasks N              tasks that pack the parts, each every Nth one; Slurm's MaxArraySize if there are more parts
@@ -10,7 +10,7 @@
 #     --storage KEY=VALUE    as for vidrec; may be given several times. Secrets belong into the environment
 #
 # All else that follows the plan are options of sbatch. When all jobs have ended and parts failed, call it again with the same
-# --tasks: it submits only the tasks of failed and missing parts, and a part resumes what its last attempt had done. Slurm
+# --tasks: it submits only the tasks of failed and missing parts. Slurm
 # itself puts preempted tasks back into the queue. `vidrec publish` refuses while parts are not done.
 set -euo pipefail
 case $1 in

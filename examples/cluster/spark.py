@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Packs the parts of a plan as the tasks of a Spark job, then publishes.
 
-    vidrec plan /shared/videos -o /shared/train --parts 500
+    vidrec plan /shared/videos -o /shared/train
     spark-submit --conf spark.task.cpus=4 examples/cluster/spark.py /shared/train
 
 All nodes need vidrec and see the plan and the videos under the same paths. Spark tries a task that fails four times
-(spark.task.maxFailures), and each attempt resumes what the last one had done. Call it again after a failure: parts that are
-done stay done.
+(spark.task.maxFailures). Call it again after a failure: parts that are done stay done.
 """
 import json
 import subprocess

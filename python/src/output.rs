@@ -48,21 +48,6 @@ impl Output {
         Ok(Output { path, overwrite, remote: Some(remote) })
     }
 
-    /// The report of the same pack, if it is finished at the output's location.
-    #[cfg(feature = "pack")]
-    pub fn find_packed(
-        &self,
-        plan: &vidrec::pack::PackPlan,
-        options: &vidrec::pack::PackOptions,
-    ) -> vidrec::Result<Option<vidrec::pack::PackReport>> {
-        match &self.remote {
-            Some(remote) if !self.overwrite => {
-                vidrec::pack::find_packed(plan, &self.path, None, remote.scratch.as_deref(), options)
-            }
-            _ => Ok(None),
-        }
-    }
-
     /// Makes a data set. `write` gets the folder to make it in, and whether to replace one there. The report is that of the
     /// upload, if there was one.
     pub fn write<T>(

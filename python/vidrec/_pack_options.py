@@ -26,7 +26,6 @@ def given(
     options: Mapping[str, Any],
     *,
     if_exists: str = "fail",
-    commit_every: Optional[float] = None,
     threads: Optional[int] = None,
     memory: Union[int, str, None] = None,
     storage_options: Optional[Mapping[str, Any]] = None,
@@ -38,7 +37,6 @@ def given(
     return {
         "recipe": json.dumps({name: value_of(name, value) for name, value in options.items() if value is not None}),
         "if_exists": if_exists,
-        "commit_every": commit_every,
         "threads": threads,
         "memory": None if memory is None else str(memory),
         **_storage.for_output(storage_options, storage_timeout, scratch, only_publisher),

@@ -13,7 +13,7 @@ from .errors import UsageError
 from .results import PackReport, PlanStatus, WrittenPlan
 
 # Options of a part, as the program has them, beside those of the plan.
-_OF_A_PART = {"threads", "memory", "commit_every"}
+_OF_A_PART = {"threads", "memory"}
 # Those about object storage, which every command has.
 _OF_STORAGE = {"storage_options", "storage_timeout"}
 _PATHS = {"root", "classes"}
@@ -25,16 +25,14 @@ def divided(options: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any],
     All have the names that they have for :func:`vidrec.pack`.
     """
     for name in set(options) - set(RecipeOptions.__annotations__) - _OF_A_PART - _OF_STORAGE - {"isolate", "scratch"}:
-        raise UsageError(f"{name}: a pack in parts does not have this option")
+        raise UsageError(f"{name}: a pack on a cluster does not have this option")
     of_part = {name: value for name, value in options.items() if name in _OF_A_PART | {"isolate", "scratch"}}
     of_storage = {name: value for name, value in options.items() if name in _OF_STORAGE}
     of_plan = {name: value for name, value in options.items() if name not in {*of_part, *of_storage}}
     return of_plan, of_part, of_storage
 
 
-def plan(
-    inputs: Sequence[Path], folder: str, parts: int, options: Mapping[str, Any], storage: Mapping[str, Any]
-) -> WrittenPlan:
+def plan(inputs: Sequence[Path], folder: str, options: Mapping[str, Any], storage: Mapping[str, Any]) -> WrittenPlan:
     """Make a plan in ``folder``, or prove that the one that is there is the same."""
     paths = [_storage.absolute(path) for path in inputs]
     options = {name: _storage.absolute(value) if name in _PATHS and value else value for name, value in options.items()}
@@ -42,13 +40,12 @@ def plan(
         recipe = os.path.join(temporary, "recipe.toml")
         with open(recipe, "w", encoding="utf-8") as file:
             file.write(tools.recipe(paths, **options))
-        arguments = ["plan", recipe, "-o", folder, "--parts", str(parts)]
-        return WrittenPlan.from_dict(_program.report(arguments, _secret(storage)))
+        return WrittenPlan.from_dict(_program.report(["plan", recipe, "-o", folder], _secret(storage)))
 
 
 def pack_part(folder: str, part: int, options: Mapping[str, Any], storage: Mapping[str, Any]) -> PackReport:
     """Pack a part of the plan in ``folder``; its report."""
-    flags = [f"--{name.replace('_', '-')}={options[name]}" for name in _OF_A_PART if options.get(name) is not None]
+    flags = [f"--{name}={options[name]}" for name in _OF_A_PART if options.get(name) is not None]
     flags += [] if options.get("isolate", True) else ["--no-isolate"]
     scratch = options.get("scratch")
     arguments = ["pack", folder, "--part", str(part), *sorted(flags)]

@@ -92,9 +92,10 @@ class RecipeOptions(TypedDict, total=False):
         streams and Ogg is the time since the first packet of sound or picture, and elsewhere the container's
         own time (player); or the time since the first frame of the video (first-frame). Or take whole files,
         whatever start and end there are (ignore).
-    shards : default 1
-        How many shards to spread the clips over, with the same number of videos each, in order; or the size at
-        which another shard begins, such as 1GiB or 500MB.
+    shards
+        How many shards to make, with the same number of videos each, in order; or each:N for N videos in each;
+        or about how large, such as 1GiB, by an estimate. An interrupted pack loses the shard at work. Default:
+        256MB, or less where that takes two cores more than a minute
     short : default 'repeat-last'
         What to do with a video of too few frames.
     shuffle_seed

@@ -193,7 +193,7 @@ def pack(
     inputs: Sequence[_Path],
     out: _Path,
     options: Dict[str, Any],
-    progress: _Shows,
+    progress: _Progress,
     worker: Optional[Sequence[str]],
 ) -> str: ...
 def recipe(inputs: Sequence[_Path], options: Dict[str, Any]) -> str: ...

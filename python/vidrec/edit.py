@@ -43,8 +43,8 @@ def merge(
     output : path
         Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
     shards : int or str, optional
-        How many shards to write, or how large each may be, such as ``"1GiB"``. Default: shards end where those of the input
-        end, but a few clips of each of many shards share one.
+        How many shards to write, or how large each may be, such as ``"1GiB"``, or how many clips each has, such as
+        ``"each:1000"``. Default: shards end where those of the input end, but a few clips of each of many shards share one.
     overwrite : bool, default False
         Replace a data set that is already there.
     scratch : path, optional

@@ -20,17 +20,16 @@ def plan(
     inputs: Union[Path, Sequence[Path]],
     output: Path,
     *,
-    parts: int,
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: float = _storage.TIMEOUT,
     **options: Unpack[RecipeOptions],
 ) -> WrittenPlan:
     """Divide a pack into parts that any number of machines can pack.
 
-    The plan fixes everything that determines the bytes: order, labels, classes, options, size and time of each video, the
-    versions of vidrec and FFmpeg, and where parts begin. So :func:`publish` gives the same data set wherever, in whatever
-    order and with however many attempts :func:`pack_part` packed the parts. ``vidrec.pack(..., parts=N)`` gives these
-    bytes on one machine.
+    Each part becomes a shard. The plan fixes everything that determines the bytes: order, labels, classes, options, size and
+    time of each video, the versions of vidrec and FFmpeg, and where parts begin. So :func:`publish` gives the same data set
+    wherever, in whatever order and with however many attempts :func:`pack_part` packed the parts: that of :func:`pack` with
+    the same inputs and options.
 
     Parameters
     ----------
@@ -40,13 +39,11 @@ def plan(
         The folder to make the plan in, or a location such as ``"s3://bucket/train"``. The parts are packed into it, too, so
         all machines need to see it, and the videos, under the same paths. Where the same plan is there already, nothing
         changes.
-    parts : int
-        The number of parts, of about the same cost by the sizes of the videos. There are never more than videos. A part
-        is what a crash or a preemption can cost at most.
     storage_options, storage_timeout
         As for :func:`pack`. They are not kept in the plan: each machine has its own.
     **options
-        As for :func:`pack`: ``frames``, ``size``, ``max_failures`` and so on.
+        As for :func:`pack`: ``frames``, ``size``, ``shards`` and so on. ``shards`` is the number of parts, of which there
+        are never more than videos. A part is what a crash or a preemption can cost.
 
     Returns
     -------
@@ -61,16 +58,14 @@ def plan(
 
     Examples
     --------
-    >>> planned = vidrec.plan("videos", "plan", parts=100, frames=16)  # doctest: +SKIP
+    >>> planned = vidrec.plan("videos", "plan", shards=100, frames=16)  # doctest: +SKIP
     >>> for part in range(planned.parts):  # on any machine, in any order
     ...     vidrec.pack_part("plan", part)  # doctest: +SKIP
     >>> vidrec.publish("plan", "train").clips  # doctest: +SKIP
     12
     """
     _pack_options.check_build()
-    given = _pack_options.given(
-        {"parts": parts, **options}, storage_options=storage_options, storage_timeout=storage_timeout
-    )
+    given = _pack_options.given(options, storage_options=storage_options, storage_timeout=storage_timeout)
     told = _vidrec.write_plan(_pack_options.listed(inputs), output, given)
     return WrittenPlan.from_dict(json.loads(told))
 
@@ -81,7 +76,6 @@ def pack_part(
     *,
     threads: Optional[int] = None,
     memory: Union[int, str, None] = None,
-    commit_every: Optional[float] = None,
     isolate: bool = True,
     scratch: Optional[Path] = None,
     storage_options: Optional[Mapping[str, Any]] = None,
@@ -90,9 +84,8 @@ def pack_part(
 ) -> PackReport:
     """Pack a part of a plan, or return the report of the attempt that has done so.
 
-    An attempt that was interrupted or killed is resumed. Several attempts at once do no harm: all give the same bytes. If
-    an attempt with ``isolate=False`` died without a word, killed or in a codec that crashed, the next one decodes in processes
-    of its own all the same, so that the same crash costs one video.
+    An attempt that was interrupted or killed leaves nothing: the next one packs the part from its beginning. Several attempts
+    at once do no harm: all give the same bytes.
 
     Parameters
     ----------
@@ -100,12 +93,11 @@ def pack_part(
         The folder of the plan, or its location.
     part : int
         The number of the part, from 0.
-    threads, memory, commit_every, isolate
+    threads, memory, isolate
         As for :func:`pack`.
     scratch : path, optional
-        For a plan in object storage: a folder of this machine to pack in, with room for the part. An attempt with the same
-        folder resumes what an interrupted one left there. Default: ``$TMPDIR``, or else ``$XDG_CACHE_HOME/vidrec`` or
-        ``~/.cache/vidrec``.
+        For a plan in object storage: a folder of this machine to pack in, with room for the part. Default: ``$TMPDIR``, or
+        else ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``.
     storage_options, storage_timeout
         For a plan or videos in object storage: as for :func:`pack`.
     progress : bool or callable, default False
@@ -130,7 +122,6 @@ def pack_part(
     _pack_options.check_build()
     given = _pack_options.given(
         {},
-        commit_every=commit_every,
         threads=threads,
         memory=memory,
         storage_options=storage_options,

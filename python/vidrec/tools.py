@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Sequence, Uni
 
 from . import _choice, _isolated, _pack_options, _storage, _vidrec
 from ._choice import Clips
-from ._progress import Progress, Shown, ShownTwice
+from ._progress import Progress, Shown
 from ._storage import Path, Size
 from .dataset import Dataset, opened
 from .errors import PackWarning, UsageError
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
     class PackArguments(RecipeOptions, total=False):
         if_exists: IfExists
-        parts: Optional[int]
         threads: Optional[int]
         memory: Union[int, str, None]
         isolate: bool
-        commit_every: Optional[float]
         scratch: Optional[Path]
         only_publisher: bool
         storage_options: Optional[Mapping[str, Any]]
@@ -264,11 +262,9 @@ def pack(
     *,
     dry_run: bool = False,
     if_exists: IfExists = "fail",
-    parts: Optional[int] = None,
     threads: Optional[int] = None,
     memory: Union[int, str, None] = None,
     isolate: bool = True,
-    commit_every: Optional[float] = None,
     scratch: Optional[Path] = None,
     only_publisher: bool = False,
     storage_options: Optional[Mapping[str, Any]] = None,
@@ -281,9 +277,9 @@ def pack(
     The options are those of the program ``vidrec pack``, by the same names and with the same defaults. The same inputs and
     options give the same bytes, whatever ``threads``, ``memory`` and ``isolate`` are.
 
-    After a crash, a full disk, Ctrl-C or an exception from ``progress``, the same call with ``if_exists="resume"``
-    continues the pack, and the result is byte for byte that of a pack that was not interrupted. At Ctrl-C vidrec
-    finishes the videos in hand and then raises ``KeyboardInterrupt``.
+    A pack makes one shard after another. After a crash, a full disk, Ctrl-C or an exception from ``progress``, the same call
+    with ``if_exists="resume"`` keeps the shards that are complete and packs the others, and the result is byte for byte that
+    of a pack that was not interrupted. At Ctrl-C vidrec finishes the videos in hand and then raises ``KeyboardInterrupt``.
 
     Parameters
     ----------
@@ -297,11 +293,8 @@ def pack(
         set will be and how long the pack will take.
     if_exists : {"fail", "resume", "retry-failed", "replace"}, default "fail"
         What to do if ``output`` has a data set or an interrupted pack: nothing; resume the pack of the same inputs and
-        options, or begin if there is none; pack again only what failed, and copy the rest; or replace the data set when the
-        new one is complete. What an interrupted pack to object storage left on this machine is always resumed.
-    parts : int, optional
-        Pack in this many parts of about the same cost, each with shards of its own: byte for byte what the machines of a
-        cluster give that pack the parts of a plan (:func:`plan`).
+        options, or begin if there is none; pack again the shards that have videos which failed; or replace the data set when
+        the new one is complete.
     threads : int, optional
         Videos that are decoded at a time. Default: one for each core.
     memory : int or str, optional
@@ -310,11 +303,9 @@ def pack(
     isolate : bool, default True
         Each thread has a process that decodes for it and can do nothing else, so a hostile video reaches nothing, and a codec
         that crashes or hangs costs one video. False: decode in this process.
-    commit_every : float, default 10
-        Write finished clips to the disk this often, in seconds; 0: after each video.
     scratch : path, optional
-        With a remote output: make the data set in a folder in this one first, which needs room for all of it; with
-        ``parts``, for one part. Default: ``$TMPDIR``, or else ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``.
+        With a remote output: make each shard in a folder in this one, and then upload it; needs room for two shards.
+        Default: ``$TMPDIR``, or else ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``.
     only_publisher : bool, default False
         With a remote output: as for :func:`push`.
     storage_options : dict, optional
@@ -323,8 +314,7 @@ def pack(
     storage_timeout : float, default 60.0
         For them: seconds that a read or write may take, with all tries. Then the pack stops, and can be resumed.
     progress : bool or callable, default False
-        As for :func:`verify`, in videos. An exception from it leaves a pack that can be resumed. While a remote output is
-        uploaded, True shows its bytes, and a callable gets the last number of videos again.
+        As for :func:`verify`, in videos. An exception from it leaves a pack that can be resumed.
     **options
         Which frames, how they are stored, and how inputs are read: those of :class:`vidrec.RecipeOptions`, such as
         ``frames=vidrec.Fps(8)``, ``size=128``, ``quality=vidrec.Psnr(40)`` and ``label_column="class"``.
@@ -357,9 +347,8 @@ def pack(
     """
     _pack_options.check_build()
     given = _pack_options.given(
-        {"parts": parts, **options},
+        options,
         if_exists=if_exists,
-        commit_every=commit_every,
         threads=threads,
         memory=memory,
         storage_options=storage_options,
@@ -369,10 +358,10 @@ def pack(
     )
     paths = _pack_options.listed(inputs)
     worker = _isolated.command() if isolate else None
-    with ShownTwice(progress, "videos") as show:
+    with Shown(progress, "videos") as show:
         report: Union[PackReport, PackEstimate]
         if dry_run:
-            report = PackEstimate.from_dict(json.loads(_vidrec.estimate(paths, output, given, show[0], worker)))
+            report = PackEstimate.from_dict(json.loads(_vidrec.estimate(paths, output, given, show, worker)))
         else:
             report = PackReport.from_dict(json.loads(_vidrec.pack(paths, output, given, show, worker)))
     for note in report.notes:

@@ -25,7 +25,6 @@ Stage = Literal[
     "encode",
     "track",
     "short",
-    "copy",
     "crash",
     "internal",
 ]

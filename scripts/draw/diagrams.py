@@ -258,14 +258,14 @@ def commit(sheet):
             tinted(d, x + 1, 100, end - x - 2, 26, color, strength=0.16)
             d.text((x + end) / 2, 117, name, "middle", "small bold")
             d.text((x + end) / 2, 148, what, "middle", "small")
-        d.text((at - 6) / 2, 164, "or, with --if-exists resume, where the journal says", "middle", "small quiet")
+        d.text((at - 6) / 2, 164, "or, with --if-exists resume, from the complete shards", "middle", "small quiet")
         return d
     at, x = top + 3 * down + height / 2, width + 24
     d.line((width + 4, at), (sheet, at), **dashes)
     d.text(sheet, at - 7, "the commit point", "end", "small bold")
     for y, end, color, lines in [
         (0, at - 24, GREEN, ("a reader finds", "the old data set", "", "killed here: as if", "nothing had been begun", "or, with", "--if-exists resume,",
-                             "where the journal says")),
+                             "from the complete shards")),
         (at + 6, d.size[1] - 2, OURS, ("the new one", "", "killed here: it is there")),
     ]:
         tinted(d, x, y + 1, sheet - x - 1, end - y - 2, color, strength=0.16)
@@ -284,7 +284,7 @@ PACKING = [
     ("2. choose", "video, sampler", "decode, compare with the", "packets, take N frames"),
     ("3. convert", "video", "scale, then one pass to", "8-bit planes; no RGB"),
     ("4. encode", "jpeg", "a baseline JPEG in tiles of", "32x16 or 16x16 pixels"),
-    ("5. write", "pack, disk", "records, index, journal;", "dataset.json commits"),
+    ("5. write", "pack, disk", "records and index;", "dataset.json commits"),
 ]
 LOADING = [
     ("6. read", "dataset", "two checksums and a slice", "of the memory map"),

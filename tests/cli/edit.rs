@@ -381,10 +381,10 @@ fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
         assert!(said.contains("the data set is complete, but") && said.contains(index), "{line}: {said}");
         let set = vidrec::Dataset::open(shell.at("out")).unwrap();
         assert!(set.len() >= 2, "{line}");
-        assert!(shell.at("out/.vidrec.intent").exists(), "{line}");
+        assert!(shell.at("out/.vidrec.changes").exists(), "{line}");
         fs::remove_dir(&old).unwrap();
         shell.run(cleans, 0);
-        assert!(!shell.at("out/.vidrec.intent").exists(), "{line}");
+        assert!(!shell.at("out/.vidrec.changes").exists(), "{line}");
         shell.run("verify out", 0);
         fs::remove_dir_all(shell.at("out")).unwrap();
     }

@@ -155,16 +155,8 @@ fn a_server_does_not_fill_the_disk() {
     assert!(text.contains("room for") && text.contains("free some space"), "{text}");
 }
 
-/// An intent of an interrupted write that was committed, in a data set from elsewhere.
-fn intent(set: &Path, folder: &str, stale: &str, file: (&str, &str)) -> String {
-    let digest = Sha256::digest(fs::read(set.join("dataset.json")).unwrap());
-    let listing: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    let file = json!({"temporary": file.0, "name": file.1, "shared": false});
-    json!({"folders": [[folder, {"files": [file], "listing": listing, "stale": [stale]}]]}).to_string()
-}
-
 #[test]
-fn an_intent_of_somebody_else_removes_and_renames_nothing() {
+fn a_list_of_changes_of_somebody_else_removes_nothing_that_vidrec_did_not_name() {
     let temp = tempfile::tempdir().unwrap();
     let set = temp.path().join("vp");
     Rich { shards: &[2], ..Rich::default() }.write(&set);
@@ -172,26 +164,22 @@ fn an_intent_of_somebody_else_removes_and_renames_nothing() {
     fs::write(set.join("thesis.rec"), "of work").unwrap();
     fs::write(temp.path().join("elsewhere.vidx"), "").unwrap();
     let before = files(temp.path());
-    let rename = (".a.vidx.tmp", "a.vidx");
-    for (stale, file) in [
-        ("thesis.txt", rename),
-        ("thesis.rec", rename),
-        ("../elsewhere.vidx", rename),
-        ("a.vidx", (".a.vidx.tmp", "thesis.txt")),
-        ("a.vidx", ("thesis.txt", "a.vidx")),
-    ] {
-        fs::write(set.join(".vidrec.intent"), intent(&set, "vp", stale, file)).unwrap();
-        for line in ["repair vp", "inspect vp", "append vp vp"] {
+    let list = set.join(".vidrec.changes");
+    for name in ["thesis.txt", "../elsewhere.vidx", "/etc/passwd", "..", "", "vp/thesis.rec", "dataset.json", ".vidrec.lock"] {
+        fs::write(&list, json!({"files": [name]}).to_string()).unwrap();
+        for line in ["repair vp", "append vp vp"] {
             let text = refusal(line, temp.path());
-            assert!(text.contains(".vidrec.intent") && text.contains("remove the file"), "{line}: {text}");
+            assert!(text.contains(".vidrec.changes") && text.contains("remove the file"), "{line}: {text}");
         }
-        fs::remove_file(set.join(".vidrec.intent")).unwrap();
-        assert_eq!(files(temp.path()), before, "{stale} {file:?}");
+        assert!(ends("inspect vp", temp.path()).status.success(), "a reader does not look");
+        fs::remove_file(&list).unwrap();
+        assert_eq!(files(temp.path()), before, "{name}");
     }
-    // Undone, it leaves a record file that another program may have named.
-    let other =
-        intent(&set, "vp", "a.vidx", (".thesis.rec.tmp", "thesis.rec")).replace("listing\":\"", "listing\":\"0");
-    fs::write(set.join(".vidrec.intent"), other).unwrap();
+    // Another program may have named it, or the data set lists it.
+    let own = files(&set).into_keys().filter(|path| path.to_string_lossy().contains("shard-"));
+    let names: Vec<_> = own.chain(["thesis.rec".into()]).collect();
+    assert_eq!(names.len(), 3);
+    fs::write(&list, json!({"files": names}).to_string()).unwrap();
     assert!(ends("repair vp", temp.path()).status.success());
     assert_eq!(files(temp.path()), before);
 }
@@ -210,7 +198,7 @@ fn what_is_no_file_is_not_waited_for() {
         let _ = fs::remove_file(&path);
         how(&path);
     };
-    for name in ["shard-00000.rec", "shard-00000.vidx", "dataset.json", ".vidrec.intent"] {
+    for name in ["shard-00000.rec", "shard-00000.vidx", "dataset.json"] {
         let zero = |path: &Path| symlink("/dev/zero", path).unwrap();
         for lines in [["inspect set", "repair set"], ["verify set", "merge set original -o merged"]] {
             put(name, if lines[0] == "inspect set" { &pipe } else { &zero });
@@ -224,7 +212,7 @@ fn what_is_no_file_is_not_waited_for() {
             }
         }
     }
-    for name in [".vidrec.lock", ".pack.journal", ".dataset.json.tmp", ".shard-00001.rec.tmp"] {
+    for name in [".vidrec.lock", ".vidrec.changes", ".vidrec.pack", ".dataset.json.tmp", ".shard-00001.rec.tmp"] {
         put(name, &pipe);
         for line in ["inspect set", "append set original"] {
             ends(line, temp.path());

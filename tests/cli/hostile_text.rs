@@ -205,7 +205,7 @@ fn names_of_videos_are_shown_and_not_obeyed() {
         "pack videos -o packed2 -n 2 --dry-run",
         "pack videos.csv -o packed3 -n 2",
         "pack videos.csv -o packed3 -n 2 --dry-run",
-        "plan videos -o plan --parts 1 -n 2",
+        "plan videos -o plan --shards 1 -n 2",
         "pack plan --part 0",
         "status plan",
         "publish plan",

@@ -192,7 +192,8 @@ fn what_is_damaged_or_interrupted_comes_with_the_next_command() {
         String::from_utf8(run.stderr).unwrap()
     };
     assert_eq!((said("inspect set", 0), said("verify set --progress none", 0)), (String::new(), String::new()));
-    std::fs::write(temp.path().join("set/.pack.journal"), "").unwrap();
+    std::fs::create_dir(temp.path().join("set/.vidrec.pack")).unwrap();
+    std::fs::write(temp.path().join("set/.vidrec.pack/plan.json"), "").unwrap();
     for command in ["inspect set", "verify set"] {
         let text = said(command, 0);
         assert!(

@@ -44,9 +44,9 @@ def videos(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def expected(videos, tmp_path_factory):
-    """The files that `vidrec pack --parts` makes on this machine."""
+    """The files that `vidrec pack` makes on this machine."""
     out = tmp_path_factory.mktemp("expected") / "set"
-    vidrec("pack", videos, "-o", out, "--parts", PARTS, status=3)
+    vidrec("pack", videos, "-o", out, "--shards", PARTS, status=3)
     return digests(out)
 
 
@@ -54,7 +54,7 @@ def expected(videos, tmp_path_factory):
 def plan(videos, tmp_path):
     """A plan of which no part is done."""
     plan = tmp_path / "plan"
-    vidrec("plan", videos, "-o", plan, "--parts", PARTS)
+    vidrec("plan", videos, "-o", plan, "--shards", PARTS)
     return plan
 
 

@@ -60,21 +60,21 @@ def in_background(call):
 
 def test_a_pack_is_that_of_one_machine(cluster, videos, expected, tmp_path):
     seen = []
-    report = on_ray.pack(videos, tmp_path / "set", parts=PARTS, progress=lambda done, of: seen.append((done, of)))
+    report = on_ray.pack(videos, tmp_path / "set", shards=PARTS, progress=lambda done, of: seen.append((done, of)))
     assert digests(tmp_path / "set") == expected
     assert (report.clips, report.failed) == (15, 1)
     assert seen[0] == (0, 16) and seen[-1] == (16, 16)
     # Nothing to do.
-    again = on_ray.pack(videos, tmp_path / "set", parts=PARTS)
+    again = on_ray.pack(videos, tmp_path / "set", shards=PARTS)
     assert again.clips == 15 and digests(tmp_path / "set") == expected
 
 
 def test_a_plan_may_have_a_folder_of_its_own(cluster, videos, expected, tmp_path):
     out, plan = tmp_path / "set", tmp_path / "plan"
-    on_ray.pack(videos, out, parts=PARTS, plan=plan, memory=200 << 20)
+    on_ray.pack(videos, out, shards=PARTS, plan=plan, memory=200 << 20)
     assert digests(out) == expected and not (out / "plan.json").exists()
     with pytest.raises(package.UsageError, match="overwrite"):
-        on_ray.pack(videos, out, parts=PARTS, plan=plan)
+        on_ray.pack(videos, out, shards=PARTS, plan=plan)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def bucket(tmp_path):
 
 def test_plan_and_data_set_may_be_in_a_bucket(cluster, videos, expected, bucket, tmp_path):
     folder, there = bucket
-    there.update(parts=PARTS, scratch=tmp_path / "scratch", storage_timeout=60)
+    there.update(shards=PARTS, scratch=tmp_path / "scratch", storage_timeout=60)
     assert on_ray.pack(videos, "s3://bucket/set", **there).clips == 15
     assert digests(folder / "set") == expected
     assert not list((tmp_path / "scratch").iterdir())
@@ -111,14 +111,14 @@ def test_plan_and_data_set_may_be_in_a_bucket(cluster, videos, expected, bucket,
 
 
 def test_a_task_is_tried_again_when_its_process_dies(cluster, videos, expected, tmp_path):
-    result = in_background(lambda: on_ray.pack(videos, tmp_path / "set", parts=PARTS))
+    result = in_background(lambda: on_ray.pack(videos, tmp_path / "set", shards=PARTS))
     Stopped(tmp_path / "set").kill()
     assert result().clips == 15
     assert digests(tmp_path / "set") == expected
 
 
 def test_a_task_is_tried_again_when_its_node_dies(cluster, videos, expected, tmp_path):
-    result = in_background(lambda: on_ray.pack(videos, tmp_path / "set", parts=PARTS))
+    result = in_background(lambda: on_ray.pack(videos, tmp_path / "set", shards=PARTS))
     stopped = Stopped(tmp_path / "set")
     # The stopped process is of one of the two nodes. Both die, and others come.
     for node in list(cluster.worker_nodes):
@@ -132,7 +132,7 @@ def test_a_task_is_tried_again_when_its_node_dies(cluster, videos, expected, tmp
 
 def test_the_same_call_continues_when_the_driver_died(cluster, videos, expected, tmp_path):
     out = tmp_path / "set"
-    command = [sys.executable, TEMPLATES / "ray_pack.py", videos, out, "--parts", str(PARTS)]
+    command = [sys.executable, TEMPLATES / "ray_pack.py", videos, out, "--shards", str(PARTS)]
     driver = subprocess.Popen(command, env={**os.environ, "RAY_ADDRESS": cluster.address}, stderr=subprocess.DEVNULL)
     stopped = Stopped(out)
     driver.send_signal(signal.SIGKILL)
@@ -145,7 +145,7 @@ def test_the_same_call_continues_when_the_driver_died(cluster, videos, expected,
 
 def test_errors_name_their_parts_and_keep_the_others(cluster, videos, tmp_path):
     with pytest.raises(package.Error, match=rf"1 of {PARTS} parts ended with errors") as error:
-        on_ray.pack(videos, tmp_path / "set", parts=PARTS, max_failures=0)
+        on_ray.pack(videos, tmp_path / "set", shards=PARTS, max_failures=0)
     broken = f"part {PARTS - 1}: "
     assert broken in str(error.value) and "right/broken.mp4" in str(error.value)
     states = [part["state"] for part in json.loads(vidrec("status", tmp_path / "set", "--json", status=3))["list"]]
@@ -155,14 +155,14 @@ def test_errors_name_their_parts_and_keep_the_others(cluster, videos, tmp_path):
 
 def test_what_makes_no_sense_is_refused(cluster, videos, tmp_path):
     for options, message in [
-        ({"frame": 8}, "frame: a pack in parts does not have this option"),
-        ({"resume": True}, "resume: a pack in parts does not have this option"),
+        ({"frame": 8}, "frame: a pack on a cluster does not have this option"),
+        ({"resume": True}, "resume: a pack on a cluster does not have this option"),
         ({"num_cpus": 0}, "at least one core"),
         ({"sample": "best"}, "best"),
-        ({"shards": 3}, "shards can have a size, but no number"),
+        ({"parts": 3}, "parts: a pack on a cluster does not have this option"),
     ]:
         with pytest.raises(package.Error, match=message):
-            on_ray.pack(videos, tmp_path / "set", parts=PARTS, **options)
+            on_ray.pack(videos, tmp_path / "set", shards=PARTS, **options)
     with pytest.raises(package.UsageError, match="jpg"):
         on_ray.read(tmp_path / "set", frames="jpg")
 
@@ -170,7 +170,7 @@ def test_what_makes_no_sense_is_refused(cluster, videos, tmp_path):
 @pytest.fixture(scope="module")
 def packed(videos, tmp_path_factory):
     out = tmp_path_factory.mktemp("packed") / "set"
-    vidrec("pack", videos, "-o", out, "--parts", PARTS, status=3)
+    vidrec("pack", videos, "-o", out, "--shards", PARTS, status=3)
     return out
 
 

@@ -15,8 +15,6 @@ pub struct Row {
     pub resume: &'static str,
     /// Whether the command has `--overwrite`.
     pub forces: bool,
-    /// Whether the outputs appear together, all of them or none.
-    pub together: bool,
     /// A command that makes the outputs of what this one wrote, whose own files have other names after another run.
     pub finish: Option<&'static str>,
     /// Whether what was there before is a damaged data set.
@@ -47,7 +45,7 @@ impl Output {
 impl Row {
     fn new(name: &str, line: &str, outputs: &'static [Output], before: Before) -> Self {
         let (name, line) = (name.to_owned(), line.to_owned());
-        Row { name, line, outputs, before, resume: "", forces: false, together: false, finish: None, repairs: false }
+        Row { name, line, outputs, before, resume: "", forces: false, finish: None, repairs: false }
     }
 
     /// Makes what is there before the command runs.
@@ -86,13 +84,12 @@ const BESIDE: &[Output] = &[Output::Set("records")];
 const FILES: &[Output] = &[Output::Files("out")];
 
 /// Commands that pack: all into an empty place, and over what `OLD_PACK` makes.
-const PACKS: [(&str, &str, &[Output]); 4] = [
-    ("pack", "pack {in}/good", SET),
-    ("pack, some bad", "pack {in}/some-bad", SET),
-    ("pack --shards 3", "pack {in}/some-bad --shards 3", SET),
-    ("pack --parts 2", "pack {in}/some-bad --parts 2", SET),
+const PACKS: [(&str, &str); 3] = [
+    ("pack", "pack {in}/good"),
+    ("pack, some bad", "pack {in}/some-bad"),
+    ("pack --shards 3", "pack {in}/some-bad --shards 3"),
 ];
-const PACK_OPTIONS: &str = " -o out -n 2 -j 2 --commit-every 0";
+const PACK_OPTIONS: &str = " -o out -n 2 -j 2";
 const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --if-exists replace";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
@@ -157,33 +154,28 @@ fn fresh_and_over(name: &str, line: &str, outputs: &'static [Output], before: Be
 
 fn packs() -> Vec<Row> {
     let mut rows = Vec::new();
-    for (name, line, outputs) in PACKS {
+    for (name, line) in PACKS {
         let old = format!("{line}{OLD_PACK}");
         let over: Before = Box::new(move |inputs, folder| inputs.vidrec(folder, &old));
-        rows.extend(fresh_and_over(name, &format!("{line}{PACK_OPTIONS}"), outputs, over));
+        rows.extend(fresh_and_over(name, &format!("{line}{PACK_OPTIONS}"), SET, over));
     }
-    for (name, before) in [
-        ("pack --if-exists retry-failed", "packed-before"),
-        ("pack --parts 2 --if-exists retry-failed", "parts-before"),
-    ] {
-        let line = name.replace("pack", &format!("pack {{in}}/mended{PACK_OPTIONS}"));
-        let before: Before = Box::new(move |inputs, folder| copy(&inputs.at(before), &folder.join("out")));
-        rows.push(Row::new(name, &line, SET, before));
-    }
+    let retry = format!("pack {{in}}/mended --shards 3{PACK_OPTIONS} --if-exists retry-failed");
+    let before: Before = Box::new(|inputs, folder| copy(&inputs.at("packed-before"), &folder.join("out")));
+    rows.push(Row::new("pack --if-exists retry-failed", &retry, SET, before));
     rows.into_iter().map(|row| Row { resume: " --if-exists resume", ..row }).collect()
 }
 
 /// A part of a plan, and the publication of a plan elsewhere and where it is.
 fn plans() -> [Row; 4] {
     let plan = |inputs: &Inputs, folder: &Path| {
-        inputs.vidrec(folder, "plan {in}/some-bad -o plan --parts 2 -n 2");
+        inputs.vidrec(folder, "plan {in}/some-bad -o plan --shards 2 -n 2");
         inputs.vidrec(folder, "pack plan --part 0 -j 1");
     };
     let packed = move |inputs: &Inputs, folder: &Path| {
         plan(inputs, folder);
         inputs.vidrec(folder, "pack plan --part 1 -j 1");
     };
-    let part = Row::new("pack --part", "pack plan --part 1 -j 2 --commit-every 0", SET, Box::new(plan));
+    let part = Row::new("pack --part", "pack plan --part 1 -j 2", SET, Box::new(plan));
     let part = Row { finish: Some("publish plan -o out"), ..part };
     let over: Before = Box::new(move |inputs, folder| {
         packed(inputs, folder);
@@ -197,8 +189,7 @@ fn plans() -> [Row; 4] {
 fn splits() -> [Row; 2] {
     const SHARES: &str = "-o out --ratio 0.4,0.3,0.3";
     let over: Before = Box::new(|inputs, folder| inputs.vidrec(folder, &format!("split {{in}}/old {SHARES}")));
-    let rows = fresh_and_over("split", &format!("split {{in}}/a {SHARES}"), PARTS, over);
-    rows.map(|row| Row { together: true, ..row })
+    fresh_and_over("split", &format!("split {{in}}/a {SHARES}"), PARTS, over)
 }
 
 /// A data set `set` with some harm.

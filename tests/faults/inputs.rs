@@ -38,7 +38,7 @@ impl Inputs {
     }
 
     /// Folders of pictures, which `pack` takes for videos. Of `some-bad`, two cannot be decoded; of `mended` one
-    /// cannot, and `packed-before` and `parts-before` were made of it when there were two.
+    /// cannot, and `packed-before` was made of it when there were two.
     fn make_videos(&self) {
         for (i, name) in ["even/0", "odd/1", "even/2", "odd/3"].iter().enumerate() {
             for t in 0..3 {
@@ -49,8 +49,7 @@ impl Inputs {
         self.write("some-bad/even/1/000.jpg", b"no picture");
         self.write("some-bad/odd/2/000.jpg", b"no picture");
         copy(&self.at("some-bad"), &self.at("mended"));
-        self.vidrec(self.temp.path(), "pack {in}/mended -o packed-before -n 2");
-        self.vidrec(self.temp.path(), "pack {in}/mended -o parts-before -n 2 --parts 2");
+        self.vidrec(self.temp.path(), "pack {in}/mended -o packed-before -n 2 --shards 3");
         self.write("mended/even/1/000.jpg", &jpeg((32, 16), 77));
     }
 

@@ -96,16 +96,21 @@ impl<'a> Trial<'a> {
         self.shim.run(self.inputs.command(folder, line), folder, fault)
     }
 
+    /// What is wrong after a step, in words.
+    pub fn at(&self, what: &str, step: usize, verdict: &str) -> String {
+        format!("{}: {what} at step {step} ({}): {}", self.name(), self.steps[step], verdict.trim_end())
+    }
+
     /// Runs the command with a fault, looks at what is there, and runs it again; what is wrong, in words.
     pub fn with(&self, fault: Fault) -> Verdict {
         let folder = self.begin(&format!("{fault:?}"));
-        let verdict = match fault {
-            Fault::Kill(step) => self.kill(&folder, step),
-            Fault::Full(_) | Fault::Once(_) => self.fill(&folder, fault),
-            Fault::None => Ok(()),
+        let (step, verdict) = match fault {
+            Fault::Kill(step) => (step, self.kill(&folder, step)),
+            Fault::Full(step) | Fault::Once(step) => (step, self.fill(&folder, fault)),
+            Fault::None => return Ok(()),
         };
         fs::remove_dir_all(&folder).unwrap();
-        verdict
+        verdict.map_err(|wrong| self.at(&format!("{fault:?}"), step, &wrong))
     }
 
     fn kill(&self, folder: &Path, step: usize) -> Verdict {
@@ -115,8 +120,7 @@ impl<'a> Trial<'a> {
         if step % 2 == 1 && whose == Whose::Old {
             // The next run may be killed as well.
             let again = self.run(&self.row.again(), folder, Fault::Kill(step / 2));
-            let completed = again.code() == Some(1) && again.stderr.contains("vidrec has now completed it");
-            ensure(again.killed() || completed || again.code() == self.status, || {
+            ensure(again.killed() || again.code() == self.status, || {
                 format!("to be killed again, it ended with {}: {}", again.status, again.stderr)
             })?;
             whose = self.whose(folder).map_err(|e| format!("killed again: {e}"))?;
@@ -169,8 +173,8 @@ impl<'a> Trial<'a> {
         if new.iter().all(|&new| new) {
             return Ok(Whose::New);
         }
-        let each = old.iter().zip(&new).all(|(old, new)| *old || *new);
-        if (each && !self.row.together) || (now.len() > 1 && now.iter().all(says_what_to_do)) {
+        // Each output is complete for itself, and another run makes the rest.
+        if old.iter().zip(&new).all(|(old, new)| *old || *new) {
             return Ok(Whose::Old);
         }
         let words: Vec<_> = now.iter().map(State::word).collect();
@@ -190,10 +194,6 @@ impl<'a> Trial<'a> {
     fn goes_on(&self, folder: &Path, whose: Whose) -> Verdict {
         let again = self.run(&self.row.again(), folder, Fault::None);
         let found = || format!("the next run ended with {}: {}", again.status, again.stderr);
-        // It completed what the killed run had begun, which is what it was asked for, and says so.
-        if again.code() == Some(1) && again.stderr.contains("vidrec has now completed it") {
-            return self.is_done(folder);
-        }
         if whose == Whose::Old || (again.code() == self.status && self.second.0 != self.status) {
             ensure(again.code() == self.status, found)?;
             return self.is_done(folder);
@@ -225,12 +225,6 @@ impl<'a> Trial<'a> {
         }
         if self.row.finish.is_some() { Ok(()) } else { same_files(folder, &self.files) }
     }
-}
-
-/// Whether it is refused for what happened, in words that say so and what to do. That nothing was found does not count.
-fn says_what_to_do(state: &State) -> bool {
-    let (State::Refused(why) | State::Broken(why)) = state else { return false };
-    ["again", "interrupted", "killed"].iter().any(|word| why.contains(word))
 }
 
 fn same_files(folder: &Path, wanted: &Tree) -> Verdict {

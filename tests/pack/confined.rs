@@ -127,14 +127,14 @@ fn a_signal_for_all_processes_ends_the_run_in_order() {
     let mut open = fs::OpenOptions::new().read(true).write(true).open(&gate).unwrap();
     let mut command = bench.pack("none");
     command.env("VIDREC_DECODER_FAULT", format!("wait:a/3.mp4:{}", gate.display()));
-    command.args(["--commit-every", "0"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = command.spawn().unwrap();
     let children = || {
         let tasks = fs::read_dir(format!("/proc/{}/task", run.id())).unwrap();
         let of = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
         tasks.map(|task| of(task.unwrap())).collect::<String>()
     };
-    until("a video is in hand", || bench.path("set/.pack.journal").exists() && !children().trim().is_empty());
+    until("a video is in hand", || bench.path("set/.vidrec.pack/attempts/1/shard").exists() && !children().trim().is_empty());
     let workers = children();
     let all = workers.split_whitespace().map(str::to_owned).chain([run.id().to_string()]);
     assert!(Command::new("kill").args(["-s", "TERM"]).args(all).status().unwrap().success());

@@ -56,7 +56,7 @@ fn videos_are_packed_from_one_commit() {
     fs::create_dir(&empty).unwrap();
     hub.commit(&empty);
     hub.state().asked.clear();
-    write_plan(&plan, temp.path().join("plan"), 1, &options(Some(&hub))).unwrap();
+    write_plan(&plan, temp.path().join("plan"), &options(Some(&hub))).unwrap();
     let (plan, storage) = (PartsPlan::open(temp.path().join("plan")).unwrap(), options(Some(&hub)).input.storage);
     let mut how = PartOptions::default();
     how.storage = storage;
@@ -97,6 +97,6 @@ fn a_data_set_of_lerobot_is_packed_from_the_hub() {
     assert_eq!(report.clips, 3);
     assert!(files(&temp.path().join("local")) == files(&temp.path().join("packed")));
     let plan = PackPlan::for_parts(&[SET], &options(Some(&hub)).input).unwrap();
-    let e = write_plan(&plan, temp.path().join("plan"), 2, &options(Some(&hub))).unwrap_err().to_string();
+    let e = write_plan(&plan, temp.path().join("plan"), &options(Some(&hub))).unwrap_err().to_string();
     assert!(e.contains("only in object storage") && e.contains("root"), "{e}");
 }

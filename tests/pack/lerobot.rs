@@ -344,7 +344,7 @@ fn seams_of_episodes_are_exact_in_h264_and_in_parts() {
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
     check(&Dataset::open(robot.path("set")).unwrap());
     for arguments in [
-        &["plan", "robot", "-o", "plan", "--all", "--parts", "2"][..],
+        &["plan", "robot", "-o", "plan", "--all", "--shards", "2"][..],
         &["pack", "plan", "--part", "0"],
         &["pack", "plan", "--part", "1"],
         &["publish", "plan", "-o", "published"],

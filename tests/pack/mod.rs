@@ -1,5 +1,4 @@
-//! `vidrec pack` from outside: what it makes of its inputs, what it says of damage, how much memory it takes, and how it
-//! resumes.
+//! `vidrec pack` from outside: what it makes of its inputs, what it says of damage, and how much memory it takes.
 
 mod cameras;
 mod columns;
@@ -19,11 +18,8 @@ mod memory;
 mod options;
 mod recipes;
 mod remote;
-mod resume;
 mod roots;
 mod segments;
 mod sound;
-#[cfg(unix)]
-mod stopping;
 mod times;
 mod tracks;

@@ -72,9 +72,9 @@ fn a_recipe_packs_the_bytes_of_its_flags_and_comes_back_from_the_data_set() {
 fn flags_replace_what_the_recipe_has_and_a_plan_takes_it() {
     let dir = folder();
     let dir = dir.path();
-    fs::write(dir.join("r.toml"), "inputs = ['in']\nframes = 2\nquality = 50\nparts = 2\n").unwrap();
+    fs::write(dir.join("r.toml"), "inputs = ['in']\nframes = 2\nquality = 50\nshards = 2\n").unwrap();
     ends(dir, "pack r.toml -o recipe --quality 90 --frames 3", 0);
-    ends(dir, "pack in -o flags --frames 3 --parts 2", 0);
+    ends(dir, "pack in -o flags --frames 3 --shards 2", 0);
     assert!(files(dir, "recipe") == files(dir, "flags"));
     ends(dir, "plan r.toml -o plan --all --quality 90", 0);
     ends(dir, "pack plan --part 0", 0);
@@ -104,7 +104,7 @@ fn a_wrong_recipe_names_what_is_wrong_and_what_is_near() {
         ("inputs = ['in']\nquality = 900\n", &["r.toml", "option quality", "1 to 100"]),
         ("inputs = ['in']\nframes = 'all'\nsample = 'random'\n", &["r.toml", "--sample"]),
         ("inputs = [", &["r.toml", "not valid TOML"]),
-        ("parts = 2\nshards = 2\n", &["--shards", "--parts"]),
+        ("inputs = ['in']\nparts = 2\n", &["r.toml", "parts"]),
     ] {
         fs::write(dir.join("r.toml"), text).unwrap();
         let (_, err) = ends(dir, "pack r.toml -o set", 2);

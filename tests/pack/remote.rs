@@ -73,10 +73,10 @@ impl Videos {
     /// Packs from the server what must come out as from the disk.
     fn same(&self, what: &str, more: &[&str]) {
         if !self.path("local").exists() {
-            let local = self.pack("videos", "local", &[]);
+            let local = self.pack("videos", "local", &["--shards", "7"]);
             assert_eq!(local.status.code(), Some(3), "{}", said(&local));
         }
-        let run = self.pack(&self.server.url(), what, more);
+        let run = self.pack(&self.server.url(), what, &[&["--shards", "7"], more].concat());
         assert_eq!(run.status.code(), Some(3), "{what}: {}", said(&run));
         assert!(files(&self.path("local")) == files(&self.path(what)), "{what}");
     }
@@ -84,7 +84,7 @@ impl Videos {
     /// Packs what must stop the run, and continues it when the fault is over.
     fn stops(&self, what: &str, fault: Rule, words: &[&str]) {
         self.server.rules().add(fault);
-        let run = self.pack(&self.server.url(), what, &["--commit-every", "0", "--threads", "1"]);
+        let run = self.pack(&self.server.url(), what, &["--shards", "7", "--threads", "1"]);
         let text = said(&run);
         assert_eq!(run.status.code(), Some(1), "{what}: {text}");
         assert!(words.iter().all(|word| text.contains(word)), "{what}: {text}");

@@ -130,7 +130,7 @@ fn a_plan_counts_a_video_once() {
     manifest(temp.path(), "all.csv", "a.mp4", &[0, 1, 2, 3]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
     let run =
-        command.current_dir(temp.path()).args(["plan", "all.csv", "-o", "plan", "--parts", "2", "--json"]).output();
+        command.current_dir(temp.path()).args(["plan", "all.csv", "-o", "plan", "--shards", "2", "--json"]).output();
     let told: Value = serde_json::from_slice(&run.unwrap().stdout).unwrap();
     let counts = ["videos", "files", "bytes", "parts"].map(|key| told[key].as_u64());
     assert_eq!(counts, [Some(4), Some(1), Some(1000), Some(2)], "{told}");

@@ -196,7 +196,7 @@ fn the_first_video_with_sound_decides_how_many_channels_there_are() {
         let run = command.current_dir(videos.temp.path()).args(args).output().unwrap();
         assert!(run.status.code().is_some_and(|code| code != 1), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));
     };
-    run(&[&["plan"], &inputs[..], &["-o", "plan", "-n", "4", "--parts", "2"], &source].concat());
+    run(&[&["plan"], &inputs[..], &["-o", "plan", "-n", "4", "--shards", "2"], &source].concat());
     run(&["pack", "plan", "--part", "0"]);
     run(&["pack", "plan", "--part", "1"]);
     run(&["publish", "plan", "-o", "whole"]);

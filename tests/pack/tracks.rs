@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use crate::common::ffmpeg_videos;
-use crate::common::shim::{Fault, Shim};
+use crate::common::skip::has_decoder_faults;
+use crate::common::until::until;
 use serde_json::{Value, json};
 use vidrec::{Clip, Dataset, TrackTiming, TrackType};
 
@@ -335,12 +336,12 @@ fn the_bytes_are_the_same_however_they_are_packed() {
     let specs = every_timing(&videos, 6);
     let with = |more: &[&'static str]| [&specs[..], more].concat();
     videos.whole("one", &with(&["-j", "1"]));
-    for (out, more) in [("four", &["-j", "4"][..]), ("together", &["-j", "2", "--no-isolate", "--commit-every", "0"])] {
+    for (out, more) in [("four", &["-j", "4"][..]), ("together", &["-j", "2", "--no-isolate"])] {
         videos.whole(out, &with(more));
         assert!(videos.files(out) == videos.files("one"), "{out} differs");
     }
-    videos.whole("parts", &with(&["--parts", "3"]));
-    let (one, parts) = (Dataset::open(videos.path("one")).unwrap(), Dataset::open(videos.path("parts")).unwrap());
+    videos.whole("three", &with(&["--shards", "3"]));
+    let (one, three) = (Dataset::open(videos.path("one")).unwrap(), Dataset::open(videos.path("three")).unwrap());
     for i in 0..6 {
         let values = |set: &Dataset| {
             let clip = set.clip(i).unwrap();
@@ -348,60 +349,33 @@ fn the_bytes_are_the_same_however_they_are_packed() {
             let action = clip.track("action").unwrap().map(|track| track.numbers::<f32>().unwrap().to_vec());
             (names, action)
         };
-        assert_eq!(values(&one), values(&parts), "clip {i}");
-    }
-}
-
-/// Kills the program at steps (writes, in their middle, syncs, renames, removals) and goes on.
-#[test]
-#[ignore = "full: a pack for each step; faults has some"]
-fn killed_at_any_step_it_goes_on_to_the_same_tracks() {
-    let Some(shim) = Shim::get() else { return };
-    let videos = Videos::make(4);
-    let specs = every_timing(&videos, 4);
-    for more in [&[][..], &["--shards", "2"]] {
-        let often = [&specs[..], &["--commit-every", "0", "-j", "1"], more].concat();
-        let again = |out: &str| {
-            if videos.path(out).exists() {
-                fs::remove_dir_all(videos.path(out)).unwrap();
-            }
-        };
-        again("whole");
-        videos.whole("whole", &often);
-        let whole = videos.files("whole");
-        assert!(whole.keys().any(|name| name.ends_with(".vtrk")));
-        let run = |fault| {
-            again("set");
-            shim.run(videos.command("set", &often), videos.temp.path(), fault)
-        };
-        let steps = run(Fault::None).steps.len();
-        for step in (0..steps).step_by(if std::env::var_os("VIDREC_SOAK").is_some() { 1 } else { 5 }) {
-            let killed = run(Fault::Kill(step));
-            assert!(killed.killed(), "step {step}: {} {}", killed.status, killed.stderr);
-            let resumed = videos.pack("set", &[&often[..], &["--if-exists", "resume"]].concat());
-            assert_eq!(resumed.status.code(), Some(0), "step {step}: {}", String::from_utf8_lossy(&resumed.stderr));
-            let found = videos.files("set");
-            let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
-            assert_eq!(names(&found), names(&whole), "step {step}");
-            assert!(found == whole, "step {step} gives other bytes");
-        }
+        assert_eq!(values(&one), values(&three), "clip {i}");
     }
 }
 
 #[test]
-fn a_file_of_values_that_changed_is_not_resumed() {
-    let Some(shim) = Shim::get() else { return };
+fn a_pack_of_tracks_is_resumed_unless_a_file_of_values_changed() {
+    if !has_decoder_faults() {
+        return;
+    }
     let videos = Videos::make(4);
     let specs = every_timing(&videos, 4);
-    let often = [&specs[..], &["--commit-every", "0", "-j", "1"]].concat();
-    let steps = shim.run(videos.command("set", &often), videos.temp.path(), Fault::None).steps.len();
-    fs::remove_dir_all(videos.path("set")).unwrap();
-    let killed = shim.run(videos.command("set", &often), videos.temp.path(), Fault::Kill(steps / 2));
-    assert!(killed.killed());
+    let with = |more: &[&'static str]| [&specs[..], &["--shards", "4", "-j", "1"], more].concat();
+    videos.whole("whole", &with(&[]));
+    let mut child = videos.command("set", &with(&[])).env("VIDREC_DECODER_FAULT", "hang:2.mp4").spawn().unwrap();
+    until("two shards are finished", || videos.path("set/.vidrec.pack/parts/00001.json").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let path = videos.path("in/action0.npy");
+    let (values, time) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().modified().unwrap());
     videos.write("action0.npy", npy("<f4", "21, 2", &f32s([0.0; 42])));
-    let resumed = videos.pack("set", &[&often[..], &["--if-exists", "resume"]].concat());
+    let resumed = videos.pack("set", &with(&["--if-exists", "resume"]));
     let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
-    assert!(resumed.status.code() == Some(1) && said.contains("action0.npy"), "{said}");
+    assert!(resumed.status.code() == Some(1) && said.contains("action0.npy changed"), "{said}");
+    fs::write(&path, values).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    videos.whole("set", &with(&["--if-exists", "resume"]));
+    assert!(videos.files("set") == videos.files("whole"));
 }
 
 #[test]

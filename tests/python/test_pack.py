@@ -19,9 +19,7 @@ ROOT = Path(__file__).parents[2]
 # the rules for frames are values of `frames`.
 PROGRAM_ONLY = {"json", "help", "output", "part", "tasks", "write_recipe", "storage", "no_isolate", "fps", "every", "all", "keyframes"}
 # What the program takes in other forms: TMPDIR, --no-isolate, and --storage KEY=VALUE several times.
-PYTHON_ONLY = {
-    "isolate", "scratch", "storage_options", "storage_timeout", "only_publisher", "commit_every"
-}  # fmt: skip
+PYTHON_ONLY = {"isolate", "scratch", "storage_options", "storage_timeout", "only_publisher"}
 
 
 def program(*arguments):
@@ -88,7 +86,7 @@ TOGETHER = [
     {"frames": "all", "max_frames": 3, "cut": True, "size": "90:enlarge", "quality": vidrec.Psnr(36), "effort": 0, "max_pixels": 10**6},
     {"frames": 2, "sample": "random-clip:3", "draws": 2, "seed": 5, "quality": vidrec.Ssim(0.9), "shards": "40kB", "memory": "64MiB", "threads": 2},
     {"frames": 15, "short": "loop", "decode_all": True, "shuffle_seed": 3, "size": "original", "timeout": 30.5, "max_failures": "50%"},
-    {"frames": vidrec.Every(5), "max_duration": 5.5, "picture_fps": 29.97, "segments": "first-frame", "quality": "original", "commit_every": 0.5},
+    {"frames": vidrec.Every(5), "max_duration": 5.5, "picture_fps": 29.97, "segments": "first-frame", "quality": "original", "shards": "each:5"},
 ]
 
 
@@ -116,8 +114,7 @@ def test_a_recipe_packs_what_its_options_pack(videos, tmp_path):
     vidrec.pack(recipe, tmp_path / "changed", frames="all", size=32)
     vidrec.pack(videos, tmp_path / "expected", **changed)
     assert files(tmp_path / "changed") == files(tmp_path / "expected") != expected
-    plan = vidrec.plan(recipe, tmp_path / "plan", parts=2)
-    assert plan.parts == 2
+    assert vidrec.plan(recipe, tmp_path / "plan", shards=2).parts == 2
 
 
 def test_warnings_about_columns_name_arguments(videos, tmp_path):
@@ -146,8 +143,8 @@ def test_lists_of_videos_and_classes_are_read(videos, tmp_path):
     assert vidrec.open(tmp_path / "function").classes == ["right", "up", "left"]
 
 
-@pytest.mark.parametrize("options", [{"frames": vidrec.Every(2), "sample": "clip"}, {"shards": 2, "parts": 3}], ids=["frames", "shards"])
-def test_what_goes_not_together_is_refused_in_the_same_words(options, videos, tmp_path):
+def test_what_goes_not_together_is_refused_in_the_same_words(videos, tmp_path):
+    options = {"frames": vidrec.Every(2), "sample": "clip"}
     refused = program(videos, "-o", tmp_path / "out", *as_flags(options))
     assert refused.returncode == 2, refused.stderr
     with pytest.raises(vidrec.UsageError) as e:
@@ -173,7 +170,7 @@ WRONG = {
     "effort": [2],
     "audio": [1, "16000:five"],
     "memory": ["2 apples"],
-    "shards": [0, "x"],
+    "shards": [0, "x", "each:0"],
     "max_pixels": [0],
     "max_duration": [0, "nan"],
     "timeout": [-1],
@@ -195,7 +192,7 @@ def test_values_are_refused_by_name(videos, tmp_path):
 def test_an_unknown_option_names_the_nearest(option, nearest, videos, tmp_path):
     for call in (
         lambda: vidrec.pack(videos, tmp_path / "out", **{option: 9}),
-        lambda: vidrec.plan(videos, tmp_path / "out", parts=2, **{option: 9}),
+        lambda: vidrec.plan(videos, tmp_path / "out", **{option: 9}),
         lambda: vidrec.recipe(videos, **{option: 9}),
     ):
         with pytest.raises(vidrec.UsageError, match=f"found {option}; did you mean {nearest}\\?"):

@@ -12,11 +12,11 @@ def files(folder):
 
 
 def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
-    options = {"frames": 3, "size": None, "quality": 80, "root": tmp_path}
-    whole = vidrec.pack(videos, tmp_path / "whole", parts=3, threads=2, **options)
+    options = {"frames": 3, "size": None, "quality": 80, "root": tmp_path, "shards": 3}
+    whole = vidrec.pack(videos, tmp_path / "whole", threads=2, **options)
     assert whole.clips > 0 and len(list((tmp_path / "whole").glob("*.rec"))) == 3
     plan = tmp_path / "plan"
-    planned = vidrec.plan(videos, plan, parts=3, **options)
+    planned = vidrec.plan(videos, plan, **options)
     assert planned.parts == 3 and planned.videos == whole.clips and planned.missing == 0
     assert vidrec.plan_status(plan).missing == 3
     with pytest.raises(vidrec.UsageError, match="not done"):
@@ -41,21 +41,19 @@ def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
 
 def test_what_makes_no_sense_is_refused(videos, tmp_path):
     with pytest.raises(vidrec.UsageError, match="threads"):
-        vidrec.plan(videos, tmp_path / "plan", parts=2, threads=2)
+        vidrec.plan(videos, tmp_path / "plan", threads=2)
     with pytest.raises(vidrec.UsageError):
-        vidrec.plan(videos, tmp_path / "plan", parts=0)
+        vidrec.plan(videos, tmp_path / "plan", shards=0)
     with pytest.raises(vidrec.UsageError, match="no plan"):
         vidrec.pack_part(tmp_path, 0)
-    with pytest.raises(vidrec.UsageError):
-        vidrec.pack(videos, tmp_path / "set", parts=2, shards=3)
-    vidrec.plan(videos, tmp_path / "plan", parts=2)
+    vidrec.plan(videos, tmp_path / "plan", shards=2)
     with pytest.raises(vidrec.UsageError, match="no part 2"):
         vidrec.pack_part(tmp_path / "plan", 2)
 
 
 def test_missing_parts_can_be_allowed(videos, tmp_path):
     plan = tmp_path / "plan"
-    vidrec.plan([videos], plan, parts=2, frames=2)
+    vidrec.plan([videos], plan, shards=2, frames=2)
     vidrec.pack_part(plan, 1)
     report = vidrec.publish(plan, tmp_path / "out", allow_missing=True)
     lines = (tmp_path / "out" / report.failures_file).read_text().splitlines()

@@ -143,7 +143,7 @@ def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_pat
     assert packed.failures and packed.passed_over and packed.failures_file
     listed = vidrec.pack(tmp_path / "list.csv", tmp_path / "listed", **options)
     assert listed.manifests
-    plan = vidrec.plan(videos, tmp_path / "plan", parts=2, **options)
+    plan = vidrec.plan(videos, tmp_path / "plan", shards=2, **options)
     part = vidrec.pack_part(tmp_path / "plan", 1)
     status = vidrec.plan_status(tmp_path / "plan")
     mix = vidrec.Loader(vidrec.mix({"a": (train, 1)}), 4, crop=32)

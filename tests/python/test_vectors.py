@@ -1,7 +1,5 @@
 """reader.py reads the good vectors as expected, and refuses each bad one by the rule that it breaks, when it must."""
-import hashlib
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,39 +28,6 @@ def read_all(path):
         for t in range(len(clip.frames)):
             assert clip.jpeg(t)[:2] == b"\xff\xd8"
     return json.loads(json.dumps(dataset.parse()))
-
-
-def plan_of(folders):
-    """What a writer leaves that replaces these folders together, whose new data sets are those of `folders`."""
-    digest = lambda new: hashlib.sha256((new / "dataset.json").read_bytes()).hexdigest()
-    return json.dumps({"folders": [(name, {"files": [], "listing": digest(new), "stale": []}) for name, new in folders]})
-
-
-def test_a_split_that_was_interrupted_is_refused_while_it_is_torn(tmp_path):
-    old, new = (SPEC / "vectors" / "good" / name for name in ("named-by-digest", "two-shards"))
-    plan = plan_of([("train", new), ("val", new)])
-    def states(train, val, plan):
-        opened = []
-        for name, source in ("train", train), ("val", val):
-            shutil.rmtree(tmp_path / name, ignore_errors=True)
-            shutil.copytree(source, tmp_path / name)
-            (tmp_path / name / ".vidrec.intent").write_text(plan)
-        for name in "train", "train/dataset.json", "val":
-            try:
-                opened.append(len(open_dataset(tmp_path / name)) > 0)
-            except OSError as e:
-                assert "replaced" in str(e) or "cannot be read" in str(e)
-                opened.append(False)
-        return opened
-    assert states(old, old, plan) == states(new, new, plan) == [True] * 3
-    assert states(new, old, plan) == states(old, new, plan) == [False] * 3
-    # Of one folder, the rest is the writer's; and a folder without the plan is done.
-    assert states(old, old, plan_of([("train", new)])) == [True] * 3
-    states(new, old, plan)
-    (tmp_path / "train" / ".vidrec.intent").unlink()
-    assert len(open_dataset(tmp_path / "train")) > 0 and len(open_dataset(tmp_path / "val")) > 0
-    for broken in "", "{}", '{"folders": 7}', '{"folders": [["train", {}], ["val", 3]]}':
-        assert states(old, old, broken) == [False] * 3, broken
 
 
 def rule(function, *arguments):

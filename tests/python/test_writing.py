@@ -134,20 +134,18 @@ def test_parts_of_a_split_are_data_sets_of_their_own(store, train, tmp_path):
         assert store.files(f"parts/{name}") == files(tmp_path / "parts" / name)
 
 
-@pytest.mark.parametrize("more", [{}, pytest.param({"parts": 3, "threads": 2}, marks=pytest.mark.full)], ids=["whole", "parts"])
-def test_a_pack_writes_what_it_writes_to_a_folder(more, store, videos, tmp_path):
+def test_a_pack_writes_what_it_writes_to_a_folder(store, videos, tmp_path):
     told, location = [], store.location("train")
-    here = vidrec.pack(videos, tmp_path / "train", frames=3, **more)
+    here = vidrec.pack(videos, tmp_path / "train", frames=3, shards=2)
     there = vidrec.pack(
-        videos, location, frames=3, progress=lambda *call: told.append(call), **more, **store.output()
+        videos, location, frames=3, shards=2, progress=lambda *call: told.append(call), **store.output()
     )
     assert (there.clips, there.bytes, there.unchanged) == (here.clips, here.bytes, False)
     assert store.files("train") == files(tmp_path / "train")
-    # A caller that counts videos is told of nothing else.
-    assert {total for _, total in told} == {12} and told[-1] == (12, 12)
+    assert {total for _, total in told} == {12} and told[-1] == (12, 12) and told == sorted(told)
     with pytest.raises(vidrec.UsageError, match="if_exists='replace'"):
-        vidrec.pack(videos, location, frames=2, **more, **store.output())
-    vidrec.pack(videos, location, frames=2, if_exists="replace", **more, **store.output())
+        vidrec.pack(videos, location, frames=2, **store.output())
+    vidrec.pack(videos, location, frames=2, if_exists="replace", **store.output())
     assert len(store.open("train")[0]) == 2
 
 
@@ -182,34 +180,30 @@ def ctrl_c():
     ids=["exception", "signal"],
 )
 def test_an_upload_is_stopped_and_continues(stop, raised, ctrl_c, store, videos, tmp_path):
-    uploads = []
-
     def progress(done, total):
-        requests = store.server.log()
-        uploads.extend(each for each in requests if each["method"] == "PUT" and ".rec" in each["path"])
-        # The upload has begun. Its answers never come, so it cannot end by itself.
-        if uploads and done == total:
+        # The upload of the second shard has begun. Its answers never come, so it cannot end by itself.
+        if any(each["method"] == "PUT" and "shard-00001" in each["path"] for each in store.server.log()):
             stop()
 
-    store.server.tell("fault no-answer method=PUT path=.rec")
+    options = {"frames": 3, "shards": 2}
+    store.server.tell("fault no-answer method=PUT path=shard-00001")
     with pytest.raises(raised):
-        vidrec.pack(
-            videos, store.location("train"), frames=3, progress=progress, storage_timeout=20, **store.output()
-        )
-    assert not (store.bucket / "train/dataset.json").exists()
-    assert list(store.scratch.iterdir())
+        vidrec.pack(videos, store.location("train"), progress=progress, storage_timeout=20, **options, **store.output())
+    assert not (store.bucket / "train/dataset.json").exists() and not list(store.scratch.iterdir())
     store.server.tell("clear")
-    report = vidrec.pack(videos, store.location("train"), frames=3, **store.output())
-    assert report.clips == 12 and (report.unchanged or report.resumed_at)
-    vidrec.pack(videos, tmp_path / "here", frames=3)
+    with pytest.raises(vidrec.UsageError, match="6 of 12 videos done.*if_exists='resume'"):
+        vidrec.pack(videos, store.location("train"), **options, **store.output())
+    report = vidrec.pack(videos, store.location("train"), if_exists="resume", **options, **store.output())
+    assert (report.clips, report.resumed_at) == (12, 6)
+    vidrec.pack(videos, tmp_path / "here", **options)
     assert store.files("train") == files(tmp_path / "here")
 
 
 @pytest.mark.full
 def test_parts_of_a_plan_in_a_bucket_give_the_files_of_one_pack(store, videos, tmp_path):
-    whole = vidrec.pack(videos, tmp_path / "whole", parts=3, frames=3)
+    whole = vidrec.pack(videos, tmp_path / "whole", shards=3, frames=3)
     plan, there = store.location("plan"), {"storage_options": store.options, "storage_timeout": 30}
-    planned = vidrec.plan(videos, plan, parts=3, frames=3, **there)
+    planned = vidrec.plan(videos, plan, shards=3, frames=3, **there)
     assert (planned.parts, planned.videos, planned.missing) == (3, 12, 0)
     assert vidrec.plan_status(plan, **there).missing == 3
     with pytest.raises(vidrec.UsageError, match="not done.*vidrec.plan_status"):
@@ -238,7 +232,7 @@ def test_a_plan_in_a_store_without_conditions_wants_an_only_publisher(simple_sto
     store = simple_store
     there = {"storage_options": store.options}
     plan = store.location("plan")
-    vidrec.plan(videos, plan, parts=1, frames=2, **there)
+    vidrec.plan(videos, plan, frames=2, **there)
     vidrec.pack_part(plan, 0, scratch=store.scratch, **there)
     with pytest.raises(vidrec.UsageError, match="only_publisher=True"):
         vidrec.publish(plan, **there)
@@ -252,20 +246,20 @@ def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_pa
     monkeypatch.setattr(
         vidrec._program.subprocess, "Popen", lambda command, **more: commands.append(command) or start(command, **more)
     )
-    given = {"frames": 3, "scratch": store.scratch, "threads": 1, "storage_options": store.options, "isolate": False}
+    given = {"frames": 3, "shards": 2, "scratch": store.scratch, "threads": 1, "storage_options": store.options, "isolate": False}
     of_plan, of_part, of_storage = _parts.divided(given)
     assert (of_plan, set(of_part), set(of_storage)) == (
-        {"frames": 3},
+        {"frames": 3, "shards": 2},
         {"scratch", "threads", "isolate"},
         {"storage_options"},
     )
     plan = store.location("train")
-    assert _parts.plan([videos], plan, 2, of_plan, of_storage).parts == 2
+    assert _parts.plan([videos], plan, of_plan, of_storage).parts == 2
     for part in (1, 0):
         assert _parts.pack_part(plan, part, of_part, of_storage).failed == 0
     assert _parts.status(plan, of_storage).done == 2
     assert _parts.publish(plan, None, False, False, of_storage).clips == 12
-    vidrec.pack(videos, tmp_path / "whole", parts=2, frames=3)
+    vidrec.pack(videos, tmp_path / "whole", shards=2, frames=3)
     assert len(store.open("train")) == 12 and store.open("train").fingerprint == vidrec.open(tmp_path / "whole").fingerprint
     assert len(commands) == 5 and SECRET not in str(commands)
     with pytest.raises(vidrec.Error, match="no plan"):
@@ -283,9 +277,9 @@ def test_what_makes_no_sense_is_refused(store, train, videos, tmp_path):
         (lambda: vidrec.subset(train, tmp_path / "out", clips=[1], only_publisher=True), "^only_publisher needs"),
         (lambda: vidrec.split(train, tmp_path / "out", ratios=[0.5, 0.5], scratch=tmp_path), "^scratch needs an out"),
         (lambda: vidrec.pack(videos, tmp_path / "out", scratch=tmp_path), "^scratch needs an output"),
-        (lambda: vidrec.pack(videos, tmp_path / "out", parts=2, only_publisher=True), "^only_publisher needs"),
-        (lambda: vidrec.pack(videos, store.location("out"), if_exists="retry-failed", **there), "vidrec.fetch it, retry there"),
-        (lambda: vidrec.plan(videos, store.location("plan"), parts=2, storage_options={"colour": "x"}), "colour"),
+        (lambda: vidrec.pack(videos, tmp_path / "out", only_publisher=True), "^only_publisher needs"),
+        (lambda: vidrec.pack(videos, store.location("out"), if_exists="retry-failed", **there), "fetch it, retry there"),
+        (lambda: vidrec.plan(videos, store.location("plan"), storage_options={"colour": "x"}), "colour"),
         (lambda: vidrec.reshard(train, store.location("out"), storage_options={"colour": SECRET}), "colour"),
     ]:
         with pytest.raises(vidrec.UsageError, match=what) as error:

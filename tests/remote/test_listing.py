@@ -19,12 +19,12 @@ def video(tmp_path_factory):
 def test_videos_below_a_location_are_planned_and_packed(server, video, tmp_path):
     location = server.location("listed/videos/")
     if not isinstance(server, (servers.S3, servers.Azure, servers.Gcs)):
-        run = vidrec("plan", location, "-o", tmp_path / "plan", "--parts", "1", environment=server.environment)
+        run = vidrec("plan", location, "-o", tmp_path / "plan", environment=server.environment)
         fails(run, "do not list")
         return
     for key in ["b/2.mp4", "a/1 & more.mp4", "a/notes.txt", "c/deep/3.mp4"]:
         server.put(f"listed/videos/{key}", video)
-    plan = vidrec("plan", location, "-o", tmp_path / "plan", "--parts", "2", "--json", environment=server.environment)
+    plan = vidrec("plan", location, "-o", tmp_path / "plan", "--shards", "2", "--json", environment=server.environment)
     assert plan.returncode == 0, plan.stderr
     assert json.loads(plan.stdout)["bytes"] == 3 * len(video) and ".txt" in plan.stderr
     jobs = [json.loads(line) for line in (tmp_path / "plan/jobs.jsonl").read_text().splitlines()]

@@ -34,7 +34,7 @@ const COMMANDS: [(&str, &str); 20] = [
     ("pack in -o s3://bucket/packed -n 2", "scratch"),
     ("pack list.csv -o local -n 2", "local"),
     ("pack list.csv -o local -n 2 --no-isolate", "local"),
-    ("plan list.csv -o s3://bucket/other-plan --parts 2 -n 2", "scratch"),
+    ("plan list.csv -o s3://bucket/other-plan --shards 2 -n 2", "scratch"),
     ("status s3://bucket/plan", ""),
     ("publish s3://bucket/plan", ""),
 ];
@@ -61,7 +61,7 @@ fn each_command_ends_soon_after_a_signal_while_a_server_is_silent() {
                 fs::copy(store.path("in").join(name), store.path("store/bucket/videos").join(name)).unwrap();
             }
             if line.contains("bucket/plan") {
-                store.ends(0, "plan in -o s3://bucket/plan --parts 2 -n 2");
+                store.ends(0, "plan in -o s3://bucket/plan --shards 2 -n 2");
                 (0..2).for_each(|part| drop(store.ends(0, &format!("pack s3://bucket/plan --part {part}"))));
             }
             store.server.reset_counts();

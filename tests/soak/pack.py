@@ -22,7 +22,7 @@ def options(rng, draws):
         given += ["--max-frames", rng.choice([6, 12])] + (["--cut"] if rng.random() < 0.3 else [])
     given += ["--size", rng.choice(["64", "96", "128", "96x72", "128:enlarge"])]
     given += ["--quality", rng.choice(["75", "90", "psnr:38"]), "--effort", rng.choice([0, 1, 1])]
-    given += ["--shards", rng.choice(["1", "2", "3", "60kB"])]
+    given += ["--shards", rng.choice(["1", "2", "3", "each:2", "60kB"])]
     if rng.random() < 0.3:
         given += ["--shuffle-seed", rng.randrange(100)]
     if rng.random() < 0.3:

@@ -9,7 +9,7 @@ use vidrec::pack::{PackOptions, PackPlan, PackReport, Recipe};
 
 use super::options::Options;
 use crate::error::{raise, to_json};
-use crate::task::{self, Shows};
+use crate::task;
 
 /// A report, and what follows from it.
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ pub fn pack(
     inputs: Vec<PathBuf>,
     out: PathBuf,
     options: Options,
-    progress: Shows<'_>,
+    progress: Option<Bound<'_, PyAny>>,
     worker: Option<Vec<OsString>>,
 ) -> PyResult<String> {
     let mut recipe = options.recipe(&inputs)?;
@@ -44,7 +44,7 @@ pub fn pack(
         options.remote().check_local()?;
     }
     let Recipe { inputs, options } = &recipe;
-    let report = task::run(py, progress.0.as_ref(), |tell| {
+    let report = task::run(py, progress.as_ref(), |tell| {
         let plan = PackPlan::from_inputs(inputs, &options.input)?;
         vidrec::pack::pack_plan(&plan, &out, options, tell)
     })?;

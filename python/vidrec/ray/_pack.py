@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     class RayArguments(RecipeOptions, total=False):
         isolate: bool
-        commit_every: Optional[float]
         scratch: Optional[Path]
         storage_options: Optional[Mapping[str, Any]]
         storage_timeout: float
@@ -42,7 +41,6 @@ def pack(
     inputs: Union[Path, Sequence[Path]],
     output: Path,
     *,
-    parts: int,
     plan: Optional[Path] = None,
     num_cpus: int = 1,
     memory: Optional[int] = None,
@@ -55,18 +53,16 @@ def pack(
     """Sample frames from videos and write them as a data set, on all nodes of a Ray cluster.
 
     All nodes must see the videos and the plan under the same paths, on a shared file system or in object storage, and have
-    the same version of vidrec. The work is divided into parts, one task each. The data set is byte for byte that of
-    ``vidrec pack --parts N`` on one machine, whatever happens on the way: a task that dies with its node is tried again,
-    and resumes what it had done. If this process dies, the same call continues; parts that are done stay done.
+    the same version of vidrec. Each shard of the data set is packed by a task of its own. The data set is byte for byte that
+    of :func:`vidrec.pack` on one machine, whatever happens on the way: a task that dies with its node is tried again. If this
+    process dies, the same call continues; shards that are complete stay.
 
     Parameters
     ----------
     inputs, output
         As for :func:`vidrec.pack`.
-    parts : int
-        Number of parts, of about the same cost. Parts of about 5 minutes suit most clusters.
     plan : path, optional
-        Folder or location of the plan, in which the parts are packed. Default: ``output``, where nothing is copied to
+        Folder or location of the plan, in which the shards are packed. Default: ``output``, where nothing is copied to
         publish. Plan and output are both in folders, or both in the same bucket.
     num_cpus : int, default 1
         Cores that a task reserves, and threads that it decodes with.
@@ -81,9 +77,9 @@ def pack(
     only_publisher : bool, default False
         With an output in object storage: as for :func:`vidrec.push`.
     progress : bool or callable, default False
-        As for :func:`vidrec.verify`, in videos of the parts that are done.
+        As for :func:`vidrec.verify`, in videos of the shards that are complete.
     **options
-        All options of :func:`vidrec.pack` that determine the bytes, such as ``frames`` or ``size``, and ``commit_every``,
+        All options of :func:`vidrec.pack` that determine the bytes, such as ``frames``, ``size`` or ``shards``, and
         ``isolate``, ``storage_options``, ``storage_timeout`` and ``scratch``. Each task packs in a folder
         of its own in ``scratch``, on its node. Ray hands ``storage_options`` to the tasks; no command line has them.
 
@@ -95,12 +91,12 @@ def pack(
     Raises
     ------
     Error
-        Parts ended with errors: the message has the first ten, by part. All other parts are packed, nothing is published,
-        and the same call tries these parts again.
+        Parts of the plan, which are shards, ended with errors: the message has the first ten, by part. All other parts are
+        packed, nothing is published, and the same call tries these parts again.
 
     Examples
     --------
-    >>> vidrec.ray.pack("/shared/videos", "/shared/train", parts=500, frames=vidrec.Fps(8), progress=True).clips  # doctest: +SKIP
+    >>> vidrec.ray.pack("/shared/videos", "/shared/train", frames=vidrec.Fps(8), progress=True).clips  # doctest: +SKIP
     1200000
     """
     if num_cpus < 1:
@@ -117,7 +113,7 @@ def pack(
     # A store finds itself that the data set of the plan is there already, and replaces no other one unless told.
     may_replace = overwrite if _vidrec.is_remote(out) else may_replace
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    _parts.plan(paths, folder, parts, of_plan, of_storage)
+    _parts.plan(paths, folder, of_plan, of_storage)
     resources = {"num_cpus": num_cpus, "memory": memory, "max_retries": max_retries}
     with Shown(progress, "videos") as show:
         _pack_parts(folder, of_part, of_storage, resources, show)

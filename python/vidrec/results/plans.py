@@ -18,7 +18,7 @@ class WrittenPlan(Result):
     files: int
     """Number of files and folders that they are in."""
     parts: int
-    """Number of parts: at most that of the videos."""
+    """Number of parts, each of which becomes a shard: at most that of the videos."""
     part_videos: Tuple[int, int]
     """Videos of the smallest and of the largest part."""
     bytes: int

@@ -14,10 +14,10 @@ use crate::storage::StorageArgs;
 /// How an output is written.
 #[derive(clap::Args)]
 pub struct OutputArgs {
-    /// How many shards to write, with the same number of clips each; or the size at which another shard begins, such as 1GiB
-    /// or 500MB. [default: shards end where those of the input end, but a few
-    /// clips of each of many shards share one]
-    #[arg(long, value_name = "N|SIZE")]
+    /// How many shards to write, with the same number of clips each; or each:N for N clips in each; or the size at which
+    /// another shard begins, such as 1GiB. [default: shards end where those of the input end, but a few clips of each of many
+    /// shards share one]
+    #[arg(long, value_name = "N|each:N|SIZE")]
     pub shards: Option<Sharding>,
     /// Replace a data set that is already there.
     #[arg(long)]

@@ -17,15 +17,12 @@ use vidrec_jpeg::Encoder;
 pub(crate) const MAX_DRAWS: u32 = 10_000;
 /// More threads than any machine decodes with.
 const MAX_THREADS: u64 = 1024;
-/// The most parts that numbers of five digits can name.
-const MAX_PARTS: u64 = 100_000;
 
 /// Returns the numbers that an option takes.
 fn range(option: &str) -> RangeInclusive<u64> {
     match option {
         "frames" | "max_frames" => 1..=limits::MAX_FRAMES_PER_CLIP.into(),
         "every" => 1..=u32::MAX.into(),
-        "parts" => 1..=MAX_PARTS,
         "draws" => 1..=MAX_DRAWS.into(),
         "effort" => 0..=Encoder::MAX_EFFORT.into(),
         "threads" => 1..=MAX_THREADS,

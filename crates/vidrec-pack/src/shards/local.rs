@@ -206,12 +206,12 @@ impl LocalPack<'_> {
             let rest = if place.bucket.is_none() { place.remove_folder() } else { Ok(()) };
             return rest.map(|()| None);
         }
-        let there = PartsPlan::open_place(place.clone());
+        let there = PartsPlan::open_place(place.clone()).and_then(|plan| Ok((plan.receipts()?, plan)));
         if let (Err(_), IfExists::Replace) = (&there, self.options.run.if_exists) {
             return forget(place).map(|()| None);
         }
-        let there = there.map_err(|e| e.hint(Hint::Restart))?;
-        let done: u64 = there.receipts()?.iter().flatten().map(|receipt| receipt.report.videos()).sum();
+        let (receipts, there) = there.map_err(|e| e.hint(Hint::Restart))?;
+        let done: u64 = receipts.iter().flatten().map(|receipt| receipt.report.videos()).sum();
         if done == 0 {
             return discard(place).map(|()| None);
         }

@@ -107,11 +107,7 @@ impl Place {
     /// Returns the file in which to write the list of videos of a new plan at first, and a lock to hold meanwhile.
     pub fn draft(&self, scratch: Option<&Path>) -> Result<(FolderLock, PathBuf)> {
         let folder = if self.bucket.is_some() { self.scratch(scratch)? } else { self.folder() };
-        let lock = FolderLock::take(&folder)?;
-        if self.bucket.is_none() {
-            whole_folder::create(&folder.join("parts"))?;
-        }
-        Ok((lock, folder.join("jobs.jsonl")))
+        Ok((FolderLock::take(&folder)?, folder.join("jobs.jsonl")))
     }
 
     /// Puts a plan in its place, with `plan.json` last. It is not an error if the same plan exists already.
@@ -123,6 +119,8 @@ impl Place {
         }
         match &self.bucket {
             None => {
+                // The folder for receipts.
+                whole_folder::create(&self.path("parts"))?;
                 jobs.rename(&self.path(name))?;
                 write_file(&self.path(PLAN), &bytes)
             }

@@ -140,7 +140,11 @@ impl PartsPlan {
 
     /// Returns the receipt of a part, or `None` if the part is not done.
     pub(super) fn receipt(&self, part: u32) -> Result<Option<Receipt>> {
-        Receipt::read(&self.place, &self.digest, part)
+        let mut receipt = Receipt::read(&self.place, &self.digest, part)?;
+        if let Some(receipt) = &mut receipt {
+            receipt.report.videos = self.part(part)?.videos;
+        }
+        Ok(receipt)
     }
 
     /// Returns the receipts of all parts, in order.

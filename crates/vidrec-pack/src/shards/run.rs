@@ -124,16 +124,20 @@ impl ShardRun<'_, '_> {
     }
 
     fn tell(&mut self) -> Result<()> {
-        let open = self.open.as_ref().map(|open| (&open.report, open.writer.bytes()));
+        let progress = self.how_far(self.open.as_ref().map(|open| (&open.report, open.writer.bytes())));
+        tell(self.progress, &progress)
+    }
+
+    /// Returns the progress with the report and the bytes of a shard that has no receipt yet.
+    fn how_far(&self, open: Option<(&PackReport, u64)>) -> Progress {
         let of_open = |of: fn(&PackReport) -> u64| open.map_or(0, |(report, _)| of(report));
-        let progress = Progress {
+        Progress {
             done: self.all.videos() + of_open(PackReport::videos),
             total: Some(self.work.before.videos() + self.work.jobs.len() as u64),
             frames: self.all.frames + of_open(|report| report.frames),
             bytes: self.all.bytes + open.map_or(0, |(_, bytes)| bytes),
             failed: self.all.failed + of_open(|report| report.failed),
-        };
-        tell(self.progress, &progress)
+        }
     }
 
     fn store(&mut self, job: &Job, packed: PackedVideo<'_>) -> Result<()> {
@@ -232,7 +236,8 @@ impl ShardRun<'_, '_> {
         (report.bytes, report.track_bytes) = (shard.bytes(), shard.json.track_bytes());
         let json = shard.json.clone();
         let files: Vec<_> = shard.named().collect();
-        self.work.plan.place.take(&files, self.attempt.number, &mut || self.tell())?;
+        let progress = self.how_far(Some((&*report, report.bytes)));
+        self.work.plan.place.take(&files, self.attempt.number, &mut || tell(self.progress, &progress))?;
         Ok(Some(json))
     }
 }

@@ -21,7 +21,7 @@ use vidrec_dataset::writer::first_video;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_store::disk::{AtomicFile, FolderLock, whole_folder};
+use vidrec_store::disk::{AtomicFile, FolderLock, folder_of, whole_folder};
 use vidrec_store::location::is_remote;
 use vidrec_store::storage::Storage;
 
@@ -109,8 +109,22 @@ pub fn write_plan(plan: &PackPlan, out: impl AsRef<Path>, options: &PackOptions)
 pub(super) struct Draft {
     pub json: PlanJson,
     jobs: AtomicFile,
+    _folder: DraftFolder,
+}
+
+/// The folder of a list of videos that has a temporary name. It goes with the draft if it is empty then.
+struct DraftFolder {
     path: PathBuf,
-    _lock: FolderLock,
+    /// It and the folders above that are for the draft alone.
+    levels: usize,
+    lock: Option<FolderLock>,
+}
+
+impl Drop for DraftFolder {
+    fn drop(&mut self) {
+        drop(self.lock.take());
+        self.path.ancestors().take(self.levels).for_each(whole_folder::remove_if_empty);
+    }
 }
 
 impl Draft {
@@ -126,6 +140,8 @@ impl Draft {
     ) -> Result<Self> {
         video::init();
         let (lock, path) = place.draft(options.run.scratch.as_deref())?;
+        let levels = if place.bucket.is_some() { 2 } else { 1 };
+        let folder = DraftFolder { path: folder_of(&path).to_owned(), levels, lock: Some(lock) };
         let shards = shards.unwrap_or_else(|| size::shards(plan, videos, options));
         let (mut jobs, parts) = write_jobs(&path, plan, stamps, (videos, shards))?;
         let json = PlanJson {
@@ -147,16 +163,12 @@ impl Draft {
             tracks: plan.tracks.clone(),
             channels: None,
         };
-        Ok(Draft { json, jobs, path, _lock: lock })
+        Ok(Draft { json, jobs, _folder: folder })
     }
 
     /// Puts the plan in its place. It is not an error if the same plan exists already.
     pub fn put(self, place: &Place) -> Result<()> {
-        place.put_plan((&self.json.jobs, self.jobs.seal()), &self.json)?;
-        drop(self._lock);
-        // If the plan is in object storage, these folders on this machine are of no further use.
-        self.path.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
-        Ok(())
+        place.put_plan((&self.json.jobs, self.jobs.seal()), &self.json)
     }
 }
 

@@ -303,7 +303,10 @@ mod tests {
             let mut listing = Some(listing);
             for step in 0..steps {
                 match step {
-                    0 | 1 => files[step].0.rename(&dir.join(&files[step].1)).unwrap(),
+                    0 | 1 => {
+                        let (temporary, name) = &mut files[step];
+                        temporary.rename(&dir.join(name)).unwrap();
+                    }
                     2 => listing.take().unwrap().rename(&dir.join(LISTING)).unwrap(),
                     _ => folder::remove(&dir.join(OLD)).unwrap(),
                 }

@@ -13,8 +13,9 @@ use crate::storage::RemoteStorageArgs;
 /// Divide a pack into parts that any number of machines can pack.
 ///
 /// The plan fixes everything that determines the bytes: order, labels, classes, options, size and time of each video,
-/// the versions of vidrec and FFmpeg, and where parts begin. Each part becomes a shard (--shards). Then run `vidrec pack PLAN --part I` for each part, in
-/// any order, as often as it takes, on any machine that sees the videos and the plan under the same paths.
+/// the versions of vidrec and FFmpeg, and where parts begin. Each part becomes a shard, and --shards says how many there are.
+/// Then run `vidrec pack PLAN --part I` for each part, in any order, as often as it takes, on any machine that sees the videos
+/// and the plan under the same paths.
 ///
 /// `vidrec status PLAN` says how far it is. `vidrec publish PLAN` makes the data set.
 #[derive(clap::Args)]

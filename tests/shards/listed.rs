@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use fault_proxy::{Fault, Origin, Rule};
 use vidrec::pack::{InputOptions, PackOptions, PackPlan, write_plan};
 
-use crate::parts::buckets::Store;
-use crate::parts::support::{Files, PARTS, Videos, show, stderr, stdout};
+use crate::shards::buckets::Store;
+use crate::shards::support::{Files, SHARDS, Videos, show, stderr, stdout};
 
 const VIDEOS: &str = "s3://b/videos/";
 
@@ -20,7 +20,7 @@ fn store(count: u32) -> Store {
 }
 
 fn plan(store: &Store, input: &str, plan: &str) {
-    store.ends(0, &["plan", input, "-o", plan, "--parts", &PARTS.to_string(), "-n", "4"]);
+    store.ends(0, &["plan", input, "-o", plan, "--shards", &SHARDS.to_string(), "-n", "4"]);
 }
 
 /// The files of a data set that say nothing about where its videos were.
@@ -31,8 +31,8 @@ fn shards(store: &Store, set: &str) -> Files {
 #[test]
 fn videos_of_a_bucket_become_the_clips_of_a_folder() {
     let store = store(8);
-    store.ends(3, &["pack", VIDEOS, "-o", "listed", "-n", "4", "--parts", "2"]);
-    store.ends(3, &["pack", "store/b/videos", "-o", "local", "-n", "4", "--parts", "2"]);
+    store.ends(3, &["pack", VIDEOS, "-o", "listed", "-n", "4", "--shards", "2"]);
+    store.ends(3, &["pack", "store/b/videos", "-o", "local", "-n", "4", "--shards", "2"]);
     assert!(!shards(&store, "listed").is_empty() && shards(&store, "listed") == shards(&store, "local"));
 }
 
@@ -49,9 +49,9 @@ fn a_list_takes_a_request_for_each_page_and_none_for_a_video() {
 fn videos_on_disk_and_in_memory_give_the_same_plan() {
     let store = store(8);
     let options = InputOptions { storage: store.storage(), ..InputOptions::default() };
-    let pack = PackOptions { input: options.clone(), ..PackOptions::default() };
+    let pack = PackOptions { input: options.clone(), ..PackOptions::from_json(r#"{"shards": 3}"#).unwrap() };
     let write = |plan: PackPlan, name: &str| {
-        write_plan(&plan, store.videos.path(name), 3, &pack).unwrap();
+        write_plan(&plan, store.videos.path(name), &pack).unwrap();
         ["plan.json", "jobs.jsonl"].map(|file| fs::read_to_string(store.videos.path(name).join(file)).unwrap())
     };
     let memory = PackPlan::from_inputs(&[VIDEOS], &options).unwrap();
@@ -79,7 +79,7 @@ fn other_objects_are_counted_or_ignored() {
     for name in ["even/notes.txt", "even/a.jpg", "folder", "even/.DS_Store"] {
         put(name, b"");
     }
-    let run = store.ends(0, &["plan", VIDEOS, "-o", "listed", "--parts", "1", "-n", "4"]);
+    let run = store.ends(0, &["plan", VIDEOS, "-o", "listed", "--shards", "1", "-n", "4"]);
     assert!(stdout(&run).starts_with("planned 5 videos"), "{}", show(&run));
     let said = stderr(&run);
     assert!([".txt", ".jpg", "1 of 5 videos has no label, such as loose"].iter().all(|w| said.contains(w)), "{said}");
@@ -94,7 +94,7 @@ fn a_changed_object_is_refused() {
     let store = store(2);
     plan(&store, VIDEOS, "listed");
     fs::copy(store.videos.path("2.mp4"), store.file("videos/even/0000.mp4")).unwrap();
-    store.fails(&["pack", "listed", "--part", "0"], &["not the one that was planned", "even/0000.mp4"]);
+    store.fails(&["pack", "listed", "--part", "0"], &["has changed since the pack was planned", "even/0000.mp4"]);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn an_interrupted_list_goes_on() {
     let store = store(8);
     plan(&store, VIDEOS, "whole");
     store.server.rules().add(Rule::new(Fault::Forbidden).path("list-type").nth(4));
-    store.fails(&["plan", VIDEOS, "-o", "listed", "--parts", "4", "-n", "4"], &["s3://b/videos", "403"]);
+    store.fails(&["plan", VIDEOS, "-o", "listed", "--shards", "4", "-n", "4"], &["s3://b/videos", "403"]);
     // What a crash of the machine may leave at the end.
     let scratch = fs::read_dir(store.videos.path("tmp")).unwrap().next().unwrap().unwrap().path();
     let list = scratch.join(".objects.jsonl.tmp");
@@ -134,7 +134,7 @@ fn passing_faults_of_a_list_are_outlasted() {
 #[test]
 fn what_cannot_be_listed_is_said() {
     let store = store(2);
-    store.fails(&["plan", "s3://b/nothing/", "-o", "p", "--parts", "1"], &["s3://b/nothing"]);
+    store.fails(&["plan", "s3://b/nothing/", "-o", "p", "--shards", "1"], &["s3://b/nothing"]);
     let web = format!("{}/b/videos/", store.server.url());
-    store.fails(&["plan", &web, "-o", "p", "--parts", "1"], &["web servers do not list", "manifest"]);
+    store.fails(&["plan", &web, "-o", "p", "--shards", "1"], &["web servers do not list", "manifest"]);
 }

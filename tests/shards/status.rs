@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::skip::has_decoder_faults;
 use crate::common::until::until;
-use crate::parts::support::{Videos, stdout};
+use crate::shards::support::{Gate, Videos, open, stderr, stdout};
 
 /// Parts that are (done, running, failed, missing), and the whole status.
 fn status(videos: &Videos) -> ([u64; 4], Value) {
@@ -35,13 +35,13 @@ fn parts_are_done_running_failed_or_missing() {
         job["job"]["source"].as_str().unwrap().to_owned()
     };
     fs::write(videos.path("in").join(first_of(1)), b"another").unwrap();
-    videos.fails(&["pack", "plan", "--part", "1"], &["not the one that was planned", &first_of(1)]);
+    videos.fails(&["pack", "plan", "--part", "1"], &["has changed since the pack was planned", &first_of(1)]);
     let hangs = format!("hang:{}", first_of(2));
     let mut running = videos.part("plan", 2).env("VIDREC_DECODER_FAULT", hangs).spawn().unwrap();
     until("the attempt says that it runs", || videos.path("plan/parts/00002.note").exists());
     let (counts, said) = status(&videos);
     assert_eq!(counts, [1, 1, 1, 1], "{said}");
-    assert!(said["list"][1]["error"].as_str().unwrap().contains("not the one that was planned"), "{said}");
+    assert!(said["list"][1]["error"].as_str().unwrap().contains("has changed since the pack was planned"), "{said}");
     assert!(said["list"][2]["place"].as_str().unwrap().contains(&format!("process {}", running.id())), "{said}");
     assert_eq!(stdout(&videos.run(&["status", "plan", "--missing"])), "1,3\n");
     assert_eq!(stdout(&videos.run(&["status", "plan", "--missing", "--lines"])), "1\n3\n");
@@ -71,34 +71,23 @@ fn parts_are_done_running_failed_or_missing() {
 }
 
 #[test]
-#[cfg(unix)]
-fn an_attempt_that_is_stopped_is_missing_and_resumes() {
+fn a_part_that_is_stopped_is_missing_and_packed_by_the_same_command() {
     if !has_decoder_faults() {
         return;
     }
     let videos = Videos::make(20);
     let whole = videos.whole("whole", &[]);
     videos.plan("plan", &[]);
-    let gate = videos.path("gate");
-    assert!(std::process::Command::new("mkfifo").arg(&gate).status().unwrap().success());
-    let mut open = fs::OpenOptions::new().read(true).write(true).open(&gate).unwrap();
-    let sources = fs::read_to_string(videos.path("plan/jobs.jsonl")).unwrap();
-    let third: Value = serde_json::from_str(sources.lines().nth(2).unwrap()).unwrap();
-    let fault = format!("wait:{}:{}", third["job"]["source"].as_str().unwrap(), gate.display());
-    let child = videos.part("plan", 0).env("VIDREC_DECODER_FAULT", fault).spawn().unwrap();
-    let journal = videos.path("plan/attempts/00000-1/set/.pack.journal");
-    until("a video is packed", || {
-        fs::read_to_string(&journal).is_ok_and(|text| text.matches("checkpoint").count() > 1)
-    });
-    std::process::Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status().unwrap();
-    std::io::Write::write_all(&mut open, b".").unwrap();
-    let run = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    let gate = Gate::new(&videos);
+    let child = videos.start(videos.part("plan", 0), &gate.before("even/0004.mp4"));
+    let pipe = gate.reached();
+    child.signal("TERM");
+    open(&pipe, 1);
+    let run = child.output();
+    let said = stderr(&run);
     assert_eq!(run.status.code(), Some(130), "{said}");
-    assert!(said.contains("are safely on disk") && said.contains("run the same command again"), "{said}");
-    assert!(!said.contains("--if-exists resume"), "{said}");
+    assert!(said.contains("run the same command again") && !said.contains("--if-exists resume"), "{said}");
     assert_eq!(status(&videos).0, [0, 0, 0, 4]);
-    assert!(stdout(&videos.pack_part("plan", 0)).contains("before an earlier attempt ended"));
     videos.pack_all("plan");
     assert_eq!(videos.published("plan", "out"), whole);
 }

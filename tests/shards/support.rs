@@ -1,19 +1,18 @@
-//! Small videos, their plans and data sets.
+//! Small videos, what is packed of them, and packs that wait, are stopped or killed.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
 use crate::common::ffmpeg_videos;
+use crate::common::until::until;
 
-/// Parts of a plan.
-pub const PARTS: u32 = 4;
-
-/// Where each attempt commits after each video, so that a killed one leaves something.
-pub const OFTEN: [&str; 4] = ["--commit-every", "0", "-j", "1"];
+/// The shards of each pack, and the parts of each plan.
+pub const SHARDS: u32 = 4;
 
 /// Small videos of two classes, with a broken file in the middle, and what is made of them.
 pub struct Videos {
@@ -77,15 +76,12 @@ impl Videos {
 
     /// Makes a plan with four frames a video.
     pub fn plan(&self, plan: &str, more: &[&str]) {
-        let parts = PARTS.to_string();
-        self.ends(0, &[&["plan", "in", "-o", plan, "--parts", &parts, "-n", "4"], more].concat());
+        self.ends(0, &[&["plan", "in", "-o", plan, "--shards", "4", "-n", "4"], more].concat());
     }
 
     /// `vidrec pack` of a part.
     pub fn part(&self, plan: &str, part: u32) -> Command {
-        let mut command = self.command(&["pack", plan, "--part", &part.to_string()]);
-        command.args(OFTEN);
-        command
+        self.command(&["pack", plan, "--part", &part.to_string(), "-j", "1"])
     }
 
     /// Packs a part to its end, which it is with a broken video, too.
@@ -98,7 +94,7 @@ impl Videos {
 
     #[track_caller]
     pub fn pack_all(&self, plan: &str) {
-        (0..PARTS).for_each(|part| drop(self.pack_part(plan, part)));
+        (0..SHARDS).for_each(|part| drop(self.pack_part(plan, part)));
     }
 
     /// A plan of which all parts are packed.
@@ -116,15 +112,62 @@ impl Videos {
         self.files(out)
     }
 
-    /// What one machine gives.
+    /// `vidrec pack` of all videos.
+    pub fn pack(&self, out: &str, more: &[&str]) -> Command {
+        let shards = if more.contains(&"--shards") { &[][..] } else { &["--shards", "4"] };
+        let frames = if more.contains(&"-n") { &[][..] } else { &["-n", "4"] };
+        self.command(&[&["pack", "in", "-o", out, "-j", "2"], shards, frames, more].concat())
+    }
+
+    /// Packs all videos, which ends with this status.
+    #[track_caller]
+    pub fn packs(&self, status: i32, out: &str, more: &[&str]) -> Output {
+        let run = self.pack(out, more).output().unwrap();
+        assert_eq!(run.status.code(), Some(status), "{more:?}: {}", show(&run));
+        run
+    }
+
+    /// Fails to pack all videos, and says all of these words.
+    #[track_caller]
+    pub fn refuses(&self, out: &str, more: &[&str], words: &[&str]) {
+        let said = stderr(&self.packs(1, out, more));
+        assert!(words.iter().all(|word| said.contains(word)), "{more:?} does not say {words:?}: {said}");
+    }
+
+    /// Packs to the end, with one broken video. Nothing but the data set is there.
     #[track_caller]
     pub fn whole(&self, out: &str, more: &[&str]) -> Files {
-        self.remove(out);
-        let parts = PARTS.to_string();
-        self.ends(3, &[&["pack", "in", "-o", out, "--parts", &parts, "-n", "4"], &OFTEN[..], more].concat());
-        let files = self.files(out);
+        self.packs(3, out, more);
         is_whole(&self.path(out));
+        self.alone(out)
+    }
+
+    /// The files in a folder, which has no other folder.
+    #[track_caller]
+    pub fn alone(&self, out: &str) -> Files {
+        let files = self.files(out);
+        assert_eq!(fs::read_dir(self.path(out)).unwrap().count(), files.len(), "{out} has a folder");
         files
+    }
+
+    /// Starts a pack with this fault of the decoder.
+    pub fn start(&self, mut command: Command, fault: &str) -> Running {
+        command.env("VIDREC_DECODER_FAULT", fault);
+        Running::of(command)
+    }
+
+    /// The number of shards that an interrupted pack has finished.
+    pub fn receipts(&self, out: &str) -> usize {
+        let there = fs::read_dir(self.path(out).join(".vidrec.pack/parts")).into_iter().flatten().flatten();
+        there.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json")).count()
+    }
+
+    /// A pack that is killed when it has finished two shards of four: the videos before `odd/0001.mp4`, if there are 20.
+    pub fn killed(&self, out: &str, more: &[&str]) {
+        self.remove(out);
+        let mut child = self.start(self.pack(out, more), "hang:odd/0003.mp4");
+        until("two shards are finished", || self.receipts(out) == 2);
+        child.kill();
     }
 
     /// All files in a folder, by the digests of their bytes.
@@ -172,6 +215,76 @@ fn sha256(path: &Path) -> String {
 pub fn is_whole(dir: &Path) {
     let report = vidrec::verify(dir, vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
     assert!(report.problems.is_empty(), "{:?}", report.problems);
+}
+
+/// A process that ends with this.
+pub struct Running(Option<Child>);
+
+impl Running {
+    pub fn of(mut command: Command) -> Self {
+        Running(Some(command.spawn().unwrap()))
+    }
+
+    pub fn id(&self) -> u32 {
+        self.0.as_ref().unwrap().id()
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.0.as_mut().unwrap().try_wait().unwrap().is_some()
+    }
+
+    pub fn signal(&self, signal: &str) {
+        assert!(Command::new("kill").args(["-s", signal, &self.id().to_string()]).status().unwrap().success());
+    }
+
+    pub fn kill(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    pub fn output(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A named pipe, from which a decoder reads a byte before some videos.
+pub struct Gate(PathBuf);
+
+impl Gate {
+    pub fn new(videos: &Videos) -> Self {
+        let path = videos.path("gate");
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        Gate(path)
+    }
+
+    /// The fault that waits before a video, or before each one (`*`).
+    pub fn before(&self, video: &str) -> String {
+        format!("wait:{video}:{}", self.0.display())
+    }
+
+    /// Waits until a video is in hand. Others wait there, too, until [`open`] and while the result lives.
+    pub fn reached(&self) -> File {
+        use std::os::unix::fs::OpenOptionsExt;
+        let mut pipe = None;
+        until("a video is in hand", || {
+            pipe = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&self.0).ok();
+            pipe.is_some()
+        });
+        pipe.unwrap()
+    }
+}
+
+/// Lets so many videos through a gate.
+pub fn open(mut gate: &File, videos: usize) {
+    gate.write_all(&vec![b'.'; videos]).unwrap();
 }
 
 /// That nobody finds a data set in a folder.

@@ -2,11 +2,8 @@
 
 use std::fs;
 
-use serde_json::Value;
-
 use crate::common::skip::has_decoder_faults;
-use crate::common::until::until;
-use crate::parts::support::{PARTS, Videos, has_no_set, show, stderr};
+use crate::shards::support::{Gate, SHARDS, Videos, has_no_set, open, show, stderr};
 
 const PUBLISH: [&str; 4] = ["publish", "plan", "-o", "out"];
 
@@ -60,7 +57,7 @@ fn with_read_all_no_flipped_bit_of_any_file_is_published() {
     let whole = videos.published("plan", "whole");
     let receipt = |part: u32| format!("plan/parts/{part:05}.json");
     let failed = |part: &u32| videos.json(&receipt(*part))["report"]["failed"] == 1;
-    let part = (0..PARTS).find(failed).unwrap();
+    let part = (0..SHARDS).find(failed).unwrap();
     // The video with sound is the first one.
     let shard = ["rec", "vidx", "vtrk"].map(|ending| videos.file_of("plan", 0, ending));
     for file in shard.into_iter().chain([videos.path(&receipt(part))]) {
@@ -100,12 +97,12 @@ fn a_plan_that_is_not_whole_is_no_plan() {
     all(&["there is no plan here", "vidrec plan"]);
     fs::write(&path, &plan[..plan.len() / 2]).unwrap();
     all(&["did not write this plan", "plan.json"]);
-    videos.fails(&["plan", "in", "-o", "plan", "--parts", "4", "-n", "4"], &["another plan here"]);
+    videos.fails(&["plan", "in", "-o", "plan", "--shards", "4", "-n", "4"], &["another plan here"]);
     fs::remove_file(&path).unwrap();
     videos.plan("plan", &[]);
     assert_eq!(fs::read(&path).unwrap(), plan, "planned again to the same bytes");
     videos.plan("plan", &[]);
-    videos.fails(&["plan", "in", "-o", "plan", "--parts", "3", "-n", "4"], &["another plan here"]);
+    videos.fails(&["plan", "in", "-o", "plan", "--shards", "3", "-n", "4"], &["another plan here"]);
     assert_eq!(fs::read(&path).unwrap(), plan);
 
     let lines = fs::read(&jobs).unwrap();
@@ -128,11 +125,11 @@ fn changed_videos_and_other_versions_are_refused() {
     let (bytes, meta) = (fs::read(&video).unwrap(), fs::metadata(&video).unwrap());
     fs::write(&video, [&bytes[..], b"more"].concat()).unwrap();
     let pack = ["pack", "plan", "--part", "0"];
-    videos.fails(&pack, &["0000.mp4", "not the one that was planned", &bytes.len().to_string()]);
+    videos.fails(&pack, &["0000.mp4", "has changed since the pack was planned", &bytes.len().to_string()]);
     fs::remove_file(&video).unwrap();
-    videos.fails(&pack, &["0000.mp4", "not the one that was planned", "no file"]);
+    videos.fails(&pack, &["0000.mp4", "has changed since the pack was planned", "no file"]);
     fs::write(&video, &bytes).unwrap();
-    videos.fails(&pack, &["0000.mp4", "not the one that was planned"]);
+    videos.fails(&pack, &["0000.mp4", "has changed since the pack was planned"]);
     fs::File::options().write(true).open(&video).unwrap().set_modified(meta.modified().unwrap()).unwrap();
     videos.pack_part("plan", 0);
 
@@ -150,7 +147,6 @@ fn changed_videos_and_other_versions_are_refused() {
 }
 
 #[test]
-#[cfg(unix)]
 fn two_attempts_that_made_different_bytes_are_an_error() {
     if !has_decoder_faults() {
         return;
@@ -158,27 +154,19 @@ fn two_attempts_that_made_different_bytes_are_an_error() {
     let videos = Videos::make(12);
     videos.packed("plan");
     let receipt = videos.path("plan/parts/00000.json");
-    let job: Value =
-        serde_json::from_str(fs::read_to_string(videos.path("plan/jobs.jsonl")).unwrap().lines().next().unwrap())
-            .unwrap();
-    let source = job["job"]["source"].as_str().unwrap();
-    let gate = videos.path("gate");
-    assert!(std::process::Command::new("mkfifo").arg(&gate).status().unwrap().success());
-    let mut open = fs::OpenOptions::new().read(true).write(true).open(&gate).unwrap();
+    let gate = Gate::new(&videos);
     for forged in [false, true] {
         let own = fs::read(&receipt).unwrap();
         fs::remove_file(&receipt).unwrap();
-        let mut attempt = videos.part("plan", 0);
-        attempt.env("VIDREC_DECODER_FAULT", format!("wait:{source}:{}", gate.display()));
-        let attempt = attempt.spawn().unwrap();
-        until("the attempt has begun", || videos.path("plan/parts/00000.note").exists());
+        let attempt = videos.start(videos.part("plan", 0), &gate.before("even/0000.mp4"));
+        let pipe = gate.reached();
         // Another attempt ends first.
         fs::write(&receipt, &own).unwrap();
         if forged {
-            videos.edit("plan/parts/00000.json", |receipt| receipt["shards"][0]["sha256"] = "0".repeat(64).into());
+            videos.edit("plan/parts/00000.json", |receipt| receipt["shard"]["sha256"] = "0".repeat(64).into());
         }
-        std::io::Write::write_all(&mut open, b".").unwrap();
-        let run = attempt.wait_with_output().unwrap();
+        open(&pipe, 1);
+        let run = attempt.output();
         if forged {
             assert_eq!(run.status.code(), Some(1), "{}", show(&run));
             let said = stderr(&run);
@@ -203,11 +191,11 @@ fn what_a_plan_fixes_cannot_be_given() {
         let run = videos.ends(2, &[&["pack", "plan", "--part", "0"], more].concat());
         assert!(stderr(&run).contains("--part") && !stderr(&run).contains("vidrec: "), "{more:?}: {}", show(&run));
     }
-    videos.ends(2, &["pack", "plan", "--part", "0", "--parts", "3"]);
     videos.ends(2, &["pack", "in", "-o", "out", "--part", "3"]);
     videos.ends(2, &["pack", "plan", "--part", "first"]);
-    let run = videos.ends(2, &["plan", "in", "-o", "other", "--parts", "2", "--shards", "3"]);
-    assert!(stderr(&run).contains("--shards") && stderr(&run).contains("--parts"), "{}", show(&run));
+    for more in [&["--parts", "3"][..], &["--commit-every", "0"]] {
+        videos.ends(2, &[&["pack", "in", "-o", "out"], more].concat());
+    }
     assert_eq!(fs::read_dir(videos.path("plan/parts")).unwrap().count(), 0);
 }
 

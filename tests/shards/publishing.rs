@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::parts::support::{Videos, has_no_set, is_whole, show, stdout};
+use crate::shards::support::{Videos, has_no_set, is_whole, show, stdout};
 
 #[test]
 #[ignore = "full: many packs"]

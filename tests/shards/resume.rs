@@ -1,0 +1,369 @@
+//! Nothing is lost: packs that are killed, starved of space or interrupted are resumed, to the same bytes.
+//! `tests/faults` kills them at each of their steps.
+//!
+//! `VIDREC_SOAK=1` kills a hundred packs at random moments instead of some.
+
+use std::fs;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::common::skip::{has_decoder_faults, skip};
+use crate::common::tree;
+use crate::common::until::until;
+use crate::shards::support::{Files, Gate, Running, Videos, is_whole, open, show, stderr, stdout};
+
+const RESUME: [&str; 2] = ["--if-exists", "resume"];
+const REPLACE: [&str; 2] = ["--if-exists", "replace"];
+
+/// Into an empty folder, or over another data set, which stays until the new one is there.
+#[test]
+fn killed_at_random_times_it_resumes_to_the_same_bytes() {
+    let videos = Videos::make(20);
+    let old = videos.whole("old", &["-n", "2"]);
+    let begin = Instant::now();
+    let whole = videos.whole("whole", &[]);
+    let takes = begin.elapsed().as_millis() as u64;
+    let mut seed = u64::from(std::process::id()) | 1;
+    let mut killed = 0;
+    for round in 0..if std::env::var_os("VIDREC_SOAK").is_some() { 100 } else { 2 } {
+        let (how, threads) = if round % 2 == 0 { (REPLACE, "3") } else { (RESUME, "1") };
+        videos.remove("set");
+        if how == REPLACE {
+            videos.whole("set", &["-n", "2"]);
+        }
+        // Later ones have more time, so that there is an end.
+        for attempt in 1.. {
+            let mut child = Running::of(videos.pack("set", &[&how[..], &["-j", threads]].concat()));
+            sleep(Duration::from_millis(random(&mut seed) % (takes * attempt / 2 + 1)));
+            let has_ended = child.has_ended();
+            child.signal(if random(&mut seed) % 2 == 0 { "KILL" } else { "TERM" });
+            let run = child.output();
+            let text = format!("seed {seed}, round {round}, attempt {attempt}: {}", show(&run));
+            assert!(matches!(run.status.code(), None | Some(3 | 130)), "{text}");
+            let mut files = videos.files("set");
+            files.retain(|name, _| !name.starts_with(".vidrec"));
+            if run.status.code() == Some(3) {
+                assert_eq!(videos.alone("set"), whole, "{text}");
+                break;
+            }
+            killed += u32::from(!has_ended);
+            if files.contains_key("dataset.json") {
+                is_whole(&videos.path("set"));
+                let is = |wanted: &Files| wanted.iter().all(|(name, digest)| files.get(name) == Some(digest));
+                assert!(is(&whole) || (how == REPLACE && is(&old)), "{text}");
+            } else {
+                assert!(how == RESUME, "the old data set is gone: {text}");
+            }
+        }
+    }
+    assert!(killed > 0, "none was killed before its end");
+}
+
+/// A number that looks random.
+fn random(seed: &mut u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed
+}
+
+/// However few videos are left, and however it packs.
+#[test]
+fn at_a_signal_it_ends_in_order_and_says_how_to_go_on() {
+    if !has_decoder_faults() {
+        return;
+    }
+    let videos = Videos::make(20);
+    let whole = videos.whole("whole", &[]);
+    let gate = Gate::new(&videos);
+    for (signal, before, done, more) in [
+        ("TERM", "*", 0, &[][..]),
+        ("INT", "odd/0003.mp4", 11, &[]),
+        ("TERM", "odd/0019.mp4", 16, &["-j", "4"]),
+        ("INT", "odd/0017.mp4", 16, &["--no-isolate"]),
+    ] {
+        videos.remove("set");
+        let child = videos.start(videos.pack("set", more), &gate.before(before));
+        let pipe = gate.reached();
+        let parts = [6, 11, 16, 21].iter().filter(|&&after| after <= done).count();
+        until("the shards before are finished", || videos.receipts("set") == parts);
+        child.signal(signal);
+        open(&pipe, 21);
+        let run = child.output();
+        let said = stderr(&run);
+        assert_eq!(run.status.code(), Some(130), "{before} {more:?}: {said}");
+        if done == 0 {
+            assert!(!videos.path("set").exists(), "{said}");
+            assert!(!said.contains("safely on disk"), "{said}");
+        } else {
+            let words = [&format!("{done} of 21 videos are safely on disk"), "--if-exists resume"];
+            assert!(words.iter().all(|word| said.contains(*word)), "{said}");
+            assert!(!videos.path("set/.vidrec.lock").exists());
+            assert!(!videos.path("set/.vidrec.pack/attempts").exists(), "the open shard is dropped");
+        }
+        let run = videos.packs(3, "set", &[&RESUME[..], more].concat());
+        assert_eq!(stdout(&run).contains("done before the interruption"), done > 0, "{}", show(&run));
+        assert_eq!(videos.alone("set"), whole, "{before} {more:?}");
+    }
+}
+
+#[test]
+fn a_second_pack_into_the_folder_is_refused() {
+    if !has_decoder_faults() {
+        return;
+    }
+    let videos = Videos::make(20);
+    let inspect = || videos.run(&["inspect", "set"]);
+    let hangs = |more: &[&str]| {
+        let child = videos.start(videos.pack("set", more), "hang:odd/0003.mp4");
+        until("a shard is finished", || videos.receipts("set") > 0);
+        child
+    };
+    let mut first = hangs(&[]);
+    for more in [&[][..], &RESUME, &REPLACE] {
+        videos.refuses("set", more, &["another process"]);
+    }
+    videos.fails(&["merge", "set", "-o", "set", "--overwrite"], &["set"]);
+    // A reader says so, too, and nothing of resuming.
+    let said = stderr(&inspect());
+    assert!(said.contains("a pack that is running") && !said.contains("--if-exists resume"), "{said}");
+    first.kill();
+    let said = stderr(&inspect());
+    assert!(said.contains("an interrupted pack") && said.contains("--if-exists resume"), "{said}");
+    // A lock of a dead process holds nobody up.
+    videos.packs(3, "set", &RESUME);
+    // The data set is whole while another one is packed in its place.
+    let next = hangs(&["--if-exists", "replace", "-n", "2"]);
+    let run = inspect();
+    drop(next);
+    let said = show(&run);
+    assert!(run.status.success() && said.contains("a pack into this folder is running"), "{said}");
+    assert!(!said.contains("--if-exists resume") && !said.contains("interrupted"), "{said}");
+}
+
+#[test]
+fn a_pack_with_other_settings_or_inputs_is_refused_and_the_difference_is_named() {
+    if !has_decoder_faults() {
+        return;
+    }
+    let videos = Videos::make(20);
+    let whole = videos.whole("whole", &[]);
+    videos.killed("set", &[]);
+    videos.packs(1, "set", &[]);
+    let plan = videos.path("set/.vidrec.pack/plan.json");
+    let before = || {
+        let mut files = tree(&videos.path("set"));
+        files.retain(|path, _| !path.ends_with(".vidrec.lock"));
+        files
+    };
+    let there = before();
+    let refused = |more: &[&str], words: &[&str]| {
+        videos.refuses("set", more, words);
+        assert!(before() == there, "a refused pack changes nothing: {more:?}");
+    };
+    refused(&[], &["interrupted pack", "11 of 21 videos done", "--if-exists resume", "--if-exists replace"]);
+    refused(&["--if-exists", "retry-failed"], &["there is no data set here"]);
+    let cannot = "the pack cannot be resumed";
+    for (more, words) in [
+        (["--quality", "80"], ["\"quality\"", "expected 90", "found 80"]),
+        (["--shards", "3"], ["\"shards\"", "expected 4", "found 3"]),
+    ] {
+        refused(&[&RESUME[..], &more].concat(), &[&[cannot][..], &words].concat());
+    }
+    // What was packed by another version is not mixed with this one's.
+    let own = fs::read(&plan).unwrap();
+    for field in ["tool", "ffmpeg"] {
+        videos.edit("set/.vidrec.pack/plan.json", |plan| plan[field] = "vidrec 9.9".into());
+        videos.refuses("set", &RESUME, &["vidrec 9.9"]);
+        fs::write(&plan, &own).unwrap();
+    }
+    // Each is undone afterwards.
+    let at = |name: &str| videos.path("in").join(name);
+    let rename = |from: &str, to: &str| {
+        fs::create_dir_all(at(to).parent().unwrap()).unwrap();
+        fs::rename(at(from), at(to)).unwrap();
+    };
+    for (from, to, words) in [
+        ("../0.mp4", "odd/more.mp4", ["the number of videos", "expected 21", "found 22"]),
+        ("even/0002.mp4", "even/0003.mp4", ["video 1 changed", "expected even/0002.mp4", "found even/0003.mp4"]),
+        ("odd/0019.mp4", "odd/0020.mp4", ["video 20 changed", "expected odd/0019.mp4", "found odd/0020.mp4"]),
+        ("odd/0019.mp4", "zoo/0019.mp4", ["class 2", "expected \"none\"", "found \"zoo\""]),
+    ] {
+        rename(from, to);
+        refused(&RESUME, &[&[cannot][..], &words].concat());
+        rename(to, from);
+        let _ = fs::remove_dir(at("zoo"));
+    }
+    let first = at("even/0000.mp4");
+    let (bytes, time) = (fs::read(&first).unwrap(), fs::metadata(&first).unwrap().modified().unwrap());
+    let set_time = |time| fs::File::options().write(true).open(&first).unwrap().set_modified(time).unwrap();
+    fs::write(&first, &bytes[..bytes.len() - 1]).unwrap();
+    let (was, is) = (format!("expected {} bytes", bytes.len()), format!("found {} bytes", bytes.len() - 1));
+    refused(&RESUME, &[cannot, "0000.mp4 changed", &was, &is]);
+    fs::write(&first, &bytes).unwrap();
+    set_time(time + Duration::from_secs(60));
+    refused(&RESUME, &[cannot, "0000.mp4 changed"]);
+    set_time(time);
+    // A writer of something else does not throw it away either.
+    let e = vidrec::Writer::create(videos.path("set"), vidrec::WriterOptions::default()).unwrap_err();
+    assert_eq!(e.hints(), [vidrec::Hint::Resume, vidrec::Hint::Restart], "{e}");
+
+    // A file of a shard that is packed again is read as it is now.
+    let last = at("odd/0019.mp4");
+    fs::copy(videos.path("0.mp4"), &last).unwrap();
+    let copy = |from: &str, to: &str| {
+        fs::create_dir_all(videos.path(to)).unwrap();
+        for (path, bytes) in tree(&videos.path(from)) {
+            let to = videos.path(to).join(path.strip_prefix(videos.path(from)).unwrap());
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::write(to, bytes).unwrap();
+        }
+    };
+    copy("set", "other");
+    videos.packs(3, "other", &RESUME);
+    assert_eq!(videos.alone("other"), videos.whole("now", &[]));
+    fs::copy(videos.path("1.mp4"), &last).unwrap();
+    // Another pack may take its place.
+    videos.packs(3, "set", &[&REPLACE[..], &["-n", "3"]].concat());
+    assert_eq!(videos.alone("set"), videos.whole("three", &["-n", "3"]));
+    videos.killed("set", &[]);
+    videos.packs(3, "set", &REPLACE);
+    assert_eq!(videos.alone("set"), whole);
+}
+
+/// On a disk that lies, what was synced may be lost, or be anything. The data set is right, or there is none.
+#[test]
+fn what_a_power_cut_may_spoil_is_not_published() {
+    if !has_decoder_faults() {
+        return;
+    }
+    let videos = Videos::make(20);
+    let whole = videos.whole("whole", &[]);
+    for (file, is_noticed) in [
+        ("plan.json", true),
+        ("jobs.jsonl", true),
+        ("parts/00001.json", true),
+        ("shard-00001-*.rec", true),
+        ("shard-00001-*.vidx", true),
+    ] {
+        for harm in ["gone", "empty", "cut", "flipped"] {
+            videos.killed("set", &[]);
+            let path = match file.split_once('*') {
+                Some((_, ending)) => videos.file_of("set/.vidrec.pack", 1, ending),
+                None => videos.path("set/.vidrec.pack").join(file),
+            };
+            let mut bytes = fs::read(&path).unwrap();
+            let middle = bytes.len() / 2;
+            match harm {
+                "gone" => fs::remove_file(&path).unwrap(),
+                "empty" => fs::write(&path, "").unwrap(),
+                "cut" => fs::write(&path, &bytes[..middle]).unwrap(),
+                _ => {
+                    bytes[middle] ^= 1;
+                    fs::write(&path, bytes).unwrap();
+                }
+            }
+            let run = videos.pack("set", &RESUME).output().unwrap();
+            let what = format!("{file} {harm}: {}", show(&run));
+            match run.status.code() {
+                Some(3) => assert_eq!(videos.alone("set"), whole, "{what}"),
+                status => {
+                    assert!(is_noticed && status == Some(1), "{what}");
+                    assert!(!videos.path("set/dataset.json").exists(), "{what}");
+                    videos.packs(3, "set", &REPLACE);
+                    assert_eq!(videos.alone("set"), whole, "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// The same on a small file system that really is full, where one may be mounted.
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_small_file_system_it_stops_and_goes_on() {
+    let videos = Videos::make(40);
+    let small = videos.path("small");
+    fs::create_dir(&small).unwrap();
+    let mounts = crate::common::small_disk::shell_that_mounts(&small, 200 << 10);
+    let Some(mut shell) = mounts else { return skip("no right to mount a file system") };
+    let whole = videos.whole("whole", &["--shards", "10"]);
+    let line = |command: Command| {
+        let words = [command.get_program()].into_iter().chain(command.get_args());
+        words.map(|word| format!("'{}'", word.to_str().unwrap())).collect::<Vec<_>>().join(" ")
+    };
+    let script = format!(
+        "{} 2> full.txt; echo $? >> full.txt; {} && {}; echo $? > resumed.txt; cp -r small/set set",
+        line(videos.pack("small/set", &["--shards", "10"])),
+        "mount -o remount,size=64m small",
+        line(videos.pack("small/set", &["--shards", "10", "--if-exists", "resume"])),
+    );
+    let run = shell.args(["sh", "-c", &script]).current_dir(videos.path("")).output().unwrap();
+    assert!(run.status.success(), "{}", show(&run));
+    let full = fs::read_to_string(videos.path("full.txt")).unwrap();
+    assert!(full.ends_with("\n1\n"), "{full}");
+    assert!(full.contains("No space left on device") && full.contains("--if-exists resume"), "{full}");
+    assert_eq!(fs::read_to_string(videos.path("resumed.txt")).unwrap(), "3\n", "{}", show(&run));
+    assert_eq!(videos.alone("set"), whole);
+}
+
+#[test]
+fn it_begins_where_there_is_nothing_and_is_done_where_all_is_done() {
+    let videos = Videos::make(8);
+    let whole = videos.whole("set", &RESUME);
+    let run = videos.packs(3, "set", &[&RESUME[..], &["--json"]].concat());
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((&report["clips"], &report["failed"], &report["resumed_at"]), (&8.into(), &1.into(), &9.into()));
+    let text = stdout(&videos.packs(3, "set", &RESUME));
+    assert!(text.starts_with("nothing to do: ") && text.contains("1 video skipped; --if-exists retry-failed"), "{text}");
+    videos.refuses("set", &[], &["already a data set", "--if-exists replace"]);
+    let other = ["--if-exists", "resume", "--quality", "80"];
+    videos.refuses("set", &other, &["\"quality\"", "--if-exists replace"]);
+    assert_eq!(videos.alone("set"), whole, "nothing is written");
+    // Receipts without a plan, which a killed removal may leave, are of no other pack.
+    fs::create_dir_all(videos.path("set/.vidrec.pack/parts")).unwrap();
+    fs::write(videos.path("set/.vidrec.pack/parts/00000.json"), "{}").unwrap();
+    videos.packs(3, "set", &REPLACE);
+    assert_eq!(videos.alone("set"), whole);
+}
+
+#[test]
+fn the_work_of_an_older_version_is_refused() {
+    let videos = Videos::make(2);
+    videos.whole("set", &[]);
+    for name in [".pack.journal", ".parts/plan.json", ".vidrec.intent"] {
+        let path = videos.path("set").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "{}").unwrap();
+        let before = tree(&videos.path("set"));
+        for more in [&[][..], &RESUME, &REPLACE, &["--if-exists", "retry-failed"]] {
+            let run = videos.packs(if more == RESUME { 1 } else { 1 }, "set", more);
+            assert!(stderr(&run).contains("older version of vidrec") || more.is_empty(), "{name} {more:?}: {}", show(&run));
+        }
+        videos.fails(&["append", "set", "set"], &["an older version of vidrec was interrupted here", "remove this"]);
+        assert!(tree(&videos.path("set")) == before, "{name}");
+        fs::remove_file(&path).unwrap();
+        let _ = fs::remove_dir(videos.path("set/.parts"));
+    }
+}
+
+#[test]
+fn isolated_processes_end_with_the_pack() {
+    if !has_decoder_faults() || !cfg!(target_os = "linux") {
+        return;
+    }
+    let videos = Videos::make(4);
+    let mut child = videos.start(videos.pack("set", &[]), "hang:odd/0003.mp4");
+    until("a shard is finished", || videos.receipts("set") > 0);
+    let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+    let children = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
+    let workers: Vec<String> = children.flat_map(|ids| ids.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    assert!(!workers.is_empty());
+    child.kill();
+    let lives =
+        |id: &String| fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|c| c.contains("isolated-worker"));
+    until("the processes end", || !workers.iter().any(lives));
+}
