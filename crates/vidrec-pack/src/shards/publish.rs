@@ -62,7 +62,7 @@ impl PartsPlan {
         let out = options.out.as_deref().unwrap_or(self.place.location());
         let report = self.report(&receipts)?;
         match lock {
-            Some(_) if report.clips == 0 => without_clips(out, report),
+            _ if report.clips == 0 => without_clips(out, report),
             Some(lock) => self.publish_receipts(receipts, options, Files::Move(lock), &mut no_progress),
             None => self.publish_receipts(receipts, options, Files::Stay, &mut no_progress),
         }
@@ -161,8 +161,11 @@ impl PartsPlan {
     }
 }
 
-/// Writes the list of failures of a pack in which no video could be packed.
+/// Writes the list of failures of a pack in which no video could be packed. Nothing is uploaded of it.
 fn without_clips(out: &Path, mut report: PackReport) -> Result<PackReport> {
+    if is_remote(out) {
+        return Ok(report);
+    }
     let failures = lines(&report.failures)?;
     let name = writer::describe_failures(report.failed, &failures).file;
     let free = Replaced::default().check(out, std::iter::once(&name));
