@@ -23,7 +23,7 @@
 //! PLAN/shard-00012-….rec    files of part 12, named by their contents
 //! PLAN/parts/00012.json     the receipt of part 12, written once, after its files
 //! PLAN/parts/00012.note     how far an attempt has come, or why it ended
-//! PLAN/attempts/1/          the working folder of a process, with a lock
+//! PLAN/attempts/1/          the working folder of a process, with a lock; attempts/12/1/ if machines share the plan
 //! ```
 
 mod attempt;

@@ -13,6 +13,7 @@ use crate::video;
 use crate::work::Resources;
 use vidrec_format::error::{Hint, Result};
 use vidrec_format::progress::ProgressFn;
+use vidrec_store::disk::whole_folder;
 use vidrec_store::storage::Storage;
 
 /// How a part is packed. Everything that determines the bytes is in the plan.
@@ -48,9 +49,12 @@ impl PartsPlan {
             return Ok(receipt.report.found());
         }
         let attempts = self.place.attempts(options.scratch.as_deref(), &self.digest)?;
-        let attempt = Attempt::begin(&attempts)?;
+        // Each part has its own, so that nobody takes the lock of a dead attempt by which others know that it is dead.
+        let own = attempts.join(part.to_string());
+        let attempt = Attempt::begin(&own)?;
         let packed = self.pack_in(&attempt, part, options, progress);
         let removed = attempt.remove();
+        whole_folder::remove_if_empty(&own);
         self.place.tidy(&attempts);
         let report = packed.map_err(|e| e.without_hints(&[Hint::Resume, Hint::Restart]).hint(Hint::Part))?;
         removed.map(|()| report)
