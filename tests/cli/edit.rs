@@ -147,7 +147,7 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("subset set -o out --clips 7", 1, "there is no clip 7"),
         ("subset set -o out --where split", 2, "expected NAME=VALUE"),
         ("subset set -o out --shards 0", 2, "--shards"),
-        ("subset set -o out --shards 1XB", 2, "such as 16, or the size of a shard"),
+        ("subset set -o out --shards 1XB", 2, "such as 16, each:1000 for 1,000 videos"),
         ("reshard set -o out", 1, "give --shards"),
         ("reshard set -o set --shards 1", 1, "the output is an input"),
         ("reshard set -o set --shards 1 --overwrite", 1, "the output is an input"),

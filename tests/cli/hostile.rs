@@ -121,6 +121,7 @@ fn lists_of_failures_that_are_not_listed_stay() {
         assert_eq!(run.status.success(), !line.starts_with("pack"), "{line}: {}", String::from_utf8_lossy(&run.stderr));
         names.iter().for_each(|name| assert_eq!(fs::read(out.join(name)).unwrap(), b"mine", "{line}: {name}"));
     }
+    lay_out(&out);
     // Where a data set is replaced, its own list goes, and no other.
     served.text("subset set -o out --class run");
     let own = b"{}\n";

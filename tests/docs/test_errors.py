@@ -85,19 +85,17 @@ def test_exit_statuses():
 def test_stages_of_a_pack():
     displays = source("crates/vidrec-pack/src/video/error.rs") + source("crates/vidrec-pack/src/work/failure.rs")
     words = re.findall(r'Stage::\w+ => (?:f\.write_str\()?"(\w+)"', displays)
-    missing = re.search(r'const MISSING: &str = "(\w+)"', source("crates/vidrec-pack/src/parts/publish.rs"))[1]
+    missing = re.search(r'const MISSING: &str = "(\w+)"', source("crates/vidrec-pack/src/shards/publish.rs"))[1]
     assert codes("Videos that were not packed") == {*words, missing}
 
 
 def test_counts_of_a_pack():
-    troubles = between(source("crates/vidrec-pack/src/run/outcome.rs"), "pub(crate) struct Troubles {")
-    counts = set(re.findall(r"pub (\w+): (?:u64|bool)", troubles))
-    # The reason is told, too.
-    assert codes("What was odd about videos that were packed") == {"short", "decoded_whole", *counts}
+    report = between(source("crates/vidrec-pack/src/shards/video_report.rs"), "frames: clips.iter()", "least_quality:")
+    assert codes("What was odd about videos that were packed") == set(re.findall(r"^        (\w+)[:,]", report, re.M))
 
 
 def test_states_of_parts():
-    states = {state.lower() for state in variants(source("crates/vidrec-pack/src/parts/status.rs"), "PartState")}
+    states = {state.lower() for state in variants(source("crates/vidrec-pack/src/shards/status.rs"), "PartState")}
     assert codes("Parts of a plan") == states
 
 

@@ -38,6 +38,8 @@ fn a_damaged_file_is_named_and_nothing_is_published() {
 fn wrong_locations_and_sources_are_refused_with_what_to_do() {
     let store = Store::new();
     let shard = names::file(store.path("set"), "shard-00000.rec");
+    fs::create_dir(store.path("in")).unwrap();
+    fs::write(store.path("in/a.mp4"), "").unwrap();
     let web = format!("push set {}/bucket/train", store.server.url());
     for (line, words) in [
         (&*web, &["web servers are read-only", "s3://"][..]),
@@ -52,7 +54,7 @@ fn wrong_locations_and_sources_are_refused_with_what_to_do() {
         ("repair set -o s3://bucket/a", &["local folder", "push"]),
         ("fetch s3://bucket/a -o s3://bucket/b", &["local folder"]),
         ("export mxnet set -o s3://bucket/a", &["local folder"]),
-        ("pack set -o s3://bucket/a --if-exists retry-failed", &["fetch", "push --overwrite"]),
+        ("pack in -o s3://bucket/a --if-exists retry-failed", &["fetch it", "push it"]),
     ] {
         let said = store.ends(1, line);
         assert!(words.iter().all(|word| said.contains(word)), "{line}: {said}");

@@ -255,8 +255,8 @@ fn forged_receipts_and_missing_objects_publish_nothing() {
             |r| r["shard"]["index_file"] = "shard-00002-0123456789ab.vidx".into(),
             "not belong to its part",
         ),
-        ("more than there is", |r| r["report"]["clips"] = u64::MAX.into(), "the sum over its shards"),
-        ("too many bytes", |r| r["shard"]["bytes"] = u64::MAX.into(), "the sum over its shards"),
+        ("more than there is", |r| r["report"]["clips"] = u64::MAX.into(), "is not that of its shard"),
+        ("too many bytes", |r| r["shard"]["bytes"] = u64::MAX.into(), "is not that of its shard"),
         ("another digest", |r| r["shard"]["sha256"] = "0".repeat(64).into(), "not the shard"),
         ("another plan", |r| r["plan"] = "0".repeat(64).into(), "another plan"),
     ];

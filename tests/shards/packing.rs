@@ -80,7 +80,7 @@ fn attempts_at_one_part_at_once_and_killed_ones_do_no_harm() {
     let last = ["even/0010.mp4", "even/broken.mp4", "odd/0009.mp4", "odd/0019.mp4"];
     for (part, last) in (0..SHARDS).zip(last) {
         let mut dying = videos.start(videos.part("plan", part), &format!("hang:{last}"));
-        until("it has begun", || videos.path("plan/attempts/1/shard").exists());
+        until("it has begun", || videos.path(&format!("plan/attempts/{part}/1/shard")).exists());
         let others = [(); 2].map(|()| videos.part("plan", part).spawn().unwrap());
         if part % 2 == 0 {
             dying.kill();

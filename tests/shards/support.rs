@@ -76,7 +76,7 @@ impl Videos {
 
     /// Makes a plan with four frames a video.
     pub fn plan(&self, plan: &str, more: &[&str]) {
-        self.ends(0, &[&["plan", "in", "-o", plan, "--shards", "4", "-n", "4"], more].concat());
+        self.ends(0, &[&["plan", "in", "-o", plan], &*unless(more, &[("--shards", "4"), ("-n", "4")])].concat());
     }
 
     /// `vidrec pack` of a part.
@@ -114,9 +114,8 @@ impl Videos {
 
     /// `vidrec pack` of all videos.
     pub fn pack(&self, out: &str, more: &[&str]) -> Command {
-        let shards = if more.contains(&"--shards") { &[][..] } else { &["--shards", "4"] };
-        let frames = if more.contains(&"-n") { &[][..] } else { &["-n", "4"] };
-        self.command(&[&["pack", "in", "-o", out, "-j", "2"], shards, frames, more].concat())
+        let usual = [("--shards", "4"), ("-n", "4"), ("-j", "2")];
+        self.command(&[&["pack", "in", "-o", out], &*unless(more, &usual)].concat())
     }
 
     /// Packs all videos, which ends with this status.
@@ -203,9 +202,15 @@ impl Videos {
     }
 }
 
+/// Options, and the usual ones that are not among them.
+fn unless<'a>(options: &[&'a str], usual: &[(&'a str, &'a str)]) -> Vec<&'a str> {
+    let missing = usual.iter().filter(|(name, _)| !options.contains(name));
+    missing.flat_map(|(name, value)| [*name, *value]).chain(options.iter().copied()).collect()
+}
+
 pub type Files = BTreeMap<String, String>;
 
-fn sha256(path: &Path) -> String {
+pub fn sha256(path: &Path) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(fs::read(path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -233,8 +238,9 @@ impl Running {
         self.0.as_mut().unwrap().try_wait().unwrap().is_some()
     }
 
+    /// Sends a signal, unless it has ended.
     pub fn signal(&self, signal: &str) {
-        assert!(Command::new("kill").args(["-s", signal, &self.id().to_string()]).status().unwrap().success());
+        Command::new("kill").args(["-s", signal, &self.id().to_string()]).output().unwrap();
     }
 
     pub fn kill(&mut self) {

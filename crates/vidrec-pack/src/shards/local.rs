@@ -142,15 +142,18 @@ impl LocalPack<'_> {
         let lock = self.lock(&place)?;
         let mut pending = self.pending(&place)?;
         let shards = pending.as_ref().map(PartsPlan::parts).filter(|_| options.limits.shards.is_none());
-        let draft = Draft::new(plan, &place, None, plan.jobs.len() as u64, shards, options)?;
+        let new_draft = |shards| Draft::new(plan, &place, None, plan.jobs.len() as u64, shards, options);
+        let mut draft = new_draft(shards)?;
         if let Some(there) = &pending
             && let Some(difference) = self.difference(there, &draft)?
         {
             if options.run.if_exists != IfExists::Replace {
                 return Err(self.refusal(difference));
             }
+            // It is in the folder that goes.
+            drop(draft);
             discard(&place)?;
-            pending = None;
+            (pending, draft) = (None, new_draft(None)?);
         }
         if pending.is_none() && lock.is_some() {
             publication::recover(out)?;

@@ -24,6 +24,7 @@ use vidrec_format::workers::in_order;
 use vidrec_store::disk::publication::{LeftBehind, Replaced};
 use vidrec_store::disk::regular_file::{Links, read_if_there};
 use vidrec_store::disk::{FolderLock, Temporary, write_file};
+use vidrec_store::location::is_remote;
 use vidrec_store::remote::Bucket;
 use vidrec_transfer::upload;
 use vidrec_transfer::upload::{PushOptions, PushReport};
@@ -63,7 +64,7 @@ impl PartsPlan {
         let receipts = self.receipts()?;
         self.check_missing(&receipts, options)?;
         let report = self.report(&receipts)?;
-        if report.clips == 0 && lock.is_some() {
+        if report.clips == 0 {
             let report = without_clips(&self.place.out, report)?;
             return forget(&self.place).map(|()| report);
         }
@@ -172,8 +173,11 @@ impl PartsPlan {
     }
 }
 
-/// Writes the list of failures of a pack in which no video could be packed.
+/// Writes the list of failures of a pack in which no video could be packed. Nothing is uploaded of it.
 fn without_clips(out: &Path, mut report: PackReport) -> Result<PackReport> {
+    if is_remote(out) {
+        return Ok(report);
+    }
     let failures = lines(&report.failures)?;
     let name = writer::describe_failures(report.failed, &failures).file;
     let free = Replaced::default().check(out, std::iter::once(&name));
