@@ -178,7 +178,7 @@ pub mod pack {
         ManifestColumns, MaxFailures, OptionWords, PackOptions, PackPlan, PackReport, PackStage, PartOptions,
         PartsPlan, PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions,
         Segment, SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan,
-        arguments, estimate, pack, pack_plan, serve, write_plan,
+        arguments, estimate, pack, pack_plan, plan_status, serve, write_plan,
     };
 }
 

@@ -37,7 +37,7 @@ def main() -> None:
             report = vidrec("pack", plan, "--part", str(part), "--threads", threads)
             yield part, report["clips"], report["failed"]
 
-    todo = [part["part"] for part in vidrec("status", plan)["list"] if part["state"] != "done"]
+    todo = vidrec("status", plan)["missing"]
     if todo:
         packed = spark.sparkContext.parallelize(todo, len(todo)).mapPartitions(pack).collect()
         print(f"packed {len(packed)} parts: {sum(clips for _, clips, _ in packed)} clips")

@@ -57,13 +57,10 @@ def status(folder: str, storage: Mapping[str, Any]) -> PlanStatus:
     return PlanStatus.from_dict(_program.report(["status", folder], _secret(storage)))
 
 
-def publish(
-    folder: str, output: Optional[str], overwrite: bool, only_publisher: bool, storage: Mapping[str, Any]
-) -> PackReport:
-    """Make a data set of the parts, in the plan's folder or in ``output``; the report of the whole pack."""
-    where = [] if output is None else ["-o", output]
+def publish(folder: str, overwrite: bool, only_publisher: bool, storage: Mapping[str, Any]) -> PackReport:
+    """Make a data set of the parts; the report of the whole pack."""
     flags = [*(["--overwrite"] if overwrite else []), *(["--storage=conditional_put=disabled"] if only_publisher else [])]
-    return PackReport.from_dict(_program.report(["publish", folder, *where, *flags], _secret(storage)))
+    return PackReport.from_dict(_program.report(["publish", folder, *flags], _secret(storage)))
 
 
 def _secret(storage: Mapping[str, Any]) -> List[str]:

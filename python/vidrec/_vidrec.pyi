@@ -209,7 +209,6 @@ def pack_part(
 def plan_status(plan: _Path, storage: Dict[str, Any]) -> str: ...
 def publish(
     plan: _Path,
-    out: Optional[_Path],
     how: Tuple[bool, bool, bool, bool],
     storage: Dict[str, Any],
     progress: _Progress,

@@ -36,9 +36,9 @@ def plan(
     inputs : path, or sequence of paths
         As for :func:`pack`.
     output : path
-        The folder to make the plan in, or a location such as ``"s3://bucket/train"``. The parts are packed into it, too, so
-        all machines need to see it, and the videos, under the same paths. Where the same plan is there already, nothing
-        changes.
+        The folder to make the data set in, or a location such as ``"s3://bucket/train"``. Until it is published, plan and
+        parts are in its folder ``.vidrec.pack``. All machines need to see it, and the videos, under the same paths. Where
+        the same plan is there already, nothing changes.
     storage_options, storage_timeout
         As for :func:`pack`. They are not kept in the plan: each machine has its own.
     **options
@@ -58,10 +58,10 @@ def plan(
 
     Examples
     --------
-    >>> planned = vidrec.plan("videos", "plan", shards=100, frames=16)  # doctest: +SKIP
+    >>> planned = vidrec.plan("videos", "train", shards=100, frames=16)  # doctest: +SKIP
     >>> for part in range(planned.parts):  # on any machine, in any order
-    ...     vidrec.pack_part("plan", part)  # doctest: +SKIP
-    >>> vidrec.publish("plan", "train").clips  # doctest: +SKIP
+    ...     vidrec.pack_part("train", part)  # doctest: +SKIP
+    >>> vidrec.publish("train").clips  # doctest: +SKIP
     12
     """
     _pack_options.check_build()
@@ -90,7 +90,7 @@ def pack_part(
     Parameters
     ----------
     plan : path
-        The folder of the plan, or its location.
+        The folder with the plan, or its location.
     part : int
         The number of the part, from 0.
     threads, memory, isolate
@@ -116,7 +116,7 @@ def pack_part(
 
     Examples
     --------
-    >>> vidrec.pack_part("plan", int(os.environ["SLURM_ARRAY_TASK_ID"])).clips  # doctest: +SKIP
+    >>> vidrec.pack_part("train", int(os.environ["SLURM_ARRAY_TASK_ID"])).clips  # doctest: +SKIP
     3
     """
     _pack_options.check_build()
@@ -144,22 +144,21 @@ def plan_status(
     Parameters
     ----------
     plan : path
-        The folder of the plan, or its location.
+        The folder with the plan, or its location.
     storage_options, storage_timeout
         For a plan in object storage: as for :func:`pack`.
 
     Returns
     -------
     vidrec.results.PlanStatus
-        ``parts``, of which ``done``, ``running``, ``failed`` (the last attempt ended with an error) and ``missing`` (nobody
-        works on it); ``videos``, ``videos_done``, ``videos_per_second`` of one attempt, ``seconds_left``, and ``list``: for
-        each part its ``part``, ``state``, ``videos``, ``done``, and the ``place`` and ``error`` of its last attempt.
+        ``parts``, of which ``done`` are done; ``missing``, the others, on which attempts may be working; ``videos``,
+        ``videos_done`` and ``videos_per_second`` of one attempt.
 
     Examples
     --------
-    >>> status = vidrec.plan_status("plan")  # doctest: +SKIP
-    >>> [part.part for part in status.list if part.state in ("failed", "missing")]  # doctest: +SKIP
-    [3, 7]
+    >>> status = vidrec.plan_status("train")  # doctest: +SKIP
+    >>> status.missing  # doctest: +SKIP
+    (3, 7)
     """
     _pack_options.check_build()
     storage = _storage.given(storage_options, timeout=storage_timeout)
@@ -168,7 +167,6 @@ def plan_status(
 
 def publish(
     plan: Path,
-    output: Optional[Path] = None,
     *,
     allow_missing: bool = False,
     read_all: bool = False,
@@ -180,14 +178,12 @@ def publish(
 ) -> PackReport:
     """Make a data set of the parts of a plan: check their receipts and files, then write ``dataset.json`` as the last file.
 
+    The plan is removed, unless parts are missing.
+
     Parameters
     ----------
     plan : path
-        The folder of the plan, or its location.
-    output : path, optional
-        The folder of the data set. Default: the plan's folder, where nothing is copied. In another one, the files are hard
-        links, or copies where that is not possible. Of a plan in object storage: a location in the same bucket, whose server
-        copies the files.
+        The folder with the plan, or its location.
     allow_missing : bool, default False
         Publish without the parts that are not done, and list their videos among those that were skipped.
     read_all : bool, default False
@@ -216,12 +212,12 @@ def publish(
 
     Examples
     --------
-    >>> vidrec.publish("plan", "train").failed  # doctest: +SKIP
+    >>> vidrec.publish("train").failed  # doctest: +SKIP
     0
     """
     _pack_options.check_build()
     how = (allow_missing, read_all, overwrite, only_publisher)
     storage = _storage.given(storage_options, timeout=storage_timeout)
     with Shown(progress, "shards") as show:
-        told = _vidrec.publish(plan, output, how, storage, show)
+        told = _vidrec.publish(plan, how, storage, show)
     return PackReport.from_dict(json.loads(told))

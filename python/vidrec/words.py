@@ -29,9 +29,6 @@ Stage = Literal[
     "internal",
 ]
 """Where in the work a video failed: :attr:`vidrec.results.Failure.stage`."""
-PartState = Literal["done", "running", "failed", "missing"]
-"""What is known of a part of a plan: :attr:`vidrec.results.PartStatus.state`."""
-
 # Of reading.
 Io = Literal["map", "read", "read-uncached"]
 """How local files are read: ``io`` of :func:`vidrec.open`."""

@@ -40,9 +40,11 @@ mod tests {
     fn any_change_of_a_receipt_or_a_plan_is_read_or_refused() {
         mutate_seeds("receipt", receipts);
         mutate_seeds("parts_plan", |bytes| {
-            with_file("plan.json", bytes, |folder| {
-                let _ = crate::PartsPlan::open(folder).and_then(|plan| plan.status());
-            });
+            let folder = tempfile::tempdir().unwrap();
+            let pack = folder.path().join(vidrec_format::names::PACK);
+            std::fs::create_dir(&pack).unwrap();
+            std::fs::write(pack.join("plan.json"), bytes).unwrap();
+            let _ = crate::plan_status(folder.path(), &vidrec_store::storage::Storage::default());
         });
         mutate_seeds("changes", |bytes| {
             with_file(".vidrec.changes", bytes, |folder| {

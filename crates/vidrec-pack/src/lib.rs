@@ -39,7 +39,7 @@ pub use recipe::Recipe;
 pub use serve::serve;
 pub use shards::{
     Failure, IfExists, PackReport, PartOptions, PartsPlan, PlanStatus, PublishOptions, RunOptions, Warning,
-    WrittenPlan, pack, pack_plan, write_plan,
+    WrittenPlan, pack, pack_plan, plan_status, write_plan,
 };
 pub use track::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
 pub use work::{FrameChoice, FrameOptions, LimitOptions, MaxFailures, PackStage, PictureOptions, Quality, Resources};

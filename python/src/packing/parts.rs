@@ -54,7 +54,7 @@ pub fn pack_part(
 #[pyfunction]
 pub fn plan_status(py: Python<'_>, plan: PathBuf, storage: Storage) -> PyResult<String> {
     let storage = storage.into_storage()?;
-    let status = task::run(py, None, |_| PartsPlan::open_at(&plan, &storage)?.status())?;
+    let status = task::run(py, None, |_| vidrec::pack::plan_status(&plan, &storage))?;
     to_json(&status)
 }
 
@@ -64,13 +64,11 @@ pub fn plan_status(py: Python<'_>, plan: PathBuf, storage: Storage) -> PyResult<
 pub fn publish(
     py: Python<'_>,
     plan: PathBuf,
-    out: Option<PathBuf>,
     how: (bool, bool, bool, bool),
     storage: Storage,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let mut options = PublishOptions::default();
-    options.out = out;
     (options.allow_missing, options.read_all, options.overwrite, options.only_publisher) = how;
     let storage = storage.into_storage()?;
     let report = task::run(py, progress.as_ref(), |tell| PartsPlan::open_at(&plan, &storage)?.publish(&options, tell))?;

@@ -41,7 +41,6 @@ def pack(
     inputs: Union[Path, Sequence[Path]],
     output: Path,
     *,
-    plan: Optional[Path] = None,
     num_cpus: int = 1,
     memory: Optional[int] = None,
     max_retries: int = 10,
@@ -52,7 +51,7 @@ def pack(
 ) -> PackReport:
     """Sample frames from videos and write them as a data set, on all nodes of a Ray cluster.
 
-    All nodes must see the videos and the plan under the same paths, on a shared file system or in object storage, and have
+    All nodes must see the videos and the output under the same paths, on a shared file system or in object storage, and have
     the same version of vidrec. Each shard of the data set is packed by a task of its own. The data set is byte for byte that
     of :func:`vidrec.pack` on one machine, whatever happens on the way: a task that dies with its node is tried again. If this
     process dies, the same call continues; shards that are complete stay.
@@ -61,9 +60,6 @@ def pack(
     ----------
     inputs, output
         As for :func:`vidrec.pack`.
-    plan : path, optional
-        Folder or location of the plan, in which the shards are packed. Default: ``output``, where nothing is copied to
-        publish. Plan and output are both in folders, or both in the same bucket.
     num_cpus : int, default 1
         Cores that a task reserves, and threads that it decodes with.
     memory : int, optional
@@ -104,35 +100,24 @@ def pack(
     of_plan, of_part, of_storage = _parts.divided(options)
     of_part.update(threads=num_cpus, memory=memory)
     out = _storage.absolute(output)
-    folder = out if plan is None else _storage.absolute(plan)
-    if _store(folder) != _store(out):
-        raise UsageError(f"{out}: the plan is in {folder}, which is not in the same bucket; give plans and outputs")
-    may_replace = overwrite or (folder == out and _has_plan(folder, of_storage))
-    if not may_replace and _has_data_set(out, of_storage):
+    if not overwrite and _has_data_set(out, of_storage) and not _has_plan(out, of_storage):
         raise UsageError(f"{out}: there is a data set already; pass overwrite=True to replace it")
-    # A store finds itself that the data set of the plan is there already, and replaces no other one unless told.
-    may_replace = overwrite if _vidrec.is_remote(out) else may_replace
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    _parts.plan(paths, folder, of_plan, of_storage)
+    _parts.plan(paths, out, of_plan, of_storage)
     resources = {"num_cpus": num_cpus, "memory": memory, "max_retries": max_retries}
     with Shown(progress, "videos") as show:
-        _pack_parts(folder, of_part, of_storage, resources, show)
-    report = _parts.publish(folder, None if folder == out else out, may_replace, only_publisher, of_storage)
+        _pack_parts(out, of_part, of_storage, resources, show)
+    report = _parts.publish(out, overwrite, only_publisher, of_storage)
     for note in report.notes:
         warnings.warn(note, PackWarning, stacklevel=2)
     return report
 
 
-def _store(location: str) -> str:
-    """The bucket of a location; the file systems are one store."""
-    return "/".join(location.split("/", 3)[:3]) if _vidrec.is_remote(location) else ""
-
-
-def _has_plan(folder: str, storage: Mapping[str, Any]) -> bool:
-    """Whether there is a plan. Then the data set in its folder is its own: publishing once more gives the same."""
-    if not _vidrec.is_remote(folder):
-        return os.path.exists(os.path.join(folder, "plan.json"))
-    return _answers(lambda: plan_status(folder, **storage))
+def _has_plan(out: str, storage: Mapping[str, Any]) -> bool:
+    """Whether there is a plan. A data set beside it is its own: the call before this one was killed as it ended."""
+    if not _vidrec.is_remote(out):
+        return os.path.exists(os.path.join(out, ".vidrec.pack", "plan.json"))
+    return _answers(lambda: plan_status(out, **storage))
 
 
 def _has_data_set(out: str, storage: Mapping[str, Any]) -> bool:
@@ -157,12 +142,14 @@ def _pack_parts(
 ) -> None:
     """Pack all parts that are not done, as tasks."""
     status = _parts.status(folder, of_storage)
-    done, videos = 0, {part.part: part.videos for part in status.list}
-    # Parts that seem to be running, too: those of a driver that died. Two attempts at once do no harm.
-    todo = [part.part for part in status.list if part.state != "done"]
-    done = sum(videos.values()) - sum(videos[part] for part in todo)
+    done = status.videos_done
+
+    def first(part: int) -> int:
+        """The first video of a part."""
+        return -(-part * status.videos // status.parts)
+
     task = ray.remote(_parts.pack_part).options(name="vidrec.pack_part", retry_exceptions=[Died], **resources)
-    tasks = {task.remote(folder, part, of_part, of_storage): part for part in todo}
+    tasks = {task.remote(folder, part, of_part, of_storage): part for part in status.missing}
     errors: Dict[int, Exception] = {}
     try:
         while True:
@@ -175,14 +162,14 @@ def _pack_parts(
                 part = tasks.pop(reference)
                 try:
                     ray.get(reference)
-                    done += videos[part]
+                    done += first(part + 1) - first(part)
                 except ray.exceptions.RayError as error:
                     errors[part] = error
     finally:
         for reference in tasks:
             ray.cancel(reference)
     if errors:
-        raise _of_parts(errors, len(videos))
+        raise _of_parts(errors, status.parts)
 
 
 def _of_parts(errors: Dict[int, Exception], parts: int) -> Error:

@@ -16,7 +16,7 @@ from .checks import CheckedSet, CheckReport, FailedVideo, Finding, FoundClip
 from .datasets import DatasetInfo, Problem, Shard, TrackFile, TrackSchema, TrackStats, VerifyReport
 from .loads import DecodedStats, DrawnColor, DrawnSample, LoaderStats, SourceUse
 from .packs import Failure, ManifestColumns, PackEstimate, PackReport, PassedOver, VideoWarning
-from .plans import PartStatus, PlanStatus, WrittenPlan
+from .plans import PlanStatus, WrittenPlan
 from .reports import (
     Bin,
     Checked,
@@ -57,7 +57,6 @@ __all__ = [
     "ManifestColumns",
     "PackEstimate",
     "PackReport",
-    "PartStatus",
     "PassedOver",
     "PlanStatus",
     "Problem",

@@ -50,6 +50,6 @@ pub use part::PartOptions;
 pub use plan::PartsPlan;
 pub use publish_options::PublishOptions;
 pub use report::{PackReport, Warning};
-pub use status::PlanStatus;
+pub use status::{PlanStatus, plan_status};
 pub use video_report::Failure;
 pub use write::{WrittenPlan, write_plan};

@@ -1,9 +1,14 @@
 //! The progress of a plan.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::plan::PartsPlan;
+use vidrec_dataset::{Dataset, OpenOptions};
 use vidrec_format::error::Result;
+use vidrec_store::location::is_of_network;
+use vidrec_store::storage::Storage;
 
 /// The progress of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,14 +29,28 @@ pub struct PlanStatus {
     pub videos_per_second: Option<f64>,
 }
 
+/// Checks how far the plan at a location has come. It changes nothing. Of a plan that has become a data set, all parts are
+/// done.
+///
+/// # Errors
+///
+/// [`Io`](vidrec_format::error::ErrorKind::Io): the location cannot be read.
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): there is no plan, or a receipt is of another one.
+pub fn plan_status(location: impl AsRef<Path>, storage: &Storage) -> Result<PlanStatus> {
+    let location = location.as_ref();
+    let none = match PartsPlan::open_at(location, storage) {
+        Ok(plan) => return plan.status(),
+        Err(e) if is_of_network(&e) => return Err(e),
+        Err(e) => e,
+    };
+    let options: OpenOptions = storage.clone().into();
+    let published = Dataset::open_with(location, options).map_err(|_| none)?.to_json();
+    let (parts, videos) = (published.shards.len() as u32, published.clips);
+    Ok(PlanStatus { parts, done: parts, missing: Vec::new(), videos, videos_done: videos, videos_per_second: None })
+}
+
 impl PartsPlan {
-    /// Checks how far the parts have come. It changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Io`](vidrec_format::error::ErrorKind::Io): the folder cannot be read.
-    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): a receipt is of another plan.
-    pub fn status(&self) -> Result<PlanStatus> {
+    fn status(&self) -> Result<PlanStatus> {
         let receipts = self.receipts()?;
         let missing: Vec<u32> =
             (0..).zip(&receipts).filter(|(_, receipt)| receipt.is_none()).map(|(part, _)| part).collect();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use vidrec::pack::{PartsPlan, PlanStatus};
+use vidrec::pack::{PlanStatus, plan_status};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, count};
@@ -30,7 +30,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    let status = PartsPlan::open_at(&args.plan, &args.storage.storage()?)?.status()?;
+    let status = plan_status(&args.plan, &args.storage.storage()?)?;
     let text = |s: &PlanStatus| match (args.missing, args.lines) {
         (true, true) => s.missing.iter().map(|part| format!("{part}\n")).collect(),
         (true, false) => array(&s.missing),
