@@ -79,6 +79,21 @@ def wait_for(look, what):
     raise TimeoutError(what)
 
 
+def _at_work(plan):
+    """The processes that pack a part of the plan, and its number."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            arguments = (folder / "cmdline").read_text().split("\0")
+            variables = dict(one.split("=", 1) for one in (folder / "environ").read_text().split("\0") if "=" in one)
+        except OSError:
+            continue
+        if "pack" in arguments and str(plan) in arguments and "--part" in arguments:
+            part = arguments[arguments.index("--part") + 1]
+            names = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"]
+            number = next((variables[name] for name in names if name in variables), None) if part == "auto" else part
+            yield int(folder.name), int(number)
+
+
 class Stopped:
     """An attempt that does not get further: a process that somebody packs a part with, stopped in the middle."""
 
@@ -87,15 +102,14 @@ class Stopped:
         self.part, self.process = wait_for(self._stop_one, "no part can be stopped at work")
 
     def _stop_one(self):
-        for note in sorted((self.plan / "parts").glob("*.note")):
+        for process, part in _at_work(self.plan):
             try:
-                process = json.loads(note.read_text())["process"]
                 os.kill(process, signal.SIGSTOP)
-            except (FileNotFoundError, ProcessLookupError):
+            except ProcessLookupError:
                 continue
             # It may have written its receipt before it was stopped.
-            if not note.with_suffix(".json").exists():
-                return int(note.stem), process
+            if not (self.plan / f".vidrec.pack/parts/{part:05}.json").exists():
+                return part, process
             os.kill(process, signal.SIGCONT)
         return None
 

@@ -64,17 +64,10 @@ def test_a_pack_is_that_of_one_machine(cluster, videos, expected, tmp_path):
     assert digests(tmp_path / "set") == expected
     assert (report.clips, report.failed) == (15, 1)
     assert seen[0] == (0, 16) and seen[-1] == (16, 16)
-    # Nothing to do.
-    again = on_ray.pack(videos, tmp_path / "set", shards=PARTS)
-    assert again.clips == 15 and digests(tmp_path / "set") == expected
-
-
-def test_a_plan_may_have_a_folder_of_its_own(cluster, videos, expected, tmp_path):
-    out, plan = tmp_path / "set", tmp_path / "plan"
-    on_ray.pack(videos, out, shards=PARTS, plan=plan, memory=200 << 20)
-    assert digests(out) == expected and not (out / "plan.json").exists()
-    with pytest.raises(package.UsageError, match="overwrite"):
-        on_ray.pack(videos, out, shards=PARTS, plan=plan)
+    with pytest.raises(package.UsageError, match="overwrite=True"):
+        on_ray.pack(videos, tmp_path / "set", shards=PARTS)
+    assert on_ray.pack(videos, tmp_path / "set", shards=PARTS, overwrite=True, memory=200 << 20).clips == 15
+    assert digests(tmp_path / "set") == expected and not (tmp_path / "set/.vidrec.pack").exists()
 
 
 @pytest.fixture
@@ -92,22 +85,15 @@ def bucket(tmp_path):
     server.stop()
 
 
-def test_plan_and_data_set_may_be_in_a_bucket(cluster, videos, expected, bucket, tmp_path):
+def test_the_data_set_may_be_in_a_bucket(cluster, videos, expected, bucket, tmp_path):
     folder, there = bucket
     there.update(shards=PARTS, scratch=tmp_path / "scratch", storage_timeout=60)
     assert on_ray.pack(videos, "s3://bucket/set", **there).clips == 15
     assert digests(folder / "set") == expected
     assert not list((tmp_path / "scratch").iterdir())
-    # Nothing to do.
-    assert on_ray.pack(videos, "s3://bucket/set", **there).clips == 15
-    # The server copies what the plan has.
-    on_ray.pack(videos, "s3://bucket/copy", plan="s3://bucket/set", **there)
-    assert digests(folder / "copy") == expected and not (folder / "copy/plan.json").exists()
+    assert not (folder / "set/.vidrec.pack").exists()
     with pytest.raises(package.UsageError, match="overwrite=True"):
-        on_ray.pack(videos, "s3://bucket/copy", plan="s3://bucket/set", **there)
-    for plan, output in [("s3://bucket/set", tmp_path / "set"), (tmp_path / "plan", "s3://bucket/other")]:
-        with pytest.raises(package.UsageError, match="not in the same bucket"):
-            on_ray.pack(videos, output, plan=plan, **there)
+        on_ray.pack(videos, "s3://bucket/set", **there)
 
 
 def test_a_task_is_tried_again_when_its_process_dies(cluster, videos, expected, tmp_path):
@@ -148,8 +134,7 @@ def test_errors_name_their_parts_and_keep_the_others(cluster, videos, tmp_path):
         on_ray.pack(videos, tmp_path / "set", shards=PARTS, max_failures=0)
     broken = f"part {PARTS - 1}: "
     assert broken in str(error.value) and "right/broken.mp4" in str(error.value)
-    states = [part["state"] for part in json.loads(vidrec("status", tmp_path / "set", "--json", status=3))["list"]]
-    assert states == ["done"] * (PARTS - 1) + ["failed"]
+    assert json.loads(vidrec("status", tmp_path / "set", "--json", status=3))["missing"] == [PARTS - 1]
     assert not (tmp_path / "set/dataset.json").exists()
 
 

@@ -95,8 +95,6 @@ def test_words_are_those_of_the_library(rust):
     (stages,) = re.findall(r"for PackStage \{(.*?)^\}", rust, re.M | re.S)
     (of_videos,) = re.findall(r"for Stage \{(.*?)^\}", rust, re.M | re.S)
     lists["Stage"] = re.findall(r'"(\w+)"', of_videos + stages)
-    (states,) = re.findall(r"pub enum PartState \{(.*?)^\}", rust, re.M | re.S)
-    lists["PartState"] = [state.lower() for state in re.findall(r"^    (\w+),$", states, re.M)]
     ours = {name: typing.get_args(value) for name, value in vars(words).items() if typing.get_origin(value) is typing.Literal}
     # What only the Python package knows.
     del ours["Output"], ours["MixLabels"]
