@@ -18,7 +18,7 @@ def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
     plan = tmp_path / "plan"
     planned = vidrec.plan(videos, plan, **options)
     assert planned.parts == 3 and planned.videos == whole.clips and planned.missing == 0
-    assert vidrec.plan_status(plan).missing == 3
+    assert vidrec.plan_status(plan).missing == (0, 1, 2)
     with pytest.raises(vidrec.UsageError, match="not done"):
         vidrec.publish(plan)
     seen = []
@@ -28,15 +28,13 @@ def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
         assert vidrec.pack_part(str(plan), part).unchanged
     assert seen and None not in seen
     status = vidrec.plan_status(plan)
-    assert status.done == 3 and [part.state for part in status.list] == ["done"] * 3
-    published = vidrec.publish(plan, tmp_path / "out", read_all=True)
+    assert status.done == 3 and status.videos_done == whole.clips and status.missing == ()
+    published = vidrec.publish(plan, read_all=True)
     assert published.clips == whole.clips
-    assert files(tmp_path / "out") == files(tmp_path / "whole")
-    with pytest.raises(vidrec.UsageError, match="already"):
-        vidrec.publish(plan, tmp_path / "out")
-    vidrec.publish(plan, tmp_path / "out", overwrite=True)
-    vidrec.publish(plan)
-    assert vidrec.open(plan).fingerprint == vidrec.open(tmp_path / "out").fingerprint
+    assert files(plan) == files(tmp_path / "whole") and not (plan / ".vidrec.pack").exists()
+    assert vidrec.plan_status(plan).missing == ()
+    with pytest.raises(vidrec.UsageError, match="no plan"):
+        vidrec.publish(plan)
 
 
 def test_what_makes_no_sense_is_refused(videos, tmp_path):
@@ -55,7 +53,14 @@ def test_missing_parts_can_be_allowed(videos, tmp_path):
     plan = tmp_path / "plan"
     vidrec.plan([videos], plan, shards=2, frames=2)
     vidrec.pack_part(plan, 1)
-    report = vidrec.publish(plan, tmp_path / "out", allow_missing=True)
-    lines = (tmp_path / "out" / report.failures_file).read_text().splitlines()
+    report = vidrec.publish(plan, allow_missing=True)
+    lines = (plan / report.failures_file).read_text().splitlines()
     assert {json.loads(line)["stage"] for line in lines} == {"missing"}
     assert report.failed == len(lines) > 0
+    # The plan stays for the missing part.
+    vidrec.pack_part(plan, 0)
+    with pytest.raises(vidrec.UsageError, match="already"):
+        vidrec.publish(plan)
+    assert vidrec.publish(plan, overwrite=True).failed == 0
+    vidrec.pack(videos, tmp_path / "whole", shards=2, frames=2)
+    assert files(plan) == files(tmp_path / "whole")

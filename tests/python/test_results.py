@@ -149,7 +149,7 @@ def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_pat
     found = [
         *(packed, listed, plan, part, status, batch.params, mix.stats()),
         vidrec.pack(tmp_path / "list.csv", tmp_path / "none", dry_run=True, **options),
-        vidrec.publish(tmp_path / "plan", tmp_path / "out", allow_missing=True),
+        vidrec.publish(tmp_path / "plan", allow_missing=True),
         vidrec.inspect(tmp_path / "set"),
         vidrec.verify(damaged),
         vidrec.check([train, damaged, tmp_path / "set"]),
