@@ -59,6 +59,7 @@ impl<'a> ShardWork<'a> {
             tracks: self.tracks(),
             space: Watch::new(&attempt.dir),
             open: None,
+            notes: None,
             next: 0,
             all: self.before.clone(),
             progress,
@@ -68,7 +69,10 @@ impl<'a> ShardWork<'a> {
             // Now, so that others see that this process works on it.
             match run.begin() {
                 Ok(open) => run.open = Some(open),
-                Err(e) => return (run.all, Err(e)),
+                Err(e) => {
+                    run.stopped = Some(e);
+                    return run.finish();
+                }
             }
         }
         let (window, cost) = (Resources::window(threads), |ordinal| sources.cost(ordinal));
@@ -96,7 +100,9 @@ struct ShardRun<'a, 'p> {
     meta: Meta,
     tracks: Vec<TrackSchema>,
     space: Watch,
-    open: Option<OpenShard<'a>>,
+    open: Option<OpenShard>,
+    /// What others see of the open shard.
+    notes: Option<Notes<'a>>,
     /// The place of the next part in the list of those to pack.
     next: usize,
     /// The report of the parts that are done.
@@ -106,14 +112,13 @@ struct ShardRun<'a, 'p> {
 }
 
 /// The shard at work.
-struct OpenShard<'a> {
+struct OpenShard {
     part: u32,
     /// The number of its videos that are still to come.
     left: u64,
     writer: Writer,
     report: PackReport,
     stamps: Vec<InputStamps>,
-    notes: Option<Notes<'a>>,
     began: Instant,
 }
 
@@ -162,7 +167,7 @@ impl<'a> ShardRun<'a, '_> {
         if open.left == 0 {
             return self.complete(open);
         }
-        if let Some(notes) = &mut open.notes {
+        if let Some(notes) = &mut self.notes {
             notes.progress(open.report.videos());
         }
         self.open = Some(open);
@@ -170,20 +175,20 @@ impl<'a> ShardRun<'a, '_> {
     }
 
     /// Begins the next shard.
-    fn begin(&mut self) -> Result<OpenShard<'a>> {
+    fn begin(&mut self) -> Result<OpenShard> {
         let ShardWork { plan, parts, notes, .. } = self.work;
         let part = *parts.get(self.next).ok_or_else(|| Error::internal("more videos than the parts have"))?;
         self.next += 1;
-        let notes = notes.then(|| Notes::begin(&plan.place, (part, self.attempt), &plan.digest)).transpose()?;
+        self.notes = notes.then(|| Notes::begin(&plan.place, (part, self.attempt), &plan.digest)).transpose()?;
         let mut writer = Writer::create_shard(&self.attempt.shard(), part as usize, self.meta.clone())?;
         writer.join_tracks(self.tracks.iter())?;
         let left = plan.part(part)?.videos;
         let (report, stamps) = (PackReport::default(), Vec::new());
-        Ok(OpenShard { part, left, writer, report, stamps, notes, began: Instant::now() })
+        Ok(OpenShard { part, left, writer, report, stamps, began: Instant::now() })
     }
 
     /// Adds a video to the open shard.
-    fn add(&self, open: &mut OpenShard<'_>, job: &Job, packed: &PackedVideo<'_>) -> Result<()> {
+    fn add(&self, open: &mut OpenShard, job: &Job, packed: &PackedVideo<'_>) -> Result<()> {
         let report = match &packed.clips {
             Ok(clips) => {
                 clips.iter().try_for_each(|clip| append(&mut open.writer, clip))?;
@@ -201,7 +206,7 @@ impl<'a> ShardRun<'a, '_> {
     }
 
     /// Returns an error if the run must stop at this failure.
-    fn check_failure(&self, open: &OpenShard<'_>, (place, job): (u64, &Job), failure: &ClipFailure) -> Result<()> {
+    fn check_failure(&self, open: &OpenShard, (place, job): (u64, &Job), failure: &ClipFailure) -> Result<()> {
         if failure.stage == PackStage::Short {
             return Ok(());
         }
@@ -227,8 +232,8 @@ impl<'a> ShardRun<'a, '_> {
     }
 
     /// Completes a shard: its files get their names, and then it has its receipt.
-    fn complete(&mut self, open: OpenShard<'_>) -> Result<()> {
-        let OpenShard { part, writer, mut report, stamps, notes, began, .. } = open;
+    fn complete(&mut self, open: OpenShard) -> Result<()> {
+        let OpenShard { part, writer, mut report, stamps, began, .. } = open;
         let plan = self.work.plan;
         let shard = self.hand_over(writer, &mut report)?;
         report.seconds = began.elapsed().as_secs_f64();
@@ -237,7 +242,7 @@ impl<'a> ShardRun<'a, '_> {
             receipt.stamps = stamps;
         }
         receipt.put(&plan.place, self.attempt.number)?;
-        notes.map_or(Ok(()), Notes::end)?;
+        self.notes.take().map_or(Ok(()), Notes::end)?;
         self.all.add(&receipt.report);
         Ok(())
     }
@@ -257,9 +262,9 @@ impl<'a> ShardRun<'a, '_> {
     }
 
     fn finish(self) -> (PackReport, Result<()>) {
-        let ShardRun { all, open, stopped, .. } = self;
+        let ShardRun { all, notes, stopped, .. } = self;
         let Some(e) = stopped else { return (all, Ok(())) };
-        let noted = match open.and_then(|open| open.notes) {
+        let noted = match notes {
             // An interruption is not a failure of the part, which stays missing.
             Some(notes) if e.kind() == ErrorKind::Interrupted => notes.end(),
             Some(notes) => {
