@@ -9,9 +9,7 @@ mod run_args;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use vidrec::pack::{
-    PackOptions, PackPlan, Recipe, estimate, pack_plan, serve,
-};
+use vidrec::pack::{PackOptions, PackPlan, Recipe, estimate, pack_plan, serve};
 
 use crate::outcome::{Outcome, Run};
 use crate::output;
