@@ -166,7 +166,9 @@ fn a_list_of_changes_of_somebody_else_removes_nothing_that_vidrec_did_not_name()
     fs::write(temp.path().join("elsewhere.vidx"), "").unwrap();
     let before = files(temp.path());
     let list = set.join(".vidrec.changes");
-    for name in ["thesis.txt", "../elsewhere.vidx", "/etc/passwd", "..", "", "vp/thesis.rec", "dataset.json", ".vidrec.lock"] {
+    for name in
+        ["thesis.txt", "../elsewhere.vidx", "/etc/passwd", "..", "", "vp/thesis.rec", "dataset.json", ".vidrec.lock"]
+    {
         fs::write(&list, json!({"files": [name]}).to_string()).unwrap();
         for line in ["repair vp", "append vp vp"] {
             let text = refusal(line, temp.path());

@@ -134,7 +134,9 @@ fn a_signal_for_all_processes_ends_the_run_in_order() {
         let of = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
         tasks.map(|task| of(task.unwrap())).collect::<String>()
     };
-    until("a video is in hand", || bench.path("set/.vidrec.pack/attempts/1/shard").exists() && !children().trim().is_empty());
+    until("a video is in hand", || {
+        bench.path("set/.vidrec.pack/attempts/1/shard").exists() && !children().trim().is_empty()
+    });
     let workers = children();
     let all = workers.split_whitespace().map(str::to_owned).chain([run.id().to_string()]);
     assert!(Command::new("kill").args(["-s", "TERM"]).args(all).status().unwrap().success());

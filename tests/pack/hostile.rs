@@ -170,7 +170,8 @@ fn the_work_of_somebody_else_removes_and_renames_nothing_outside_of_it() {
     }
     let bench = Bench::new();
     bench.put(&["in/a.mp4", "in/b.mp4"]);
-    for name in ["precious.txt", "precious.rec", "elsewhere/shard-00000-0123456789ab.rec", "out/thesis.txt", "out/train.rec"]
+    for name in
+        ["precious.txt", "precious.rec", "elsewhere/shard-00000-0123456789ab.rec", "out/thesis.txt", "out/train.rec"]
     {
         fs::create_dir_all(bench.at(name).parent().unwrap()).unwrap();
         fs::write(bench.at(name), "kept").unwrap();
@@ -200,7 +201,11 @@ fn the_work_of_somebody_else_removes_and_renames_nothing_outside_of_it() {
         let (work, to) = (work.clone(), bench.at(to));
         move || {
             let path = if name.is_empty() { work.clone() } else { work.join(name) };
-            if path.is_dir() { fs::remove_dir_all(&path).unwrap() } else { let _ = fs::remove_file(&path); }
+            if path.is_dir() {
+                fs::remove_dir_all(&path).unwrap()
+            } else {
+                let _ = fs::remove_file(&path);
+            }
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             symlink(&to, path).unwrap();
         }

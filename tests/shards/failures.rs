@@ -84,6 +84,8 @@ fn too_many_failures_stop_a_pack_and_more_may_be_allowed_later() {
         videos.plan("plan", &["--max-failures", most]);
         let packed = (0..4).all(|part| videos.part("plan", part).output().unwrap().status.success());
         assert_eq!(packed, is_begun, "a part alone has one");
+        let failed = if is_begun { "0 failed" } else { "1 failed" };
+        assert!(stdout(&videos.run(&["status", "plan"])).contains(failed), "{most}");
         videos.remove("out");
         let words = if is_begun { "more than 2 videos could not be packed" } else { "parts are not done" };
         videos.fails(&["publish", "plan", "-o", "out"], &[words]);

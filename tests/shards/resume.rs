@@ -321,7 +321,10 @@ fn it_begins_where_there_is_nothing_and_is_done_where_all_is_done() {
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&report["clips"], &report["failed"], &report["resumed_at"]), (&8.into(), &1.into(), &9.into()));
     let text = stdout(&videos.packs(3, "set", &RESUME));
-    assert!(text.starts_with("nothing to do: ") && text.contains("1 video skipped; --if-exists retry-failed"), "{text}");
+    assert!(
+        text.starts_with("nothing to do: ") && text.contains("1 video skipped; --if-exists retry-failed"),
+        "{text}"
+    );
     videos.refuses("set", &[], &["already a data set", "--if-exists replace"]);
     let other = ["--if-exists", "resume", "--quality", "80"];
     videos.refuses("set", &other, &["\"quality\"", "--if-exists replace"]);
@@ -362,7 +365,8 @@ fn isolated_processes_end_with_the_pack() {
     until("a shard is finished", || videos.receipts("set") > 0);
     let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
     let children = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
-    let workers: Vec<String> = children.flat_map(|ids| ids.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let workers: Vec<String> =
+        children.flat_map(|ids| ids.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
     assert!(!workers.is_empty());
     child.kill();
     let lives =

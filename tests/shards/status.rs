@@ -60,7 +60,11 @@ fn parts_are_done_running_failed_or_missing() {
     running.wait().unwrap();
     videos.pack_part("plan", 3);
     if cfg!(target_os = "linux") {
-        assert_eq!(status(&videos).0, [2, 0, 1, 1], "its lock, which no attempt at another part takes, says that it is dead");
+        assert_eq!(
+            status(&videos).0,
+            [2, 0, 1, 1],
+            "its lock, which no attempt at another part takes, says that it is dead"
+        );
         videos.edit("plan/parts/00002.note", |note| note["lock"]["id"] = "another machine".into());
         assert_eq!(status(&videos).0, [2, 1, 1, 0], "of another machine only silence says so");
         set(SystemTime::now() - hour);

@@ -161,6 +161,9 @@ impl LocalPack<'_> {
         let existing = self.existing(&draft, pending.is_some())?;
         if let Some(existing) = existing.as_ref().filter(|existing| !self.retries() || !existing.has_failures()) {
             self.forget_finished(pending.as_ref())?;
+            if lock.is_some() {
+                publication::recover(out)?;
+            }
             return existing.report(plan);
         }
         let pool = pool(&plan.tracks, options)?;

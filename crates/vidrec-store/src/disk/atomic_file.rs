@@ -41,6 +41,10 @@ impl Temporary {
         self.keep = true;
     }
 
+    pub fn is_kept(&self) -> bool {
+        self.keep
+    }
+
     /// Renames the file, which then stays. A file of the new name is replaced.
     pub fn rename(&mut self, to: &Path) -> Result<()> {
         fs::rename(&self.path, to).map_err(|e| Error::io("rename the file", to, e))?;

@@ -206,26 +206,28 @@ impl Staged {
     ///
     /// [`Io`](vidrec_format::error::ErrorKind::Io): nothing has changed.
     pub fn publish(self) -> Result<LeftBehind> {
-        let new = self.files.iter().map(|(_, name)| name.clone());
-        let changes = Changes { files: new.chain(self.removable.iter().cloned()).collect() };
-        changes.write(&self.dir)?;
-        let dir = self.dir.clone();
-        if let Err(e) = self.commit() {
-            // Best effort: if the list stays, the next writer settles it.
-            let _ = changes.settle(&dir);
+        let Staged { _lock, dir, files, listing, removable } = self;
+        // What a killed pack that goes on here left to remove.
+        let left = Changes::read(&dir)?.into_iter().flat_map(|left| left.files);
+        let new = files.iter().map(|(_, name)| name.clone());
+        let changes = Changes { files: new.chain(removable).chain(left).collect() };
+        let stay = files.iter().any(|(file, _)| file.is_kept());
+        changes.write(&dir)?;
+        if let Err(e) = commit(&dir, files, listing) {
+            // Best effort: if the list stays, the next writer settles it. A pack goes on with files that stay.
+            let _ = if stay { Ok(()) } else { changes.settle(&dir) };
             return Err(e);
         }
         Ok(changes.settle(&dir).err().iter().map(not_cleaned_up).collect())
     }
+}
 
-    fn commit(self) -> Result<()> {
-        let Staged { dir, files, mut listing, .. } = self;
-        for (mut temporary, name) in files {
-            temporary.rename(&dir.join(&name))?;
-        }
-        sync_folder(&dir)?;
-        listing.rename(&dir.join(LISTING))
+fn commit(dir: &Path, files: Vec<(Temporary, FileName)>, mut listing: Temporary) -> Result<()> {
+    for (mut temporary, name) in files {
+        temporary.rename(&dir.join(&name))?;
     }
+    sync_folder(dir)?;
+    listing.rename(&dir.join(LISTING))
 }
 
 fn not_cleaned_up(e: &Error) -> String {
