@@ -56,7 +56,6 @@ impl<'a> ShardWork<'a> {
             tracks: self.tracks(),
             space: Watch::new(&attempt.dir),
             open: None,
-            notes: None,
             next: 0,
             all: self.before.clone(),
             progress,
