@@ -11,9 +11,8 @@ use super::channels::channels;
 use super::options::PackOptions;
 use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use super::pool::pool;
-use super::shards::Failure;
 use super::work::{
-    ClipFailure, ClipRecipe, Event, Gate, MemoryBound, PackedClip, Pool, Resources, VideoStore, for_each,
+    ClipFailure, ClipRecipe, Event, Failure, Gate, MemoryBound, PackedClip, Pool, Resources, VideoStore, for_each,
     pack_somewhere, shared,
 };
 use crate::video;

@@ -23,6 +23,7 @@ mod options;
 mod plan;
 mod pool;
 mod recipe;
+mod run_options;
 mod schema;
 mod serve;
 mod shards;
@@ -36,13 +37,16 @@ pub use plan::{
     Attributes, InputOptions, Job, ManifestColumns, OptionWords, PackPlan, PassedOver, Segment, SegmentClock,
 };
 pub use recipe::Recipe;
+pub use run_options::{IfExists, RunOptions};
 pub use serve::serve;
 pub use shards::{
-    Failure, IfExists, PackReport, PartOptions, PartsPlan, PlanStatus, PublishOptions, RunOptions, Warning,
-    WrittenPlan, pack, pack_plan, plan_status, write_plan,
+    PackReport, PartOptions, PartsPlan, PlanStatus, PublishOptions, Warning, WrittenPlan, pack, pack_plan, plan_status,
+    write_plan,
 };
 pub use track::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
-pub use work::{FrameChoice, FrameOptions, LimitOptions, MaxFailures, PackStage, PictureOptions, Quality, Resources};
+pub use work::{
+    Failure, FrameChoice, FrameOptions, LimitOptions, MaxFailures, PackStage, PictureOptions, Quality, Resources,
+};
 
 pub use vidrec_dataset::writer::Sharding;
 

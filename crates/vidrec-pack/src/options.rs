@@ -2,7 +2,7 @@
 
 use super::flat;
 use super::plan::InputOptions;
-use super::shards::RunOptions;
+use super::run_options::RunOptions;
 use super::track::PlannedTrack;
 use super::work::{ClipRecipe, FrameOptions, LimitOptions, PictureOptions, Resources, VideoStore};
 use serde_json::{Map, Value};

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use super::attempt::Attempt;
 use super::existing::Existing;
-use super::options::IfExists;
 use super::place::{PLAN, Place};
 use super::plan::PartsPlan;
 use super::plan_json::Difference;
@@ -19,6 +18,7 @@ use crate::estimate::check_space;
 use crate::options::PackOptions;
 use crate::plan::PackPlan;
 use crate::pool::pool;
+use crate::run_options::IfExists;
 use crate::video;
 use crate::work::Pool;
 use vidrec_dataset::writer;

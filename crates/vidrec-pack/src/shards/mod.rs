@@ -12,7 +12,7 @@
 //! local.rs         a whole pack on this machine; removal.rs: removes its plan
 //! existing.rs      a data set that was packed before from the same inputs
 //! place.rs         where the files of a plan are: in a folder or in object storage
-//! object_stamp.rs  what identifies a remote video
+//! planned_job.rs   a video of a plan, and what identifies its files
 //! video_report.rs  the result of a video; report.rs: of a pack
 //! ```
 //!
@@ -27,12 +27,11 @@
 mod attempt;
 mod existing;
 mod local;
-mod object_stamp;
-mod options;
 mod part;
 mod place;
 mod plan;
 mod plan_json;
+mod planned_job;
 mod publish;
 mod publish_options;
 pub(super) mod receipt;
@@ -45,11 +44,9 @@ mod video_report;
 mod write;
 
 pub use local::{pack, pack_plan};
-pub use options::{IfExists, RunOptions};
 pub use part::PartOptions;
 pub use plan::PartsPlan;
 pub use publish_options::PublishOptions;
 pub use report::{PackReport, Warning};
 pub use status::{PlanStatus, plan_status};
-pub use video_report::Failure;
 pub use write::{WrittenPlan, write_plan};

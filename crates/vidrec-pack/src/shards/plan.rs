@@ -4,17 +4,15 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::object_stamp::{self, ObjectStamp};
 use super::place::{PLAN, Place};
 use super::plan_json::{Difference, PlanJson, PlannedPart};
+use super::planned_job::{PlannedJob, look};
 use super::receipt::Receipt;
 use crate::options::TOOL;
 use crate::plan::Job;
 use crate::video;
-use crate::work::{ChangedFile, Stamp, changed_file};
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::workers::in_order;
@@ -27,35 +25,6 @@ pub struct PartsPlan {
     pub(super) json: PlanJson,
     /// SHA-256 of `plan.json`.
     pub(super) digest: String,
-}
-
-/// A line of `jobs.jsonl`.
-#[derive(Serialize, Deserialize)]
-pub(super) struct PlannedJob<J = Job> {
-    /// What identified the files when the plan was made. A pack on one machine reads the files as it finds them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stamps: Option<InputStamps>,
-    pub job: J,
-}
-
-/// What identifies the files of a video.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct InputStamps {
-    /// The size and time of the file. Absent if the file could not be looked at.
-    pub video: Option<Stamp>,
-    /// For a remote video, the answer of the server. Absent if the server was not asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub object: Option<ObjectStamp>,
-    /// The stamps of the files of its tracks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tracks: Vec<Option<Stamp>>,
-}
-
-impl InputStamps {
-    /// Returns the first file of a video that has changed.
-    pub fn changed<'a>(&self, job: &'a Job) -> Option<ChangedFile<'a>> {
-        changed_file(job, self.video, &self.tracks)
-    }
 }
 
 impl PartsPlan {
@@ -219,7 +188,7 @@ impl PartsPlan {
 fn check_objects(jobs: &[PlannedJob], storage: &Storage) -> Result<()> {
     let asked =
         || jobs.iter().filter_map(|planned| Some((&*planned.job.path, planned.stamps.as_ref()?.object.as_ref()?)));
-    let now = object_stamp::look(asked().map(|(path, _)| path), storage)?;
+    let now = look(asked().map(|(path, _)| path), storage)?;
     for (path, then) in asked() {
         if let Some(now) = now.get(path).filter(|now| *now != then) {
             return Err(is_another(path, then, now).help("plan again"));

@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::video_report::{Failure, WHOLE};
 use crate::plan::{ManifestColumns, PackPlan, PassedOver};
+use crate::work::Failure;
 use vidrec_format::error::{Error, Result};
+
+/// What the notes of videos have in common that were decoded whole for each of their segments.
+pub(super) const WHOLE: &str = "took a decode of the whole video, or of most of it";
 
 /// The result of a run. The program prints it as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

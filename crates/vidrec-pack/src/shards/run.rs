@@ -4,15 +4,16 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::attempt::Attempt;
-use super::plan::{InputStamps, PartsPlan};
+use super::plan::PartsPlan;
+use super::planned_job::InputStamps;
 use super::receipt::Receipt;
 use super::report::PackReport;
-use super::video_report::{self, Failure};
+use super::video_report;
 use crate::options::PackOptions;
 use crate::plan::Job;
 use crate::work::{
-    ClipFailure, Event, PackStage, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Slowed, Sources, VideoStore,
-    for_each, sound_schema,
+    ClipFailure, Event, Failure, PackStage, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Slowed, Sources,
+    VideoStore, for_each, sound_schema,
 };
 use vidrec_dataset::writer::{EncodedTrack, FrameData, Writer};
 use vidrec_format::dataset_json::ShardJson;

@@ -1,43 +1,13 @@
 //! The report of one video: its clips and its problems, or why it was skipped.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::report::{PackReport, Warning};
+use super::report::{PackReport, WHOLE, Warning};
 use crate::plan::Job;
 use crate::video::{AudioFacts, VideoFacts};
-use crate::work::{ClipFailure, PackedClip};
+use crate::work::{Failure, PackedClip};
 use vidrec_dataset::writer::ClipInfo;
 use vidrec_jpeg::Scores;
-
-/// What the notes of videos have in common that were decoded whole for each of their segments.
-pub(super) const WHOLE: &str = "took a decode of the whole video, or of most of it";
-
-/// A video that was skipped: a line of the list of failures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Failure {
-    /// Its place in the plan, from 0.
-    pub item: u64,
-    /// Path relative to the input root.
-    pub source: String,
-    /// The stage at which it failed: `open`, `stream`, `decode`, `sample`, `scale`, `limit`, `timeout`, `encode`,
-    /// `track`, `short`, `crash` or `internal`.
-    pub stage: String,
-    /// What is wrong, in FFmpeg's own words if they come from FFmpeg.
-    pub error: String,
-}
-
-impl Failure {
-    pub(crate) fn new(place: u64, job: &Job, failure: &ClipFailure) -> Self {
-        Failure {
-            item: place,
-            source: job.source.clone(),
-            stage: failure.stage.to_string(),
-            error: failure.message.clone(),
-        }
-    }
-}
 
 /// The report of a video whose clips have these descriptions and numbers of frames.
 pub(super) fn of_packed(job: &Job, clips: &[(&ClipInfo, u64)], facts: &VideoFacts, repeated_frames: u64) -> PackReport {

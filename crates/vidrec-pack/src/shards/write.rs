@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::object_stamp::{self, ObjectStamp};
-use super::options::IfExists;
 use super::place::{Place, name_of_jobs};
-use super::plan::{InputStamps, PlannedJob};
+
 use super::plan_json::{FORM, PlanJson, PlannedPart};
+use super::planned_job::{InputStamps, ObjectStamp, PlannedJob, look};
 use super::size;
 use crate::channels::channels;
 use crate::options::{PackOptions, TOOL};
 use crate::plan::{Job, PackPlan};
+use crate::run_options::IfExists;
 use crate::video;
 use crate::work::{MaxFailures, Stamp, track_stamps};
 use vidrec_dataset::writer::first_video;
@@ -186,7 +186,7 @@ type TakeVideo<'a> = dyn FnMut(&Job, Option<Stamp>, Option<ObjectStamp>) -> Resu
 impl<'a> Stamps<'a> {
     fn of(plan: &'a PackPlan, storage: &Storage) -> Result<Self> {
         let files = plan.jobs.iter().map(|job| Stamp::of(&job.path)).collect();
-        let objects = object_stamp::look(plan.jobs.iter().map(|job| &*job.path), storage)?;
+        let objects = look(plan.jobs.iter().map(|job| &*job.path), storage)?;
         Ok(Stamps { files, objects })
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::Job;
 use crate::video::{Stage, VideoError};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, ErrorKind};
@@ -113,5 +114,31 @@ impl ClipFailure {
 impl From<VideoError> for ClipFailure {
     fn from(e: VideoError) -> Self {
         ClipFailure::of_video(e.stage, e.error)
+    }
+}
+
+/// A video that was skipped: a line of the list of failures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Its place in the plan, from 0.
+    pub item: u64,
+    /// Path relative to the input root.
+    pub source: String,
+    /// The stage at which it failed: `open`, `stream`, `decode`, `sample`, `scale`, `limit`, `timeout`, `encode`,
+    /// `track`, `short`, `crash` or `internal`.
+    pub stage: String,
+    /// What is wrong, in FFmpeg's own words if they come from FFmpeg.
+    pub error: String,
+}
+
+impl Failure {
+    pub(crate) fn new(place: u64, job: &Job, failure: &ClipFailure) -> Self {
+        Failure {
+            item: place,
+            source: job.source.clone(),
+            stage: failure.stage.to_string(),
+            error: failure.message.clone(),
+        }
     }
 }

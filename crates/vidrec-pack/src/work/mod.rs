@@ -53,7 +53,7 @@ pub(super) use confine::confine;
 #[cfg(unix)]
 pub(super) use descriptors::FileReceiver;
 pub(super) use failure::ClipFailure;
-pub use failure::PackStage;
+pub use failure::{Failure, PackStage};
 pub use frame_choice::FrameChoice;
 pub(super) use gate::{Gate, Slowed};
 pub(super) use isolate::Pool;

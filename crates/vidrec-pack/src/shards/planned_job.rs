@@ -1,4 +1,4 @@
-//! The identity of a remote video: its length and version when the plan was made.
+//! A video of a plan, and what identifies its files: of a file its size and time, of a remote video its length and version.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::Job;
+use crate::work::{ChangedFile, Stamp, changed_file};
 use vidrec_format::error::Result;
 use vidrec_format::workers::in_order;
 use vidrec_store::location::is_remote;
@@ -15,6 +17,35 @@ use vidrec_store::storage::Storage;
 
 /// The number of videos to ask about at a time.
 const AT_ONCE: usize = 64;
+
+/// A line of `jobs.jsonl`.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PlannedJob<J = Job> {
+    /// What identified the files when the plan was made. A pack on one machine reads the files as it finds them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps: Option<InputStamps>,
+    pub job: J,
+}
+
+/// What identifies the files of a video.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct InputStamps {
+    /// The size and time of the file. Absent if the file could not be looked at.
+    pub video: Option<Stamp>,
+    /// For a remote video, the answer of the server. Absent if the server was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<ObjectStamp>,
+    /// The stamps of the files of its tracks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracks: Vec<Option<Stamp>>,
+}
+
+impl InputStamps {
+    /// Returns the first file of a video that has changed.
+    pub fn changed<'a>(&self, job: &'a Job) -> Option<ChangedFile<'a>> {
+        changed_file(job, self.video, &self.tracks)
+    }
+}
 
 /// The server's answer about a remote video.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
