@@ -15,8 +15,8 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "plan",
         &[
-            "vidrec plan videos -o plan --parts 100",
-            "vidrec plan list.csv -o s3://bucket/plan --parts 1000 --frames 16",
+            "vidrec plan videos -o plan --shards 100",
+            "vidrec plan list.csv -o s3://bucket/plan --shards 1000 --frames 16",
         ],
     ),
     ("status", &["vidrec status plan", "sbatch --array=$(vidrec status plan --missing) job.sh"]),
