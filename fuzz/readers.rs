@@ -34,7 +34,9 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
 /// Does `work` in a new folder, which has a file of these bytes.
 fn with_file(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(name), bytes).unwrap();
+    let file = folder.path().join(name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, bytes).unwrap();
     work(folder.path());
 }
 
@@ -50,7 +52,7 @@ pub fn changes(bytes: &[u8]) {
 
 /// The plan of a pack.
 pub fn parts_plan(bytes: &[u8]) {
-    with_file("plan.json", bytes, |folder| {
-        let _ = vidrec::pack::PartsPlan::open(folder).and_then(|plan| plan.status());
+    with_file(".vidrec.pack/plan.json", bytes, |folder| {
+        let _ = vidrec::pack::plan_status(folder, &vidrec::Storage::default());
     });
 }

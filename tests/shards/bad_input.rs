@@ -3,15 +3,15 @@
 use std::fs;
 
 use crate::common::skip::has_decoder_faults;
+use crate::common::tree;
 use crate::shards::support::{Gate, SHARDS, Videos, has_no_set, open, show, stderr};
 
-const PUBLISH: [&str; 4] = ["publish", "plan", "-o", "out"];
+/// Where the plan and its shards are.
+const PACK: &str = "plan/.vidrec.pack";
 
 /// That publishing says these words, and publishes nothing.
 #[track_caller]
 fn refused(videos: &Videos, more: &[&str], words: &[&str]) {
-    videos.fails(&[&PUBLISH, more].concat(), words);
-    has_no_set(&videos.path("out"));
     videos.fails(&[&["publish", "plan"], more].concat(), words);
     has_no_set(&videos.path("plan"));
 }
@@ -20,7 +20,7 @@ fn refused(videos: &Videos, more: &[&str], words: &[&str]) {
 fn files_and_receipts_belong_together() {
     let videos = Videos::make(12);
     videos.packed("plan");
-    let (records, index) = (videos.file_of("plan", 1, "rec"), videos.file_of("plan", 1, "vidx"));
+    let (records, index) = (videos.file_of(PACK, 1, "rec"), videos.file_of(PACK, 1, "vidx"));
     let aside = videos.path("aside");
     for file in [&records, &index] {
         let name = file.file_name().unwrap().to_str().unwrap();
@@ -41,10 +41,10 @@ fn files_and_receipts_belong_together() {
     refused(&videos, &["--read-all"], &[name, "SHA-256", "remove the receipt"]);
     // What the message says helps, but for the file of this name, which is damaged.
     fs::remove_file(&records).unwrap();
-    fs::remove_file(videos.path("plan/parts/00001.json")).unwrap();
+    fs::remove_file(videos.path("plan/.vidrec.pack/parts/00001.json")).unwrap();
     refused(&videos, &[], &["1 of 4 parts are not done", "no receipts of 1"]);
     videos.pack_part("plan", 1);
-    videos.ends(3, &[&PUBLISH[..], &["--read-all"]].concat());
+    videos.ends(3, &["publish", "plan", "--read-all"]);
 }
 
 /// What cannot be seen in the data set, such as a time in a receipt, may be published: but then as it would have been.
@@ -54,44 +54,44 @@ fn with_read_all_no_flipped_bit_of_any_file_is_published() {
     videos.add_sound("in/even/0000.mp4");
     videos.plan("plan", &["--audio", "8000"]);
     videos.pack_all("plan");
-    let whole = videos.published("plan", "whole");
-    let receipt = |part: u32| format!("plan/parts/{part:05}.json");
+    videos.copy("plan", "other");
+    let whole = videos.published("other");
+    let receipt = |part: u32| format!("{PACK}/parts/{part:05}.json");
     let failed = |part: &u32| videos.json(&receipt(*part))["report"]["failed"] == 1;
     let part = (0..SHARDS).find(failed).unwrap();
     // The video with sound is the first one.
-    let shard = ["rec", "vidx", "vtrk"].map(|ending| videos.file_of("plan", 0, ending));
+    let shard = ["rec", "vidx", "vtrk"].map(|ending| videos.file_of(PACK, 0, ending));
     for file in shard.into_iter().chain([videos.path(&receipt(part))]) {
         let right = fs::read(&file).unwrap();
-        // So that links to it keep what they have.
-        fs::remove_file(&file).unwrap();
         for i in 0..5 {
             let at = right.len() * i / 5 + i % 5;
             let mut wrong = right.clone();
             wrong[at] ^= 1 << (i % 8);
             fs::write(&file, &wrong).unwrap();
-            let run = videos.run(&[&PUBLISH[..], &["--read-all"]].concat());
+            videos.remove("other");
+            videos.copy("plan", "other");
+            let run = videos.run(&["publish", "other", "--read-all"]);
             let place = format!("{} byte {at}: {}", file.display(), show(&run));
             match run.status.code() {
-                Some(1) => has_no_set(&videos.path("out")),
+                Some(1) => has_no_set(&videos.path("other")),
                 status => {
                     assert!(file.ends_with(format!("{part:05}.json")) && status == Some(3), "{place}");
-                    assert_eq!(videos.files("out"), whole, "{place}");
+                    assert_eq!(videos.alone("other"), whole, "{place}");
                 }
             }
-            videos.remove("out");
         }
         fs::write(&file, &right).unwrap();
     }
-    assert_eq!(videos.published("plan", "out"), whole);
+    assert_eq!(videos.published("plan"), whole);
 }
 
 #[test]
 fn a_plan_that_is_not_whole_is_no_plan() {
     let videos = Videos::make(12);
     videos.plan("plan", &[]);
-    let (path, jobs) = (videos.path("plan/plan.json"), videos.path("plan/jobs.jsonl"));
+    let (path, jobs) = (videos.path("plan/.vidrec.pack/plan.json"), videos.jobs("plan"));
     let plan = fs::read(&path).unwrap();
-    let commands: [&[&str]; 3] = [&["pack", "plan", "--part", "0"], &["status", "plan"], &PUBLISH];
+    let commands: [&[&str]; 3] = [&["pack", "plan", "--part", "0"], &["status", "plan"], &["publish", "plan"]];
     let all = |words: &[&str]| commands.iter().for_each(|command| videos.fails(command, words));
     fs::remove_file(&path).unwrap();
     all(&["there is no plan here", "vidrec plan"]);
@@ -107,13 +107,13 @@ fn a_plan_that_is_not_whole_is_no_plan() {
 
     let lines = fs::read(&jobs).unwrap();
     fs::write(&jobs, &lines[..lines.len() - 10]).unwrap();
-    videos.fails(&["pack", "plan", "--part", "3"], &["jobs.jsonl", "shorter than the plan says"]);
+    videos.fails(&["pack", "plan", "--part", "3"], &["jobs-", "shorter than the plan says"]);
     let changed = String::from_utf8(lines.clone()).unwrap().replacen("even", "evil", 1);
     fs::write(&jobs, changed).unwrap();
-    videos.fails(&["pack", "plan", "--part", "0"], &["jobs.jsonl", "not the one that was planned"]);
+    videos.fails(&["pack", "plan", "--part", "0"], &["jobs-", "not the one that was planned"]);
     fs::write(&jobs, lines).unwrap();
     videos.fails(&["pack", "plan", "--part", "4"], &["no part 4", "0 to 3"]);
-    videos.edit("plan/plan.json", |plan| plan["parts"][2]["first"] = 1.into());
+    videos.edit("plan/.vidrec.pack/plan.json", |plan| plan["parts"][2]["first"] = 1.into());
     all(&["do not follow one another"]);
 }
 
@@ -138,11 +138,11 @@ fn changed_videos_and_other_versions_are_refused() {
     {
         videos.remove("plan");
         videos.plan("plan", &[]);
-        videos.edit("plan/plan.json", |plan| plan[field] = "vidrec 9.9".into());
+        videos.edit("plan/.vidrec.pack/plan.json", |plan| plan[field] = "vidrec 9.9".into());
         videos.fails(&pack, &words);
-        assert!(!videos.path("plan/parts/00000.json").exists());
+        assert!(!videos.path("plan/.vidrec.pack/parts/00000.json").exists());
     }
-    videos.edit("plan/plan.json", |plan| plan["form"] = 99.into());
+    videos.edit("plan/.vidrec.pack/plan.json", |plan| plan["form"] = 99.into());
     videos.fails(&pack, &["another version of vidrec", "form 99"]);
 }
 
@@ -153,7 +153,7 @@ fn two_attempts_that_made_different_bytes_are_an_error() {
     }
     let videos = Videos::make(12);
     videos.packed("plan");
-    let receipt = videos.path("plan/parts/00000.json");
+    let receipt = videos.path("plan/.vidrec.pack/parts/00000.json");
     let gate = Gate::new(&videos);
     for forged in [false, true] {
         let own = fs::read(&receipt).unwrap();
@@ -163,7 +163,7 @@ fn two_attempts_that_made_different_bytes_are_an_error() {
         // Another attempt ends first.
         fs::write(&receipt, &own).unwrap();
         if forged {
-            videos.edit("plan/parts/00000.json", |receipt| receipt["shard"]["sha256"] = "0".repeat(64).into());
+            videos.edit("plan/.vidrec.pack/parts/00000.json", |receipt| receipt["shard"]["sha256"] = "0".repeat(64).into());
         }
         open(&pipe, 1);
         let run = attempt.output();
@@ -196,21 +196,30 @@ fn what_a_plan_fixes_cannot_be_given() {
     for more in [&["--parts", "3"][..], &["--commit-every", "0"]] {
         videos.ends(2, &[&["pack", "in", "-o", "out"], more].concat());
     }
-    assert_eq!(fs::read_dir(videos.path("plan/parts")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(videos.path("plan/.vidrec.pack/parts")).unwrap().count(), 0);
 }
 
 #[test]
-fn parts_are_not_repaired_to_a_data_set() {
+fn no_other_command_takes_the_folder_of_a_plan_for_its_own() {
     let videos = Videos::make(12);
     videos.plan("plan", &[]);
-    videos.pack_part("plan", 0);
-    let before = videos.files("plan");
-    let index = videos.file_of("plan", 0, "vidx");
-    let index = format!("plan/{}", index.file_name().unwrap().to_str().unwrap());
-    for args in [&["repair", "plan"][..], &["repair", "plan", "-o", "saved"], &["repair", &index]] {
-        videos.fails(args, &["the parts of a plan", "vidrec publish"]);
-        assert_eq!(videos.files("plan"), before);
-        has_no_set(&videos.path("saved"));
+    let pack = ["pack", "in", "-o", "plan", "--shards", "4", "-n", "4"];
+    for done in [0, 5] {
+        let before = tree(&videos.path("plan"));
+        videos.fails(&["repair", "plan"], &["interrupted pack"]);
+        videos.fails(&["inspect", "plan"], &["no data set in this folder", "not finished", "vidrec publish"]);
+        let is_there = format!("interrupted pack, with {done} of 13 videos done");
+        videos.fails(&pack, &[&is_there, "--if-exists replace"]);
+        videos.fails(&[&pack[..], &["--if-exists", "resume"]].concat(), &["the task", "parts of a plan", "pack all"]);
+        assert!(tree(&videos.path("plan")) == before, "{done}");
+        videos.pack_part("plan", 0);
     }
-    videos.fails(&["inspect", "plan"], &["no data set in this folder", "vidrec publish"]);
+    videos.ends(3, &[&pack[..], &["--if-exists", "replace"]].concat());
+    assert_eq!(videos.alone("plan"), videos.whole("whole", &[]));
+    fs::create_dir(videos.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(videos.path("elsewhere"), videos.path("plan/.vidrec.pack")).unwrap();
+    for args in [&["plan", "in", "-o", "plan"][..], &["status", "plan"], &[&pack[..], &["--if-exists", "replace"]].concat()] {
+        videos.fails(args, &[".vidrec.pack", "link"]);
+    }
+    assert_eq!(fs::read_dir(videos.path("elsewhere")).unwrap().count(), 0);
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use vidrec::pack::{PartOptions, PartsPlan, PublishOptions};
 use vidrec::{Storage, no_progress};
 
+use crate::common::tree;
 use crate::shards::support::{Files, SHARDS, Videos, show, stderr, stdout};
 
 /// Videos, and a store beside them whose bucket `b` is the folder `store/b`.
@@ -77,15 +78,29 @@ impl Store {
         (0..SHARDS).for_each(|part| drop(self.pack_part("tmp", part)));
     }
 
+    /// Keeps a plan and its receipts aside, for a publication that is repeated.
+    fn keep_plan(&self) {
+        self.videos.copy("store/b/plan/.vidrec.pack", "kept");
+    }
+
+    fn restore_plan(&self) {
+        self.videos.copy("kept", "store/b/plan/.vidrec.pack");
+    }
+
     /// The files of a data set in the bucket.
     pub fn files(&self, name: &str) -> Files {
-        let mut files = self.videos.files(&format!("store/b/{name}"));
-        files.retain(|name, _| name != "plan.json" && !name.starts_with("jobs-"));
-        files
+        self.videos.files(&format!("store/b/{name}"))
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
         self.videos.path("store/b").join(name)
+    }
+
+    /// That the bucket has nothing of a plan any more.
+    #[track_caller]
+    fn has_no_plan(&self, name: &str) {
+        let pack = self.file(&format!("{name}/.vidrec.pack"));
+        assert!(!pack.exists() || tree(&pack).is_empty(), "{:?}", tree(&pack).keys());
     }
 
     fn has_no_set(&self, name: &str) {
@@ -130,15 +145,20 @@ fn parts_on_any_machine_give_the_bytes_of_one() {
     }
     store.ends(0, &["status", "s3://b/plan"]);
     store.has_no_set("plan");
-    let run = store.ends(3, &["publish", "s3://b/plan", "-o", "s3://b/other/out", "--read-all"]);
+    store.keep_plan();
+    let run = store.ends(3, &["publish", "s3://b/plan", "--read-all"]);
     assert!(stdout(&run).starts_with("published "), "{}", show(&run));
-    assert_eq!(store.files("other/out"), whole);
-    store.ends(3, &["publish", "s3://b/plan"]);
     assert_eq!(store.files("plan"), whole);
-    // The same once more is there already.
-    store.ends(3, &["publish", "s3://b/plan"]);
-    store.ends(3, &["publish", "s3://b/plan", "--overwrite"]);
-    assert_eq!(store.files("plan"), whole);
+    store.has_no_plan("plan");
+    store.fails(&["publish", "s3://b/plan"], &["there is no plan here"]);
+    store.ends(0, &["status", "s3://b/plan"]);
+    // Killed after its commit, it is finished.
+    for more in [&[][..], &["--overwrite"]] {
+        store.restore_plan();
+        store.ends(3, &[&["publish", "s3://b/plan"], more].concat());
+        assert_eq!(store.files("plan"), whole);
+        store.has_no_plan("plan");
+    }
     store.ends(0, &["verify", "s3://b/plan"]);
 }
 
@@ -149,9 +169,7 @@ fn a_pack_is_uploaded_shard_by_shard() {
     let pack = ["pack", "in", "-o", "s3://b/set", "--shards", "4", "-n", "4"];
     store.ends(3, &pack);
     assert_eq!(store.files("set"), whole);
-    let left = fs::read_dir(store.file("set/.vidrec.pack"))
-        .map_or(0, |entries| entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count());
-    assert_eq!(left, 0, "the plan goes with the end");
+    store.has_no_plan("set");
     assert_eq!(fs::read_dir(store.videos.path("tmp")).unwrap().count(), 0);
     let run = store.ends(3, &pack);
     assert!(stdout(&run).contains("is finished, with 12 clips"), "{}", show(&run));
@@ -188,11 +206,14 @@ fn faults_at_each_request_of_a_publication_change_nothing() {
     let store = Store::make(8);
     let whole = store.videos.whole("whole", &[]);
     store.packed();
+    store.keep_plan();
     at_each_request(&store, |when| {
         fs::remove_file(store.file("plan/dataset.json")).ok();
+        store.restore_plan();
         let published = store.open().and_then(|plan| plan.publish(&PublishOptions::default(), &mut no_progress));
         published.unwrap_or_else(|e| panic!("{when}: {e}"));
         assert_eq!(store.files("plan"), whole, "{when}");
+        store.has_no_plan("plan");
     });
 }
 
@@ -206,10 +227,10 @@ fn faults_at_each_request_of_a_part_change_nothing() {
     options.storage = store.storage();
     options.scratch = Some(store.videos.path("scratch"));
     at_each_request(&store, |when| {
-        fs::remove_file(store.file("plan/parts/00001.json")).ok();
+        fs::remove_file(store.file("plan/.vidrec.pack/parts/00001.json")).ok();
         let packed = store.open().and_then(|plan| plan.pack(1, &options, &mut no_progress));
         packed.unwrap_or_else(|e| panic!("{when}: {e}"));
-        assert!(store.file("plan/parts/00001.json").exists(), "{when}");
+        assert!(store.file("plan/.vidrec.pack/parts/00001.json").exists(), "{when}");
     });
     store.ends(3, &["publish", "s3://b/plan"]);
     assert_eq!(store.files("plan"), whole);
@@ -220,6 +241,7 @@ fn of_publishers_at_once_one_wins() {
     let store = Store::make(12);
     let whole = store.videos.whole("whole", &[]);
     store.packed();
+    store.keep_plan();
     let both = [(); 2].map(|()| store.command("tmp", &["publish", "s3://b/plan"]).spawn().unwrap());
     for run in both.map(|child| child.wait_with_output().unwrap()) {
         assert_eq!(run.status.code(), Some(3), "they publish the same: {}", show(&run));
@@ -227,6 +249,7 @@ fn of_publishers_at_once_one_wins() {
     assert_eq!(store.files("plan"), whole);
     // Another data set comes between the look and the commit.
     fs::remove_file(store.file("plan/dataset.json")).unwrap();
+    store.restore_plan();
     let plan = store.open().unwrap();
     let mut options = PublishOptions::default();
     for overwrite in [false, true] {
@@ -245,7 +268,7 @@ fn of_publishers_at_once_one_wins() {
 fn forged_receipts_and_missing_objects_publish_nothing() {
     let store = Store::make(8);
     store.packed();
-    let path = "store/b/plan/parts/00001.json";
+    let path = "store/b/plan/.vidrec.pack/parts/00001.json";
     let own = fs::read(store.videos.path(path)).unwrap();
     type Change = fn(&mut Value);
     let changes: [(&str, Change, &str); 6] = [

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use fault_proxy::{Fault, Origin, Rule};
 use vidrec::pack::{InputOptions, PackOptions, PackPlan, write_plan};
 
+use crate::common::tree;
 use crate::shards::buckets::Store;
 use crate::shards::support::{Files, SHARDS, Videos, show, stderr, stdout};
 
@@ -52,7 +53,7 @@ fn videos_on_disk_and_in_memory_give_the_same_plan() {
     let pack = PackOptions { input: options.clone(), ..PackOptions::from_json(r#"{"shards": 3}"#).unwrap() };
     let write = |plan: PackPlan, name: &str| {
         write_plan(&plan, store.videos.path(name), &pack).unwrap();
-        ["plan.json", "jobs.jsonl"].map(|file| fs::read_to_string(store.videos.path(name).join(file)).unwrap())
+        tree(&store.videos.path(name)).into_values().collect::<Vec<_>>()
     };
     let memory = PackPlan::from_inputs(&[VIDEOS], &options).unwrap();
     assert_eq!(memory.jobs.len(), 9);
@@ -83,7 +84,7 @@ fn other_objects_are_counted_or_ignored() {
     assert!(stdout(&run).starts_with("planned 5 videos"), "{}", show(&run));
     let said = stderr(&run);
     assert!([".txt", ".jpg", "1 of 5 videos has no label, such as loose"].iter().all(|w| said.contains(w)), "{said}");
-    let lines = fs::read_to_string(store.videos.path("listed/jobs.jsonl")).unwrap();
+    let lines = fs::read_to_string(store.videos.jobs("listed")).unwrap();
     assert!(lines.contains(r#""even/100% & more?.mp4""#), "{lines}");
     let run = store.ends(0, &["pack", "listed", "--part", "0"]);
     assert!(stdout(&run).contains("4 clips"), "{}", show(&run));
@@ -110,11 +111,8 @@ fn an_interrupted_list_goes_on() {
     store.server.reset_counts();
     plan(&store, VIDEOS, "listed");
     assert_eq!(store.server.counts().requests, 2, "pages 4 and 5 of 5");
-    let files = ["plan.json", "jobs.jsonl"].map(|file| {
-        let read = |plan: &str| fs::read_to_string(store.videos.path(plan).join(file)).unwrap();
-        read("whole") == read("listed")
-    });
-    assert_eq!(files, [true; 2]);
+    let files = |out: &str| tree(&store.videos.path(out)).into_values().collect::<Vec<_>>();
+    assert!(files("whole").len() == 2 && files("whole") == files("listed"));
 }
 
 #[test]
@@ -126,7 +124,7 @@ fn passing_faults_of_a_list_are_outlasted() {
         store.server.rules().add(Rule::new(fault.clone()).every(2));
         let name = format!("{fault:?}").split(' ').next().unwrap().to_owned();
         plan(&store, VIDEOS, &name);
-        let read = |plan: &str| fs::read(store.videos.path(plan).join("jobs.jsonl")).unwrap();
+        let read = |out: &str| fs::read(store.videos.jobs(out)).unwrap();
         assert!(read("whole") == read(&name), "{fault:?}");
     }
 }

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::common::ffmpeg_videos;
+use crate::common::tree;
 use crate::common::until::until;
 
 /// The shards of each pack, and the parts of each plan.
@@ -75,41 +76,45 @@ impl Videos {
     }
 
     /// Makes a plan with four frames a video.
-    pub fn plan(&self, plan: &str, more: &[&str]) {
-        self.ends(0, &[&["plan", "in", "-o", plan], &*unless(more, &[("--shards", "4"), ("-n", "4")])].concat());
+    pub fn plan(&self, out: &str, more: &[&str]) {
+        self.ends(0, &[&["plan", "in", "-o", out], &*unless(more, &[("--shards", "4"), ("-n", "4")])].concat());
+    }
+
+    /// The list of videos of a plan.
+    pub fn jobs(&self, out: &str) -> PathBuf {
+        self.found(&format!("{out}/.vidrec.pack"), "jobs-", "jsonl")
     }
 
     /// `vidrec pack` of a part.
-    pub fn part(&self, plan: &str, part: u32) -> Command {
-        self.command(&["pack", plan, "--part", &part.to_string(), "-j", "1"])
+    pub fn part(&self, out: &str, part: u32) -> Command {
+        self.command(&["pack", out, "--part", &part.to_string(), "-j", "1"])
     }
 
     /// Packs a part to its end, which it is with a broken video, too.
     #[track_caller]
-    pub fn pack_part(&self, plan: &str, part: u32) -> Output {
-        let run = self.part(plan, part).output().unwrap();
+    pub fn pack_part(&self, out: &str, part: u32) -> Output {
+        let run = self.part(out, part).output().unwrap();
         assert!(run.status.success(), "part {part}: {}", show(&run));
         run
     }
 
     #[track_caller]
-    pub fn pack_all(&self, plan: &str) {
-        (0..SHARDS).for_each(|part| drop(self.pack_part(plan, part)));
+    pub fn pack_all(&self, out: &str) {
+        (0..SHARDS).for_each(|part| drop(self.pack_part(out, part)));
     }
 
     /// A plan of which all parts are packed.
     #[track_caller]
-    pub fn packed(&self, plan: &str) {
-        self.plan(plan, &[]);
-        self.pack_all(plan);
+    pub fn packed(&self, out: &str) {
+        self.plan(out, &[]);
+        self.pack_all(out);
     }
 
-    /// Publishes a plan in a new folder, and returns what is there.
+    /// Publishes a plan, and returns what is there. Nothing but the data set is.
     #[track_caller]
-    pub fn published(&self, plan: &str, out: &str) -> Files {
-        self.remove(out);
-        self.ends(3, &["publish", plan, "-o", out]);
-        self.files(out)
+    pub fn published(&self, out: &str) -> Files {
+        self.ends(3, &["publish", out]);
+        self.alone(out)
     }
 
     /// `vidrec pack` of all videos.
@@ -193,12 +198,23 @@ impl Videos {
         fs::write(self.path(file), serde_json::to_vec_pretty(&value).unwrap()).unwrap();
     }
 
-    /// Name of a file of a part: `rec` or `vidx`.
-    pub fn file_of(&self, plan: &str, part: u32, ending: &str) -> PathBuf {
-        let prefix = format!("shard-{part:05}-");
-        let names = self.files(plan).into_keys();
-        let found = names.into_iter().find(|name| name.starts_with(&prefix) && name.ends_with(ending));
-        self.path(plan).join(found.expect("the part is packed"))
+    /// A file of a part: `rec` or `vidx`.
+    pub fn file_of(&self, dir: &str, part: u32, ending: &str) -> PathBuf {
+        self.found(dir, &format!("shard-{part:05}-"), ending)
+    }
+
+    fn found(&self, dir: &str, start: &str, end: &str) -> PathBuf {
+        let found = self.files(dir).into_keys().find(|name| name.starts_with(start) && name.ends_with(end));
+        self.path(dir).join(found.expect("there is a file of this name"))
+    }
+
+    /// Copies a folder into another one, which may exist.
+    pub fn copy(&self, from: &str, to: &str) {
+        for (path, bytes) in tree(&self.path(from)) {
+            let to = self.path(to).join(path.strip_prefix(self.path(from)).unwrap());
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::write(to, bytes).unwrap();
+        }
     }
 }
 

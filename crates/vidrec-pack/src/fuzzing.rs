@@ -32,7 +32,9 @@ mod tests {
     /// Calls `work` with a folder that has a file of these bytes.
     fn with_file(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(name), bytes).unwrap();
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, bytes).unwrap();
         work(folder.path());
     }
 
@@ -40,11 +42,9 @@ mod tests {
     fn any_change_of_a_receipt_or_a_plan_is_read_or_refused() {
         mutate_seeds("receipt", receipts);
         mutate_seeds("parts_plan", |bytes| {
-            let folder = tempfile::tempdir().unwrap();
-            let pack = folder.path().join(vidrec_format::names::PACK);
-            std::fs::create_dir(&pack).unwrap();
-            std::fs::write(pack.join("plan.json"), bytes).unwrap();
-            let _ = crate::plan_status(folder.path(), &vidrec_store::storage::Storage::default());
+            with_file(".vidrec.pack/plan.json", bytes, |folder| {
+                let _ = crate::plan_status(folder, &vidrec_store::storage::Storage::default());
+            });
         });
         mutate_seeds("changes", |bytes| {
             with_file(".vidrec.changes", bytes, |folder| {
