@@ -177,7 +177,7 @@ impl LocalPack<'_> {
         }
         let parts = self.parts(pending, draft, &place, existing.as_ref())?;
         let packed = self.pack_parts(&parts, existing.as_ref(), (channels, pool.as_ref()), is_new, progress)?;
-        let mut report = self.publish(&parts, lock)?;
+        let mut report = self.publish(&parts, lock, !is_new)?;
         (report.seconds, report.shortage) = (began.elapsed().as_secs_f64(), packed.shortage);
         report.resumed_at = packed.resumed_at;
         report.notes.extend(pool.as_ref().and_then(Pool::note));
@@ -205,7 +205,8 @@ impl LocalPack<'_> {
         place.bucket.is_none().then(|| FolderLock::take(self.out)).transpose()
     }
 
-    /// Returns the plan of an interrupted pack that is to be resumed. One that has completed nothing is removed.
+    /// Returns the plan of an interrupted pack that is to be resumed. One that has completed nothing is removed, unless
+    /// machines share it.
     fn pending(&self, place: &Place) -> Result<Option<PartsPlan>> {
         if place.read(PLAN)?.is_none() {
             // What a killed planner left must not become part of another plan.
@@ -218,7 +219,7 @@ impl LocalPack<'_> {
         }
         let (receipts, there) = there.map_err(|e| e.hint(Hint::Restart))?;
         let done: u64 = receipts.iter().flatten().map(|receipt| receipt.report.videos()).sum();
-        if done == 0 {
+        if done == 0 && !there.has_stamps() {
             return discard(place).map(|()| None);
         }
         let what = format!("this folder has an interrupted pack, with {done} of {} videos done", there.videos());
@@ -378,12 +379,14 @@ impl LocalPack<'_> {
         }
     }
 
-    /// Makes the data set of all parts.
-    fn publish(&self, parts: &PartsPlan, lock: Option<FolderLock>) -> Result<PackReport> {
+    /// Makes the data set of all parts. The machine may have crashed before a pack is resumed, so the files on it are read
+    /// again.
+    fn publish(&self, parts: &PartsPlan, lock: Option<FolderLock>, is_resumed: bool) -> Result<PackReport> {
         let run = &self.options.run;
         let mut options = PublishOptions { only_publisher: run.only_publisher, ..PublishOptions::default() };
         // A folder was checked before the first video, and its lock has been held since then.
         options.overwrite = run.if_exists.replaces() || lock.is_some();
+        options.read_all = is_resumed && lock.is_some();
         let published = parts.publish_all(&options, lock);
         published.map_err(|e| e.also_help("free space if the disk is full").hint(Hint::Resume))
     }
