@@ -39,7 +39,7 @@ fn killed_at_random_times_it_resumes_to_the_same_bytes() {
             let mut child = Running::of(videos.pack("set", &[&how[..], &["-j", threads]].concat()));
             sleep(Duration::from_millis(random(&mut seed) % (takes * attempt / 2 + 1)));
             let has_ended = child.has_ended();
-            child.signal(if random(&mut seed) % 2 == 0 { "KILL" } else { "TERM" });
+            child.signal(if random(&mut seed).is_multiple_of(2) { "KILL" } else { "TERM" });
             let run = child.output();
             let text = format!("seed {seed}, round {round}, attempt {attempt}: {}", show(&run));
             assert!(matches!(run.status.code(), None | Some(3 | 130)), "{text}");
