@@ -390,6 +390,25 @@ fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
     }
 }
 
+/// Outputs appear one after another. A rerun makes those that are missing, if the others are what it would make.
+#[test]
+fn a_split_that_was_killed_is_completed_by_the_same_command() {
+    let shell = Shell::new();
+    let line = "split set -o parts --ratio 0.6,0.4 --seed 5";
+    shell.run(line, 0);
+    let whole = common::tree(&shell.at("parts"));
+    assert!(shell.error(line, 1).contains("--overwrite"), "nothing is missing");
+    for missing in ["parts/train", "parts/val"] {
+        fs::remove_dir_all(shell.at(missing)).unwrap();
+        let there = common::tree(&shell.at("parts"));
+        let other = shell.error("split set -o parts --ratio 0.6,0.4 --seed 6", 1);
+        assert!(other.contains("parts/") && other.contains("--overwrite"), "{other}");
+        assert_eq!(common::tree(&shell.at("parts")), there, "{missing}");
+        shell.run(line, 0);
+        assert_eq!(common::tree(&shell.at("parts")), whole, "{missing}");
+    }
+}
+
 #[test]
 fn an_append_says_what_was_added_and_what_there_is_now() {
     let shell = Shell::new();

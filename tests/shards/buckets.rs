@@ -162,20 +162,6 @@ fn parts_on_any_machine_give_the_bytes_of_one() {
     store.ends(0, &["verify", "s3://b/plan"]);
 }
 
-#[test]
-fn a_pack_is_uploaded_shard_by_shard() {
-    let store = Store::make(12);
-    let whole = store.videos.whole("whole", &[]);
-    let pack = ["pack", "in", "-o", "s3://b/set", "--shards", "4", "-n", "4"];
-    store.ends(3, &pack);
-    assert_eq!(store.files("set"), whole);
-    store.has_no_plan("set");
-    assert_eq!(fs::read_dir(store.videos.path("tmp")).unwrap().count(), 0);
-    let run = store.ends(3, &pack);
-    assert!(stdout(&run).contains("is finished, with 12 clips"), "{}", show(&run));
-    store.fails(&[&pack[..], &["--seed", "7"]].concat(), &["there is another data set here", "--if-exists replace"]);
-}
-
 /// The faults that a store may have at any request, and for which requests.
 const FAULTS: [(Fault, Option<&str>); 5] = [
     (Fault::Lost, None),

@@ -181,6 +181,12 @@ impl Videos {
         paths.map(|p| (p.file_name().unwrap().to_str().unwrap().to_owned(), sha256(&p))).collect()
     }
 
+    /// Copies a folder to a place where there is none.
+    pub fn copy(&self, from: &str, to: &str) {
+        self.remove(to);
+        assert!(Command::new("cp").arg("-r").args([self.path(from), self.path(to)]).status().unwrap().success());
+    }
+
     pub fn remove(&self, dir: &str) {
         if self.path(dir).exists() {
             fs::remove_dir_all(self.path(dir)).unwrap();

@@ -66,14 +66,11 @@ impl Changes {
         // The sync comes first, because the files of the old data set must outlive its `dataset.json`.
         sync_folder(dir)?;
         let listing = read_if_there(&dir.join(LISTING), limits::MAX_LISTING_BYTES, Links::Follow)?;
-        match listing.map(|bytes| DatasetJson::prove(&bytes)).transpose() {
-            Ok(json) => {
-                let listed: HashSet<&FileName> = json.iter().flat_map(DatasetJson::file_names).collect();
-                let mut unlisted = self.files.iter().filter(|name| name.is_given() && !listed.contains(name));
-                unlisted.try_for_each(|name| folder::remove(&dir.join(name)))?;
-            }
-            // Nobody knows what a damaged `dataset.json` listed. All files stay for a repair.
-            Err(_) => {}
+        // Nobody knows what a damaged `dataset.json` listed: then all files stay for a repair.
+        if let Ok(json) = listing.map(|bytes| DatasetJson::prove(&bytes)).transpose() {
+            let listed: HashSet<&FileName> = json.iter().flat_map(DatasetJson::file_names).collect();
+            let mut unlisted = self.files.iter().filter(|name| name.is_given() && !listed.contains(name));
+            unlisted.try_for_each(|name| folder::remove(&dir.join(name)))?;
         }
         folder::remove(&dir.join(staged_listing()))?;
         folder::remove(&dir.join(CHANGES))
@@ -299,19 +296,15 @@ mod tests {
             let temp = tempfile::tempdir().unwrap();
             let dir = temp.path();
             old_set(dir);
-            let Staged { mut files, listing, removable, _lock, .. } = stage(dir);
+            let Staged { mut files, mut listing, removable, _lock, .. } = stage(dir);
             let changes = Changes { files: files.iter().map(|(_, name)| name.clone()).chain(removable).collect() };
             changes.write(dir).unwrap();
-            let mut listing = Some(listing);
-            for step in 0..steps {
-                match step {
-                    0 | 1 => {
-                        let (temporary, name) = &mut files[step];
-                        temporary.rename(&dir.join(name)).unwrap();
-                    }
-                    2 => listing.take().unwrap().rename(&dir.join(LISTING)).unwrap(),
-                    _ => folder::remove(&dir.join(OLD)).unwrap(),
-                }
+            files.iter_mut().take(steps).for_each(|(file, name)| file.rename(&dir.join(name)).unwrap());
+            if steps > 2 {
+                listing.rename(&dir.join(LISTING)).unwrap();
+            }
+            if steps > 3 {
+                folder::remove(&dir.join(OLD)).unwrap();
             }
             std::mem::forget((files, listing));
             assert!(is_pending(dir));
