@@ -176,8 +176,11 @@ impl LocalPack<'_> {
             }
         }
         let parts = self.parts(pending, draft, &place, existing.as_ref())?;
+        if !is_new && lock.is_some() {
+            parts.drop_damaged(progress)?;
+        }
         let packed = self.pack_parts(&parts, existing.as_ref(), (channels, pool.as_ref()), is_new, progress)?;
-        let mut report = self.publish(&parts, lock, !is_new)?;
+        let mut report = self.publish(&parts, lock)?;
         (report.seconds, report.shortage) = (began.elapsed().as_secs_f64(), packed.shortage);
         report.resumed_at = packed.resumed_at;
         report.notes.extend(pool.as_ref().and_then(Pool::note));
@@ -379,14 +382,12 @@ impl LocalPack<'_> {
         }
     }
 
-    /// Makes the data set of all parts. The machine may have crashed before a pack is resumed, so the files on it are read
-    /// again.
-    fn publish(&self, parts: &PartsPlan, lock: Option<FolderLock>, is_resumed: bool) -> Result<PackReport> {
+    /// Makes the data set of all parts.
+    fn publish(&self, parts: &PartsPlan, lock: Option<FolderLock>) -> Result<PackReport> {
         let run = &self.options.run;
         let mut options = PublishOptions { only_publisher: run.only_publisher, ..PublishOptions::default() };
         // A folder was checked before the first video, and its lock has been held since then.
         options.overwrite = run.if_exists.replaces() || lock.is_some();
-        options.read_all = is_resumed && lock.is_some();
         let published = parts.publish_all(&options, lock);
         published.map_err(|e| e.also_help("free space if the disk is full").hint(Hint::Resume))
     }

@@ -119,7 +119,8 @@ impl Place {
         }
         match &self.bucket {
             None => {
-                // The folder for receipts.
+                // The folder for receipts. Those of a plan that is gone are of no other one.
+                whole_folder::remove(&self.path("parts"), &[])?;
                 whole_folder::create(&self.path("parts"))?;
                 jobs.rename(&self.path(name))?;
                 write_file(&self.path(PLAN), &bytes)

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::place::Place;
 use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
-use super::receipt::Receipt;
+use super::receipt::{self, Receipt};
 use super::removal::forget;
 use super::report::{PackReport, lines};
 use super::video_report::of_failed;
@@ -19,7 +19,7 @@ use vidrec_dataset::{verify, writer};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::limits;
-use vidrec_format::progress::{Counter, ProgressFn, no_progress};
+use vidrec_format::progress::{Counter, Progress, ProgressFn, no_progress};
 use vidrec_format::workers::in_order;
 use vidrec_store::disk::publication::{LeftBehind, Replaced};
 use vidrec_store::disk::regular_file::{Links, read_if_there};
@@ -69,6 +69,22 @@ impl PartsPlan {
             return forget(&self.place).map(|()| report);
         }
         self.publish_receipts(receipts, options, lock, &mut no_progress)
+    }
+
+    /// Removes the receipts of shards that are damaged, so that these are packed again: the machine may have crashed.
+    pub(super) fn drop_damaged(&self, progress: &mut ProgressFn<'_>) -> Result<()> {
+        let (source, nothing_new) =
+            (self.place.source()?, Progress { total: Some(self.videos()), ..Progress::default() });
+        for receipt in self.receipts()?.into_iter().flatten() {
+            let Some(shard) = &receipt.shard else { continue };
+            let open = open_shard(&self.place, shard, &source);
+            match open.and_then(|open| verify::prove(&open, &mut |_| progress(&nothing_new))) {
+                Err(e) if e.kind() == ErrorKind::Interrupted => return Err(e),
+                Err(_) => self.place.remove(&receipt::name(receipt.part))?,
+                Ok(_) => {}
+            }
+        }
+        Ok(())
     }
 
     fn publish_receipts(
@@ -245,7 +261,7 @@ impl NewSet<'_> {
         let counter = Mutex::new(Counter::new(Some(shards.len() as u64), progress));
         let counter = || counter.lock().unwrap_or_else(PoisonError::into_inner);
         in_order(shards.len(), place.at_once(), |i| {
-            let open = self.open_shard(&shards[i], &source)?;
+            let open = open_shard(place, &shards[i], &source)?;
             if self.options.read_all {
                 prove(&open, &mut |_| told(counter().tell()))?;
             }
@@ -253,19 +269,19 @@ impl NewSet<'_> {
         })?;
         Ok(())
     }
+}
 
-    /// Opens a shard and compares it with its receipt.
-    fn open_shard(&self, shard: &ShardJson, source: &Source) -> Result<Shard> {
-        let files = ShardFiles {
-            index: self.place.shard_path(&shard.index_file),
-            record: Some(self.place.shard_path(&shard.record_file)),
-            tracks: shard.track_file.as_ref().map(|tracks| self.place.shard_path(&tracks.file)),
-            listed: Some(shard.clone()),
-        };
-        source
-            .twice(|| Shard::open(&files, source))
-            .map_err(|e| e.help("remove the receipt of its part, and pack the part again"))
-    }
+/// Opens a shard and compares it with its receipt.
+fn open_shard(place: &Place, shard: &ShardJson, source: &Source) -> Result<Shard> {
+    let files = ShardFiles {
+        index: place.shard_path(&shard.index_file),
+        record: Some(place.shard_path(&shard.record_file)),
+        tracks: shard.track_file.as_ref().map(|tracks| place.shard_path(&tracks.file)),
+        listed: Some(shard.clone()),
+    };
+    source
+        .twice(|| Shard::open(&files, source))
+        .map_err(|e| e.help("remove the receipt of its part, and pack the part again"))
 }
 
 /// Reads and verifies all files of a shard. `progress` may stop that.
