@@ -217,9 +217,9 @@ pub(crate) fn missing(dir: &Path) -> Error {
     }
 }
 
-/// Whether a pack into a folder has begun but not ended.
+/// Whether a pack into a folder has begun but not ended: whether it has a plan.
 pub(crate) fn has_pack(dir: &Path) -> bool {
-    dir.join(names::PACK).exists()
+    dir.join(names::PACK).join("plan.json").exists()
 }
 
 /// The `wanted` names in `dir` that files of a data set may have, sorted.

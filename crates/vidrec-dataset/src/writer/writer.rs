@@ -8,6 +8,7 @@ use super::clip_info::{ClipInfo, FrameData};
 use super::replace;
 use super::shard::{FinishedShard, ShardWriter};
 use super::track::{EncodedTrack, Track};
+use crate::listing;
 use vidrec_format::dataset_json::{DatasetJson, ShardJson};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
@@ -18,7 +19,7 @@ use vidrec_format::track::payload::Payload;
 use vidrec_format::track::schema::{Schema, TrackSchema};
 use vidrec_store::disk::publication;
 use vidrec_store::disk::publication::{Replaced, Staged};
-use vidrec_store::disk::{FolderLock, remove_temporaries};
+use vidrec_store::disk::{FolderLock, is_being_written, remove_temporaries, whole_folder};
 
 /// Options of a [`Writer`].
 #[derive(Debug, Clone, Default)]
@@ -315,12 +316,17 @@ pub fn lock(dir: &Path) -> Result<FolderLock> {
 /// Like [`lock`], but keeps what killed processes staged, for a writer that resumes with it.
 pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
     let lock = FolderLock::take(dir)?;
-    if dir.join(names::PACK).exists() {
+    if listing::has_pack(dir) {
         return Err(Error::usage("this folder has an interrupted pack that can be resumed")
             .file(dir)
             .help("choose another folder")
             .hint(Hint::Resume)
             .hint(Hint::Restart));
+    }
+    // What is there without a plan is left of a pack that became a data set.
+    let pack = dir.join(names::PACK);
+    if !is_being_written(&pack) {
+        whole_folder::remove(&pack, &[])?;
     }
     publication::recover(dir)?;
     Ok(lock)
