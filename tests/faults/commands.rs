@@ -15,7 +15,7 @@ pub struct Row {
     pub resume: &'static str,
     /// Whether the command has `--overwrite`.
     pub forces: bool,
-    /// A command that makes the outputs of what this one wrote, whose own files have other names after another run.
+    /// A command that makes the outputs of what this one wrote, or cleans up after it where it cannot run again.
     pub finish: Option<&'static str>,
     /// Whether what was there before is a damaged data set.
     pub repairs: bool,
@@ -182,7 +182,8 @@ fn plans() -> [Row; 3] {
         packed(inputs, folder);
     };
     let fresh = Row::new("publish", "publish out", SET, Box::new(packed));
-    [part, fresh, Row::new("publish, over another", "publish out --overwrite", SET, Box::new(over))]
+    let over = Row::new("publish, over another", "publish out --overwrite", SET, Box::new(over));
+    [part, fresh, over].map(|row| Row { finish: row.finish.or(Some("repair out")), ..row })
 }
 
 fn splits() -> [Row; 2] {

@@ -207,10 +207,11 @@ impl<'a> Trial<'a> {
             })?;
             return self.is_done(folder);
         }
+        self.finish(folder)?;
         same_files(folder, &self.second.1)
     }
 
-    /// Makes the outputs, if another command does that.
+    /// Runs the command that makes the outputs of what this one wrote, or cleans up after it.
     fn finish(&self, folder: &Path) -> Verdict {
         let Some(line) = self.row.finish else { return Ok(()) };
         let run = self.run(line, folder, Fault::None);
@@ -223,7 +224,7 @@ impl<'a> Trial<'a> {
         for (now, new) in self.states(folder).iter().zip(&self.new) {
             ensure(now == new, || format!("done, but not what it should be: {}", now.word()))?;
         }
-        if self.row.finish.is_some() { Ok(()) } else { same_files(folder, &self.files) }
+        same_files(folder, &self.files)
     }
 }
 

@@ -28,6 +28,12 @@ fn a_plan_becomes_the_data_set_of_its_folder_and_is_gone() {
         assert!(!is_shard || fs::remove_file(file).is_ok());
     }
     assert_eq!(videos.published("plan"), whole);
+    // What it leaves where it is killed later is of no other plan.
+    videos.copy("kept/parts", "plan/.vidrec.pack/parts");
+    videos.ends(0, &["inspect", "plan"]);
+    videos.plan("plan", &["-n", "2"]);
+    assert_eq!(stdout(&videos.ends(3, &["status", "plan", "--missing"])), "0-3\n");
+    videos.remove("plan/.vidrec.pack");
     // Packed again to the same bytes, or to others.
     videos.packed("plan");
     assert_eq!(videos.published("plan"), whole);
