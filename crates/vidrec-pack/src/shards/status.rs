@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::plan::PartsPlan;
-use vidrec_dataset::{Dataset, OpenOptions};
-use vidrec_format::error::Result;
-use vidrec_store::location::is_of_network;
+use vidrec_dataset::{OpenOptions, Source};
+use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
+use vidrec_format::error::{Hint, Result};
 use vidrec_store::storage::Storage;
 
 /// The progress of a plan.
@@ -39,13 +39,15 @@ pub struct PlanStatus {
 pub fn plan_status(location: impl AsRef<Path>, storage: &Storage) -> Result<PlanStatus> {
     let location = location.as_ref();
     let none = match PartsPlan::open_at(location, storage) {
-        Ok(plan) => return plan.status(),
-        Err(e) if is_of_network(&e) => return Err(e),
-        Err(e) => e,
+        Err(e) if e.hints().contains(&Hint::Plan) => e,
+        plan => return plan?.status(),
     };
     let options: OpenOptions = storage.clone().into();
-    let published = Dataset::open_with(location, options).map_err(|_| none)?.to_json();
-    let (parts, videos) = (published.shards.len() as u32, published.clips);
+    let listing = Source::of(location, &options).and_then(|source| source.read(&location.join(FILE_NAME)));
+    let published = listing.and_then(|bytes| DatasetJson::prove(&bytes)).map_err(|_| none)?;
+    let failed = published.failures.map_or(0, |failures| failures.count);
+    let videos = (published.clips / u64::from(published.draws.unwrap_or(1).max(1))).saturating_add(failed);
+    let parts = published.shards.len() as u32;
     Ok(PlanStatus { parts, done: parts, missing: Vec::new(), videos, videos_done: videos, videos_per_second: None })
 }
 
