@@ -229,9 +229,11 @@ fn of_publishers_at_once_one_wins() {
     store.packed();
     store.keep_plan();
     let both = [(); 2].map(|()| store.command("tmp", &["publish", "s3://b/plan"]).spawn().unwrap());
-    for run in both.map(|child| child.wait_with_output().unwrap()) {
-        assert_eq!(run.status.code(), Some(3), "they publish the same: {}", show(&run));
-    }
+    let runs = both.map(|child| child.wait_with_output().unwrap());
+    assert!(runs.iter().any(|run| run.status.code() == Some(3)), "{}", show(&runs[0]));
+    // They publish the same, or the second one finds that the first one has removed the plan.
+    let is_late = |run| ["there is no plan here", "parts are not done"].iter().any(|late| stderr(run).contains(late));
+    runs.iter().for_each(|run| assert!(run.status.code() == Some(3) || is_late(run), "{}", show(run)));
     assert_eq!(store.files("plan"), whole);
     // Another data set comes between the look and the commit.
     fs::remove_file(store.file("plan/dataset.json")).unwrap();

@@ -29,7 +29,8 @@ fn a_plan_becomes_the_data_set_of_its_folder_and_is_gone() {
     }
     assert_eq!(videos.published("plan"), whole);
     // What it leaves where it is killed later is of no other plan.
-    videos.copy("kept/parts", "plan/.vidrec.pack/parts");
+    videos.copy("kept", "plan/.vidrec.pack");
+    fs::remove_file(videos.path("plan/.vidrec.pack/plan.json")).unwrap();
     videos.ends(0, &["inspect", "plan"]);
     videos.plan("plan", &["-n", "2"]);
     assert_eq!(stdout(&videos.ends(3, &["status", "plan", "--missing"])), "0-3\n");

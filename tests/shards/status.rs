@@ -36,7 +36,10 @@ fn parts_with_receipts_are_done_and_the_others_are_missing() {
     assert!(status(&videos).0.is_empty());
     videos.published("plan");
     let (missing, said) = status(&videos);
-    assert_eq!((missing, &said["done"]), (vec![], &4.into()), "{said}");
+    assert_eq!((missing, &said["done"], &said["videos"]), (vec![], &4.into(), &21.into()), "{said}");
+    std::fs::create_dir(videos.path("plan/.vidrec.pack")).unwrap();
+    std::fs::write(videos.path("plan/.vidrec.pack/plan.json"), "{").unwrap();
+    videos.fails(&["status", "plan"], &["did not write this plan"]);
 }
 
 #[test]

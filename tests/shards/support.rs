@@ -9,7 +9,6 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::common::ffmpeg_videos;
-use crate::common::tree;
 use crate::common::until::until;
 
 /// The shards of each pack, and the parts of each plan.
@@ -181,7 +180,7 @@ impl Videos {
         paths.map(|p| (p.file_name().unwrap().to_str().unwrap().to_owned(), sha256(&p))).collect()
     }
 
-    /// Copies a folder to a place where there is none.
+    /// Copies a folder, and removes what is where it goes.
     pub fn copy(&self, from: &str, to: &str) {
         self.remove(to);
         assert!(Command::new("cp").arg("-r").args([self.path(from), self.path(to)]).status().unwrap().success());
@@ -212,15 +211,6 @@ impl Videos {
     fn found(&self, dir: &str, start: &str, end: &str) -> PathBuf {
         let found = self.files(dir).into_keys().find(|name| name.starts_with(start) && name.ends_with(end));
         self.path(dir).join(found.expect("there is a file of this name"))
-    }
-
-    /// Copies a folder into another one, which may exist.
-    pub fn copy(&self, from: &str, to: &str) {
-        for (path, bytes) in tree(&self.path(from)) {
-            let to = self.path(to).join(path.strip_prefix(self.path(from)).unwrap());
-            fs::create_dir_all(to.parent().unwrap()).unwrap();
-            fs::write(to, bytes).unwrap();
-        }
     }
 }
 
