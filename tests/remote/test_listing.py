@@ -27,7 +27,8 @@ def test_videos_below_a_location_are_planned_and_packed(server, video, tmp_path)
     plan = vidrec("plan", location, "-o", tmp_path / "plan", "--shards", "2", "--json", environment=server.environment)
     assert plan.returncode == 0, plan.stderr
     assert json.loads(plan.stdout)["bytes"] == 3 * len(video) and ".txt" in plan.stderr
-    jobs = [json.loads(line) for line in (tmp_path / "plan/jobs.jsonl").read_text().splitlines()]
+    (listed,) = (tmp_path / "plan/.vidrec.pack").glob("jobs-*.jsonl")
+    jobs = [json.loads(line) for line in listed.read_text().splitlines()]
     assert [job["job"]["source"] for job in jobs] == ["a/1 & more.mp4", "b/2.mp4", "c/deep/3.mp4"]
     # A part asks for the version of each video, and refuses one that differs.
     for part in range(2):

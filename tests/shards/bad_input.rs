@@ -162,7 +162,9 @@ fn two_attempts_that_made_different_bytes_are_an_error() {
         // Another attempt ends first.
         fs::write(&receipt, &own).unwrap();
         if forged {
-            videos.edit("plan/.vidrec.pack/parts/00000.json", |receipt| receipt["shard"]["sha256"] = "0".repeat(64).into());
+            videos.edit("plan/.vidrec.pack/parts/00000.json", |receipt| {
+                receipt["shard"]["sha256"] = "0".repeat(64).into()
+            });
         }
         open(&pipe, 1);
         let run = attempt.output();
@@ -217,7 +219,9 @@ fn no_other_command_takes_the_folder_of_a_plan_for_its_own() {
     assert_eq!(videos.alone("plan"), videos.whole("whole", &[]));
     fs::create_dir(videos.path("elsewhere")).unwrap();
     std::os::unix::fs::symlink(videos.path("elsewhere"), videos.path("plan/.vidrec.pack")).unwrap();
-    for args in [&["plan", "in", "-o", "plan"][..], &["status", "plan"], &[&pack[..], &["--if-exists", "replace"]].concat()] {
+    for args in
+        [&["plan", "in", "-o", "plan"][..], &["status", "plan"], &[&pack[..], &["--if-exists", "replace"]].concat()]
+    {
         videos.fails(args, &[".vidrec.pack", "link"]);
     }
     assert_eq!(fs::read_dir(videos.path("elsewhere")).unwrap().count(), 0);

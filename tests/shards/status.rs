@@ -20,7 +20,10 @@ fn parts_with_receipts_are_done_and_the_others_are_missing() {
     let videos = Videos::make(20);
     videos.plan("plan", &[]);
     let (missing, said) = status(&videos);
-    assert_eq!((missing, &said["videos_done"], &said["videos_per_second"]), (vec![0, 1, 2, 3], &0.into(), &Value::Null));
+    assert_eq!(
+        (missing, &said["videos_done"], &said["videos_per_second"]),
+        (vec![0, 1, 2, 3], &0.into(), &Value::Null)
+    );
     [0, 2].iter().for_each(|part| drop(videos.pack_part("plan", *part)));
     let before = tree(&videos.path("plan"));
     let (missing, said) = status(&videos);
@@ -28,7 +31,10 @@ fn parts_with_receipts_are_done_and_the_others_are_missing() {
     assert_eq!((&said["videos"], &said["videos_done"]), (&21.into(), &11.into()), "{said}");
     assert!(said["videos_per_second"].as_f64().unwrap() > 0.0, "{said}");
     let text = stdout(&videos.ends(3, &["status", "plan"]));
-    assert!(text.starts_with("2 of 4 parts done\n  11 of 21 videos; ") && text.ends_with(" for each attempt\n"), "{text}");
+    assert!(
+        text.starts_with("2 of 4 parts done\n  11 of 21 videos; ") && text.ends_with(" for each attempt\n"),
+        "{text}"
+    );
     assert_eq!(stdout(&videos.ends(3, &["status", "plan", "--missing"])), "1,3\n");
     assert_eq!(stdout(&videos.ends(3, &["status", "plan", "--missing", "--lines"])), "1\n3\n");
     assert!(tree(&videos.path("plan")) == before, "it changes nothing");

@@ -84,8 +84,7 @@ fn fill(
     let reports = ready.iter().zip(plans).zip(retiled);
     let reports = reports.map(|((ready, (plan, out)), retiled)| report(&ready.written, plan, out, retiled));
     let mut reports: Vec<_> = reports.collect();
-    let is_there =
-        |(ready, (_, out)): (&Ready, &(_, PathBuf))| compares.then(|| is_there(ready, out)).unwrap_or(Ok(false));
+    let is_there = |(ready, (_, out)): (&Ready, &(_, PathBuf))| if compares { is_there(ready, out) } else { Ok(false) };
     let there = ready.iter().zip(plans).map(is_there).collect::<Result<Vec<bool>>>()?;
     for ((ready, report), there) in ready.into_iter().zip(&mut reports).zip(there) {
         if !there {
