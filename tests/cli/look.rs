@@ -197,7 +197,7 @@ fn what_is_damaged_or_interrupted_comes_with_the_next_command() {
     for command in ["inspect set", "verify set"] {
         let text = said(command, 0);
         assert!(
-            text.contains("interrupted pack")
+            text.contains("a pack that is not finished")
                 && text.contains("\nvidrec: next: run the pack again with --if-exists resume"),
             "{text}"
         );
