@@ -94,11 +94,6 @@ def test_counts_of_a_pack():
     assert codes("What was odd about videos that were packed") == set(re.findall(r"^        (\w+)[:,]", report, re.M))
 
 
-def test_states_of_parts():
-    states = {state.lower() for state in variants(source("crates/vidrec-pack/src/shards/status.rs"), "PartState")}
-    assert codes("Parts of a plan") == states
-
-
 def test_words_of_a_repair():
     losses = between(source("crates/vidrec-dataset/src/repair/report.rs"), "pub fn to_json(&self) -> JsonObject {", "JsonObject(object)")
     assert codes("What a repair could not save") == set(re.findall(r'"(\w+)"', losses)) - {"lost"}
