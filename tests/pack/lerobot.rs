@@ -347,12 +347,12 @@ fn seams_of_episodes_are_exact_in_h264_and_in_parts() {
         &["plan", "robot", "-o", "plan", "--all", "--shards", "2"][..],
         &["pack", "plan", "--part", "0"],
         &["pack", "plan", "--part", "1"],
-        &["publish", "plan", "-o", "published"],
+        &["publish", "plan"],
     ] {
         let run = robot.vidrec(arguments);
         assert_eq!(run.status.code(), Some(0), "{arguments:?}: {}", said(&run));
     }
-    check(&Dataset::open(robot.path("published")).unwrap());
+    check(&Dataset::open(robot.path("plan")).unwrap());
 }
 
 /// Writes the rows of all episodes: the numbers of episode and frame, and then columns of bytes. `bytes` returns those of a

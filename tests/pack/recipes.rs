@@ -79,9 +79,9 @@ fn flags_replace_what_the_recipe_has_and_a_plan_takes_it() {
     ends(dir, "plan r.toml -o plan --all --quality 90", 0);
     ends(dir, "pack plan --part 0", 0);
     ends(dir, "pack plan --part 1", 0);
-    ends(dir, "publish plan -o planned", 0);
+    ends(dir, "publish plan", 0);
     ends(dir, "pack r.toml -o all --all --quality 90", 0);
-    assert!(files(dir, "planned") == files(dir, "all"));
+    assert!(files(dir, "plan") == files(dir, "all"));
 }
 
 #[test]

@@ -199,8 +199,8 @@ fn the_first_video_with_sound_decides_how_many_channels_there_are() {
     run(&[&["plan"], &inputs[..], &["-o", "plan", "-n", "4", "--shards", "2"], &source].concat());
     run(&["pack", "plan", "--part", "0"]);
     run(&["pack", "plan", "--part", "1"]);
-    run(&["publish", "plan", "-o", "whole"]);
-    let whole = Dataset::open(videos.path("whole")).unwrap();
+    run(&["publish", "plan"]);
+    let whole = Dataset::open(videos.path("plan")).unwrap();
     assert_eq!((whole.len(), channels(&whole, 1)), (2, channels(&set, 1)));
     let again = videos.pack(&["mute.mkv"], &source);
     let text = String::from_utf8_lossy(&again.stderr);
