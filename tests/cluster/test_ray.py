@@ -91,7 +91,7 @@ def test_the_data_set_may_be_in_a_bucket(cluster, videos, expected, bucket, tmp_
     assert on_ray.pack(videos, "s3://bucket/set", **there).clips == 15
     assert digests(folder / "set") == expected
     assert not list((tmp_path / "scratch").iterdir())
-    assert not (folder / "set/.vidrec.pack").exists()
+    assert not [path for path in (folder / "set/.vidrec.pack").rglob("*") if path.is_file()]
     with pytest.raises(package.UsageError, match="overwrite=True"):
         on_ray.pack(videos, "s3://bucket/set", **there)
 
