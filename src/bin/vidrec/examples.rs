@@ -15,12 +15,12 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "plan",
         &[
-            "vidrec plan videos -o plan --shards 100",
+            "vidrec plan videos -o train --shards 100",
             "vidrec plan list.csv -o s3://bucket/plan --shards 1000 --frames 16",
         ],
     ),
-    ("status", &["vidrec status plan", "sbatch --array=$(vidrec status plan --missing) job.sh"]),
-    ("publish", &["vidrec publish plan -o train", "vidrec publish s3://bucket/plan -o s3://bucket/train"]),
+    ("status", &["vidrec status train", "sbatch --array=$(vidrec status train --missing) job.sh"]),
+    ("publish", &["vidrec publish train", "vidrec publish s3://bucket/train --read-all"]),
     ("inspect", &["vidrec inspect train", "vidrec inspect train --stats", "vidrec inspect train --clip 0 --json"]),
     ("verify", &["vidrec verify train", "vidrec verify train --deep", "vidrec verify s3://bucket/train --json"]),
     (
