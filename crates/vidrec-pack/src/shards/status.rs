@@ -56,12 +56,11 @@ impl PartsPlan {
         let receipts = self.receipts()?;
         let missing: Vec<u32> =
             (0..).zip(&receipts).filter(|(_, receipt)| receipt.is_none()).map(|(part, _)| part).collect();
-        let done: Vec<u32> = (0..self.parts()).filter(|part| !missing.contains(part)).collect();
-        let videos_done = done.iter().map(|&part| Ok(self.part(part)?.videos)).sum::<Result<u64>>()?;
         let seconds: f64 = receipts.iter().flatten().map(|receipt| receipt.report.seconds).sum();
+        let videos_done: u64 = receipts.iter().flatten().map(|receipt| receipt.report.videos()).sum();
         Ok(PlanStatus {
             parts: self.parts(),
-            done: done.len() as u32,
+            done: self.parts() - missing.len() as u32,
             missing,
             videos: self.videos(),
             videos_done,
