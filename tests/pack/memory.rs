@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use vidrec::Dataset;
 
-use crate::common::ffmpeg_videos;
 use crate::common::skip::skip;
+use crate::common::{ffmpeg_videos, own_process};
 
 /// Runs `vidrec pack` to its end and gives the most memory that it had, in bytes.
 fn peak_of_pack(args: &[&str], out: &Path, videos: &Path) -> u64 {
@@ -28,8 +28,14 @@ fn make(path: &Path, args: &str) -> bool {
     ffmpeg_videos::try_make(&format!("-f lavfi -i {args} -threads 1"), path).is_ok()
 }
 
+// The most memory that a process had is at first that of the process that started it, so each test has one of its own.
+
 #[test]
 fn two_4k_videos_at_a_time_take_less_than_a_gigabyte() {
+    own_process::run(module_path!(), "two_4k_videos_at_a_time_take_less_than_a_gigabyte", pack_two_4k_videos);
+}
+
+fn pack_two_4k_videos() {
     let dir = tempfile::tempdir().unwrap();
     let videos = dir.path().join("videos");
     std::fs::create_dir(&videos).unwrap();
@@ -49,6 +55,10 @@ fn two_4k_videos_at_a_time_take_less_than_a_gigabyte() {
 #[test]
 #[ignore = "full: a long video"]
 fn the_pictures_of_a_long_video_are_not_in_memory_together() {
+    own_process::run(module_path!(), "the_pictures_of_a_long_video_are_not_in_memory_together", pack_a_long_video);
+}
+
+fn pack_a_long_video() {
     const FRAMES: u64 = 800;
     let dir = tempfile::tempdir().unwrap();
     let (videos, out) = (dir.path().join("videos"), dir.path().join("out"));

@@ -14,7 +14,6 @@ from .._progress import Progress, Shown
 from .._storage import Path
 from ..dataset import opened
 from ..errors import Error, PackWarning, UsageError
-from ..parts import plan_status
 from ..results import PackReport
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def pack(
     of_plan, of_part, of_storage = _parts.divided(options)
     of_part.update(threads=num_cpus, memory=memory)
     out = _storage.absolute(output)
-    if not overwrite and _has_data_set(out, of_storage) and not _has_plan(out, of_storage):
+    if not overwrite and _has_data_set(out, of_storage) and not _has_plan(out):
         raise UsageError(f"{out}: there is a data set already; pass overwrite=True to replace it")
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     _parts.plan(paths, out, of_plan, of_storage)
@@ -113,11 +112,9 @@ def pack(
     return report
 
 
-def _has_plan(out: str, storage: Mapping[str, Any]) -> bool:
+def _has_plan(out: str) -> bool:
     """Whether there is a plan. A data set beside it is its own: the call before this one was killed as it ended."""
-    if not _vidrec.is_remote(out):
-        return os.path.exists(os.path.join(out, ".vidrec.pack", "plan.json"))
-    return _answers(lambda: plan_status(out, **storage))
+    return os.path.exists(os.path.join(out, ".vidrec.pack", "plan.json"))
 
 
 def _has_data_set(out: str, storage: Mapping[str, Any]) -> bool:

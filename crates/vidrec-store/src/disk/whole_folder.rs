@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
-use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+use std::io::ErrorKind::{IsADirectory, NotFound};
 use std::path::Path;
 
 use crate::disk::folder::sync_folder;
@@ -26,22 +26,23 @@ pub fn rename(from: &Path, to: &Path) -> Result<bool> {
 /// Removes a folder and everything in it, the files named `first` before the others. It follows no links. It is fine
 /// if the folder does not exist.
 pub fn remove(dir: &Path, first: &[&str]) -> Result<()> {
+    match fs::symlink_metadata(dir) {
+        Err(_) => return Ok(()),
+        // The name is a link or a file: only the name is removed.
+        Ok(meta) if !meta.is_dir() => return super::folder::remove(dir),
+        Ok(_) => {}
+    }
     for name in first {
         match fs::remove_file(dir.join(name)) {
-            Err(e) if ![NotFound, NotADirectory, IsADirectory].contains(&e.kind()) => {
+            Err(e) if ![NotFound, IsADirectory].contains(&e.kind()) => {
                 return Err(Error::io("remove", dir.join(name), e));
             }
             _ => {}
         }
     }
-    match fs::symlink_metadata(dir) {
-        Ok(meta) if meta.is_dir() => match fs::remove_dir_all(dir) {
-            Err(e) if e.kind() != NotFound => Err(Error::io("remove", dir, e)),
-            _ => Ok(()),
-        },
-        // The name is a link or a file: only the name is removed.
-        Ok(_) => super::folder::remove(dir),
-        Err(_) => Ok(()),
+    match fs::remove_dir_all(dir) {
+        Err(e) if e.kind() != NotFound => Err(Error::io("remove", dir, e)),
+        _ => Ok(()),
     }
 }
 
