@@ -18,6 +18,7 @@ pub mod remote;
 pub mod storage;
 
 #[cfg(test)]
+#[path = "../../../tests/common/forks.rs"]
 mod forks;
 #[cfg(test)]
 #[path = "../../../tests/common/skip.rs"]
