@@ -93,3 +93,17 @@ fn nothing_is_made_of_no_parts() {
     let run = videos.ends(3, &["status", "plan", "--missing"]);
     assert_eq!(stdout(&run), "0-3\n", "{}", show(&run));
 }
+
+#[test]
+fn the_shards_of_a_lost_list_stay_unless_they_may_be_replaced() {
+    let videos = Videos::make(4);
+    let whole = videos.whole("whole", &[]);
+    videos.packed("plan");
+    let stray = videos.path("plan/shard-00000-0123456789ab.rec");
+    fs::write(&stray, "of a data set that lost its list").unwrap();
+    videos.fails(&["publish", "plan"], &["shards but no dataset.json", "--overwrite"]);
+    assert!(stray.exists());
+    has_no_set(&videos.path("plan"));
+    videos.ends(3, &["publish", "plan", "--overwrite"]);
+    assert_eq!(videos.alone("plan"), whole);
+}

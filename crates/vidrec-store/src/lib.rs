@@ -18,8 +18,8 @@ pub mod remote;
 pub mod storage;
 
 #[cfg(test)]
-#[path = "../../../tests/common/forks.rs"]
-mod forks;
+#[path = "../../../tests/common/process_starts.rs"]
+mod process_starts;
 #[cfg(test)]
 #[path = "../../../tests/common/skip.rs"]
 mod skip;

@@ -18,6 +18,7 @@ use vidrec_dataset::{Shard, Source};
 use vidrec_dataset::{verify, writer};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::limits;
 use vidrec_format::progress::{Counter, Progress, ProgressFn, no_progress};
 use vidrec_format::workers::in_order;
@@ -222,6 +223,11 @@ impl NewSet<'_> {
             return Err(writer::there_already(&out.join(FILE_NAME)));
         }
         let replaced = writer::replaceable(out, true)?;
+        let is_stray = |name: &FileName| name.kind() != Some(FileKind::Failures) && !self.json.lists(name);
+        if listing.is_none() && !self.options.overwrite && replaced.removable.iter().any(is_stray) {
+            // These are the remains of another data set. The files of this plan may be there already.
+            writer::replaceable(out, false)?;
+        }
         let names = self.json.shards.iter().flat_map(ShardJson::file_names);
         // Each file stays where it is until it gets its name in the data set.
         let mut staged: Vec<_> =

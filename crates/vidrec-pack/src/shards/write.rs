@@ -250,7 +250,7 @@ fn settings(options: &PackOptions, shards: usize) -> Result<JsonObject> {
     Ok(settings)
 }
 
-/// Writes the list of videos under a temporary name, and returns the parts that so many shards make of them.
+/// Writes the list of videos under a temporary name and divides it into one part for each shard.
 fn write_jobs(
     draft: &Path,
     plan: &PackPlan,

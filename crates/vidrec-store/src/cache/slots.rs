@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn each_has_its_own_number_and_those_of_dead_owners_are_freed_first() {
-        let _forks = crate::forks::none();
+        let _starts = crate::process_starts::none();
         let dir = tempfile::tempdir().unwrap();
         Slot::retire_all(dir.path()).unwrap();
         let mut freed = Vec::new();
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn there_are_only_so_many() {
-        let _forks = crate::forks::none();
+        let _starts = crate::process_starts::none();
         let dir = tempfile::tempdir().unwrap();
         Slot::retire_all(dir.path()).unwrap();
         let all: Vec<_> = (0..253).map(|_| Slot::take(dir.path(), |_| Ok(())).unwrap()).collect();

@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn one_has_it_or_several_share_it_and_it_says_what_was_written_last() {
-        let _forks = crate::forks::none();
+        let _starts = crate::process_starts::none();
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         assert!(ClaimFile::open_to_read(&path).is_err());

@@ -153,7 +153,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn whoever_looks_takes_a_lock_from_nobody() {
-        let _forks = crate::forks::none();
+        let _starts = crate::process_starts::none();
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(NAME), b"").unwrap();
         let left = fs::File::open(dir.path().join(NAME)).unwrap();
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn others_see_whether_a_folder_is_being_written() {
-        let _forks = crate::forks::none();
+        let _starts = crate::process_starts::none();
         let dir = tempfile::tempdir().unwrap();
         assert!(!is_being_written(dir.path()));
         let lock = FolderLock::take(dir.path()).unwrap();
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn who_has_a_file_for_himself_keeps_nobody_waiting_for_ever() {
-        let _forks = crate::forks::none();
+        let _starts = crate::process_starts::none();
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         let (a, b) = (File::create(&path).unwrap(), File::create(&path).unwrap());
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn a_lock_that_is_a_link_leads_nowhere() {
-        let _forks = crate::forks::none();
+        let _starts = crate::process_starts::none();
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(dir.path().join("elsewhere"), dir.path().join(NAME)).unwrap();
         assert!(FolderLock::take(dir.path()).is_err());
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_second_one_waits_and_nothing_stays() {
-        let _forks = crate::forks::none();
+        let _starts = crate::process_starts::none();
         let dir = tempfile::tempdir().unwrap();
         let first = FolderLock::take(dir.path()).unwrap();
         let e = FolderLock::take(dir.path()).unwrap_err();

@@ -211,7 +211,7 @@ impl Staged {
         let stay = files.iter().any(|(file, _)| file.is_kept());
         changes.write(&dir)?;
         if let Err(e) = commit(&dir, files, listing) {
-            // Best effort: if the list stays, the next writer settles it. A pack goes on with files that stay.
+            // Best effort: the next writer settles a list that stays. Finished shards are kept, so that a pack can resume.
             let _ = if stay { Ok(()) } else { changes.settle(&dir) };
             return Err(e);
         }

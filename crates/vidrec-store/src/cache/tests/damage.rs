@@ -46,7 +46,7 @@ type Damage<'a> = (&'a str, &'a dyn Fn(&Path), u64);
 
 #[test]
 fn damaged_files_of_an_object_are_dropped_or_proved_wrong() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let damages: &[Damage] = &[
         ("nothing", &|_| {}, 21),
         ("no identity", &|o| fs::remove_file(o.join("object.json")).unwrap(), 0),
@@ -107,7 +107,7 @@ fn folder(path: &Path) {
 
 #[test]
 fn links_are_not_followed() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let (dir, object) = whole();
     let source = dir.path().join("source");
     let original = vec![9; LENGTH as usize];
@@ -124,7 +124,7 @@ fn links_are_not_followed() {
 
 #[test]
 fn a_damaged_budget_is_counted_anew() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     for damage in [&[][..], &[0xff; 32], &[1, 2, 3]] {
         let (dir, _) = whole();
         fs::write(dir.path().join("budget"), damage).unwrap();
@@ -143,7 +143,7 @@ fn a_damaged_budget_is_counted_anew() {
 
 #[test]
 fn a_map_or_budget_that_is_cut_off_in_use_ends_the_keeping_and_nothing_else() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     for name in ["map", "budget"] {
         let (dir, object) = whole();
         let cache = PageCache::open(dir.path(), 1 << 20).unwrap();
@@ -163,7 +163,7 @@ fn a_map_or_budget_that_is_cut_off_in_use_ends_the_keeping_and_nothing_else() {
 
 #[test]
 fn after_the_machine_started_anew_only_what_was_closed_in_order_is_trusted() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let other_boot = |dir: &Path| {
         let path = dir.join("budget");
         let mut budget = fs::read(&path).unwrap();

@@ -115,7 +115,7 @@ proptest! {
     /// Two users with slots of their own, as two processes would have.
     #[test]
     fn every_step_is_as_in_a_table(limit in 1..13usize, steps in prop::collection::vec(step(), 1..60)) {
-        let _forks = crate::forks::none();
+        let _starts = crate::process_starts::none();
         let dir = tempfile::tempdir().unwrap();
         let caches = [0, 1].map(|_| PageCache::open(dir.path(), limit as u64 * P + 9).unwrap());
         let objects = [0, 1].map(|i: usize| caches[i].object("s3://b/o", "1", LENGTH).unwrap());
@@ -170,7 +170,7 @@ proptest! {
 
 #[test]
 fn many_threads_fetch_each_page_once() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let dir = tempfile::tempdir().unwrap();
     let cache = PageCache::open(dir.path(), 1 << 30).unwrap();
     let length = 300 * P + 1;
@@ -201,7 +201,7 @@ fn many_threads_fetch_each_page_once() {
 
 #[test]
 fn a_wait_ends_when_the_page_arrives_or_is_given_up_and_at_the_latest_in_time() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let dir = tempfile::tempdir().unwrap();
     let caches = [0, 1].map(|_| PageCache::open(dir.path(), 1 << 20).unwrap());
     let [a, b] = [0, 1].map(|i: usize| caches[i].object("s3://b/o", "1", LENGTH).unwrap());
@@ -228,7 +228,7 @@ fn a_wait_ends_when_the_page_arrives_or_is_given_up_and_at_the_latest_in_time() 
 
 #[test]
 fn what_was_not_claimed_is_not_stored() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let dir = tempfile::tempdir().unwrap();
     let cache = PageCache::open(dir.path(), 1 << 20).unwrap();
     let object = cache.object("s3://b/o", "1", LENGTH).unwrap();

@@ -32,7 +32,7 @@ fn use_it(dir: &Path) -> Result<()> {
 
 #[test]
 fn nobody_else_can_read_what_is_kept() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let parent = tempfile::tempdir().unwrap();
     for given in [None, Some(0o755), Some(0o777)] {
         let dir = parent.path().join(format!("{given:?}"));
@@ -63,7 +63,7 @@ fn nobody_else_can_read_what_is_kept() {
 
 #[test]
 fn the_cache_of_another_user_is_refused() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let dir = tempfile::tempdir().unwrap();
     use_it(dir.path()).unwrap();
     if chown(dir.path(), Some(65534), None).is_err() {

@@ -28,7 +28,7 @@ fn locations(dir: &Path) -> Vec<String> {
 
 #[test]
 fn without_room_the_objects_go_that_nobody_has_open_and_the_oldest_first() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), "a", 10, 100);
     put(dir.path(), "b", 10, 300);
@@ -54,7 +54,7 @@ fn without_room_the_objects_go_that_nobody_has_open_and_the_oldest_first() {
 
 #[test]
 fn trimming_and_clearing_leave_what_is_in_use_and_say_so() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), "s3://a/1", 10, 300);
     put(dir.path(), "s3://a/2", 10, 200);
@@ -84,7 +84,7 @@ fn trimming_and_clearing_leave_what_is_in_use_and_say_so() {
 
 #[test]
 fn a_removal_that_was_interrupted_is_completed_and_counted_once() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     for keep_pages in [true, false] {
         let dir = tempfile::tempdir().unwrap();
         put(dir.path(), "a", 10, 100);
@@ -109,7 +109,7 @@ fn a_removal_that_was_interrupted_is_completed_and_counted_once() {
 
 #[test]
 fn a_folder_with_other_files_is_refused_and_left_alone() {
-    let _forks = crate::forks::none();
+    let _starts = crate::process_starts::none();
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("objects/00112233445566778899aabbccddeeff")).unwrap();
     fs::write(dir.path().join("thesis.txt"), b"mine").unwrap();

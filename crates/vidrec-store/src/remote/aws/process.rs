@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn the_command_runs_again_only_before_its_credentials_expire() {
-        let _forks = crate::forks::some();
+        let _starts = crate::process_starts::some();
         let folder = tempfile::tempdir().unwrap();
         for expiration in ["", r#", "Expiration": "2999-01-01T00:00:00Z""#] {
             let calls = folder.path().join(format!("calls-{}", expiration.len()));
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_failure_says_the_last_word_of_the_command_and_nothing_of_its_output() {
-        let _forks = crate::forks::some();
+        let _starts = crate::process_starts::some();
         for (command, word) in [
             ("echo hunter2; echo first >&2; echo sign in first >&2; exit 3", "failed (exit status: 3): sign in first"),
             ("exit 1", "it gave no reason"),
