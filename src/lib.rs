@@ -230,7 +230,6 @@ pub mod fuzzing {
     #[cfg(feature = "pack")]
     pub use vidrec_pack::fuzzing::{messages, receipts, values};
     pub use vidrec_store::disk::publication::recover;
-    #[cfg(feature = "remote")]
     pub use vidrec_store::remote::fuzzing::answers;
 }
 

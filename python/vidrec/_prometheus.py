@@ -20,7 +20,6 @@ COUNTERS = frozenset(
         "remote_fetched_bytes",
         "remote_cached_bytes",
         "remote_retries",
-        "remote_second_requests",
         "remote_cache_failures",
         "remote_network_wait_seconds",
         "source_samples",

@@ -272,7 +272,7 @@ class Dataset(Sequence["Clip"]):
         -------
         vidrec.results.RemoteStats or None
             ``requests``, ``fetched_bytes``, ``cached_bytes`` (read from the cache instead), ``retries``,
-            ``second_requests`` (sent because an answer was late), ``in_flight_limit``, ``network_wait_seconds`` and so on.
+            ``network_wait_seconds`` and so on.
             None for a local data set.
         """
         told = self._inner.remote_stats()

@@ -1,12 +1,12 @@
 # The stages that run before a release and each night, or by their names. Sourced by scripts/test.sh.
 
-# And without what reads from servers: the smallest program. Without pkg-config and libclang, which only FFmpeg's bindings
+# Without pkg-config and libclang, which only FFmpeg's bindings
 # need, so no other crate is built again for lack of them.
 stage_features() {
   cargo clippy --quiet --locked --lib --bins --no-default-features --features cli,pack -- -D warnings
   cargo clippy --quiet --locked --lib --bins --no-default-features --features cli -- -D warnings
   cargo clippy --quiet --locked --lib --no-default-features -- -D warnings
-  if cargo tree --locked --edges normal,build --no-default-features --features cli,interop,remote | grep ffmpeg; then
+  if cargo tree --locked --edges normal,build --no-default-features --features cli,interop | grep ffmpeg; then
     echo "the program without the feature 'pack' depends on FFmpeg" >&2
     return 1
   fi
@@ -23,9 +23,6 @@ stage_features() {
   target/vidrec-without-ffmpeg verify --deep format-spec/vectors/good/two-shards
   refuses "built without FFmpeg" pack videos -o train
   refuses 'feature "interop"' import frames videos -o train
-  refuses 'built without its feature "remote"' browse train
-  refuses 'built without its feature "remote"' fetch https://example.org/train -o train
-  refuses 'built without its feature "remote"' verify https://example.org/train
 }
 
 # The program of the stage "features" does not do what it was built without, and says so.

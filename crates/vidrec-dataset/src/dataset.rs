@@ -541,8 +541,8 @@ impl Dataset {
     #[doc(hidden)]
     pub fn memory_to_hold(&self) -> Option<u64> {
         let remotes = self.remotes();
-        let without_cache = remotes.iter().filter(|remote| !remote.keeps(self.record_bytes()));
-        without_cache.map(|remote| remote.memory().limit()).min()
+        let without_cache = remotes.iter().filter(|remote| remote.cache_limit().is_none_or(|limit| limit < self.record_bytes()));
+        without_cache.map(|remote| remote.memory_bytes()).min()
     }
 
     /// The first reason why the cache could not keep something.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::dataset::Dataset;
 use super::prefetch::{SHARDS_AT_A_TIME, at_once};
@@ -11,7 +11,7 @@ use super::tables::Tables;
 use super::warm_report::WarmReport;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::progress::{Progress, ProgressFn, tell};
-use vidrec_store::remote::{Filled, Filling, REQUEST_BYTES, RemoteFile};
+use vidrec_store::remote::{REQUEST_BYTES, RemoteFile};
 
 /// The most bytes that were asked for and are not proven yet. The server decides how many requests are in flight.
 const COMING_BYTES: u64 = 16 * REQUEST_BYTES;
@@ -24,16 +24,15 @@ pub(super) fn warm(set: &Dataset, progress: &mut ProgressFn<'_>) -> Result<WarmR
         return Err(Error::usage("warming a remote data set needs a cache on local disk").hint(Hint::Set("cache")));
     };
     let report = WarmReport { clips: set.len(), cache_bytes: Some(limit), ..WarmReport::default() };
-    let coming = VecDeque::new();
-    let mut warming = Warming { set, progress, so_far: Progress::default(), report, coming, coming_bytes: 0 };
+    let mut warming = Warming { set, progress, so_far: Progress::default(), report, coming: VecDeque::new() };
     warming.indexes()?;
     warming.survey()?;
     for (shard, clips) in set.clips_by_shard() {
         warming.records(&clips)?;
         warming.report.missing_bytes += set.missing_of_index(shard, &clips)?;
     }
-    while let Some(clip) = warming.coming.pop_front() {
-        warming.finish(&clip)?;
+    while let Some(group) = warming.coming.pop_front() {
+        warming.finish(group)?;
     }
     let remote = set.remote_stats().unwrap_or_default();
     Ok(WarmReport { remote, ..warming.report })
@@ -45,11 +44,10 @@ struct Warming<'s, 'p, 'f> {
     so_far: Progress,
     report: WarmReport,
     /// Clips that were asked for, in this order.
-    coming: VecDeque<Runs>,
-    coming_bytes: u64,
+    coming: VecDeque<Vec<Runs>>,
 }
 
-/// A clip, and runs of its records in a remote file: all of them, or those that are in flight.
+/// A clip, and runs of its records in a remote file that are not in the cache.
 struct Runs {
     clip: u64,
     file: Arc<RemoteFile>,
@@ -57,22 +55,15 @@ struct Runs {
 }
 
 impl Warming<'_, '_, '_> {
-    /// Opens all shards, and fetches the entries and strings of the clips. Objects that are open are never removed to
-    /// make room, so all of them are opened before the first byte needs room.
+    /// Opens all shards, and fetches the entries and strings of the clips.
     fn indexes(&mut self) -> Result<()> {
-        let set = self.set;
-        let shards: Vec<usize> = set.clips_by_shard().map(|(shard, _)| shard).collect();
-        for some in shards.chunks(SHARDS_AT_A_TIME) {
-            at_once(some, |&shard| set.shard(shard).map(drop))?;
-            tell(self.progress, &self.so_far)?;
-        }
-        let mut all = set.clips_by_shard();
+        let mut all = self.set.clips_by_shard();
         loop {
             let some: Vec<_> = all.by_ref().take(SHARDS_AT_A_TIME).collect();
             if some.is_empty() {
                 return Ok(());
             }
-            at_once(&some, |(shard, clips)| set.bring_of_shard(*shard, clips))?;
+            at_once(&some, |(shard, clips)| self.set.bring_of_shard(*shard, clips))?;
             tell(self.progress, &self.so_far)?;
         }
     }
@@ -85,6 +76,7 @@ impl Warming<'_, '_, '_> {
             self.report.kept_bytes += runs.iter().filter(|run| file.is_kept(run)).map(length).sum::<u64>();
         }
         self.so_far.total = Some(self.report.bytes);
+        self.so_far.done = self.report.kept_bytes;
         tell(self.progress, &self.so_far)
     }
 
@@ -95,42 +87,58 @@ impl Warming<'_, '_, '_> {
         Ok(found.remote_runs(&frames)?.map(|(file, runs)| Runs { clip, file: file.clone(), runs }))
     }
 
-    /// Asks for clips of one shard. Proves those that arrived meanwhile.
+    /// Asks for clips of one shard, in groups of about one request. Proves those that arrived meanwhile.
     fn records(&mut self, clips: &[u64]) -> Result<()> {
-        let mut filling: Option<Filling> = None;
+        let mut group = Vec::new();
         for &clip in clips {
             // This proves the strings, which training may use.
             self.set.clip(clip)?.source()?;
-            let Some(runs) = self.runs(clip)? else { continue };
-            let filling = filling.get_or_insert_with(|| Filling::of(&runs.file));
-            self.ask(runs, filling)?;
-            while self.coming_bytes > COMING_BYTES {
-                let Some(first) = self.coming.pop_front() else { break };
-                if Arc::ptr_eq(&first.file, filling.file()) && first.runs.iter().any(|run| filling.holds_back(run)) {
-                    filling.send()?;
-                }
-                self.finish(&first)?;
+            let Some(mut runs) = self.runs(clip)? else { continue };
+            runs.runs.retain(|run| !runs.file.is_kept(run));
+            if !runs.runs.is_empty() {
+                group.push(runs);
+            }
+            if all_bytes(&group) >= REQUEST_BYTES {
+                self.ask(std::mem::take(&mut group))?;
             }
         }
-        filling.as_mut().map_or(Ok(()), Filling::send)
+        self.ask(group)
     }
 
-    fn ask(&mut self, mut clip: Runs, filling: &mut Filling) -> Result<()> {
-        let (mut coming, mut missing) = (Vec::new(), 0);
-        for run in std::mem::take(&mut clip.runs) {
-            match filling.add(&run)? {
-                Filled::Here => self.so_far.done += length(&run),
-                Filled::PendingRange => coming.push(run),
-                Filled::NoRoom => missing += length(&run),
+    fn ask(&mut self, group: Vec<Runs>) -> Result<()> {
+        if let Some(Runs { file, .. }) = group.first() {
+            file.ask(&group.iter().flat_map(|clip| clip.runs.clone()).collect::<Vec<_>>())?;
+            let most = COMING_BYTES.min(file.remote().memory_bytes() / 2);
+            self.coming.push_back(group);
+            while self.coming.iter().map(|group| all_bytes(group)).sum::<u64>() > most {
+                let Some(group) = self.coming.pop_front() else { break };
+                self.finish(group)?;
             }
         }
-        self.miss(missing)?;
-        clip.runs = coming;
-        self.coming_bytes += bytes(&clip.runs);
-        if !clip.runs.is_empty() {
-            self.coming.push_back(clip);
-        }
         tell(self.progress, &self.so_far)
+    }
+
+    /// Waits for clips, and proves their records. Wrong records are fetched once more, and so are those whose request
+    /// failed.
+    fn finish(&mut self, group: Vec<Runs>) -> Result<()> {
+        for Runs { clip, file, runs } in group {
+            for run in &runs {
+                while !file.is_over_within(run, TICK) {
+                    tell(self.progress, &self.so_far)?;
+                }
+            }
+            let (clip, mut buffer) = (self.set.clip(clip)?, Vec::new());
+            for (t, entry) in (0..).zip(clip.frame_entries()?) {
+                if runs.iter().any(|run| run.contains(&entry.record_offset)) {
+                    clip.frame_with(t, &mut buffer)?;
+                }
+            }
+            let kept: u64 = runs.iter().filter(|run| file.is_kept(run)).map(length).sum();
+            self.so_far.done += kept;
+            self.miss(bytes(&runs) - kept)?;
+            tell(self.progress, &self.so_far)?;
+        }
+        Ok(())
     }
 
     /// Counts records of a clip for which there was no room.
@@ -142,32 +150,6 @@ impl Warming<'_, '_, '_> {
         self.report.missing_clips += 1;
         // If the disk is full or fails, more room in the cache would not help.
         self.set.cache_failure().map_or(Ok(()), |failure| Err(Error::lost(failure)))
-    }
-
-    /// Waits for a clip, and proves its records. Wrong records are fetched once more, and so are those whose request
-    /// failed.
-    fn finish(&mut self, coming: &Runs) -> Result<()> {
-        self.coming_bytes -= bytes(&coming.runs);
-        coming.runs.iter().try_for_each(|run| self.wait(&coming.file, run))?;
-        let (clip, mut buffer) = (self.set.clip(coming.clip)?, Vec::new());
-        for (t, entry) in (0..).zip(clip.frame_entries()?) {
-            if coming.runs.iter().any(|run| run.contains(&entry.record_offset)) {
-                clip.frame_with(t, &mut buffer)?;
-            }
-        }
-        let kept: u64 = coming.runs.iter().filter(|run| coming.file.is_kept(run)).map(length).sum();
-        self.so_far.done += kept;
-        self.miss(bytes(&coming.runs) - kept)?;
-        tell(self.progress, &self.so_far)
-    }
-
-    /// Waits until no process fetches a run anymore.
-    fn wait(&mut self, file: &RemoteFile, run: &Range<u64>) -> Result<()> {
-        let begin = Instant::now();
-        while !file.is_settled_within(run, TICK) && begin.elapsed() < file.remote().patience() {
-            tell(self.progress, &self.so_far)?;
-        }
-        Ok(())
     }
 }
 
@@ -203,4 +185,8 @@ fn length(run: impl std::borrow::Borrow<Range<u64>>) -> u64 {
 
 fn bytes(runs: &[Range<u64>]) -> u64 {
     runs.iter().map(length).sum()
+}
+
+fn all_bytes(group: &[Runs]) -> u64 {
+    group.iter().map(|clip| bytes(&clip.runs)).sum()
 }

@@ -358,7 +358,7 @@ impl Loader {
     /// file, clip and frame of the first such frame in the batch.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
         let mut batch = Batch::default();
-        let _ticket = ask_for(&self.engine, epoch, k)?;
+        ask_for(&self.engine, epoch, k)?;
         fill(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
@@ -372,7 +372,7 @@ impl Loader {
     pub fn batch_jpegs(&self, epoch: u64, k: u64) -> Result<JpegBatch> {
         self.engine.needs_jpegs()?;
         let mut batch = JpegBatch::default();
-        let _ticket = ask_for(&self.engine, epoch, k)?;
+        ask_for(&self.engine, epoch, k)?;
         fill_jpegs(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
@@ -398,7 +398,7 @@ impl Loader {
     #[doc(hidden)]
     pub fn batch_for_device(&self, epoch: u64, k: u64) -> Result<Batch> {
         let mut batch = Batch::default();
-        let _ticket = ask_for(&self.engine, epoch, k)?;
+        ask_for(&self.engine, epoch, k)?;
         fill_declined(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
@@ -415,7 +415,7 @@ impl Loader {
     /// bytes or is not aligned for a value.
     pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
         let mut batch = Batch::default();
-        let _ticket = ask_for(&self.engine, epoch, k)?;
+        ask_for(&self.engine, epoch, k)?;
         fill_into(&self.engine, epoch, k, memory, &mut batch)?;
         Ok(batch)
     }

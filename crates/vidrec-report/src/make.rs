@@ -158,8 +158,6 @@ impl Job<'_> {
     /// Makes the clips with their strips. If only the shown clips are checked, looks at them at the same time.
     fn wall(&self, room: u64, by_worth: &[Chosen], progress: &mut ProgressFn<'_>) -> Result<Wall> {
         // Clips that happen to lie next to each other are no reason to read ahead.
-        let _frugal: Vec<_> =
-            self.sets.iter().flat_map(|set| set.set.remotes()).map(|remote| remote.frugal()).collect();
         let pool = threads::pool(self.options.threads)?;
         let looks_for = (self.extent == Extent::Shown).then(|| Wanted::of(&self.check_options()));
         let mut counter = Counter::new(Some(by_worth.len() as u64), progress);

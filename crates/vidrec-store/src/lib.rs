@@ -5,15 +5,14 @@
 
 #![allow(clippy::len_without_is_empty, reason = "files have lengths, and nobody asks whether they are empty")]
 
-#[cfg_attr(not(feature = "remote"), allow(dead_code, unused_imports, reason = "only remote objects are cached"))]
 pub mod cache;
 #[doc(hidden)]
 pub mod disk;
+mod counters;
 pub mod location;
 #[doc(hidden)]
 pub mod read_at;
 #[doc(hidden)]
-#[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 pub mod remote;
 pub mod storage;
 
@@ -24,10 +23,10 @@ mod process_starts;
 #[path = "../../../tests/common/skip.rs"]
 mod skip;
 
-#[cfg(all(test, feature = "remote"))]
+#[cfg(test)]
 #[path = "../../../tests/common/fake_hugging_face_hub.rs"]
 #[allow(dead_code)]
 mod fake_hugging_face_hub;
-#[cfg(all(test, feature = "remote"))]
+#[cfg(test)]
 #[path = "../../../tests/common/fuzz_seeds.rs"]
 mod fuzz_seeds;

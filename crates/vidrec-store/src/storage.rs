@@ -30,9 +30,9 @@ pub struct Storage {
     /// The most bytes that the cache may hold, together with all other data sets in the same folder. Default
     /// `None`: the free space of its disk when the cache is opened, less a tenth of the disk.
     pub cache_bytes: Option<u64>,
-    /// The most bytes of records that a loader holds in memory ahead of their use. Default 2 GiB. The next batch
-    /// gets all the memory that it needs, even beyond this limit. The parts of the indexes that were read are
-    /// extra: at most 32 bytes per frame, 80 bytes per clip, and the strings.
+    /// The most bytes of objects in memory: those that were read last, and up to half of it those that a loader
+    /// will need next. Default 2 GiB. Two batches always fit, even beyond this limit. The parts of the indexes that
+    /// were read are extra: at most 32 bytes per frame, 80 bytes per clip, and the strings.
     pub memory_bytes: u64,
     /// How long a read may take, including all tries, before it is an error. Default 60 seconds.
     pub timeout: Duration,
@@ -67,7 +67,7 @@ impl fmt::Debug for Storage {
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct RemoteStats {
-    /// Requests that were sent, including retries and second requests.
+    /// Requests that were sent, including retries.
     pub requests: u64,
     /// Bytes that were received.
     pub fetched_bytes: u64,
@@ -75,16 +75,12 @@ pub struct RemoteStats {
     pub cached_bytes: u64,
     /// Requests that were sent again because one failed.
     pub retries: u64,
-    /// Requests that were sent because the answer to another one was late.
-    pub second_requests: u64,
     /// How often the cache could not keep something because its disk is full or failing. The bytes were used all
     /// the same.
     pub cache_failures: u64,
-    /// Requests that may be in flight at a time, at present.
-    pub in_flight_limit: u64,
-    /// Bytes of records that are held in memory for batches at present, or are on their way.
+    /// Bytes of objects that are in memory at present, or are on their way.
     pub held_bytes: u64,
-    /// The largest value of `held_bytes` so far: at most [`Storage::memory_bytes`] and what the next batches need.
+    /// The largest value of `held_bytes` so far.
     pub most_held_bytes: u64,
     /// Time in seconds that readers waited for the network, over all threads.
     pub network_wait_seconds: f64,
@@ -100,8 +96,6 @@ impl RemoteStats {
             cached_bytes: self.cached_bytes + other.cached_bytes,
             retries: self.retries + other.retries,
             cache_failures: self.cache_failures + other.cache_failures,
-            second_requests: self.second_requests + other.second_requests,
-            in_flight_limit: self.in_flight_limit + other.in_flight_limit,
             held_bytes: self.held_bytes + other.held_bytes,
             most_held_bytes: self.most_held_bytes + other.most_held_bytes,
             network_wait_seconds: self.network_wait_seconds + other.network_wait_seconds,

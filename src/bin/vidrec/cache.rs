@@ -1,4 +1,4 @@
-//! `vidrec cache`: look after the pages of remote data sets that are kept on disk.
+//! `vidrec cache`: look after the blocks of remote data sets that are kept on disk.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -13,9 +13,10 @@ use crate::output::{self, bytes, count, printable};
 use crate::progress::ProgressArgs;
 use crate::storage::StorageArgs;
 
-/// Warm, show, trim or clear a cache: a folder with pages of remote data sets.
+/// Warm, show, trim or clear a cache: a folder with blocks of remote data sets.
 ///
-/// Loaders and commands share it and keep it below its limit by themselves. Objects that a process uses stay.
+/// Loaders and commands share it and keep it below its limit by themselves. What is removed while a process needs it is
+/// fetched again.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -33,8 +34,8 @@ enum Action {
 /// Fill a cache with a remote data set, so that the first epoch of a training run reads from local disk.
 ///
 /// vidrec fetches with large requests, many at a time, and compares every checksum. It does not fetch what is in the cache
-/// already, so after an interruption the same command continues where it stopped. It removes other data sets that nobody
-/// uses if they take the room, and keeps below the limit. The exit status is 3 if not all of it fits.
+/// already, so after an interruption the same command continues where it stopped. It removes other data sets if they
+/// take the room, and keeps below the limit. The exit status is 3 if not all of it fits.
 #[derive(clap::Args)]
 struct Warm {
     /// The location of the data set, such as s3://bucket/train. --cache says in which folder to keep it.
@@ -60,7 +61,7 @@ struct Show {
     json: bool,
 }
 
-/// Remove objects, least recently used first, until the others fit.
+/// Remove blocks of objects, those that were used longest ago first, until the others fit.
 #[derive(clap::Args)]
 struct Trim {
     /// The cache's folder.
@@ -101,7 +102,7 @@ pub fn run(args: &Args) -> Run {
         Action::Clear(clear) => (vidrec::cache::clear(&clear.dir, clear.location.as_deref())?, clear.json),
     };
     output::print(json, &report, removed)?;
-    Ok(if report.in_use.is_empty() { Outcome::Done } else { Outcome::Problems })
+    Ok(Outcome::Done)
 }
 
 fn warm(args: &Warm) -> Run {
@@ -138,15 +139,15 @@ fn shown(report: &CacheReport) -> String {
     rows.extend(report.objects.iter().map(row));
     let mut text = if report.objects.is_empty() { String::new() } else { table(&rows) };
     text += &format!("{}, {} here", count(report.objects.len() as u64, "object"), bytes(report.bytes));
-    if let (Some(taken), Some(limit)) = (report.taken, report.limit) {
-        text += &format!("; {} taken of a limit of {}", bytes(taken), bytes(limit));
+    if let Some(limit) = report.limit {
+        text += &format!(" of a limit of {}", bytes(limit));
     }
     text + "\n"
 }
 
 fn row(object: &CachedReport) -> Vec<String> {
     let share = object.bytes as f64 / object.length.max(1) as f64 * 100.0;
-    let last_used = if object.in_use { "now".into() } else { object.last_used.map_or_else(|| "?".into(), ago) };
+    let last_used = object.last_used.map_or_else(|| "?".into(), ago);
     let share = format!("{share:.0}%");
     let texts = [&object.location, &object.version].map(|text| printable(text));
     [bytes(object.bytes), bytes(object.length), share, last_used].into_iter().chain(texts).collect()
@@ -165,13 +166,7 @@ fn ago(then: u64) -> String {
 }
 
 fn removed(report: &RemovalReport) -> String {
-    let sum = |objects: &[CachedReport]| bytes(objects.iter().map(|object| object.bytes).sum());
-    let removed = count(report.removed.len() as u64, "object");
-    let mut text = format!("removed {removed}, {}; {} left\n", sum(&report.removed), bytes(report.taken));
-    for object in &report.in_use {
-        text += &format!("in use, so not removed: {}\n", printable(&object.location));
-    }
-    text
+    format!("removed {}; {} left\n", bytes(report.removed_bytes), bytes(report.bytes))
 }
 
 /// Columns, as wide as their widest cell. The first four are numbers, on the right.

@@ -4,7 +4,6 @@
 
 mod append;
 mod bench;
-#[cfg_attr(not(feature = "remote"), path = "no_browse.rs")]
 mod browse;
 mod cache;
 mod check;

@@ -1,16 +1,17 @@
-//! The thread that requests what coming batches need, for data sets that are not on this machine.
+//! The thread that asks for what coming batches need, for data sets that are not on this machine.
 //!
-//! It goes through the same batches as the thread that makes them. It plans the batches of a window of blocks
-//! together, so that its requests are whole blocks. In other orders, it plans as many batches together as have
-//! some tens of megabytes. It plans the very first batch alone, so that this batch comes soon. It requests records
-//! as long as there is memory for them.
+//! It goes through the same batches as the thread that makes them. It plans the batches of a window of blocks together,
+//! so that its requests are long. In other orders, it plans as many batches together as have some tens of megabytes. It
+//! plans the very first batch alone, so that this batch comes soon. It is ahead by half of the memory for blocks: the
+//! other half has what was used last, so that nothing is dropped before its use.
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::engine::Engine;
 use super::epochs::Epochs;
-use super::needs::{self, Request, Ticket};
+use super::needs::{self, Need};
 use super::ring::Number;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::stop;
@@ -27,7 +28,7 @@ pub(super) struct Ahead(Arc<Shared>);
 struct Shared {
     engine: Arc<Engine>,
     remotes: Vec<Arc<Remote>>,
-    /// The maximum number of bytes that may be held ahead.
+    /// The most bytes that may be asked for ahead of their use.
     limit: u64,
     state: Mutex<State>,
     changed: Condvar,
@@ -35,22 +36,27 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// The tickets of batches that are planned and not done, and whose requests were all sent.
-    tickets: HashMap<(u64, u64), Ticket>,
-    /// Whether a thread waits for a ticket that does not exist yet.
-    is_waiting: bool,
+    /// Batches whose requests were sent, and batches that are done.
+    asked: u64,
+    done: u64,
+    /// Bytes that were asked for and are still needed.
+    ahead: u64,
+    /// The part of them that each planned batch is the last to need, beginning with batch `done`.
+    last_uses: VecDeque<u64>,
+    /// An error of planning, with the number of the first batch that it concerns.
+    failed: Option<(u64, Error)>,
     stopped: bool,
     /// Whether the thread has ended.
     ended: bool,
 }
 
 impl Ahead {
-    /// Starts planning the batches of `epochs`, if the data set is remote.
+    /// Starts to plan the batches of `epochs`, if the data set is remote.
     pub fn start(engine: &Arc<Engine>, epochs: &Epochs) -> Result<Option<Self>> {
         let remotes = engine.specs.dataset.remotes();
-        let Some(limit) = remotes.iter().map(|remote| remote.memory().limit()).min() else { return Ok(None) };
+        let Some(memory) = remotes.iter().map(|remote| remote.memory_bytes()).min() else { return Ok(None) };
         let (engine, state, changed) = (engine.clone(), Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { engine, remotes, limit, state, changed });
+        let shared = Arc::new(Shared { engine, remotes, limit: memory / 2, state, changed });
         let (of_thread, epochs, stop) = (shared.clone(), epochs.clone(), Stop::current());
         let thread = std::thread::Builder::new().name("vidrec-ahead".into());
         let thread = thread.spawn(move || {
@@ -61,42 +67,47 @@ impl Ahead {
         Ok(Some(Ahead(shared)))
     }
 
-    /// Waits until all requests for a batch were sent, and returns the ticket of the batch. Drop the ticket when
-    /// the batch is done. Tickets must be taken in the order in which batches are planned.
-    pub fn ticket(&self, number: Number) -> Option<Ticket> {
-        let Ahead(shared) = self;
-        let mut state = shared.lock();
-        loop {
-            if let Some(ticket) = state.tickets.remove(&(number.epoch, number.k)) {
+    /// Waits until all requests for the next batch were sent: a thread that made it earlier would ask for the same
+    /// records one by one. Drop the returned value when the batch is done.
+    ///
+    /// # Errors
+    ///
+    /// Planning failed, and that took as long as a read may take. The batch would need as long again to fail by
+    /// itself. If planning failed sooner, the batch still has time to try.
+    pub fn next(&self) -> Result<DoneOnDrop> {
+        let (Ahead(shared), begin) = (self, Instant::now());
+        let state = shared.lock();
+        let is_early = |state: &mut State| state.asked <= state.done && !state.ended;
+        let mut state = shared.changed.wait_while(state, is_early).unwrap_or_else(PoisonError::into_inner);
+        let (done, next) = (DoneOnDrop(shared.clone()), state.done);
+        let timeout = shared.remotes.iter().map(|remote| remote.timeout()).min().unwrap_or(Duration::MAX);
+        match state.failed.take_if(|(first, _)| *first <= next) {
+            Some((first, e)) if first == next && begin.elapsed() >= timeout => {
                 drop(state);
-                shared.changed.notify_all();
-                return Some(ticket);
+                Err(e)
             }
-            if state.ended {
-                return None;
-            }
-            if !std::mem::replace(&mut state.is_waiting, true) {
-                drop(state);
-                // The requests for this batch no longer wait for memory.
-                shared.wake();
-                state = shared.lock();
-                continue;
-            }
-            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            _ => Ok(done),
         }
     }
 }
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        let Ahead(shared) = self;
-        let mut state = shared.lock();
-        state.stopped = true;
-        let tickets = std::mem::take(&mut state.tickets);
+        self.0.lock().stopped = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// Notes that a batch is done.
+pub(super) struct DoneOnDrop(Arc<Shared>);
+
+impl Drop for DoneOnDrop {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.ahead -= state.last_uses.pop_front().unwrap_or(0);
+        state.done += 1;
         drop(state);
-        shared.changed.notify_all();
-        shared.wake();
-        drop(tickets);
+        self.0.changed.notify_all();
     }
 }
 
@@ -115,75 +126,47 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the thread check again whether it must wait for memory. Do not call this while holding the lock of the
-    /// state: the thread takes that lock while it holds the lock of the memory.
-    fn wake(&self) {
-        self.remotes.iter().for_each(|remote| remote.memory().wake());
-    }
-
-    /// Plans batches together, and sends their requests in the order of use. A batch's ticket appears only when
-    /// its requests were sent: a thread that made the batch earlier would request the same records one by one.
-    /// Returns whether to go on.
+    /// Plans batches together, and sends their requests when there is room for them. Returns whether to go on.
     fn plan(&self, batches: &[Number]) -> bool {
-        let (tickets, requests) = needs::plan(&self.engine, batches, Some(&self.engine.keeper));
-        let mut tickets = batches.iter().zip(tickets).enumerate().peekable();
-        for request in requests {
-            let ready = std::iter::from_fn(|| tickets.next_if(|(place, _)| *place < request.first));
-            self.put(ready.map(|(_, ticket)| ticket));
-            if !self.send(request) {
-                return false;
-            }
-        }
-        self.put(tickets.map(|(_, ticket)| ticket));
-        !self.lock().stopped
-    }
-
-    /// Publishes the tickets of these batches, whose requests were all sent.
-    fn put<'a>(&self, ready: impl Iterator<Item = (&'a Number, Ticket)>) {
-        let ready: Vec<_> = ready.map(|(number, ticket)| ((number.epoch, number.k), ticket)).collect();
-        if ready.is_empty() {
-            return;
+        let (needs, failed) = match needs::plan(&self.engine, batches) {
+            Ok(needs) => (needs, None),
+            Err(e) => (Vec::new(), Some(e)),
+        };
+        if batches.len() == 1 {
+            let bytes: u64 = needs.iter().map(Need::bytes).sum();
+            self.remotes.iter().for_each(|remote| remote.need_memory(bytes.saturating_mul(2)));
         }
         let mut state = self.lock();
-        // The tickets are dropped after the lock is released.
-        let ready = if state.stopped {
-            ready
-        } else {
-            state.tickets.extend(ready);
-            // A waiting thread looks again, and sets the flag again if it must still wait.
-            state.is_waiting = false;
-            Vec::new()
-        };
+        let begin = state.asked;
+        let planned = (begin - state.done) as usize + batches.len();
+        state.last_uses.resize(planned, 0);
+        state.failed = failed.map(|e| (begin, e)).or_else(|| state.failed.take());
         drop(state);
-        self.changed.notify_all();
-        drop(ready);
-    }
-
-    /// Sends a request when there is memory for it, or when a batch in progress waits for it. Returns whether to
-    /// go on.
-    fn send(&self, request: Request) -> bool {
-        let is_enough = || {
-            let state = self.lock();
-            // Requests go in the order of use, so a thread that waits for a ticket waits for this request.
-            state.stopped || state.is_waiting
-        };
-        if !request.memory().take(request.bytes, is_enough) {
-            if self.lock().stopped {
-                return false;
+        let mut needs = needs.into_iter().peekable();
+        for place in 0..batches.len() {
+            while let Some(need) = needs.next_if(|need| need.first <= place) {
+                self.wait_for_room(&need, begin);
+                // The reader of these bytes gets the error.
+                let _ = need.ask();
             }
-            request.memory().take_anyway(request.bytes);
+            self.lock().asked += 1;
+            self.changed.notify_all();
         }
-        // The reader of these records gets the error.
-        let _ = request.send();
         !self.lock().stopped
     }
 
-    /// Waits while too many batches are planned and not made. Returns whether to go on.
-    fn wait_for_room(&self, most: usize) -> bool {
-        let state = self.lock();
-        let is_full = |state: &mut State| state.tickets.len() > most && !state.stopped;
-        let state = self.changed.wait_while(state, is_full).unwrap_or_else(PoisonError::into_inner);
-        !state.stopped
+    /// Waits until there is room for what a batch needs, or until the batch is the next one. `begin` is the number of
+    /// the first batch that was planned with it.
+    fn wait_for_room(&self, need: &Need, begin: u64) {
+        let is_full = |state: &mut State| {
+            !state.stopped && state.done < state.asked && state.ahead.saturating_add(need.bytes()) > self.limit
+        };
+        let mut state = self.changed.wait_while(self.lock(), is_full).unwrap_or_else(PoisonError::into_inner);
+        let last = (begin - state.done) as usize + need.last;
+        if let Some(last_use) = state.last_uses.get_mut(last) {
+            *last_use += need.bytes();
+            state.ahead += need.bytes();
+        }
     }
 }
 
@@ -193,29 +176,22 @@ fn plan_all(shared: &Shared, epochs: &Epochs) {
     let step = epochs.step.max(1);
     let clips = engine.schedule.shapes().iter().map(|shape| u64::from(shape.clips)).max().unwrap_or(1);
     let batch_bytes = engine.specs.dataset.mean_clip_bytes().saturating_mul(clips).max(1);
-    let together = (PLANNED_BYTES.min(shared.limit / 4) / batch_bytes).max(1) as usize;
+    let together = (PLANNED_BYTES.min(shared.limit / 2) / batch_bytes).max(1) as usize;
     // A window that is too large for the memory is planned in parts.
-    let most_of_window = (shared.limit / 2 / batch_bytes).max(1) as usize;
-    // Plans as far ahead as memory has room for. There is nothing to request beyond that.
-    let ahead = (shared.limit / batch_bytes).max(2) as usize;
+    let most_of_window = (shared.limit / batch_bytes).max(1) as usize;
     let (mut group, mut is_first): (Vec<Number>, bool) = (Vec::new(), true);
     for epoch in epochs.range.clone() {
         let mut k = epochs.first;
         while k < engine.batches_in(epoch) {
             let number = Number { epoch, k };
-            let is_full = match (group.last(), engine.schedule.window(epoch, k)) {
-                (None, _) => false,
-                (Some(_), _) if is_first => true,
-                (Some(last), window @ Some(_)) => {
-                    last.epoch != epoch
-                        || engine.schedule.window(epoch, last.k) != window
-                        || group.len() >= most_of_window
-                }
-                (Some(_), None) => group.len() >= together,
-            };
+            let window = engine.schedule.window(epoch, k);
+            let is_full = group.last().is_some_and(|last| {
+                let is_of_window = window.is_some() && last.epoch == epoch && engine.schedule.window(epoch, last.k) == window;
+                is_first || if window.is_some() { !is_of_window || group.len() >= most_of_window } else { group.len() >= together }
+            });
             if is_full {
                 is_first = false;
-                if !shared.plan(&std::mem::take(&mut group)) || !shared.wait_for_room(ahead) {
+                if !shared.plan(&std::mem::take(&mut group)) {
                     return;
                 }
             }

@@ -13,7 +13,6 @@ use super::enlarged::EnlargedClips;
 use super::episodes::Episodes;
 use super::fields::FieldTypes;
 use super::pool::WorkerPool;
-use super::retention::Retention;
 use super::rule_book::RuleBook;
 use super::sample_spec::SampleSpecs;
 use super::samples::{SamplePlace, Samples};
@@ -45,7 +44,6 @@ pub(crate) struct Engine {
     pub(super) decoded: Option<Cache>,
     /// The device that makes the pictures, if one does.
     pub device: OnceLock<Device>,
-    pub(super) keeper: Arc<Retention>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
     enlarged: EnlargedClips,
@@ -132,7 +130,6 @@ impl Engine {
             workers,
             decoded: None,
             device: OnceLock::new(),
-            keeper: Arc::default(),
             deciding,
             enlarged,
             counters,

@@ -4,13 +4,11 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Instant;
 
 use super::ahead::Ahead;
 use super::engine::Engine;
 use super::epochs::Epochs;
 use super::fill::read_ahead;
-use super::needs::Ticket;
 use super::ring::{Number, Ring};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::stop;
@@ -89,7 +87,7 @@ fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
                     let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
                     ahead.for_each(|k| read_ahead(engine, epoch, k));
                 }
-                let _ticket = ticket(ahead.as_ref(), engine, number)?;
+                let _done = ahead.as_ref().map(Ahead::next).transpose()?;
                 batch.fill(engine, number)
             });
             ring.push(number, made.map(|()| batch));
@@ -97,14 +95,6 @@ fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Waits until all requests for a batch were sent.
-fn ticket(ahead: Option<&Ahead>, engine: &Engine, number: Number) -> Result<Option<Ticket>> {
-    let asked = Instant::now();
-    let mut ticket = ahead.and_then(|ahead| ahead.ticket(number));
-    ticket.as_mut().map_or(Ok(()), |ticket| ticket.check(engine, asked))?;
-    Ok(ticket)
 }
 
 /// Turns a panic into an error.

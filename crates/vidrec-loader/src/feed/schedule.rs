@@ -195,31 +195,6 @@ impl Schedule {
         Some(first.position / (u64::from(block) * u64::from(window) * u64::from(homes)).max(1))
     }
 
-    /// The ranks whose reads decide what a cache should keep, if some of its clips are read sooner than others.
-    /// This is either this rank, or all ranks that share the cache. `None` if each clip comes once an epoch,
-    /// because it then does not matter which clips are kept.
-    pub fn readers(&self, shares_cache: bool) -> Option<Range<u32>> {
-        let (homes, all) = (self.order.homes().unwrap_or(1).max(1), 0..self.world_size);
-        let readers = if !shares_cache {
-            self.rank..self.rank + 1
-        } else if homes < self.world_size && self.world_size.is_multiple_of(homes) {
-            // The ranks of one node.
-            let each = self.world_size / homes;
-            self.rank / each * each..(self.rank / each + 1) * each
-        } else {
-            all.clone()
-        };
-        let repeats = matches!(self.order, Order::Given(_) | Order::Weighted(_) | Order::Mixed(_));
-        let is_fixed = matches!(self.order, Order::Sequential | Order::Homes { exchange: 0.0, .. });
-        // With buckets, only two epochs are known at a time.
-        (self.buckets.is_none() && (repeats || (readers != all && !is_fixed))).then_some(readers)
-    }
-
-    /// The clips of batch `k` of `epoch` on some ranks; empty if there is no such batch.
-    pub fn clips(&self, epoch: u64, k: u64, ranks: Range<u32>) -> impl Iterator<Item = u64> + use<> {
-        self.batch_of(epoch, k, ranks).into_iter().flat_map(|plan| plan.seats).map(|seat| seat.place.clip)
-    }
-
     /// Batch `k` of `epoch`, of this rank.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
         self.batch_of(epoch, k, self.rank..self.rank + 1)

@@ -14,7 +14,7 @@ use crate::plan;
 use crate::video::{Stage, VideoFile, open_regular};
 use vidrec_format::error::{Error, Result};
 use vidrec_store::location::is_remote;
-use vidrec_store::remote::{ObjectBytes, Opening, Remote, check_location};
+use vidrec_store::remote::{KEPT_BYTES, Opening, Remote, check_location};
 use vidrec_store::storage::Storage;
 
 /// How much of a remote video is fetched when it is opened. That is all of a short one. The next videos are opened
@@ -45,7 +45,9 @@ impl VideoStore {
     /// Creates a store that opens videos itself for so many threads, remote ones with the settings of `storage`.
     pub fn new(storage: &Storage, threads: usize) -> Self {
         let (remote, coming, open) = (Mutex::default(), Mutex::default(), Arc::new(OpenVideos::new(threads)));
-        VideoStore { storage: storage.clone(), run: None, remote, coming, open }
+        // For the videos in hand, and the beginnings of those that will be opened next.
+        let memory_bytes = KEPT_BYTES.saturating_mul(2 * threads as u64);
+        VideoStore { storage: Storage { memory_bytes, ..storage.clone() }, run: None, remote, coming, open }
     }
 
     /// Creates a store that asks the run to open one video, which may be a `folder` of images.
@@ -107,7 +109,7 @@ impl VideoStore {
         let wrong = |e| ClipFailure { unreached: true, ..failed(e) };
         let opening = known.map_or_else(|| self.start(path), Ok).map_err(wrong)?;
         let object = opening.finish().map_err(failed)?;
-        Ok(VideoFile::remote(path, ObjectBytes::new(object)))
+        Ok(VideoFile::remote(path, Arc::new(object)))
     }
 
     /// Says that a video will be opened soon. Errors are reported when it is opened.

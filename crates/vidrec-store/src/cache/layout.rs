@@ -3,31 +3,26 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::cache::claims::PAGE_BYTES;
+use crate::disk::claim_file::ClaimFile;
 use crate::disk::regular_file::{Links, read_regular};
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
 
 /// The version of everything in the folder.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The largest `object.json` that is read.
 const LONGEST: u64 = 1 << 20;
 const KEY_DIGITS: usize = 32;
 
 pub(super) const MARKER: &str = "vidrec-cache";
-pub(super) const BUDGET: &str = "budget";
-pub(super) const SLOTS: &str = "slots";
-pub(super) const REMOVAL: &str = "removal";
+pub(super) const USED: &str = "used";
 pub(super) const OBJECTS: &str = "objects";
 pub(super) const NEW: &str = "new-";
-pub(super) const TRASH: &str = "trash-";
-pub(super) const PAGES: &str = "pages";
-pub(super) const MAP: &str = "map";
-pub(super) const CLEAN: &str = "clean";
 pub(super) const OBJECT_JSON: &str = "object.json";
 
 /// The text of the marker.
@@ -42,13 +37,12 @@ pub(super) struct Identity {
     pub location: String,
     pub version: String,
     pub length: u64,
-    page_bytes: u64,
 }
 
 impl Identity {
     pub fn new(location: &str, version: &str, length: u64) -> Self {
         let (location, version) = (location.to_owned(), version.to_owned());
-        Identity { format: FORMAT, location, version, length, page_bytes: PAGE_BYTES }
+        Identity { format: FORMAT, location, version, length }
     }
 
     /// The name of the object's folder.
@@ -63,10 +57,6 @@ impl Identity {
         hex(&digest.finalize())[..KEY_DIGITS].to_owned()
     }
 
-    pub fn pages(&self) -> u64 {
-        self.length.div_ceil(PAGE_BYTES)
-    }
-
     pub fn json(&self) -> Vec<u8> {
         // Serialization cannot fail: a struct of texts and numbers has no value that JSON lacks.
         serde_json::to_vec_pretty(self).unwrap_or_default()
@@ -76,31 +66,62 @@ impl Identity {
     pub fn read(object: &Path) -> Option<Self> {
         let text = read_regular(&object.join(OBJECT_JSON), LONGEST, Links::Refuse).ok()?;
         let identity: Self = serde_json::from_slice(&text).ok()?;
-        let is_known = identity.format == FORMAT && identity.page_bytes == PAGE_BYTES;
         let is_here = object.file_name().is_some_and(|name| *name == *identity.key());
-        (is_known && is_here).then_some(identity)
+        (identity.format == FORMAT && is_here).then_some(identity)
     }
 }
 
-/// The folders of all objects, in the order of their names.
+/// The text of the file `used`: the bytes of all blocks, and the limit.
+pub(super) fn used_text(bytes: u64, limit: u64) -> String {
+    format!("{bytes} {limit}\n")
+}
+
+/// Reads such a text; `None` if it is not whole.
+pub(super) fn read_used(file: &ClaimFile) -> Option<(u64, u64)> {
+    let text = String::from_utf8(file.read().ok()?).ok()?;
+    let (bytes, limit) = text.strip_suffix('\n')?.split_once(' ')?;
+    Some((bytes.parse().ok()?, limit.parse().ok()?))
+}
+
+/// A file with a block.
+#[derive(Debug)]
+pub(super) struct BlockFile {
+    pub path: PathBuf,
+    pub bytes: u64,
+    /// When it was used last.
+    pub used: SystemTime,
+}
+
+/// The folders of all objects.
 pub(super) fn objects(dir: &Path) -> Result<Vec<PathBuf>> {
+    let is_key = |name: &str| name.len() == KEY_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
     named(&dir.join(OBJECTS), is_key)
 }
 
-/// The folders of objects that are being removed, or were being removed when a process was killed.
-pub(super) fn trash(dir: &Path) -> Result<Vec<PathBuf>> {
-    named(dir, |name| name.strip_prefix(TRASH).is_some_and(is_key))
+/// The blocks of all objects.
+pub(super) fn blocks(dir: &Path) -> Result<Vec<BlockFile>> {
+    let blocks = objects(dir)?.into_iter().map(|object| blocks_of(&object)).collect::<Result<Vec<_>>>();
+    Ok(blocks?.into_iter().flatten().collect())
 }
 
-/// The folders of objects that are being created, or were being created when a process was killed.
-pub(super) fn unfinished(dir: &Path) -> Result<Vec<PathBuf>> {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let are_numbers = |(slot, count): (&str, &str)| is_number(slot) && is_number(count);
-    named(dir, |name| name.strip_prefix(NEW).and_then(|rest| rest.split_once('-')).is_some_and(are_numbers))
+/// The blocks of an object.
+pub(super) fn blocks_of(object: &Path) -> Result<Vec<BlockFile>> {
+    files(named(object, |name| name.bytes().all(|b| b.is_ascii_digit()))?)
 }
 
-fn is_key(name: &str) -> bool {
-    name.len() == KEY_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit())
+/// The blocks that are being written, or were being written when a process was killed.
+pub(super) fn unfinished(dir: &Path) -> Result<Vec<BlockFile>> {
+    let is_new = |name: &str| name.strip_prefix(NEW).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'-'));
+    files(named(dir, is_new)?)
+}
+
+/// Files that other processes may remove meanwhile.
+fn files(paths: Vec<PathBuf>) -> Result<Vec<BlockFile>> {
+    let file = |path: PathBuf| {
+        let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        Some(BlockFile { path, bytes: meta.len(), used: meta.modified().ok()? })
+    };
+    Ok(paths.into_iter().filter_map(file).collect())
 }
 
 fn named(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
@@ -120,6 +141,24 @@ fn named(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Refuses a folder that is not a cache of this version.
+pub(super) fn check_is_cache(dir: &Path) -> Result<()> {
+    let marker = dir.join(MARKER);
+    if !marker.is_file() {
+        return Err(Error::usage("this folder is not a vidrec cache: it has no file vidrec-cache").file(dir));
+    }
+    let (expected, found) = (marker_text(), ClaimFile::open_to_read(&marker)?.read()?);
+    if found == expected.as_bytes() {
+        return Ok(());
+    }
+    let found = String::from_utf8_lossy(&found).chars().take(60).collect::<String>();
+    Err(Error::usage("another version of vidrec made this cache, or the folder is not a cache")
+        .file(dir)
+        .expected(format!("{:?} in vidrec-cache", expected.trim_end()))
+        .found(format!("{:?}", found.trim_end()))
+        .help("name another folder, or remove this one if it is a cache"))
 }
 
 /// Refuses a folder that contains files other than those of a cache.
@@ -148,20 +187,6 @@ mod tests {
     }
 
     #[test]
-    fn only_names_that_a_cache_gives_are_taken_for_its_own() {
-        let dir = tempfile::tempdir().unwrap();
-        let key = Identity::new("", "", 0).key();
-        let (trashed, made) = (format!("{TRASH}{key}"), format!("{NEW}12-0"));
-        for name in [&trashed, &made, "trash-", "trash-of-mine", "new-", "new-1", "new-1-", "new-stuff-2", &key] {
-            fs::create_dir(dir.path().join(name)).unwrap();
-        }
-        assert_eq!(trash(dir.path()).unwrap(), [dir.path().join(trashed)]);
-        assert_eq!(unfinished(dir.path()).unwrap(), [dir.path().join(made)]);
-        assert!(objects(dir.path()).unwrap().is_empty());
-        assert!(check_ours(dir.path()).unwrap_err().to_string().contains("other files"));
-    }
-
-    #[test]
     fn an_identity_is_read_as_written_and_only_where_it_belongs() {
         let dir = tempfile::tempdir().unwrap();
         let identity = Identity::new("s3://bücket/ö", "\"etag\"", 1 << 40);
@@ -173,8 +198,7 @@ mod tests {
         put(&text);
         assert_eq!(Identity::read(&object), Some(identity));
         let changed = [
-            text.replace("\"format\": 1", "\"format\": 2"),
-            text.replace("4096", "512"),
+            text.replace("\"format\": 2", "\"format\": 3"),
             text.replace("etag", "other"),
             text[..text.len() / 2].to_owned(),
             "[".repeat(1 << 17),

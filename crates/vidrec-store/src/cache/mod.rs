@@ -1,41 +1,23 @@
-//! Pages of remote objects, kept on local disk and shared by all processes of a machine.
+//! Blocks of remote objects on local disk, shared by all processes of a machine.
 //!
 //! [`show`], [`trim`] and [`clear`] manage such a folder. Its layout:
 //!
 //! | path | what it is |
 //! | --- | --- |
-//! | `vidrec-cache` | marks the folder as a cache of one format; every process that uses it shares its lock |
-//! | `budget` | how many bytes are taken, in memory that all these processes share |
-//! | `slots/K` | locked by the process that has number K |
-//! | `removal` | locked by the process that removes objects |
+//! | `vidrec-cache` | marks the folder as a cache of one format |
+//! | `used` | how many bytes the blocks take, and the limit; its lock orders the writes of all processes |
 //! | `objects/KEY/object.json` | location, version and length of an object |
-//! | `objects/KEY/pages` | the bytes of the present pages; every process that uses the object shares its lock |
-//! | `objects/KEY/map` | a byte for each page: absent, present, or being fetched by process K |
-//! | `objects/KEY/clean` | exists if all of the object is safely on the disk |
-//! | `new-…`, `trash-…` | an object that is being created or removed |
+//! | `objects/KEY/NUMBER` | a block of the object: which of its pages are here, and their bytes |
+//! | `new-…` | a block that is being written |
 //!
-//! Design note 0018 (`docs/design/`) explains why a kill at any moment does no harm.
+//! A block appears by a rename and is never changed, so readers need no lock. Design note 0018 (`docs/design/`) explains why
+//! a kill at any moment does no harm.
 
-mod boot;
-mod budget;
-mod claims;
-mod eviction;
-mod home;
+mod folder;
 mod layout;
 mod maintenance;
 mod object;
-mod page_cache;
-mod page_map;
-mod recovery;
-mod removal;
-mod report;
-mod shared_state;
-mod slots;
-#[cfg(all(test, unix))]
-mod tests;
 
-pub(crate) use claims::PAGE_BYTES;
-pub use maintenance::{RemovalReport, clear, show, trim};
-pub(crate) use object::CachedObject;
-pub(crate) use page_cache::{PageCache, default_limit};
-pub use report::{CacheReport, CachedReport};
+pub(crate) use folder::{DiskCache, default_limit};
+pub use maintenance::{CacheReport, CachedReport, RemovalReport, clear, show, trim};
+pub(crate) use object::{CachedObject, PAGE_BYTES};

@@ -1,315 +1,315 @@
-//! An open object of a cache: reading, claiming and storing its pages.
+//! One version of one object in the cache. Its bytes come in pages, and [`BLOCK_PAGES`] neighboring pages share a file.
 
-use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::atomic::{AtomicBool, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
-use crate::cache::claims::{Claims, PAGE_BYTES, pages_of, push};
-use crate::cache::layout::CLEAN;
-use crate::cache::page_map::{ABSENT, PRESENT, PageMap, VACANT, slot_of};
-use crate::cache::shared_state::SharedState;
-use crate::cache::slots::Slot;
-use crate::disk::shared_file::SharedFile;
-use crate::disk::whole_folder;
-use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::stop;
+use super::folder::{DiskCache, Used};
+use super::layout::{Identity, OBJECT_JSON, OBJECTS};
+use crate::counters::{Counters, add};
+use crate::disk::regular_file::{Links, open_if_there};
+use crate::disk::{private_folder, remove_file, whole_folder};
+use vidrec_format::allocation;
+use vidrec_format::error::Result;
 
-/// The cached pages of one version of one object, for many threads.
-///
-/// A process that was forked from the one that opened the object may read, but stores nothing: all absent pages
-/// are `full`.
-#[derive(Debug, Clone)]
-pub(crate) struct CachedObject(Arc<Opened>);
+/// The unit in which bytes are kept.
+pub(crate) const PAGE_BYTES: u64 = 4096;
+/// Pages in a block, which is a file of at most 1 MiB.
+const BLOCK_PAGES: u64 = 256;
+const BLOCK_BYTES: u64 = BLOCK_PAGES * PAGE_BYTES;
+/// The set of pages at the beginning of a file.
+const HEADER_BYTES: u64 = BLOCK_PAGES / 8;
+/// The age at which a read renews the time of a block's last use.
+const RENEWED: Duration = Duration::from_secs(60);
 
-/// The files of an object. As long as this value exists, no process removes the object.
+/// The pages of an object that are on this machine.
 #[derive(Debug)]
-pub(super) struct Opened {
-    pub common: Arc<SharedState>,
-    /// The object's folder.
-    pub dir: PathBuf,
-    pub length: u64,
-    /// Its pages; `None` only while this value is being dropped.
-    pub pages: Option<SharedFile>,
-    pub map: PageMap,
-    /// Pages that this process has claimed. The value is true if bytes of the page may be on the disk already.
-    pub claimed: Mutex<HashMap<u64, bool>>,
-    /// Whether the mark that says that all is safely on the disk is gone.
-    pub is_unmarked: AtomicBool,
+pub(crate) struct CachedObject {
+    cache: Arc<DiskCache>,
+    identity: Identity,
+    dir: PathBuf,
+    counters: Arc<Counters>,
 }
 
 impl CachedObject {
-    pub(super) fn new(opened: Arc<Opened>) -> Self {
-        CachedObject(opened)
+    /// An object by its location without secrets, its ETag or generation, and its length. Nothing is created yet.
+    pub fn new(cache: Arc<DiskCache>, object: (&str, &str, u64), counters: Arc<Counters>) -> Self {
+        let identity = Identity::new(object.0, object.1, object.2);
+        let dir = cache.dir().join(OBJECTS).join(identity.key());
+        CachedObject { cache, identity, dir, counters }
     }
 
-    /// The length of the object in bytes.
-    #[cfg(test)]
-    pub fn len(&self) -> u64 {
-        self.0.length
+    /// Whether all of a range is here.
+    pub fn has(&self, range: &Range<u64>) -> bool {
+        let has = |(number, pages): (u64, Range<u64>)| self.open(number).is_some_and(|block| block.pages.has(&pages));
+        blocks(range).all(has)
     }
 
-    /// Returns the bytes of a range, if all of its pages are present.
-    ///
-    /// They are read from the disk, and the caller compares a checksum. If it does not match,
-    /// [`forget`](Self::forget) the pages and fetch them again. Another process may do the same, and the slice
-    /// then changes to the new bytes. If another thread or process may [`evict`](Self::evict) the range, copy the
-    /// bytes first, then compare, and then ask whether the range [`stayed`](Self::stayed).
-    pub fn get(&self, range: Range<u64>) -> Option<&[u8]> {
-        let o = &self.0;
-        if range.start > range.end || range.end > o.length {
-            return None;
-        }
-        if !pages_of(&range, o.length).all(|page| o.map.get(page) == PRESENT) {
-            return None;
-        }
-        o.pages.as_ref()?.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
-    }
-
-    /// Returns whether all pages of a range are still present after they were read.
-    pub fn stayed(&self, range: Range<u64>) -> bool {
-        // The fence keeps the earlier reads before the look at the map.
-        fence(Acquire);
-        pages_of(&range, self.0.length).all(|page| self.0.map.get(page) == PRESENT)
-    }
-
-    /// Removes the pages of a range from the cache, to make room for others. Returns how many bytes there is room
-    /// for now; 0 if this system cannot remove pages from a file.
-    ///
-    /// The first or last page of the range may hold bytes of a neighbor. Such a page stays if the page beyond it
-    /// is present. From then on, readers of the range may see zeros, so do not evict a range that is borrowed.
-    pub fn evict(&self, range: &Range<u64>) -> u64 {
-        self.0.evict(range)
-    }
-
-    /// Claims the pages of a range that no process has claimed.
-    pub fn claim(&self, range: Range<u64>) -> Claims {
-        let o = &*self.0;
-        let pages = pages_of(&range, o.length);
-        let mut claims = Claims::default();
-        let mut round = Round::of(o);
-        for page in pages.clone() {
-            let ranges = match round.claim(page, pages.end - page) {
-                Outcome::Present => continue,
-                Outcome::Mine => &mut claims.mine,
-                Outcome::Others => &mut claims.others,
-                Outcome::Full => &mut claims.full,
-            };
-            push(ranges, page, o.length);
-        }
-        claims
-    }
-
-    /// Stores the bytes of claimed pages and marks the pages as present. `at` is the start of a page. `bytes` end
-    /// at the end of a page or of the object.
-    ///
-    /// # Errors
-    ///
-    /// The disk is full or failing. Then the pages are no longer claimed, none is marked, and this process stores
-    /// no more pages. If the process has too few descriptors, only these pages are not stored. The caller
-    /// continues without the cache. It is also an error if the caller has not claimed the pages, or if the process
-    /// was forked.
-    pub fn store(&self, at: u64, bytes: &[u8]) -> Result<()> {
-        let o = &*self.0;
-        if !o.common.is_ours() {
-            return Err(o.common.forked());
-        }
-        let end = at.saturating_add(bytes.len() as u64);
-        if !at.is_multiple_of(PAGE_BYTES) || end > o.length || !(end.is_multiple_of(PAGE_BYTES) || end == o.length) {
-            return Err(Error::internal(format!("bytes {at}..{end} are not pages of the object")).file(&o.dir));
-        }
-        let pages = pages_of(&(at..end), o.length);
-        let own = o.common.number();
-        if let Some(page) = pages.clone().find(|&page| o.map.get(page) != own) {
-            return Err(Error::internal(format!("page {page} was not claimed")).file(&o.dir));
-        }
-        let stored = o.unmark().and_then(|()| o.write_at(bytes, at));
-        // A shortage in this process passes, but a disk that is full or failing stays so.
-        if stored.as_ref().is_err_and(|e| e.kind() != ErrorKind::Resources) {
-            o.common.stop();
-        }
-        let mut claimed = o.claimed();
-        for page in pages {
-            // Only this process changes pages that have its number. The mark is set after the bytes are written.
-            o.map.change(page, own, if stored.is_ok() { PRESENT } else { VACANT });
-            claimed.remove(&page);
-        }
-        drop(claimed);
-        o.common.notify();
-        stored.map_err(|e| {
-            e.help("vidrec continues without storing more pages; free some space on the disk, or trim the cache")
-        })
-    }
-
-    /// Gives up claims on pages that the caller will not store.
-    pub fn give_up(&self, range: Range<u64>) {
-        let o = &*self.0;
-        if o.common.is_ours() {
-            o.give_up(pages_of(&range, o.length));
-            o.common.notify();
-        }
-    }
-
-    /// Waits until no process fetches a page of the range. Each page arrived, was given up, or was claimed by a
-    /// process that died. The missing pages can then be claimed. The wait lasts at most `at_most`, and ends when
-    /// the thread's work is stopped. Returns whether the wait ended before that time.
-    pub fn wait(&self, range: Range<u64>, at_most: Duration) -> bool {
-        let o = &*self.0;
-        let pages = pages_of(&range, o.length);
-        let now = Instant::now();
-        let deadline = now.checked_add(at_most).unwrap_or(now + Duration::from_secs(1 << 30));
-        o.common.wait(deadline, || !o.is_fetched(pages.clone()) || stop::is_stopped())
-    }
-
-    /// Marks pages as absent because their content proved wrong. Slices that readers hold keep their bytes until
-    /// the pages are stored again.
-    pub fn forget(&self, range: Range<u64>) {
-        let o = &*self.0;
-        for page in pages_of(&range, o.length) {
-            o.map.change(page, PRESENT, VACANT);
-        }
-    }
-}
-
-impl Opened {
-    fn claimed(&self) -> MutexGuard<'_, HashMap<u64, bool>> {
-        self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn give_up(&self, pages: impl Iterator<Item = u64>) {
-        let mut freed = 0;
-        let mut claimed = self.claimed();
-        for page in pages {
-            let Some(has_bytes) = claimed.remove(&page) else { continue };
-            let to = if has_bytes { VACANT } else { ABSENT };
-            if self.map.change(page, self.common.number(), to) && to == ABSENT {
-                freed += PAGE_BYTES;
+    /// Replaces the contents of `buffer` with a range, if all of it is here. Returns whether it is.
+    pub fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
+        buffer.clear();
+        allocation::reserve(buffer, (range.end - range.start) as usize, "a record")?;
+        for (number, pages) in blocks(&range) {
+            let Some(mut block) = self.open(number).filter(|block| block.pages.has(&pages)) else { return Ok(false) };
+            let first = number * BLOCK_BYTES + pages.start * PAGE_BYTES;
+            let part = range.start.max(first)..range.end.min((number + 1) * BLOCK_BYTES);
+            let at = block.pages.place(pages.start) + (part.start - first);
+            let read = block.file.seek(SeekFrom::Start(at));
+            let read = read.and_then(|_| (&block.file).take(part.end - part.start).read_to_end(buffer));
+            if read.is_err() || buffer.len() as u64 != part.end - range.start {
+                self.forget(&part);
+                return Ok(false);
             }
+            block.renew();
         }
-        // The budget shrinks after the pages are gone, so it never counts too little.
-        self.common.home.budget.give(freed);
+        add(&self.counters.cached_bytes, buffer.len() as u64);
+        Ok(true)
     }
 
-    fn write_at(&self, bytes: &[u8], at: u64) -> Result<()> {
-        self.pages.iter().try_for_each(|pages| pages.write_at(bytes, at))
+    /// Keeps bytes of the object, which begin at `start`, if there is room. Parts of pages are left out.
+    pub fn store(&self, start: u64, bytes: &[u8]) {
+        if let Err(e) = self.try_store(start, bytes) {
+            self.counters.cache_failed(&e);
+        }
     }
 
-    /// Removes the mark that says that all of the object is safely on the disk. This happens before the first
-    /// change.
-    pub(super) fn unmark(&self) -> Result<()> {
-        if !self.is_unmarked.load(Acquire) {
-            whole_folder::remove_mark(&self.dir.join(CLEAN))?;
-            self.is_unmarked.store(true, Release);
+    fn try_store(&self, start: u64, bytes: &[u8]) -> Result<()> {
+        let end = start + bytes.len() as u64;
+        let whole_end = if end == self.identity.length { end } else { end / PAGE_BYTES * PAGE_BYTES };
+        let range = start.next_multiple_of(PAGE_BYTES)..whole_end;
+        if range.start >= range.end {
+            return Ok(());
+        }
+        let Some(mut used) = self.cache.lock()? else { return Ok(()) };
+        self.create()?;
+        for (number, pages) in blocks(&range) {
+            let first = number * BLOCK_BYTES + pages.start * PAGE_BYTES;
+            let part = first..range.end.min((number + 1) * BLOCK_BYTES);
+            let new = &bytes[(part.start - start) as usize..(part.end - start) as usize];
+            if !self.put(&mut used, number, pages, new)? {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// Whether a living process, or another thread, is fetching one of these pages.
-    fn is_fetched(&self, pages: Range<u64>) -> bool {
-        let slots: BTreeSet<u8> = pages.filter_map(|page| slot_of(self.map.get(page))).collect();
-        let own = self.common.number();
-        slots.into_iter().any(|slot| (slot == own && self.common.is_ours()) || self.common.dead(slot).is_none())
-    }
-
-    /// Syncs the whole object to the disk and then sets a mark, if no other process uses the object. Without the
-    /// mark, vidrec drops the object after a restart of the machine, because the states of pages may be on the
-    /// disk without the pages.
-    fn mark(&mut self) -> Result<()> {
-        let mark = self.dir.join(CLEAN);
-        let Some(pages) = self.pages.take().filter(|_| !mark.exists()) else { return Ok(()) };
-        let Some(file) = pages.unmap()?.filter(|file| file.take().unwrap_or(false)) else { return Ok(()) };
-        file.sync()?;
-        self.map.sync()?;
-        whole_folder::put_mark(&mark)
-    }
-}
-
-impl Drop for Opened {
-    fn drop(&mut self) {
-        if !self.common.is_ours() {
-            return;
+    /// Writes a block with new pages and those that it has already. Returns whether there was room.
+    fn put(&self, used: &mut Used<'_>, number: u64, pages: Range<u64>, new: &[u8]) -> Result<bool> {
+        let old = self.open(number);
+        let (has, old_bytes) = old.as_ref().map_or_else(Default::default, |block| (block.pages, block.bytes));
+        if has.has(&pages) {
+            return Ok(true);
         }
-        let left: Vec<u64> = self.claimed().keys().copied().collect();
-        self.give_up(left.into_iter());
-        self.common.notify();
-        // Best effort: without the mark, the pages are fetched again after a restart of the machine.
-        let _ = self.mark();
-    }
-}
-
-enum Outcome {
-    Present,
-    Mine,
-    Others,
-    Full,
-}
-
-/// One call that claims pages. It keeps the room that it took from the budget and has not used yet. It holds the
-/// numbers of dead processes until it ends.
-struct Round<'a> {
-    opened: &'a Opened,
-    /// Whether this process has a slot here.
-    is_ours: bool,
-    may_keep: bool,
-    reserved: u64,
-    has_made_room: bool,
-    dead: HashMap<u8, Option<Slot>>,
-}
-
-impl<'a> Round<'a> {
-    fn of(opened: &'a Opened) -> Self {
-        let (is_ours, may_keep) = (opened.common.is_ours(), opened.common.may_keep() && opened.map.is_whole());
-        Round { opened, is_ours, may_keep, reserved: 0, has_made_room: false, dead: HashMap::new() }
-    }
-
-    /// Claims a page. `left` is the number of pages until the end of the range.
-    fn claim(&mut self, page: u64, left: u64) -> Outcome {
-        let map = &self.opened.map;
-        loop {
-            let state = map.get(page);
-            let has_bytes = match state {
-                PRESENT => return Outcome::Present,
-                _ if !self.is_ours => return Outcome::Full,
-                slot if slot_of(slot).is_some() && !self.is_dead(slot) => return Outcome::Others,
-                _ if !self.may_keep => return Outcome::Full,
-                ABSENT if !self.reserve(left) => return Outcome::Full,
-                state => state != ABSENT,
-            };
-            let own = self.opened.common.number();
-            if map.change(page, state, own) {
-                self.reserved -= if has_bytes { 0 } else { PAGE_BYTES };
-                self.opened.claimed().insert(page, has_bytes);
-                return Outcome::Mine;
-            }
+        let block = self.joined(old, number, pages, new)?;
+        let more = (block.len() as u64).saturating_sub(old_bytes);
+        if !used.take(more)? {
+            return Ok(false);
         }
+        let put = whole_folder::put_whole(&self.cache.new_name(), &self.path(number), &block);
+        put.inspect_err(|_| _ = used.give(more))?;
+        Ok(true)
     }
 
-    /// Whether there is room for a page. Takes room for all remaining pages in one step, if possible.
-    fn reserve(&mut self, left: u64) -> bool {
-        let common = &self.opened.common;
-        let wanted = left.saturating_mul(PAGE_BYTES);
-        let mut take = || {
-            if self.reserved == 0 {
-                self.reserved = common.home.budget.take(wanted, PAGE_BYTES, common.limit);
-            }
-            self.reserved > 0
+    fn joined(&self, old: Option<Block>, number: u64, pages: Range<u64>, new: &[u8]) -> Result<Vec<u8>> {
+        let (has, mut old_bytes) = (old.as_ref().map_or_else(Pages::default, |block| block.pages), Vec::new());
+        // If the old pages cannot be read, the new ones stay alone.
+        let has = match old.map(|mut block| block.file.read_to_end(&mut old_bytes)) {
+            Some(Ok(_)) if old_bytes.len() as u64 == self.bytes_of(number, &has) => has,
+            _ => Pages::default(),
         };
-        // Searched only once per call, because the result does not change that fast.
-        take() || (!std::mem::replace(&mut self.has_made_room, true) && common.make_room(wanted) && take())
+        let mut all = has;
+        pages.clone().for_each(|page| all.add(page));
+        let mut block = allocation::with_capacity(BLOCK_BYTES as usize, "a block of the cache")?;
+        block.extend(all.0.iter().flat_map(|word| word.to_le_bytes()));
+        for page in (0..BLOCK_PAGES).filter(|&page| all.has(&(page..page + 1))) {
+            let (from, at) = match pages.contains(&page) {
+                true => (new, (page - pages.start) * PAGE_BYTES),
+                false => (&*old_bytes, has.place(page) - HEADER_BYTES),
+            };
+            let rest = &from[at as usize..];
+            block.extend_from_slice(&rest[..rest.len().min(PAGE_BYTES as usize)]);
+        }
+        Ok(block)
     }
 
-    /// Whether the process in a slot is dead. If so, this process may claim its pages until the end of the call.
-    fn is_dead(&mut self, slot: u8) -> bool {
-        let common = &self.opened.common;
-        slot != common.number() && self.dead.entry(slot).or_insert_with(|| common.dead(slot)).is_some()
+    /// The bytes of pages of a block. Only the last page of the object may be short.
+    fn bytes_of(&self, number: u64, pages: &Pages) -> u64 {
+        let end = self.identity.length.saturating_sub(number * BLOCK_BYTES);
+        let last = end / PAGE_BYTES;
+        let missing = if last < BLOCK_PAGES && pages.has(&(last..last + 1)) { PAGE_BYTES - end % PAGE_BYTES } else { 0 };
+        pages.count(BLOCK_PAGES) * PAGE_BYTES - missing
+    }
+
+    /// Forgets the blocks with bytes of a range, because they proved wrong.
+    pub fn forget(&self, range: &Range<u64>) {
+        let mut used = self.cache.lock().ok().flatten();
+        for (number, _) in blocks(range) {
+            let Some(block) = self.open(number) else { continue };
+            // Without the lock, the number of bytes stays too large until it is counted anew.
+            if remove_file(&self.path(number)).is_ok() {
+                used.iter_mut().for_each(|used| _ = used.give(block.bytes));
+            }
+        }
+    }
+
+    fn create(&self) -> Result<()> {
+        private_folder::create(&self.cache.dir().join(OBJECTS))?;
+        private_folder::create(&self.dir)?;
+        let name = self.dir.join(OBJECT_JSON);
+        if name.exists() { Ok(()) } else { whole_folder::put_whole(&self.cache.new_name(), &name, &self.identity.json()) }
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        self.dir.join(number.to_string())
+    }
+
+    /// Opens a block; `None` if there is none.
+    fn open(&self, number: u64) -> Option<Block> {
+        let mut file = open_if_there(&self.path(number), Links::Refuse).ok()??;
+        let meta = file.metadata().ok()?;
+        let mut header = [0; HEADER_BYTES as usize];
+        file.read_exact(&mut header).ok()?;
+        let mut words = header.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
+        let pages = Pages(std::array::from_fn(|_| words.next().unwrap_or_default()));
+        Some(Block { file, pages, bytes: meta.len(), used: meta.modified().ok() })
     }
 }
 
-impl Drop for Round<'_> {
-    fn drop(&mut self) {
-        self.opened.common.home.budget.give(self.reserved);
+/// A file with a block.
+struct Block {
+    file: File,
+    pages: Pages,
+    bytes: u64,
+    used: Option<SystemTime>,
+}
+
+impl Block {
+    /// Renews the time of the last use. If the system refuses, the block may be removed sooner.
+    fn renew(&self) {
+        if self.used.and_then(|used| used.elapsed().ok()).is_some_and(|age| age > RENEWED) {
+            let _ = self.file.set_modified(SystemTime::now());
+        }
+    }
+}
+
+/// The set of pages that a block has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Pages([u64; 4]);
+
+impl Pages {
+    fn add(&mut self, page: u64) {
+        self.0[(page / 64) as usize] |= 1 << (page % 64);
+    }
+
+    fn has(&self, pages: &Range<u64>) -> bool {
+        pages.clone().all(|page| self.0[(page / 64) as usize] >> (page % 64) & 1 == 1)
+    }
+
+    /// The number of pages before `page`.
+    fn count(&self, page: u64) -> u64 {
+        let before = |i: u64| match page.saturating_sub(i * 64) {
+            64.. => u64::MAX,
+            bits => (1 << bits) - 1,
+        };
+        (0..4).map(|i| u64::from((self.0[i as usize] & before(i)).count_ones())).sum()
+    }
+
+    /// The position of a page in the file.
+    fn place(&self, page: u64) -> u64 {
+        HEADER_BYTES + self.count(page) * PAGE_BYTES
+    }
+}
+
+/// The blocks with bytes of a range: their numbers, and the pages of each.
+fn blocks(range: &Range<u64>) -> impl Iterator<Item = (u64, Range<u64>)> + use<> {
+    let (first, end) = (range.start / PAGE_BYTES, range.end.div_ceil(PAGE_BYTES));
+    let numbers = if first < end { first / BLOCK_PAGES..end.div_ceil(BLOCK_PAGES) } else { 0..0 };
+    numbers.map(move |number| {
+        let begin = number * BLOCK_PAGES;
+        (number, first.max(begin) - begin..end.min(begin + BLOCK_PAGES) - begin)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn object(dir: &std::path::Path, limit: u64, length: u64) -> CachedObject {
+        CachedObject::new(DiskCache::open(dir, limit).unwrap(), ("s3://a/b", "1", length), Arc::default())
+    }
+
+    fn content(range: Range<u64>) -> Vec<u8> {
+        range.map(|at| (at as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// What is read is what was stored, and what was stored in whole pages can be read.
+        #[test]
+        fn pages_are_kept(
+            length in 1u64..3 << 20, stores in prop::collection::vec((0u64..3 << 20, 1u64..1 << 20), 1..8),
+            reads in prop::collection::vec((0u64..3 << 20, 1u64..100_000), 1..20),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let cached = object(&dir.path().join("cache"), 1 << 30, length);
+            let mut kept = vec![false; length.div_ceil(PAGE_BYTES) as usize];
+            for (start, count) in stores {
+                let start = start.min(length - 1) / PAGE_BYTES * PAGE_BYTES;
+                let end = (start + count).min(length);
+                cached.store(start, &content(start..end));
+                let whole = if end == length { end.div_ceil(PAGE_BYTES) } else { end / PAGE_BYTES };
+                (start / PAGE_BYTES..whole).for_each(|page| kept[page as usize] = true);
+            }
+            for (start, count) in reads {
+                let range = start.min(length - 1)..(start.min(length - 1) + count).min(length);
+                let mut pages = range.start / PAGE_BYTES..range.end.div_ceil(PAGE_BYTES);
+                let (mut buffer, is_here) = (vec![7], pages.all(|page| kept[page as usize]));
+                prop_assert_eq!(cached.has(&range), is_here);
+                prop_assert_eq!(cached.read(range.clone(), &mut buffer).unwrap(), is_here);
+                prop_assert!(!is_here || buffer == content(range));
+            }
+            let report = super::super::show(dir.path().join("cache")).unwrap();
+            let files: u64 = report.objects.iter().map(|object| object.bytes).sum();
+            prop_assert_eq!(report.bytes, files);
+        }
+    }
+
+    #[test]
+    fn the_limit_holds_and_blocks_of_earlier_runs_make_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let (dir, limit) = (dir.path().join("cache"), 4 << 20);
+        let first = object(&dir, limit, 1 << 30);
+        (0..8).for_each(|i| first.store(i << 20, &content(0..1 << 20)));
+        let has = |cached: &CachedObject| (0..16u64).filter(|i| cached.has(&(i << 20..(i + 1) << 20))).collect::<Vec<_>>();
+        // The headers of the files take a little of the limit.
+        assert_eq!(has(&first), [0, 1, 2], "what came first stays");
+        std::thread::sleep(Duration::from_millis(20));
+        let second = object(&dir, limit, 1 << 30);
+        (8..16).for_each(|i| second.store(i << 20, &content(0..1 << 20)));
+        assert_eq!(has(&second), [8, 9, 10]);
+        assert!(super::super::show(&dir).unwrap().bytes <= limit);
+        assert_eq!(super::super::trim(&dir, 2 << 20).unwrap().bytes, (1 << 20) + HEADER_BYTES);
+        second.forget(&(8 << 20..11 << 20));
+        assert_eq!((has(&second), super::super::show(&dir).unwrap().bytes), (vec![], 0));
+    }
+
+    #[test]
+    fn a_damaged_block_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let cached = object(dir.path(), 1 << 30, 1 << 20);
+        cached.store(0, &content(0..1 << 20));
+        for length in [0, 31, 5000, (1 << 20) + 31] {
+            File::options().write(true).open(cached.path(0)).unwrap().set_len(length).unwrap();
+            assert!(!cached.read(0..1 << 20, &mut Vec::new()).unwrap(), "{length}");
+            cached.store(0, &content(0..1 << 20));
+            let mut buffer = Vec::new();
+            assert!(cached.read(0..1 << 20, &mut buffer).unwrap() && buffer == content(0..1 << 20), "{length}");
+        }
     }
 }

@@ -3,9 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::disk::folder_lock::{share_within, try_lock};
+use crate::disk::folder_lock::try_lock;
 use crate::disk::regular_file::{in_place, private};
 use vidrec_format::error::{Error, Result};
 
@@ -33,20 +33,17 @@ impl ClaimFile {
         Ok(ClaimFile { file: opened.map_err(|e| Error::io("open", path, e))?, path: path.to_owned() })
     }
 
-    /// Takes the exclusive lock of the file. Returns false if another handle holds or shares the lock.
-    pub fn take(&self) -> Result<bool> {
-        try_lock(&self.file).map_err(|e| Error::io("lock", &self.path, e))
-    }
-
-    /// Waits until no handle holds the exclusive lock, then shares the lock. Returns false if that takes longer than
+    /// Waits until no other handle holds the lock of the file, then takes it. Returns false if that takes longer than
     /// `at_most`.
-    pub fn share_within(&self, at_most: Duration) -> Result<bool> {
-        share_within(&self.file, &self.path, at_most)
-    }
-
-    /// Releases the lock.
-    pub fn release(&self) -> Result<()> {
-        self.file.unlock().map_err(|e| Error::io("unlock", &self.path, e))
+    pub fn take_within(&self, at_most: Duration) -> Result<bool> {
+        let begin = Instant::now();
+        while !try_lock(&self.file).map_err(|e| Error::io("lock", &self.path, e))? {
+            if begin.elapsed() >= at_most {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(true)
     }
 
     /// The first bytes of the file.

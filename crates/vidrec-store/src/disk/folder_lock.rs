@@ -3,13 +3,11 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use super::regular_file::open_regular;
 use super::regular_file::{Links, open_with};
 use crate::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::stop;
 
 const NAME: &str = ".vidrec.lock";
 /// How often a folder is created again when others remove it.
@@ -107,27 +105,6 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Waits until no other handle holds the exclusive lock of an open file, then shares the lock. Returns false if that
-/// takes longer than `at_most`. The wait is limited because any user who can open a file can lock it.
-///
-/// # Errors
-///
-/// The thread's work is stopped, or the system has no locks there.
-pub(crate) fn share_within(file: &File, path: &Path, at_most: Duration) -> Result<bool> {
-    let (begin, mut pause) = (Instant::now(), Duration::from_millis(1));
-    loop {
-        match file.try_lock_shared() {
-            Ok(()) => return Ok(true),
-            Err(TryLockError::WouldBlock) if begin.elapsed() >= at_most => return Ok(false),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(e)) => return Err(Error::io("lock", path, e)),
-        }
-        stop::check()?;
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(stop::LOOK);
-    }
-}
-
 /// Whether `path` still names the open file. Its former owner may have renamed or removed it before we locked it.
 #[cfg(unix)]
 pub(crate) fn is_still_named(file: &File, path: &Path) -> io::Result<bool> {
@@ -174,20 +151,6 @@ mod tests {
         drop(lock);
         fs::write(dir.path().join(NAME), b"left by a killed process").unwrap();
         assert!(!is_being_written(dir.path()));
-    }
-
-    #[test]
-    fn who_has_a_file_for_himself_keeps_nobody_waiting_for_ever() {
-        let _starts = crate::process_starts::none();
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("x");
-        let (a, b) = (File::create(&path).unwrap(), File::create(&path).unwrap());
-        a.lock().unwrap();
-        assert!(!share_within(&b, &path, Duration::from_millis(20)).unwrap());
-        std::thread::scope(|scope| {
-            scope.spawn(|| a.unlock());
-            assert!(share_within(&b, &path, Duration::from_secs(60)).unwrap());
-        });
     }
 
     #[test]

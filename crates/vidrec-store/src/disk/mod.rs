@@ -11,7 +11,6 @@ pub(crate) mod claim_file;
 mod folder;
 mod folder_lock;
 pub mod free_space;
-mod hole;
 pub mod inside;
 #[cfg(target_os = "linux")]
 mod large_map;
@@ -30,10 +29,8 @@ pub mod positional;
 pub mod private_folder;
 pub mod publication;
 pub mod regular_file;
-pub(crate) mod shared_file;
 pub mod shared_map;
 pub mod sigbus;
-pub(crate) mod sparse_file;
 mod swap;
 mod system;
 pub mod whole_folder;

@@ -24,8 +24,6 @@ pub struct Held(&'static Share);
 pub static MAPS: Share = Share::new(|| max_map_count() / 4 * 3);
 /// Files that stay open: half of what the process may have.
 pub static FILES: Share = Share::new(|| machine::open_files().map_or(u64::MAX, |most| most / 2));
-/// Files of caches that stay open. Connections need the rest: up to 256 descriptors.
-pub(crate) static CACHE_FILES: Share = Share::new(|| machine::open_files().map_or(u64::MAX, |most| most / 4));
 
 impl Share {
     pub(crate) const fn new(find_most: fn() -> u64) -> Self {

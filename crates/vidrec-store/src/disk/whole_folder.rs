@@ -60,26 +60,20 @@ pub fn put_mark(path: &Path) -> Result<()> {
     sync_folder(super::folder_of(path))
 }
 
-/// Removes such a file durably. It is fine if it does not exist.
-pub(crate) fn remove_mark(path: &Path) -> Result<()> {
-    if fs::symlink_metadata(path).is_err() {
-        return Ok(());
-    }
-    super::folder::remove(path)?;
-    sync_folder(super::folder_of(path))
-}
-
-/// Creates a file with these bytes that only this user can read. Its bytes get blocks of their own. It is not synced.
-pub(crate) fn put_file(path: &Path, bytes: impl Iterator<Item = Vec<u8>>) -> Result<()> {
+/// Writes a file that only this user can read, and gives it its name in one step. It is not synced.
+pub(crate) fn put_whole(temporary: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
     use std::io::Write;
 
     use super::regular_file::private;
     let io = |e| Error::io("create", path, e);
-    let mut file = private(fs::OpenOptions::new().write(true).create_new(true)).open(path).map_err(io)?;
-    for chunk in bytes {
-        file.write_all(&chunk).map_err(io)?;
-    }
-    Ok(())
+    let mut how = fs::OpenOptions::new();
+    let mut file = private(how.write(true).create(true).truncate(true)).open(temporary).map_err(io)?;
+    let put = file.write_all(bytes).and_then(|()| fs::rename(temporary, path));
+    put.map_err(|e| {
+        // The error that counts is the first one.
+        let _ = fs::remove_file(temporary);
+        io(e)
+    })
 }
 
 #[cfg(all(test, unix))]
@@ -92,7 +86,7 @@ mod tests {
         let at = |name: &str| dir.path().join(name);
         for name in ["a", "b"] {
             create(&at(name)).unwrap();
-            put_file(&at(name).join("x"), [vec![1], vec![2]].into_iter()).unwrap();
+            put_whole(&at("new"), &at(name).join("x"), &[1, 2]).unwrap();
             assert!(put_file(&at(name).join("x"), [].into_iter()).is_err());
         }
         assert!(rename(&at("a"), &at("c")).unwrap() && !rename(&at("b"), &at("c")).unwrap());
@@ -110,8 +104,6 @@ mod tests {
         assert!(at("elsewhere/deep").is_dir());
         put_mark(&at("mark")).unwrap();
         put_mark(&at("mark")).unwrap();
-        remove_mark(&at("mark")).unwrap();
-        remove_mark(&at("mark")).unwrap();
         assert!(!at("mark").exists());
     }
 }

@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use futures_util::StreamExt;
-use object_store::{Attribute, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload};
 
-use super::fetch::{FetchError, Link, SLOWEST_BYTES_PER_SECOND, backoff};
+use super::failure::Kind;
+use super::fetch::Part;
 use super::promise::Pending;
 use super::remote::Remote;
-use super::send::{Doing, Task};
+use super::request::{Doing, FetchError, Link, SLOWEST_BYTES_PER_SECOND, Task, Times};
 use super::url::Address;
 use crate::storage::RemoteStats;
 use crate::storage::Storage;
 use vidrec_format::error::{Error, Result};
 
 /// How often a conditional write is tried when other writers interfere.
-const CONFLICTS: u32 = 8;
+const CONFLICTS: u64 = 8;
 
 /// The object that is used to probe what a store supports.
 const PROBE: &str = ".vidrec-probe";
@@ -58,6 +58,12 @@ pub struct Tag {
     version: Option<String>,
 }
 
+impl Tag {
+    fn of(meta: &ObjectMeta) -> Self {
+        Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
+    }
+}
+
 /// What is known about an object before it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -90,7 +96,7 @@ impl Bucket {
         if !what.is_empty() {
             return Err(Error::usage(what).file(location).help(help));
         }
-        let remote = Remote::new(&Storage { cache: None, ..storage.clone() })?;
+        let remote = Remote::with(&Storage { cache: None, ..storage.clone() }, Times::of_writes(storage.timeout))?;
         let bucket = Bucket { location: location.to_owned(), address, remote };
         bucket.link()?;
         Ok(bucket)
@@ -114,9 +120,9 @@ impl Bucket {
     /// Reads a whole object of at most `most` bytes. `None` if it does not exist.
     pub fn read(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
         self.run(name, Doing::Read, 0, move |link, task| async move {
-            match link.get(&task, None, most).await {
-                Ok(found) => Ok(Some(found)),
-                Err(e) if e.is_missing() => Ok(None),
+            match link.fetch(&task, Part::Whole(most), None).await {
+                Ok((bytes, meta)) => Ok(Some((bytes, Tag::of(&meta)))),
+                Err(e) if e.is(Kind::NotFound) => Ok(None),
                 Err(e) => Err(e),
             }
         })
@@ -135,7 +141,7 @@ impl Bucket {
             return Ok(Vec::new());
         }
         let (bytes, _) = self.run(name, Doing::Read, length, move |link, task| async move {
-            link.get(&task, Some(GetRange::Bounded(start..end)), length).await
+            link.fetch(&task, Part::Range(start..end), None).await
         })?;
         if bytes.len() as u64 == length {
             return Ok(bytes);
@@ -175,8 +181,8 @@ impl Bucket {
     pub fn remove(&self, name: &str) -> Result<()> {
         self.run(name, Doing::Remove, 0, |link, task| async move {
             let store = &link.client.store;
-            match link.send(&task, || store.delete(&task.key)).await {
-                Err(e) if e.is_missing() => Ok(()),
+            match link.run(&task, || async { Ok(store.delete(&task.key).await?) }).await {
+                Err(e) if e.is(Kind::NotFound) => Ok(()),
                 other => other,
             }
         })
@@ -189,9 +195,10 @@ impl Bucket {
             let e = Error::usage("vidrec can copy objects only within one store").file(from);
             return Err(e.expected(&self.address.store).found(source.store));
         }
-        self.run(name, Doing::Make, 0, |link, task| async move {
+        self.run(name, Doing::Write, 0, |link, task| async move {
             let (store, from) = (&link.client.store, &source.key);
-            link.send(&task, || store.copy_opts(from, &task.key, object_store::CopyOptions::new())).await
+            let options = object_store::CopyOptions::new;
+            link.run(&task, || async { Ok(store.copy_opts(from, &task.key, options()).await?) }).await
         })
     }
 
@@ -238,7 +245,7 @@ impl Bucket {
             let payload = PutPayload::from_static(text.as_bytes());
             self.run(name, Doing::Write, 0, |link, task| async move {
                 match link.put_if(&task, &payload, of).await {
-                    Err(e) if e.is_unsupported() => Ok(None),
+                    Err(e) if e.is(Kind::Unsupported) => Ok(None),
                     other => other.map(Some),
                 }
             })
@@ -290,27 +297,21 @@ impl Bucket {
 impl Link {
     pub(super) async fn look(&self, task: &Task) -> Result<Option<Found>, FetchError> {
         let store = &self.client.store;
-        let ask = || store.get_opts(&task.key, GetOptions { head: true, ..GetOptions::default() });
-        match self.send(task, ask).await {
+        let head = || GetOptions { head: true, ..GetOptions::default() };
+        match self.run(task, || async { Ok(store.get_opts(&task.key, head()).await?) }).await {
             Ok(found) => {
-                let (tag, bytes) = (Tag { e_tag: found.meta.e_tag, version: found.meta.version }, found.meta.size);
-                Ok(Some(Found { bytes, tag, changed: found.meta.last_modified.into() }))
+                let (tag, meta) = (Tag::of(&found.meta), found.meta);
+                Ok(Some(Found { bytes: meta.size, tag, changed: meta.last_modified.into() }))
             }
-            Err(e) if e.is_missing() => Ok(None),
+            Err(e) if e.is(Kind::NotFound) => Ok(None),
             Err(e) => Err(e),
         }
-    }
-
-    /// Reads an object or a range of it, of at most `most` bytes.
-    async fn get(&self, task: &Task, range: Option<GetRange>, most: u64) -> Result<(Vec<u8>, Tag), FetchError> {
-        let found = self.send(task, || get(&*self.client.store, task, range.clone(), most)).await?;
-        found.map_err(|what| task.failed(what, "check the location", 1))
     }
 
     pub(super) async fn put(&self, task: &Task, payload: &PutPayload, mode: PutMode) -> Result<bool, FetchError> {
         let store = &self.client.store;
         let has_condition = mode != PutMode::Overwrite;
-        self.send(task, || async {
+        self.run(task, || async {
             match store.put_opts(&task.key, payload.clone(), mode.clone().into()).await {
                 // A conflict with writes of others also ends here, even if none of these succeeded.
                 Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. })
@@ -318,7 +319,7 @@ impl Link {
                 {
                     Ok(false)
                 }
-                other => other.map(|_| true),
+                other => Ok(other.map(|_| true)?),
             }
         })
         .await
@@ -343,7 +344,7 @@ impl Link {
             if there.map(|found| found.tag) != of {
                 return Ok(false);
             }
-            tokio::time::sleep(backoff(tries, task.bytes)).await;
+            tokio::time::sleep(Duration::from_millis(50 << tries)).await;
         }
         let what = "the server keeps refusing the write because of other writers, although nobody wrote the object";
         Err(task.failed(what, "try again later", CONFLICTS))
@@ -351,45 +352,10 @@ impl Link {
 
     /// Whether an object has these bytes.
     async fn has(&self, task: &Task, payload: &PutPayload, most: u64) -> Result<bool, FetchError> {
-        match self.get(&Task { doing: Doing::Read, ..task.clone() }, None, most).await {
+        match self.fetch(&Task { doing: Doing::Read, ..task.clone() }, Part::Whole(most), None).await {
             Ok((bytes, _)) => Ok(payload.iter().flat_map(|chunk| chunk.iter()).eq(&bytes)),
-            Err(e) if e.is_missing() => Ok(false),
+            Err(e) if e.is(Kind::NotFound) => Ok(false),
             Err(e) => Err(e),
         }
     }
-}
-
-/// Sends one request for an object or a range of it. An unsuitable answer is an error of the inner result.
-async fn get(
-    store: &dyn ObjectStore,
-    task: &Task,
-    range: Option<GetRange>,
-    most: u64,
-) -> object_store::Result<Result<(Vec<u8>, Tag), String>> {
-    let found = store.get_opts(&task.key, GetOptions { range, ..GetOptions::default() }).await?;
-    let encoding = found.attributes.get(&Attribute::ContentEncoding);
-    if let Some(encoding) = encoding.filter(|e| !matches!(e.as_ref(), "" | "identity")) {
-        return Ok(Err(format!("the answer is compressed ({})", encoding.as_ref())));
-    }
-    let length = found.range.end.saturating_sub(found.range.start);
-    if length > most {
-        return Ok(Err(format!("expected at most {most} bytes, found {length}")));
-    }
-    let tag = Tag { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
-    let (mut bytes, mut body) = (Vec::new(), found.into_stream());
-    while let Some(chunk) = body.next().await {
-        let chunk = chunk?;
-        if (bytes.len() + chunk.len()) as u64 > length {
-            return Ok(Err(format!("the answer is longer than the {length} bytes that it promised")));
-        }
-        if bytes.try_reserve(chunk.len()).is_err() {
-            return Ok(Err(format!("no memory for {length} bytes")));
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    if (bytes.len() as u64) < length {
-        let e = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
-        return Err(object_store::Error::Generic { store: "answer", source: Box::new(e) });
-    }
-    Ok(Ok((bytes, tag)))
 }

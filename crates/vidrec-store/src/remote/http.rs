@@ -1,23 +1,21 @@
 //! Watches the answers of a server below object_store, which does not tell its callers the status of a failed
 //! request.
 
-use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use object_store::ClientOptions;
-use object_store::client::{HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService};
+use object_store::client::{HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService};
 use reqwest::Certificate;
 
 use super::redirect::Following;
 
-/// What a server said in its answer to one request. It travels with the request, as an extension.
+/// What a server said in its last answer to one request, and how often the request was sent.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     status: AtomicU16,
-    /// Milliseconds that the server asks the client to wait; 0 if it does not.
-    wait_ms: AtomicU64,
+    sent: AtomicU64,
     /// The region of the bucket, if S3 names it.
     region: OnceLock<String>,
     /// The code of the error, if the Hugging Face Hub names one; empty if it names none.
@@ -25,7 +23,7 @@ pub(super) struct Answer {
 }
 
 tokio::task_local! {
-    /// The answer to the request that this task makes, for requests to which object_store attaches no extensions.
+    /// The answer to the request that this task makes.
     pub(super) static ANSWER: Arc<Answer>;
 }
 
@@ -35,9 +33,9 @@ impl Answer {
         Some(self.status.load(Relaxed)).filter(|&status| status != 0)
     }
 
-    /// The value of the header Retry-After in seconds (RFC 9110, section 10.2.3). Dates are not understood.
-    pub fn wait(&self) -> Option<Duration> {
-        Some(self.wait_ms.load(Relaxed)).filter(|&ms| ms > 0).map(Duration::from_millis)
+    /// How often the request was sent.
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Relaxed)
     }
 
     /// The region of the bucket, from the header in which S3 names it.
@@ -63,7 +61,7 @@ pub(super) struct Watching {
 impl HttpConnector for Watching {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let following = Following::new(options, &self.authorities, self.is_hub)?;
-        Ok(HttpClient::new(Watched { following, is_hub: self.is_hub }))
+        Ok(HttpClient::new(Watched { following, is_hub: self.is_hub, contact: AtomicU8::new(0) }))
     }
 }
 
@@ -71,14 +69,32 @@ impl HttpConnector for Watching {
 struct Watched {
     following: Following,
     is_hub: bool,
+    /// Failed connections so far, or [`REACHED`].
+    contact: AtomicU8,
+}
+
+/// The server has answered.
+const REACHED: u8 = u8::MAX;
+/// Connections to a server that has never answered. As a rule, its address is wrong.
+const FIRST_TRIES: u8 = 3;
+
+impl Watched {
+    /// Notes that a connection failed. object_store does not repeat errors of unknown kind.
+    fn failed(&self, e: HttpError) -> HttpError {
+        let next = |tries: u8| (tries != REACHED).then_some(tries.saturating_add(1).min(FIRST_TRIES));
+        let is_connect = e.kind() == HttpErrorKind::Connect;
+        let is_last = is_connect && self.contact.fetch_update(Relaxed, Relaxed, next).is_ok_and(|n| n + 1 >= FIRST_TRIES);
+        if is_last { HttpError::new(HttpErrorKind::Unknown, e) } else { e }
+    }
 }
 
 #[async_trait]
 impl HttpService for Watched {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let answer = request.extensions().get::<Arc<Answer>>().cloned();
-        let answer = answer.or_else(|| ANSWER.try_with(Arc::clone).ok());
-        let response = self.following.send(request).await?;
+        let answer = ANSWER.try_with(Arc::clone).ok();
+        answer.iter().for_each(|answer| _ = answer.sent.fetch_add(1, Relaxed));
+        let response = self.following.send(request).await.map_err(|e| self.failed(e))?;
+        self.contact.store(REACHED, Relaxed);
         if let Some(answer) = answer {
             answer.status.store(response.status().as_u16(), Relaxed);
             if let Some(region) = response.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok())
@@ -89,8 +105,6 @@ impl HttpService for Watched {
                 let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
                 let _ = answer.hub_code.set(code.unwrap_or_default().to_owned());
             }
-            let wait = response.headers().get("retry-after").and_then(|wait| wait.to_str().ok()?.trim().parse().ok());
-            answer.wait_ms.store(wait.map_or(0, |seconds: u64| seconds.saturating_mul(1000)), Relaxed);
         }
         Ok(response)
     }

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use object_store::ObjectMeta;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 
-use super::attempt::Version;
-use super::fetch::{FetchError, Link};
+use super::fetch::Version;
 use super::remote::Remote;
-use super::send::{Doing, Task};
+use super::request::{FetchError, Link, Task};
 use super::url::Address;
 use crate::storage::Storage;
 use vidrec_format::error::{Error, Result};
@@ -79,8 +78,7 @@ impl Listing {
 
     fn page(&mut self, link: &Arc<Link>) -> Result<Vec<ListedObject>> {
         let prefix = below(&self.address);
-        let task =
-            Task { doing: Doing::Read, location: self.location.clone(), key: self.address.key.clone(), bytes: 0 };
+        let task = Task::read(&self.location, &self.address.key, 0);
         let options =
             PaginatedListOptions { offset: self.after.clone(), page_token: self.token.take(), ..Default::default() };
         let link = link.clone();
@@ -107,7 +105,7 @@ async fn page(
     let missing = || task.failed("the server has no lists", "name the videos in a manifest", 1);
     let lists: &Arc<dyn PaginatedListStore> = link.client.lists.as_ref().ok_or_else(missing)?;
     let asked = Some(prefix).filter(|prefix| !prefix.is_empty());
-    let found = link.send(task, || lists.list_paginated(asked, options.clone())).await?;
+    let found = link.run(task, || async { Ok(lists.list_paginated(asked, options.clone()).await?) }).await?;
     let listed = found.result.objects.into_iter().filter_map(|meta| listed(meta, prefix));
     Ok((listed.collect(), found.page_token))
 }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::file::RemoteFile;
 use super::promise::Pending;
-use super::sink::Stretch;
 use vidrec_format::error::Result;
 use vidrec_format::stop;
 
@@ -16,7 +15,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// A range of an object that is on its way.
 pub struct PendingRange {
     file: Arc<RemoteFile>,
-    pending: Pending<Arc<Vec<Stretch>>>,
+    pending: Pending<Arc<Vec<u8>>>,
 }
 
 impl PendingRange {
@@ -29,12 +28,11 @@ impl PendingRange {
     /// wait.
     pub fn wait(self, tick: &mut dyn FnMut() -> Result<()>, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let remote = self.file.remote();
-        let (begin, until) = (Instant::now(), remote.until());
-        while !self.pending.is_over_within(TICK) && Instant::now() < until {
+        let (begin, patience) = (Instant::now(), remote.patience());
+        while !self.pending.is_over_within(TICK) && begin.elapsed() < patience {
             tick().and_then(|()| stop::check())?;
         }
         remote.counters.waited(begin.elapsed());
-        let stretches = remote.wait(&self.pending)?;
-        stretches.iter().try_for_each(|stretch| take(&stretch.bytes))
+        take(&remote.wait(&self.pending)?)
     }
 }

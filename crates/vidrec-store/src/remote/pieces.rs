@@ -1,6 +1,9 @@
 //! Writes an object in parts. Only a few parts are in memory at a time.
 
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,9 +12,10 @@ use object_store::multipart::{MultipartStore, PartId};
 use object_store::{PutMode, PutPayload};
 
 use super::bucket::Bucket;
-use super::fetch::{FetchError, Link};
+use super::failure::Kind;
 use super::promise::Pending;
-use super::send::{Doing, Task};
+use super::request::{Doing, FetchError, Link, Task};
+use crate::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_format::stop;
 
@@ -43,6 +47,44 @@ impl Bucket {
     /// the last call, and 0 at intervals. An error from `told` ends the upload.
     pub fn upload_pieces(&self, name: &str, from: &mut dyn Pieces, told: Told<'_>) -> Result<()> {
         upload(self, name, from, told)
+    }
+
+    /// Writes a file as an object, as [`upload_pieces`](Self::upload_pieces) does.
+    pub fn upload(&self, name: &str, file: &Path, told: Told<'_>) -> Result<()> {
+        self.upload_pieces(name, &mut FilePieces::open(file)?, told)
+    }
+}
+
+/// Reads a file of this machine.
+struct FilePieces {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl FilePieces {
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = open_regular(path, Links::Follow)?;
+        let bytes = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?.len();
+        Ok(FilePieces { path: path.to_owned(), file, bytes })
+    }
+}
+
+impl Pieces for FilePieces {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn next(&mut self, bytes: usize) -> Result<Vec<u8>> {
+        let mut piece = Vec::new();
+        piece.try_reserve_exact(bytes).map_err(|_| Error::no_memory("a part of a file", bytes))?;
+        piece.resize(bytes, 0);
+        self.file.read_exact(&mut piece).map_err(|e| Error::io("read the file", &self.path, e))?;
+        Ok(piece)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -87,7 +129,7 @@ impl<'a> InPieces<'a> {
         };
         let (task, store) = (bucket.task(name, Doing::Write, 0)?, parts.clone());
         let id =
-            Sent::start(bucket, 0, |link| async move { link.send(&task, || store.create_multipart(&task.key)).await })?;
+            Sent::start(bucket, 0, |link| async move { link.run(&task, || async { Ok(store.create_multipart(&task.key).await?) }).await })?;
         let id = id.wait(bucket, told)?;
         Ok(InPieces { bucket, name, parts, id, on_way: VecDeque::new(), done: Vec::new() })
     }
@@ -120,7 +162,7 @@ impl<'a> InPieces<'a> {
         let task = self.bucket.task(self.name, Doing::Write, length)?;
         let (store, id, payload) = (self.parts.clone(), self.id.clone(), PutPayload::from(piece));
         let sent = Sent::start(self.bucket, length, |link| async move {
-            link.send(&task, || store.put_part(&task.key, &id, number, payload.clone())).await
+            link.run(&task, || async { Ok(store.put_part(&task.key, &id, number, payload.clone()).await?) }).await
         })?;
         self.on_way.push_back(sent);
         Ok(())
@@ -136,14 +178,14 @@ impl<'a> InPieces<'a> {
 
     /// Completes the upload, so that the object appears.
     fn complete(&mut self, length: u64, told: Told<'_>) -> Result<()> {
-        let task = self.bucket.task(self.name, Doing::Make, 0)?;
+        let task = self.bucket.task(self.name, Doing::Write, 0)?;
         let (store, id, parts) = (self.parts.clone(), self.id.clone(), self.done.clone());
         let sent = Sent::start(self.bucket, 0, |link| async move {
-            let made = link.send(&task, || store.complete_multipart(&task.key, &id, parts.clone())).await;
+            let made = link.run(&task, || async { Ok(store.complete_multipart(&task.key, &id, parts.clone()).await?) }).await;
             match made {
                 // The answer to an earlier try was lost: the object exists, and the parts are gone.
-                Err(e) if e.is_missing() && e.tries() > 1 && link.has_length(&task, length).await? => Ok(()),
-                Err(e) if e.is_missing() => {
+                Err(e) if e.is(Kind::NotFound) && e.tries() > 1 && link.has_length(&task, length).await? => Ok(()),
+                Err(e) if e.is(Kind::NotFound) => {
                     let what = "the server lost the uploaded parts";
                     Err(task.failed(what, "run the same command again", e.tries()))
                 }
@@ -166,8 +208,8 @@ impl<'a> InPieces<'a> {
         let aborted = self.bucket.task(self.name, Doing::Remove, 0).and_then(|task| {
             let (store, id) = (self.parts.clone(), self.id.clone());
             let sent = Sent::start(self.bucket, 0, |link| async move {
-                match link.send(&task, || store.abort_multipart(&task.key, &id)).await {
-                    Err(e) if e.is_missing() => Ok(()),
+                match link.run(&task, || async { Ok(store.abort_multipart(&task.key, &id).await?) }).await {
+                    Err(e) if e.is(Kind::NotFound) => Ok(()),
                     other => other,
                 }
             })?;

@@ -1,151 +1,41 @@
 //! An object that is read at changing positions, as a program reads a file: mostly in sequence.
 
-use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::file::RemoteFile;
-use super::promise::Pending;
-use super::sink::Stretch;
-use vidrec_format::error::Result;
 
-/// The size of the first request of a sequence, and the most that one request asks for. The size doubles along a
-/// sequence.
+/// The most bytes of an object that are kept in memory. An object of this size is fetched once, in whatever order it
+/// is read.
+pub const KEPT_BYTES: u64 = 20 << 20;
+/// What is asked for at a position where no sequence of reads leads.
 const FIRST_BYTES: u64 = 1 << 20;
-const MOST_BYTES: u64 = 4 << 20;
-/// The most bytes of an object that are kept in memory beside its head. An object of this size is fetched once, in
-/// whatever order it is read.
-const KEPT_BYTES: u64 = 16 << 20;
-
-/// The bytes of an object. Those that were read last are in memory. Several readers may share them.
-#[derive(Debug)]
-pub struct ObjectBytes {
-    file: Arc<RemoteFile>,
-    recent: Mutex<RecentStretches>,
-}
-
-/// A stretch of the object, and the request for it.
-type AskedFor = (Range<u64>, Pending<Arc<Vec<Stretch>>>);
-
-/// The stretches that were asked for, the latest first.
-#[derive(Debug, Default)]
-struct RecentStretches {
-    stretches: VecDeque<AskedFor>,
-    /// The end and the length of the last stretch.
-    sequence: (u64, u64),
-}
-
-impl ObjectBytes {
-    pub fn new(file: RemoteFile) -> Arc<Self> {
-        Arc::new(ObjectBytes { file: Arc::new(file), recent: Mutex::default() })
-    }
-
-    pub fn len(&self) -> u64 {
-        self.file.len()
-    }
-
-    /// The most bytes that are kept in memory.
-    pub fn kept_bytes(&self) -> u64 {
-        self.len().min(KEPT_BYTES + self.file.head().len() as u64)
-    }
-
-    /// Reads the bytes from `at` on that are at hand. It reads at least one byte, except at the end of the object.
-    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<usize> {
-        let head = self.file.head();
-        if let Some(rest) = usize::try_from(at).ok().and_then(|at| head.get(at..)).filter(|rest| !rest.is_empty()) {
-            return Ok(copy(rest, buffer));
-        }
-        if at >= self.len() || buffer.is_empty() {
-            return Ok(0);
-        }
-        let (range, pending) = self.stretch_at(at)?;
-        let found = self.file.remote().wait(&pending)?;
-        let found = found.first().map_or(&[][..], |stretch| &stretch.bytes);
-        let from = (at - range.start) as usize;
-        found
-            .get(from..)
-            .filter(|rest| !rest.is_empty())
-            .map(|rest| copy(rest, buffer))
-            .ok_or_else(|| self.file.gone(&range))
-    }
-
-    /// Returns the stretch that contains byte `at`. In a sequence, it also asks for the next stretch.
-    fn stretch_at(&self, at: u64) -> Result<AskedFor> {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = recent.stretches.iter().position(|(range, _)| range.contains(&at));
-        match place {
-            // The stretch in use moves to the front, so that it is dropped last.
-            Some(place) => {
-                let known = recent.stretches.remove(place);
-                known.into_iter().for_each(|known| recent.stretches.push_front(known));
-            }
-            None => {
-                let new = recent.next(at, self.file.head().len() as u64, self.len());
-                recent.begin(&self.file, new)?;
-            }
-        }
-        let found = recent.stretches[0].clone();
-        let (end, size) = recent.sequence;
-        if found.0.end == end && size > FIRST_BYTES && end < self.len() {
-            let next = recent.next(end, 0, self.len());
-            recent.begin(&self.file, next)?;
-        }
-        Ok(found)
-    }
-}
-
-impl RecentStretches {
-    /// Plans a stretch that begins at `at`. In a sequence, it is twice as long as the last one.
-    fn next(&self, at: u64, head: u64, length: u64) -> Range<u64> {
-        let (end, size) = self.sequence;
-        let bytes = if at == end && at > head { (size * 2).clamp(FIRST_BYTES, MOST_BYTES) } else { FIRST_BYTES };
-        // Bytes that are present are not asked for again.
-        let known = self.stretches.iter().map(|(range, _)| range.start).filter(|&start| start > at).min();
-        at..at.saturating_add(bytes).min(length).min(known.unwrap_or(length))
-    }
-
-    fn begin(&mut self, file: &RemoteFile, range: Range<u64>) -> Result<()> {
-        let pending = file.start(range.clone())?;
-        self.sequence = (range.end, range.end - range.start);
-        self.stretches.push_front((range, pending));
-        let mut sum = 0;
-        let fits = |(range, _): &&(Range<u64>, _)| {
-            sum += range.end - range.start;
-            sum <= KEPT_BYTES
-        };
-        let kept = self.stretches.iter().take_while(fits).count();
-        self.stretches.truncate(kept);
-        Ok(())
-    }
-}
-
-fn copy(from: &[u8], to: &mut [u8]) -> usize {
-    let count = from.len().min(to.len());
-    to[..count].copy_from_slice(&from[..count]);
-    count
-}
 
 /// A position in the bytes of an object.
 ///
 /// A read error contains vidrec's own [`Error`](vidrec_format::error::Error).
 #[derive(Debug)]
 pub struct ObjectReader {
-    bytes: Arc<ObjectBytes>,
+    file: Arc<RemoteFile>,
     at: u64,
+    buffer: Vec<u8>,
 }
 
 impl ObjectReader {
-    pub fn new(bytes: &Arc<ObjectBytes>) -> Self {
-        ObjectReader { bytes: bytes.clone(), at: 0 }
+    pub fn new(file: &Arc<RemoteFile>) -> Self {
+        ObjectReader { file: file.clone(), at: 0, buffer: Vec::new() }
     }
 }
 
 impl Read for ObjectReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.bytes.read_at(self.at, buffer).map_err(io::Error::other)?;
-        self.at += count as u64;
-        Ok(count)
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let end = self.at.saturating_add(to.len() as u64).min(self.file.len());
+        let range = self.at.min(end)..end;
+        let around = || range.start..range.end.max(range.start.saturating_add(FIRST_BYTES)).min(self.file.len());
+        self.file.read(range.clone(), around, &mut self.buffer).map_err(io::Error::other)?;
+        to[..self.buffer.len()].copy_from_slice(&self.buffer);
+        self.at = end.max(self.at);
+        Ok(self.buffer.len())
     }
 }
 
@@ -153,7 +43,7 @@ impl Seek for ObjectReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match to {
             SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.bytes.len().checked_add_signed(by),
+            SeekFrom::End(by) => self.file.len().checked_add_signed(by),
             SeekFrom::Current(by) => self.at.checked_add_signed(by),
         };
         self.at = at.ok_or(io::ErrorKind::InvalidInput)?;

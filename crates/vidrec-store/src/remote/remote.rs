@@ -2,23 +2,21 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::attempt::Version;
-use super::cached_pages::CachedPages;
-use super::counters::Counters;
-use super::fetch::{FetchError, Link, Target};
-use super::memory::Memory;
+use super::blocks::Blocks;
+use crate::counters::Counters;
+use super::failure::Kind;
+use super::fetch::{Part, Version};
 use super::per_process::PerProcess;
 use super::promise::{Pending, Promise};
-use super::recent::Recent;
+use super::request::{FetchError, Link, Task, Times};
 use super::runtime;
-use super::send::{Doing, Task};
 use super::store;
 use super::url::Address;
-use crate::cache;
-use crate::cache::PageCache;
+use crate::cache::{self, CachedObject, DiskCache};
 use crate::storage::RemoteStats;
 use crate::storage::Storage;
 use vidrec_format::error::{Error, Result};
@@ -28,14 +26,14 @@ use vidrec_format::stop;
 #[derive(Debug)]
 pub struct Remote {
     storage: Storage,
+    times: Times,
     pub counters: Arc<Counters>,
-    memory: Memory,
-    /// The clients, by store. Connections do not survive a fork.
+    /// The most bytes of blocks in memory.
+    memory_bytes: AtomicU64,
+    /// The clients, by store. Connections and requests do not survive a fork.
     links: PerProcess<Mutex<HashMap<String, Arc<Link>>>>,
-    /// The stretches that were read without a plan.
-    pub(super) recent: PerProcess<Mutex<Recent>>,
-    /// The cache, once it is open.
-    cache: PerProcess<Mutex<Option<Arc<PageCache>>>>,
+    blocks: PerProcess<Mutex<Blocks>>,
+    cache: Option<Arc<DiskCache>>,
 }
 
 /// Returns a location with the commit that its revision is, if it is on the Hugging Face Hub: [`Remote::pinned`]. Paths,
@@ -47,69 +45,49 @@ pub fn pinned(location: &Path, storage: &Storage) -> Result<PathBuf> {
     }
 }
 
-/// See [`Remote::frugal`].
-#[derive(Debug)]
-pub struct Frugal(Arc<Remote>);
-
-impl Drop for Frugal {
-    fn drop(&mut self) {
-        self.0.count_frugal(-1);
-    }
-}
-
 impl Remote {
     pub fn new(storage: &Storage) -> Result<Arc<Self>> {
-        let memory = Memory::new(storage.memory_bytes);
-        let (links, recent, cache) = Default::default();
-        let remote = Remote { storage: storage.clone(), counters: Arc::default(), memory, links, recent, cache };
-        // The cache is opened now, so that a problem with its folder is reported at once.
-        remote.cache()?;
-        Ok(Arc::new(remote))
+        Self::with(storage, Times::of_reads(storage.timeout))
     }
 
-    /// The memory of records that were fetched ahead.
-    pub fn memory(&self) -> &Memory {
-        &self.memory
+    /// Creates one with other limits of time.
+    pub(super) fn with(storage: &Storage, times: Times) -> Result<Arc<Self>> {
+        let limit = |dir: &PathBuf| storage.cache_bytes.map_or_else(|| cache::default_limit(dir), Ok);
+        let open = |dir: &PathBuf| DiskCache::open(dir, limit(dir)?);
+        let cache = storage.cache.as_ref().map(open).transpose()?;
+        let memory_bytes = AtomicU64::new(storage.memory_bytes);
+        let (counters, links, blocks) = Default::default();
+        Ok(Arc::new(Remote { storage: storage.clone(), times, counters, memory_bytes, links, blocks, cache }))
     }
 
-    /// Whether the cache has room for all of `bytes`.
-    pub fn keeps(&self, bytes: u64) -> bool {
-        self.cache_limit().is_some_and(|limit| limit >= bytes)
+    /// The most bytes of blocks in memory.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes.load(Relaxed)
     }
 
-    /// The most bytes that the cache may hold; `None` without a cache.
+    /// Allows at least so many bytes of blocks in memory, because a batch needs them.
+    pub fn need_memory(&self, bytes: u64) {
+        self.memory_bytes.fetch_max(bytes, Relaxed);
+    }
+
+    pub(super) fn blocks(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.get().lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The most bytes that the cache on disk may hold; `None` without a cache.
     pub fn cache_limit(&self) -> Option<u64> {
-        self.cache().ok().flatten().map(|cache| cache.limit())
+        self.cache.as_ref().map(|cache| cache.limit())
     }
 
-    /// Whether other processes use the cache now; `None` without a cache.
-    pub fn shares_cache(&self) -> Option<bool> {
-        self.cache().ok().flatten().map(|cache| cache.is_shared())
-    }
-
-    /// The cache of this process, if the options name one.
-    fn cache(&self) -> Result<Option<Arc<PageCache>>> {
-        let Some(dir) = &self.storage.cache else { return Ok(None) };
-        let mut cache = self.cache.get().lock().unwrap_or_else(PoisonError::into_inner);
-        if cache.is_none() {
-            let limit = self.storage.cache_bytes.map_or_else(|| cache::default_limit(dir), Ok)?;
-            *cache = Some(PageCache::open(dir, limit)?);
-        }
-        Ok(cache.clone())
-    }
-
-    /// The cached pages of an object, if there is a cache and it accepts the object.
-    pub(super) fn kept(&self, location: &Path, version: &Version) -> Result<Option<CachedPages>> {
-        let Some(cache) = self.cache()? else { return Ok(None) };
+    /// An object in the cache on disk, if there is a cache.
+    pub(super) fn kept(&self, location: &Path, version: &Version) -> Result<Option<Arc<CachedObject>>> {
+        let Some(cache) = &self.cache else { return Ok(None) };
         if version.tag.is_empty() {
             let e = Error::usage("the server sends neither ETag nor Last-Modified, so a cache could be out of date");
             return Err(e.file(location).help("read it without a cache"));
         }
-        let pages = cache.object(&location.to_string_lossy(), &version.tag, version.length);
-        // Problems with the folder were reported when it was opened. By now its disk may be full or failing, or other
-        // processes may use a damaged object. The object is read all the same.
-        let pages = pages.inspect_err(|e| self.counters.cache_failed(e)).ok();
-        Ok(pages.map(|pages| CachedPages::new(pages, self.counters.clone())))
+        let identity = (&*location.to_string_lossy(), &*version.tag, version.length);
+        Ok(Some(Arc::new(CachedObject::new(cache.clone(), identity, self.counters.clone()))))
     }
 
     /// The first reason why the cache could not keep something.
@@ -118,7 +96,7 @@ impl Remote {
     }
 
     pub fn stats(&self) -> RemoteStats {
-        self.counters.snapshot(self.memory.used())
+        self.counters.snapshot(self.blocks().held())
     }
 
     /// How long a read may take, including all tries.
@@ -142,13 +120,11 @@ impl Remote {
         if let Some(link) = links().get(&address.store) {
             return Ok(link.clone());
         }
-        let client = store::connect(address, &self.storage.options)?;
+        let client = store::connect(address, &self.storage.options, &self.times)?;
         let mut link = Arc::new(Link::new(client, self.counters.clone(), self.storage.timeout));
         if let Some(hub) = link.client.hub.clone().filter(|_| !address.is_of_commit()) {
-            let location = PathBuf::from(&address.store);
-            let task = Task { doing: Doing::Read, location, key: address.key.clone(), bytes: 0 };
-            let asking = link.clone();
-            let commit = self.start(async move { asking.send(&task, || hub.commit()).await })?;
+            let (asking, task) = (link.clone(), Task::read(Path::new(&address.store), &address.key, 0));
+            let commit = self.start(async move { asking.run(&task, || async { Ok(hub.commit().await?) }).await })?;
             link = self.link(&address.at(&self.wait(&commit)?))?;
         }
         // Of two threads that asked for the commit at once, the first decides.
@@ -162,17 +138,6 @@ impl Remote {
         let Some(hub) = self.link(&address)?.client.hub.clone() else { return Ok(location.to_owned()) };
         let path = location.to_str().and_then(|text| text.strip_prefix(&address.store)).unwrap_or_default();
         Ok(PathBuf::from(address.at(hub.revision()).store + path))
-    }
-
-    /// While the returned value exists, unplanned reads fetch nothing beyond the range that is named around them.
-    pub fn frugal(self: &Arc<Self>) -> Frugal {
-        self.count_frugal(1);
-        Frugal(self.clone())
-    }
-
-    fn count_frugal(&self, more: i32) {
-        let mut recent = self.recent.get().lock().unwrap_or_else(PoisonError::into_inner);
-        recent.frugal = recent.frugal.saturating_add_signed(more);
     }
 
     /// Starts a request.
@@ -202,12 +167,11 @@ impl Remote {
     pub fn read(&self, location: &Path, most: u64) -> Result<Option<Vec<u8>>> {
         let address = Address::of(location)?;
         let link = self.link(&address)?;
-        let target = Target { location: PathBuf::from(location), key: address.key, version: None };
+        let task = Task::read(location, &address.key, 0);
         let pending = self.start(async move {
-            let found = link.fetch(&target, Err(most), super::sink::Sink::all(0)).await;
-            match found {
-                Ok((sink, _)) => Ok(Some(sink.into_stretches().into_iter().flat_map(|s| s.bytes).collect::<Vec<u8>>())),
-                Err(e) if e.is_missing() => Ok(None),
+            match link.fetch(&task, Part::Whole(most), None).await {
+                Ok((bytes, _)) => Ok(Some(bytes)),
+                Err(e) if e.is(Kind::NotFound) => Ok(None),
                 Err(e) => Err(e),
             }
         })?;

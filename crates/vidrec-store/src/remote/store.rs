@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -15,25 +14,19 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
-use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
+use object_store::{ClientConfigKey, ClientOptions, ObjectStore};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 
 use super::authorities::{self, CA_BUNDLE};
 use super::aws;
 use super::http::Watching;
 use super::hub::{self, Hub};
+use super::request::Times;
 use super::url::Address;
 use vidrec_format::error::{Error, Result};
 
-/// The client never retries: [`fetch`](super::fetch) decides what is repeated and when.
-const NO_RETRIES: RetryConfig = RetryConfig {
-    backoff: BackoffConfig { init_backoff: Duration::ZERO, max_backoff: Duration::ZERO, base: 1.0 },
-    max_retries: 0,
-    retry_timeout: Duration::ZERO,
-};
-
-/// How a client connects. The client has no time limits of its own, because its callers limit the time. It does not
-/// use HTTP/2, in which all requests would share a connection, because that was slower (arrow-rs-object-store#104).
+/// How a client connects. [`Link::run`](super::request::Link::run) limits the time of a request. The client does not use
+/// HTTP/2, in which all requests would share a connection, because that was slower (arrow-rs-object-store#104).
 const CONNECTION: [(ClientConfigKey, &str); 4] = [
     (ClientConfigKey::Timeout, "1 day"),
     (ClientConfigKey::ConnectTimeout, "5 seconds"),
@@ -61,17 +54,17 @@ impl Client {
 }
 
 /// Makes the client for the store of `address`.
-pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> Result<Client> {
+pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<Client> {
     // If a program has installed another provider in this process, TLS works already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let failed = |e: object_store::Error| cannot_connect(address, &e);
     match &*address.scheme {
-        "s3" => s3(address, options)?.build().map(Client::of).map_err(failed),
-        "gs" => gcs(address, options)?.build().map(Client::of).map_err(failed),
-        "az" => azure(address, options)?.build().map(Client::of).map_err(failed),
-        "hf" => hub(address, options),
+        "s3" => s3(address, options, times)?.build().map(Client::of).map_err(failed),
+        "gs" => gcs(address, options, times)?.build().map(Client::of).map_err(failed),
+        "az" => azure(address, options, times)?.build().map(Client::of).map_err(failed),
+        "hf" => hub(address, options, times),
         _ => {
-            let store = web(address, options)?.build().map_err(failed)?;
+            let store = web(address, options, times)?.build().map_err(failed)?;
             Ok(Client { store: Arc::new(store), parts: None, lists: None, hub: None })
         }
     }
@@ -88,7 +81,7 @@ fn cannot_connect(address: &Address, e: &object_store::Error) -> Error {
     Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
 }
 
-fn s3(address: &Address, options: &BTreeMap<String, String>) -> Result<AmazonS3Builder> {
+fn s3(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<AmazonS3Builder> {
     let key = AmazonS3ConfigKey::Client;
     let given = for_client::<AmazonS3ConfigKey>(address, options)?;
     // Credentials that come half from one place and half from another are useless.
@@ -97,6 +90,7 @@ fn s3(address: &Address, options: &BTreeMap<String, String>) -> Result<AmazonS3B
     for (k, value) in CONNECTION {
         builder = builder.with_config(key(k), value);
     }
+    builder = builder.with_config(key(ClientConfigKey::ReadTimeout), times.silence());
     for (name, value) in given {
         builder = builder.with_config(name, value);
     }
@@ -112,14 +106,15 @@ fn s3(address: &Address, options: &BTreeMap<String, String>) -> Result<AmazonS3B
         builder = builder.with_config(key(ClientConfigKey::AllowHttp), "true");
     }
     let connector = watching(options, profile.ca_bundle())?;
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
+    Ok(builder.with_url(&address.store).with_retry(times.retries()).with_http_connector(connector))
 }
 
-fn gcs(address: &Address, options: &BTreeMap<String, String>) -> Result<GoogleCloudStorageBuilder> {
+fn gcs(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<GoogleCloudStorageBuilder> {
     let mut builder = GoogleCloudStorageBuilder::from_env();
     for (k, value) in CONNECTION {
         builder = builder.with_config(GoogleConfigKey::Client(k), value);
     }
+    builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::ReadTimeout), times.silence());
     for (name, value) in for_client(address, options)? {
         builder = builder.with_config(name, value);
     }
@@ -127,14 +122,15 @@ fn gcs(address: &Address, options: &BTreeMap<String, String>) -> Result<GoogleCl
         builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
     }
     let connector = watching(options, None)?;
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
+    Ok(builder.with_url(&address.store).with_retry(times.retries()).with_http_connector(connector))
 }
 
-fn azure(address: &Address, options: &BTreeMap<String, String>) -> Result<MicrosoftAzureBuilder> {
+fn azure(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<MicrosoftAzureBuilder> {
     let mut builder = MicrosoftAzureBuilder::from_env();
     for (k, value) in CONNECTION {
         builder = builder.with_config(AzureConfigKey::Client(k), value);
     }
+    builder = builder.with_config(AzureConfigKey::Client(ClientConfigKey::ReadTimeout), times.silence());
     for (name, value) in for_client(address, options)? {
         builder = builder.with_config(name, value);
     }
@@ -142,11 +138,12 @@ fn azure(address: &Address, options: &BTreeMap<String, String>) -> Result<Micros
         builder = builder.with_config(AzureConfigKey::Client(ClientConfigKey::AllowHttp), "true");
     }
     let connector = watching(options, None)?;
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
+    Ok(builder.with_url(&address.store).with_retry(times.retries()).with_http_connector(connector))
 }
 
-fn web(address: &Address, options: &BTreeMap<String, String>) -> Result<HttpBuilder> {
+fn web(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<HttpBuilder> {
     let mut builder = HttpBuilder::new().with_config(ClientConfigKey::AllowHttp, "true");
+    builder = builder.with_config(ClientConfigKey::ReadTimeout, times.silence());
     for (k, value) in CONNECTION {
         builder = builder.with_config(k, value);
     }
@@ -154,10 +151,10 @@ fn web(address: &Address, options: &BTreeMap<String, String>) -> Result<HttpBuil
         builder = builder.with_config(name, value);
     }
     let connector = watching(options, None)?;
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
+    Ok(builder.with_url(&address.store).with_retry(times.retries()).with_http_connector(connector))
 }
 
-fn hub(address: &Address, options: &BTreeMap<String, String>) -> Result<Client> {
+fn hub(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<Client> {
     let failed = |e: object_store::Error| cannot_connect(address, &e);
     let hub::Settings { endpoint, authorization } = hub::Settings::read(options)?;
     let headers = authorization.map(|value| (AUTHORIZATION, value)).into_iter().collect::<HeaderMap>();
@@ -166,6 +163,7 @@ fn hub(address: &Address, options: &BTreeMap<String, String>) -> Result<Client> 
     for (k, value) in CONNECTION {
         client = client.with_config(k, value);
     }
+    client = client.with_config(ClientConfigKey::ReadTimeout, times.silence());
     let is_own = |name: &str| hub::OPTIONS.iter().any(|own| own.eq_ignore_ascii_case(name));
     let others = options.iter().filter(|(name, _)| !is_own(name)).map(|(k, v)| (k.clone(), v.clone())).collect();
     for (name, value) in for_client(address, &others)? {
@@ -174,7 +172,7 @@ fn hub(address: &Address, options: &BTreeMap<String, String>) -> Result<Client> 
     let connector = Watching { is_hub: true, ..watching(options, None)? };
     let hub = Arc::new(Hub::new(connector.connect(&client).map_err(failed)?, &endpoint, &address.store));
     let store = HttpBuilder::new().with_client_options(client).with_url(hub.files());
-    let store = store.with_retry(NO_RETRIES).with_http_connector(connector).build().map_err(failed)?;
+    let store = store.with_retry(times.retries()).with_http_connector(connector).build().map_err(failed)?;
     Ok(Client { store: Arc::new(store), parts: None, lists: Some(hub.clone()), hub: Some(hub) })
 }
 
@@ -209,6 +207,7 @@ fn unknown(address: &Address, name: &str, _: object_store::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::time::Duration;
 
     use super::*;
 
@@ -224,7 +223,7 @@ mod tests {
             let with = |name: &str, value: &str| {
                 let options = [(name.to_owned(), value.to_owned()), ("skip_signature".into(), "true".into())];
                 let known = if location.starts_with("https") { &options[..1] } else { &options };
-                connect(&address, &known.iter().cloned().collect())
+                connect(&address, &known.iter().cloned().collect(), &Times::of_reads(Duration::from_secs(60)))
             };
             with(option.0, option.1).map(drop).unwrap_or_else(|e| panic!("{location}: {e}"));
             let e = with("colour", "hunter2").map(drop).unwrap_err().to_string();

@@ -94,12 +94,11 @@ fn render_decoded(cache: &DecodedStats, epochs: &[EpochReport]) -> String {
 /// What went over the network since the data set was opened.
 fn render_remote(r: &RemoteStats) -> String {
     format!(
-        "{}: {} fetched, {} from the cache; {} sent again, {} sent twice; waited {:.1} s for the network\n",
+        "{}: {} fetched, {} from the cache; {} sent again; waited {:.1} s for the network\n",
         count(r.requests, "request"),
         bytes(r.fetched_bytes),
         bytes(r.cached_bytes),
         grouped(r.retries),
-        grouped(r.second_requests),
         r.network_wait_seconds,
     )
 }

@@ -10,7 +10,7 @@ use super::no_video::no_video;
 use crate::video::error::{Stage, VideoError};
 use vidrec_format::error::Error;
 use vidrec_store::disk::regular_file::{Links, try_open_regular};
-use vidrec_store::remote::{ObjectBytes, ObjectReader};
+use vidrec_store::remote::{KEPT_BYTES, ObjectReader, RemoteFile};
 
 /// A video file, which may be opened several times. A remote file has the same version each time.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(crate) struct VideoFile {
 enum Place {
     /// A file on this machine.
     Here,
-    Object(Arc<ObjectBytes>),
+    Object(Arc<RemoteFile>),
     /// Another process that opens the video for this one, which may not open it.
     Elsewhere(Arc<dyn OpenVideo>),
 }
@@ -59,7 +59,7 @@ impl VideoFile {
     }
 
     /// Wraps an open object.
-    pub fn remote(location: &Path, object: Arc<ObjectBytes>) -> Self {
+    pub fn remote(location: &Path, object: Arc<RemoteFile>) -> Self {
         VideoFile { path: location.to_owned(), place: Place::Object(object) }
     }
 
@@ -81,7 +81,7 @@ impl VideoFile {
     pub fn kept_bytes(&self) -> u64 {
         match &self.place {
             Place::Here => 0,
-            Place::Object(object) => object.kept_bytes(),
+            Place::Object(object) => object.len().min(KEPT_BYTES),
             Place::Elsewhere(opener) => opener.kept_bytes(),
         }
     }

@@ -14,8 +14,6 @@ pub struct Counters {
     pub fetched_bytes: AtomicU64,
     pub cached_bytes: AtomicU64,
     pub retries: AtomicU64,
-    pub second_requests: AtomicU64,
-    pub in_flight_limit: AtomicU64,
     pub cache_failures: AtomicU64,
     wait_ns: AtomicU64,
     cache_failure: OnceLock<String>,
@@ -45,9 +43,7 @@ impl Counters {
             fetched_bytes: get(&self.fetched_bytes),
             cached_bytes: get(&self.cached_bytes),
             retries: get(&self.retries),
-            second_requests: get(&self.second_requests),
             cache_failures: get(&self.cache_failures),
-            in_flight_limit: get(&self.in_flight_limit),
             held_bytes,
             most_held_bytes,
             network_wait_seconds: get(&self.wait_ns) as f64 / 1e9,
@@ -56,6 +52,6 @@ impl Counters {
 }
 
 /// Adds to a counter.
-pub(super) fn add(counter: &AtomicU64, n: u64) {
+pub(crate) fn add(counter: &AtomicU64, n: u64) {
     counter.fetch_add(n, Relaxed);
 }

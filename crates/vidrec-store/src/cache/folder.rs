@@ -1,0 +1,190 @@
+//! The folder of a cache, and the room in it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::layout::{self, MARKER, NEW, USED, check_is_cache, check_ours, marker_text};
+use super::object::PAGE_BYTES;
+use crate::disk::claim_file::ClaimFile;
+use crate::disk::{capacity, private_folder, remove_file};
+use vidrec_format::error::{Error, Result};
+
+/// How long a process waits for the lock of the cache. Without it, bytes that were fetched are not kept.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// How long a process that found no room does not look for room again.
+const FULL: Duration = Duration::from_secs(10);
+/// The age at which a block that is being written counts as left by a killed process.
+const LEFT: Duration = Duration::from_secs(3600);
+
+/// A folder of cached objects, shared with other processes of the machine.
+#[derive(Debug)]
+pub(crate) struct DiskCache {
+    dir: PathBuf,
+    limit: u64,
+    /// When this process opened the cache. It removes no block that a process has used since.
+    opened: SystemTime,
+    /// Counts the blocks that this process writes.
+    made: AtomicU64,
+    full: Mutex<Option<Instant>>,
+}
+
+/// The limit of a cache for which none is set: the free space of its disk plus the bytes that it has already, less a
+/// tenth of the disk.
+pub(crate) fn default_limit(dir: &Path) -> Result<u64> {
+    private_folder::create_all(dir)?;
+    let has = ClaimFile::open_to_read(&dir.join(USED)).ok().and_then(|file| layout::read_used(&file)).unwrap_or_default();
+    let room = capacity::free_space(dir)?.saturating_add(has.0).saturating_sub(capacity::total_space(dir)? / 10);
+    Ok(room.max(PAGE_BYTES))
+}
+
+impl DiskCache {
+    /// Opens the cache in a folder. Creates it if the folder is empty or does not exist. `limit` is the number of
+    /// bytes that the blocks of all objects may take together.
+    ///
+    /// # Errors
+    ///
+    /// The limit is less than a page, the folder contains other files or belongs to another user, the cache is of
+    /// another version, or there is no permission to write.
+    pub fn open(dir: &Path, limit: u64) -> Result<Arc<Self>> {
+        if cfg!(not(unix)) {
+            return Err(Error::usage("vidrec keeps blocks on disk only on Linux and macOS").file(dir));
+        }
+        if limit < PAGE_BYTES {
+            let e = Error::usage("the cache is too small for a page").expected(format!("at least {PAGE_BYTES} bytes"));
+            return Err(e.found(format!("{limit} bytes")));
+        }
+        let cannot_write = |e: Error| e.help("a cache needs a folder that vidrec can write to");
+        private_folder::create_all(dir).map_err(cannot_write)?;
+        of_user(dir, private_folder::check)?;
+        check_ours(dir)?;
+        of_user(dir, private_folder::claim)?;
+        let marker = ClaimFile::open(&dir.join(MARKER)).map_err(cannot_write)?;
+        // A process that was killed while it created the cache left only the beginning of the text, or nothing.
+        if marker_text().as_bytes().starts_with(&marker.read()?) {
+            marker.write(marker_text().as_bytes()).map_err(cannot_write)?;
+        }
+        check_is_cache(dir)?;
+        let (opened, made, full) = (SystemTime::now(), AtomicU64::new(0), Mutex::default());
+        let cache = Arc::new(DiskCache { dir: dir.to_owned(), limit, opened, made, full });
+        if let Some(mut used) = cache.lock()? {
+            used.set(used.bytes)?;
+        }
+        Ok(cache)
+    }
+
+    /// The most bytes that the blocks of all objects may take.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// A name for a block that is being written, which no other process gives.
+    pub(super) fn new_name(&self) -> PathBuf {
+        self.dir.join(format!("{NEW}{}-{}", std::process::id(), self.made.fetch_add(1, Relaxed)))
+    }
+
+    /// Takes the lock that orders the writes of all processes. `None` if a process does not release it.
+    pub(super) fn lock(&self) -> Result<Option<Used<'_>>> {
+        let file = ClaimFile::open(&self.dir.join(USED))?;
+        if !file.take_within(LONGEST_WAIT)? {
+            return Ok(None);
+        }
+        let known = layout::read_used(&file);
+        let mut used = Used { cache: self, file, bytes: known.map_or(0, |(bytes, _)| bytes) };
+        if known.is_none() {
+            used.count()?;
+        }
+        Ok(Some(used))
+    }
+}
+
+/// The bytes that all blocks take, under the lock of the cache. The number is never too small: it grows before a block
+/// appears, and shrinks after one is gone.
+pub(super) struct Used<'a> {
+    cache: &'a DiskCache,
+    file: ClaimFile,
+    bytes: u64,
+}
+
+impl Used<'_> {
+    /// Takes room for `more` bytes. If there is none, removes the blocks that were used longest ago, but none that a
+    /// process has used since this one opened the cache: if each block is read once an epoch, it does not matter
+    /// which ones stay, as long as they stay. Returns whether there is room.
+    pub fn take(&mut self, more: u64) -> Result<bool> {
+        let fits = |bytes: u64| bytes.saturating_add(more) <= self.cache.limit;
+        if !fits(self.bytes) {
+            let mut full = self.cache.full.lock().unwrap_or_else(PoisonError::into_inner);
+            if full.is_some_and(|since| since.elapsed() < FULL) {
+                return Ok(false);
+            }
+            let mut blocks = self.count()?;
+            blocks.retain(|block| block.used < self.cache.opened);
+            // More than needed, so that this is seldom done.
+            let enough = self.cache.limit.saturating_sub(more).saturating_sub(self.cache.limit / 32);
+            remove(&mut self.bytes, blocks, enough)?;
+            *full = (!fits(self.bytes)).then(Instant::now);
+            if full.is_some() {
+                self.set(self.bytes)?;
+                return Ok(false);
+            }
+        }
+        self.set(self.bytes + more)?;
+        Ok(true)
+    }
+
+    /// Gives back the room of a block that is gone.
+    pub fn give(&mut self, bytes: u64) -> Result<()> {
+        self.set(self.bytes.saturating_sub(bytes))
+    }
+
+    /// Removes blocks, those that were used longest ago first, until all others take at most `most` bytes.
+    pub fn trim(&mut self, most: u64) -> Result<u64> {
+        let blocks = self.count()?;
+        remove(&mut self.bytes, blocks, most)?;
+        self.set(self.bytes)?;
+        Ok(self.bytes)
+    }
+
+    /// Counts the blocks anew, and removes what killed processes left.
+    fn count(&mut self) -> Result<Vec<layout::BlockFile>> {
+        let is_left = |file: &layout::BlockFile| file.used.elapsed().is_ok_and(|age| age > LEFT);
+        for left in layout::unfinished(self.cache.dir())?.iter().filter(|file| is_left(file)) {
+            remove_file(&left.path)?;
+        }
+        let blocks = layout::blocks(self.cache.dir())?;
+        self.bytes = blocks.iter().map(|block| block.bytes).sum();
+        Ok(blocks)
+    }
+
+    fn set(&mut self, bytes: u64) -> Result<()> {
+        self.bytes = bytes;
+        self.file.write(layout::used_text(bytes, self.cache.limit).as_bytes())
+    }
+}
+
+fn remove(sum: &mut u64, mut blocks: Vec<layout::BlockFile>, most: u64) -> Result<()> {
+    blocks.sort_by_key(|block| block.used);
+    for block in blocks {
+        if *sum <= most {
+            break;
+        }
+        remove_file(&block.path)?;
+        *sum -= block.bytes.min(*sum);
+    }
+    Ok(())
+}
+
+/// Refuses a folder of another user. Blocks are as secret as the bucket they come from, and a user who can write
+/// them decides what is read. A link to a folder of this user is accepted.
+fn of_user(dir: &Path, check: impl Fn(&Path, &str) -> Result<()>) -> Result<()> {
+    // If the path is wrong, the code that opens it reports that.
+    let Ok(folder) = dir.canonicalize() else { return Ok(()) };
+    check(&folder, "the folder of the cache").map_err(|e| {
+        e.also_help("each user needs their own cache, but several users can read one copy that `fetch` makes")
+    })
+}
