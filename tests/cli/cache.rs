@@ -11,6 +11,8 @@ use sha2::{Digest, Sha256};
 use crate::cli::remote::Served;
 
 const PAGE: usize = 4096;
+/// The set of pages at the beginning of a block.
+const HEADER: usize = 32;
 
 fn vidrec(line: &str, dir: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
@@ -35,16 +37,15 @@ fn put(dir: &Path, location: &str, here: usize, of: usize, days: u64) -> PathBuf
     let key: String = digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let object = dir.join("cache/objects").join(key);
     fs::create_dir_all(&object).unwrap();
-    fs::write(dir.join("cache/vidrec-cache"), "vidrec cache, format 1\n").unwrap();
-    let identity = json!({"format": 1, "location": location, "version": "v1", "length": of, "page_bytes": PAGE});
+    fs::write(dir.join("cache/vidrec-cache"), "vidrec cache, format 2\n").unwrap();
+    let identity = json!({"format": 2, "location": location, "version": "v1", "length": of});
     fs::write(object.join("object.json"), identity.to_string()).unwrap();
-    fs::write(object.join("clean"), "").unwrap();
-    let map = |page| if page < here { 255u8 } else { 0 };
-    fs::write(object.join("map"), (0..of.div_ceil(PAGE)).map(map).collect::<Vec<u8>>()).unwrap();
-    fs::write(object.join("pages"), vec![7; (here * PAGE).min(of)]).unwrap();
-    let pages = File::options().write(true).open(object.join("pages")).unwrap();
-    pages.set_len(of as u64).unwrap();
-    pages.set_modified(SystemTime::now() - Duration::from_secs(days * 86_400 + 60)).unwrap();
+    let mut block = vec![0; HEADER];
+    block[..8].copy_from_slice(&((1u64 << here) - 1).to_le_bytes());
+    block.resize(HEADER + (here * PAGE).min(of), 7);
+    fs::write(object.join("0"), block).unwrap();
+    let block = File::options().write(true).open(object.join("0")).unwrap();
+    block.set_modified(SystemTime::now() - Duration::from_secs(days * 86_400 + 60)).unwrap();
     object
 }
 
@@ -60,10 +61,6 @@ fn cache() -> (tempfile::TempDir, [PathBuf; 3]) {
     (dir, objects)
 }
 
-fn locations(value: &Value) -> Vec<&str> {
-    value.as_array().unwrap().iter().map(|object| object["location"].as_str().unwrap()).collect()
-}
-
 #[test]
 fn it_is_shown_as_it_is() {
     let (dir, _) = cache();
@@ -75,47 +72,38 @@ fn it_is_shown_as_it_is() {
     );
     assert_eq!(lines[1].trim(), "4.1 kB   4.1 kB   100%   1 day ago  gs://other/\\u{1b}[2Jc.rec  v1");
     assert_eq!(lines[3].trim(), "36.9 kB  81.9 kB    45%  3 days ago  s3://bucket/train/a.rec    v1");
-    assert_eq!(lines[4], "3 objects, 53.2 kB here");
+    assert_eq!(lines[4], "3 objects, 53.3 kB here");
     let report = json("cache show cache --json", dir.path());
     assert_eq!(
         (&report["bytes"], &report["limit"], &report["objects"][0]["bytes"]),
-        (&json!(12 * PAGE + PAGE + 1), &Value::Null, &json!(PAGE + 1))
+        (&json!(3 * HEADER + 12 * PAGE + PAGE + 1), &Value::Null, &json!(HEADER + PAGE + 1))
     );
-    assert_eq!(report["objects"][2]["in_use"], false);
-    assert!(!dir.path().join("cache/budget").exists(), "showing changes nothing");
+    assert!(!dir.path().join("cache/used").exists(), "showing changes nothing");
 }
 
 #[test]
 fn trimming_removes_what_was_not_used_for_longest() {
     let (dir, objects) = cache();
-    let report = json("cache trim cache --bytes 20KiB --json", dir.path());
-    assert_eq!(locations(&report["removed"]), ["s3://bucket/train/a.rec"]);
-    assert_eq!((&report["taken"], &report["in_use"]), (&json!(5 * PAGE), &json!([])));
-    assert_eq!(objects.each_ref().map(|object| object.exists()), [false, true, true]);
+    let report = json("cache trim cache --bytes 17KiB --json", dir.path());
+    let (removed, left) = (9 * PAGE + HEADER, 4 * PAGE + 1 + 2 * HEADER);
+    assert_eq!(report, json!({"removed_bytes": removed, "bytes": left}));
+    assert_eq!(objects.each_ref().map(|object| object.join("0").exists()), [false, true, true]);
     let said = text(&vidrec("cache trim cache --bytes 0", dir.path()));
-    assert_eq!(said, "removed 2 objects, 16.4 kB; 0 B left\n");
-    assert_eq!(text(&vidrec("cache show cache", dir.path())), "0 objects, 0 B here\n");
+    assert_eq!(said, "removed 16.4 kB; 0 B left\n");
+    let shown = text(&vidrec("cache show cache", dir.path()));
+    assert!(shown.starts_with("0 objects, 0 B here"), "{shown}");
     let run = vidrec("cache trim cache --bytes much", dir.path());
     assert!(run.status.code() == Some(2) && text(&run).contains("1GiB"), "{}", text(&run));
 }
 
 #[test]
-fn what_is_in_use_stays_and_is_named() {
+fn clearing_removes_all_objects_or_those_of_one_place() {
     let (dir, objects) = cache();
-    let used = File::open(objects[0].join("pages")).unwrap();
-    used.lock_shared().unwrap();
-    let shown = text(&vidrec("cache show cache", dir.path()));
-    assert!(shown.contains("now  s3://bucket/train/a.rec"), "{shown}");
     let run = vidrec("cache clear cache --location s3://bucket/", dir.path());
-    assert_eq!(
-        text(&run),
-        "removed 1 object, 12.3 kB; 45.1 kB left\nin use, so not removed: s3://bucket/train/a.rec\n"
-    );
-    assert_eq!(run.status.code(), Some(3));
-    drop(used);
-    let run = vidrec("cache clear cache --location s3://bucket/", dir.path());
-    assert_eq!((text(&run), run.status.code()), ("removed 1 object, 36.9 kB; 8.2 kB left\n".into(), Some(0)));
-    assert_eq!(locations(&json("cache clear cache --json", dir.path())["removed"]), ["gs://other/\u{1b}[2Jc.rec"]);
+    assert_eq!((text(&run), run.status.code()), ("removed 49.2 kB; 4.1 kB left\n".into(), Some(0)));
+    assert_eq!(objects.each_ref().map(|object| object.exists()), [false, false, true]);
+    assert_eq!(json("cache clear cache --json", dir.path())["bytes"], 0);
+    assert!(!objects[2].exists());
 }
 
 #[test]

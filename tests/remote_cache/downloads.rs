@@ -1,18 +1,13 @@
 //! How much is downloaded, as the server counts it.
 
 use vidrec::cache;
-use vidrec::{Loader, Storage};
+use vidrec::Loader;
 
 use crate::remote_cache::disk_use::Watch;
 use crate::remote_cache::orders;
 use crate::remote_cache::served::{PAGE, Served, cached, clips, epoch};
 
 const SHARDS: u64 = 3;
-
-/// Little memory, so that what is read again is in the cache or nowhere.
-fn storage(dir: &std::path::Path, bytes: u64) -> Storage {
-    Storage { memory_bytes: 4 << 20, ..cached(dir, bytes) }
-}
 
 /// Bytes of records and of indexes in a cache.
 pub fn kept(dir: &std::path::Path) -> (u64, u64) {
@@ -25,30 +20,32 @@ pub fn kept(dir: &std::path::Path) -> (u64, u64) {
 fn nothing_is_downloaded_twice_if_all_of_it_fits() {
     let served = Served::large();
     let records = served.record_bytes();
+    // A clip may begin and end within pages that came with its neighbors.
+    let edges = (SHARDS + 2 * served.set.len()) * PAGE;
     for order in orders::all(served.set.len()) {
         let folder = tempfile::tempdir().unwrap();
         let (mut bytes, mut requests, mut used) = (0, Vec::new(), Vec::new());
         // Opened four times, with two epochs each.
         for run in 0..4 {
             served.downloaded();
-            let set = served.open(storage(folder.path(), served.all_bytes() * 11 / 10));
+            let set = served.open(cached(folder.path(), served.all_bytes() * 11 / 10));
             let loader = Loader::new(&set, orders::with(&order)).unwrap();
             for e in 0..2 {
                 used.extend(clips(&epoch(&loader, 2 * run + e)));
                 let (more, came) = served.downloaded();
                 // The first bytes of each record file come as it is opened.
-                assert!(came <= records + SHARDS * PAGE, "{order}: {came} bytes");
+                assert!(came <= records + edges, "{order}: {came} bytes");
                 assert!((run, e) != (0, 0) || more <= 2 * SHARDS + served.set.len(), "{order}: {more} requests");
                 bytes += came;
                 requests.push(more);
             }
         }
-        assert!(bytes <= records + 4 * SHARDS * PAGE, "{order}: {bytes} bytes of {records}");
+        assert!(bytes <= records + 3 * SHARDS * PAGE + edges, "{order}: {bytes} bytes of {records}");
         used.sort_unstable();
         used.dedup();
         let sizes = served.clip_bytes();
         let of_clips: u64 = used.iter().map(|&clip| sizes[clip as usize]).sum();
-        assert!(bytes * 100 <= of_clips * 105 + 4 * SHARDS * PAGE * 100, "{order}: {bytes} bytes of {of_clips}");
+        assert!(bytes * 100 <= of_clips * 110 + 4 * SHARDS * PAGE * 100, "{order}: {bytes} bytes of {of_clips}");
         let is_whole = orders::once().contains(&order);
         assert!(!is_whole || requests[1..] == [0, SHARDS, 0, SHARDS, 0, SHARDS, 0], "{order}: {requests:?}");
     }
@@ -66,7 +63,7 @@ fn each_epoch_downloads_what_it_uses_and_is_not_kept() {
             let limit = served.all_bytes() * hundredths / 100;
             let watch = Watch::of(folder.path(), limit);
             served.downloaded();
-            let set = served.open(storage(folder.path(), limit));
+            let set = served.open(cached(folder.path(), limit));
             let loader = Loader::new(&set, orders::with(&order)).unwrap();
             for e in 0..3 {
                 let before = kept(folder.path()).0;

@@ -3,7 +3,7 @@
 use vidrec::cache;
 use vidrec::{Loader, LoaderOptions};
 
-use crate::remote_cache::disk_use::{Watch, when_unused};
+use crate::remote_cache::disk_use::Watch;
 use crate::remote_cache::orders;
 use crate::remote_cache::served::{Served, cached, epoch};
 
@@ -32,15 +32,15 @@ fn batches_are_equal_whatever_the_cache_holds() {
                 set.remote_stats().unwrap()
             };
             let cold = check("cold");
-            assert!(cold.fetched_bytes > 0 && cold.cached_bytes > 0 && cold.cache_failures == 0, "{cold:?}");
+            assert!(cold.fetched_bytes > 0 && cold.cache_failures == 0, "{cold:?}");
             let warm = check("warm");
+            assert!(warm.cached_bytes > 0, "{warm:?}");
             // What is read again may be in memory, and how much is asked for ahead depends on the time.
             let is_small = tenths < 5 || !orders::once().contains(&order);
             let is_less = is_small || warm.fetched_bytes < cold.fetched_bytes;
             assert!(is_less, "{order} {tenths}: {warm:?}, cold {cold:?}");
-            let report = when_unused(&dir);
-            assert!(report.taken.unwrap() <= bytes, "{order}: {report:?}");
-            // Whole objects go, so about half.
+            let report = cache::show(&dir).unwrap();
+            assert!(report.bytes <= bytes, "{order}: {report:?}");
             cache::trim(&dir, report.bytes / 2).unwrap();
             assert!(cache::show(&dir).unwrap().bytes <= report.bytes / 2);
             check("half warm");

@@ -1,14 +1,13 @@
 //! The cache on local disk, while loaders read remote data sets through it: what batches are, what is downloaded, what
-//! is on the disk, and processes that share it. The cache by itself is tested in `crates/vidrec-store/src/cache/tests`.
+//! is on the disk, and processes that share it. The cache by itself is tested in
+//! `crates/vidrec-store/src/cache/object.rs`.
 
-mod belady;
 mod damage;
 mod disk_use;
 mod downloads;
 mod equal;
 mod forks;
 mod full_disk;
-mod hit_rates;
 mod kills;
 mod memory;
 mod orders;

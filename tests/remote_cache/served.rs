@@ -138,9 +138,9 @@ pub fn options() -> LoaderOptions {
     crate::common::options(5, SIZE)
 }
 
-/// A cache in `dir` of at most `bytes`.
+/// A cache in `dir` of at most `bytes`, and little memory.
 pub fn cached(dir: &Path, bytes: u64) -> Storage {
-    Storage { cache: Some(dir.to_owned()), cache_bytes: Some(bytes), ..Storage::default() }
+    Storage { cache: Some(dir.to_owned()), cache_bytes: Some(bytes), memory_bytes: 2 << 20, ..Storage::default() }
 }
 
 /// The batches of an epoch, made ahead.

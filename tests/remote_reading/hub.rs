@@ -38,7 +38,7 @@ fn a_data_set_is_read_from_where_the_hub_redirects_to_without_the_token() {
     for word in ["authorization", "hunter2", "if-match", "referer"] {
         assert!(!fetched.contains(word), "{word} in {fetched}");
     }
-    assert!(state.asked.len() < 10 && state.fetched.len() > 10, "{} {}", state.asked.len(), state.fetched.len());
+    assert!(state.asked.len() < 10 && state.fetched.len() > 5, "{} {}", state.asked.len(), state.fetched.len());
 }
 
 #[test]

@@ -63,7 +63,6 @@ fn failures_of_the_server_are_asked_again() {
         Rule::new(Fault::Unavailable { retry_after_seconds: 0 }).every(3),
         Rule::new(Fault::Unavailable { retry_after_seconds: 1 }).first(1),
         Rule::new(Fault::SlowDown).every(3),
-        Rule::new(Fault::Conflict).every(3),
         Rule::new(Fault::Status(500)).every(3),
         Rule::new(Fault::Status(408)).every(4),
     ]);

@@ -95,9 +95,15 @@ impl Warming<'_, '_, '_> {
             self.set.clip(clip)?.source()?;
             let Some(mut runs) = self.runs(clip)? else { continue };
             runs.runs.retain(|run| !runs.file.is_kept(run));
-            if !runs.runs.is_empty() {
-                group.push(runs);
+            if runs.runs.is_empty() {
+                continue;
             }
+            let coming: u64 = self.coming.iter().map(|group| all_bytes(group)).sum();
+            if !runs.file.has_room(coming + all_bytes(&group) + bytes(&runs.runs)) {
+                self.miss(bytes(&runs.runs))?;
+                continue;
+            }
+            group.push(runs);
             if all_bytes(&group) >= REQUEST_BYTES {
                 self.ask(std::mem::take(&mut group))?;
             }

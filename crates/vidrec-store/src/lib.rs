@@ -10,6 +10,7 @@ pub mod cache;
 pub mod disk;
 mod counters;
 pub mod location;
+mod per_process;
 #[doc(hidden)]
 pub mod read_at;
 #[doc(hidden)]

@@ -68,21 +68,17 @@ class RemoteStats(Result):
     """What was fetched of a remote data set so far: :meth:`vidrec.Dataset.remote_stats`."""
 
     requests: int
-    """Requests that were sent, with retries and second requests."""
+    """Requests that were sent, with retries."""
     fetched_bytes: int
     """Bytes that came back."""
     cached_bytes: int
     """Bytes that were read from the cache on local disk instead."""
     retries: int
     """Requests that were sent once more, because one failed."""
-    second_requests: int
-    """Requests that were sent because the answer to another one was late."""
     cache_failures: int
     """Failures to keep something, because the cache's disk is full or fails. What came was used all the same."""
-    in_flight_limit: int
-    """Requests that may be in flight at a time now."""
     held_bytes: int
-    """Bytes of records that are held in memory for batches now, or on their way."""
+    """Bytes of objects that are in memory now, or on their way."""
     most_held_bytes: int
     """The most that these were so far."""
     network_wait_seconds: float

@@ -146,7 +146,7 @@ fn shown(report: &CacheReport) -> String {
 }
 
 fn row(object: &CachedReport) -> Vec<String> {
-    let share = object.bytes as f64 / object.length.max(1) as f64 * 100.0;
+    let share = (object.bytes as f64 / object.length.max(1) as f64 * 100.0).min(100.0);
     let last_used = object.last_used.map_or_else(|| "?".into(), ago);
     let share = format!("{share:.0}%");
     let texts = [&object.location, &object.version].map(|text| printable(text));

@@ -2,8 +2,8 @@
 //!
 //! It goes through the same batches as the thread that makes them. It plans the batches of a window of blocks together,
 //! so that its requests are long. In other orders, it plans as many batches together as have some tens of megabytes. It
-//! plans the very first batch alone, so that this batch comes soon. It is ahead by half of the memory for blocks: the
-//! other half has what was used last, so that nothing is dropped before its use.
+//! plans the very first batch alone, so that this batch comes soon. It is ahead by less than half of the memory for
+//! blocks: the rest has what was used last, so that nothing is dropped before its use.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -56,7 +56,7 @@ impl Ahead {
         let remotes = engine.specs.dataset.remotes();
         let Some(memory) = remotes.iter().map(|remote| remote.memory_bytes()).min() else { return Ok(None) };
         let (engine, state, changed) = (engine.clone(), Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { engine, remotes, limit: memory / 2, state, changed });
+        let shared = Arc::new(Shared { engine, remotes, limit: memory / 8 * 3, state, changed });
         let (of_thread, epochs, stop) = (shared.clone(), epochs.clone(), Stop::current());
         let thread = std::thread::Builder::new().name("vidrec-ahead".into());
         let thread = thread.spawn(move || {
@@ -162,8 +162,8 @@ impl Shared {
             !state.stopped && state.done < state.asked && state.ahead.saturating_add(need.bytes()) > self.limit
         };
         let mut state = self.changed.wait_while(self.lock(), is_full).unwrap_or_else(PoisonError::into_inner);
-        let last = (begin - state.done) as usize + need.last;
-        if let Some(last_use) = state.last_uses.get_mut(last) {
+        let last = (begin + need.last as u64).saturating_sub(state.done);
+        if let Some(last_use) = state.last_uses.get_mut(last as usize) {
             *last_use += need.bytes();
             state.ahead += need.bytes();
         }

@@ -10,6 +10,9 @@ use super::to_read::to_read;
 use vidrec_format::error::{ErrorKind, Result};
 use vidrec_store::remote::{REQUEST_BYTES, RemoteFile};
 
+/// Parts that are so near each other share a request.
+const NEAR: u64 = 4096;
+
 /// A part of a remote file.
 #[derive(Debug)]
 pub(super) struct Need {
@@ -75,7 +78,9 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> Result<Vec<Need>> {
             runs.into_iter().for_each(|run| add(file, run));
         }
         // If the location of the tracks is unknown, the batch asks for them, one clip after another.
-        if let (false, Ok(Some((file, run)))) = (engine.tracks.is_empty(), clip.remote_tracks()) {
+        if !engine.tracks.is_empty()
+            && let Ok(Some((file, run))) = clip.remote_tracks()
+        {
             add(file, run);
         }
     }
@@ -88,7 +93,7 @@ fn merged(mut needs: Vec<Need>) -> Vec<Need> {
     let mut merged: Vec<Need> = Vec::new();
     for need in needs {
         let before = merged.last_mut().filter(|before| Arc::ptr_eq(&before.file, &need.file));
-        match before.filter(|before| before.range.end >= need.range.start && before.bytes() < REQUEST_BYTES) {
+        match before.filter(|before| before.range.end + NEAR >= need.range.start && before.bytes() < REQUEST_BYTES) {
             Some(before) => {
                 before.range.end = before.range.end.max(need.range.end);
                 before.first = before.first.min(need.first);

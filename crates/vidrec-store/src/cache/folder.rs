@@ -1,14 +1,15 @@
 //! The folder of a cache, and the room in it.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::layout::{self, MARKER, NEW, USED, check_is_cache, check_ours, marker_text};
+use super::layout::{self, LOCK, MARKER, NEW, USED, check_is_cache, check_ours, marker_text};
 use super::object::PAGE_BYTES;
-use crate::disk::claim_file::ClaimFile;
-use crate::disk::{capacity, private_folder, remove_file};
+use crate::disk::claim_file::{Claim, ClaimFile};
+use crate::disk::{capacity, private_folder, remove_file, whole_folder};
 use vidrec_format::error::{Error, Result};
 
 /// How long a process waits for the lock of the cache. Without it, bytes that were fetched are not kept.
@@ -23,8 +24,9 @@ const LEFT: Duration = Duration::from_secs(3600);
 pub(crate) struct DiskCache {
     dir: PathBuf,
     limit: u64,
-    /// When this process opened the cache. It removes no block that a process has used since.
+    /// When this process opened the cache, and the objects that it reads.
     opened: SystemTime,
+    reads: Mutex<HashSet<PathBuf>>,
     /// Counts the blocks that this process writes.
     made: AtomicU64,
     full: Mutex<Option<Instant>>,
@@ -66,8 +68,8 @@ impl DiskCache {
             marker.write(marker_text().as_bytes()).map_err(cannot_write)?;
         }
         check_is_cache(dir)?;
-        let (opened, made, full) = (SystemTime::now(), AtomicU64::new(0), Mutex::default());
-        let cache = Arc::new(DiskCache { dir: dir.to_owned(), limit, opened, made, full });
+        let (opened, made, reads, full) = (SystemTime::now(), AtomicU64::new(0), Mutex::default(), Mutex::default());
+        let cache = Arc::new(DiskCache { dir: dir.to_owned(), limit, opened, reads, made, full });
         if let Some(mut used) = cache.lock()? {
             used.set(used.bytes)?;
         }
@@ -77,6 +79,21 @@ impl DiskCache {
     /// The most bytes that the blocks of all objects may take.
     pub fn limit(&self) -> u64 {
         self.limit
+    }
+
+    /// Whether there is room for so many bytes more.
+    pub fn has_room(&self, bytes: u64) -> Result<bool> {
+        let Some(mut used) = self.lock()? else { return Ok(false) };
+        let has_room = used.take(bytes)?;
+        if has_room {
+            used.give(bytes)?;
+        }
+        Ok(has_room)
+    }
+
+    /// Notes that this process reads an object.
+    pub(super) fn reads(&self, object: &Path) {
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert(object.to_owned());
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -90,12 +107,10 @@ impl DiskCache {
 
     /// Takes the lock that orders the writes of all processes. `None` if a process does not release it.
     pub(super) fn lock(&self) -> Result<Option<Used<'_>>> {
+        let Some(claim) = Claim::within(&self.dir.join(LOCK), LONGEST_WAIT)? else { return Ok(None) };
         let file = ClaimFile::open(&self.dir.join(USED))?;
-        if !file.take_within(LONGEST_WAIT)? {
-            return Ok(None);
-        }
         let known = layout::read_used(&file);
-        let mut used = Used { cache: self, file, bytes: known.map_or(0, |(bytes, _)| bytes) };
+        let mut used = Used { cache: self, file, _claim: claim, bytes: known.map_or(0, |(bytes, _)| bytes) };
         if known.is_none() {
             used.count()?;
         }
@@ -109,12 +124,14 @@ pub(super) struct Used<'a> {
     cache: &'a DiskCache,
     file: ClaimFile,
     bytes: u64,
+    _claim: Claim,
 }
 
 impl Used<'_> {
-    /// Takes room for `more` bytes. If there is none, removes the blocks that were used longest ago, but none that a
-    /// process has used since this one opened the cache: if each block is read once an epoch, it does not matter
-    /// which ones stay, as long as they stay. Returns whether there is room.
+    /// Takes room for `more` bytes. If there is none, removes the blocks that were used longest ago, but neither those
+    /// of objects that this process reads nor those that another process has used since this one opened the cache: if
+    /// each block is read once an epoch, it does not matter which ones stay, as long as they stay. Returns whether there
+    /// is room.
     pub fn take(&mut self, more: u64) -> Result<bool> {
         let fits = |bytes: u64| bytes.saturating_add(more) <= self.cache.limit;
         if !fits(self.bytes) {
@@ -123,7 +140,10 @@ impl Used<'_> {
                 return Ok(false);
             }
             let mut blocks = self.count()?;
-            blocks.retain(|block| block.used < self.cache.opened);
+            let reads = self.cache.reads.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_own = |block: &layout::BlockFile| block.path.parent().is_some_and(|object| reads.contains(object));
+            blocks.retain(|block| block.used < self.cache.opened && !is_own(block));
+            drop(reads);
             // More than needed, so that this is seldom done.
             let enough = self.cache.limit.saturating_sub(more).saturating_sub(self.cache.limit / 32);
             remove(&mut self.bytes, blocks, enough)?;
@@ -156,7 +176,14 @@ impl Used<'_> {
         for left in layout::unfinished(self.cache.dir())?.iter().filter(|file| is_left(file)) {
             remove_file(&left.path)?;
         }
-        let blocks = layout::blocks(self.cache.dir())?;
+        let mut blocks = Vec::new();
+        for object in layout::objects(self.cache.dir())? {
+            let of_object = layout::blocks_of(&object)?;
+            if of_object.is_empty() {
+                whole_folder::remove(&object, &[])?;
+            }
+            blocks.extend(of_object);
+        }
         self.bytes = blocks.iter().map(|block| block.bytes).sum();
         Ok(blocks)
     }

@@ -21,6 +21,7 @@ const KEY_DIGITS: usize = 32;
 
 pub(super) const MARKER: &str = "vidrec-cache";
 pub(super) const USED: &str = "used";
+pub(super) const LOCK: &str = "lock";
 pub(super) const OBJECTS: &str = "objects";
 pub(super) const NEW: &str = "new-";
 pub(super) const OBJECT_JSON: &str = "object.json";
@@ -96,12 +97,6 @@ pub(super) struct BlockFile {
 pub(super) fn objects(dir: &Path) -> Result<Vec<PathBuf>> {
     let is_key = |name: &str| name.len() == KEY_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
     named(&dir.join(OBJECTS), is_key)
-}
-
-/// The blocks of all objects.
-pub(super) fn blocks(dir: &Path) -> Result<Vec<BlockFile>> {
-    let blocks = objects(dir)?.into_iter().map(|object| blocks_of(&object)).collect::<Result<Vec<_>>>();
-    Ok(blocks?.into_iter().flatten().collect())
 }
 
 /// The blocks of an object.

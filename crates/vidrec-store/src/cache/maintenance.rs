@@ -61,6 +61,9 @@ pub fn show(dir: impl AsRef<Path>) -> Result<CacheReport> {
     for object in layout::objects(dir)? {
         let Some(Identity { location, version, length, .. }) = Identity::read(&object) else { continue };
         let blocks = layout::blocks_of(&object)?;
+        if blocks.is_empty() {
+            continue;
+        }
         let seconds = |at: SystemTime| at.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs());
         let last_used = blocks.iter().map(|block| block.used).max().and_then(seconds);
         let bytes = blocks.iter().map(|block| block.bytes).sum();

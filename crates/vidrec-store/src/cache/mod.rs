@@ -5,7 +5,8 @@
 //! | path | what it is |
 //! | --- | --- |
 //! | `vidrec-cache` | marks the folder as a cache of one format |
-//! | `used` | how many bytes the blocks take, and the limit; its lock orders the writes of all processes |
+//! | `lock` | its lock orders the writes of all processes |
+//! | `used` | how many bytes the blocks take, and the limit |
 //! | `objects/KEY/object.json` | location, version and length of an object |
 //! | `objects/KEY/NUMBER` | a block of the object: which of its pages are here, and their bytes |
 //! | `new-…` | a block that is being written |

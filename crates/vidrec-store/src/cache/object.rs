@@ -39,7 +39,13 @@ impl CachedObject {
     pub fn new(cache: Arc<DiskCache>, object: (&str, &str, u64), counters: Arc<Counters>) -> Self {
         let identity = Identity::new(object.0, object.1, object.2);
         let dir = cache.dir().join(OBJECTS).join(identity.key());
+        cache.reads(&dir);
         CachedObject { cache, identity, dir, counters }
+    }
+
+    /// Whether there is room for so many bytes more.
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.cache.has_room(bytes).unwrap_or(false)
     }
 
     /// Whether all of a range is here.
@@ -290,7 +296,7 @@ mod tests {
         // The headers of the files take a little of the limit.
         assert_eq!(has(&first), [0, 1, 2], "what came first stays");
         std::thread::sleep(Duration::from_millis(20));
-        let second = object(&dir, limit, 1 << 30);
+        let second = object(&dir, limit, 1 << 31);
         (8..16).for_each(|i| second.store(i << 20, &content(0..1 << 20)));
         assert_eq!(has(&second), [8, 9, 10]);
         assert!(super::super::show(&dir).unwrap().bytes <= limit);

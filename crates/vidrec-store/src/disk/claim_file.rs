@@ -1,23 +1,68 @@
-//! A small file that belongs to one process at a time, or to several that share it.
+//! A small file that belongs to one thread of all processes at a time.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::disk::folder_lock::try_lock;
 use crate::disk::regular_file::{in_place, private};
+use crate::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
 /// The most bytes that are read from such a file.
 const LONGEST: u64 = 4096;
 
-/// An open file whose lock decides who may do what. It is never removed, so its name always leads to it. The system
-/// releases the locks of a process that dies, except those that a forked process has inherited and keeps open.
+/// A small open file.
 #[derive(Debug)]
 pub(crate) struct ClaimFile {
     file: File,
     path: PathBuf,
+}
+
+/// The right to hold a lock in this process.
+static THREADS: PerProcess<Mutex<()>> = PerProcess::new();
+
+/// The lock of a file, until this is dropped. The lock is one of POSIX: the system releases it when the process dies, and
+/// a forked process does not inherit it. Such a lock does not tell the threads of a process apart, so a mutex does. To
+/// close any handle of the file would release the lock, so nothing else opens the file.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    _file: ClaimFile,
+    _of_threads: MutexGuard<'static, ()>,
+}
+
+impl Claim {
+    /// Waits until no other thread or process holds the lock of the file, and takes it. Creates the file if it does
+    /// not exist. `None` if another process holds the lock longer than `at_most`.
+    pub fn within(path: &Path, at_most: Duration) -> Result<Option<Self>> {
+        let of_threads = THREADS.get().lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, begin) = (ClaimFile::open(path)?, Instant::now());
+        while !try_lock(&file.file).map_err(|e| Error::io("lock", path, e))? {
+            if begin.elapsed() >= at_most {
+                return Ok(None);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Some(Claim { _file: file, _of_threads: of_threads }))
+    }
+}
+
+#[cfg(unix)]
+fn try_lock(file: &File) -> std::io::Result<bool> {
+    use rustix::fs::{FlockOperation, fcntl_lock};
+    use rustix::io::Errno;
+
+    match fcntl_lock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::AGAIN | Errno::ACCESS) => Ok(false),
+        Err(e) => Err(e.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn try_lock(_: &File) -> std::io::Result<bool> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 impl ClaimFile {
@@ -27,23 +72,10 @@ impl ClaimFile {
         Ok(ClaimFile { file: opened.map_err(|e| Error::io("open", path, e))?, path: path.to_owned() })
     }
 
-    /// Opens an existing file, only to read it and to lock it.
+    /// Opens an existing file, only to read it.
     pub fn open_to_read(path: &Path) -> Result<Self> {
         let opened = in_place(OpenOptions::new().read(true)).open(path);
         Ok(ClaimFile { file: opened.map_err(|e| Error::io("open", path, e))?, path: path.to_owned() })
-    }
-
-    /// Waits until no other handle holds the lock of the file, then takes it. Returns false if that takes longer than
-    /// `at_most`.
-    pub fn take_within(&self, at_most: Duration) -> Result<bool> {
-        let begin = Instant::now();
-        while !try_lock(&self.file).map_err(|e| Error::io("lock", &self.path, e))? {
-            if begin.elapsed() >= at_most {
-                return Ok(false);
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(true)
     }
 
     /// The first bytes of the file.
@@ -68,23 +100,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_has_it_or_several_share_it_and_it_says_what_was_written_last() {
-        let _starts = crate::process_starts::none();
+    fn one_thread_has_a_lock_at_a_time_and_a_file_says_what_was_written_last() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("x");
+        let (path, lock) = (dir.path().join("x"), dir.path().join("lock"));
         assert!(ClaimFile::open_to_read(&path).is_err());
-        let (a, b) = (ClaimFile::open(&path).unwrap(), ClaimFile::open(&path).unwrap());
-        assert!(a.take().unwrap() && !b.take().unwrap());
-        a.write(b"first, and longer").unwrap();
-        a.write(b"second").unwrap();
-        assert!(!b.share_within(Duration::from_millis(20)).unwrap(), "it gives up");
-        a.release().unwrap();
-        let share = |file: &ClaimFile| file.share_within(Duration::from_millis(20)).unwrap();
-        assert!(share(&b));
-        assert!(!a.take().unwrap());
-        assert!(share(&a));
-        assert_eq!(b.read().unwrap(), b"second");
-        assert_eq!(ClaimFile::open_to_read(&path).unwrap().read().unwrap(), b"second");
+        let claim = || Claim::within(&lock, Duration::from_millis(20)).unwrap().unwrap();
+        let first = claim();
+        let write = |text: &[u8]| ClaimFile::open(&path).unwrap().write(text).unwrap();
+        write(b"first, and longer");
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let _claim = claim();
+                ClaimFile::open_to_read(&path).unwrap().read().unwrap()
+            });
+            write(b"second");
+            drop(first);
+            assert_eq!(other.join().unwrap(), b"second");
+        });
         assert!(ClaimFile::open(&dir.path().join("no/folder")).is_err());
     }
 }

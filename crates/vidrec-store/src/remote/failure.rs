@@ -160,6 +160,9 @@ fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure
         );
     }
     let unreached = refuse("", "check the host, the port and the endpoint");
+    if has(&["timed out", "timedout"]) {
+        return failing(None);
+    }
     if has(&["connection refused", "connectionrefused"]) {
         return Failure { what: "the connection was refused".into(), ..unreached };
     }

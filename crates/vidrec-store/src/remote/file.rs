@@ -22,7 +22,7 @@ use vidrec_format::error::{Error, Result};
 
 use vidrec_format::{allocation, stop};
 
-/// The most bytes that one request asks for. AWS recommends ranges of 8 to 16 MB ("Performance design patterns for Amazon
+/// The bytes that one request asks for, or half as many again to avoid a small rest. AWS recommends ranges of 8 to 16 MB ("Performance design patterns for Amazon
 /// S3"). Smaller ranges arrive sooner and cost less to repeat.
 pub const REQUEST_BYTES: u64 = 8 << 20;
 /// The largest unit to which reads of tables are rounded up.
@@ -179,7 +179,7 @@ impl RemoteFile {
         let mut blocks = self.remote.blocks();
         for range in merged(wanted) {
             let missing = blocks.missing(self.number, range);
-            for piece in missing.into_iter().flat_map(|range| pieces(range, REQUEST_BYTES)) {
+            for piece in missing.into_iter().flat_map(|range| pieces(range, REQUEST_BYTES * 3 / 2)) {
                 let bytes = self.start(piece.clone())?;
                 blocks.insert(self.number, piece, bytes, self.remote.memory_bytes());
             }
@@ -249,6 +249,11 @@ impl RemoteFile {
         self.kept.iter().for_each(|kept| kept.forget(range));
     }
 
+    /// Whether the cache on disk has room for so many bytes more.
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.has_room(bytes))
+    }
+
     /// Whether the cache on disk has all of a range.
     pub fn is_kept(&self, range: &Range<u64>) -> bool {
         self.kept.as_ref().is_some_and(|kept| kept.has(range))
@@ -271,7 +276,10 @@ impl RemoteFile {
         if let Some(tables) = place.get() {
             return Ok(tables);
         }
-        let new = FillOnce::new(self.len())?;
+        let (new, mut head) = (FillOnce::new(self.len())?, Vec::new());
+        if self.read_here(&(0..PAGE_BYTES.min(self.len())), &mut head)? {
+            new.fill(0, &head);
+        }
         Ok(place.get_or_init(|| new))
     }
 

@@ -32,7 +32,6 @@ mod http;
 mod hub;
 mod listing;
 mod pending_range;
-mod per_process;
 mod pieces;
 mod promise;
 mod reader;

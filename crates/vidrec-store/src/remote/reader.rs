@@ -63,19 +63,21 @@ mod tests {
     use vidrec_format::random::Random;
 
     /// An object of `length` bytes that identify their positions, and its server.
-    fn served(length: usize, head: u64) -> (tempfile::TempDir, Server, Vec<u8>, Arc<ObjectBytes>) {
+    fn served(length: usize, head: u64) -> (tempfile::TempDir, Server, Vec<u8>, Arc<RemoteFile>) {
         let folder = tempfile::tempdir().unwrap();
         let content: Vec<u8> = (0..length).map(|i| (i as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
         std::fs::write(folder.path().join("a"), &content).unwrap();
         let server = Origin::serve(folder.path()).unwrap();
-        let remote = Remote::new(&Storage::default()).unwrap();
+        let remote = Remote::new(&Storage { memory_bytes: MEMORY, ..Storage::default() }).unwrap();
         let location = format!("{}/a", server.url());
         let file = Opening::start_with(&remote, Path::new(&location), head).unwrap().finish().unwrap();
-        (folder, server, content, ObjectBytes::new(file))
+        (folder, server, content, Arc::new(file))
     }
 
-    fn kept(bytes: &ObjectBytes) -> u64 {
-        bytes.recent.lock().unwrap().stretches.iter().map(|(range, _)| range.end - range.start).sum()
+    const MEMORY: u64 = 40 << 20;
+
+    fn kept(file: &RemoteFile) -> u64 {
+        file.remote().stats().held_bytes
     }
 
     #[test]
@@ -85,7 +87,7 @@ mod tests {
         while at < content.len() {
             let count = reader.read(&mut buffer).unwrap();
             assert!(count > 0 && buffer[..count] == content[at..at + count], "{at}");
-            assert!(kept(&bytes) <= KEPT_BYTES);
+            assert!(kept(&bytes) <= MEMORY);
             at += count;
         }
         assert_eq!(reader.read(&mut buffer).unwrap(), 0);
@@ -109,7 +111,7 @@ mod tests {
             let rest = content.get(at..).unwrap_or_default();
             assert!(count > 0 || rest.is_empty() || buffer.is_empty(), "{at}");
             assert!(buffer[..count] == rest[..count], "{at}");
-            assert!(kept(&bytes) <= KEPT_BYTES);
+            assert!(kept(&bytes) <= MEMORY);
         }
         assert_eq!(readers[0].seek(SeekFrom::End(-7)).unwrap(), content.len() as u64 - 7);
         assert!(readers[0].seek(SeekFrom::Current(-(content.len() as i64))).is_err());

@@ -10,7 +10,7 @@ use super::blocks::Blocks;
 use crate::counters::Counters;
 use super::failure::Kind;
 use super::fetch::{Part, Version};
-use super::per_process::PerProcess;
+use crate::per_process::PerProcess;
 use super::promise::{Pending, Promise};
 use super::request::{FetchError, Link, Task, Times};
 use super::runtime;

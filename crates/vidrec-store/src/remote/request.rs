@@ -56,8 +56,8 @@ impl Times {
 
     /// How object_store repeats requests.
     pub fn retries(&self) -> RetryConfig {
-        let (init_backoff, longest) = (Duration::from_millis(100), Duration::from_secs(5));
-        let max_backoff = (self.timeout / 4).clamp(init_backoff, longest);
+        let longest = Duration::from_secs(5).min(self.timeout / 8).max(Duration::from_millis(1));
+        let (init_backoff, max_backoff) = (Duration::from_millis(100).min(longest), longest);
         let backoff = BackoffConfig { init_backoff, max_backoff, base: 2.0 };
         RetryConfig { backoff, max_retries: usize::MAX, retry_timeout: self.timeout }
     }
@@ -214,8 +214,8 @@ impl Link {
         // The semaphore is never closed.
         let _permit = self.permits.acquire().await;
         let (slow, now) = (Duration::from_secs(task.bytes / SLOWEST_BYTES_PER_SECOND), Instant::now());
-        // object_store ends its tries at the timeout, with a better error.
-        let allowed = self.timeout.saturating_add(self.timeout / 8).saturating_add(slow);
+        // object_store ends its tries at the timeout, or a wait later, with a better error.
+        let allowed = self.timeout.saturating_add(self.timeout / 4).saturating_add(slow);
         let until = now.checked_add(allowed).unwrap_or(now + Duration::from_secs(1 << 30));
         let mut tries = 0;
         for again in (0..TRIES).rev() {
@@ -236,7 +236,7 @@ impl Link {
                     Failure { what: format!("{what} in {} s", allowed.as_secs()), help, kind }
                 }
             };
-            if again == 0 || failure.kind != Kind::Passing || Instant::now() + self.timeout / 8 >= until {
+            if again == 0 || failure.kind != Kind::Passing || Instant::now() + self.timeout / 4 >= until {
                 self.counters.retries.fetch_add(tries.saturating_sub(1), Relaxed);
                 return Err(task.ended(failure, tries));
             }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::per_process::PerProcess;
+use crate::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
 /// Threads that receive. One receives 1.5 GB/s or more; encrypted connections need several.

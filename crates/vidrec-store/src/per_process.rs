@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 /// A value for each process. A forked process gets a new value and never touches that of its parent, because a thread
 /// that does not exist here may hold its locks.
 #[derive(Debug, Default)]
-pub(super) struct PerProcess<T> {
+pub(crate) struct PerProcess<T> {
     first: OnceLock<Box<Of<T>>>,
 }
 
