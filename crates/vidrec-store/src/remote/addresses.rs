@@ -1,20 +1,21 @@
 //! Addresses of hosts, and which of them belong to networks that strangers cannot reach.
 
 use std::collections::HashSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::redirect_policy::Refused;
-use vidrec_format::random::Random;
 
 /// Whether an address belongs to the public Internet, rather than to this machine, its network or its provider's
 /// services.
 ///
 /// The registries of special addresses are <https://www.iana.org/assignments/iana-ipv4-special-registry> and
 /// <https://www.iana.org/assignments/iana-ipv6-special-registry>.
-pub(super) fn is_public(address: IpAddr) -> bool {
+fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_4(address),
         IpAddr::V6(address) => inner(address).map_or_else(|| is_public_6(address), is_public_4),
@@ -48,56 +49,72 @@ fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
 }
 
 /// The address that a URL has as its host, if the host is not a name.
-pub(super) fn literal(host: &str) -> Option<IpAddr> {
+fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Whether a host is on the public Internet. A name that does not resolve counts as public.
-pub(super) async fn is_public_host(host: &str) -> bool {
-    if let Some(address) = literal(host) {
-        return is_public(address);
+/// The most other hosts to which one server may redirect its clients.
+const MOST_HOSTS: usize = 1000;
+
+/// Asks the system for addresses, and remembers what is known of names.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Names(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Names that led to private addresses only when they were last resolved.
+    private: HashSet<String>,
+    /// Names that must not lead to private addresses.
+    guarded: HashSet<String>,
+}
+
+impl Names {
+    /// Whether the host of a URL is on the public Internet. A name that was not resolved here counts as public.
+    pub fn is_public(&self, url: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default();
+        literal(host).map_or_else(|| !self.known().private.contains(host), is_public)
     }
-    let found = lookup(host.to_owned()).await.unwrap_or_default();
-    found.is_empty() || found.into_iter().any(is_public)
-}
 
-async fn lookup(host: String) -> std::io::Result<Vec<IpAddr>> {
-    let found = tokio::task::spawn_blocking(move || {
-        (host.as_str(), 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect())
-    });
-    found.await.map_err(std::io::Error::other)?
-}
+    /// Refuses a private address, and guards a name against resolving to one.
+    pub fn guard(&self, url: &Url) -> Result<(), Refused> {
+        let host = url.host_str().unwrap_or_default();
+        if let Some(address) = literal(host) {
+            return if is_public(address) { Ok(()) } else { Err(Refused::Private) };
+        }
+        let guarded = &mut self.known().guarded;
+        if guarded.len() >= MOST_HOSTS && !guarded.contains(host) {
+            return Err(Refused::TooMany);
+        }
+        guarded.insert(host.to_owned());
+        Ok(())
+    }
 
-/// The names that must not lead to addresses of a private network.
-pub(super) type Guarded = Arc<Mutex<HashSet<String>>>;
-
-/// Asks the system for addresses, as object_store does by default: in any order, to spread the load over servers.
-pub(super) struct Names {
-    pub guarded: Guarded,
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {
-        let (host, guarded) = (name.as_str().to_owned(), self.guarded.clone());
+        let (host, names) = (name.as_str().to_owned(), self.clone());
         Box::pin(async move {
-            let mut found = lookup(host.clone()).await?;
+            let mut found: Vec<_> = tokio::net::lookup_host((&*host, 0)).await?.collect();
+            let public = found.iter().filter(|address| is_public(address.ip())).count();
+            let mut known = names.known();
             // A guarded name resolves to all of its addresses or to none, because chance decides which of them is
             // tried.
-            if guarded.lock().unwrap_or_else(PoisonError::into_inner).contains(&host) {
-                found.iter().all(|&address| is_public(address)).then_some(()).ok_or(Refused::Private)?;
+            if known.guarded.contains(&host) && public < found.len() {
+                return Err(Refused::Private.into());
             }
-            shuffle(&mut found);
-            let addresses: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
-            Ok(addresses)
+            match public {
+                0 => known.private.insert(host),
+                _ => known.private.remove(&host),
+            };
+            // In any order, as object_store does by default, to spread the load over servers.
+            let chance = RandomState::new();
+            found.sort_by_cached_key(|address| chance.hash_one(address));
+            Ok(Box::new(found.into_iter()) as Addrs)
         })
-    }
-}
-
-fn shuffle(addresses: &mut [IpAddr]) {
-    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
-    let mut random = Random::new(u64::from(clock), &[u64::from(std::process::id())]);
-    for i in (1..addresses.len()).rev() {
-        addresses.swap(i, random.below(i as u64 + 1) as usize);
     }
 }
 
@@ -160,17 +177,35 @@ mod tests {
         assert_eq!((literal("127.0.0.1").is_some(), literal("host.example")), (true, None));
     }
 
+    fn url(host: &str) -> Url {
+        Url::parse(&format!("https://{host}/x")).unwrap()
+    }
+
     #[test]
     fn a_guarded_name_does_not_lead_to_this_machine() {
         crate::remote::runtime::handle().unwrap().block_on(async {
-            let guarded = Guarded::default();
-            let names = Names { guarded: guarded.clone() };
+            let names = Names::default();
             let localhost = || "localhost".parse::<Name>().unwrap();
+            assert!(names.is_public(&url("localhost")), "not resolved");
             assert!(names.resolve(localhost()).await.unwrap().count() > 0);
-            assert!(!is_public_host("localhost").await && is_public_host("8.8.8.8").await);
-            guarded.lock().unwrap().insert("localhost".to_owned());
+            assert!(!names.is_public(&url("localhost")) && names.is_public(&url("8.8.8.8")));
+            names.guard(&url("localhost")).unwrap();
             let e = names.resolve(localhost()).await.map(drop).unwrap_err();
             assert_eq!(e.downcast_ref::<Refused>(), Some(&Refused::Private));
         });
+    }
+
+    #[test]
+    fn a_public_host_leads_to_no_private_address() {
+        let names = Names::default();
+        for host in ["127.0.0.1", "169.254.169.254", "[::1]", "0x7f.1", "10.0.0.1", "[::ffff:10.0.0.1]"] {
+            assert_eq!(names.guard(&url(host)), Err(Refused::Private), "{host}");
+        }
+        assert_eq!(names.guard(&url("8.8.4.4")), Ok(()));
+        for i in 0..MOST_HOSTS {
+            assert_eq!(names.guard(&url(&format!("{i}.example"))), Ok(()));
+        }
+        assert_eq!(names.guard(&url("more.example")), Err(Refused::TooMany));
+        assert_eq!(names.guard(&url("7.example")), Ok(()), "one that is known");
     }
 }

@@ -1,9 +1,10 @@
 //! Objects in object storage and on web servers, read at ranges.
 //!
 //! ```text
-//! options  url, aws, authorities  where, with which credentials, and which authorities to trust
+//! options  url, aws               where, and with which credentials
 //! network  store, http, runtime   the client of one store, in this process (per_process)
-//!          client, redirect       how it connects, and which redirects it follows (redirect_policy, addresses)
+//!          client, redirect       how it connects, which authorities it trusts, and which redirects it follows
+//!                                 (redirect_policy, addresses)
 //!          hub                    the Hugging Face Hub: commits, lists, where it redirects to
 //! fetch    attempt, refusal       one request, and the reasons for which a server refuses it
 //!          requests_in_flight
@@ -24,7 +25,6 @@
 
 mod addresses;
 mod attempt;
-mod authorities;
 mod aws;
 mod bucket;
 mod cached_pages;

@@ -4,165 +4,99 @@
 //! only. A redirect never leads from TLS to clear text, or from the Internet into a private network. Another host
 //! receives neither credentials nor the location that was asked for.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
-
 use object_store::ClientOptions;
-use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse};
+use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE};
-use reqwest::{Certificate, Url};
+use reqwest::{Certificate, Method, Url};
 
-use super::addresses::{Guarded, is_public, is_public_host, literal};
+use super::addresses::Names;
 use super::client::client;
 use super::hub::{Place, Places};
 use super::redirect_policy::{Refused, next};
 
 /// The most redirects that one request follows.
 const MOST: usize = 10;
-/// The most other hosts to which one server may redirect its clients.
-const MOST_HOSTS: usize = 1000;
 /// The headers that another host may receive: which part of which version is asked for.
 const FOR_OTHERS: [HeaderName; 5] = [ACCEPT, RANGE, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE];
 
 /// Sends requests, and follows the redirects of requests that only read.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The client for the host of the location. It follows no redirects itself.
-    own: HttpClient,
-    /// The client for all other hosts, without anything that is meant for the host of the location. It is created
-    /// when it is first needed, because few servers redirect their clients, and reading the authorities of the system
-    /// takes some milliseconds.
-    others: OnceLock<HttpClient>,
-    options: ClientOptions,
-    authorities: Vec<Certificate>,
-    /// The names that `others` must not resolve to private addresses.
-    guarded: Guarded,
-    /// Whether each known host is public.
-    known: Mutex<HashMap<String, bool>>,
+    /// The client for all hosts. It follows no redirects itself.
+    http: HttpClient,
+    names: Names,
+    /// The headers of all requests to the host of the location.
+    headers: HeaderMap,
     /// Where the files are, if this is for the Hugging Face Hub at one commit.
     places: Option<Places>,
 }
 
 impl Following {
-    /// Creates the clients. They trust `authorities` beside those of the system.
+    /// Creates the client. It trusts `authorities` beside those of the system.
     pub fn new(options: &ClientOptions, authorities: &[Certificate], is_hub: bool) -> object_store::Result<Self> {
-        let own = HttpClient::new(client(options, authorities, None)?);
-        let (others, guarded, known) = Default::default();
-        let (options, authorities) = (options.clone(), authorities.to_vec());
-        let places = is_hub.then(Places::default);
-        Ok(Following { own, others, options, authorities, guarded, known, places })
-    }
-
-    fn others(&self) -> Result<&HttpClient, HttpError> {
-        if let Some(client) = self.others.get() {
-            return Ok(client);
-        }
-        let made = client(&self.options, &self.authorities, Some(&self.guarded));
-        let made = made.map_err(|e| HttpError::new(HttpErrorKind::Unknown, e))?;
-        Ok(self.others.get_or_init(|| HttpClient::new(made)))
+        let names = Names::default();
+        let http = HttpClient::new(client(options, authorities, names.clone())?);
+        let headers = options.get_default_headers().cloned().unwrap_or_default();
+        Ok(Following { http, names, headers, places: is_hub.then(Places::default) })
     }
 
     pub async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let Some(places) = &self.places else { return self.follow(request).await.map(|(answer, _)| answer) };
+        request.headers_mut().extend(self.headers.clone());
+        let location = Url::parse(&request.uri().to_string()).map_err(|_| refused(Refused::NoUrl))?;
+        let Some(places) = &self.places else { return Ok(self.follow(&location, request).await?.0) };
         // The files of a commit do not change, and other hosts have other tags.
         request.headers_mut().remove(IF_MATCH);
-        let Ok(file) = Url::parse(&request.uri().to_string()) else { return self.own.execute(request).await };
-        if let Some(place) = places.get(&file) {
-            let asked = Asked { method: request.method().clone(), headers: request.headers().clone() };
-            let answer = self.others()?.execute(asked.again(&place.url, false).map_err(refused)?).await?;
+        if let Some(place) = places.get(&location) {
+            let answer = self.http.execute(again(&request, &place.url, false)?).await?;
             if Place::is_given(&answer) {
                 return Ok(place.tagged(answer));
             }
-            places.forget(&file);
+            places.forget(&location);
         }
-        let (answer, place) = self.follow(request).await?;
-        let Some((place, is_own)) = place else { return Ok(answer) };
+        let (answer, place, is_own) = self.follow(&location, request).await?;
         let answer = place.tagged(answer);
         if !is_own && answer.status().is_success() {
-            places.put(&file, place);
+            places.put(location, place);
         }
         Ok(answer)
     }
 
     /// Returns the answer and the place that it comes from, with whether that is the location's own server.
-    async fn follow(&self, request: HttpRequest) -> Result<(HttpResponse, Option<(Place, bool)>), HttpError> {
-        let only_reads = request.method() == reqwest::Method::GET || request.method() == reqwest::Method::HEAD;
-        let first = Asked { method: request.method().clone(), headers: request.headers().clone() };
-        let location = Url::parse(&request.uri().to_string());
-        let mut response = self.own.execute(request).await?;
-        let (Ok(location), true) = (location, only_reads) else { return Ok((response, None)) };
-        let mut place = Place::new(location.clone(), &response);
-        let (mut here, mut is_own, mut is_guarded) = (location.clone(), true, false);
-        for _ in 0..MOST {
-            let Some(to) = sent_to(&response) else {
-                place.url = here;
-                return Ok((response, Some((place, is_own))));
-            };
-            let next = next(&location, &here, to).map_err(refused)?;
+    async fn follow(&self, location: &Url, request: HttpRequest) -> Result<(HttpResponse, Place, bool), HttpError> {
+        let only_reads = [Method::GET, Method::HEAD].contains(request.method());
+        let mut answer = self.http.execute(request.clone()).await?;
+        let mut place = Place::new(location.clone(), &answer);
+        let (mut is_own, mut is_guarded, mut count) = (true, false, 0);
+        while let Some(to) = sent_to(&answer).filter(|_| only_reads) {
+            let next = next(location, &place.url, to).map_err(refused)?;
             is_own &= next.origin() == location.origin();
-            if next.host_str() != here.host_str() {
-                is_guarded = is_guarded || self.is_public(&here).await;
+            if next.host_str() != place.url.host_str() {
+                is_guarded |= self.names.is_public(&place.url);
                 if is_guarded {
-                    self.guard(&next).map_err(refused)?;
+                    self.names.guard(&next).map_err(refused)?;
                 }
             }
-            let client = if is_own { &self.own } else { self.others()? };
-            response = client.execute(first.again(&next, is_own).map_err(refused)?).await?;
-            here = next;
+            count += 1;
+            if count > MOST {
+                return Err(refused(Refused::TooMany));
+            }
+            answer = self.http.execute(again(&request, &next, is_own)?).await?;
+            place.url = next;
         }
-        if sent_to(&response).is_some() {
-            return Err(refused(Refused::TooMany));
-        }
-        place.url = here;
-        Ok((response, Some((place, is_own))))
-    }
-
-    async fn is_public(&self, url: &Url) -> bool {
-        let host = url.host_str().unwrap_or_default();
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&is_public) = known().get(host) {
-            return is_public;
-        }
-        let is_public = is_public_host(host).await;
-        known().insert(host.to_owned(), is_public);
-        is_public
-    }
-
-    /// Refuses a private address, and guards a name against resolving to one.
-    fn guard(&self, next: &Url) -> Result<(), Refused> {
-        let host = next.host_str().unwrap_or_default();
-        if let Some(address) = literal(host) {
-            return if is_public(address) { Ok(()) } else { Err(Refused::Private) };
-        }
-        let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
-        if guarded.len() >= MOST_HOSTS && !guarded.contains(host) {
-            return Err(Refused::TooMany);
-        }
-        guarded.insert(host.to_owned());
-        Ok(())
+        Ok((answer, place, is_own))
     }
 }
 
-/// The original request.
-struct Asked {
-    method: reqwest::Method,
-    headers: HeaderMap,
-}
-
-impl Asked {
-    /// The same request for another URL.
-    fn again(&self, url: &Url, is_own: bool) -> Result<HttpRequest, Refused> {
-        let mut request = HttpRequest::new(HttpRequestBody::empty());
-        *request.method_mut() = self.method.clone();
-        *request.uri_mut() = url.as_str().parse().map_err(|_| Refused::NoUrl)?;
-        *request.headers_mut() = if is_own { self.headers.clone() } else { for_others(&self.headers) };
-        Ok(request)
+/// The same request for another URL.
+fn again(request: &HttpRequest, url: &Url, is_own: bool) -> Result<HttpRequest, HttpError> {
+    let mut request = request.clone();
+    *request.uri_mut() = url.as_str().parse().map_err(|_| refused(Refused::NoUrl))?;
+    if !is_own {
+        let mut headers = std::mem::take(request.headers_mut());
+        let allowed = FOR_OTHERS.into_iter().filter_map(|name| Some((headers.remove(&name)?, name)));
+        *request.headers_mut() = allowed.map(|(value, name)| (name, value)).collect();
     }
-}
-
-fn for_others(headers: &HeaderMap) -> HeaderMap {
-    let named = |name: HeaderName| headers.get(&name).cloned().map(|value| (name, value));
-    FOR_OTHERS.into_iter().filter_map(named).collect()
+    Ok(request)
 }
 
 /// The URL to which an answer redirects its client.
@@ -178,43 +112,19 @@ fn refused(why: Refused) -> HttpError {
 
 #[cfg(test)]
 mod tests {
+    use object_store::client::HttpRequestBody;
+
     use super::*;
-
-    fn url(text: &str) -> Url {
-        Url::parse(text).unwrap()
-    }
-
-    fn following() -> Following {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        Following::new(&ClientOptions::default(), &[], false).unwrap()
-    }
-
-    #[test]
-    fn a_public_host_leads_to_no_private_address() {
-        let following = following();
-        for host in ["127.0.0.1", "169.254.169.254", "[::1]", "0x7f.1", "10.0.0.1", "[::ffff:10.0.0.1]"] {
-            let to = next(&url("https://8.8.8.8/"), &url("https://8.8.8.8/"), &format!("https://{host}/x")).unwrap();
-            assert_eq!(following.guard(&to), Err(Refused::Private), "{host}");
-        }
-        assert_eq!(following.guard(&url("https://8.8.4.4/x")), Ok(()));
-        for i in 0..MOST_HOSTS {
-            assert_eq!(following.guard(&url(&format!("https://{i}.example/x"))), Ok(()));
-        }
-        assert_eq!(following.guard(&url("https://more.example/x")), Err(Refused::TooMany));
-        assert_eq!(following.guard(&url("https://7.example/x")), Ok(()), "one that is known");
-        assert!(following.guarded.lock().unwrap().contains("7.example"));
-    }
 
     #[test]
     fn other_hosts_hear_nothing_but_what_is_asked_for() {
         let secret = ["authorization", "cookie", "x-amz-security-token", "x-ms-version", "x-api-key", "referer"];
-        let mut headers = HeaderMap::new();
+        let mut asked = HttpRequest::new(HttpRequestBody::empty());
         for name in secret.iter().chain(&["range", "if-match", "accept"]) {
-            headers.insert(name.parse::<HeaderName>().unwrap(), "hunter2".parse().unwrap());
+            asked.headers_mut().insert(name.parse::<HeaderName>().unwrap(), "hunter2".parse().unwrap());
         }
-        let asked = Asked { method: reqwest::Method::GET, headers };
-        let to = url("https://cdn.example/x");
-        assert_eq!(asked.again(&to, false).unwrap().headers().len(), 3);
-        assert_eq!(asked.again(&to, true).unwrap().headers().len(), 9);
+        let to = Url::parse("https://cdn.example/x").unwrap();
+        assert_eq!(again(&asked, &to, false).unwrap().headers().len(), 3);
+        assert_eq!(again(&asked, &to, true).unwrap().headers().len(), 9);
     }
 }

@@ -5,21 +5,21 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::azure::MicrosoftAzureBuilder;
 use object_store::client::HttpConnector;
-use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
-use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
-use reqwest::header::{AUTHORIZATION, HeaderMap};
+use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 
-use super::authorities::{self, CA_BUNDLE};
 use super::aws;
+use super::client::{self, CA_BUNDLE};
 use super::http::Watching;
 use super::hub::{self, Hub};
 use super::url::Address;
@@ -32,14 +32,10 @@ const NO_RETRIES: RetryConfig = RetryConfig {
     retry_timeout: Duration::ZERO,
 };
 
-/// How a client connects. The client has no time limits of its own, because its callers limit the time. It does not
-/// use HTTP/2, in which all requests would share a connection, because that was slower (arrow-rs-object-store#104).
-const CONNECTION: [(ClientConfigKey, &str); 4] = [
-    (ClientConfigKey::Timeout, "1 day"),
-    (ClientConfigKey::ConnectTimeout, "5 seconds"),
-    (ClientConfigKey::Http1Only, "true"),
-    (ClientConfigKey::UserAgent, concat!("vidrec/", env!("CARGO_PKG_VERSION"))),
-];
+/// The options of all clients, under those of the user. A user who names a location or an endpoint without TLS wants
+/// no TLS.
+const DEFAULTS: [(&str, &str); 2] =
+    [("allow_http", "true"), ("user_agent", concat!("vidrec/", env!("CARGO_PKG_VERSION")))];
 
 /// The interfaces of a store's client, by their use.
 #[derive(Clone)]
@@ -65,14 +61,48 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> 
     // If a program has installed another provider in this process, TLS works already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let failed = |e: object_store::Error| cannot_connect(address, &e);
+    let mut options = options.clone();
+    let bundle = take(&mut options, CA_BUNDLE).map(PathBuf::from);
+    let url = &address.store;
     match &*address.scheme {
-        "s3" => s3(address, options)?.build().map(Client::of).map_err(failed),
-        "gs" => gcs(address, options)?.build().map(Client::of).map_err(failed),
-        "az" => azure(address, options)?.build().map(Client::of).map_err(failed),
-        "hf" => hub(address, options),
-        _ => {
-            let store = web(address, options)?.build().map_err(failed)?;
-            Ok(Client { store: Arc::new(store), parts: None, lists: None, hub: None })
+        "s3" => {
+            let profile = aws::Profile::read()?;
+            let given = set(AmazonS3Builder::new(), AmazonS3Builder::with_config, address, &options)?;
+            let builder = set(AmazonS3Builder::from_env(), AmazonS3Builder::with_config, address, &options)?;
+            // Objects are removed one by one, because not every server can remove several with one request.
+            let builder = profile.complete(builder, &given)?.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
+            let connector = watching(bundle.or(profile.ca_bundle()))?;
+            let builder = builder.with_url(url).with_retry(NO_RETRIES).with_http_connector(connector);
+            builder.build().map(Client::of).map_err(failed)
+        }
+        "gs" => {
+            let builder = GoogleCloudStorageBuilder::from_env();
+            let builder = set(builder, GoogleCloudStorageBuilder::with_config, address, &options)?;
+            let builder = builder.with_url(url).with_retry(NO_RETRIES).with_http_connector(watching(bundle)?);
+            builder.build().map(Client::of).map_err(failed)
+        }
+        "az" => {
+            let builder = MicrosoftAzureBuilder::from_env();
+            let builder = set(builder, MicrosoftAzureBuilder::with_config, address, &options)?;
+            let builder = builder.with_url(url).with_retry(NO_RETRIES).with_http_connector(watching(bundle)?);
+            builder.build().map(Client::of).map_err(failed)
+        }
+        scheme => {
+            let is_hub = scheme == "hf";
+            let mut own = |name| take(&mut options, name);
+            let place = is_hub.then(|| hub::Settings::of(own("endpoint"), own("token"))).transpose()?;
+            let mut client = set(ClientOptions::new(), ClientOptions::with_config, address, &options)?;
+            let connector = Watching { is_hub, ..watching(bundle)? };
+            let mut hub = None;
+            if let Some(hub::Settings { endpoint, headers }) = place {
+                client = client.with_default_headers(headers);
+                hub = Some(Arc::new(Hub::new(connector.connect(&client).map_err(failed)?, &endpoint, url)));
+            }
+            let url = hub.as_ref().map_or_else(|| url.clone(), |hub| hub.files());
+            let builder = HttpBuilder::new().with_client_options(client).with_url(url);
+            let store = builder.with_retry(NO_RETRIES).with_http_connector(connector).build().map_err(failed)?;
+            let lists = hub.clone().map(|hub| hub as Arc<dyn PaginatedListStore>);
+            Ok(Client { store: Arc::new(store), parts: None, lists, hub })
         }
     }
 }
@@ -88,122 +118,37 @@ fn cannot_connect(address: &Address, e: &object_store::Error) -> Error {
     Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
 }
 
-fn s3(address: &Address, options: &BTreeMap<String, String>) -> Result<AmazonS3Builder> {
-    let key = AmazonS3ConfigKey::Client;
-    let given = for_client::<AmazonS3ConfigKey>(address, options)?;
-    // Credentials that come half from one place and half from another are useless.
-    let has_keys = given.iter().any(|(key, _)| *key == AmazonS3ConfigKey::AccessKeyId);
-    let mut builder = if has_keys { aws::without_credentials() } else { AmazonS3Builder::from_env() };
-    for (k, value) in CONNECTION {
-        builder = builder.with_config(key(k), value);
-    }
-    for (name, value) in given {
-        builder = builder.with_config(name, value);
-    }
-    if builder.get_config_value(&AmazonS3ConfigKey::DisableBulkDelete).is_none_or(|set| set == "false") {
-        // Objects are removed one by one, because not every server can remove several with one request.
-        builder = builder.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
-    }
-    let profile = aws::Profile::read()?;
-    builder = aws::complete(builder, &profile)?;
-    // A user who names an endpoint without TLS wants no TLS.
-    let is_plain = |key| builder.get_config_value(&key).is_some_and(|url| url.starts_with("http://"));
-    if is_plain(AmazonS3ConfigKey::Endpoint) || is_plain(AmazonS3ConfigKey::S3Endpoint) {
-        builder = builder.with_config(key(ClientConfigKey::AllowHttp), "true");
-    }
-    let connector = watching(options, profile.ca_bundle())?;
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
-}
-
-fn gcs(address: &Address, options: &BTreeMap<String, String>) -> Result<GoogleCloudStorageBuilder> {
-    let mut builder = GoogleCloudStorageBuilder::from_env();
-    for (k, value) in CONNECTION {
-        builder = builder.with_config(GoogleConfigKey::Client(k), value);
-    }
-    for (name, value) in for_client(address, options)? {
-        builder = builder.with_config(name, value);
-    }
-    if builder.get_config_value(&GoogleConfigKey::BaseUrl).is_some_and(|url| url.starts_with("http://")) {
-        builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
-    }
-    let connector = watching(options, None)?;
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
-}
-
-fn azure(address: &Address, options: &BTreeMap<String, String>) -> Result<MicrosoftAzureBuilder> {
-    let mut builder = MicrosoftAzureBuilder::from_env();
-    for (k, value) in CONNECTION {
-        builder = builder.with_config(AzureConfigKey::Client(k), value);
-    }
-    for (name, value) in for_client(address, options)? {
-        builder = builder.with_config(name, value);
-    }
-    if builder.get_config_value(&AzureConfigKey::Endpoint).is_some_and(|url| url.starts_with("http://")) {
-        builder = builder.with_config(AzureConfigKey::Client(ClientConfigKey::AllowHttp), "true");
-    }
-    let connector = watching(options, None)?;
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
-}
-
-fn web(address: &Address, options: &BTreeMap<String, String>) -> Result<HttpBuilder> {
-    let mut builder = HttpBuilder::new().with_config(ClientConfigKey::AllowHttp, "true");
-    for (k, value) in CONNECTION {
-        builder = builder.with_config(k, value);
-    }
-    for (name, value) in for_client(address, options)? {
-        builder = builder.with_config(name, value);
-    }
-    let connector = watching(options, None)?;
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
-}
-
-fn hub(address: &Address, options: &BTreeMap<String, String>) -> Result<Client> {
-    let failed = |e: object_store::Error| cannot_connect(address, &e);
-    let hub::Settings { endpoint, authorization } = hub::Settings::read(options)?;
-    let headers = authorization.map(|value| (AUTHORIZATION, value)).into_iter().collect::<HeaderMap>();
-    let mut client =
-        ClientOptions::new().with_default_headers(headers).with_allow_http(endpoint.starts_with("http://"));
-    for (k, value) in CONNECTION {
-        client = client.with_config(k, value);
-    }
-    let is_own = |name: &str| hub::OPTIONS.iter().any(|own| own.eq_ignore_ascii_case(name));
-    let others = options.iter().filter(|(name, _)| !is_own(name)).map(|(k, v)| (k.clone(), v.clone())).collect();
-    for (name, value) in for_client(address, &others)? {
-        client = client.with_config(name, value);
-    }
-    let connector = Watching { is_hub: true, ..watching(options, None)? };
-    let hub = Arc::new(Hub::new(connector.connect(&client).map_err(failed)?, &endpoint, &address.store));
-    let store = HttpBuilder::new().with_client_options(client).with_url(hub.files());
-    let store = store.with_retry(NO_RETRIES).with_http_connector(connector).build().map_err(failed)?;
-    Ok(Client { store: Arc::new(store), parts: None, lists: Some(hub.clone()), hub: Some(hub) })
-}
-
-/// How requests are made, with the authorities that the options name, or else those of `bundle`.
-fn watching(options: &BTreeMap<String, String>, bundle: Option<PathBuf>) -> Result<Watching> {
-    let given = options.iter().find(|(name, _)| name.eq_ignore_ascii_case(CA_BUNDLE));
-    let path = given.map(|(_, path)| PathBuf::from(path)).or(bundle);
-    let authorities = path.as_deref().map(authorities::read).transpose()?.unwrap_or_default();
+/// How requests are made, with the authorities of a file beside those of the system.
+fn watching(bundle: Option<PathBuf>) -> Result<Watching> {
+    let authorities = bundle.as_deref().map(client::authorities).transpose()?.unwrap_or_default();
     Ok(Watching { authorities, is_hub: false })
 }
 
-/// The options that object_store knows.
-fn for_client<K: std::str::FromStr<Err = object_store::Error>>(
+/// Removes an option of vidrec's own.
+fn take(options: &mut BTreeMap<String, String>, name: &str) -> Option<String> {
+    let key = options.keys().find(|key| key.eq_ignore_ascii_case(name))?.clone();
+    options.remove(&key)
+}
+
+/// Gives a builder the options of all clients and those of the user.
+fn set<B, K: FromStr + AsRef<str>>(
+    mut builder: B,
+    with_config: fn(B, K, String) -> B,
     address: &Address,
     options: &BTreeMap<String, String>,
-) -> Result<Vec<(K, String)>> {
-    let theirs = options.iter().filter(|(name, _)| !name.eq_ignore_ascii_case(CA_BUNDLE));
-    theirs.map(|(name, value)| Ok((parsed(address, name)?, value.clone()))).collect()
-}
-
-/// The option of a store that has this name.
-fn parsed<K: std::str::FromStr<Err = object_store::Error>>(address: &Address, name: &str) -> Result<K> {
-    name.to_ascii_lowercase().parse().map_err(|e| unknown(address, name, e))
-}
-
-fn unknown(address: &Address, name: &str, _: object_store::Error) -> Error {
-    Error::usage(format!("{}:// has no storage option {name:?}", address.scheme))
-        .file(&address.store)
-        .help("the names are those of object_store's configuration keys, as in pandas and polars")
+) -> Result<B> {
+    let defaults = DEFAULTS.into_iter();
+    for (name, value) in defaults.chain(options.iter().map(|(name, value)| (&**name, &**value))) {
+        let has_effect = |key: &K| key.as_ref().parse().map_or(true, |key| client::OPTIONS.contains(&key));
+        let key = name.to_ascii_lowercase().parse().ok().filter(has_effect);
+        let unknown = || {
+            Error::usage(format!("{}:// has no storage option {name:?}", address.scheme))
+                .file(&address.store)
+                .help("the names are those of object_store's configuration keys, as in pandas and polars")
+        };
+        builder = with_config(builder, key.ok_or_else(unknown)?, value.to_owned());
+    }
+    Ok(builder)
 }
 
 #[cfg(test)]

@@ -3,23 +3,18 @@
 //! See "Process credential provider" in the AWS SDKs and Tools Reference Guide.
 
 use std::fmt;
-use std::io::Read;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
+use chrono::DateTime;
 use object_store::CredentialProvider;
 use object_store::aws::AwsCredential;
 use tokio::sync::Mutex;
 
-use super::expiration;
-
 /// How long a request waits for the command before the request is retried.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// How long the command may take. It may ask its user a question.
-const MOST: Duration = Duration::from_secs(120);
 /// How long before their expiration credentials are replaced.
 const EARLY: Duration = Duration::from_secs(300);
 /// How long after a failure the command is not run again.
@@ -31,26 +26,23 @@ pub(super) struct ProcessCredentials(Arc<Shared>);
 struct Shared {
     profile: String,
     command: String,
-    state: Mutex<State>,
+    last: Mutex<Last>,
 }
 
+/// The last results of the command.
 #[derive(Default)]
-struct State {
+struct Last {
     found: Option<Found>,
-    /// The time of the last failure of the command, and its error.
     failed: Option<(Instant, NoCredentials)>,
 }
 
-#[derive(Clone)]
-pub struct Found {
-    credential: Arc<AwsCredential>,
-    /// `None` if they never expire.
-    until: Option<SystemTime>,
-}
+/// Credentials and the time of their expiration; `None` if they never expire.
+pub(super) type Found = (Arc<AwsCredential>, Option<SystemTime>);
 
-impl Found {
-    fn last(&self, time: Duration) -> bool {
-        self.until.is_none_or(|until| until > SystemTime::now() + time)
+impl Last {
+    fn valid_for(&self, time: Duration) -> Option<Arc<AwsCredential>> {
+        let (credential, until) = self.found.as_ref()?;
+        until.is_none_or(|until| until > SystemTime::now() + time).then(|| credential.clone())
     }
 }
 
@@ -72,14 +64,9 @@ impl fmt::Display for NoCredentials {
 impl std::error::Error for NoCredentials {}
 
 impl ProcessCredentials {
-    pub fn new(profile: String, command: String) -> Self {
-        ProcessCredentials(Arc::new(Shared { profile, command, state: Mutex::default() }))
-    }
-
-    /// Whether this output of the command contains credentials.
-    #[cfg(any(test, feature = "fuzzing"))]
-    pub fn is_output(&self, output: &[u8]) -> bool {
-        self.0.read(output).is_ok()
+    pub fn new(profile: &str, command: &str) -> Self {
+        let (profile, command) = (profile.to_owned(), command.to_owned());
+        ProcessCredentials(Arc::new(Shared { profile, command, last: Mutex::default() }))
     }
 }
 
@@ -95,12 +82,10 @@ impl CredentialProvider for ProcessCredentials {
     type Credential = AwsCredential;
 
     async fn get_credential(&self) -> object_store::Result<Arc<AwsCredential>> {
-        let shared = self.0.clone();
         // The task continues if the caller stops waiting. The next caller then finds its result.
-        let task = tokio::spawn(async move { shared.get().await });
+        let task = tokio::spawn(self.0.clone().get());
         let found = match tokio::time::timeout(PATIENCE, task).await {
-            Ok(Ok(found)) => found,
-            Ok(Err(e)) => Err(self.0.fault(&format!("ended: {e}"))),
+            Ok(found) => found.unwrap_or_else(|e| Err(self.0.fault(&format!("ended: {e}")))),
             Err(_) => {
                 let e = self.0.fault(&format!("is still running after {} s", PATIENCE.as_secs()));
                 Err(NoCredentials { is_running: true, ..e })
@@ -111,120 +96,58 @@ impl CredentialProvider for ProcessCredentials {
 }
 
 impl Shared {
-    async fn get(self: &Arc<Self>) -> Result<Arc<AwsCredential>, NoCredentials> {
+    async fn get(self: Arc<Self>) -> Result<Arc<AwsCredential>, NoCredentials> {
         // One task at a time runs the command. The others wait for its result.
-        let mut state = self.state.lock().await;
-        let here = state.found.clone();
-        if let Some(found) = here.as_ref().filter(|found| found.last(EARLY)) {
-            return Ok(found.credential.clone());
+        let mut last = self.last.lock().await;
+        if let Some(credential) = last.valid_for(EARLY) {
+            return Ok(credential);
+        }
+        if last.failed.as_ref().is_none_or(|(then, _)| then.elapsed() >= PAUSE) {
+            let shared = self.clone();
+            let ran = tokio::task::spawn_blocking(move || run(&shared.command)).await;
+            match ran.unwrap_or_else(|e| Err(format!("ended: {e}"))) {
+                Ok(found) => *last = Last { found: Some(found), failed: None },
+                Err(what) => last.failed = Some((Instant::now(), self.fault(&what))),
+            }
         }
         // Credentials that expire soon are still valid.
-        let still = here.filter(|found| found.last(Duration::ZERO)).map(|found| found.credential);
-        if let Some((_, e)) = state.failed.as_ref().filter(|(then, _)| then.elapsed() < PAUSE) {
-            return still.ok_or_else(|| e.clone());
-        }
-        let shared = self.clone();
-        let ran = tokio::task::spawn_blocking(move || shared.run()).await;
-        match ran.unwrap_or_else(|e| Err(self.fault(&format!("ended: {e}")))) {
-            Ok(found) => {
-                state.failed = None;
-                Ok(state.found.insert(found).credential.clone())
-            }
-            Err(e) => {
-                state.failed = Some((Instant::now(), e.clone()));
-                still.ok_or(e)
-            }
-        }
+        last.valid_for(Duration::ZERO).ok_or_else(|| match &last.failed {
+            Some((_, e)) => e.clone(),
+            None => self.fault("printed credentials that have expired"),
+        })
     }
 
     fn fault(&self, what: &str) -> NoCredentials {
         let what = format!("the credential_process of the profile {:?} {what}", self.profile);
         NoCredentials { what, is_running: false }
     }
-
-    /// Runs the command.
-    fn run(&self) -> Result<Found, NoCredentials> {
-        let mut child = shell(&self.command)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| self.fault(&format!("did not start: {e}")))?;
-        let (output, words) = (all_of(child.stdout.take()), all_of(child.stderr.take()));
-        let Some(status) = wait(&mut child, Instant::now() + MOST) else {
-            return Err(self.fault(&format!("did not end within {} s", MOST.as_secs())));
-        };
-        // A process that the command started may hold its pipes open.
-        let text = |pipe: Receiver<Vec<u8>>| pipe.recv_timeout(Duration::from_secs(5)).unwrap_or_default();
-        if !status.success() {
-            let words = text(words);
-            let words = String::from_utf8_lossy(&words);
-            let last = words.lines().map(str::trim).rfind(|line| !line.is_empty());
-            let last: String = last.unwrap_or("it gave no reason").chars().take(300).collect();
-            return Err(self.fault(&format!("failed ({status}): {last}")));
-        }
-        self.read(&text(output))
-    }
-
-    /// Reads the credentials from the output of the command.
-    fn read(&self, output: &[u8]) -> Result<Found, NoCredentials> {
-        let wrong = |what: &str| self.fault(&format!("printed {what}"));
-        // The parser's own message is not shown, because it may quote the output.
-        let value: serde_json::Value =
-            serde_json::from_slice(output).map_err(|_| wrong("something that is not JSON"))?;
-        if value["Version"] != 1 {
-            return Err(wrong("no credentials of version 1"));
-        }
-        let text = |key: &str| value[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-        let needed = |key: &str| text(key).ok_or_else(|| wrong(&format!("no {key}")));
-        let (key_id, secret_key) = (needed("AccessKeyId")?, needed("SecretAccessKey")?);
-        let credential = Arc::new(AwsCredential { key_id, secret_key, token: text("SessionToken") });
-        let until = match text("Expiration") {
-            Some(time) => Some(expiration::parse(&time).ok_or_else(|| wrong("an Expiration that is not a time"))?),
-            None => None,
-        };
-        let found = Found { credential, until };
-        if found.last(Duration::ZERO) { Ok(found) } else { Err(wrong("credentials that have expired")) }
-    }
 }
 
 /// Runs the command with a shell, as all but the oldest of AWS's tools do.
-fn shell(command: &str) -> Command {
+fn run(command: &str) -> Result<Found, String> {
     let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let mut shell = Command::new(shell);
-    shell.args([option, command]);
-    shell
-}
-
-/// Reads a pipe to its end on a thread of its own, so that the command is never blocked when it prints.
-fn all_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    const MOST_BYTES: u64 = 1 << 20;
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // The bytes before an error are used like all others. Bytes beyond the limit are read and dropped.
-            let _ = pipe.by_ref().take(MOST_BYTES).read_to_end(&mut bytes);
-            let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-        }
-        let _ = sender.send(bytes);
-    });
-    receiver
-}
-
-/// Waits for the end of a command, and kills it if it does not end in time.
-fn wait(child: &mut Child, until: Instant) -> Option<std::process::ExitStatus> {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status),
-            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-        }
+    let output = Command::new(shell).args([option, command]).stdin(Stdio::null()).output();
+    let output = output.map_err(|e| format!("did not start: {e}"))?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        let last = words.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it gave no reason");
+        return Err(format!("failed ({}): {}", output.status, last.chars().take(300).collect::<String>()));
     }
+    read(&output.stdout).map_err(|what| format!("printed {what}"))
+}
+
+/// Reads the credentials from the output of the command. The parser's own message is not shown, because it may quote
+/// the output.
+pub(super) fn read(output: &[u8]) -> Result<Found, &'static str> {
+    let value: serde_json::Value = serde_json::from_slice(output).map_err(|_| "something that is not JSON")?;
+    let text = |key: &str| value[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let (true, Some(key_id), Some(secret_key)) = (value["Version"] == 1, text("AccessKeyId"), text("SecretAccessKey"))
+    else {
+        return Err("no Version 1 with an AccessKeyId and a SecretAccessKey");
+    };
+    let until = text("Expiration").map(|time| DateTime::parse_from_rfc3339(&time)).transpose();
+    let until = until.map_err(|_| "an Expiration that is not a time")?.map(SystemTime::from);
+    Ok((Arc::new(AwsCredential { key_id, secret_key, token: text("SessionToken") }), until))
 }
 
 #[cfg(all(test, unix))]
@@ -240,7 +163,7 @@ mod tests {
     }
 
     fn of(command: &str) -> ProcessCredentials {
-        ProcessCredentials::new("lab".into(), command.to_owned())
+        ProcessCredentials::new("lab", command)
     }
 
     fn get(of: &ProcessCredentials) -> Result<Arc<AwsCredential>, String> {
@@ -276,8 +199,8 @@ mod tests {
             ("exit 1", "it gave no reason"),
             ("no-such-program-of-vidrec", "not found"),
             ("echo hunter2", "not JSON"),
-            (r#"echo '{"Version": 2, "AccessKeyId": "hunter2"}'"#, "version 1"),
-            (r#"echo '{"Version": 1, "AccessKeyId": "hunter2"}'"#, "no SecretAccessKey"),
+            (r#"echo '{"Version": 2, "AccessKeyId": "hunter2"}'"#, "no Version 1"),
+            (r#"echo '{"Version": 1, "AccessKeyId": "hunter2"}'"#, "a SecretAccessKey"),
             (
                 r#"echo '{"Version": 1, "AccessKeyId": "hunter2", "SecretAccessKey": "hunter2", "Expiration": "x"}'"#,
                 "not a time",

@@ -21,7 +21,7 @@ use reqwest::{StatusCode, Url};
 use serde::Deserialize;
 
 pub(super) use places::{Place, Places};
-pub(super) use settings::{OPTIONS, Settings};
+pub(super) use settings::Settings;
 
 /// The start of all stores on the Hub.
 pub(super) const DATASETS: &str = "hf://datasets/";

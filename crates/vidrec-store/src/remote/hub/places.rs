@@ -17,7 +17,7 @@ const MOST: usize = 100_000;
 
 /// Where each file of the commits that a client reads is, by its URL on the Hub.
 #[derive(Default)]
-pub struct Places(Mutex<HashMap<String, Place>>);
+pub struct Places(Mutex<HashMap<Url, Place>>);
 
 /// A file on another host.
 #[derive(Clone)]
@@ -28,22 +28,22 @@ pub struct Place {
 
 impl Places {
     pub fn get(&self, file: &Url) -> Option<Place> {
-        self.lock().get(file.as_str()).cloned()
+        self.lock().get(file).cloned()
     }
 
-    pub fn put(&self, file: &Url, place: Place) {
+    pub fn put(&self, file: Url, place: Place) {
         let mut places = self.lock();
         if places.len() >= MOST {
             places.clear();
         }
-        places.insert(file.as_str().to_owned(), place);
+        places.insert(file, place);
     }
 
     pub fn forget(&self, file: &Url) {
-        self.lock().remove(file.as_str());
+        self.lock().remove(file);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Place>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Url, Place>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

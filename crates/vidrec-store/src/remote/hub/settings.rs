@@ -1,41 +1,38 @@
 //! The address of the Hub and the user's token, from options, the environment and the files of `hf auth login`.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
 
-use reqwest::header::HeaderValue;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 
 use vidrec_format::error::{Error, Result};
-
-/// The storage options that are not those of connections.
-pub const OPTIONS: [&str; 2] = ["endpoint", "token"];
 
 pub struct Settings {
     /// Without a slash at the end.
     pub endpoint: String,
-    /// The value of the header `Authorization`.
-    pub authorization: Option<HeaderValue>,
+    /// The headers of all requests to the Hub: the token, if there is one.
+    pub headers: HeaderMap,
 }
 
 impl Settings {
-    /// Options take precedence over the environment, and the environment over files. An empty token is none.
-    pub fn read(options: &BTreeMap<String, String>) -> Result<Self> {
-        let option =
-            |name: &str| options.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, v)| v.clone());
+    /// The options take precedence over the environment, and the environment over files. An empty token is none.
+    pub fn of(endpoint: Option<String>, token: Option<String>) -> Result<Self> {
         let variable = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
-        let endpoint = option("endpoint").or_else(|| variable("HF_ENDPOINT"));
-        let endpoint = endpoint.unwrap_or_else(|| "https://huggingface.co".to_owned());
-        let token = match option("token").or_else(|| variable("HF_TOKEN")) {
+        let endpoint = endpoint.or_else(|| variable("HF_ENDPOINT"));
+        let endpoint = endpoint.as_deref().unwrap_or("https://huggingface.co").trim_end_matches('/').to_owned();
+        let token = match token.or_else(|| variable("HF_TOKEN")) {
             Some(token) => token,
             None => saved_token()?,
         };
-        let token = token.trim();
-        let authorization = (!token.is_empty()).then(|| HeaderValue::from_str(&format!("Bearer {token}"))).transpose();
-        let wrong = |_| Error::usage("the token of the Hub has characters that no token has").help("check HF_TOKEN");
-        let mut authorization = authorization.map_err(wrong)?;
-        authorization.iter_mut().for_each(|value| value.set_sensitive(true));
-        Ok(Settings { endpoint: endpoint.trim_end_matches('/').to_owned(), authorization })
+        let mut headers = HeaderMap::new();
+        if !token.trim().is_empty() {
+            let wrong =
+                |_| Error::usage("the token of the Hub has characters that no token has").help("check HF_TOKEN");
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim())).map_err(wrong)?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        Ok(Settings { endpoint, headers })
     }
 }
 
