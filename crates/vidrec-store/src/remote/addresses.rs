@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
@@ -17,34 +17,24 @@ use super::redirect_policy::Refused;
 /// <https://www.iana.org/assignments/iana-ipv6-special-registry>.
 fn is_public(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(address) => is_public_4(address),
-        IpAddr::V6(address) => inner(address).map_or_else(|| is_public_6(address), is_public_4),
-    }
-}
-
-fn is_public_4(address: Ipv4Addr) -> bool {
-    let is_special = match address.octets() {
-        [0 | 10 | 127, ..] | [169, 254, ..] | [192, 168, ..] | [192, 0, 0, _] => true,
-        [100, second, ..] => second & 0xc0 == 64,
-        [172, second, ..] => second & 0xf0 == 16,
-        [198, 18 | 19, ..] => true,
-        [first, ..] => first >= 224,
-    };
-    !is_special
-}
-
-fn is_public_6(address: Ipv6Addr) -> bool {
-    // Public addresses begin with the bits 001.
-    address.segments()[0] & 0xe000 == 0x2000
-}
-
-/// The IPv4 address that an IPv6 address leads to: mapped, compatible, behind NAT64, or by 6to4.
-fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let of = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
-    match address.segments() {
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(of(high, low)),
-        [0x2002, high, low, ..] => Some(of(high, low)),
-        _ => None,
+        IpAddr::V4(address) => !matches!(
+            address.octets(),
+            [0 | 10 | 127 | 224.., ..]
+                | [100, 64..128, ..]
+                | [169, 254, ..]
+                | [172, 16..32, ..]
+                | [192, 168, ..]
+                | [192, 0, 0, _]
+                | [198, 18 | 19, ..]
+        ),
+        IpAddr::V6(address) => match address.segments() {
+            // IPv4 addresses: mapped, compatible, behind NAT64, or by 6to4.
+            [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+            | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+            | [0x2002, high, low, ..] => is_public(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)).into()),
+            // Public addresses begin with the bits 001.
+            [first, ..] => first & 0xe000 == 0x2000,
+        },
     }
 }
 

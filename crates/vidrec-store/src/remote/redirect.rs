@@ -46,12 +46,13 @@ impl Following {
         let Some(places) = &self.places else { return Ok(self.follow(&location, request).await?.0) };
         // The files of a commit do not change, and other hosts have other tags.
         request.headers_mut().remove(IF_MATCH);
-        if let Some(place) = places.get(&location) {
+        let known = places.lock().get(&location).cloned();
+        if let Some(place) = known {
             let answer = self.http.execute(again(&request, &place.url, false)?).await?;
             if Place::is_given(&answer) {
                 return Ok(place.tagged(answer));
             }
-            places.forget(&location);
+            places.lock().remove(&location);
         }
         let (answer, place, is_own) = self.follow(&location, request).await?;
         let answer = place.tagged(answer);

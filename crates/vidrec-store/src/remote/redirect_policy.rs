@@ -14,24 +14,30 @@ pub(super) enum Refused {
 }
 
 impl Refused {
-    /// What the user can do about it.
-    pub fn help(self) -> &'static str {
+    /// What the server did, and what the user can do about it.
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Refused::TooMany | Refused::NoUrl => "check the location",
-            Refused::Plain => "check the location: if it must be read without TLS, give the http:// location itself",
-            Refused::Private => "check the location: if the data is on that host, give its location itself",
+            Refused::TooMany => ("too many times", "check the location"),
+            Refused::NoUrl => ("to something that is not a web address", "check the location"),
+            Refused::Plain => (
+                "to a location without TLS",
+                "check the location: if it must be read without TLS, give the http:// location itself",
+            ),
+            Refused::Private => (
+                "from a public host to an address in a private network",
+                "check the location: if the data is on that host, give its location itself",
+            ),
         }
+    }
+
+    pub fn help(self) -> &'static str {
+        self.words().1
     }
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Refused::TooMany => "the server redirects too many times",
-            Refused::NoUrl => "the server redirects to something that is not a web address",
-            Refused::Plain => "the server redirects to a location without TLS",
-            Refused::Private => "a public server redirects to an address in a private network",
-        })
+        write!(f, "the server redirects {}", self.words().0)
     }
 }
 

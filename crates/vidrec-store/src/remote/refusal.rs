@@ -27,7 +27,6 @@ const HELP: [(&[&str], &str); 5] = [
 
 /// Explains a request that the Hugging Face Hub refused. `code` is that of its header `X-Error-Code`.
 pub(super) fn on_hub(code: &str, text: &str, status: Option<u16>) -> Refusal {
-    let status = status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
     let (what, help) = match code {
         "GatedRepo" => (
             "the data set is gated",
@@ -40,8 +39,7 @@ pub(super) fn on_hub(code: &str, text: &str, status: Option<u16>) -> Refusal {
         "RevisionNotFound" => ("there is no such revision", "check the branch, tag or commit that follows the @"),
         _ => ("access was refused", "check HF_TOKEN, or run `hf auth login`; the token must be allowed to read it"),
     };
-    let said = if code.is_empty() { short(text) } else { code.to_owned() };
-    Refusal { what: format!("{what}{status}: {said}"), help }
+    refusal(what, status, &short(if code.is_empty() { text } else { code }), help)
 }
 
 /// Explains a refused request. `text` is the body of the answer, or ends with it. `region` is the region of the
@@ -52,27 +50,33 @@ pub(super) fn of(text: &str, status: Option<u16>, region: Option<&str>) -> Refus
         Some(301 | 307 | 308) => ("the bucket is elsewhere", "check the region and the endpoint"),
         _ => ("the request was refused", "check the region, the endpoint and the credentials"),
     };
-    let mut what = status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
     let code = element(text, "Code");
-    let is_elsewhere = match (status, code) {
-        (Some(301 | 307 | 308), _) | (Some(400), None) => true,
-        (_, code) => code.is_some_and(|code| ELSEWHERE.contains(&code)),
-    };
+    let is_elsewhere =
+        matches!(status, Some(301 | 307 | 308)) || code.map_or(status == Some(400), |code| ELSEWHERE.contains(&code));
     if let Some(region) = region.or_else(|| element(text, "Region")).filter(|_| is_elsewhere) {
-        what.push_str(&format!(": the bucket is in the region {}", short(region)));
-        return Refusal { what, help: "set the storage option region, or AWS_REGION, to the region of the bucket" };
+        let said = format!("the bucket is in the region {}", short(region));
+        return refusal(
+            what,
+            status,
+            &said,
+            "set the storage option region, or AWS_REGION, to the region of the bucket",
+        );
     }
-    match code {
-        Some(code) => {
-            what.push_str(&format!(": {}", short(code)));
-            element(text, "Message").iter().for_each(|message| what.push_str(&format!(": {}", short(message))));
-        }
+    let said = match (code, element(text, "Message")) {
+        (Some(code), Some(message)) => format!("{}: {}", short(code), short(message)),
+        (Some(code), None) => short(code),
         // XML without a code may contain secrets, so none of it is shown.
-        None if text.contains("<?xml") => {}
-        None => what.push_str(&format!(": {}", short(text))),
-    }
-    let help = HELP.iter().find(|(codes, _)| code.is_some_and(|code| codes.contains(&code))).map(|(_, help)| *help);
-    Refusal { what, help: help.unwrap_or(known) }
+        (None, _) if text.contains("<?xml") => String::new(),
+        (None, _) => short(text),
+    };
+    let help = HELP.iter().find(|(codes, _)| code.is_some_and(|code| codes.contains(&code)));
+    refusal(what, status, &said, help.map_or(known, |(_, help)| help))
+}
+
+fn refusal(what: &str, status: Option<u16>, said: &str, help: &'static str) -> Refusal {
+    let status = status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
+    let what = if said.is_empty() { format!("{what}{status}") } else { format!("{what}{status}: {said}") };
+    Refusal { what, help }
 }
 
 /// Turns the help for a refused read into the help for a refused write.
@@ -89,7 +93,7 @@ fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Shortens a text, and puts it on one line.
-pub(super) fn short(text: &str) -> String {
+fn short(text: &str) -> String {
     const MOST: usize = 300;
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST).collect()
 }

@@ -54,27 +54,22 @@ impl Address {
         if path.contains(['?', '#']) {
             let shown = location.to_string_lossy();
             let shown = shown.split(['?', '#']).next().unwrap_or_default();
-            return Err(Error::usage(
-                "the location has a query, which the names of the data set's files would also need",
-            )
-            .file(shown)
-            .help("give the location of the folder alone, and give credentials as storage options"));
+            let e =
+                fault("the location has a query, which the names of the data set's files would also need").file(shown);
+            return Err(e.help("give the location of the folder alone, and give credentials as storage options"));
         }
-        if scheme == "hf" {
-            return Self::on_hub(location);
-        }
+        let (store, path) = match scheme {
+            "hf" => {
+                let form = "hf://datasets/OWNER/NAME, with @REVISION if it is not main, in which a slash is %2F";
+                let unnamed = || fault("the location names no data set of the Hugging Face Hub").expected(form);
+                let parts = rest.strip_prefix("datasets/").and_then(hub::split);
+                let (name, path) = parts.ok_or_else(unnamed)?;
+                (format!("{}{name}", hub::DATASETS), path)
+            }
+            _ => (format!("{scheme}://{host}"), path),
+        };
         let key = Key::from_url_path(path).map_err(|e| fault("this is not a valid location of an object").found(e))?;
-        Ok(Address { store: format!("{scheme}://{host}"), scheme: scheme.to_owned(), key })
-    }
-
-    fn on_hub(location: &Path) -> Result<Self> {
-        let fault = |what: &str| Error::usage(what.to_owned()).file(location);
-        let repository = location.to_str().and_then(|text| text.strip_prefix(hub::DATASETS)).and_then(hub::split);
-        let form = "hf://datasets/OWNER/NAME, with @REVISION if it is not main, in which a slash is %2F";
-        let (name, path) =
-            repository.ok_or_else(|| fault("the location names no data set of the Hugging Face Hub").expected(form))?;
-        let key = Key::from_url_path(path).map_err(|e| fault("this is not a valid location of an object").found(e))?;
-        Ok(Address { store: format!("{}{name}", hub::DATASETS), scheme: "hf".to_owned(), key })
+        Ok(Address { store, scheme: scheme.to_owned(), key })
     }
 
     /// Whether the objects of the store may change: whether it is no commit of the Hugging Face Hub.

@@ -12,13 +12,14 @@ mod tests;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use object_store::client::{HttpClient, HttpRequest, HttpRequestBody, HttpResponse};
+use object_store::client::{HttpClient, HttpRequest, HttpRequestBody};
 use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
 use object_store::path::Path as Key;
-use object_store::{Error, ListResult, ObjectMeta, Result};
+use object_store::{Error, HeaderMap, ListResult, ObjectMeta, Result};
 use reqwest::header::LINK;
 use reqwest::{StatusCode, Url};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 pub(super) use places::{Place, Places};
 pub(super) use settings::Settings;
@@ -62,9 +63,7 @@ impl Hub {
         struct Revision {
             sha: String,
         }
-        let url = self.api("revision") + "?expand=sha";
-        let answer = self.get(&url).await?;
-        let Revision { sha } = parsed(&body(answer).await?)?;
+        let (Revision { sha }, _) = self.get(&(self.api("revision") + "?expand=sha")).await?;
         if is_commit(&sha) { Ok(sha) } else { Err(failed(format!("the server calls {sha:?} a commit"))) }
     }
 
@@ -72,22 +71,28 @@ impl Hub {
         format!("{}/api/datasets/{}/{what}/{}", self.endpoint, self.repository, self.revision)
     }
 
-    async fn get(&self, url: &str) -> Result<HttpResponse> {
+    async fn get<T: DeserializeOwned>(&self, url: &str) -> Result<(T, HeaderMap)> {
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.uri_mut() = url.parse().map_err(failed)?;
-        let answer = self.http.execute(request).await.map_err(failed)?;
-        match answer.status() {
-            StatusCode::OK => Ok(answer),
-            status => {
-                let text = String::from_utf8_lossy(&body(answer).await.unwrap_or_default()).into_owned();
-                let source = format!("{status}: {text}").into();
-                let path = self.repository.clone();
-                Err(match status {
-                    StatusCode::NOT_FOUND => Error::NotFound { path, source },
-                    _ => Error::Generic { store: "Hub", source },
-                })
+        let (head, body) = self.http.execute(request).await.map_err(failed)?.into_parts();
+        let (mut bytes, mut body) = (Vec::new(), body.bytes_stream());
+        while let Some(chunk) = body.next().await {
+            bytes.extend_from_slice(&chunk.map_err(failed)?);
+            if bytes.len() > MOST_BYTES {
+                return Err(failed(format!("the answer is longer than {MOST_BYTES} bytes")));
             }
         }
+        if head.status != StatusCode::OK {
+            let source = format!("{}: {}", head.status, String::from_utf8_lossy(&bytes)).into();
+            let path = self.repository.clone();
+            return Err(match head.status {
+                StatusCode::NOT_FOUND => Error::NotFound { path, source },
+                _ => failed(source),
+            });
+        }
+        let value = serde_json::from_slice(&bytes);
+        let value = value.map_err(|e| failed(format!("the answer is not what the Hub's API gives: {e}")))?;
+        Ok((value, head.headers))
     }
 }
 
@@ -95,25 +100,25 @@ impl Hub {
 #[derive(Deserialize)]
 struct Entry {
     r#type: String,
-    /// The digest of a file that git holds itself.
-    oid: String,
-    #[serde(default)]
-    size: u64,
     path: String,
+    #[serde(flatten)]
+    content: Content,
     /// What git has only a pointer to.
-    lfs: Option<Large>,
+    lfs: Option<Content>,
 }
 
 #[derive(Deserialize)]
-struct Large {
+struct Content {
+    /// The digest, as git or LFS counts it.
     oid: String,
+    #[serde(default)]
     size: u64,
 }
 
 impl Entry {
     fn object(self) -> Result<ObjectMeta> {
-        let (tag, size) = self.lfs.map_or((self.oid, self.size), |large| (large.oid, large.size));
-        let (location, e_tag) = (Key::parse(&self.path)?, Some(format!("\"{tag}\"")));
+        let Content { oid, size } = self.lfs.unwrap_or(self.content);
+        let (location, e_tag) = (Key::parse(&self.path)?, Some(format!("\"{oid}\"")));
         Ok(ObjectMeta { location, last_modified: Default::default(), size, e_tag, version: None })
     }
 }
@@ -132,12 +137,11 @@ impl PaginatedListStore for Hub {
                 url.into()
             }
         };
-        let answer = self.get(&url).await?;
-        let page_token = next(answer.headers().get_all(LINK).iter().filter_map(|link| link.to_str().ok()), &url);
+        let (entries, headers): (Vec<Entry>, _) = self.get(&url).await?;
+        let page_token = next(headers.get_all(LINK).iter().filter_map(|link| link.to_str().ok()), &url);
         if page_token.as_ref().is_some_and(|next| !next.starts_with(&format!("{}/", self.endpoint))) {
             return Err(failed("the list continues on another server"));
         }
-        let entries: Vec<Entry> = parsed(&body(answer).await?)?;
         let objects = entries.into_iter().filter(|entry| entry.r#type == "file").map(Entry::object);
         let (objects, common_prefixes, extensions) = (objects.collect::<Result<_>>()?, Vec::new(), Default::default());
         Ok(PaginatedListResult { result: ListResult { objects, common_prefixes, extensions }, page_token })
@@ -182,21 +186,6 @@ pub(super) fn is_pinned(store: &str) -> bool {
 
 fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
-async fn body(answer: HttpResponse) -> Result<Vec<u8>> {
-    let (mut bytes, mut body) = (Vec::new(), answer.into_body().bytes_stream());
-    while let Some(chunk) = body.next().await {
-        bytes.extend_from_slice(&chunk.map_err(failed)?);
-        if bytes.len() > MOST_BYTES {
-            return Err(failed(format!("the answer is longer than {MOST_BYTES} bytes")));
-        }
-    }
-    Ok(bytes)
-}
-
-fn parsed<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T> {
-    serde_json::from_slice(body).map_err(|e| failed(format!("the answer is not what the Hub's API gives: {e}")))
 }
 
 fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {

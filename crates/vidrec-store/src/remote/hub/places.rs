@@ -27,10 +27,6 @@ pub struct Place {
 }
 
 impl Places {
-    pub fn get(&self, file: &Url) -> Option<Place> {
-        self.lock().get(file).cloned()
-    }
-
     pub fn put(&self, file: Url, place: Place) {
         let mut places = self.lock();
         if places.len() >= MOST {
@@ -39,11 +35,7 @@ impl Places {
         places.insert(file, place);
     }
 
-    pub fn forget(&self, file: &Url) {
-        self.lock().remove(file);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Url, Place>> {
+    pub fn lock(&self) -> MutexGuard<'_, HashMap<Url, Place>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

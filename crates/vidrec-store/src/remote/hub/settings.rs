@@ -17,7 +17,6 @@ pub struct Settings {
 impl Settings {
     /// The options take precedence over the environment, and the environment over files. An empty token is none.
     pub fn of(endpoint: Option<String>, token: Option<String>) -> Result<Self> {
-        let variable = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
         let endpoint = endpoint.or_else(|| variable("HF_ENDPOINT"));
         let endpoint = endpoint.as_deref().unwrap_or("https://huggingface.co").trim_end_matches('/').to_owned();
         let token = match token.or_else(|| variable("HF_TOKEN")) {
@@ -38,14 +37,18 @@ impl Settings {
 
 /// The token that `hf auth login` saved; empty if there is none.
 fn saved_token() -> Result<String> {
-    let folder = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = || env::home_dir().map(|home| home.join(".cache"));
-    let cache = || folder("XDG_CACHE_HOME").or_else(home).map(|cache| cache.join("huggingface"));
-    let file = folder("HF_TOKEN_PATH").or_else(|| Some(folder("HF_HOME").or_else(cache)?.join("token")));
-    let Some(file) = file else { return Ok(String::new()) };
+    let folder = |name: &str| variable(name).map(PathBuf::from);
+    let cache = || folder("XDG_CACHE_HOME").or_else(|| Some(env::home_dir()?.join(".cache")));
+    let home = || folder("HF_HOME").or_else(|| Some(cache()?.join("huggingface")));
+    let Some(file) = folder("HF_TOKEN_PATH").or_else(|| Some(home()?.join("token"))) else { return Ok(String::new()) };
     match std::fs::read_to_string(&file) {
-        Ok(token) => Ok(token),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(e) => Err(Error::io("read the token of the Hub", file, e).help("set HF_TOKEN, or run `hf auth login`")),
+        read => read
+            .map_err(|e| Error::io("read the token of the Hub", file, e).help("set HF_TOKEN, or run `hf auth login`")),
     }
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
