@@ -69,11 +69,11 @@ impl Names {
     pub fn guard(&self, url: &Url) -> Result<(), Refused> {
         let host = url.host_str().unwrap_or_default();
         if let Some(address) = literal(host) {
-            return if is_public(address) { Ok(()) } else { Err(Refused::Private) };
+            return if is_public(address) { Ok(()) } else { Err(Refused::PRIVATE) };
         }
         let guarded = &mut self.known().guarded;
         if guarded.len() >= MOST_HOSTS && !guarded.contains(host) {
-            return Err(Refused::TooMany);
+            return Err(Refused::TOO_MANY);
         }
         guarded.insert(host.to_owned());
         Ok(())
@@ -94,7 +94,7 @@ impl Resolve for Names {
             // A guarded name resolves to all of its addresses or to none, because chance decides which of them is
             // tried.
             if known.guarded.contains(&host) && public < found.len() {
-                return Err(Refused::Private.into());
+                return Err(Refused::PRIVATE.into());
             }
             match public {
                 0 => known.private.insert(host),
@@ -181,7 +181,7 @@ mod tests {
             assert!(!names.is_public(&url("localhost")) && names.is_public(&url("8.8.8.8")));
             names.guard(&url("localhost")).unwrap();
             let e = names.resolve(localhost()).await.map(drop).unwrap_err();
-            assert_eq!(e.downcast_ref::<Refused>(), Some(&Refused::Private));
+            assert_eq!(e.downcast_ref::<Refused>(), Some(&Refused::PRIVATE));
         });
     }
 
@@ -189,13 +189,13 @@ mod tests {
     fn a_public_host_leads_to_no_private_address() {
         let names = Names::default();
         for host in ["127.0.0.1", "169.254.169.254", "[::1]", "0x7f.1", "10.0.0.1", "[::ffff:10.0.0.1]"] {
-            assert_eq!(names.guard(&url(host)), Err(Refused::Private), "{host}");
+            assert_eq!(names.guard(&url(host)), Err(Refused::PRIVATE), "{host}");
         }
         assert_eq!(names.guard(&url("8.8.4.4")), Ok(()));
         for i in 0..MOST_HOSTS {
             assert_eq!(names.guard(&url(&format!("{i}.example"))), Ok(()));
         }
-        assert_eq!(names.guard(&url("more.example")), Err(Refused::TooMany));
+        assert_eq!(names.guard(&url("more.example")), Err(Refused::TOO_MANY));
         assert_eq!(names.guard(&url("7.example")), Ok(()), "one that is known");
     }
 }

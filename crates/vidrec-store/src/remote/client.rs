@@ -8,6 +8,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use object_store::client::ClientConfigKey as Key;
 use object_store::{ClientOptions, Error, Result};
@@ -21,17 +22,18 @@ use vidrec_format::error;
 pub(super) const CA_BUNDLE: &str = "ca_bundle";
 
 /// The options of connections that have an effect.
-pub(super) const OPTIONS: [Key; 6] = [
-    Key::AllowHttp,
-    Key::AllowInvalidCertificates,
-    Key::ConnectTimeout,
-    Key::DefaultContentType,
-    Key::ProxyUrl,
-    Key::UserAgent,
+pub(super) const OPTIONS: [&str; 7] = [
+    "allow_http",
+    "allow_invalid_certificates",
+    "connect_timeout",
+    "default_content_type",
+    "proxy_url",
+    "read_timeout",
+    "user_agent",
 ];
 
-/// Builds a client. It has no time limits of its own, because its callers limit the time. It does not use HTTP/2, in
-/// which all requests would share a connection, because that was slower (arrow-rs-object-store#104).
+/// Builds a client. Its callers limit the time of a whole request. It does not use HTTP/2, in which all requests would
+/// share a connection, because that was slower (arrow-rs-object-store#104).
 pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], names: Names) -> Result<Client> {
     let get = |key| options.get_config_value(&key);
     let is = |key| get(key).is_some_and(|value| matches!(&*value.to_ascii_lowercase(), "1" | "true" | "on" | "yes"));
@@ -44,9 +46,13 @@ pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], names
     if let Some(agent) = get(Key::UserAgent) {
         builder = builder.user_agent(agent);
     }
-    if let Some(time) = get(Key::ConnectTimeout) {
-        let wrong = |_| failed(format!("the storage option connect_timeout cannot be {time:?}"));
-        builder = builder.connect_timeout(humantime::parse_duration(&time).map_err(wrong)?);
+    let limits: [(Key, fn(ClientBuilder, Duration) -> ClientBuilder); 2] =
+        [(Key::ConnectTimeout, ClientBuilder::connect_timeout), (Key::ReadTimeout, ClientBuilder::read_timeout)];
+    for (key, limit) in limits {
+        if let Some(time) = get(key) {
+            let wrong = |_| failed(format!("the storage option {} cannot be {time:?}", key.as_ref()));
+            builder = limit(builder, humantime::parse_duration(&time).map_err(wrong)?);
+        }
     }
     if let Some(url) = get(Key::ProxyUrl) {
         builder = builder.proxy(Proxy::all(url).map_err(failed)?);

@@ -4,6 +4,9 @@
 //! only. A redirect never leads from TLS to clear text, or from the Internet into a private network. Another host
 //! receives neither credentials nor the location that was asked for.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use object_store::ClientOptions;
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE};
@@ -11,11 +14,13 @@ use reqwest::{Certificate, Method, Url};
 
 use super::addresses::Names;
 use super::client::client;
-use super::hub::{Place, Places};
+use super::hub::Place;
 use super::redirect_policy::{Refused, next};
 
 /// The most redirects that one request follows.
 const MOST: usize = 10;
+/// The most places of files that are remembered.
+const MOST_PLACES: usize = 100_000;
 /// The headers that another host may receive: which part of which version is asked for.
 const FOR_OTHERS: [HeaderName; 5] = [ACCEPT, RANGE, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE];
 
@@ -28,7 +33,7 @@ pub(super) struct Following {
     /// The headers of all requests to the host of the location.
     headers: HeaderMap,
     /// Where the files are, if this is for the Hugging Face Hub at one commit.
-    places: Option<Places>,
+    places: Option<Mutex<HashMap<Url, Place>>>,
 }
 
 impl Following {
@@ -37,27 +42,32 @@ impl Following {
         let names = Names::default();
         let http = HttpClient::new(client(options, authorities, names.clone())?);
         let headers = options.get_default_headers().cloned().unwrap_or_default();
-        Ok(Following { http, names, headers, places: is_hub.then(Places::default) })
+        Ok(Following { http, names, headers, places: is_hub.then(Mutex::default) })
     }
 
     pub async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         request.headers_mut().extend(self.headers.clone());
-        let location = Url::parse(&request.uri().to_string()).map_err(|_| refused(Refused::NoUrl))?;
+        let location = Url::parse(&request.uri().to_string()).map_err(|_| refused(Refused::NO_URL))?;
         let Some(places) = &self.places else { return Ok(self.follow(&location, request).await?.0) };
+        let places = || places.lock().unwrap_or_else(PoisonError::into_inner);
         // The files of a commit do not change, and other hosts have other tags.
         request.headers_mut().remove(IF_MATCH);
-        let known = places.lock().get(&location).cloned();
+        let known = places().get(&location).cloned();
         if let Some(place) = known {
             let answer = self.http.execute(again(&request, &place.url, false)?).await?;
             if Place::is_given(&answer) {
                 return Ok(place.tagged(answer));
             }
-            places.lock().remove(&location);
+            places().remove(&location);
         }
         let (answer, place, is_own) = self.follow(&location, request).await?;
         let answer = place.tagged(answer);
         if !is_own && answer.status().is_success() {
-            places.put(location, place);
+            let mut places = places();
+            if places.len() >= MOST_PLACES {
+                places.clear();
+            }
+            places.insert(location, place);
         }
         Ok(answer)
     }
@@ -79,7 +89,7 @@ impl Following {
             }
             count += 1;
             if count > MOST {
-                return Err(refused(Refused::TooMany));
+                return Err(refused(Refused::TOO_MANY));
             }
             answer = self.http.execute(again(&request, &next, is_own)?).await?;
             place.url = next;
@@ -91,7 +101,7 @@ impl Following {
 /// The same request for another URL.
 fn again(request: &HttpRequest, url: &Url, is_own: bool) -> Result<HttpRequest, HttpError> {
     let mut request = request.clone();
-    *request.uri_mut() = url.as_str().parse().map_err(|_| refused(Refused::NoUrl))?;
+    *request.uri_mut() = url.as_str().parse().map_err(|_| refused(Refused::NO_URL))?;
     if !is_own {
         let mut headers = std::mem::take(request.headers_mut());
         let allowed = FOR_OTHERS.into_iter().filter_map(|name| Some((headers.remove(&name)?, name)));

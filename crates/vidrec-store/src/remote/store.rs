@@ -16,10 +16,10 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
-use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 
 use super::aws;
-use super::client::{self, CA_BUNDLE};
+use super::client::{CA_BUNDLE, OPTIONS, authorities};
 use super::http::Watching;
 use super::hub::{self, Hub};
 use super::url::Address;
@@ -120,7 +120,7 @@ fn cannot_connect(address: &Address, e: &object_store::Error) -> Error {
 
 /// How requests are made, with the authorities of a file beside those of the system.
 fn watching(bundle: Option<PathBuf>) -> Result<Watching> {
-    let authorities = bundle.as_deref().map(client::authorities).transpose()?.unwrap_or_default();
+    let authorities = bundle.as_deref().map(authorities).transpose()?.unwrap_or_default();
     Ok(Watching { authorities, is_hub: false })
 }
 
@@ -139,8 +139,8 @@ fn set<B, K: FromStr + AsRef<str>>(
 ) -> Result<B> {
     let defaults = DEFAULTS.into_iter();
     for (name, value) in defaults.chain(options.iter().map(|(name, value)| (&**name, &**value))) {
-        let has_effect = |key: &K| key.as_ref().parse().map_or(true, |key| client::OPTIONS.contains(&key));
-        let key = name.to_ascii_lowercase().parse().ok().filter(has_effect);
+        let is_vain = |key: &K| key.as_ref().parse::<ClientConfigKey>().is_ok() && !OPTIONS.contains(&key.as_ref());
+        let key = name.to_ascii_lowercase().parse().ok().filter(|key| !is_vain(key));
         let unknown = || {
             Error::usage(format!("{}:// has no storage option {name:?}", address.scheme))
                 .file(&address.store)

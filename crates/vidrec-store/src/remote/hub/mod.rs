@@ -1,11 +1,11 @@
 //! Data sets on the Hugging Face Hub, `hf://datasets/OWNER/NAME[@REVISION]/PATH`.
 //!
-//! The objects of a commit are files on a web server that redirects its clients ([`places`]). The API of the Hub says
+//! The objects of a commit are files on a web server that redirects its clients ([`place`]). The API of the Hub says
 //! which commit a revision is, and lists the files of a commit.
 //!
 //! Source: <https://huggingface.co/docs/hub/api> and huggingface_hub, `hf_api.py` and `file_download.py`.
 
-mod places;
+mod place;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -21,7 +21,7 @@ use reqwest::{StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-pub(super) use places::{Place, Places};
+pub(super) use place::Place;
 pub(super) use settings::Settings;
 
 /// The start of all stores on the Hub.

@@ -1,49 +1,26 @@
-//! The URLs to which the Hub redirects requests for its files.
+//! The URL to which the Hub redirects requests for a file.
 //!
 //! Such a URL is signed and holds for some minutes to hours. The Hub limits how often each client may ask for one, so
 //! it is asked again only when the URL is refused. The tag of a file is that which the Hub names, because it is also
 //! in lists, and the same on all hosts.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use object_store::client::HttpResponse;
 use reqwest::header::{ETAG, HeaderValue};
 use reqwest::{StatusCode, Url};
 
-/// The most URLs that are remembered.
-const MOST: usize = 100_000;
-
-/// Where each file of the commits that a client reads is, by its URL on the Hub.
-#[derive(Default)]
-pub struct Places(Mutex<HashMap<Url, Place>>);
-
-/// A file on another host.
+/// Where a file is.
 #[derive(Clone)]
 pub struct Place {
     pub url: Url,
     tag: Option<HeaderValue>,
 }
 
-impl Places {
-    pub fn put(&self, file: Url, place: Place) {
-        let mut places = self.lock();
-        if places.len() >= MOST {
-            places.clear();
-        }
-        places.insert(file, place);
-    }
-
-    pub fn lock(&self) -> MutexGuard<'_, HashMap<Url, Place>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// URLs are signed, so none is shown.
-impl fmt::Debug for Places {
+/// The URL is signed, so it is not shown.
+impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Places").field(&self.lock().len()).finish()
+        f.write_str("Place")
     }
 }
 
