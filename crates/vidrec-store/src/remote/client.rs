@@ -21,30 +21,22 @@ use vidrec_format::error;
 /// The storage option that names a file of authorities. AWS's own tools use the same name in their files.
 pub(super) const CA_BUNDLE: &str = "ca_bundle";
 
-/// The options of connections that have an effect.
-pub(super) const OPTIONS: [&str; 7] = [
-    "allow_http",
-    "allow_invalid_certificates",
-    "connect_timeout",
-    "default_content_type",
-    "proxy_url",
-    "read_timeout",
-    "user_agent",
-];
+/// The options of connections that exist. `allow_http` changes nothing: a user who names a location or an endpoint
+/// without TLS wants no TLS.
+pub(super) const OPTIONS: [&str; 5] =
+    ["allow_http", "allow_invalid_certificates", "connect_timeout", "proxy_url", "read_timeout"];
 
 /// Builds a client. Its callers limit the time of a whole request. It does not use HTTP/2, in which all requests would
 /// share a connection, because that was slower (arrow-rs-object-store#104).
 pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], names: Names) -> Result<Client> {
     let get = |key| options.get_config_value(&key);
-    let is = |key| get(key).is_some_and(|value| matches!(&*value.to_ascii_lowercase(), "1" | "true" | "on" | "yes"));
     // Compressed answers would differ from the objects in length.
     let mut builder = ClientBuilder::new().no_gzip().no_brotli().no_zstd().no_deflate();
     builder = builder.redirect(Policy::none()).referer(false).http1_only();
+    builder = builder.user_agent(concat!("vidrec/", env!("CARGO_PKG_VERSION")));
     builder = builder.tls_certs_merge(authorities.iter().cloned()).dns_resolver(Arc::new(names));
-    builder = builder.https_only(!is(Key::AllowHttp));
-    builder = builder.tls_danger_accept_invalid_certs(is(Key::AllowInvalidCertificates));
-    if let Some(agent) = get(Key::UserAgent) {
-        builder = builder.user_agent(agent);
+    if get(Key::AllowInvalidCertificates).is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        builder = builder.tls_danger_accept_invalid_certs(true);
     }
     let limits: [(Key, fn(ClientBuilder, Duration) -> ClientBuilder); 2] =
         [(Key::ConnectTimeout, ClientBuilder::connect_timeout), (Key::ReadTimeout, ClientBuilder::read_timeout)];

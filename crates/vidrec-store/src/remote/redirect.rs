@@ -5,16 +5,18 @@
 //! receives neither credentials nor the location that was asked for.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use object_store::ClientOptions;
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
-use reqwest::header::{ACCEPT, HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE};
-use reqwest::{Certificate, Method, Url};
+use reqwest::header::{
+    ACCEPT, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
+};
+use reqwest::{Certificate, Method, StatusCode, Url};
 
 use super::addresses::Names;
 use super::client::client;
-use super::hub::Place;
 use super::redirect_policy::{Refused, next};
 
 /// The most redirects that one request follows.
@@ -95,6 +97,46 @@ impl Following {
             place.url = next;
         }
         Ok((answer, place, is_own))
+    }
+}
+
+/// Where the Hugging Face Hub redirects requests for a file. Such a URL is signed and holds for some minutes to hours. The
+/// Hub limits how often each client may ask for one, so it is asked again only when the URL is refused.
+#[derive(Clone)]
+struct Place {
+    url: Url,
+    /// The tag that the Hub names, because it is also in lists, and the same on all hosts.
+    tag: Option<HeaderValue>,
+}
+
+/// The URL is signed, so it is not shown.
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Place")
+    }
+}
+
+impl Place {
+    /// The place `url` of a file, for which the Hub gave the answer `first`.
+    fn new(url: Url, first: &HttpResponse) -> Self {
+        let tag = first.headers().get("x-linked-etag").or_else(|| first.headers().get(ETAG));
+        // A weak tag comes from a host that compresses. The file is that of the commit all the same.
+        let tag = tag.and_then(|tag| tag.to_str().ok()).map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
+        Place { url, tag: tag.and_then(|tag| HeaderValue::from_str(&format!("\"{tag}\"")).ok()) }
+    }
+
+    /// Whether the host gave the file, and did not refuse the URL.
+    fn is_given(answer: &HttpResponse) -> bool {
+        let status = answer.status();
+        !status.is_redirection() && (!status.is_client_error() || status == StatusCode::TOO_MANY_REQUESTS)
+    }
+
+    /// Gives an answer the tag that the Hub names.
+    fn tagged(&self, mut answer: HttpResponse) -> HttpResponse {
+        if let Some(tag) = self.tag.clone().filter(|_| answer.status().is_success()) {
+            answer.headers_mut().insert(ETAG, tag);
+        }
+        answer
     }
 }
 

@@ -52,9 +52,7 @@ pub(super) fn of(text: &str, status: Option<u16>, region: Option<&str>) -> Refus
     let help = match code.unwrap_or_default() {
         "SignatureDoesNotMatch" => "check the secret access key, and that it belongs to this access key",
         "InvalidAccessKeyId" => "check the access key: the server does not know it",
-        "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired" => {
-            "get new credentials: the session token is not valid"
-        }
+        "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired" => "get new credentials: the token is not valid",
         "RequestTimeTooSkewed" => "set the clock of this machine",
         "AccessDenied" => {
             "check the credentials, the right to read this object (s3:GetObject), and its name: without the right to \

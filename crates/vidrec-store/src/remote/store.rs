@@ -32,11 +32,6 @@ const NO_RETRIES: RetryConfig = RetryConfig {
     retry_timeout: Duration::ZERO,
 };
 
-/// The options of all clients, under those of the user. A user who names a location or an endpoint without TLS wants
-/// no TLS.
-const DEFAULTS: [(&str, &str); 2] =
-    [("allow_http", "true"), ("user_agent", concat!("vidrec/", env!("CARGO_PKG_VERSION")))];
-
 /// The interfaces of a store's client, by their use.
 #[derive(Clone)]
 pub(super) struct Client {
@@ -90,11 +85,11 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> 
         scheme => {
             let is_hub = scheme == "hf";
             let mut own = |name| take(&mut options, name);
-            let place = is_hub.then(|| hub::Settings::of(own("endpoint"), own("token"))).transpose()?;
+            let settings = is_hub.then(|| hub::settings(own("endpoint"), own("token"))).transpose()?;
             let mut client = set(ClientOptions::new(), ClientOptions::with_config, address, &options)?;
             let connector = Watching { is_hub, ..watching(bundle)? };
             let mut hub = None;
-            if let Some(hub::Settings { endpoint, headers }) = place {
+            if let Some((endpoint, headers)) = settings {
                 client = client.with_default_headers(headers);
                 hub = Some(Arc::new(Hub::new(connector.connect(&client).map_err(failed)?, &endpoint, url)));
             }
@@ -130,23 +125,21 @@ fn take(options: &mut BTreeMap<String, String>, name: &str) -> Option<String> {
     options.remove(&key)
 }
 
-/// Gives a builder the options of all clients and those of the user.
+/// Gives a builder the user's options.
 fn set<B, K: FromStr + AsRef<str>>(
     mut builder: B,
     with_config: fn(B, K, String) -> B,
     address: &Address,
     options: &BTreeMap<String, String>,
 ) -> Result<B> {
-    let defaults = DEFAULTS.into_iter();
-    for (name, value) in defaults.chain(options.iter().map(|(name, value)| (&**name, &**value))) {
-        let is_vain = |key: &K| key.as_ref().parse::<ClientConfigKey>().is_ok() && !OPTIONS.contains(&key.as_ref());
-        let key = name.to_ascii_lowercase().parse().ok().filter(|key| !is_vain(key));
-        let unknown = || {
-            Error::usage(format!("{}:// has no storage option {name:?}", address.scheme))
-                .file(&address.store)
-                .help("the names are those of object_store's configuration keys, as in pandas and polars")
+    for (name, value) in options {
+        // Not all of object_store's options of connections exist here.
+        let exists = |key: &K| key.as_ref().parse::<ClientConfigKey>().is_err() || OPTIONS.contains(&key.as_ref());
+        let Some(key) = name.to_ascii_lowercase().parse().ok().filter(exists) else {
+            let e = Error::usage(format!("{}:// has no storage option {name:?}", address.scheme)).file(&address.store);
+            return Err(e.help("the names are those of object_store's configuration keys, as in pandas and polars"));
         };
-        builder = with_config(builder, key.ok_or_else(unknown)?, value.to_owned());
+        builder = with_config(builder, key, value.clone());
     }
     Ok(builder)
 }

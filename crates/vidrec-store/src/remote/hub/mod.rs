@@ -1,11 +1,10 @@
 //! Data sets on the Hugging Face Hub, `hf://datasets/OWNER/NAME[@REVISION]/PATH`.
 //!
-//! The objects of a commit are files on a web server that redirects its clients ([`place`]). The API of the Hub says
+//! The objects of a commit are files on a web server that redirects its clients. The API of the Hub says
 //! which commit a revision is, and lists the files of a commit.
 //!
 //! Source: <https://huggingface.co/docs/hub/api> and huggingface_hub, `hf_api.py` and `file_download.py`.
 
-mod place;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -21,8 +20,7 @@ use reqwest::{StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-pub(super) use place::Place;
-pub(super) use settings::Settings;
+pub(super) use settings::settings;
 
 /// The start of all stores on the Hub.
 pub(super) const DATASETS: &str = "hf://datasets/";
@@ -59,12 +57,9 @@ impl Hub {
 
     /// Asks which commit the revision is now.
     pub async fn commit(&self) -> Result<String> {
-        #[derive(Deserialize)]
-        struct Revision {
-            sha: String,
-        }
-        let (Revision { sha }, _) = self.get(&(self.api("revision") + "?expand=sha")).await?;
-        if is_commit(&sha) { Ok(sha) } else { Err(failed(format!("the server calls {sha:?} a commit"))) }
+        let (revision, _): (serde_json::Value, _) = self.get(&(self.api("revision") + "?expand=sha")).await?;
+        let commit = revision["sha"].as_str().filter(|sha| is_commit(sha)).map(str::to_owned);
+        commit.ok_or_else(|| failed(format!("the server calls {} a commit", revision["sha"])))
     }
 
     fn api(&self, what: &str) -> String {
@@ -83,12 +78,10 @@ impl Hub {
             }
         }
         if head.status != StatusCode::OK {
-            let source = format!("{}: {}", head.status, String::from_utf8_lossy(&bytes)).into();
-            let path = self.repository.clone();
-            return Err(match head.status {
-                StatusCode::NOT_FOUND => Error::NotFound { path, source },
-                _ => failed(source),
-            });
+            let (path, text) = (self.repository.clone(), String::from_utf8_lossy(&bytes));
+            let source = format!("{}: {text}", head.status).into();
+            let is_missing = head.status == StatusCode::NOT_FOUND;
+            return Err(if is_missing { Error::NotFound { path, source } } else { failed(source) });
         }
         let value = serde_json::from_slice(&bytes);
         let value = value.map_err(|e| failed(format!("the answer is not what the Hub's API gives: {e}")))?;

@@ -7,32 +7,20 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 
 use vidrec_format::error::{Error, Result};
 
-pub struct Settings {
-    /// Without a slash at the end.
-    pub endpoint: String,
-    /// The headers of all requests to the Hub: the token, if there is one.
-    pub headers: HeaderMap,
-}
-
-impl Settings {
-    /// The options take precedence over the environment, and the environment over files. An empty token is none.
-    pub fn of(endpoint: Option<String>, token: Option<String>) -> Result<Self> {
-        let endpoint = endpoint.or_else(|| variable("HF_ENDPOINT"));
-        let endpoint = endpoint.as_deref().unwrap_or("https://huggingface.co").trim_end_matches('/').to_owned();
-        let token = match token.or_else(|| variable("HF_TOKEN")) {
-            Some(token) => token,
-            None => saved_token()?,
-        };
-        let mut headers = HeaderMap::new();
-        if !token.trim().is_empty() {
-            let wrong =
-                |_| Error::usage("the token of the Hub has characters that no token has").help("check HF_TOKEN");
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim())).map_err(wrong)?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
-        }
-        Ok(Settings { endpoint, headers })
+/// The address of the Hub, without a slash at the end, and the headers of all requests to it. The options take
+/// precedence over the environment, and the environment over files. An empty token is none.
+pub fn settings(endpoint: Option<String>, token: Option<String>) -> Result<(String, HeaderMap)> {
+    let endpoint = endpoint.or_else(|| variable("HF_ENDPOINT"));
+    let endpoint = endpoint.as_deref().unwrap_or("https://huggingface.co").trim_end_matches('/').to_owned();
+    let token = token.or_else(|| variable("HF_TOKEN")).map_or_else(saved_token, Ok)?;
+    let mut headers = HeaderMap::new();
+    if !token.trim().is_empty() {
+        let wrong = |_| Error::usage("the token of the Hub has characters that no token has").help("check HF_TOKEN");
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim())).map_err(wrong)?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
     }
+    Ok((endpoint, headers))
 }
 
 /// The token that `hf auth login` saved; empty if there is none.
