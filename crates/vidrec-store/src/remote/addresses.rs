@@ -68,8 +68,8 @@ impl Names {
     /// Refuses a private address, and guards a name against resolving to one.
     pub fn guard(&self, url: &Url) -> Result<(), Refused> {
         let host = url.host_str().unwrap_or_default();
-        if let Some(address) = literal(host) {
-            return if is_public(address) { Ok(()) } else { Err(Refused::PRIVATE) };
+        if literal(host).is_some_and(|address| !is_public(address)) {
+            return Err(Refused::PRIVATE);
         }
         let guarded = &mut self.known().guarded;
         if guarded.len() >= MOST_HOSTS && !guarded.contains(host) {

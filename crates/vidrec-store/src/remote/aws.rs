@@ -24,7 +24,7 @@ use vidrec_format::error::{Error, Result};
 const PATIENCE: Duration = Duration::from_secs(50);
 /// How long before their expiration credentials are replaced.
 const EARLY: Duration = Duration::from_secs(300);
-/// How long after a failure the command is not run again.
+/// How long the command is not run again.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// The settings of the profile in use.
@@ -135,25 +135,23 @@ fn variable(name: &str) -> Option<String> {
 
 /// The keys of one place, if it has any. `value` gives what it has by a name.
 fn keys(place: &str, value: impl Fn(&str) -> Option<String>) -> Result<Option<AwsCredentialProvider>> {
-    let (key_id, secret_key) = match (value("access_key_id"), value("secret_access_key")) {
-        (Some(id), Some(secret)) => (id, secret),
+    let credential = match (value("access_key_id"), value("secret_access_key")) {
+        (Some(key_id), Some(secret_key)) => AwsCredential { key_id, secret_key, token: value("session_token") },
         (None, None) => return Ok(None),
         _ => return Err(Error::usage(format!("{place} must have both access_key_id and secret_access_key"))),
     };
-    let credential = AwsCredential { key_id, secret_key, token: value("session_token") };
     Ok(Some(Arc::new(StaticCredentialProvider::new(credential))))
 }
 
 /// The values of a section, or `None` if it does not exist. Values of a nested section are named `outer.inner`.
 fn section_of(text: &str, section: &str) -> Option<BTreeMap<String, String>> {
-    let is_heading = |line: &str| line.trim_start().starts_with('[');
     let mut lines = text.lines();
     lines.find(|line| {
         let name = line.trim().strip_prefix('[').and_then(|rest| rest.split(']').next()).unwrap_or_default();
         name.replace(['"', '\''], "").split_whitespace().eq(section.split_whitespace())
     })?;
     let mut outer = "";
-    let values = lines.take_while(|line| !is_heading(line)).filter_map(|line| {
+    let values = lines.take_while(|line| !line.trim_start().starts_with('[')).filter_map(|line| {
         let (key, value) = line.split_once('=').filter(|_| !line.trim_start().starts_with(['#', ';']))?;
         let (is_nested, key, value) = (line.starts_with([' ', '\t']), key.trim(), value.trim());
         outer = if is_nested { outer } else { key };
@@ -168,25 +166,12 @@ fn section_of(text: &str, section: &str) -> Option<BTreeMap<String, String>> {
 struct ProcessCredentials {
     profile: String,
     command: String,
-    last: Arc<Mutex<Last>>,
-}
-
-/// The last results of the command.
-#[derive(Default)]
-struct Last {
-    found: Option<Found>,
-    failed: Option<(Instant, String)>,
+    /// The last result of the command, and when it came.
+    last: Arc<Mutex<Option<(Instant, Result<Found, String>)>>>,
 }
 
 /// Credentials, and the time of their expiration; `None` if they never expire.
 pub(super) type Found = (Arc<AwsCredential>, Option<SystemTime>);
-
-impl Last {
-    fn valid_for(&self, time: Duration) -> Option<Arc<AwsCredential>> {
-        let (credential, until) = self.found.as_ref()?;
-        until.is_none_or(|until| until > SystemTime::now() + time).then(|| credential.clone())
-    }
-}
 
 /// Why a command returned no credentials. It contains nothing that the command printed, except its last words on
 /// stderr.
@@ -203,22 +188,24 @@ impl std::error::Error for NoCredentials {}
 
 impl ProcessCredentials {
     async fn get(self) -> Result<Arc<AwsCredential>, String> {
+        let lasts = |(_, until): &Found, time| until.is_none_or(|until| until > SystemTime::now() + time);
         // One task at a time runs the command. The others wait for its result.
         let mut last = self.last.lock().await;
-        if let Some(credential) = last.valid_for(EARLY) {
-            return Ok(credential);
+        let is_new = |(then, found): &(Instant, Result<Found, _>)| {
+            then.elapsed() < PAUSE || found.as_ref().is_ok_and(|found| lasts(found, EARLY))
+        };
+        if !last.as_ref().is_some_and(is_new) {
+            let ran = tokio::task::spawn_blocking(move || run(&self.command)).await;
+            let ran = ran.unwrap_or_else(|e| Err(format!("ended: {e}")));
+            // Credentials that expire soon are still valid.
+            let old = last.take().and_then(|(_, found)| found.ok()).filter(|found| lasts(found, Duration::ZERO));
+            *last = Some((Instant::now(), ran.or_else(|e| old.ok_or(e))));
         }
-        if last.failed.as_ref().is_none_or(|(then, _)| then.elapsed() >= PAUSE) {
-            let command = self.command.clone();
-            let ran = tokio::task::spawn_blocking(move || run(&command)).await;
-            match ran.unwrap_or_else(|e| Err(format!("ended: {e}"))) {
-                Ok(found) => *last = Last { found: Some(found), failed: None },
-                Err(what) => last.failed = Some((Instant::now(), what)),
-            }
+        match &*last {
+            Some((_, Ok(found))) if lasts(found, Duration::ZERO) => Ok(found.0.clone()),
+            Some((_, Err(e))) => Err(e.clone()),
+            _ => Err("printed credentials that have expired".to_owned()),
         }
-        // Credentials that expire soon are still valid.
-        let failed = last.failed.as_ref().map_or("printed credentials that have expired", |(_, what)| what);
-        last.valid_for(Duration::ZERO).ok_or_else(|| failed.to_owned())
     }
 }
 
@@ -377,11 +364,33 @@ mod tests {
             }
             assert_eq!(std::fs::read_to_string(&calls).unwrap().lines().count(), 1);
         }
+        // Those that expire soon are used for a moment, and after that once the command fails.
         let calls = folder.path().join("calls-soon");
         let in_a_minute = r#", "Expiration": "'$(date -u -d '+60 seconds' +%Y-%m-%dT%H:%M:%SZ)'""#;
         let soon = printing(&calls, in_a_minute);
+        let is_old = |credentials: &ProcessCredentials| {
+            let mut last = credentials.last.try_lock().unwrap();
+            last.as_mut().unwrap().0 = Instant::now().checked_sub(PAUSE).unwrap();
+        };
         (0..3).for_each(|_| drop(get(&soon).unwrap()));
-        assert_eq!(std::fs::read_to_string(&calls).unwrap().lines().count(), 3, "each time, as they end soon");
+        assert_eq!(std::fs::read_to_string(&calls).unwrap().lines().count(), 1);
+        is_old(&soon);
+        (0..3).for_each(|_| drop(get(&soon).unwrap()));
+        assert_eq!(std::fs::read_to_string(&calls).unwrap().lines().count(), 2);
+        let failing = ProcessCredentials { command: "exit 1".into(), ..soon.clone() };
+        is_old(&failing);
+        assert!(get(&failing).is_ok());
+    }
+
+    #[test]
+    fn times_of_expiration_have_any_zone() {
+        // By `date --utc --date TIME +%s`.
+        let expected = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_370_731);
+        for time in ["2026-11-22T18:05:31Z", "2026-11-22T18:05:31+00:00", "2026-11-22T12:35:31.0-05:30"] {
+            let output =
+                format!(r#"{{"Version": 1, "AccessKeyId": "A", "SecretAccessKey": "S", "Expiration": "{time}"}}"#);
+            assert_eq!(read(output.as_bytes()).unwrap().1, Some(expected), "{time}");
+        }
     }
 
     #[test]
