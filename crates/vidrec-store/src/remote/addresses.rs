@@ -1,9 +1,7 @@
 //! Addresses of hosts, and which of them belong to networks that strangers cannot reach.
 
-use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -38,68 +36,36 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The address that a URL has as its host, if the host is not a name.
-fn literal(host: &str) -> Option<IpAddr> {
-    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+/// Whether a URL has a private address as its host. Of names, [`Names`] judges.
+pub(super) fn is_private_address(url: &Url) -> bool {
+    host(url).parse().is_ok_and(|address| !is_public(address))
 }
 
-/// The most other hosts to which one server may redirect its clients.
-const MOST_HOSTS: usize = 1000;
-
-/// Asks the system for addresses, and remembers what is known of names.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Names(Arc<Mutex<Known>>);
-
-#[derive(Debug, Default)]
-struct Known {
-    /// Names that led to private addresses only when they were last resolved.
-    private: HashSet<String>,
-    /// Names that must not lead to private addresses.
-    guarded: HashSet<String>,
+/// Whether the host of a URL is on the public Internet. A name that does not resolve counts as public.
+pub(super) async fn is_public_host(url: &Url) -> bool {
+    let found = tokio::net::lookup_host((host(url), 0)).await;
+    found.map_or(true, |mut found| found.any(|address| is_public(address.ip())))
 }
 
-impl Names {
-    /// Whether the host of a URL is on the public Internet. A name that was not resolved here counts as public.
-    pub fn is_public(&self, url: &Url) -> bool {
-        let host = url.host_str().unwrap_or_default();
-        literal(host).map_or_else(|| !self.known().private.contains(host), is_public)
-    }
+fn host(url: &Url) -> &str {
+    url.host_str().unwrap_or_default().trim_matches(['[', ']'])
+}
 
-    /// Refuses a private address, and guards a name against resolving to one.
-    pub fn guard(&self, url: &Url) -> Result<(), Refused> {
-        let host = url.host_str().unwrap_or_default();
-        if literal(host).is_some_and(|address| !is_public(address)) {
-            return Err(Refused::PRIVATE);
-        }
-        let guarded = &mut self.known().guarded;
-        if guarded.len() >= MOST_HOSTS && !guarded.contains(host) {
-            return Err(Refused::TOO_MANY);
-        }
-        guarded.insert(host.to_owned());
-        Ok(())
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Asks the system for addresses.
+pub(super) struct Names {
+    /// Whether names that lead to private addresses are refused.
+    pub only_public: bool,
 }
 
 impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {
-        let (host, names) = (name.as_str().to_owned(), self.clone());
+        let only_public = self.only_public;
         Box::pin(async move {
-            let mut found: Vec<_> = tokio::net::lookup_host((&*host, 0)).await?.collect();
-            let public = found.iter().filter(|address| is_public(address.ip())).count();
-            let mut known = names.known();
-            // A guarded name resolves to all of its addresses or to none, because chance decides which of them is
-            // tried.
-            if known.guarded.contains(&host) && public < found.len() {
+            let mut found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            // All addresses of a name are used or none, because chance decides which of them is tried.
+            if only_public && !found.iter().all(|address| is_public(address.ip())) {
                 return Err(Refused::PRIVATE.into());
             }
-            match public {
-                0 => known.private.insert(host),
-                _ => known.private.remove(&host),
-            };
             // In any order, as object_store does by default, to spread the load over servers.
             let chance = RandomState::new();
             found.sort_by_cached_key(|address| chance.hash_one(address));
@@ -163,39 +129,20 @@ mod tests {
         for text in public {
             assert!(is_public(text.parse().unwrap()), "{text}");
         }
-        assert_eq!(literal("[::1]"), Some("::1".parse().unwrap()));
-        assert_eq!((literal("127.0.0.1").is_some(), literal("host.example")), (true, None));
-    }
-
-    fn url(host: &str) -> Url {
-        Url::parse(&format!("https://{host}/x")).unwrap()
     }
 
     #[test]
-    fn a_guarded_name_does_not_lead_to_this_machine() {
+    fn a_name_is_not_followed_to_this_machine() {
         crate::remote::runtime::handle().unwrap().block_on(async {
-            let names = Names::default();
-            let localhost = || "localhost".parse::<Name>().unwrap();
-            assert!(names.is_public(&url("localhost")), "not resolved");
-            assert!(names.resolve(localhost()).await.unwrap().count() > 0);
-            assert!(!names.is_public(&url("localhost")) && names.is_public(&url("8.8.8.8")));
-            names.guard(&url("localhost")).unwrap();
-            let e = names.resolve(localhost()).await.map(drop).unwrap_err();
+            let localhost = |only_public| Names { only_public }.resolve("localhost".parse().unwrap());
+            assert!(localhost(false).await.unwrap().count() > 0);
+            let e = localhost(true).await.map(drop).unwrap_err();
             assert_eq!(e.downcast_ref::<Refused>(), Some(&Refused::PRIVATE));
+            for (host, public) in [("localhost", false), ("8.8.8.8", true), ("[::1]", false), ("0x7f.1", false)] {
+                let url = Url::parse(&format!("https://{host}/x")).unwrap();
+                assert_eq!(is_public_host(&url).await, public, "{host}");
+                assert_eq!(is_private_address(&url), !public && host != "localhost", "{host}");
+            }
         });
-    }
-
-    #[test]
-    fn a_public_host_leads_to_no_private_address() {
-        let names = Names::default();
-        for host in ["127.0.0.1", "169.254.169.254", "[::1]", "0x7f.1", "10.0.0.1", "[::ffff:10.0.0.1]"] {
-            assert_eq!(names.guard(&url(host)), Err(Refused::PRIVATE), "{host}");
-        }
-        assert_eq!(names.guard(&url("8.8.4.4")), Ok(()));
-        for i in 0..MOST_HOSTS {
-            assert_eq!(names.guard(&url(&format!("{i}.example"))), Ok(()));
-        }
-        assert_eq!(names.guard(&url("more.example")), Err(Refused::TOO_MANY));
-        assert_eq!(names.guard(&url("7.example")), Ok(()), "one that is known");
     }
 }

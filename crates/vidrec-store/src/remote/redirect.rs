@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use object_store::ClientOptions;
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
@@ -14,8 +14,9 @@ use reqwest::header::{
     ACCEPT, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
 };
 use reqwest::{Certificate, Method, StatusCode, Url};
+use tokio::sync::OnceCell;
 
-use super::addresses::Names;
+use super::addresses::{is_private_address, is_public_host};
 use super::client::client;
 use super::redirect_policy::{Refused, next};
 
@@ -29,22 +30,30 @@ const FOR_OTHERS: [HeaderName; 5] = [ACCEPT, RANGE, IF_MATCH, IF_NONE_MATCH, IF_
 /// Sends requests, and follows the redirects of requests that only read.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The client for all hosts. It follows no redirects itself.
+    /// The client. It follows no redirects itself.
     http: HttpClient,
-    names: Names,
+    /// The client for where public hosts lead. It is made when it is first needed, because few servers redirect their
+    /// clients, and reading the authorities of the system takes some milliseconds.
+    guarded: LazyLock<object_store::Result<HttpClient>, MakeClient>,
+    /// Whether the host of the location is public.
+    is_public: OnceCell<bool>,
     /// The headers of all requests to the host of the location.
     headers: HeaderMap,
     /// Where the files are, if this is for the Hugging Face Hub at one commit.
     places: Option<Mutex<HashMap<Url, Place>>>,
 }
 
+type MakeClient = Box<dyn FnOnce() -> object_store::Result<HttpClient> + Send>;
+
 impl Following {
-    /// Creates the client. It trusts `authorities` beside those of the system.
+    /// The clients trust `authorities` beside those of the system.
     pub fn new(options: &ClientOptions, authorities: &[Certificate], is_hub: bool) -> object_store::Result<Self> {
-        let names = Names::default();
-        let http = HttpClient::new(client(options, authorities, names.clone())?);
+        let http = HttpClient::new(client(options, authorities, false)?);
         let headers = options.get_default_headers().cloned().unwrap_or_default();
-        Ok(Following { http, names, headers, places: is_hub.then(Mutex::default) })
+        let (options, authorities) = (options.clone(), authorities.to_vec());
+        let guarded: MakeClient = Box::new(move || Ok(HttpClient::new(client(&options, &authorities, true)?)));
+        let (guarded, places) = (LazyLock::new(guarded), is_hub.then(Mutex::default));
+        Ok(Following { http, guarded, is_public: OnceCell::new(), headers, places })
     }
 
     pub async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
@@ -56,15 +65,15 @@ impl Following {
         request.headers_mut().remove(IF_MATCH);
         let known = places().get(&location).cloned();
         if let Some(place) = known {
-            let answer = self.http.execute(again(&request, &place.url, false)?).await?;
+            let answer = self.ask(&request, &place).await?;
             if Place::is_given(&answer) {
                 return Ok(place.tagged(answer));
             }
             places().remove(&location);
         }
-        let (answer, place, is_own) = self.follow(&location, request).await?;
+        let (answer, place) = self.follow(&location, request).await?;
         let answer = place.tagged(answer);
-        if !is_own && answer.status().is_success() {
+        if !place.is_own && answer.status().is_success() {
             let mut places = places();
             if places.len() >= MOST_PLACES {
                 places.clear();
@@ -74,29 +83,44 @@ impl Following {
         Ok(answer)
     }
 
-    /// Returns the answer and the place that it comes from, with whether that is the location's own server.
-    async fn follow(&self, location: &Url, request: HttpRequest) -> Result<(HttpResponse, Place, bool), HttpError> {
+    /// Returns the answer and the place that it comes from.
+    async fn follow(&self, location: &Url, request: HttpRequest) -> Result<(HttpResponse, Place), HttpError> {
         let only_reads = [Method::GET, Method::HEAD].contains(request.method());
         let mut answer = self.http.execute(request.clone()).await?;
         let mut place = Place::new(location.clone(), &answer);
-        let (mut is_own, mut is_guarded, mut count) = (true, false, 0);
+        let mut count = 0;
         while let Some(to) = sent_to(&answer).filter(|_| only_reads) {
             let next = next(location, &place.url, to).map_err(refused)?;
-            is_own &= next.origin() == location.origin();
-            if next.host_str() != place.url.host_str() {
-                is_guarded |= self.names.is_public(&place.url);
-                if is_guarded {
-                    self.names.guard(&next).map_err(refused)?;
-                }
+            if !place.is_guarded && next.host_str() != place.url.host_str() {
+                place.is_guarded = match place.url.host_str() == location.host_str() {
+                    true => *self.is_public.get_or_init(|| is_public_host(location)).await,
+                    false => is_public_host(&place.url).await,
+                };
             }
             count += 1;
-            if count > MOST {
-                return Err(refused(Refused::TOO_MANY));
+            if count > MOST || place.is_guarded && is_private_address(&next) {
+                return Err(refused(if count > MOST { Refused::TOO_MANY } else { Refused::PRIVATE }));
             }
-            answer = self.http.execute(again(&request, &next, is_own)?).await?;
+            place.is_own &= next.origin() == location.origin();
             place.url = next;
+            answer = self.ask(&request, &place).await?;
         }
-        Ok((answer, place, is_own))
+        Ok((answer, place))
+    }
+
+    /// Makes the same request at another place.
+    async fn ask(&self, request: &HttpRequest, place: &Place) -> Result<HttpResponse, HttpError> {
+        let failed =
+            |e: &object_store::Error| HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(e.to_string()));
+        let http = if place.is_guarded { self.guarded.as_ref().map_err(failed)? } else { &self.http };
+        let mut request = request.clone();
+        *request.uri_mut() = place.url.as_str().parse().map_err(|_| refused(Refused::NO_URL))?;
+        if !place.is_own {
+            let mut headers = std::mem::take(request.headers_mut());
+            let allowed = FOR_OTHERS.into_iter().filter_map(|name| Some((headers.remove(&name)?, name)));
+            *request.headers_mut() = allowed.map(|(value, name)| (name, value)).collect();
+        }
+        http.execute(request).await
     }
 }
 
@@ -105,6 +129,10 @@ impl Following {
 #[derive(Clone)]
 struct Place {
     url: Url,
+    /// Whether this is the server of the location.
+    is_own: bool,
+    /// Whether a public host led here.
+    is_guarded: bool,
     /// The tag that the Hub names, because it is also in lists, and the same on all hosts.
     tag: Option<HeaderValue>,
 }
@@ -117,12 +145,13 @@ impl fmt::Debug for Place {
 }
 
 impl Place {
-    /// The place `url` of a file, for which the Hub gave the answer `first`.
+    /// The location `url` itself, for which its server gave the answer `first`.
     fn new(url: Url, first: &HttpResponse) -> Self {
         let tag = first.headers().get("x-linked-etag").or_else(|| first.headers().get(ETAG));
         // A weak tag comes from a host that compresses. The file is that of the commit all the same.
         let tag = tag.and_then(|tag| tag.to_str().ok()).map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
-        Place { url, tag: tag.and_then(|tag| HeaderValue::from_str(&format!("\"{tag}\"")).ok()) }
+        let tag = tag.and_then(|tag| HeaderValue::from_str(&format!("\"{tag}\"")).ok());
+        Place { url, is_own: true, is_guarded: false, tag }
     }
 
     /// Whether the host gave the file, and did not refuse the URL.
@@ -140,18 +169,6 @@ impl Place {
     }
 }
 
-/// The same request for another URL.
-fn again(request: &HttpRequest, url: &Url, is_own: bool) -> Result<HttpRequest, HttpError> {
-    let mut request = request.clone();
-    *request.uri_mut() = url.as_str().parse().map_err(|_| refused(Refused::NO_URL))?;
-    if !is_own {
-        let mut headers = std::mem::take(request.headers_mut());
-        let allowed = FOR_OTHERS.into_iter().filter_map(|name| Some((headers.remove(&name)?, name)));
-        *request.headers_mut() = allowed.map(|(value, name)| (name, value)).collect();
-    }
-    Ok(request)
-}
-
 /// The URL to which an answer redirects its client.
 fn sent_to(response: &HttpResponse) -> Option<&str> {
     let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
@@ -165,19 +182,99 @@ fn refused(why: Refused) -> HttpError {
 
 #[cfg(test)]
 mod tests {
-    use object_store::client::HttpRequestBody;
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use object_store::client::{HttpRequestBody, HttpService};
 
     use super::*;
 
+    /// A server for all hosts, and the requests that reached it.
+    #[derive(Debug, Clone, Default)]
+    struct Server {
+        routes: HashMap<&'static str, &'static str>,
+        heads: Arc<Mutex<Vec<(String, HeaderMap)>>>,
+    }
+
+    #[async_trait]
+    impl HttpService for Server {
+        async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+            let url = request.uri().to_string();
+            let mut answer = HttpResponse::new(String::new().into());
+            if let Some(to) = self.routes.get(&*url) {
+                *answer.status_mut() = StatusCode::FOUND;
+                answer.headers_mut().insert(LOCATION, HeaderValue::from_static(to));
+            }
+            self.heads.lock().unwrap().push((url, request.headers().clone()));
+            Ok(answer)
+        }
+    }
+
+    /// Asks for a location. Returns the refusal, if there is one, and which hosts heard what; those of the second list by
+    /// way of the client that enters no private network.
+    fn follow(
+        routes: &[(&'static str, &'static str)],
+        location: &str,
+    ) -> (Option<String>, [Vec<(String, HeaderMap)>; 2]) {
+        let routes = routes.iter().copied().collect();
+        let open = Server { routes, ..Server::default() };
+        let guarded = Server { heads: Arc::default(), ..open.clone() };
+        let second = guarded.clone();
+        let make: MakeClient = Box::new(move || Ok(HttpClient::new(second)));
+        let following = Following {
+            http: HttpClient::new(open.clone()),
+            guarded: LazyLock::new(make),
+            is_public: OnceCell::new(),
+            headers: HeaderMap::new(),
+            places: None,
+        };
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        *request.uri_mut() = location.parse().unwrap();
+        for name in SECRET.iter().chain(&["range", "if-match", "accept"]) {
+            request.headers_mut().insert(*name, HeaderValue::from_static("hunter2"));
+        }
+        let answer = crate::remote::runtime::handle().unwrap().block_on(following.send(request));
+        let heads = [open, guarded].map(|server| std::mem::take(&mut *server.heads.lock().unwrap()));
+        (answer.err().map(|e| e.to_string()), heads)
+    }
+
+    const SECRET: [&str; 6] =
+        ["authorization", "cookie", "x-amz-security-token", "x-ms-version", "x-api-key", "referer"];
+
     #[test]
     fn other_hosts_hear_nothing_but_what_is_asked_for() {
-        let secret = ["authorization", "cookie", "x-amz-security-token", "x-ms-version", "x-api-key", "referer"];
-        let mut asked = HttpRequest::new(HttpRequestBody::empty());
-        for name in secret.iter().chain(&["range", "if-match", "accept"]) {
-            asked.headers_mut().insert(name.parse::<HeaderName>().unwrap(), "hunter2".parse().unwrap());
+        let routes = [("https://8.8.8.8/a", "/b"), ("https://8.8.8.8/b", "https://8.8.4.4/c")];
+        let (refusal, [open, guarded]) = follow(&routes, "https://8.8.8.8/a");
+        assert_eq!(refusal, None);
+        let counts = |heads: &[(String, HeaderMap)]| heads.iter().map(|(_, head)| head.len()).collect::<Vec<_>>();
+        assert_eq!((counts(&open), counts(&guarded)), (vec![9, 9], vec![3]));
+        assert!(SECRET.iter().all(|name| !guarded[0].1.contains_key(*name)));
+    }
+
+    #[test]
+    fn a_public_host_leads_to_no_private_address() {
+        for host in ["127.0.0.1", "169.254.169.254", "[::1]", "0x7f.1", "10.0.0.1", "[::ffff:10.0.0.1]"] {
+            let to: &str = format!("https://{host}/x").leak();
+            let (refusal, [open, guarded]) = follow(&[("https://8.8.8.8/", to)], "https://8.8.8.8/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")), "{host}");
+            assert_eq!((open.len(), guarded.len()), (1, 0));
+            // Nor by way of a private one.
+            let routes = [("https://10.0.0.9/", "https://8.8.8.8/"), ("https://8.8.8.8/", to)];
+            let (refusal, [open, guarded]) = follow(&routes, "https://10.0.0.9/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")), "{host}");
+            assert_eq!((open.len(), guarded.len()), (2, 0));
+            // A private one may.
+            let (refusal, [open, guarded]) = follow(&[("https://10.0.0.9/", to)], "https://10.0.0.9/");
+            assert_eq!((refusal, open.len(), guarded.len()), (None, 2, 0));
         }
-        let to = Url::parse("https://cdn.example/x").unwrap();
-        assert_eq!(again(&asked, &to, false).unwrap().headers().len(), 3);
-        assert_eq!(again(&asked, &to, true).unwrap().headers().len(), 9);
+        let (refusal, [_, guarded]) = follow(&[("https://8.8.8.8/", "https://cdn.example/x")], "https://8.8.8.8/");
+        assert_eq!((refusal, &*guarded[0].0), (None, "https://cdn.example/x"), "its name is resolved there");
+    }
+
+    #[test]
+    fn redirects_end() {
+        let (refusal, [open, _]) = follow(&[("https://8.8.8.8/", "https://8.8.8.8/")], "https://8.8.8.8/");
+        assert!(refusal.is_some_and(|words| words.contains("too many times")));
+        assert_eq!(open.len(), MOST + 1);
     }
 }
