@@ -166,12 +166,14 @@ fn section_of(text: &str, section: &str) -> Option<BTreeMap<String, String>> {
 struct ProcessCredentials {
     profile: String,
     command: String,
-    /// The last result of the command, and when it came.
-    last: Arc<Mutex<Option<(Instant, Result<Found, String>)>>>,
+    last: Arc<Mutex<Option<Last>>>,
 }
 
 /// Credentials, and the time of their expiration; `None` if they never expire.
 pub(super) type Found = (Arc<AwsCredential>, Option<SystemTime>);
+
+/// The last result of the command, and when it came.
+type Last = (Instant, Result<Found, String>);
 
 /// Why a command returned no credentials. It contains nothing that the command printed, except its last words on
 /// stderr.
@@ -191,9 +193,8 @@ impl ProcessCredentials {
         let lasts = |(_, until): &Found, time| until.is_none_or(|until| until > SystemTime::now() + time);
         // One task at a time runs the command. The others wait for its result.
         let mut last = self.last.lock().await;
-        let is_new = |(then, found): &(Instant, Result<Found, _>)| {
-            then.elapsed() < PAUSE || found.as_ref().is_ok_and(|found| lasts(found, EARLY))
-        };
+        let is_new =
+            |(then, found): &Last| then.elapsed() < PAUSE || found.as_ref().is_ok_and(|found| lasts(found, EARLY));
         if !last.as_ref().is_some_and(is_new) {
             let ran = tokio::task::spawn_blocking(move || run(&self.command)).await;
             let ran = ran.unwrap_or_else(|e| Err(format!("ended: {e}")));

@@ -26,6 +26,12 @@ pub(super) const CA_BUNDLE: &str = "ca_bundle";
 pub(super) const OPTIONS: [&str; 5] =
     ["allow_http", "allow_invalid_certificates", "connect_timeout", "proxy_url", "read_timeout"];
 
+type Limit = fn(ClientBuilder, Duration) -> ClientBuilder;
+
+/// How long a connection may take, and how long a server may send nothing.
+const LIMITS: [(Key, Limit); 2] =
+    [(Key::ConnectTimeout, ClientBuilder::connect_timeout), (Key::ReadTimeout, ClientBuilder::read_timeout)];
+
 /// Builds a client. Its callers limit the time of a whole request. It does not use HTTP/2, in which all requests would
 /// share a connection, because that was slower (arrow-rs-object-store#104). `only_public` keeps it out of private networks,
 /// as far as names lead there.
@@ -39,9 +45,7 @@ pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], only_
     if get(Key::AllowInvalidCertificates).is_some_and(|value| value.eq_ignore_ascii_case("true")) {
         builder = builder.tls_danger_accept_invalid_certs(true);
     }
-    let limits: [(Key, fn(ClientBuilder, Duration) -> ClientBuilder); 2] =
-        [(Key::ConnectTimeout, ClientBuilder::connect_timeout), (Key::ReadTimeout, ClientBuilder::read_timeout)];
-    for (key, limit) in limits {
+    for (key, limit) in LIMITS {
         if let Some(time) = get(key) {
             let wrong = |_| failed(format!("the storage option {} cannot be {time:?}", key.as_ref()));
             builder = limit(builder, humantime::parse_duration(&time).map_err(wrong)?);

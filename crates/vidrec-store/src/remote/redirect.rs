@@ -66,7 +66,9 @@ impl Following {
         let known = places().get(&location).cloned();
         if let Some(place) = known {
             let answer = self.ask(&request, &place).await?;
-            if Place::is_given(&answer) {
+            let status = answer.status();
+            let is_refused = status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS;
+            if !is_refused && !status.is_redirection() {
                 return Ok(place.tagged(answer));
             }
             places().remove(&location);
@@ -152,12 +154,6 @@ impl Place {
         let tag = tag.and_then(|tag| tag.to_str().ok()).map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
         let tag = tag.and_then(|tag| HeaderValue::from_str(&format!("\"{tag}\"")).ok());
         Place { url, is_own: true, is_guarded: false, tag }
-    }
-
-    /// Whether the host gave the file, and did not refuse the URL.
-    fn is_given(answer: &HttpResponse) -> bool {
-        let status = answer.status();
-        !status.is_redirection() && (!status.is_client_error() || status == StatusCode::TOO_MANY_REQUESTS)
     }
 
     /// Gives an answer the tag that the Hub names.

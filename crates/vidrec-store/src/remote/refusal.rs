@@ -39,17 +39,10 @@ pub(super) fn of(text: &str, status: Option<u16>, region: Option<&str>) -> Refus
         Some("AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException") => true,
         code => code.is_none() && status == Some(400),
     };
-    if let Some(region) = region.or_else(|| element(text, "Region")).filter(|_| is_elsewhere) {
-        let said = format!("the bucket is in the region {}", short(region));
-        return refusal(
-            what,
-            status,
-            &said,
-            "set the storage option region, or AWS_REGION, to the region of the bucket",
-        );
-    }
+    let region = region.or_else(|| element(text, "Region")).filter(|_| is_elsewhere);
     // Errors of S3 that the status does not explain.
     let help = match code.unwrap_or_default() {
+        _ if region.is_some() => "set the storage option region, or AWS_REGION, to the region of the bucket",
         "SignatureDoesNotMatch" => "check the secret access key, and that it belongs to this access key",
         "InvalidAccessKeyId" => "check the access key: the server does not know it",
         "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired" => "get new credentials: the token is not valid",
@@ -60,13 +53,14 @@ pub(super) fn of(text: &str, status: Option<u16>, region: Option<&str>) -> Refus
         }
         _ => help,
     };
-    let said = match code {
-        Some(_) => [code, element(text, "Message")].into_iter().flatten().map(short).collect::<Vec<_>>().join(": "),
+    let said = match (region, code) {
+        (Some(region), _) => format!("the bucket is in the region {}", short(region)),
+        (None, Some(code)) => short(&[code, element(text, "Message").unwrap_or_default()].join(": ")),
         // XML without a code may contain secrets, so none of it is shown.
-        None if text.contains("<?xml") => String::new(),
-        None => short(text),
+        (None, None) if text.contains("<?xml") => String::new(),
+        (None, None) => short(text),
     };
-    refusal(what, status, &said, help)
+    refusal(what, status, said.trim_end_matches(':'), help)
 }
 
 fn refusal(what: &str, status: Option<u16>, said: &str, help: &'static str) -> Refusal {

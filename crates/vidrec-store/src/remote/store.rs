@@ -57,42 +57,44 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> 
     let _ = rustls::crypto::ring::default_provider().install_default();
     let failed = |e: object_store::Error| cannot_connect(address, &e);
     let mut options = options.clone();
-    let bundle = take(&mut options, CA_BUNDLE).map(PathBuf::from);
+    let is_hub = address.scheme == "hf";
+    let profile = (address.scheme == "s3").then(aws::Profile::read).transpose()?;
+    let bundle = take(&mut options, CA_BUNDLE).map(PathBuf::from).or_else(|| profile.as_ref()?.ca_bundle());
+    let authorities = bundle.as_deref().map(authorities).transpose()?.unwrap_or_default();
+    let connector = Watching { authorities, is_hub };
     let url = &address.store;
     match &*address.scheme {
         "s3" => {
-            let profile = aws::Profile::read()?;
             let given = set(AmazonS3Builder::new(), AmazonS3Builder::with_config, address, &options)?;
-            let builder = set(AmazonS3Builder::from_env(), AmazonS3Builder::with_config, address, &options)?;
+            let mut builder = set(AmazonS3Builder::from_env(), AmazonS3Builder::with_config, address, &options)?;
+            if let Some(profile) = &profile {
+                builder = profile.complete(builder, &given)?;
+            }
             // Objects are removed one by one, because not every server can remove several with one request.
-            let builder = profile.complete(builder, &given)?.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
-            let connector = watching(bundle.or(profile.ca_bundle()))?;
+            let builder = builder.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
             let builder = builder.with_url(url).with_retry(NO_RETRIES).with_http_connector(connector);
             builder.build().map(Client::of).map_err(failed)
         }
         "gs" => {
             let builder = GoogleCloudStorageBuilder::from_env();
             let builder = set(builder, GoogleCloudStorageBuilder::with_config, address, &options)?;
-            let builder = builder.with_url(url).with_retry(NO_RETRIES).with_http_connector(watching(bundle)?);
+            let builder = builder.with_url(url).with_retry(NO_RETRIES).with_http_connector(connector);
             builder.build().map(Client::of).map_err(failed)
         }
         "az" => {
             let builder = MicrosoftAzureBuilder::from_env();
             let builder = set(builder, MicrosoftAzureBuilder::with_config, address, &options)?;
-            let builder = builder.with_url(url).with_retry(NO_RETRIES).with_http_connector(watching(bundle)?);
+            let builder = builder.with_url(url).with_retry(NO_RETRIES).with_http_connector(connector);
             builder.build().map(Client::of).map_err(failed)
         }
-        scheme => {
-            let is_hub = scheme == "hf";
+        _ => {
             let mut own = |name| take(&mut options, name);
             let settings = is_hub.then(|| hub::settings(own("endpoint"), own("token"))).transpose()?;
-            let mut client = set(ClientOptions::new(), ClientOptions::with_config, address, &options)?;
-            let connector = Watching { is_hub, ..watching(bundle)? };
-            let mut hub = None;
-            if let Some((endpoint, headers)) = settings {
-                client = client.with_default_headers(headers);
-                hub = Some(Arc::new(Hub::new(connector.connect(&client).map_err(failed)?, &endpoint, url)));
-            }
+            let (endpoint, headers) = settings.unwrap_or_default();
+            let client = set(ClientOptions::new(), ClientOptions::with_config, address, &options)?;
+            let client = client.with_default_headers(headers);
+            let http = is_hub.then(|| connector.connect(&client)).transpose().map_err(failed)?;
+            let hub = http.map(|http| Arc::new(Hub { http, endpoint, store: url.clone() }));
             let url = hub.as_ref().map_or_else(|| url.clone(), |hub| hub.files());
             let builder = HttpBuilder::new().with_client_options(client).with_url(url);
             let store = builder.with_retry(NO_RETRIES).with_http_connector(connector).build().map_err(failed)?;
@@ -111,12 +113,6 @@ fn cannot_connect(address: &Address, e: &object_store::Error) -> Error {
         );
     }
     Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
-}
-
-/// How requests are made, with the authorities of a file beside those of the system.
-fn watching(bundle: Option<PathBuf>) -> Result<Watching> {
-    let authorities = bundle.as_deref().map(authorities).transpose()?.unwrap_or_default();
-    Ok(Watching { authorities, is_hub: false })
 }
 
 /// Removes an option of vidrec's own.

@@ -51,21 +51,16 @@ impl Address {
                 .file(format!("{scheme}://…@{hidden}"))
                 .help("give credentials as storage options or in the environment"));
         }
-        if path.contains(['?', '#']) {
-            let shown = location.to_string_lossy();
-            let shown = shown.split(['?', '#']).next().unwrap_or_default();
-            let e =
-                fault("the location has a query, which the names of the data set's files would also need").file(shown);
+        if let Some((shown, _)) = rest.split_once(['?', '#']) {
+            let e = fault("the location has a query, which the names of the data set's files would also need");
+            let e = e.file(format!("{scheme}://{shown}"));
             return Err(e.help("give the location of the folder alone, and give credentials as storage options"));
         }
         let (store, path) = match scheme {
-            "hf" => {
-                let form = "hf://datasets/OWNER/NAME, with @REVISION if it is not main, in which a slash is %2F";
-                let unnamed = || fault("the location names no data set of the Hugging Face Hub").expected(form);
-                let parts = rest.strip_prefix("datasets/").and_then(hub::split);
-                let (name, path) = parts.ok_or_else(unnamed)?;
-                (format!("{}{name}", hub::DATASETS), path)
-            }
+            "hf" => rest.strip_prefix("datasets/").and_then(hub::split).ok_or_else(|| {
+                fault("the location names no data set of the Hugging Face Hub")
+                    .expected("hf://datasets/OWNER/NAME, with @REVISION if it is not main, in which a slash is %2F")
+            })?,
             _ => (format!("{scheme}://{host}"), path),
         };
         let key = Key::from_url_path(path).map_err(|e| fault("this is not a valid location of an object").found(e))?;

@@ -30,29 +30,21 @@ const MOST_BYTES: usize = 64 << 20;
 /// A revision of a repository.
 #[derive(Debug)]
 pub(super) struct Hub {
-    http: HttpClient,
-    endpoint: String,
-    /// `OWNER/NAME`.
-    repository: String,
-    /// A branch, a tag or a commit, percent-encoded.
-    revision: String,
+    pub http: HttpClient,
+    pub endpoint: String,
+    /// [`DATASETS`], owner and name, and `@` with a branch, a tag or a commit, percent-encoded, if it is not main.
+    pub store: String,
 }
 
 impl Hub {
-    /// `store` begins with [`DATASETS`].
-    pub fn new(http: HttpClient, endpoint: &str, store: &str) -> Self {
-        let (repository, revision) = parts(store);
-        let (endpoint, repository) = (endpoint.to_owned(), repository.to_owned());
-        Hub { http, endpoint, repository, revision: revision.unwrap_or("main").to_owned() }
-    }
-
     pub fn revision(&self) -> &str {
-        &self.revision
+        parts(&self.store).1
     }
 
     /// The URL below which the files are.
     pub fn files(&self) -> String {
-        format!("{}/datasets/{}/resolve/{}", self.endpoint, self.repository, self.revision)
+        let (repository, revision) = parts(&self.store);
+        format!("{}/datasets/{repository}/resolve/{revision}", self.endpoint)
     }
 
     /// Asks which commit the revision is now.
@@ -63,7 +55,8 @@ impl Hub {
     }
 
     fn api(&self, what: &str) -> String {
-        format!("{}/api/datasets/{}/{what}/{}", self.endpoint, self.repository, self.revision)
+        let (repository, revision) = parts(&self.store);
+        format!("{}/api/datasets/{repository}/{what}/{revision}", self.endpoint)
     }
 
     async fn get<T: DeserializeOwned>(&self, url: &str) -> Result<(T, HeaderMap)> {
@@ -78,7 +71,7 @@ impl Hub {
             }
         }
         if head.status != StatusCode::OK {
-            let (path, text) = (self.repository.clone(), String::from_utf8_lossy(&bytes));
+            let (path, text) = (self.store.clone(), String::from_utf8_lossy(&bytes));
             let source = format!("{}: {text}", head.status).into();
             let is_missing = head.status == StatusCode::NOT_FOUND;
             return Err(if is_missing { Error::NotFound { path, source } } else { failed(source) });
@@ -149,22 +142,21 @@ fn next<'a>(links: impl Iterator<Item = &'a str>, here: &str) -> Option<String> 
 }
 
 /// The repository and the revision of a store that begins with [`DATASETS`].
-fn parts(store: &str) -> (&str, Option<&str>) {
+fn parts(store: &str) -> (&str, &str) {
     let name = store.strip_prefix(DATASETS).unwrap_or(store);
-    name.split_once('@').map_or((name, None), |(name, revision)| (name, Some(revision)))
+    name.split_once('@').unwrap_or((name, "main"))
 }
 
-/// Splits what follows [`DATASETS`] into the name of the repository, with its revision, and the path of a file.
-/// `None` if it names no repository.
-pub(super) fn split(rest: &str) -> Option<(&str, &str)> {
+/// Splits what follows [`DATASETS`] into the store and the path of a file. `None` if it names no repository.
+pub(super) fn split(rest: &str) -> Option<(String, &str)> {
     let end = rest.match_indices('/').nth(1).map_or(rest.len(), |(at, _)| at);
-    let (name, path) = (&rest[..end], rest[end..].trim_start_matches('/'));
-    let (repository, revision) = parts(name);
+    let (repository, revision) = parts(&rest[..end]);
     let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
     let is_name = |part: &str| !part.is_empty() && !part.starts_with('.') && is_plain(part);
     let (owner, name) = repository.split_once('/')?;
-    let has_revision = revision.is_none_or(|text| is_name(&text.replace("%2F", "-")));
-    (is_name(owner) && is_name(name) && has_revision).then_some((&rest[..end], path))
+    let has_revision = is_name(&revision.replace("%2F", "-"));
+    let store = format!("{DATASETS}{}", &rest[..end]);
+    (is_name(owner) && is_name(name) && has_revision).then_some((store, rest[end..].trim_start_matches('/')))
 }
 
 /// The store at one commit instead of its revision.
@@ -174,7 +166,7 @@ pub(super) fn at(store: &str, commit: &str) -> String {
 
 /// Whether a store names a commit, which never changes.
 pub(super) fn is_pinned(store: &str) -> bool {
-    parts(store).1.is_some_and(is_commit)
+    is_commit(parts(store).1)
 }
 
 fn is_commit(text: &str) -> bool {
