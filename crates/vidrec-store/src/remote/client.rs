@@ -21,8 +21,7 @@ use vidrec_format::error;
 /// The storage option that names a file of authorities. AWS's own tools use the same name in their files.
 pub(super) const CA_BUNDLE: &str = "ca_bundle";
 
-/// The options of connections that exist. `allow_http` changes nothing: a user who names a location or an endpoint
-/// without TLS wants no TLS.
+/// The options of connections that exist.
 pub(super) const OPTIONS: [&str; 5] =
     ["allow_http", "allow_invalid_certificates", "connect_timeout", "proxy_url", "read_timeout"];
 
@@ -37,14 +36,15 @@ const LIMITS: [(Key, Limit); 2] =
 /// as far as names lead there.
 pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], only_public: bool) -> Result<Client> {
     let get = |key| options.get_config_value(&key);
+    let is = |key| get(key).is_some_and(|value| value.eq_ignore_ascii_case("true") || value == "1");
     // Compressed answers would differ from the objects in length.
     let mut builder = ClientBuilder::new().no_gzip().no_brotli().no_zstd().no_deflate();
     builder = builder.redirect(Policy::none()).referer(false).http1_only();
     builder = builder.user_agent(concat!("vidrec/", env!("CARGO_PKG_VERSION")));
     builder = builder.tls_certs_merge(authorities.iter().cloned()).dns_resolver(Arc::new(Names { only_public }));
-    if get(Key::AllowInvalidCertificates).is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-        builder = builder.tls_danger_accept_invalid_certs(true);
-    }
+    builder = builder.tls_danger_accept_invalid_certs(is(Key::AllowInvalidCertificates));
+    // Other code checks the scheme of each redirect.
+    builder = builder.https_only(!is(Key::AllowHttp));
     for (key, limit) in LIMITS {
         if let Some(time) = get(key) {
             let wrong = |_| failed(format!("the storage option {} cannot be {time:?}", key.as_ref()));

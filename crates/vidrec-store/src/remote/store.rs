@@ -57,6 +57,8 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> 
     let _ = rustls::crypto::ring::default_provider().install_default();
     let failed = |e: object_store::Error| cannot_connect(address, &e);
     let mut options = options.clone();
+    // A user who names a location or an endpoint without TLS wants no TLS.
+    options.entry("allow_http".to_owned()).or_insert_with(|| "true".to_owned());
     let is_hub = address.scheme == "hf";
     let profile = (address.scheme == "s3").then(aws::Profile::read).transpose()?;
     let bundle = take(&mut options, CA_BUNDLE).map(PathBuf::from).or_else(|| profile.as_ref()?.ca_bundle());
