@@ -15,16 +15,11 @@ use super::redirect_policy::Refused;
 /// <https://www.iana.org/assignments/iana-ipv6-special-registry>.
 fn is_public(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(address) => !matches!(
-            address.octets(),
-            [0 | 10 | 127 | 224.., ..]
-                | [100, 64..128, ..]
-                | [169, 254, ..]
-                | [172, 16..32, ..]
-                | [192, 168, ..]
-                | [192, 0, 0, _]
-                | [198, 18 | 19, ..]
-        ),
+        IpAddr::V4(address) => {
+            let octets = address.octets();
+            let is_local = matches!(octets, [0 | 10 | 127 | 224.., ..] | [100, 64..128, ..] | [172, 16..32, ..]);
+            !is_local && !matches!(octets, [169, 254, ..] | [192, 168, ..] | [192, 0, 0, _] | [198, 18 | 19, ..])
+        }
         IpAddr::V6(address) => match address.segments() {
             // IPv4 addresses: mapped, compatible, behind NAT64, or by 6to4.
             [0, 0, 0, 0, 0, 0 | 0xffff, high, low]

@@ -8,7 +8,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use object_store::client::ClientConfigKey as Key;
 use object_store::{ClientOptions, Error, Result};
@@ -25,12 +24,6 @@ pub(super) const CA_BUNDLE: &str = "ca_bundle";
 pub(super) const OPTIONS: [&str; 5] =
     ["allow_http", "allow_invalid_certificates", "connect_timeout", "proxy_url", "read_timeout"];
 
-type Limit = fn(ClientBuilder, Duration) -> ClientBuilder;
-
-/// How long a connection may take, and how long a server may send nothing.
-const LIMITS: [(Key, Limit); 2] =
-    [(Key::ConnectTimeout, ClientBuilder::connect_timeout), (Key::ReadTimeout, ClientBuilder::read_timeout)];
-
 /// Builds a client. Its callers limit the time of a whole request. It does not use HTTP/2, in which all requests would
 /// share a connection, because that was slower (arrow-rs-object-store#104). `only_public` keeps it out of private networks,
 /// as far as names lead there.
@@ -45,12 +38,12 @@ pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], only_
     builder = builder.tls_danger_accept_invalid_certs(is(Key::AllowInvalidCertificates));
     // Other code checks the scheme of each redirect.
     builder = builder.https_only(!is(Key::AllowHttp));
-    for (key, limit) in LIMITS {
-        if let Some(time) = get(key) {
-            let wrong = |_| failed(format!("the storage option {} cannot be {time:?}", key.as_ref()));
-            builder = limit(builder, humantime::parse_duration(&time).map_err(wrong)?);
-        }
-    }
+    let time = |key: Key| {
+        let text = get(key).unwrap_or_else(|| "1 day".to_owned());
+        let wrong = |_| failed(format!("the storage option {} cannot be {text:?}", key.as_ref()));
+        humantime::parse_duration(&text).map_err(wrong)
+    };
+    builder = builder.connect_timeout(time(Key::ConnectTimeout)?).read_timeout(time(Key::ReadTimeout)?);
     if let Some(url) = get(Key::ProxyUrl) {
         builder = builder.proxy(Proxy::all(url).map_err(failed)?);
     }

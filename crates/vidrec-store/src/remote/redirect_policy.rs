@@ -11,14 +11,9 @@ pub(super) struct Refused(&'static str, &'static str);
 impl Refused {
     pub const TOO_MANY: Self = Refused("too many times", "check the location");
     pub const NO_URL: Self = Refused("to something that is not a web address", "check the location");
-    pub const PLAIN: Self = Refused(
-        "to a location without TLS",
-        "check the location: if it must be read without TLS, give the http:// location itself",
-    );
-    pub const PRIVATE: Self = Refused(
-        "from a public host to an address in a private network",
-        "check the location: if the data is on that host, give its location itself",
-    );
+    pub const PLAIN: Self = Refused("to a location without TLS", "to read it without TLS, give its http:// location");
+    pub const PRIVATE: Self =
+        Refused("from a public host into a private network", "give the location of the data itself");
 
     pub fn help(self) -> &'static str {
         self.1

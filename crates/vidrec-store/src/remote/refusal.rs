@@ -11,10 +11,7 @@ pub(super) struct Refusal {
 /// Explains a request that the Hugging Face Hub refused. `code` is that of its header `X-Error-Code`.
 pub(super) fn on_hub(code: &str, text: &str, status: Option<u16>) -> Refusal {
     let (what, help) = match code {
-        "GatedRepo" => (
-            "the data set is gated",
-            "accept its conditions on its page on the Hub, and set HF_TOKEN to a token of that account",
-        ),
+        "GatedRepo" => ("the data set is gated", "accept its conditions on the Hub, and set HF_TOKEN of that account"),
         "RepoNotFound" => (
             "there is no such data set, or it is private",
             "check owner and name; for a private data set, set HF_TOKEN, or run `hf auth login`",

@@ -8,9 +8,6 @@ use super::hub;
 use crate::location;
 use vidrec_format::error::{Error, Result};
 
-/// The schemes of remote locations.
-const SCHEMES: &[&str] = &["s3", "gs", "az", "hf", "https", "http"];
-
 /// The store of a location, and the object in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
@@ -36,9 +33,9 @@ impl Address {
         let Some((scheme, rest)) = location::split(location) else {
             return Err(fault("this is not a remote location"));
         };
-        if !SCHEMES.contains(&scheme) {
-            let known = SCHEMES.iter().map(|s| format!("{s}://")).collect::<Vec<_>>().join(", ");
-            let e = fault("unknown kind of storage").expected(format!("one of {known}")).found(format!("{scheme}://"));
+        if !["s3", "gs", "az", "hf", "https", "http"].contains(&scheme) {
+            let known = "one of s3://, gs://, az://, hf://, https://, http://";
+            let e = fault("unknown kind of storage").expected(known).found(format!("{scheme}://"));
             return Err(if scheme == "file" { e.help("write a path of this machine without file://") } else { e });
         }
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
