@@ -46,15 +46,12 @@ fn host(url: &Url) -> &str {
     url.host_str().unwrap_or_default().trim_matches(['[', ']'])
 }
 
-/// Asks the system for addresses.
-pub(super) struct Names {
-    /// Whether names that lead to private addresses are refused.
-    pub only_public: bool,
-}
+/// Asks the system for addresses. If the value is true, it refuses names that lead to private ones.
+pub(super) struct Names(pub bool);
 
 impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {
-        let only_public = self.only_public;
+        let only_public = self.0;
         Box::pin(async move {
             let mut found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             // All addresses of a name are used or none, because chance decides which of them is tried.
@@ -129,7 +126,7 @@ mod tests {
     #[test]
     fn a_name_is_not_followed_to_this_machine() {
         crate::remote::runtime::handle().unwrap().block_on(async {
-            let localhost = |only_public| Names { only_public }.resolve("localhost".parse().unwrap());
+            let localhost = |only_public| Names(only_public).resolve("localhost".parse().unwrap());
             assert!(localhost(false).await.unwrap().count() > 0);
             let e = localhost(true).await.map(drop).unwrap_err();
             assert_eq!(e.downcast_ref::<Refused>(), Some(&Refused::PRIVATE));

@@ -34,7 +34,7 @@ pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], only_
     let mut builder = ClientBuilder::new().no_gzip().no_brotli().no_zstd().no_deflate();
     builder = builder.redirect(Policy::none()).referer(false).http1_only();
     builder = builder.user_agent(concat!("vidrec/", env!("CARGO_PKG_VERSION")));
-    builder = builder.tls_certs_merge(authorities.iter().cloned()).dns_resolver(Arc::new(Names { only_public }));
+    builder = builder.tls_certs_merge(authorities.iter().cloned()).dns_resolver(Arc::new(Names(only_public)));
     builder = builder.tls_danger_accept_invalid_certs(is(Key::AllowInvalidCertificates));
     // Other code checks the scheme of each redirect.
     builder = builder.https_only(!is(Key::AllowHttp));

@@ -100,8 +100,9 @@ impl Following {
                 };
             }
             count += 1;
-            if count > MOST || place.is_guarded && is_private_address(&next) {
-                return Err(refused(if count > MOST { Refused::TOO_MANY } else { Refused::PRIVATE }));
+            let is_forbidden = place.is_guarded && is_private_address(&next);
+            if count > MOST || is_forbidden {
+                return Err(refused(if is_forbidden { Refused::PRIVATE } else { Refused::TOO_MANY }));
             }
             place.is_own &= next.origin() == location.origin();
             place.url = next;

@@ -90,9 +90,8 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> 
             builder.build().map(Client::of).map_err(failed)
         }
         _ => {
-            let mut own = |name| take(&mut options, name);
-            let settings = is_hub.then(|| hub::settings(own("endpoint"), own("token"))).transpose()?;
-            let (endpoint, headers) = settings.unwrap_or_default();
+            let settings = is_hub.then(|| hub::settings(take(&mut options, "endpoint"), take(&mut options, "token")));
+            let (endpoint, headers) = settings.transpose()?.unwrap_or_default();
             let client = set(ClientOptions::new(), ClientOptions::with_config, address, &options)?;
             let client = client.with_default_headers(headers);
             let http = is_hub.then(|| connector.connect(&client)).transpose().map_err(failed)?;

@@ -43,10 +43,9 @@ impl Address {
             return Err(fault("the location names no bucket or host"));
         }
         if host.contains('@') {
-            let hidden = rest.rsplit_once('@').map_or("", |(_, rest)| rest);
-            return Err(Error::usage("the location has a user name or password in it")
-                .file(format!("{scheme}://…@{hidden}"))
-                .help("give credentials as storage options or in the environment"));
+            let shown = format!("{scheme}://…@{}", rest.rsplit('@').next().unwrap_or_default());
+            let e = Error::usage("the location has a user name or password in it").file(shown);
+            return Err(e.help("give credentials as storage options or in the environment"));
         }
         if let Some((shown, _)) = rest.split_once(['?', '#']) {
             let e = fault("the location has a query, which the names of the data set's files would also need");
