@@ -1,7 +1,9 @@
 //! Addresses of hosts, and which of them belong to networks that strangers cannot reach.
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -31,11 +33,6 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Whether a URL has a private address as its host. Of names, [`Names`] judges.
-pub(super) fn is_private_address(url: &Url) -> bool {
-    host(url).parse().is_ok_and(|address| !is_public(address))
-}
-
 /// Whether the host of a URL is on the public Internet. A name that does not resolve counts as public.
 pub(super) async fn is_public_host(url: &Url) -> bool {
     let found = tokio::net::lookup_host((host(url), 0)).await;
@@ -46,16 +43,39 @@ fn host(url: &Url) -> &str {
     url.host_str().unwrap_or_default().trim_matches(['[', ']'])
 }
 
-/// Asks the system for addresses. If the value is true, it refuses names that lead to private ones.
-pub(super) struct Names(pub bool);
+/// The most other hosts to which one server may redirect its clients.
+const MOST_HOSTS: usize = 1000;
+
+/// Asks the system for addresses, and keeps the names that must not lead to private ones. Those of proxies may.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Names(Arc<Mutex<HashSet<String>>>);
+
+impl Names {
+    /// Refuses a private address, and guards a name against resolving to one.
+    pub fn guard(&self, url: &Url) -> Result<(), Refused> {
+        if host(url).parse().is_ok_and(|address| !is_public(address)) {
+            return Err(Refused::PRIVATE);
+        }
+        let mut guarded = self.guarded();
+        if guarded.len() >= MOST_HOSTS && !guarded.contains(host(url)) {
+            return Err(Refused::TOO_MANY);
+        }
+        guarded.insert(host(url).to_owned());
+        Ok(())
+    }
+
+    fn guarded(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {
-        let only_public = self.0;
+        let is_guarded = self.guarded().contains(name.as_str());
         Box::pin(async move {
             let mut found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             // All addresses of a name are used or none, because chance decides which of them is tried.
-            if only_public && !found.iter().all(|address| is_public(address.ip())) {
+            if is_guarded && !found.iter().all(|address| is_public(address.ip())) {
                 return Err(Refused::PRIVATE.into());
             }
             // In any order, as object_store does by default, to spread the load over servers.
@@ -124,17 +144,22 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_not_followed_to_this_machine() {
+    fn a_guarded_name_does_not_lead_to_this_machine() {
         crate::remote::runtime::handle().unwrap().block_on(async {
-            let localhost = |only_public| Names(only_public).resolve("localhost".parse().unwrap());
-            assert!(localhost(false).await.unwrap().count() > 0);
-            let e = localhost(true).await.map(drop).unwrap_err();
+            let url = |host: &str| Url::parse(&format!("https://{host}/x")).unwrap();
+            let names = Names::default();
+            let localhost = || names.resolve("localhost".parse().unwrap());
+            names.guard(&url("cdn.example")).unwrap();
+            assert!(localhost().await.unwrap().count() > 0, "such as a proxy");
+            names.guard(&url("localhost")).unwrap();
+            let e = localhost().await.map(drop).unwrap_err();
             assert_eq!(e.downcast_ref::<Refused>(), Some(&Refused::PRIVATE));
             for (host, public) in [("localhost", false), ("8.8.8.8", true), ("[::1]", false), ("0x7f.1", false)] {
-                let url = Url::parse(&format!("https://{host}/x")).unwrap();
-                assert_eq!(is_public_host(&url).await, public, "{host}");
-                assert_eq!(is_private_address(&url), !public && host != "localhost", "{host}");
+                assert_eq!(is_public_host(&url(host)).await, public, "{host}");
             }
+            (2..MOST_HOSTS).for_each(|i| names.guard(&url(&format!("{i}.example"))).unwrap());
+            assert_eq!(names.guard(&url("more.example")), Err(Refused::TOO_MANY));
+            assert_eq!(names.guard(&url("cdn.example")), Ok(()), "one that is known");
         });
     }
 }

@@ -25,16 +25,15 @@ pub(super) const OPTIONS: [&str; 5] =
     ["allow_http", "allow_invalid_certificates", "connect_timeout", "proxy_url", "read_timeout"];
 
 /// Builds a client. Its callers limit the time of a whole request. It does not use HTTP/2, in which all requests would
-/// share a connection, because that was slower (arrow-rs-object-store#104). `only_public` keeps it out of private networks,
-/// as far as names lead there.
-pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], only_public: bool) -> Result<Client> {
+/// share a connection, because that was slower (arrow-rs-object-store#104).
+pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], names: Names) -> Result<Client> {
     let get = |key| options.get_config_value(&key);
     let is = |key| get(key).is_some_and(|value| value.eq_ignore_ascii_case("true") || value == "1");
     // Compressed answers would differ from the objects in length.
     let mut builder = ClientBuilder::new().no_gzip().no_brotli().no_zstd().no_deflate();
     builder = builder.redirect(Policy::none()).referer(false).http1_only();
     builder = builder.user_agent(concat!("vidrec/", env!("CARGO_PKG_VERSION")));
-    builder = builder.tls_certs_merge(authorities.iter().cloned()).dns_resolver(Arc::new(Names(only_public)));
+    builder = builder.tls_certs_merge(authorities.iter().cloned()).dns_resolver(Arc::new(names));
     builder = builder.tls_danger_accept_invalid_certs(is(Key::AllowInvalidCertificates));
     // Other code checks the scheme of each redirect.
     builder = builder.https_only(!is(Key::AllowHttp));

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use object_store::ClientOptions;
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
@@ -16,7 +16,7 @@ use reqwest::header::{
 use reqwest::{Certificate, Method, StatusCode, Url};
 use tokio::sync::OnceCell;
 
-use super::addresses::{is_private_address, is_public_host};
+use super::addresses::{Names, is_public_host};
 use super::client::client;
 use super::redirect_policy::{Refused, next};
 
@@ -30,11 +30,9 @@ const FOR_OTHERS: [HeaderName; 5] = [ACCEPT, RANGE, IF_MATCH, IF_NONE_MATCH, IF_
 /// Sends requests, and follows the redirects of requests that only read.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The client. It follows no redirects itself.
+    /// The client for all hosts. It follows no redirects itself.
     http: HttpClient,
-    /// The client for where public hosts lead. It is made when it is first needed, because few servers redirect their
-    /// clients, and reading the authorities of the system takes some milliseconds.
-    guarded: LazyLock<object_store::Result<HttpClient>, MakeClient>,
+    names: Names,
     /// Whether the host of the location is public.
     is_public: OnceCell<bool>,
     /// The headers of all requests to the host of the location.
@@ -43,17 +41,13 @@ pub(super) struct Following {
     places: Option<Mutex<HashMap<Url, Place>>>,
 }
 
-type MakeClient = Box<dyn FnOnce() -> object_store::Result<HttpClient> + Send>;
-
 impl Following {
-    /// The clients trust `authorities` beside those of the system.
+    /// The client trusts `authorities` beside those of the system.
     pub fn new(options: &ClientOptions, authorities: &[Certificate], is_hub: bool) -> object_store::Result<Self> {
-        let http = HttpClient::new(client(options, authorities, false)?);
+        let names = Names::default();
+        let http = HttpClient::new(client(options, authorities, names.clone())?);
         let headers = options.get_default_headers().cloned().unwrap_or_default();
-        let (options, authorities) = (options.clone(), authorities.to_vec());
-        let guarded: MakeClient = Box::new(move || Ok(HttpClient::new(client(&options, &authorities, true)?)));
-        let (guarded, places) = (LazyLock::new(guarded), is_hub.then(Mutex::default));
-        Ok(Following { http, guarded, is_public: OnceCell::new(), headers, places })
+        Ok(Following { http, names, is_public: OnceCell::new(), headers, places: is_hub.then(Mutex::default) })
     }
 
     pub async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
@@ -90,19 +84,27 @@ impl Following {
         let only_reads = [Method::GET, Method::HEAD].contains(request.method());
         let mut answer = self.http.execute(request.clone()).await?;
         let mut place = Place::new(location.clone(), &answer);
-        let mut count = 0;
+        let (mut count, mut is_guarded) = (0, false);
         while let Some(to) = sent_to(&answer).filter(|_| only_reads) {
             let next = next(location, &place.url, to).map_err(refused)?;
-            if !place.is_guarded && next.host_str() != place.url.host_str() {
-                place.is_guarded = match place.url.host_str() == location.host_str() {
+            if !is_guarded && next.host_str() != place.url.host_str() {
+                is_guarded = match place.url.host_str() == location.host_str() {
                     true => *self.is_public.get_or_init(|| is_public_host(location)).await,
                     false => is_public_host(&place.url).await,
                 };
             }
+            if is_guarded {
+                // There may be open connections to the location's own host, for which its name is not resolved again.
+                let allowed = match next.host_str() == location.host_str() {
+                    true if self.is_public.get() == Some(&false) => Err(Refused::PRIVATE),
+                    true => Ok(()),
+                    false => self.names.guard(&next),
+                };
+                allowed.map_err(refused)?;
+            }
             count += 1;
-            let is_forbidden = place.is_guarded && is_private_address(&next);
-            if count > MOST || is_forbidden {
-                return Err(refused(if is_forbidden { Refused::PRIVATE } else { Refused::TOO_MANY }));
+            if count > MOST {
+                return Err(refused(Refused::TOO_MANY));
             }
             place.is_own &= next.origin() == location.origin();
             place.url = next;
@@ -113,9 +115,6 @@ impl Following {
 
     /// Makes the same request at another place.
     async fn ask(&self, request: &HttpRequest, place: &Place) -> Result<HttpResponse, HttpError> {
-        let failed =
-            |e: &object_store::Error| HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(e.to_string()));
-        let http = if place.is_guarded { self.guarded.as_ref().map_err(failed)? } else { &self.http };
         let mut request = request.clone();
         *request.uri_mut() = place.url.as_str().parse().map_err(|_| refused(Refused::NO_URL))?;
         if !place.is_own {
@@ -123,7 +122,7 @@ impl Following {
             let allowed = FOR_OTHERS.into_iter().filter_map(|name| Some((headers.remove(&name)?, name)));
             *request.headers_mut() = allowed.map(|(value, name)| (name, value)).collect();
         }
-        http.execute(request).await
+        self.http.execute(request).await
     }
 }
 
@@ -134,8 +133,6 @@ struct Place {
     url: Url,
     /// Whether this is the server of the location.
     is_own: bool,
-    /// Whether a public host led here.
-    is_guarded: bool,
     /// The tag that the Hub names, because it is also in lists, and the same on all hosts.
     tag: Option<HeaderValue>,
 }
@@ -154,7 +151,7 @@ impl Place {
         // A weak tag comes from a host that compresses. The file is that of the commit all the same.
         let tag = tag.and_then(|tag| tag.to_str().ok()).map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
         let tag = tag.and_then(|tag| HeaderValue::from_str(&format!("\"{tag}\"")).ok());
-        Place { url, is_own: true, is_guarded: false, tag }
+        Place { url, is_own: true, tag }
     }
 
     /// Gives an answer the tag that the Hub names.
@@ -207,31 +204,18 @@ mod tests {
         }
     }
 
-    /// Asks for a location. Returns the refusal, if there is one, and which hosts heard what; those of the second list by
-    /// way of the client that enters no private network.
-    fn follow(
-        routes: &[(&'static str, &'static str)],
-        location: &str,
-    ) -> (Option<String>, [Vec<(String, HeaderMap)>; 2]) {
-        let routes = routes.iter().copied().collect();
-        let open = Server { routes, ..Server::default() };
-        let guarded = Server { heads: Arc::default(), ..open.clone() };
-        let second = guarded.clone();
-        let make: MakeClient = Box::new(move || Ok(HttpClient::new(second)));
-        let following = Following {
-            http: HttpClient::new(open.clone()),
-            guarded: LazyLock::new(make),
-            is_public: OnceCell::new(),
-            headers: HeaderMap::new(),
-            places: None,
-        };
+    /// Asks for a location. Returns the refusal, if there is one, and which URLs were asked with which headers.
+    fn follow(routes: &[(&'static str, &'static str)], location: &str) -> (Option<String>, Vec<(String, HeaderMap)>) {
+        let server = Server { routes: routes.iter().copied().collect(), ..Server::default() };
+        let (http, names, is_public) = (HttpClient::new(server.clone()), Names::default(), OnceCell::new());
+        let following = Following { http, names, is_public, headers: HeaderMap::new(), places: None };
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.uri_mut() = location.parse().unwrap();
         for name in SECRET.iter().chain(&["range", "if-match", "accept"]) {
             request.headers_mut().insert(*name, HeaderValue::from_static("hunter2"));
         }
         let answer = crate::remote::runtime::handle().unwrap().block_on(following.send(request));
-        let heads = [open, guarded].map(|server| std::mem::take(&mut *server.heads.lock().unwrap()));
+        let heads = std::mem::take(&mut *server.heads.lock().unwrap());
         (answer.err().map(|e| e.to_string()), heads)
     }
 
@@ -241,37 +225,35 @@ mod tests {
     #[test]
     fn other_hosts_hear_nothing_but_what_is_asked_for() {
         let routes = [("https://8.8.8.8/a", "/b"), ("https://8.8.8.8/b", "https://8.8.4.4/c")];
-        let (refusal, [open, guarded]) = follow(&routes, "https://8.8.8.8/a");
+        let (refusal, heads) = follow(&routes, "https://8.8.8.8/a");
         assert_eq!(refusal, None);
-        let counts = |heads: &[(String, HeaderMap)]| heads.iter().map(|(_, head)| head.len()).collect::<Vec<_>>();
-        assert_eq!((counts(&open), counts(&guarded)), (vec![9, 9], vec![3]));
-        assert!(SECRET.iter().all(|name| !guarded[0].1.contains_key(*name)));
+        assert_eq!(heads.iter().map(|(_, head)| head.len()).collect::<Vec<_>>(), [9, 9, 3]);
+        assert!(SECRET.iter().all(|name| !heads[2].1.contains_key(*name)));
     }
 
     #[test]
     fn a_public_host_leads_to_no_private_address() {
         for host in ["127.0.0.1", "169.254.169.254", "[::1]", "0x7f.1", "10.0.0.1", "[::ffff:10.0.0.1]"] {
             let to: &str = format!("https://{host}/x").leak();
-            let (refusal, [open, guarded]) = follow(&[("https://8.8.8.8/", to)], "https://8.8.8.8/");
-            assert!(refusal.is_some_and(|words| words.contains("private network")), "{host}");
-            assert_eq!((open.len(), guarded.len()), (1, 0));
+            let (refusal, heads) = follow(&[("https://8.8.8.8/", to)], "https://8.8.8.8/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")) && heads.len() == 1, "{host}");
             // Nor by way of a private one.
             let routes = [("https://10.0.0.9/", "https://8.8.8.8/"), ("https://8.8.8.8/", to)];
-            let (refusal, [open, guarded]) = follow(&routes, "https://10.0.0.9/");
-            assert!(refusal.is_some_and(|words| words.contains("private network")), "{host}");
-            assert_eq!((open.len(), guarded.len()), (2, 0));
+            let (refusal, heads) = follow(&routes, "https://10.0.0.9/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")) && heads.len() == 2, "{host}");
+            let routes = [("https://localhost/", "https://8.8.8.8/"), ("https://8.8.8.8/", "https://localhost/x")];
+            let (refusal, heads) = follow(&routes, "https://localhost/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")) && heads.len() == 2);
             // A private one may.
-            let (refusal, [open, guarded]) = follow(&[("https://10.0.0.9/", to)], "https://10.0.0.9/");
-            assert_eq!((refusal, open.len(), guarded.len()), (None, 2, 0));
+            let (refusal, heads) = follow(&[("https://10.0.0.9/", to)], "https://10.0.0.9/");
+            assert_eq!((refusal, heads.len()), (None, 2));
         }
-        let (refusal, [_, guarded]) = follow(&[("https://8.8.8.8/", "https://cdn.example/x")], "https://8.8.8.8/");
-        assert_eq!((refusal, &*guarded[0].0), (None, "https://cdn.example/x"), "its name is resolved there");
     }
 
     #[test]
     fn redirects_end() {
-        let (refusal, [open, _]) = follow(&[("https://8.8.8.8/", "https://8.8.8.8/")], "https://8.8.8.8/");
+        let (refusal, heads) = follow(&[("https://8.8.8.8/", "https://8.8.8.8/")], "https://8.8.8.8/");
         assert!(refusal.is_some_and(|words| words.contains("too many times")));
-        assert_eq!(open.len(), MOST + 1);
+        assert_eq!(heads.len(), MOST + 1);
     }
 }
