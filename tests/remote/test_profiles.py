@@ -63,8 +63,8 @@ def test_keys_of_both_files(verify, lab):
 
 
 @pytest.mark.parametrize("lines, words", [
-    ("sso_session = work\nsso_account_id = 1\n", ["signs in with SSO", "aws sso login --profile lab"]),
-    ("role_arn = arn:aws:iam::1:role/x\nsource_profile = other\n", ["assumes a role"]),
+    ("sso_session = work\nsso_account_id = 1\n", ["sso_session", "aws sso login --profile lab"]),
+    ("role_arn = arn:aws:iam::1:role/x\nsource_profile = other\n", ["role_arn", "assumes a role"]),
 ])
 def test_what_only_the_tools_can_do_is_said(verify, lab, lines, words):
     """Even though there are other credentials in the files."""

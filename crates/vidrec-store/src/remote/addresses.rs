@@ -1,103 +1,88 @@
 //! Addresses of hosts, and which of them belong to networks that strangers cannot reach.
 
 use std::collections::HashSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::redirect_policy::Refused;
-use vidrec_format::random::Random;
 
 /// Whether an address belongs to the public Internet, rather than to this machine, its network or its provider's
 /// services.
 ///
 /// The registries of special addresses are <https://www.iana.org/assignments/iana-ipv4-special-registry> and
 /// <https://www.iana.org/assignments/iana-ipv6-special-registry>.
-pub(super) fn is_public(address: IpAddr) -> bool {
+fn is_public(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(address) => is_public_4(address),
-        IpAddr::V6(address) => inner(address).map_or_else(|| is_public_6(address), is_public_4),
+        IpAddr::V4(address) => {
+            let octets = address.octets();
+            let is_local = matches!(octets, [0 | 10 | 127 | 224.., ..] | [100, 64..128, ..] | [172, 16..32, ..]);
+            !is_local && !matches!(octets, [169, 254, ..] | [192, 168, ..] | [192, 0, 0, _] | [198, 18 | 19, ..])
+        }
+        IpAddr::V6(address) => match address.segments() {
+            // IPv4 addresses: mapped, compatible, behind NAT64, or by 6to4.
+            [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+            | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+            | [0x2002, high, low, ..] => is_public(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)).into()),
+            // Public addresses begin with the bits 001.
+            [first, ..] => first & 0xe000 == 0x2000,
+        },
     }
 }
 
-fn is_public_4(address: Ipv4Addr) -> bool {
-    let is_special = match address.octets() {
-        [0 | 10 | 127, ..] | [169, 254, ..] | [192, 168, ..] | [192, 0, 0, _] => true,
-        [100, second, ..] => second & 0xc0 == 64,
-        [172, second, ..] => second & 0xf0 == 16,
-        [198, 18 | 19, ..] => true,
-        [first, ..] => first >= 224,
-    };
-    !is_special
+/// Whether the host of a URL is on the public Internet. A name that does not resolve counts as public.
+pub(super) async fn is_public_host(url: &Url) -> bool {
+    let found = tokio::net::lookup_host((host(url), 0)).await;
+    found.map_or(true, |mut found| found.any(|address| is_public(address.ip())))
 }
 
-fn is_public_6(address: Ipv6Addr) -> bool {
-    // Public addresses begin with the bits 001.
-    address.segments()[0] & 0xe000 == 0x2000
+fn host(url: &Url) -> &str {
+    url.host_str().unwrap_or_default().trim_matches(['[', ']'])
 }
 
-/// The IPv4 address that an IPv6 address leads to: mapped, compatible, behind NAT64, or by 6to4.
-fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let of = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
-    match address.segments() {
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(of(high, low)),
-        [0x2002, high, low, ..] => Some(of(high, low)),
-        _ => None,
+/// The most other hosts to which one server may redirect its clients.
+const MOST_HOSTS: usize = 1000;
+
+/// Asks the system for addresses, and keeps the names that must not lead to private ones. Those of proxies may.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Names(Arc<Mutex<HashSet<String>>>);
+
+impl Names {
+    /// Refuses a private address, and guards a name against resolving to one.
+    pub fn guard(&self, url: &Url) -> Result<(), Refused> {
+        if host(url).parse().is_ok_and(|address| !is_public(address)) {
+            return Err(Refused::PRIVATE);
+        }
+        let mut guarded = self.guarded();
+        if guarded.len() >= MOST_HOSTS && !guarded.contains(host(url)) {
+            return Err(Refused::TOO_MANY);
+        }
+        guarded.insert(host(url).to_owned());
+        Ok(())
     }
-}
 
-/// The address that a URL has as its host, if the host is not a name.
-pub(super) fn literal(host: &str) -> Option<IpAddr> {
-    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
-}
-
-/// Whether a host is on the public Internet. A name that does not resolve counts as public.
-pub(super) async fn is_public_host(host: &str) -> bool {
-    if let Some(address) = literal(host) {
-        return is_public(address);
+    fn guarded(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    let found = lookup(host.to_owned()).await.unwrap_or_default();
-    found.is_empty() || found.into_iter().any(is_public)
-}
-
-async fn lookup(host: String) -> std::io::Result<Vec<IpAddr>> {
-    let found = tokio::task::spawn_blocking(move || {
-        (host.as_str(), 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect())
-    });
-    found.await.map_err(std::io::Error::other)?
-}
-
-/// The names that must not lead to addresses of a private network.
-pub(super) type Guarded = Arc<Mutex<HashSet<String>>>;
-
-/// Asks the system for addresses, as object_store does by default: in any order, to spread the load over servers.
-pub(super) struct Names {
-    pub guarded: Guarded,
 }
 
 impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {
-        let (host, guarded) = (name.as_str().to_owned(), self.guarded.clone());
+        let is_guarded = self.guarded().contains(name.as_str());
         Box::pin(async move {
-            let mut found = lookup(host.clone()).await?;
-            // A guarded name resolves to all of its addresses or to none, because chance decides which of them is
-            // tried.
-            if guarded.lock().unwrap_or_else(PoisonError::into_inner).contains(&host) {
-                found.iter().all(|&address| is_public(address)).then_some(()).ok_or(Refused::Private)?;
+            let mut found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            // All addresses of a name are used or none, because chance decides which of them is tried.
+            if is_guarded && !found.iter().all(|address| is_public(address.ip())) {
+                return Err(Refused::PRIVATE.into());
             }
-            shuffle(&mut found);
-            let addresses: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
-            Ok(addresses)
+            // In any order, as object_store does by default, to spread the load over servers.
+            let chance = RandomState::new();
+            found.sort_by_cached_key(|address| chance.hash_one(address));
+            Ok(Box::new(found.into_iter()) as Addrs)
         })
-    }
-}
-
-fn shuffle(addresses: &mut [IpAddr]) {
-    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
-    let mut random = Random::new(u64::from(clock), &[u64::from(std::process::id())]);
-    for i in (1..addresses.len()).rev() {
-        addresses.swap(i, random.below(i as u64 + 1) as usize);
     }
 }
 
@@ -156,21 +141,25 @@ mod tests {
         for text in public {
             assert!(is_public(text.parse().unwrap()), "{text}");
         }
-        assert_eq!(literal("[::1]"), Some("::1".parse().unwrap()));
-        assert_eq!((literal("127.0.0.1").is_some(), literal("host.example")), (true, None));
     }
 
     #[test]
     fn a_guarded_name_does_not_lead_to_this_machine() {
         crate::remote::runtime::handle().unwrap().block_on(async {
-            let guarded = Guarded::default();
-            let names = Names { guarded: guarded.clone() };
-            let localhost = || "localhost".parse::<Name>().unwrap();
-            assert!(names.resolve(localhost()).await.unwrap().count() > 0);
-            assert!(!is_public_host("localhost").await && is_public_host("8.8.8.8").await);
-            guarded.lock().unwrap().insert("localhost".to_owned());
-            let e = names.resolve(localhost()).await.map(drop).unwrap_err();
-            assert_eq!(e.downcast_ref::<Refused>(), Some(&Refused::Private));
+            let url = |host: &str| Url::parse(&format!("https://{host}/x")).unwrap();
+            let names = Names::default();
+            let localhost = || names.resolve("localhost".parse().unwrap());
+            names.guard(&url("cdn.example")).unwrap();
+            assert!(localhost().await.unwrap().count() > 0, "such as a proxy");
+            names.guard(&url("localhost")).unwrap();
+            let e = localhost().await.map(drop).unwrap_err();
+            assert_eq!(e.downcast_ref::<Refused>(), Some(&Refused::PRIVATE));
+            for (host, public) in [("localhost", false), ("8.8.8.8", true), ("[::1]", false), ("0x7f.1", false)] {
+                assert_eq!(is_public_host(&url(host)).await, public, "{host}");
+            }
+            (2..MOST_HOSTS).for_each(|i| names.guard(&url(&format!("{i}.example"))).unwrap());
+            assert_eq!(names.guard(&url("more.example")), Err(Refused::TOO_MANY));
+            assert_eq!(names.guard(&url("cdn.example")), Ok(()), "one that is known");
         });
     }
 }

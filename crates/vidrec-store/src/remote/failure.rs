@@ -69,10 +69,7 @@ pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Fa
         refuse(what, help)
     };
     if let Some(none) = inside::<NoCredentials>(e) {
-        return match none.is_running {
-            true => passing(none.to_string()),
-            false => refuse(none.to_string(), "run the command by hand, and sign in if it asks for that"),
-        };
+        return refuse(none.to_string(), "run the command by hand, and sign in if it asks for that");
     }
     if let Some(refused) = inside::<Refused>(e) {
         return refuse(refused.to_string(), refused.help());

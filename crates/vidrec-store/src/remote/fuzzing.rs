@@ -11,7 +11,8 @@ pub fn answers(bytes: &[u8]) {
         let _ = refusal::help_to_write(refusal::of(&text, status, None).help);
     }
     let _ = url::Address::of(Path::new(&*text));
-    aws::fuzzing(&text);
+    let profile = aws::Profile::of(&text, &text, "default");
+    let _ = (profile.credentials(), profile.ca_bundle(), aws::read(bytes));
 }
 
 #[cfg(test)]

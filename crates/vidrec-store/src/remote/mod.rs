@@ -1,9 +1,10 @@
 //! Objects in object storage and on web servers, read at ranges.
 //!
 //! ```text
-//! options  url, aws, authorities  where, with which credentials, and which authorities to trust
+//! options  url, aws               where, and with which credentials
 //! network  store, http, runtime   the client of one store, in this process (per_process)
-//!          client, redirect       how it connects, and which redirects it follows (redirect_policy, addresses)
+//!          client, redirect       how it connects, which authorities it trusts, and which redirects it follows
+//!                                 (redirect_policy, addresses)
 //!          hub                    the Hugging Face Hub: commits, lists, where it redirects to
 //! request  request, failure       one request: how many at a time, how long, why it failed
 //!          fetch, http            a range of one version of an object; what the server said
@@ -17,7 +18,6 @@
 //! ```
 
 mod addresses;
-mod authorities;
 mod aws;
 mod blocks;
 mod bucket;

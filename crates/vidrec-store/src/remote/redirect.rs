@@ -5,164 +5,162 @@
 //! receives neither credentials nor the location that was asked for.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use object_store::ClientOptions;
-use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse};
-use reqwest::header::{ACCEPT, HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE};
-use reqwest::{Certificate, Url};
+use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
+use reqwest::header::{
+    ACCEPT, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
+};
+use reqwest::{Certificate, Method, StatusCode, Url};
+use tokio::sync::OnceCell;
 
-use super::addresses::{Guarded, is_public, is_public_host, literal};
+use super::addresses::{Names, is_public_host};
 use super::client::client;
-use super::hub::{Place, Places};
 use super::redirect_policy::{Refused, next};
 
 /// The most redirects that one request follows.
 const MOST: usize = 10;
-/// The most other hosts to which one server may redirect its clients.
-const MOST_HOSTS: usize = 1000;
+/// The most places of files that are remembered.
+const MOST_PLACES: usize = 100_000;
 /// The headers that another host may receive: which part of which version is asked for.
 const FOR_OTHERS: [HeaderName; 5] = [ACCEPT, RANGE, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE];
 
 /// Sends requests, and follows the redirects of requests that only read.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The client for the host of the location. It follows no redirects itself.
-    own: HttpClient,
-    /// The client for all other hosts, without anything that is meant for the host of the location. It is created
-    /// when it is first needed, because few servers redirect their clients, and reading the authorities of the system
-    /// takes some milliseconds.
-    others: OnceLock<HttpClient>,
-    options: ClientOptions,
-    authorities: Vec<Certificate>,
-    /// The names that `others` must not resolve to private addresses.
-    guarded: Guarded,
-    /// Whether each known host is public.
-    known: Mutex<HashMap<String, bool>>,
+    /// The client for all hosts. It follows no redirects itself.
+    http: HttpClient,
+    names: Names,
+    /// Whether the host of the location is public.
+    is_public: OnceCell<bool>,
+    /// The headers of all requests to the host of the location.
+    headers: HeaderMap,
     /// Where the files are, if this is for the Hugging Face Hub at one commit.
-    places: Option<Places>,
+    places: Option<Mutex<HashMap<Url, Place>>>,
 }
 
 impl Following {
-    /// Creates the clients. They trust `authorities` beside those of the system.
+    /// The client trusts `authorities` beside those of the system.
     pub fn new(options: &ClientOptions, authorities: &[Certificate], is_hub: bool) -> object_store::Result<Self> {
-        let own = HttpClient::new(client(options, authorities, None)?);
-        let (others, guarded, known) = Default::default();
-        let (options, authorities) = (options.clone(), authorities.to_vec());
-        let places = is_hub.then(Places::default);
-        Ok(Following { own, others, options, authorities, guarded, known, places })
-    }
-
-    fn others(&self) -> Result<&HttpClient, HttpError> {
-        if let Some(client) = self.others.get() {
-            return Ok(client);
-        }
-        let made = client(&self.options, &self.authorities, Some(&self.guarded));
-        let made = made.map_err(|e| HttpError::new(HttpErrorKind::Unknown, e))?;
-        Ok(self.others.get_or_init(|| HttpClient::new(made)))
+        let names = Names::default();
+        let http = HttpClient::new(client(options, authorities, names.clone())?);
+        let headers = options.get_default_headers().cloned().unwrap_or_default();
+        Ok(Following { http, names, is_public: OnceCell::new(), headers, places: is_hub.then(Mutex::default) })
     }
 
     pub async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let Some(places) = &self.places else { return self.follow(request).await.map(|(answer, _)| answer) };
+        request.headers_mut().extend(self.headers.clone());
+        let location = Url::parse(&request.uri().to_string()).map_err(|_| refused(Refused::NO_URL))?;
+        let Some(places) = &self.places else { return Ok(self.follow(&location, request).await?.0) };
+        let places = || places.lock().unwrap_or_else(PoisonError::into_inner);
         // The files of a commit do not change, and other hosts have other tags.
         request.headers_mut().remove(IF_MATCH);
-        let Ok(file) = Url::parse(&request.uri().to_string()) else { return self.own.execute(request).await };
-        if let Some(place) = places.get(&file) {
-            let asked = Asked { method: request.method().clone(), headers: request.headers().clone() };
-            let answer = self.others()?.execute(asked.again(&place.url, false).map_err(refused)?).await?;
-            if Place::is_given(&answer) {
+        let known = places().get(&location).cloned();
+        if let Some(place) = known {
+            let answer = self.ask(&request, &place).await?;
+            let status = answer.status();
+            let is_refused = status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS;
+            if !is_refused && !status.is_redirection() {
                 return Ok(place.tagged(answer));
             }
-            places.forget(&file);
+            places().remove(&location);
         }
-        let (answer, place) = self.follow(request).await?;
-        let Some((place, is_own)) = place else { return Ok(answer) };
+        let (answer, place) = self.follow(&location, request).await?;
         let answer = place.tagged(answer);
-        if !is_own && answer.status().is_success() {
-            places.put(&file, place);
+        if !place.is_own && answer.status().is_success() {
+            let mut places = places();
+            if places.len() >= MOST_PLACES {
+                places.clear();
+            }
+            places.insert(location, place);
         }
         Ok(answer)
     }
 
-    /// Returns the answer and the place that it comes from, with whether that is the location's own server.
-    async fn follow(&self, request: HttpRequest) -> Result<(HttpResponse, Option<(Place, bool)>), HttpError> {
-        let only_reads = request.method() == reqwest::Method::GET || request.method() == reqwest::Method::HEAD;
-        let first = Asked { method: request.method().clone(), headers: request.headers().clone() };
-        let location = Url::parse(&request.uri().to_string());
-        let mut response = self.own.execute(request).await?;
-        let (Ok(location), true) = (location, only_reads) else { return Ok((response, None)) };
-        let mut place = Place::new(location.clone(), &response);
-        let (mut here, mut is_own, mut is_guarded) = (location.clone(), true, false);
-        for _ in 0..MOST {
-            let Some(to) = sent_to(&response) else {
-                place.url = here;
-                return Ok((response, Some((place, is_own))));
-            };
-            let next = next(&location, &here, to).map_err(refused)?;
-            is_own &= next.origin() == location.origin();
-            if next.host_str() != here.host_str() {
-                is_guarded = is_guarded || self.is_public(&here).await;
-                if is_guarded {
-                    self.guard(&next).map_err(refused)?;
-                }
+    /// Returns the answer and the place that it comes from.
+    async fn follow(&self, location: &Url, request: HttpRequest) -> Result<(HttpResponse, Place), HttpError> {
+        let only_reads = [Method::GET, Method::HEAD].contains(request.method());
+        let mut answer = self.http.execute(request.clone()).await?;
+        let mut place = Place::new(location.clone(), &answer);
+        let (mut count, mut is_guarded) = (0, false);
+        while let Some(to) = sent_to(&answer).filter(|_| only_reads) {
+            let next = next(location, &place.url, to).map_err(refused)?;
+            if !is_guarded && next.host_str() != place.url.host_str() {
+                is_guarded = match place.url.host_str() == location.host_str() {
+                    true => *self.is_public.get_or_init(|| is_public_host(location)).await,
+                    false => is_public_host(&place.url).await,
+                };
             }
-            let client = if is_own { &self.own } else { self.others()? };
-            response = client.execute(first.again(&next, is_own).map_err(refused)?).await?;
-            here = next;
+            if is_guarded {
+                // There may be open connections to the location's own host, for which its name is not resolved again.
+                let allowed = match next.host_str() == location.host_str() {
+                    true if self.is_public.get() == Some(&false) => Err(Refused::PRIVATE),
+                    true => Ok(()),
+                    false => self.names.guard(&next),
+                };
+                allowed.map_err(refused)?;
+            }
+            count += 1;
+            if count > MOST {
+                return Err(refused(Refused::TOO_MANY));
+            }
+            place.is_own &= next.origin() == location.origin();
+            place.url = next;
+            answer = self.ask(&request, &place).await?;
         }
-        if sent_to(&response).is_some() {
-            return Err(refused(Refused::TooMany));
-        }
-        place.url = here;
-        Ok((response, Some((place, is_own))))
+        Ok((answer, place))
     }
 
-    async fn is_public(&self, url: &Url) -> bool {
-        let host = url.host_str().unwrap_or_default();
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&is_public) = known().get(host) {
-            return is_public;
+    /// Makes the same request at another place.
+    async fn ask(&self, request: &HttpRequest, place: &Place) -> Result<HttpResponse, HttpError> {
+        let mut request = request.clone();
+        *request.uri_mut() = place.url.as_str().parse().map_err(|_| refused(Refused::NO_URL))?;
+        if !place.is_own {
+            let mut headers = std::mem::take(request.headers_mut());
+            let allowed = FOR_OTHERS.into_iter().filter_map(|name| Some((headers.remove(&name)?, name)));
+            *request.headers_mut() = allowed.map(|(value, name)| (name, value)).collect();
         }
-        let is_public = is_public_host(host).await;
-        known().insert(host.to_owned(), is_public);
-        is_public
-    }
-
-    /// Refuses a private address, and guards a name against resolving to one.
-    fn guard(&self, next: &Url) -> Result<(), Refused> {
-        let host = next.host_str().unwrap_or_default();
-        if let Some(address) = literal(host) {
-            return if is_public(address) { Ok(()) } else { Err(Refused::Private) };
-        }
-        let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
-        if guarded.len() >= MOST_HOSTS && !guarded.contains(host) {
-            return Err(Refused::TooMany);
-        }
-        guarded.insert(host.to_owned());
-        Ok(())
+        self.http.execute(request).await
     }
 }
 
-/// The original request.
-struct Asked {
-    method: reqwest::Method,
-    headers: HeaderMap,
+/// Where the Hugging Face Hub redirects requests for a file. Such a URL is signed and holds for some minutes to hours. The
+/// Hub limits how often each client may ask for one, so it is asked again only when the URL is refused.
+#[derive(Clone)]
+struct Place {
+    url: Url,
+    /// Whether this is the server of the location.
+    is_own: bool,
+    /// The tag that the Hub names, because it is also in lists, and the same on all hosts.
+    tag: Option<HeaderValue>,
 }
 
-impl Asked {
-    /// The same request for another URL.
-    fn again(&self, url: &Url, is_own: bool) -> Result<HttpRequest, Refused> {
-        let mut request = HttpRequest::new(HttpRequestBody::empty());
-        *request.method_mut() = self.method.clone();
-        *request.uri_mut() = url.as_str().parse().map_err(|_| Refused::NoUrl)?;
-        *request.headers_mut() = if is_own { self.headers.clone() } else { for_others(&self.headers) };
-        Ok(request)
+/// The URL is signed, so it is not shown.
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Place")
     }
 }
 
-fn for_others(headers: &HeaderMap) -> HeaderMap {
-    let named = |name: HeaderName| headers.get(&name).cloned().map(|value| (name, value));
-    FOR_OTHERS.into_iter().filter_map(named).collect()
+impl Place {
+    /// The location `url` itself, for which its server gave the answer `first`.
+    fn new(url: Url, first: &HttpResponse) -> Self {
+        let tag = first.headers().get("x-linked-etag").or_else(|| first.headers().get(ETAG));
+        // A weak tag comes from a host that compresses. The file is that of the commit all the same.
+        let tag = tag.and_then(|tag| tag.to_str().ok()).map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
+        let tag = tag.and_then(|tag| HeaderValue::from_str(&format!("\"{tag}\"")).ok());
+        Place { url, is_own: true, tag }
+    }
+
+    /// Gives an answer the tag that the Hub names.
+    fn tagged(&self, mut answer: HttpResponse) -> HttpResponse {
+        if let Some(tag) = self.tag.clone().filter(|_| answer.status().is_success()) {
+            answer.headers_mut().insert(ETAG, tag);
+        }
+        answer
+    }
 }
 
 /// The URL to which an answer redirects its client.
@@ -178,43 +176,84 @@ fn refused(why: Refused) -> HttpError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use object_store::client::{HttpRequestBody, HttpService};
+
     use super::*;
 
-    fn url(text: &str) -> Url {
-        Url::parse(text).unwrap()
+    /// A server for all hosts, and the requests that reached it.
+    #[derive(Debug, Clone, Default)]
+    struct Server {
+        routes: HashMap<&'static str, &'static str>,
+        heads: Arc<Mutex<Vec<(String, HeaderMap)>>>,
     }
 
-    fn following() -> Following {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        Following::new(&ClientOptions::default(), &[], false).unwrap()
+    #[async_trait]
+    impl HttpService for Server {
+        async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+            let url = request.uri().to_string();
+            let mut answer = HttpResponse::new(String::new().into());
+            if let Some(to) = self.routes.get(&*url) {
+                *answer.status_mut() = StatusCode::FOUND;
+                answer.headers_mut().insert(LOCATION, HeaderValue::from_static(to));
+            }
+            self.heads.lock().unwrap().push((url, request.headers().clone()));
+            Ok(answer)
+        }
+    }
+
+    /// Asks for a location. Returns the refusal, if there is one, and which URLs were asked with which headers.
+    fn follow(routes: &[(&'static str, &'static str)], location: &str) -> (Option<String>, Vec<(String, HeaderMap)>) {
+        let server = Server { routes: routes.iter().copied().collect(), ..Server::default() };
+        let (http, names, is_public) = (HttpClient::new(server.clone()), Names::default(), OnceCell::new());
+        let following = Following { http, names, is_public, headers: HeaderMap::new(), places: None };
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        *request.uri_mut() = location.parse().unwrap();
+        for name in SECRET.iter().chain(&["range", "if-match", "accept"]) {
+            request.headers_mut().insert(*name, HeaderValue::from_static("hunter2"));
+        }
+        let answer = crate::remote::runtime::handle().unwrap().block_on(following.send(request));
+        let heads = std::mem::take(&mut *server.heads.lock().unwrap());
+        (answer.err().map(|e| e.to_string()), heads)
+    }
+
+    const SECRET: [&str; 6] =
+        ["authorization", "cookie", "x-amz-security-token", "x-ms-version", "x-api-key", "referer"];
+
+    #[test]
+    fn other_hosts_hear_nothing_but_what_is_asked_for() {
+        let routes = [("https://8.8.8.8/a", "/b"), ("https://8.8.8.8/b", "https://8.8.4.4/c")];
+        let (refusal, heads) = follow(&routes, "https://8.8.8.8/a");
+        assert_eq!(refusal, None);
+        assert_eq!(heads.iter().map(|(_, head)| head.len()).collect::<Vec<_>>(), [9, 9, 3]);
+        assert!(SECRET.iter().all(|name| !heads[2].1.contains_key(*name)));
     }
 
     #[test]
     fn a_public_host_leads_to_no_private_address() {
-        let following = following();
         for host in ["127.0.0.1", "169.254.169.254", "[::1]", "0x7f.1", "10.0.0.1", "[::ffff:10.0.0.1]"] {
-            let to = next(&url("https://8.8.8.8/"), &url("https://8.8.8.8/"), &format!("https://{host}/x")).unwrap();
-            assert_eq!(following.guard(&to), Err(Refused::Private), "{host}");
+            let to: &str = format!("https://{host}/x").leak();
+            let (refusal, heads) = follow(&[("https://8.8.8.8/", to)], "https://8.8.8.8/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")) && heads.len() == 1, "{host}");
+            // Nor by way of a private one.
+            let routes = [("https://10.0.0.9/", "https://8.8.8.8/"), ("https://8.8.8.8/", to)];
+            let (refusal, heads) = follow(&routes, "https://10.0.0.9/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")) && heads.len() == 2, "{host}");
+            let routes = [("https://localhost/", "https://8.8.8.8/"), ("https://8.8.8.8/", "https://localhost/x")];
+            let (refusal, heads) = follow(&routes, "https://localhost/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")) && heads.len() == 2);
+            // A private one may.
+            let (refusal, heads) = follow(&[("https://10.0.0.9/", to)], "https://10.0.0.9/");
+            assert_eq!((refusal, heads.len()), (None, 2));
         }
-        assert_eq!(following.guard(&url("https://8.8.4.4/x")), Ok(()));
-        for i in 0..MOST_HOSTS {
-            assert_eq!(following.guard(&url(&format!("https://{i}.example/x"))), Ok(()));
-        }
-        assert_eq!(following.guard(&url("https://more.example/x")), Err(Refused::TooMany));
-        assert_eq!(following.guard(&url("https://7.example/x")), Ok(()), "one that is known");
-        assert!(following.guarded.lock().unwrap().contains("7.example"));
     }
 
     #[test]
-    fn other_hosts_hear_nothing_but_what_is_asked_for() {
-        let secret = ["authorization", "cookie", "x-amz-security-token", "x-ms-version", "x-api-key", "referer"];
-        let mut headers = HeaderMap::new();
-        for name in secret.iter().chain(&["range", "if-match", "accept"]) {
-            headers.insert(name.parse::<HeaderName>().unwrap(), "hunter2".parse().unwrap());
-        }
-        let asked = Asked { method: reqwest::Method::GET, headers };
-        let to = url("https://cdn.example/x");
-        assert_eq!(asked.again(&to, false).unwrap().headers().len(), 3);
-        assert_eq!(asked.again(&to, true).unwrap().headers().len(), 9);
+    fn redirects_end() {
+        let (refusal, heads) = follow(&[("https://8.8.8.8/", "https://8.8.8.8/")], "https://8.8.8.8/");
+        assert!(refusal.is_some_and(|words| words.contains("too many times")));
+        assert_eq!(heads.len(), MOST + 1);
     }
 }

@@ -4,34 +4,25 @@ use std::fmt;
 
 use reqwest::Url;
 
-/// Why a redirect is not followed.
+/// Why a redirect is not followed, and what the user can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
-    TooMany,
-    NoUrl,
-    Plain,
-    Private,
-}
+pub(super) struct Refused(&'static str, &'static str);
 
 impl Refused {
-    /// What the user can do about it.
+    pub const TOO_MANY: Self = Refused("too many times", "check the location");
+    pub const NO_URL: Self = Refused("to something that is not a web address", "check the location");
+    pub const PLAIN: Self = Refused("to a location without TLS", "to read it without TLS, give its http:// location");
+    pub const PRIVATE: Self =
+        Refused("from a public host into a private network", "give the location of the data itself");
+
     pub fn help(self) -> &'static str {
-        match self {
-            Refused::TooMany | Refused::NoUrl => "check the location",
-            Refused::Plain => "check the location: if it must be read without TLS, give the http:// location itself",
-            Refused::Private => "check the location: if the data is on that host, give its location itself",
-        }
+        self.1
     }
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Refused::TooMany => "the server redirects too many times",
-            Refused::NoUrl => "the server redirects to something that is not a web address",
-            Refused::Plain => "the server redirects to a location without TLS",
-            Refused::Private => "a public server redirects to an address in a private network",
-        })
+        write!(f, "the server redirects {}", self.0)
     }
 }
 
@@ -39,17 +30,17 @@ impl std::error::Error for Refused {}
 
 /// The URL of a redirect from `here` to `to`, if a request for `location` may go there.
 pub(super) fn next(location: &Url, here: &Url, to: &str) -> Result<Url, Refused> {
-    let mut next = here.join(to).map_err(|_| Refused::NoUrl)?;
+    let mut next = here.join(to).map_err(|_| Refused::NO_URL)?;
     match next.scheme() {
         "https" => {}
         "http" if here.scheme() == "http" && next.host_str() == location.host_str() => {}
-        "http" => return Err(Refused::Plain),
-        _ => return Err(Refused::NoUrl),
+        "http" => return Err(Refused::PLAIN),
+        _ => return Err(Refused::NO_URL),
     }
     next.set_fragment(None);
     // A server that redirects its client has no name and password for the other host.
     let cleared = next.set_username("").and_then(|()| next.set_password(None));
-    cleared.map(|()| next).map_err(|()| Refused::NoUrl)
+    cleared.map(|()| next).map_err(|()| Refused::NO_URL)
 }
 
 #[cfg(test)]
@@ -69,17 +60,17 @@ mod tests {
             (tls, tls, "../c", Ok("https://hub.example/c")),
             (tls, tls, "//cdn.example/x", Ok("https://cdn.example/x")),
             (tls, tls, "https://me:hunter2@cdn.example/x", Ok("https://cdn.example/x")),
-            (tls, tls, "http://hub.example/a/b", Err(Refused::Plain)),
-            (tls, tls, "http://cdn.example/x", Err(Refused::Plain)),
-            (tls, "https://cdn.example/x", "http://hub.example/", Err(Refused::Plain)),
+            (tls, tls, "http://hub.example/a/b", Err(Refused::PLAIN)),
+            (tls, tls, "http://cdn.example/x", Err(Refused::PLAIN)),
+            (tls, "https://cdn.example/x", "http://hub.example/", Err(Refused::PLAIN)),
             (plain, plain, "http://hub.example:8080/c", Ok("http://hub.example:8080/c")),
             (plain, plain, "/c", Ok("http://hub.example/c")),
             (plain, plain, "https://cdn.example/x", Ok("https://cdn.example/x")),
-            (plain, plain, "http://cdn.example/x", Err(Refused::Plain)),
-            (plain, "https://hub.example/a/b", "http://hub.example/c", Err(Refused::Plain)),
-            (tls, tls, "file:///etc/passwd", Err(Refused::NoUrl)),
-            (tls, tls, "http://", Err(Refused::NoUrl)),
-            (tls, tls, "ftp://hub.example/x", Err(Refused::NoUrl)),
+            (plain, plain, "http://cdn.example/x", Err(Refused::PLAIN)),
+            (plain, "https://hub.example/a/b", "http://hub.example/c", Err(Refused::PLAIN)),
+            (tls, tls, "file:///etc/passwd", Err(Refused::NO_URL)),
+            (tls, tls, "http://", Err(Refused::NO_URL)),
+            (tls, tls, "ftp://hub.example/x", Err(Refused::NO_URL)),
         ] {
             assert_eq!(goes(location, here, to), expected.map(str::to_owned), "{location} {here} {to}");
         }

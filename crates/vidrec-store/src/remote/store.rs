@@ -5,34 +5,25 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::azure::MicrosoftAzureBuilder;
 use object_store::client::HttpConnector;
-use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
 use object_store::{ClientConfigKey, ClientOptions, ObjectStore};
-use reqwest::header::{AUTHORIZATION, HeaderMap};
 
-use super::authorities::{self, CA_BUNDLE};
 use super::aws;
+use super::client::{CA_BUNDLE, OPTIONS, authorities};
 use super::http::Watching;
 use super::hub::{self, Hub};
 use super::request::Times;
 use super::url::Address;
 use vidrec_format::error::{Error, Result};
-
-/// How a client connects. [`Link::run`](super::request::Link::run) limits the time of a request. The client does not use
-/// HTTP/2, in which all requests would share a connection, because that was slower (arrow-rs-object-store#104).
-const CONNECTION: [(ClientConfigKey, &str); 4] = [
-    (ClientConfigKey::Timeout, "1 day"),
-    (ClientConfigKey::ConnectTimeout, "5 seconds"),
-    (ClientConfigKey::Http1Only, "true"),
-    (ClientConfigKey::UserAgent, concat!("vidrec/", env!("CARGO_PKG_VERSION"))),
-];
 
 /// The interfaces of a store's client, by their use.
 #[derive(Clone)]
@@ -58,150 +49,89 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, tim
     // If a program has installed another provider in this process, TLS works already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let failed = |e: object_store::Error| cannot_connect(address, &e);
+    let mut options = options.clone();
+    // A user who names a location or an endpoint without TLS wants no TLS.
+    options.entry("allow_http".to_owned()).or_insert_with(|| "true".to_owned());
+    options.entry("read_timeout".to_owned()).or_insert_with(|| times.silence());
+    let is_hub = address.scheme == "hf";
+    let profile = (address.scheme == "s3").then(aws::Profile::read).transpose()?;
+    let bundle = take(&mut options, CA_BUNDLE).map(PathBuf::from).or_else(|| profile.as_ref()?.ca_bundle());
+    let authorities = bundle.as_deref().map(authorities).transpose()?.unwrap_or_default();
+    let connector = Watching { authorities, is_hub };
+    let url = &address.store;
     match &*address.scheme {
-        "s3" => s3(address, options, times)?.build().map(Client::of).map_err(failed),
-        "gs" => gcs(address, options, times)?.build().map(Client::of).map_err(failed),
-        "az" => azure(address, options, times)?.build().map(Client::of).map_err(failed),
-        "hf" => hub(address, options, times),
+        "s3" => {
+            let given = set(AmazonS3Builder::new(), AmazonS3Builder::with_config, address, &options)?;
+            let mut builder = set(AmazonS3Builder::from_env(), AmazonS3Builder::with_config, address, &options)?;
+            if let Some(profile) = &profile {
+                builder = profile.complete(builder, &given)?;
+            }
+            // Objects are removed one by one, because not every server can remove several with one request.
+            let builder = builder.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
+            let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
+            builder.build().map(Client::of).map_err(failed)
+        }
+        "gs" => {
+            let builder = GoogleCloudStorageBuilder::from_env();
+            let builder = set(builder, GoogleCloudStorageBuilder::with_config, address, &options)?;
+            let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
+            builder.build().map(Client::of).map_err(failed)
+        }
+        "az" => {
+            let builder = MicrosoftAzureBuilder::from_env();
+            let builder = set(builder, MicrosoftAzureBuilder::with_config, address, &options)?;
+            let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
+            builder.build().map(Client::of).map_err(failed)
+        }
         _ => {
-            let store = web(address, options, times)?.build().map_err(failed)?;
-            Ok(Client { store: Arc::new(store), parts: None, lists: None, hub: None })
+            let settings = is_hub.then(|| hub::settings(take(&mut options, "endpoint"), take(&mut options, "token")));
+            let (endpoint, headers) = settings.transpose()?.unwrap_or_default();
+            let client = set(ClientOptions::new(), ClientOptions::with_config, address, &options)?;
+            let client = client.with_default_headers(headers);
+            let http = is_hub.then(|| connector.connect(&client)).transpose().map_err(failed)?;
+            let hub = http.map(|http| Arc::new(Hub { http, endpoint, store: url.clone() }));
+            let url = hub.as_ref().map_or_else(|| url.clone(), |hub| hub.files());
+            let builder = HttpBuilder::new().with_client_options(client).with_url(url);
+            let store = builder.with_retry(times.retries()).with_http_connector(connector).build().map_err(failed)?;
+            let lists = hub.clone().map(|hub| hub as Arc<dyn PaginatedListStore>);
+            Ok(Client { store: Arc::new(store), parts: None, lists, hub })
         }
     }
 }
 
 fn cannot_connect(address: &Address, e: &object_store::Error) -> Error {
-    let mut causes = std::iter::successors(Some(e as &(dyn std::error::Error + 'static)), |e| e.source());
     // rustls requires certificates even without TLS.
-    if causes.any(|e| e.to_string().contains("No CA certificates")) {
-        return Error::usage("this machine has no certificate authorities").file(&address.store).help(
-            "install them (ca-certificates), or name a file of them: the storage option ca_bundle, or SSL_CERT_FILE",
-        );
+    if format!("{e:?}").contains("No CA certificates") {
+        let help =
+            "install them (ca-certificates), or name a file of them: the storage option ca_bundle, or SSL_CERT_FILE";
+        return Error::usage("this machine has no certificate authorities").file(&address.store).help(help);
     }
     Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
 }
 
-fn s3(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<AmazonS3Builder> {
-    let key = AmazonS3ConfigKey::Client;
-    let given = for_client::<AmazonS3ConfigKey>(address, options)?;
-    // Credentials that come half from one place and half from another are useless.
-    let has_keys = given.iter().any(|(key, _)| *key == AmazonS3ConfigKey::AccessKeyId);
-    let mut builder = if has_keys { aws::without_credentials() } else { AmazonS3Builder::from_env() };
-    for (k, value) in CONNECTION {
-        builder = builder.with_config(key(k), value);
-    }
-    builder = builder.with_config(key(ClientConfigKey::ReadTimeout), times.silence());
-    for (name, value) in given {
-        builder = builder.with_config(name, value);
-    }
-    if builder.get_config_value(&AmazonS3ConfigKey::DisableBulkDelete).is_none_or(|set| set == "false") {
-        // Objects are removed one by one, because not every server can remove several with one request.
-        builder = builder.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
-    }
-    let profile = aws::Profile::read()?;
-    builder = aws::complete(builder, &profile)?;
-    // A user who names an endpoint without TLS wants no TLS.
-    let is_plain = |key| builder.get_config_value(&key).is_some_and(|url| url.starts_with("http://"));
-    if is_plain(AmazonS3ConfigKey::Endpoint) || is_plain(AmazonS3ConfigKey::S3Endpoint) {
-        builder = builder.with_config(key(ClientConfigKey::AllowHttp), "true");
-    }
-    let connector = watching(options, profile.ca_bundle())?;
-    Ok(builder.with_url(&address.store).with_retry(times.retries()).with_http_connector(connector))
+/// Removes an option of vidrec's own.
+fn take(options: &mut BTreeMap<String, String>, name: &str) -> Option<String> {
+    let key = options.keys().find(|key| key.eq_ignore_ascii_case(name))?.clone();
+    options.remove(&key)
 }
 
-fn gcs(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<GoogleCloudStorageBuilder> {
-    let mut builder = GoogleCloudStorageBuilder::from_env();
-    for (k, value) in CONNECTION {
-        builder = builder.with_config(GoogleConfigKey::Client(k), value);
-    }
-    builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::ReadTimeout), times.silence());
-    for (name, value) in for_client(address, options)? {
-        builder = builder.with_config(name, value);
-    }
-    if builder.get_config_value(&GoogleConfigKey::BaseUrl).is_some_and(|url| url.starts_with("http://")) {
-        builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
-    }
-    let connector = watching(options, None)?;
-    Ok(builder.with_url(&address.store).with_retry(times.retries()).with_http_connector(connector))
-}
-
-fn azure(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<MicrosoftAzureBuilder> {
-    let mut builder = MicrosoftAzureBuilder::from_env();
-    for (k, value) in CONNECTION {
-        builder = builder.with_config(AzureConfigKey::Client(k), value);
-    }
-    builder = builder.with_config(AzureConfigKey::Client(ClientConfigKey::ReadTimeout), times.silence());
-    for (name, value) in for_client(address, options)? {
-        builder = builder.with_config(name, value);
-    }
-    if builder.get_config_value(&AzureConfigKey::Endpoint).is_some_and(|url| url.starts_with("http://")) {
-        builder = builder.with_config(AzureConfigKey::Client(ClientConfigKey::AllowHttp), "true");
-    }
-    let connector = watching(options, None)?;
-    Ok(builder.with_url(&address.store).with_retry(times.retries()).with_http_connector(connector))
-}
-
-fn web(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<HttpBuilder> {
-    let mut builder = HttpBuilder::new().with_config(ClientConfigKey::AllowHttp, "true");
-    builder = builder.with_config(ClientConfigKey::ReadTimeout, times.silence());
-    for (k, value) in CONNECTION {
-        builder = builder.with_config(k, value);
-    }
-    for (name, value) in for_client(address, options)? {
-        builder = builder.with_config(name, value);
-    }
-    let connector = watching(options, None)?;
-    Ok(builder.with_url(&address.store).with_retry(times.retries()).with_http_connector(connector))
-}
-
-fn hub(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<Client> {
-    let failed = |e: object_store::Error| cannot_connect(address, &e);
-    let hub::Settings { endpoint, authorization } = hub::Settings::read(options)?;
-    let headers = authorization.map(|value| (AUTHORIZATION, value)).into_iter().collect::<HeaderMap>();
-    let mut client =
-        ClientOptions::new().with_default_headers(headers).with_allow_http(endpoint.starts_with("http://"));
-    for (k, value) in CONNECTION {
-        client = client.with_config(k, value);
-    }
-    client = client.with_config(ClientConfigKey::ReadTimeout, times.silence());
-    let is_own = |name: &str| hub::OPTIONS.iter().any(|own| own.eq_ignore_ascii_case(name));
-    let others = options.iter().filter(|(name, _)| !is_own(name)).map(|(k, v)| (k.clone(), v.clone())).collect();
-    for (name, value) in for_client(address, &others)? {
-        client = client.with_config(name, value);
-    }
-    let connector = Watching { is_hub: true, ..watching(options, None)? };
-    let hub = Arc::new(Hub::new(connector.connect(&client).map_err(failed)?, &endpoint, &address.store));
-    let store = HttpBuilder::new().with_client_options(client).with_url(hub.files());
-    let store = store.with_retry(times.retries()).with_http_connector(connector).build().map_err(failed)?;
-    Ok(Client { store: Arc::new(store), parts: None, lists: Some(hub.clone()), hub: Some(hub) })
-}
-
-/// How requests are made, with the authorities that the options name, or else those of `bundle`.
-fn watching(options: &BTreeMap<String, String>, bundle: Option<PathBuf>) -> Result<Watching> {
-    let given = options.iter().find(|(name, _)| name.eq_ignore_ascii_case(CA_BUNDLE));
-    let path = given.map(|(_, path)| PathBuf::from(path)).or(bundle);
-    let authorities = path.as_deref().map(authorities::read).transpose()?.unwrap_or_default();
-    Ok(Watching { authorities, is_hub: false })
-}
-
-/// The options that object_store knows.
-fn for_client<K: std::str::FromStr<Err = object_store::Error>>(
+/// Gives a builder the user's options.
+fn set<B, K: FromStr + AsRef<str>>(
+    mut builder: B,
+    with_config: fn(B, K, String) -> B,
     address: &Address,
     options: &BTreeMap<String, String>,
-) -> Result<Vec<(K, String)>> {
-    let theirs = options.iter().filter(|(name, _)| !name.eq_ignore_ascii_case(CA_BUNDLE));
-    theirs.map(|(name, value)| Ok((parsed(address, name)?, value.clone()))).collect()
-}
-
-/// The option of a store that has this name.
-fn parsed<K: std::str::FromStr<Err = object_store::Error>>(address: &Address, name: &str) -> Result<K> {
-    name.to_ascii_lowercase().parse().map_err(|e| unknown(address, name, e))
-}
-
-fn unknown(address: &Address, name: &str, _: object_store::Error) -> Error {
-    Error::usage(format!("{}:// has no storage option {name:?}", address.scheme))
-        .file(&address.store)
-        .help("the names are those of object_store's configuration keys, as in pandas and polars")
+) -> Result<B> {
+    for (name, value) in options {
+        // Not all of object_store's options of connections exist here.
+        let exists = |key: &K| key.as_ref().parse::<ClientConfigKey>().is_err() || OPTIONS.contains(&key.as_ref());
+        let Some(key) = name.to_ascii_lowercase().parse().ok().filter(exists) else {
+            let e = Error::usage(format!("{}:// has no storage option {name:?}", address.scheme)).file(&address.store);
+            return Err(e.help("the names are those of object_store's configuration keys, as in pandas and polars"));
+        };
+        builder = with_config(builder, key, value.clone());
+    }
+    Ok(builder)
 }
 
 #[cfg(test)]
@@ -226,11 +156,11 @@ mod tests {
                 connect(&address, &known.iter().cloned().collect(), &Times::of_reads(Duration::from_secs(60)))
             };
             with(option.0, option.1).map(drop).unwrap_or_else(|e| panic!("{location}: {e}"));
-            let e = with("colour", "hunter2").map(drop).unwrap_err().to_string();
-            assert!(
-                e.contains("colour") && e.contains(location.split(':').next().unwrap()) && !e.contains("hunter2"),
-                "{e}"
-            );
+            for name in ["colour", "http2_only"] {
+                let e = with(name, "hunter2").map(drop).unwrap_err().to_string();
+                let scheme = location.split(':').next().unwrap();
+                assert!(e.contains(name) && e.contains(scheme) && !e.contains("hunter2"), "{e}");
+            }
         }
     }
 }

@@ -8,9 +8,6 @@ use super::hub;
 use crate::location;
 use vidrec_format::error::{Error, Result};
 
-/// The schemes of remote locations.
-const SCHEMES: &[&str] = &["s3", "gs", "az", "hf", "https", "http"];
-
 /// The store of a location, and the object in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
@@ -36,9 +33,9 @@ impl Address {
         let Some((scheme, rest)) = location::split(location) else {
             return Err(fault("this is not a remote location"));
         };
-        if !SCHEMES.contains(&scheme) {
-            let known = SCHEMES.iter().map(|s| format!("{s}://")).collect::<Vec<_>>().join(", ");
-            let e = fault("unknown kind of storage").expected(format!("one of {known}")).found(format!("{scheme}://"));
+        if !["s3", "gs", "az", "hf", "https", "http"].contains(&scheme) {
+            let known = "one of s3://, gs://, az://, hf://, https://, http://";
+            let e = fault("unknown kind of storage").expected(known).found(format!("{scheme}://"));
             return Err(if scheme == "file" { e.help("write a path of this machine without file://") } else { e });
         }
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -46,35 +43,24 @@ impl Address {
             return Err(fault("the location names no bucket or host"));
         }
         if host.contains('@') {
-            let hidden = rest.rsplit_once('@').map_or("", |(_, rest)| rest);
-            return Err(Error::usage("the location has a user name or password in it")
-                .file(format!("{scheme}://…@{hidden}"))
-                .help("give credentials as storage options or in the environment"));
+            let shown = format!("{scheme}://…@{}", rest.rsplit('@').next().unwrap_or_default());
+            let e = Error::usage("the location has a user name or password in it").file(shown);
+            return Err(e.help("give credentials as storage options or in the environment"));
         }
-        if path.contains(['?', '#']) {
-            let shown = location.to_string_lossy();
-            let shown = shown.split(['?', '#']).next().unwrap_or_default();
-            return Err(Error::usage(
-                "the location has a query, which the names of the data set's files would also need",
-            )
-            .file(shown)
-            .help("give the location of the folder alone, and give credentials as storage options"));
+        if let Some((shown, _)) = rest.split_once(['?', '#']) {
+            let e = fault("the location has a query, which the names of the data set's files would also need");
+            let e = e.file(format!("{scheme}://{shown}"));
+            return Err(e.help("give the location of the folder alone, and give credentials as storage options"));
         }
-        if scheme == "hf" {
-            return Self::on_hub(location);
-        }
+        let (store, path) = match scheme {
+            "hf" => rest.strip_prefix("datasets/").and_then(hub::split).ok_or_else(|| {
+                fault("the location names no data set of the Hugging Face Hub")
+                    .expected("hf://datasets/OWNER/NAME, with @REVISION if it is not main, in which a slash is %2F")
+            })?,
+            _ => (format!("{scheme}://{host}"), path),
+        };
         let key = Key::from_url_path(path).map_err(|e| fault("this is not a valid location of an object").found(e))?;
-        Ok(Address { store: format!("{scheme}://{host}"), scheme: scheme.to_owned(), key })
-    }
-
-    fn on_hub(location: &Path) -> Result<Self> {
-        let fault = |what: &str| Error::usage(what.to_owned()).file(location);
-        let repository = location.to_str().and_then(|text| text.strip_prefix(hub::DATASETS)).and_then(hub::split);
-        let form = "hf://datasets/OWNER/NAME, with @REVISION if it is not main, in which a slash is %2F";
-        let (name, path) =
-            repository.ok_or_else(|| fault("the location names no data set of the Hugging Face Hub").expected(form))?;
-        let key = Key::from_url_path(path).map_err(|e| fault("this is not a valid location of an object").found(e))?;
-        Ok(Address { store: format!("{}{name}", hub::DATASETS), scheme: "hf".to_owned(), key })
+        Ok(Address { store, scheme: scheme.to_owned(), key })
     }
 
     /// Whether the objects of the store may change: whether it is no commit of the Hugging Face Hub.

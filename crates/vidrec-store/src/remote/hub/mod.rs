@@ -1,27 +1,26 @@
 //! Data sets on the Hugging Face Hub, `hf://datasets/OWNER/NAME[@REVISION]/PATH`.
 //!
-//! The objects of a commit are files on a web server that redirects its clients ([`places`]). The API of the Hub says
+//! The objects of a commit are files on a web server that redirects its clients. The API of the Hub says
 //! which commit a revision is, and lists the files of a commit.
 //!
 //! Source: <https://huggingface.co/docs/hub/api> and huggingface_hub, `hf_api.py` and `file_download.py`.
 
-mod places;
 mod settings;
 #[cfg(test)]
 mod tests;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use object_store::client::{HttpClient, HttpRequest, HttpRequestBody, HttpResponse};
+use object_store::client::{HttpClient, HttpRequest, HttpRequestBody};
 use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
 use object_store::path::Path as Key;
-use object_store::{Error, ListResult, ObjectMeta, Result};
+use object_store::{Error, HeaderMap, ListResult, ObjectMeta, Result};
 use reqwest::header::LINK;
 use reqwest::{StatusCode, Url};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-pub(super) use places::{Place, Places};
-pub(super) use settings::{OPTIONS, Settings};
+pub(super) use settings::settings;
 
 /// The start of all stores on the Hub.
 pub(super) const DATASETS: &str = "hf://datasets/";
@@ -31,63 +30,55 @@ const MOST_BYTES: usize = 64 << 20;
 /// A revision of a repository.
 #[derive(Debug)]
 pub(super) struct Hub {
-    http: HttpClient,
-    endpoint: String,
-    /// `OWNER/NAME`.
-    repository: String,
-    /// A branch, a tag or a commit, percent-encoded.
-    revision: String,
+    pub http: HttpClient,
+    pub endpoint: String,
+    /// [`DATASETS`], owner and name, and `@` with a branch, a tag or a commit, percent-encoded, if it is not main.
+    pub store: String,
 }
 
 impl Hub {
-    /// `store` begins with [`DATASETS`].
-    pub fn new(http: HttpClient, endpoint: &str, store: &str) -> Self {
-        let (repository, revision) = parts(store);
-        let (endpoint, repository) = (endpoint.to_owned(), repository.to_owned());
-        Hub { http, endpoint, repository, revision: revision.unwrap_or("main").to_owned() }
-    }
-
     pub fn revision(&self) -> &str {
-        &self.revision
+        parts(&self.store).1
     }
 
     /// The URL below which the files are.
     pub fn files(&self) -> String {
-        format!("{}/datasets/{}/resolve/{}", self.endpoint, self.repository, self.revision)
+        let (repository, revision) = parts(&self.store);
+        format!("{}/datasets/{repository}/resolve/{revision}", self.endpoint)
     }
 
     /// Asks which commit the revision is now.
     pub async fn commit(&self) -> Result<String> {
-        #[derive(Deserialize)]
-        struct Revision {
-            sha: String,
-        }
-        let url = self.api("revision") + "?expand=sha";
-        let answer = self.get(&url).await?;
-        let Revision { sha } = parsed(&body(answer).await?)?;
-        if is_commit(&sha) { Ok(sha) } else { Err(failed(format!("the server calls {sha:?} a commit"))) }
+        let (revision, _): (serde_json::Value, _) = self.get(&(self.api("revision") + "?expand=sha")).await?;
+        let commit = revision["sha"].as_str().filter(|sha| is_commit(sha)).map(str::to_owned);
+        commit.ok_or_else(|| failed(format!("the server calls {} a commit", revision["sha"])))
     }
 
     fn api(&self, what: &str) -> String {
-        format!("{}/api/datasets/{}/{what}/{}", self.endpoint, self.repository, self.revision)
+        let (repository, revision) = parts(&self.store);
+        format!("{}/api/datasets/{repository}/{what}/{revision}", self.endpoint)
     }
 
-    async fn get(&self, url: &str) -> Result<HttpResponse> {
+    async fn get<T: DeserializeOwned>(&self, url: &str) -> Result<(T, HeaderMap)> {
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.uri_mut() = url.parse().map_err(failed)?;
-        let answer = self.http.execute(request).await.map_err(failed)?;
-        match answer.status() {
-            StatusCode::OK => Ok(answer),
-            status => {
-                let text = String::from_utf8_lossy(&body(answer).await.unwrap_or_default()).into_owned();
-                let source = format!("{status}: {text}").into();
-                let path = self.repository.clone();
-                Err(match status {
-                    StatusCode::NOT_FOUND => Error::NotFound { path, source },
-                    _ => Error::Generic { store: "Hub", source },
-                })
+        let (head, body) = self.http.execute(request).await.map_err(failed)?.into_parts();
+        let (mut bytes, mut body) = (Vec::new(), body.bytes_stream());
+        while let Some(chunk) = body.next().await {
+            bytes.extend_from_slice(&chunk.map_err(failed)?);
+            if bytes.len() > MOST_BYTES {
+                return Err(failed(format!("the answer is longer than {MOST_BYTES} bytes")));
             }
         }
+        if head.status != StatusCode::OK {
+            let (path, text) = (self.store.clone(), String::from_utf8_lossy(&bytes));
+            let source = format!("{}: {text}", head.status).into();
+            let is_missing = head.status == StatusCode::NOT_FOUND;
+            return Err(if is_missing { Error::NotFound { path, source } } else { failed(source) });
+        }
+        let value = serde_json::from_slice(&bytes);
+        let value = value.map_err(|e| failed(format!("the answer is not what the Hub's API gives: {e}")))?;
+        Ok((value, head.headers))
     }
 }
 
@@ -95,25 +86,25 @@ impl Hub {
 #[derive(Deserialize)]
 struct Entry {
     r#type: String,
-    /// The digest of a file that git holds itself.
-    oid: String,
-    #[serde(default)]
-    size: u64,
     path: String,
+    #[serde(flatten)]
+    content: Content,
     /// What git has only a pointer to.
-    lfs: Option<Large>,
+    lfs: Option<Content>,
 }
 
 #[derive(Deserialize)]
-struct Large {
+struct Content {
+    /// The digest, as git or LFS counts it.
     oid: String,
+    #[serde(default)]
     size: u64,
 }
 
 impl Entry {
     fn object(self) -> Result<ObjectMeta> {
-        let (tag, size) = self.lfs.map_or((self.oid, self.size), |large| (large.oid, large.size));
-        let (location, e_tag) = (Key::parse(&self.path)?, Some(format!("\"{tag}\"")));
+        let Content { oid, size } = self.lfs.unwrap_or(self.content);
+        let (location, e_tag) = (Key::parse(&self.path)?, Some(format!("\"{oid}\"")));
         Ok(ObjectMeta { location, last_modified: Default::default(), size, e_tag, version: None })
     }
 }
@@ -132,12 +123,11 @@ impl PaginatedListStore for Hub {
                 url.into()
             }
         };
-        let answer = self.get(&url).await?;
-        let page_token = next(answer.headers().get_all(LINK).iter().filter_map(|link| link.to_str().ok()), &url);
+        let (entries, headers): (Vec<Entry>, _) = self.get(&url).await?;
+        let page_token = next(headers.get_all(LINK).iter().filter_map(|link| link.to_str().ok()), &url);
         if page_token.as_ref().is_some_and(|next| !next.starts_with(&format!("{}/", self.endpoint))) {
             return Err(failed("the list continues on another server"));
         }
-        let entries: Vec<Entry> = parsed(&body(answer).await?)?;
         let objects = entries.into_iter().filter(|entry| entry.r#type == "file").map(Entry::object);
         let (objects, common_prefixes, extensions) = (objects.collect::<Result<_>>()?, Vec::new(), Default::default());
         Ok(PaginatedListResult { result: ListResult { objects, common_prefixes, extensions }, page_token })
@@ -152,22 +142,21 @@ fn next<'a>(links: impl Iterator<Item = &'a str>, here: &str) -> Option<String> 
 }
 
 /// The repository and the revision of a store that begins with [`DATASETS`].
-fn parts(store: &str) -> (&str, Option<&str>) {
+fn parts(store: &str) -> (&str, &str) {
     let name = store.strip_prefix(DATASETS).unwrap_or(store);
-    name.split_once('@').map_or((name, None), |(name, revision)| (name, Some(revision)))
+    name.split_once('@').unwrap_or((name, "main"))
 }
 
-/// Splits what follows [`DATASETS`] into the name of the repository, with its revision, and the path of a file.
-/// `None` if it names no repository.
-pub(super) fn split(rest: &str) -> Option<(&str, &str)> {
+/// Splits what follows [`DATASETS`] into the store and the path of a file. `None` if it names no repository.
+pub(super) fn split(rest: &str) -> Option<(String, &str)> {
     let end = rest.match_indices('/').nth(1).map_or(rest.len(), |(at, _)| at);
-    let (name, path) = (&rest[..end], rest[end..].trim_start_matches('/'));
-    let (repository, revision) = parts(name);
+    let (repository, revision) = parts(&rest[..end]);
     let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
     let is_name = |part: &str| !part.is_empty() && !part.starts_with('.') && is_plain(part);
     let (owner, name) = repository.split_once('/')?;
-    let has_revision = revision.is_none_or(|text| is_name(&text.replace("%2F", "-")));
-    (is_name(owner) && is_name(name) && has_revision).then_some((&rest[..end], path))
+    let has_revision = is_name(&revision.replace("%2F", "-"));
+    let store = format!("{DATASETS}{}", &rest[..end]);
+    (is_name(owner) && is_name(name) && has_revision).then_some((store, rest[end..].trim_start_matches('/')))
 }
 
 /// The store at one commit instead of its revision.
@@ -177,26 +166,11 @@ pub(super) fn at(store: &str, commit: &str) -> String {
 
 /// Whether a store names a commit, which never changes.
 pub(super) fn is_pinned(store: &str) -> bool {
-    parts(store).1.is_some_and(is_commit)
+    is_commit(parts(store).1)
 }
 
 fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
-async fn body(answer: HttpResponse) -> Result<Vec<u8>> {
-    let (mut bytes, mut body) = (Vec::new(), answer.into_body().bytes_stream());
-    while let Some(chunk) = body.next().await {
-        bytes.extend_from_slice(&chunk.map_err(failed)?);
-        if bytes.len() > MOST_BYTES {
-            return Err(failed(format!("the answer is longer than {MOST_BYTES} bytes")));
-        }
-    }
-    Ok(bytes)
-}
-
-fn parsed<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T> {
-    serde_json::from_slice(body).map_err(|e| failed(format!("the answer is not what the Hub's API gives: {e}")))
 }
 
 fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {

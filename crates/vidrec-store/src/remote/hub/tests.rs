@@ -63,6 +63,7 @@ fn repositories_revisions_and_paths_are_told_apart() {
         ("../n", None),
         ("o/n%2F..", None),
     ] {
+        let expected = expected.map(|(store, path)| (format!("hf://datasets/{store}"), path));
         assert_eq!(split(rest), expected, "{rest}");
     }
     let commit = "0123456789abcdef0123456789abcdef01234567";
