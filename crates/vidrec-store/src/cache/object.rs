@@ -90,7 +90,6 @@ impl CachedObject {
             return Ok(());
         }
         let Some(mut used) = self.cache.lock()? else { return Ok(()) };
-        self.create()?;
         for (number, pages) in blocks(&range) {
             let first = number * BLOCK_BYTES + pages.start * PAGE_BYTES;
             let part = first..range.end.min((number + 1) * BLOCK_BYTES);
@@ -114,8 +113,8 @@ impl CachedObject {
         if !used.take(more)? {
             return Ok(false);
         }
-        let put = whole_folder::put_whole(&self.cache.new_name(), &self.path(number), &block);
-        put.inspect_err(|_| _ = used.give(more))?;
+        let put = || whole_folder::put_whole(&self.cache.new_name(), &self.path(number), &block);
+        self.create().and_then(|()| put()).inspect_err(|_| _ = used.give(more))?;
         Ok(true)
     }
 

@@ -34,10 +34,13 @@ impl Blocks {
         (self.held, self.most_held)
     }
 
-    /// The parts of a range that are in no block.
-    pub fn missing(&self, file: u64, range: Range<u64>) -> Vec<Range<u64>> {
+    /// The parts of a range that are in no block. The blocks of the other parts count as used, because they are needed
+    /// soon.
+    pub fn missing(&mut self, file: u64, range: Range<u64>) -> Vec<Range<u64>> {
         let (mut missing, mut at) = (Vec::new(), range.start);
+        self.clock += 1;
         for (start, end) in self.within(file, &range) {
+            self.blocks.entry((file, start)).and_modify(|block| block.used = self.clock);
             missing.extend((at < start).then_some(at..start));
             at = at.max(end);
         }

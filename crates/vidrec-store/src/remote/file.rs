@@ -175,7 +175,9 @@ impl RemoteFile {
     pub fn ask(&self, ranges: &[Range<u64>]) -> Result<()> {
         let is_new = |range: &&Range<u64>| !self.remote.blocks().missing(self.number, (*range).clone()).is_empty();
         let new = ranges.iter().filter(|range| range.start < range.end).filter(is_new);
-        let wanted = new.filter(|range| !self.is_kept(range)).map(|range| self.pages(range, PAGE_BYTES)).collect();
+        // The cache on disk keeps whole pages.
+        let unit = if self.kept.is_some() { PAGE_BYTES } else { 1 };
+        let wanted = new.filter(|range| !self.is_kept(range)).map(|range| self.units(range, unit)).collect();
         let mut blocks = self.remote.blocks();
         for range in merged(wanted) {
             let missing = blocks.missing(self.number, range);
@@ -193,8 +195,8 @@ impl RemoteFile {
         blocks.iter().all(|(_, bytes)| bytes.is_over_within(time))
     }
 
-    /// Rounds a range to whole units, so that the cache on disk can keep it.
-    fn pages(&self, range: &Range<u64>, unit: u64) -> Range<u64> {
+    /// Rounds a range to whole units.
+    fn units(&self, range: &Range<u64>, unit: u64) -> Range<u64> {
         range.start / unit * unit..range.end.next_multiple_of(unit).min(self.len())
     }
 
@@ -204,7 +206,7 @@ impl RemoteFile {
         let around = if is_around { around } else { range.clone() };
         let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
         let (end, size) = *sequence;
-        // The last block ends with a whole page, in which this range may begin.
+        // The last block may end with a whole page, in which this range begins.
         let follows = (end.saturating_sub(PAGE_BYTES)..=end).contains(&range.start) && size > 0;
         let grown = if follows { (size * 2).min(REQUEST_BYTES) } else { 0 };
         let end = around.end.min(around.start.saturating_add(REQUEST_BYTES)).max(range.end);
@@ -290,7 +292,7 @@ impl RemoteFile {
         let unit = (self.table_bytes.load(Relaxed) / 16).clamp(PAGE_BYTES, MOST_TABLE_BYTES);
         let unit = unit / PAGE_BYTES * PAGE_BYTES;
         let missing = ranges.iter().filter(|range| range.start < range.end && tables.get((*range).clone()).is_none());
-        let wanted = merged(missing.map(|range| self.pages(range, unit)).collect());
+        let wanted = merged(missing.map(|range| self.units(range, unit)).collect());
         self.table_bytes.fetch_add(wanted.iter().map(|range| range.end - range.start).sum(), Relaxed);
         self.ask(&wanted)?;
         let mut bytes = Vec::new();

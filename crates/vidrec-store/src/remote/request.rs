@@ -26,7 +26,7 @@ use vidrec_format::error::Error;
 /// Requests in flight at a time. With ranges of 8 MiB, this fills 10 Gbit/s at 200 ms.
 const AT_A_TIME: usize = 32;
 /// Tries of a request whose answer object_store does not ask for again.
-const TRIES: u32 = 3;
+const TRIES: u32 = 10;
 /// The rate at which bytes add to the time limit of a request, so that a slow link that works is not an error.
 pub(super) const SLOWEST_BYTES_PER_SECOND: u64 = 256 << 10;
 
@@ -240,6 +240,7 @@ impl Link {
                 self.counters.retries.fetch_add(tries.saturating_sub(1), Relaxed);
                 return Err(task.ended(failure, tries));
             }
+            tokio::time::sleep(self.timeout / 1000 * (TRIES - again)).await;
         }
         Err(FetchError::lost(&task.location))
     }
