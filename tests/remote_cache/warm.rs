@@ -113,8 +113,6 @@ fn after_a_kill_it_continues() {
     served.server.rules().add(Rule::new(Fault::NoAnswer).path(".rec").after(7));
     let job = Job { warms: true, ..Job::new(&served, folder.path(), limit) };
     let mut worker = job.start();
-    std::thread::sleep(std::time::Duration::from_secs(8));
-    for e in served.server.take_log() { println!("warm {} {:?} {} {:?}", e.path, e.range, e.bytes, e.fault); }
     until("some of it is kept", || kept_records(folder.path()) > 1 << 20);
     worker.kill();
     served.server.rules().clear();

@@ -113,6 +113,7 @@ impl Warming<'_, '_, '_> {
 
     fn ask(&mut self, group: Vec<Runs>) -> Result<()> {
         if let Some(Runs { file, .. }) = group.first() {
+            file.remote().need_memory(4 * REQUEST_BYTES);
             file.ask(&group.iter().flat_map(|clip| clip.runs.clone()).collect::<Vec<_>>())?;
             let most = COMING_BYTES.min(file.remote().memory_bytes() / 2);
             self.coming.push_back(group);
