@@ -189,9 +189,7 @@ pub mod pack {
 pub mod report {
     #[doc(hidden)]
     pub use vidrec_report::{BrowsedSet, browser_page};
-    pub use vidrec_report::{
-        Checked, Comparison, NamedSet, Report, ReportOptions, SetFigures, Shown, SourceNote, Sources, report,
-    };
+    pub use vidrec_report::{Checked, NamedSet, Report, ReportOptions, SetFigures, Shown, report};
 }
 
 /// Which frames of a video to take: pure functions from integers to integers.

@@ -188,36 +188,6 @@ fn a_page_keeps_its_budget_and_says_what_it_left_out() {
 }
 
 #[test]
-fn versions_are_compared_by_source() {
-    let temp = tempfile::tempdir().unwrap();
-    let old: Vec<_> = (0..6).map(|i| made(format!("{i}.mp4"), 0, 2, i)).collect();
-    // 0 is gone, 1 has another label, 2 other pictures, 3 more frames; 4 and 5 are the same, 6 is new.
-    let new = [
-        made("6.mp4", 0, 2, 6),
-        made("1.mp4", 1, 2, 1),
-        made("2.mp4", 0, 2, 20),
-        made("3.mp4", 0, 3, 3),
-        made("5.mp4", 0, 2, 5),
-        made("4.mp4", 0, 2, 4),
-    ];
-    write(temp.path(), "old", (64, 48), &old);
-    write(temp.path(), "new", (64, 48), &new);
-    let told = figures("report old new -o page.html", temp.path());
-    let found = &told["comparisons"][0];
-    let sources = |of: &str| {
-        let all = found[of]["first"].as_array().unwrap();
-        assert_eq!(found[of]["count"], json!(all.len()));
-        all.iter()
-            .map(|s| format!("{}: {}", s["source"].as_str().unwrap(), s["note"].as_str().unwrap()))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!((sources("added"), sources("removed")), (vec!["6.mp4: ".to_owned()], vec!["0.mp4: ".to_owned()]));
-    assert_eq!(sources("changed"), ["1.mp4: run → walk", "2.mp4: other frames", "3.mp4: 2 → 3 frames"]);
-    assert_eq!(found["same"], 2);
-    assert!(told["findings"]["leak"].as_u64().unwrap() > 0, "{}", told["findings"]);
-}
-
-#[test]
 fn a_damaged_frame_is_shown_as_such() {
     let temp = tempfile::tempdir().unwrap();
     let clips: Vec<_> = (0..20).map(|i| made(format!("{i}.mp4"), 0, 3, i)).collect();

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::choice::Chosen;
-use super::compare::class_of;
 use super::strip::Strip;
 use vidrec_dataset::{Clip, ClipNumbers};
 use vidrec_format::error::Result;
@@ -72,6 +71,15 @@ impl StripFacts {
         let ((width, height), pitch) = (strip.frame, strip.pitch);
         Ok(StripFacts { width, height, pitch, frames: strip.frames.clone(), times, damaged: strip.damaged.clone() })
     }
+}
+
+/// Returns the class of a clip, or its label as text.
+fn class_of(clip: &Clip<'_>) -> Result<String> {
+    Ok(match (clip.label(), &*clip.class()?) {
+        (None, "") => "no label".into(),
+        (Some(label), "") => label.to_string(),
+        (_, class) => class.to_owned(),
+    })
 }
 
 /// Rounds seconds to milliseconds, which is as much as a person reads.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::compare::Comparison;
 use crate::check::FindingKind;
 use vidrec_dataset::{Fingerprint, Stats};
 use vidrec_format::json_object::JsonObject;
@@ -21,8 +20,6 @@ pub struct Report {
     pub shown: Option<Shown>,
     /// The data sets, in the order in which they were given.
     pub sets: Vec<SetFigures>,
-    /// How each data set differs from the first.
-    pub comparisons: Vec<Comparison>,
     /// The extent of the check; `None` if nothing was checked.
     pub checked: Option<Checked>,
     /// The number of findings of each kind among the clips that were checked; `None` if none was.

@@ -8,7 +8,6 @@ pub mod check;
 mod browser;
 mod choice;
 mod class_balance;
-mod compare;
 mod facts;
 mod figures;
 mod findings;
@@ -25,7 +24,6 @@ mod wall;
 
 #[doc(hidden)]
 pub use self::browser::{BrowsedSet, browser_page};
-pub use self::compare::{Comparison, SourceNote, Sources};
 pub use self::figures::{Checked, Report, SetFigures, Shown};
 pub use self::make::report;
 pub use self::options::{NamedSet, ReportOptions};

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::choice::{self, Chosen, Labels};
-use super::compare;
 use super::figures::{Checked, Report, SetFigures, Shown};
 use super::findings;
 use super::head::Head;
@@ -71,7 +70,6 @@ pub fn report(
         page_bytes: 0,
         shown: None,
         sets: sets.iter().zip(stats_of(&job.datasets())?).map(|(set, stats)| figures(set, stats)).collect(),
-        comparisons: compare::all(sets)?,
         checked: None,
         findings: None,
         notes: Vec::new(),

@@ -13,7 +13,7 @@ use crate::{Outcome, Run, output, threads};
 ///
 /// The page is one HTML file that opens from a disk and loads nothing, so it can be mailed. Clips can be searched, sorted
 /// and flagged; `vidrec subset --exclude` reads the list of the flagged ones. Of several data sets, such as two versions
-/// or train and val, the page shows one beside the other, and what was added, removed and changed since the first.
+/// or train and val, the page shows one beside the other.
 ///
 /// Of a remote data set, this reads the index and the clips that are shown, and checks only these; --check reads all.
 #[derive(clap::Args)]

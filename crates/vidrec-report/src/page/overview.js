@@ -110,16 +110,6 @@ function classes() {
   return block("Classes", small, rows.length > 20 ? el("div", { class: "classes-tools" }, search, more) : null, list, rest);
 }
 
-function comparison(found) {
-  const name = report.sets[found.set].short, first = report.sets[0].short;
-  const column = (title, sources) => el("div", {}, el("h3", {}, `${whole.format(sources.count)} ${title}`),
-    sources.count ? el("ul", { tabindex: "0", role: "group", "aria-label": title },
-      sources.first.map((item) => el("li", {}, unbroken(item.source || "(no source)"), item.note ? el("span", {}, ` – ${item.note}`) : null)),
-      sources.count > sources.first.length ? el("li", { class: "quiet" }, `and ${whole.format(sources.count - sources.first.length)} more`) : null) : null);
-  return block(el("span", {}, unbroken(name), " compared with ", unbroken(first)), `by source; ${whole.format(found.same)} are the same`,
-    el("div", { class: "changes" }, column("added", found.added), column("removed", found.removed), column("changed", found.changed)));
-}
-
 function drawOverview() {
   const words = distributions.filter((d) => d.summaries.every((found) => found === null));
   const numeric = distributions.filter((d) => !words.includes(d));
@@ -129,7 +119,6 @@ function drawOverview() {
     numeric.length ? block("Distributions", manySets ? "shares of the clips of each data set" : "number of clips", legend(),
       el("div", { class: "charts" }, numeric.map(histogram))) : null,
     words.length ? block("Formats and attributes", null, el("div", { class: "charts" }, words.map(wordBars))) : null,
-    report.comparisons.map(comparison),
     block(manySets ? "Data sets" : "Data set", manySets ? "what differs is bold" : report.sets[0].name, facts()),
   ]);
   if (manySets) byId("overview").insertBefore(byId("overview").lastElementChild, byId("overview").children[1]);
