@@ -34,13 +34,13 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("extract", &["vidrec extract train 0-2 -o frames", "vidrec extract train all -o frames --overwrite"]),
     (
         "view",
-        &["vidrec view train", "vidrec view train 0-9 --frames 8", "vidrec view train 3 7 -o moving.gif --rate 8"],
+        &["vidrec view train -o sheet.png", "vidrec view train 0-9 -o sheet.png --height 90", "vidrec view train 3 7"],
     ),
     (
         "report",
         &[
             "vidrec report train -o train.html",
-            "vidrec report old new -o changes.html --title Changes",
+            "vidrec report train val -o both.html --title 'Version 3'",
             "vidrec report s3://bucket/train -o train.html --clips 300 --budget 10MB",
         ],
     ),
