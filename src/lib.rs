@@ -208,30 +208,6 @@ pub mod raw {
     };
 }
 
-/// Internals for this project's own benchmarks. They may change at any time.
-#[cfg(feature = "bench")]
-#[doc(hidden)]
-pub mod bench {
-    pub use vidrec_jpeg::bench::TileBench;
-    pub use vidrec_loader::kernel::bench::KernelBench;
-}
-
-/// Internals for this project's own fuzz targets. They may change at any time.
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub mod fuzzing {
-    pub use vidrec_format::fuzzing::{dataset_json, meta, tracks};
-    pub use vidrec_jpeg::fuzzing::{
-        Verdict, changed, changed_again, decoders, encoder, generated, originals, segments,
-    };
-    pub use vidrec_loader::decoded::fuzzing::decoded_segments;
-    #[cfg(feature = "pack")]
-    pub use vidrec_pack::fuzzing::{messages, receipts, values};
-    pub use vidrec_store::disk::publication::recover;
-    #[cfg(feature = "remote")]
-    pub use vidrec_store::remote::fuzzing::answers;
-}
-
 /// Compiles the README's Rust examples as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

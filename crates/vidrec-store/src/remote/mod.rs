@@ -35,7 +35,8 @@ mod file;
 mod file_pieces;
 mod fill_once;
 mod filling;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
+#[path = "../../../../fuzz/internals/remote.rs"]
 pub mod fuzzing;
 mod http;
 mod hub;

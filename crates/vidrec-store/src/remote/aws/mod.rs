@@ -6,7 +6,7 @@ mod process;
 mod profile;
 
 /// Parses the output of a command, and files of profiles.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
 pub(super) fn fuzzing(text: &str) {
     let _ = expiration::parse(text);
     let profile = Profile::of(text, text, "default");

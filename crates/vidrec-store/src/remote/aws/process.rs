@@ -77,7 +77,7 @@ impl ProcessCredentials {
     }
 
     /// Whether this output of the command contains credentials.
-    #[cfg(any(test, feature = "fuzzing"))]
+    #[cfg(any(test, vidrec_internals))]
     pub fn is_output(&self, output: &[u8]) -> bool {
         self.0.read(output).is_ok()
     }
