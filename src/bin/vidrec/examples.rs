@@ -105,7 +105,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec bench s3://bucket/train --epochs 2",
         ],
     ),
-    ("monitor", &["vidrec monitor loader.jsonl", "vidrec monitor run-7/loader.fifo"]),
     ("merge", &["vidrec merge a b -o both", "vidrec merge january february -o s3://bucket/all"]),
     (
         "split",

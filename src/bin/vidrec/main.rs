@@ -22,7 +22,6 @@ mod interop;
 mod interrupt;
 mod manual;
 mod merge;
-mod monitor;
 mod outcome;
 mod output;
 #[cfg_attr(not(feature = "pack"), path = "no_packing.rs")]
@@ -84,7 +83,6 @@ enum Command {
     Fetch(fetch::Args),
     Push(push::Args),
     Bench(bench::Args),
-    Monitor(monitor::Args),
     Merge(merge::Args),
     Split(split::Args),
     Subset(subset::Args),
@@ -125,7 +123,6 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Fetch(args) => fetch::run(&args),
         Command::Push(args) => push::run(&args),
         Command::Bench(args) => bench::run(&args),
-        Command::Monitor(args) => monitor::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Split(args) => split::run(&args),
         Command::Subset(args) => subset::run(&args),
