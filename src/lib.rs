@@ -82,8 +82,6 @@ pub use vidrec_sampler::order;
 #[doc(inline)]
 pub use vidrec_store::cache;
 
-#[doc(hidden)]
-pub use vidrec_dataset::ShardFile;
 pub use vidrec_dataset::repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use vidrec_dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use vidrec_dataset::writer::{
@@ -188,7 +186,7 @@ pub mod pack {
 #[cfg(feature = "report")]
 pub mod report {
     #[doc(hidden)]
-    pub use vidrec_report::{BrowsedSet, browser_page};
+    pub use vidrec_report::{Answer, Site};
     pub use vidrec_report::{Checked, NamedSet, Report, ReportOptions, SetFigures, Shown, report};
 }
 

@@ -5,7 +5,6 @@
 
 pub mod check;
 
-mod browser;
 mod choice;
 mod class_balance;
 mod facts;
@@ -18,12 +17,14 @@ mod notes;
 mod options;
 mod page;
 mod shrink;
+mod site;
 mod strip;
 mod template;
+mod tracks;
 mod wall;
 
-#[doc(hidden)]
-pub use self::browser::{BrowsedSet, browser_page};
 pub use self::figures::{Checked, Report, SetFigures, Shown};
 pub use self::make::report;
 pub use self::options::{NamedSet, ReportOptions};
+#[doc(hidden)]
+pub use self::site::{Answer, Site};

@@ -37,19 +37,11 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         &["vidrec view train -o sheet.png", "vidrec view train 0-9 -o sheet.png --height 90", "vidrec view train 3 7"],
     ),
     (
-        "report",
-        &[
-            "vidrec report train -o train.html",
-            "vidrec report train val -o both.html --title 'Version 3'",
-            "vidrec report s3://bucket/train -o train.html --clips 300 --budget 10MB",
-        ],
-    ),
-    (
         "browse",
         &[
             "vidrec browse train",
             "vidrec browse train val --port 8000",
-            "vidrec browse s3://bucket/train --export -o browse.html",
+            "vidrec browse s3://bucket/train --export train.html --clips 300 --budget 10MB",
         ],
     ),
     (

@@ -9,7 +9,7 @@ use clap::{Command, Error};
 /// What people do, and the commands for it. A test finds each command in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Pack", &["pack", "import"]),
-    ("Look", &["inspect", "view", "report", "browse", "check", "verify", "extract"]),
+    ("Look", &["inspect", "view", "browse", "check", "verify", "extract"]),
     ("Train", &["bench", "cache"]),
     ("Edit", &["merge", "append", "split", "subset", "relabel", "reshard", "retile", "repair"]),
     ("Move", &["fetch", "push", "export"]),

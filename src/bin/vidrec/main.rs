@@ -4,7 +4,6 @@
 
 mod append;
 mod bench;
-#[cfg_attr(not(feature = "remote"), path = "no_browse.rs")]
 mod browse;
 mod cache;
 mod check;
@@ -32,7 +31,6 @@ mod ranges;
 mod relabel;
 mod remote_output;
 mod repair;
-mod report;
 mod reshard;
 mod retile;
 mod sheet;
@@ -76,7 +74,6 @@ enum Command {
     Check(check::Args),
     Extract(extract::Args),
     View(view::Args),
-    Report(report::Args),
     Browse(browse::Args),
     #[command(flatten)]
     Interop(interop::Command),
@@ -117,7 +114,6 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Check(args) => check::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::View(args) => view::run(&args),
-        Command::Report(args) => report::run(&args),
         Command::Browse(args) => browse::run(&args),
         Command::Interop(command) => command.run(),
         Command::Fetch(args) => fetch::run(&args),

@@ -18,7 +18,7 @@ function tiles(set) {
 /// How the names of settings begin among the facts.
 const SETTING = "Setting: ";
 
-/// Rows of facts, a column for each data set; those that differ are bold. Settings that are equal are folded.
+/// Rows of facts, a column for each data set; those that differ are bold. Settings that do not differ are folded.
 function factRows() {
   const rows = [];
   const add = (name, of, always) => {
@@ -59,11 +59,11 @@ function factRows() {
   const row = ([name, texts]) => el("tr", { class: differs(texts) && name !== "Digest" ? "differs" : null },
     el("th", { scope: "row" }, name[0].toUpperCase() + name.slice(1)),
     texts.map((text) => el("td", {}, name === "Digest" ? el("code", {}, text) : text || "–")));
-  const equal = manySets ? rows.filter(([name, texts]) => name.startsWith(SETTING) && !differs(texts)) : [];
+  const equal = rows.filter(([name, texts]) => name.startsWith(SETTING) && !differs(texts));
   const others = rows.filter((one) => !equal.includes(one)).map(row);
   if (!equal.length) return others;
   const folded = equal.map(([name, texts]) => row([name.slice(SETTING.length), texts.slice(0, 1)]));
-  return [...others, el("tr", {}, el("th", { scope: "row" }, "Equal settings"), el("td", { colspan: report.sets.length },
+  return [...others, el("tr", {}, el("th", { scope: "row" }, manySets ? "Equal settings" : "Settings"), el("td", { colspan: report.sets.length },
     el("details", {}, el("summary", {}, count(equal.length, "setting")), el("table", {}, el("tbody", {}, folded)))))];
 }
 
@@ -110,7 +110,15 @@ function classes() {
   return block("Classes", small, rows.length > 20 ? el("div", { class: "classes-tools" }, search, more) : null, list, rest);
 }
 
+/// The distributions of all data sets, which have the same bins: lists with a number of each data set.
+const joined = () => report.sets[0].distributions.map((first, at) => {
+  const each = report.sets.map((set) => set.distributions[at]);
+  const bins = first.bins.map((bin, i) => ({ ...bin, clips: each.map((one) => one.bins[i].clips) }));
+  return { ...first, bins, summaries: each.map((one) => one.summary), without: each.map((one) => one.without) };
+});
+
 function drawOverview() {
+  const distributions = joined();
   const words = distributions.filter((d) => d.summaries.every((found) => found === null));
   const numeric = distributions.filter((d) => !words.includes(d));
   put(byId("overview"), {}, [
