@@ -4,6 +4,7 @@ import shutil
 
 import browse_page
 import browser
+import numpy as np
 import pytest
 from programs import run
 
@@ -143,6 +144,24 @@ def test_a_clip_plays_with_its_sound_tracks_and_cameras(page, address):
     assert page.js(cursor) > 500
     rate, length, at = page.js("played[0]")
     assert (rate, at) == (16000, 0) and 15_000 < length < 18_000
+
+
+def test_pictures_of_a_track_follow_the_frames(made, tmp_path):
+    depth = np.zeros((12, 4, 6), np.uint16)
+    depth[:, :, 3:] = 1000 * np.arange(1, 13)[:, None, None]
+    depth[5] = 7
+    np.save(tmp_path / "depth.npy", depth)
+    (tmp_path / "list.jsonl").write_text(json.dumps({"path": str(made.parent / "0.mkv"), "depth": "depth.npy"}) + "\n")
+    run("vidrec", "pack", tmp_path / "list.jsonl", "-o", tmp_path / "deep", "--all", "--size", "120", "--track", "depth=depth,frames")
+    row = "[...new Uint32Array(c.getContext('2d').getImageData(0, 0, 6, 1).data.buffer)].map(n => n & 255).join()"
+    with browse_page.browsing(tmp_path / "deep") as address, browser.Browser(tmp_path) as page:
+        page.size(1280, 900)
+        page.open(f"{address}#clips?clip=0.0")
+        for key, shown in (("Home", "0,0,0,255,255,255"), *[("ArrowRight", None)] * 4, ("ArrowRight", "0,0,0,0,0,0")):
+            page.wait("document.querySelector('dialog .track canvas') !== null")
+            page.key(key)
+            if shown:
+                page.wait(f"(c => {row})(document.querySelector('dialog .track canvas')) === '{shown}'")
 
 
 def test_flags_survive_a_reload_and_go_out_as_a_list(page, address):

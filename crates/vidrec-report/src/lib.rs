@@ -5,6 +5,7 @@
 
 pub mod check;
 
+mod answer;
 mod choice;
 mod class_balance;
 mod facts;
@@ -23,8 +24,10 @@ mod template;
 mod tracks;
 mod wall;
 
+#[doc(hidden)]
+pub use self::answer::Answer;
 pub use self::figures::{Checked, Report, SetFigures, Shown};
 pub use self::make::report;
 pub use self::options::{NamedSet, ReportOptions};
 #[doc(hidden)]
-pub use self::site::{Answer, Site};
+pub use self::site::Site;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::answer::Answer;
 use super::facts::ClipFacts;
 use super::figures::Report;
 use super::findings::{Group, MOST};
@@ -14,7 +15,7 @@ use super::options::NamedSet;
 use super::{page, tracks};
 use crate::check::{CheckReport, FindingKind};
 use vidrec_dataset::Clip;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::Result;
 
 /// The clips that are described at once for a search, and about the most bytes of their descriptions.
 const PIECE: u64 = 4096;
@@ -25,21 +26,6 @@ pub struct Site {
     sets: Vec<NamedSet>,
     title: String,
     page: String,
-}
-
-/// The answer to a request.
-pub struct Answer {
-    /// The media type.
-    pub kind: &'static str,
-    /// The contents.
-    pub bytes: Vec<u8>,
-}
-
-impl Answer {
-    pub(super) fn json(value: &impl Serialize) -> Result<Self> {
-        let bytes = serde_json::to_vec(value).map_err(|e| Error::internal(format!("this is not JSON: {e}")))?;
-        Ok(Answer { kind: "application/json", bytes })
-    }
 }
 
 /// What the page knows from the beginning.
@@ -202,15 +188,14 @@ fn piece(set: &NamedSet, number: usize, first: u64) -> Result<Answer> {
 
 #[cfg(test)]
 mod tests {
+    use vidrec_dataset::writer::{Writer, WriterOptions};
+
     use super::*;
 
     #[test]
     fn names_stay_text() {
         let folder = tempfile::tempdir().unwrap();
-        vidrec_dataset::Writer::create(folder.path().join("a"), vidrec_dataset::WriterOptions::default())
-            .unwrap()
-            .finish()
-            .unwrap();
+        Writer::create(folder.path().join("a"), WriterOptions::default()).unwrap().finish().unwrap();
         let set = vidrec_dataset::Dataset::open(folder.path().join("a")).unwrap();
         let site = Site::new(vec![NamedSet { name: "</script><b>".into(), set }], None, None).unwrap();
         let page = String::from_utf8(site.answer("").unwrap().unwrap().bytes).unwrap();

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use image::{DynamicImage, ImageFormat, RgbImage};
 use serde::Serialize;
 
-use super::site::Answer;
+use super::answer::Answer;
 use vidrec_dataset::{Clip, ClipTracks, TrackView};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
@@ -51,13 +51,12 @@ pub(super) fn all(clip: &Clip<'_>) -> Result<Answer> {
     let mut shown = Vec::new();
     for name in tracks.names() {
         let Some(track) = tracks.unproven(name)? else { continue };
-        let schema = track.schema();
+        let (schema, count) = (track.schema(), track.len());
         let (contents, fault) = match contents(&tracks, track) {
             Ok(contents) => (Some(contents), None),
             Err(e) => (None, Some(e.to_string())),
         };
         let (width, is_picture) = (schema.numbers_per_value() as u64, schema.is_picture());
-        let count = tracks.unproven(name)?.map_or(0, |track| track.len());
         shown.push(ShownTrack { schema, count, width, is_picture, contents, fault });
     }
     Answer::json(&shown)
