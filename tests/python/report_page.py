@@ -1,4 +1,4 @@
-"""Data sets whose pages the tests of `vidrec report` open."""
+"""Data sets whose pages the tests of `vidrec browse --export` open."""
 import json
 import subprocess
 

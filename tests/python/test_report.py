@@ -1,4 +1,4 @@
-"""Pages of `vidrec report` in a browser: they ask for nothing, their clips play, and flagged clips can be excluded."""
+"""Pages of `vidrec browse --export` in a browser: they ask for nothing, their clips play, and flagged clips can be excluded."""
 import json
 import re
 import time

@@ -1,4 +1,4 @@
-//! All figures about some data sets: what `vidrec report --json` prints.
+//! All figures about some data sets: what `vidrec browse --export FILE --json` prints.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::check::FindingKind;
 use vidrec_dataset::{Fingerprint, Stats};
 use vidrec_format::json_object::JsonObject;
 
-/// The figures that [`report`](super::report()) returns. `vidrec report --json` prints the same.
+/// The figures that [`report`](super::report()) returns. `vidrec browse --export FILE --json` prints the same.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {

@@ -1,7 +1,8 @@
 //! Writes pages about data sets: one HTML file with figures, clips that play under the pointer, and the findings
 //! of a check.
 //!
-//! The page opens from a disk, loads nothing from a network, and is small enough to send by email.
+//! The page opens from a disk, loads nothing from a network, and is small enough to send by email. The same page from the
+//! server of `vidrec browse` asks for any clip.
 
 pub mod check;
 

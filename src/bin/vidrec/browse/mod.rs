@@ -79,7 +79,16 @@ impl Args {
     }
 }
 
+/// What a build without a server says.
+#[cfg(not(feature = "remote"))]
+const NO_SERVER: &str = "this build of vidrec has no server: it was built without its feature \"remote\"\n\
+                         help: write the page as a file with --export, or use a released wheel or program";
+
 pub fn run(args: &Args) -> Run {
+    #[cfg(not(feature = "remote"))]
+    if args.export.is_none() {
+        return Err(NO_SERVER.into());
+    }
     let open = |path: &PathBuf| args.storage.open(path).map(|set| NamedSet { name: path.display().to_string(), set });
     let sets = args.dataset.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     if let Some(out) = &args.export {
@@ -100,9 +109,7 @@ fn serve(site: Site, port: Option<u16>) -> Result<(), Failure> {
 
 #[cfg(not(feature = "remote"))]
 fn serve(_: Site, _: Option<u16>) -> Result<(), Failure> {
-    Err("this build of vidrec has no server: it was built without its feature \"remote\"\n\
-         help: write the page as a file with --export, or use a released program"
-        .into())
+    Err(NO_SERVER.into())
 }
 
 fn render(figures: &Report, out: &Path) -> String {
