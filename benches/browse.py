@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """How long `vidrec browse` takes in Chromium, over a data set with captions: medians of several tries.
 
-    VIDREC_MILLION=FOLDER cargo test --release --test suite cli::browse::a_million -- --ignored
     benches/browse.py target/release/vidrec FOLDER
 """
 import random

@@ -3,20 +3,24 @@
 use std::fs;
 use std::path::Path;
 
-use vidrec::fuzzing;
+use vidrec_format::fuzzing as format;
+use vidrec_loader::decoded::fuzzing as decoded;
+use vidrec_pack::fuzzing as pack;
+use vidrec_store::disk::publication::recover;
+use vidrec_store::remote::fuzzing as remote;
 
 #[path = "../tests/common/importers.rs"]
 mod importers;
 
 /// All readers, by the names of their corpora.
 pub const ALL: &[(&str, fn(&[u8]))] = &[
-    ("dataset_json", fuzzing::dataset_json),
-    ("meta", fuzzing::meta),
-    ("tracks", fuzzing::tracks),
+    ("dataset_json", format::dataset_json),
+    ("meta", format::meta),
+    ("tracks", format::tracks),
     ("changes", changes),
     ("parts_plan", parts_plan),
-    ("receipt", fuzzing::receipts),
-    ("messages", fuzzing::messages),
+    ("receipt", pack::receipts),
+    ("messages", pack::messages),
     ("npy", |bytes| values("a.npy", bytes)),
     ("npz", |bytes| values("a.npz", bytes)),
     ("parquet", |bytes| values("a.parquet", bytes)),
@@ -27,8 +31,8 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("import_mxnet", importers::mxnet),
     ("import_frames", importers::frames),
     ("import_texts", importers::texts),
-    ("decoded_segments", fuzzing::decoded_segments),
-    ("answers", fuzzing::answers),
+    ("decoded_segments", decoded::decoded_segments),
+    ("answers", remote::answers),
 ];
 
 /// Does `work` in a new folder, which has a file of these bytes.
@@ -42,12 +46,12 @@ fn with_file(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
 
 /// A file of values of tracks with this name.
 pub fn values(name: &str, bytes: &[u8]) {
-    with_file(name, bytes, |folder| fuzzing::values(&folder.join(name)));
+    with_file(name, bytes, |folder| pack::values(&folder.join(name)));
 }
 
 /// The list of changes of an interrupted write.
 pub fn changes(bytes: &[u8]) {
-    with_file(".vidrec.changes", bytes, |folder| drop(fuzzing::recover(folder)));
+    with_file(".vidrec.changes", bytes, |folder| drop(recover(folder)));
 }
 
 /// The plan of a pack.

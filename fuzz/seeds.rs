@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use vidrec::fuzzing::{generated, originals};
-
+use vidrec_jpeg::fuzzing::{generated, originals};
 
 #[path = "../tests/common/hostile.rs"]
 #[allow(dead_code)]

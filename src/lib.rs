@@ -82,8 +82,6 @@ pub use vidrec_sampler::order;
 #[doc(inline)]
 pub use vidrec_store::cache;
 
-#[doc(hidden)]
-pub use vidrec_dataset::ShardFile;
 pub use vidrec_dataset::repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use vidrec_dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use vidrec_dataset::writer::{
@@ -188,10 +186,8 @@ pub mod pack {
 #[cfg(feature = "report")]
 pub mod report {
     #[doc(hidden)]
-    pub use vidrec_report::{BrowsedSet, browser_page};
-    pub use vidrec_report::{
-        Checked, Comparison, NamedSet, Report, ReportOptions, SetFigures, Shown, SourceNote, Sources, report,
-    };
+    pub use vidrec_report::{Answer, Site};
+    pub use vidrec_report::{Checked, NamedSet, Report, ReportOptions, SetFigures, Shown, report};
 }
 
 /// Which frames of a video to take: pure functions from integers to integers.
@@ -208,29 +204,6 @@ pub mod raw {
     pub use vidrec_format::{
         clip_entry, crc32, data_binding, footer, frame_entry, header, record_header, recordio, section, track,
     };
-}
-
-/// Internals for this project's own benchmarks. They may change at any time.
-#[cfg(feature = "bench")]
-#[doc(hidden)]
-pub mod bench {
-    pub use vidrec_jpeg::bench::TileBench;
-    pub use vidrec_loader::kernel::bench::KernelBench;
-}
-
-/// Internals for this project's own fuzz targets. They may change at any time.
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub mod fuzzing {
-    pub use vidrec_format::fuzzing::{dataset_json, meta, tracks};
-    pub use vidrec_jpeg::fuzzing::{
-        Verdict, changed, changed_again, decoders, encoder, generated, originals, segments,
-    };
-    pub use vidrec_loader::decoded::fuzzing::decoded_segments;
-    #[cfg(feature = "pack")]
-    pub use vidrec_pack::fuzzing::{messages, receipts, values};
-    pub use vidrec_store::disk::publication::recover;
-    pub use vidrec_store::remote::fuzzing::answers;
 }
 
 /// Compiles the README's Rust examples as documentation tests.

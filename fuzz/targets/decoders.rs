@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-use vidrec::fuzzing::{changed_again, decoders, generated};
+use vidrec_jpeg::fuzzing::{changed_again, decoders, generated};
 
 /// By the verdict.
 static COUNTS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];

@@ -2,6 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vidrec::fuzzing::encoder;
+use vidrec_jpeg::fuzzing::encoder;
 
 fuzz_target!(|input: &[u8]| encoder(input));

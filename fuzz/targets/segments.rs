@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-use vidrec::fuzzing::{changed_again, segments};
+use vidrec_jpeg::fuzzing::{changed_again, segments};
 
 fuzz_target!(|jpeg: &[u8]| segments(jpeg));
 

@@ -487,14 +487,13 @@ class Loader(Generic[B]):
         """Write what the loader does to a file or named pipe, for another process to read.
 
         It writes a line of JSON each time, in a thread of its own, and never waits for the reader. It ends with the
-        loader, or when you close what is returned. ``vidrec monitor PATH`` shows it in a terminal.
+        loader, or when you close what is returned. ``tail -F`` and ``jq`` show it in a terminal.
 
         Parameters
         ----------
         path : str or path-like
             Lines are appended. If a pipe is full or nobody reads it, lines are dropped. In a folder, each rank has a file
-            of its own, ``rank-00003.jsonl``, and ``vidrec monitor`` of the folder shows all of them. A file whose name ends
-            with ``.prom`` has metrics for Prometheus instead, with the labels ``loader``, the name of the file, and
+            of its own, ``rank-00003.jsonl``. A file whose name ends with ``.prom`` has metrics for Prometheus instead, with the labels ``loader``, the name of the file, and
             ``rank``; it is replaced each time, as node_exporter's textfile collector reads it.
         every : float, default 1
             Seconds from line to line.

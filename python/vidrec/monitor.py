@@ -1,7 +1,6 @@
 """What a loader does, for another process to read while it runs.
 
-``loader.monitor(path)`` writes a line of JSON now and then; the program ``vidrec monitor path`` shows them. If the path ends
-with ``.prom``, the file has metrics for Prometheus instead, and is replaced each time.
+``loader.monitor(path)`` writes a line of JSON now and then. If the path ends with ``.prom``, the file has metrics for Prometheus instead, and is replaced each time.
 """
 
 from __future__ import annotations

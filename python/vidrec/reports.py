@@ -34,8 +34,7 @@ def report(
 
     The page is one HTML file that opens from a disk and loads nothing, so it can be mailed. Clips can be searched, sorted
     and flagged; ``vidrec subset --exclude`` reads the list of the flagged ones. Of several data sets, such as two versions
-    or train and val, the page shows one beside the other, and what was added, removed and changed since the first. The same
-    data sets and options give the same bytes.
+    or train and val, the page shows one beside the other. The same data sets and options give the same bytes.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def report(
     -------
     vidrec.results.Report
         All figures of the page: ``title``, ``page_bytes``, ``shown`` (what the page shows), ``sets`` (``name``, ``stats``,
-        ``settings`` and more of each), ``comparisons``, ``checked`` (the number of clips that were checked),
+        ``settings`` and more of each), ``checked`` (the number of clips that were checked),
         ``findings`` (the number of each kind, or None) and ``notes`` (which clips are shown, and which were checked).
 
     Raises

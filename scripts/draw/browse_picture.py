@@ -27,7 +27,7 @@ def main():
             browser.open(f"{address}#clips?clip=0.2")
             browser.wait("document.querySelectorAll('dialog .track').length === 3")
             # Empty ones are 300 wide.
-            browser.wait("document.querySelector('dialog .cameras a canvas')")
+            browser.wait("document.querySelector('dialog .cameras a canvas') !== null")
             browser.wait("[...document.querySelectorAll('dialog canvas')].every(c => c.width !== 300)")
             browser.screenshot(Path(folder) / "page.png")
             Image.open(Path(folder) / "page.png").save(PICTURE, quality=QUALITY, method=6)

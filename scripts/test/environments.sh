@@ -41,7 +41,7 @@ full_environment() {
   echo "$wanted" > target/venv/made-for-full
 }
 
-# The browser that opens the pages of `vidrec report` and of the documentation: if there is none, this installs Debian's
+# The browser that opens the pages of `vidrec browse` and of the documentation: if there is none, this installs Debian's
 # (470 MB). If that fails, the tests that need it are skipped.
 browser() {
   command -v chromium chromium-browser google-chrome > /dev/null && return

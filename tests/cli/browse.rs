@@ -1,11 +1,14 @@
-//! `vidrec browse` from outside: who gets what from its server, and what it exports. `tests/python/test_browse.py` opens its
-//! page in a browser.
+//! `vidrec browse` from outside: who gets what from its server. `tests/python/test_browse.py` opens its page in a browser, and
+//! `report.rs` looks at what it exports.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use vidrec::{ClipInfo, Dataset, FrameData, JsonObject, Track, TrackTimes, TrackValues, Writer, WriterOptions};
 
 use crate::cli::remote::Served;
 use crate::common;
@@ -79,9 +82,12 @@ fn name(path: &Path) -> &str {
 }
 
 #[test]
-fn files_are_served_whole_and_in_ranges() {
-    let (temp, set) = common::set(5, 3, (96, 64));
-    let server = Server::of(&[name(&set)], temp.path());
+fn clips_frames_and_figures_are_served() {
+    let temp = tempfile::tempdir().unwrap();
+    let set = temp.path().join("set");
+    Rich::default().write(&set);
+    let stored = Dataset::open(&set).unwrap();
+    let server = Server::of(&["set"], temp.path());
     let page = server.get("", "");
     assert_eq!((page.status, page.body.starts_with(b"<!doctype html>")), (200, true));
     for header in [
@@ -93,53 +99,91 @@ fn files_are_served_whole_and_in_ranges() {
     ] {
         assert!(page.headers.contains(header), "{header}: {}", page.headers);
     }
-    let listing: serde_json::Value = serde_json::from_slice(&server.get("0/dataset.json", "").body).unwrap();
-    assert_eq!(listing["clips"], 5);
-    for ending in ["rec", "vidx"] {
-        let path = file(&set, ending);
-        let (bytes, name) = (fs::read(&path).unwrap(), format!("0/{}", name(&path)));
-        let whole = server.get(&name, "");
-        assert_eq!((whole.status, &whole.body), (200, &bytes), "{name}");
-        assert!(whole.headers.contains("accept-ranges: bytes"));
-        let last = bytes.len() - 1;
-        for (range, part) in
-            [("2-11", &bytes[2..12]), ("7-", &bytes[7..]), ("-5", &bytes[last - 4..]), ("0-9999999999", &bytes[..])]
-        {
-            let found = server.get(&name, &format!("\r\nRange: bytes={range}"));
-            assert_eq!((found.status, &*found.body), (206, part), "{range}");
-            assert!(
-                found.headers.contains(&format!("-{}/{}", found_end(part, &bytes), bytes.len())),
-                "{}",
-                found.headers
-            );
+    let lines = server.get("0/clips/0", "");
+    let lines: Vec<Value> = lines.body.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(lines.len() as u64, stored.len());
+    for clip in stored.clips().map(Result::unwrap) {
+        let i = clip.ordinal();
+        let facts: Value = serde_json::from_slice(&server.get(&format!("0/{i}.json"), "").body).unwrap();
+        assert_eq!((&facts["source"], &facts["clip"]), (&json!(clip.source().unwrap()), &json!(i)));
+        assert_eq!(facts["attributes"], Value::Object(clip.attributes().unwrap().0));
+        let times: Vec<f64> = clip.frames().map(|frame| frame.unwrap().pts_seconds()).collect();
+        assert_eq!(facts["times"], json!(times));
+        // A piece for a search has the same, but for what the entries of frames say.
+        for (name, value) in lines[i as usize].as_object().unwrap() {
+            assert_eq!(value, &facts[name], "{name}");
         }
-        let beyond = server.get(&name, &format!("\r\nRange: bytes={}-", bytes.len()));
-        assert_eq!(beyond.status, 416);
-        assert!(beyond.headers.contains(&format!("content-range: bytes */{}", bytes.len())));
-        let again = server.get(&name, "\r\nRange: bytes=0-1\r\nIf-Range: \"x\"");
-        assert_eq!((again.status, again.body.len()), (200, bytes.len()));
-        let head = server.ask(&format!("HEAD /{}/{name} HTTP/1.1\r\nHost: localhost", server.token));
-        assert_eq!((head.status, head.body.len()), (200, 0));
-        assert!(head.headers.contains(&format!("content-length: {}", bytes.len())));
+        for (t, frame) in clip.frames().map(Result::unwrap).enumerate() {
+            let found = server.get(&format!("0/{i}/{t}.jpg"), "");
+            assert!(found.status == 200 && found.headers.contains("content-type: image/jpeg"), "{}", found.headers);
+            assert!(found.body == frame.jpeg());
+        }
     }
-}
-
-/// The position of the last byte of a part, which is at the end of the whole or at byte 11.
-fn found_end(part: &[u8], whole: &[u8]) -> usize {
-    if whole.ends_with(part) { whole.len() - 1 } else { 11 }
+    let later = server.get("0/clips/1", "");
+    assert_eq!(later.body.lines().count() as u64, stored.len() - 1);
+    let overview: Value = serde_json::from_slice(&server.get("overview.json", "").body).unwrap();
+    assert_eq!((&overview["sets"][0]["clips"], &overview["title"]), (&json!(stored.len()), &json!("set")));
+    let head = server.ask(&format!("HEAD /{}/0/0/0.jpg HTTP/1.1\r\nHost: localhost", server.token));
+    let length = stored.clip(0).unwrap().frame(0).unwrap().jpeg().len();
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    assert!(head.headers.contains(&format!("content-length: {length}")), "{}", head.headers);
 }
 
 #[test]
-fn long_files_come_in_pieces() {
-    let jpegs = vec![common::jpeg((640, 480), 1); 60];
-    let (temp, set) = common::write(&[jpegs], (640, 480));
-    let path = file(&set, "rec");
-    let bytes = fs::read(&path).unwrap();
-    assert!(bytes.len() > 3 << 20, "{}", bytes.len());
-    let server = Server::of(&[name(&set)], temp.path());
-    let found = server.get(&format!("0/{}", name(&path)), "\r\nRange: bytes=1000000-3000000");
-    assert!(found.status == 206 && found.body == bytes[1_000_000..=3_000_000]);
-    assert!(server.get(&format!("0/{}", name(&path)), "").body == bytes);
+fn tracks_are_served_as_numbers_texts_sound_and_pictures() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(temp.path().join("set"), WriterOptions::default()).unwrap();
+    let info = ClipInfo { width: 96, height: 64, time_base: (1, 10), ..ClipInfo::default() };
+    let jpeg = common::jpeg((96, 64), 1);
+    let frame = |pts| FrameData { jpeg: &jpeg, pts, source_index: None };
+    let rate = |rate| TrackTimes::Rate { first_ns: 500_000_000, rate: (rate, 1) };
+    let sound: Vec<i16> = (0..8000).map(|i| (i % 99) as i16 - 50).collect();
+    let many: Vec<f32> = (0..600_000u32).map(|i| if i == 0 { f32::NAN } else { i as f32 }).collect();
+    let tracks = [
+        Track { name: "audio".into(), values: TrackValues::I16(sound.clone()), times: rate(8000), ..Track::default() },
+        Track {
+            name: "depth".into(),
+            shape: vec![2, 3],
+            values: TrackValues::U16(vec![0, 100, 200, 300, 400, 500, 7, 7, 7, 7, 7, 7]),
+            times: TrackTimes::Frames,
+            ..Track::default()
+        },
+        Track { name: "many".into(), values: TrackValues::F32(many), times: rate(1000), nan: true, ..Track::default() },
+        Track {
+            name: "words".into(),
+            values: TrackValues::Texts(vec!["reach".into()]),
+            times: TrackTimes::Spans { starts: vec![0], ends: vec![100_000_000] },
+            ..Track::default()
+        },
+    ];
+    writer.append_with_tracks(&info, &[frame(0), frame(1)], &tracks).unwrap();
+    writer.finish().unwrap();
+    let server = Server::of(&["set"], temp.path());
+    let found: Value = serde_json::from_slice(&server.get("0/0/tracks.json", "").body).unwrap();
+    let names: Vec<&str> = found.as_array().unwrap().iter().map(|track| track["name"].as_str().unwrap()).collect();
+    let of = |name: &str| &found[names.iter().position(|known| *known == name).unwrap()];
+    let values = |name: &str| -> Vec<Option<f64>> { serde_json::from_value(of(name)["values"].clone()).unwrap() };
+    assert!(values("audio").into_iter().eq(sound.iter().map(|&value| Some(f64::from(value)))));
+    assert_eq!(of("audio")["rate"], json!([0.5, 8000.0]));
+    let many = of("many");
+    assert_eq!((&many["step"], &many["count"], &many["rate"][1]), (&json!(3), &json!(600_000), &json!(1000.0 / 3.0)));
+    let many = values("many");
+    assert_eq!((many[0], many[1], many.len()), (None, Some(3.0), 200_000));
+    assert_eq!(
+        (&of("words")["texts"], &of("words")["times"], &of("words")["ends"]),
+        (&json!(["reach"]), &json!([0.0]), &json!([0.1]))
+    );
+    let wav = server.get("0/0/audio.wav", "").body;
+    assert_eq!((&wav[..4], &wav[8..16], wav.len()), (&b"RIFF"[..], &b"WAVEfmt "[..], 44 + 16_000));
+    assert!(wav[44..].chunks(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).eq(sound));
+    let depth = names.iter().position(|name| *name == "depth").unwrap();
+    assert_eq!((of("depth")["is_picture"].as_bool(), &of("depth")["values"]), (Some(true), &Value::Null));
+    let picture =
+        |i: u32| image::load_from_memory(&server.get(&format!("0/0/{depth}/{i}.png"), "").body).unwrap().to_luma8();
+    assert_eq!((picture(0).into_raw(), picture(1).into_raw()), (vec![0, 51, 102, 153, 204, 255], vec![0; 6]));
+    for nothing in [format!("0/0/{depth}/2.png"), "0/0/99/0.png".into(), "0/0/x.json".into()] {
+        assert_eq!(server.get(&nothing, "").status, 404, "{nothing}");
+    }
 }
 
 #[test]
@@ -150,12 +194,19 @@ fn nothing_else_is_served_and_nobody_else_is_answered() {
     let index = file(&set, "vidx");
     for path in [
         "0/secret.txt",
-        "0/../0/dataset.json",
-        "0/%2e%2e/dataset.json",
-        "1/dataset.json",
+        "0/../0/0.json",
+        "0/%2e%2e/0.json",
+        "0/dataset.json",
+        "1/0.json",
+        "0/2.json",
+        "0/-1.json",
+        "0/00000000000000000000000000000000000000001x.json",
+        "0/0/1.jpg",
+        "0/0/audio.wav",
+        "0/0/0/0.png",
+        "0/clips/2",
         "0/",
         "0",
-        "dataset.json",
         "//",
         "0/%ff",
         "..%2f..%2fetc/passwd",
@@ -188,20 +239,23 @@ fn nothing_else_is_served_and_nobody_else_is_answered() {
     }
     // The file of another folder was replaced: what is there now is not what was opened.
     fs::rename(&index, set.join("gone")).unwrap();
-    assert_eq!(server.get(&format!("0/{}", name(&index)), "").status, 200);
+    assert_eq!(server.get("0/0/0.jpg", "").status, 200);
     assert_eq!(server.get("", "").status, 200, "it serves as before");
 }
 
 #[test]
 fn connections_that_ask_for_nothing_keep_nobody_waiting() {
-    let jpegs = vec![common::jpeg((640, 480), 1); 60];
-    let (temp, set) = common::write(&[jpegs], (640, 480));
-    let path = file(&set, "rec");
-    let server = Server::of(&[name(&set)], temp.path());
+    let temp = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(temp.path().join("set"), WriterOptions::default()).unwrap();
+    for _ in 0..200 {
+        let attributes = JsonObject::of(json!({ "caption": "word ".repeat(4000) })).unwrap();
+        writer.append(&ClipInfo { attributes, ..ClipInfo::default() }, &[]).unwrap();
+    }
+    writer.finish().unwrap();
+    let server = Server::of(&["set"], temp.path());
     let connect = || TcpStream::connect(("127.0.0.1", server.port)).unwrap();
-    // One has an answer that it does not read yet.
-    let request =
-        format!("GET /{}/0/{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", server.token, name(&path));
+    // One has an answer that it does not read yet: longer than what the system holds for it.
+    let request = format!("GET /{}/0/clips/0 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", server.token);
     let mut slow = connect();
     slow.write_all(request.as_bytes()).unwrap();
     let mut idle: Vec<_> = (0..250).map(|_| connect()).collect();
@@ -209,7 +263,7 @@ fn connections_that_ask_for_nothing_keep_nobody_waiting() {
     assert_eq!(server.get("", "").status, 200);
     let mut answer = Vec::new();
     slow.read_to_end(&mut answer).unwrap();
-    assert!(answer.ends_with(&fs::read(&path).unwrap()), "{} bytes", answer.len());
+    assert!(answer.len() > 4_000_000 && answer.ends_with(b"}\n"), "{} bytes", answer.len());
 }
 
 #[cfg(unix)]
@@ -236,91 +290,55 @@ fn a_port_that_is_taken_is_an_error() {
 }
 
 #[test]
-fn remote_data_sets_are_served_range_by_range() {
+fn remote_data_sets_are_served_with_what_is_asked_for() {
     let served = Served::new();
     let server = Server::of(&[&format!("{}/set", served.server.url())], &served.path("."));
-    let set = served.path("set");
+    let stored = Dataset::open(served.path("set")).unwrap();
     let before = served.server.counts().body_bytes;
-    for ending in ["vidx", "rec"] {
-        let path = file(&set, ending);
-        let bytes = fs::read(&path).unwrap();
-        let found = server.get(&format!("0/{}", name(&path)), "\r\nRange: bytes=100-299");
-        assert!(found.status == 206 && found.body == bytes[100..300], "{}", found.headers);
+    for i in [0, stored.len() - 1] {
+        let found = server.get(&format!("0/{i}/0.jpg"), "");
+        assert!(
+            found.status == 200 && found.body == stored.clip(i).unwrap().frame(0).unwrap().jpeg(),
+            "{}",
+            found.headers
+        );
     }
     assert!(served.server.counts().body_bytes > before);
-    // What the other server no longer has is an error that names it, and not an empty file.
-    let lost = files_of(&set, "rec").into_iter().find(|path| path != &file(&set, "rec")).unwrap();
-    fs::remove_file(&lost).unwrap();
-    let answer = server.get(&format!("0/{}", name(&lost)), "\r\nRange: bytes=0-9");
+    // What the other server no longer has is an error that names it, and not another frame.
+    let records: Vec<PathBuf> = stored.record_files().map(Path::to_owned).collect();
+    let lost = &records[1];
+    fs::remove_file(lost).unwrap();
+    let clip = stored.to_json().shards[0].clips;
+    let answer = server.get(&format!("0/{clip}/0.jpg"), "");
     assert_eq!(answer.status, 500);
-    assert!(String::from_utf8_lossy(&answer.body).contains(name(&lost)));
+    assert!(String::from_utf8_lossy(&answer.body).contains(name(lost)), "{}", String::from_utf8_lossy(&answer.body));
 }
 
-fn files_of(set: &Path, ending: &str) -> Vec<PathBuf> {
-    let paths = fs::read_dir(set).unwrap().map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()
+#[test]
+fn damage_is_an_answer_of_its_own() {
+    let (temp, set) = common::set(3, 2, (96, 64));
+    common::damage(&set, 1, 1);
+    let server = Server::of(&[name(&set)], temp.path());
+    let answer = server.get("0/1/1.jpg", "");
+    let text = String::from_utf8_lossy(&answer.body);
+    assert!(answer.status == 422 && text.contains("CRC-32"), "{text}");
+    assert_eq!(server.get("0/1/0.jpg", "").status, 200);
 }
 
 fn vidrec(words: &[&str], dir: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_vidrec")).args(words).current_dir(dir).output().unwrap()
 }
 
-/// The head of a page: the JSON in its element `data`.
-fn head(page: &Path) -> serde_json::Value {
-    let text = fs::read_to_string(page).unwrap();
-    let rest = text.split_once("id=\"data\">").unwrap().1;
-    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
-}
-
-#[test]
-fn an_exported_page_knows_where_the_data_sets_are() {
-    let temp = tempfile::tempdir().unwrap();
-    Rich::default().write(&temp.path().join("sets/train"));
-    Rich { from: 10, ..Rich::default() }.write(&temp.path().join("sets/v & l"));
-    let run = vidrec(&["browse", "sets/train", "--export", "--title", "<b>"], temp.path());
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    assert_eq!(
-        String::from_utf8_lossy(&run.stdout),
-        format!("wrote {}\n", Path::new("sets/train/browse.html").display())
-    );
-    let page = temp.path().join("sets/train/browse.html");
-    assert_eq!(head(&page)["sets"], serde_json::json!([{"name": "sets/train", "address": "./"}]));
-    assert!(fs::read_to_string(&page).unwrap().contains("<title>&lt;b&gt;</title>"));
-    fs::create_dir(temp.path().join("www")).unwrap();
-    let run = vidrec(&["browse", "sets/train", "sets/v & l", "--export", "-o", "www/page.html"], temp.path());
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let sets = head(&temp.path().join("www/page.html"))["sets"].clone();
-    assert_eq!((&sets[0]["address"], &sets[1]["address"]), (&"../sets/train/".into(), &"../sets/v%20%26%20l/".into()));
-}
-
-#[test]
-fn what_cannot_be_exported_is_refused() {
-    let served = Served::new();
-    let refused = |line: &str, word: &str| {
-        let text = served.refusal(line, 1);
-        assert!(text.contains(word), "{line}: {text}");
-    };
-    refused("browse U/set --export", "set --output");
-    refused("browse U/set set --export -o page.html", "one data set");
-    refused("browse set set --export", "set --output");
-    refused("browse set --findings nothing.json", "nothing.json");
-    served.text("browse U/set --export -o page.html");
-    assert_eq!(head(&served.path("page.html"))["sets"][0]["address"], "./");
-    let shard = file(&served.path("set"), "rec");
-    refused(&format!("browse set/{} --export -o other.html", name(&shard)), "dataset.json");
-    assert!(!served.path("other.html").exists());
-}
-
 #[test]
 fn findings_are_those_of_the_same_data_sets() {
     let served = Served::new();
     fs::write(served.path("found.json"), served.run("check set --json").stdout).unwrap();
-    served.text("browse set --export -o page.html --findings found.json");
-    let (head, found) = (
-        head(&served.path("page.html")),
-        serde_json::from_slice::<serde_json::Value>(&fs::read(served.path("found.json")).unwrap()).unwrap(),
-    );
-    assert_eq!(head["checked"], serde_json::json!({"clips": found["clips"], "of_clips": found["clips"]}));
+    let page = Server::of(&["set", "--findings", "found.json"], &served.path(".")).get("", "").body;
+    let page = String::from_utf8(page).unwrap();
+    let head = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+    let head: Value = serde_json::from_str(head).unwrap();
+    let found: Value = serde_json::from_slice(&fs::read(served.path("found.json")).unwrap()).unwrap();
+    assert_eq!(head["checked"], json!({"clips": found["clips"], "of_clips": found["clips"]}));
     for kind in head["findings"].as_array().unwrap() {
         assert_eq!(kind["count"], found["counts"][kind["kind"].as_str().unwrap()]);
     }
@@ -331,7 +349,8 @@ fn findings_are_those_of_the_same_data_sets() {
         let other = text.replacen(old, new, 1);
         assert_ne!(text, other, "{old}");
         fs::write(served.path("other.json"), other).unwrap();
-        assert!(served.refusal("browse set --export -o x.html --findings other.json", 1).contains("other.json"));
+        assert!(served.refusal("browse set --findings other.json", 1).contains("other.json"));
     }
-    served.refusal("browse set set --export -o x.html --findings found.json", 1);
+    served.refusal("browse set set --findings found.json", 1);
+    assert!(served.refusal("browse set --findings nothing.json", 1).contains("nothing.json"));
 }

@@ -73,15 +73,14 @@ fn texts_of_a_data_set_are_shown_and_not_obeyed() {
         "inspect set",
         "inspect set --clip 1",
         "inspect set --clip 1 --json",
-        "inspect set --stats --all",
+        "inspect set --stats",
         "verify set --deep",
         "check set",
         "check set --all",
-        "view set --as blocks --width 40",
+        "view set --width 40",
         "extract set all -o extracted",
         "view set -o sheet.png",
-        "report set -o report.html",
-        "browse set --export -o browse.html",
+        "browse set --export browse.html",
         "subset set -o some --list list.csv",
         "split set -o parts --by video --parts a=0.5,b=0.5",
         "merge set set -o merged",
@@ -139,7 +138,7 @@ fn damage_is_told_without_the_texts_of_what_is_damaged() {
         all("dataset.json");
     }
     // What the caller says is shown as well.
-    for words in [["inspect", EVIL], ["verify", EVIL], ["monitor", EVIL]] {
+    for words in [["inspect", EVIL], ["verify", EVIL]] {
         is_harmless("a path", &vidrec(dir, &words));
     }
 }

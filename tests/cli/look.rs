@@ -42,8 +42,7 @@ fn a_sheet_shortens_names_of_any_length() {
 }
 
 #[test]
-fn the_ending_of_a_sheet_chooses_its_format() {
-    use image::AnimationDecoder;
+fn the_extension_of_a_sheet_chooses_its_format() {
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path();
     let mut writer = Writer::create(dir.join("set"), WriterOptions::default()).unwrap();
@@ -58,9 +57,7 @@ fn the_ending_of_a_sheet_chooses_its_format() {
     writer.finish().unwrap();
     let draw = |output: &str| vidrec(&format!("view set -o {output} --json"), dir);
     let mut sizes = Vec::new();
-    for (name, format) in
-        [("a.png", image::ImageFormat::Png), ("b.JPG", image::ImageFormat::Jpeg), ("c.webp", image::ImageFormat::WebP)]
-    {
+    for (name, format) in [("a.png", image::ImageFormat::Png), ("b.JPG", image::ImageFormat::Jpeg)] {
         let run = draw(name);
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let bytes = std::fs::read(dir.join(name)).unwrap();
@@ -70,16 +67,10 @@ fn the_ending_of_a_sheet_chooses_its_format() {
     }
     assert!(sizes.iter().all(|size| *size == sizes[0]), "{sizes:?}");
 
-    assert!(draw("d.gif").status.success());
-    let file = std::io::BufReader::new(std::fs::File::open(dir.join("d.gif")).unwrap());
-    let moving = image::codecs::gif::GifDecoder::new(file).unwrap().into_frames().collect_frames().unwrap();
-    assert_eq!(moving.len(), 5, "as many as the longest clip has");
-    assert!(moving[0].buffer() != moving[1].buffer());
-
-    for (name, said) in [("e.tiff", ".tiff"), ("sheet", "no ending")] {
+    for name in ["e.gif", "sheet"] {
         let run = draw(name);
         let text = String::from_utf8_lossy(&run.stderr);
-        assert!(run.status.code() == Some(2) && text.contains(said) && text.contains(".png"), "{text}");
+        assert!(run.status.code() == Some(2) && text.contains(".png or .jpg"), "{text}");
         assert!(!dir.join(name).exists());
     }
 }
@@ -112,8 +103,8 @@ fn classes_are_counted_by_label() {
     ]);
     assert_eq!(report["clips_per_class"], expected);
     assert_eq!(report["classes"], json!(["run", "walk", "jump"]));
-    let text = String::from_utf8(vidrec("inspect set --stats --top 1", temp.path()).stdout).unwrap();
-    assert!(text.contains("  jump 2 █") && text.contains("and 3 more with 1 (--all shows them)"), "{text}");
+    let text = String::from_utf8(vidrec("inspect set --stats", temp.path()).stdout).unwrap();
+    assert!(text.contains("\nclips by class\n  2  jump\n  1  (no label)\n  0  run\n"), "{text}");
 
     let temp = tempfile::tempdir().unwrap();
     write(temp.path(), &[], &[("a", Some(7), ""), ("b", Some(3), "")]);
@@ -223,11 +214,8 @@ fn what_is_damaged_or_interrupted_comes_with_the_next_command() {
 fn a_pipe_gets_letters_without_colors() {
     let temp = tempfile::tempdir().unwrap();
     write(temp.path(), &[], &[("a", None, "")]);
-    let shown = |line: &str| String::from_utf8(vidrec(line, temp.path()).stdout).unwrap();
-    let piped = shown("view set 0 --width 20 --frames 1");
+    let piped = String::from_utf8(vidrec("view set 0 --width 20 --frames 1", temp.path()).stdout).unwrap();
     assert!(!piped.contains('\u{1b}') && piped.contains(['░', '▒', '▓', '█']), "{piped}");
-    // Whoever names a way gets it.
-    assert!(shown("view set 0 --width 20 --frames 1 --as blocks").contains("\u{1b}[38;2;"));
 }
 
 #[test]

@@ -9,7 +9,6 @@ mod fetch;
 mod hostile;
 mod hostile_text;
 mod look;
-mod monitor;
 mod program;
 mod progress;
 mod remote;

@@ -55,7 +55,7 @@ fn every_command_that_works_on_all_of_a_data_set_takes_it() {
     let commands = [
         "verify",
         "check",
-        "report",
+        "browse",
         "repair",
         "fetch",
         "push",

@@ -1,4 +1,4 @@
-//! `vidrec report` from outside: what is in the page, and how large it gets. `tests/python/test_report.py` opens pages in
+//! `vidrec browse --export` from outside: what is in the page, and how large it gets. `tests/python/test_report.py` opens pages in
 //! a browser.
 
 use std::fs;
@@ -77,7 +77,7 @@ fn the_page_loads_nothing_and_what_is_hostile_stays_text() {
     let temp = tempfile::tempdir().unwrap();
     let clips: Vec<_> = (0..9).map(|i| made(format!("{HOSTILE}/{i}.mp4"), i % 3, 3, i)).collect();
     write(temp.path(), "set", (160, 120), &clips);
-    let told = vidrec("report set -o page.html --title <b>x</b>&", temp.path());
+    let told = vidrec("browse set --export page.html --title <b>x</b>&", temp.path());
     assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
     assert!(String::from_utf8_lossy(&told.stdout).starts_with("wrote page.html: 9 clips, "));
     let page = fs::read_to_string(temp.path().join("page.html")).unwrap();
@@ -109,7 +109,7 @@ fn clips_are_counted_by_the_year_of_their_containers_if_there_is_one() {
             writer.append(&ClipInfo { attributes, ..ClipInfo::default() }, &[frame]).unwrap();
         }
         writer.finish().unwrap();
-        let told = figures(&format!("report {name}"), temp.path());
+        let told = figures(&format!("browse {name} --export page.html"), temp.path());
         let all = told["sets"][0]["stats"]["distributions"].as_array().unwrap().clone();
         all.into_iter().find(|one| one["title"].as_str().unwrap().starts_with("Year"))
     };
@@ -128,24 +128,19 @@ fn figures_are_those_of_stats_and_pages_are_the_same_for_any_threads() {
     let clips: Vec<_> = (0..30).map(|i| made(format!("{i}.mp4"), i % 3, 1 + i % 4, i)).collect();
     write(temp.path(), "set", (96, 64), &clips);
     let stats = figures("inspect set --stats", temp.path());
-    let one = figures("report set -o one.html --threads 1 --clips 20 --seed 3", temp.path());
-    let four = figures("report set -o four.html --threads 4 --clips 20 --seed 3", temp.path());
+    let one = figures("browse set --export one.html --threads 1 --clips 20 --seed 3", temp.path());
+    let four = figures("browse set --export four.html --threads 4 --clips 20 --seed 3", temp.path());
     assert_eq!((&one["sets"][0]["stats"], &one), (&stats, &four));
     let bytes = |name: &str| fs::read(temp.path().join(name)).unwrap();
     assert!(bytes("one.html") == bytes("four.html"));
     assert_eq!(one["page_bytes"], json!(bytes("one.html").len()));
-    figures("report set -o other.html --clips 20 --seed 4", temp.path());
+    figures("browse set --export other.html --clips 20 --seed 4", temp.path());
     assert!(bytes("one.html") != bytes("other.html"));
-    // Without a page, the figures are the same, and nothing is shown.
-    let none = figures("report set", temp.path());
-    assert_eq!((&none["sets"], &none["shown"]), (&one["sets"], &Value::Null));
     for distribution in stats["distributions"].as_array().unwrap() {
         let clips: u64 =
             distribution["bins"].as_array().unwrap().iter().map(|bin| bin["clips"].as_u64().unwrap()).sum();
         assert_eq!(clips + distribution["without"].as_u64().unwrap(), 30, "{}", distribution["title"]);
     }
-    let run = vidrec("report set", temp.path());
-    assert_eq!(run.status.code(), Some(2), "without a page and without --json there is nothing to do");
 }
 
 #[test]
@@ -154,7 +149,7 @@ fn a_page_keeps_its_budget_and_says_what_it_left_out() {
     let clips: Vec<_> = (0..80).map(|i| made(format!("{i}.mp4"), u32::from(i > 70), 8, i)).collect();
     write(temp.path(), "set", (160, 120), &clips);
     let page = |line: &str| {
-        let told = figures(&format!("report set -o page.html --no-check{line}"), temp.path());
+        let told = figures(&format!("browse set --export page.html --no-check{line}"), temp.path());
         (told, fs::read_to_string(temp.path().join("page.html")).unwrap())
     };
     let (whole, text) = page("");
@@ -182,39 +177,9 @@ fn a_page_keeps_its_budget_and_says_what_it_left_out() {
     let list = embedded(&text, "clip-list");
     let rare = list.as_array().unwrap().iter().filter(|clip| clip["class"] == "walk").count();
     assert_eq!((rare, list.as_array().unwrap().len() as u64), (9, shown));
-    let run = vidrec("report set -o page.html --no-check --budget 10kB", temp.path());
+    let run = vidrec("browse set --export page.html --no-check --budget 10kB", temp.path());
     let text = String::from_utf8(run.stderr).unwrap();
     assert!(run.status.code() == Some(1) && text.contains("give a larger budget"), "{text}");
-}
-
-#[test]
-fn versions_are_compared_by_source() {
-    let temp = tempfile::tempdir().unwrap();
-    let old: Vec<_> = (0..6).map(|i| made(format!("{i}.mp4"), 0, 2, i)).collect();
-    // 0 is gone, 1 has another label, 2 other pictures, 3 more frames; 4 and 5 are the same, 6 is new.
-    let new = [
-        made("6.mp4", 0, 2, 6),
-        made("1.mp4", 1, 2, 1),
-        made("2.mp4", 0, 2, 20),
-        made("3.mp4", 0, 3, 3),
-        made("5.mp4", 0, 2, 5),
-        made("4.mp4", 0, 2, 4),
-    ];
-    write(temp.path(), "old", (64, 48), &old);
-    write(temp.path(), "new", (64, 48), &new);
-    let told = figures("report old new -o page.html", temp.path());
-    let found = &told["comparisons"][0];
-    let sources = |of: &str| {
-        let all = found[of]["first"].as_array().unwrap();
-        assert_eq!(found[of]["count"], json!(all.len()));
-        all.iter()
-            .map(|s| format!("{}: {}", s["source"].as_str().unwrap(), s["note"].as_str().unwrap()))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!((sources("added"), sources("removed")), (vec!["6.mp4: ".to_owned()], vec!["0.mp4: ".to_owned()]));
-    assert_eq!(sources("changed"), ["1.mp4: run → walk", "2.mp4: other frames", "3.mp4: 2 → 3 frames"]);
-    assert_eq!(found["same"], 2);
-    assert!(told["findings"]["leak"].as_u64().unwrap() > 0, "{}", told["findings"]);
 }
 
 #[test]
@@ -223,7 +188,7 @@ fn a_damaged_frame_is_shown_as_such() {
     let clips: Vec<_> = (0..20).map(|i| made(format!("{i}.mp4"), 0, 3, i)).collect();
     write(temp.path(), "set", (160, 120), &clips);
     common::damage(&temp.path().join("set"), 10, 2);
-    let told = figures("report set -o page.html", temp.path());
+    let told = figures("browse set --export page.html", temp.path());
     assert_eq!(told["findings"]["corrupt"], 1);
     let page = fs::read_to_string(temp.path().join("page.html")).unwrap();
     let list = embedded(&page, "clip-list");
@@ -235,7 +200,7 @@ fn a_damaged_frame_is_shown_as_such() {
 fn of_a_remote_data_set_the_clips_that_are_shown_are_checked() {
     let served = Served::new();
     let page = |line: &str| {
-        let told = served.json(&format!("report {line} -o page.html --clips 5 --json"));
+        let told = served.json(&format!("browse {line} --export page.html --clips 5 --json"));
         (told, fs::read_to_string(served.path("page.html")).unwrap())
     };
     let list = |text: &str| embedded(text, "clip-list");
@@ -265,10 +230,8 @@ fn of_a_remote_data_set_the_clips_that_are_shown_are_checked() {
     }
     assert!(!found.is_empty(), "of the clips, every second has damaged frames");
     assert_eq!(found, expected);
-    // All clips on demand; and without a page, no clip is shown.
+    // All clips on demand.
     let (all, whole) = (page("U/set --check").0, page("set").0);
     assert_eq!((&all["findings"], &all["checked"]), (&whole["findings"], &whole["checked"]));
     assert_eq!(whole["checked"]["clips"], 24);
-    let none = served.json("report U/set --json");
-    assert_eq!((&none["checked"], &none["findings"]), (&Value::Null, &Value::Null));
 }

@@ -112,7 +112,7 @@ const MAKE_SETS: [(&str, &str); 14] = [
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--overwrite`.
-const EXPORTS: [(&str, &str); 12] = [
+const EXPORTS: [(&str, &str); 11] = [
     ("export mxnet", ""),
     ("export gulp", " --clips-per-chunk 4"),
     ("export webdataset", " --clips-per-shard 4"),
@@ -123,8 +123,7 @@ const EXPORTS: [(&str, &str); 12] = [
     ("export metadata", " --format csv"),
     ("export metadata", " --format jsonl --rows frames"),
     ("export metadata", " --format parquet"),
-    ("report", " --threads 1"),
-    ("browse", " --export"),
+    ("browse", " --threads 1"),
 ];
 
 /// All of them.
@@ -230,9 +229,10 @@ fn export(inputs: &Inputs, command: &str, more: &str) -> Vec<Row> {
     let forces =
         String::from_utf8_lossy(&inputs.command(Path::new("."), &format!("{command} --help")).output().unwrap().stdout)
             .contains("--overwrite");
-    let old = format!("{command} {{in}}/old -o out{more}");
+    let out = if command == "browse" { "--export" } else { "-o" };
+    let old = format!("{command} {{in}}/old {out} out{more}");
     let over: Before = Box::new(move |inputs, folder| inputs.vidrec(folder, &old));
-    let rows = fresh_and_over(&format!("{command}{more}"), &format!("{command} {{in}}/a -o out{more}"), FILES, over);
+    let rows = fresh_and_over(&format!("{command}{more}"), &format!("{command} {{in}}/a {out} out{more}"), FILES, over);
     // Without `--overwrite` there must be nothing before.
     rows.into_iter().take(if forces { 2 } else { 1 }).map(|row| Row { forces, ..row }).collect()
 }

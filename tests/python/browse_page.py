@@ -1,13 +1,9 @@
 """Data sets and servers for the tests of the page of `vidrec browse`."""
 import contextlib
-import functools
-import http.server
 import json
 import math
 import os
-import re
 import subprocess
-import threading
 
 from programs import built, run
 
@@ -44,48 +40,3 @@ def browsing(*arguments):
     finally:
         process.terminate()
         assert process.wait() == 0
-
-
-class Ranges(http.server.SimpleHTTPRequestHandler):
-    """A static web server that answers requests for ranges, as object storage does."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def send_head(self):
-        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
-        path = self.translate_path(self.path)
-        if not asked or not os.path.isfile(path):
-            return super().send_head()
-        first, last = int(asked[1]), min(int(asked[2]), os.path.getsize(path) - 1)
-        self.send_response(206)
-        self.send_header("Content-Range", f"bytes {first}-{last}/{os.path.getsize(path)}")
-        self.send_header("Content-Length", str(last - first + 1))
-        self.end_headers()
-        if self.command == "GET":
-            with open(path, "rb") as file:
-                file.seek(first)
-                self.wfile.write(file.read(last - first + 1))
-        return None
-
-
-class Whole(http.server.SimpleHTTPRequestHandler):
-    """Python's own server, which knows no ranges."""
-
-    def log_message(self, *_):
-        pass
-
-
-@contextlib.contextmanager
-def serving(folder, handler=Ranges):
-    """The address of a folder on a web server."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=folder)) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()

@@ -1,4 +1,4 @@
-"""Data sets whose pages the tests of `vidrec report` open."""
+"""Data sets whose pages the tests of `vidrec browse --export` open."""
 import json
 import subprocess
 
@@ -16,7 +16,7 @@ def make(folder):
         year = f"creation_time={2011 + 4 * i}-05-06T07:08:09Z"
         subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", source, "-t", "1", "-metadata", year, video], check=True)
     run("vidrec", "pack", folder / "videos", "-o", folder / "set", "-n", "6", "--size", "120")
-    told = json.loads(run("vidrec", "report", folder / "set", "-o", folder / "page.html", "--json"))
+    told = json.loads(run("vidrec", "browse", folder / "set", "--export", folder / "page.html", "--json"))
     assert told["shown"]["clips"] == len(LAVFI)
     return folder
 
@@ -24,5 +24,5 @@ def make(folder):
 def make_two(folder):
     """The page about that data set and a part of it, which leaks. Not all clips of its findings are shown."""
     run("vidrec", "subset", folder / "set", "--clips", "0-2", "-o", folder / "part")
-    run("vidrec", "report", folder / "set", folder / "part", "-o", folder / "two.html", "--clips", "4")
+    run("vidrec", "browse", folder / "set", folder / "part", "--export", folder / "two.html", "--clips", "4")
     return folder / "two.html"

@@ -126,15 +126,3 @@ def test_a_mix_has_metrics_of_each_source(ds):
 def test_a_path_that_cannot_be_is_an_error_at_once(ds, tmp_path):
     with pytest.raises(OSError):
         vidrec.Loader(ds, 4, crop=32).monitor(tmp_path / "no" / "folder")
-
-
-def test_the_lines_are_shown(ds, tmp_path):
-    loader = vidrec.Loader(ds, 4, crop=32, output="numpy")
-    with loader.monitor(tmp_path / "log", every=60):
-        list(loader)
-    command = [Path(sys.executable).with_name("vidrec"), "monitor", tmp_path / "log"]
-    shown = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    line = shown.stdout.readline()
-    shown.kill()
-    shown.wait()
-    assert "3 batches" in line and "frames/s" in line and line.endswith("  the loader has ended\n")

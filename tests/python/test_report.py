@@ -1,4 +1,4 @@
-"""Pages of `vidrec report` in a browser: they ask for nothing, their clips play, and flagged clips can be excluded."""
+"""Pages of `vidrec browse --export` in a browser: they ask for nothing, their clips play, and flagged clips can be excluded."""
 import json
 import re
 import time
@@ -39,21 +39,25 @@ def test_the_figures_are_there_and_what_is_hostile_is_text(page):
     assert all(str(2011 + 4 * i) in years for i in range(len(LAVFI))) and "median 2019" in years, years
 
 
-def test_findings_come_first_if_there_are_any(page, made, tmp_path):
+def test_the_first_screen_has_findings_and_clips(page, made, tmp_path):
     shown = "[...document.querySelectorAll('main > section:not([hidden])')].map(s => s.id).join()"
-    assert page.js(shown) == "findings"
-    assert page.js("document.querySelector('.tab').textContent").startswith("Findings")
+    found = "document.querySelector('#found')"
+    assert page.js(shown) == "clips" and page.js(f"{found}.getBoundingClientRect().height") > 10
+    assert page.js(f"{found}.querySelector('a').textContent").startswith("Black")
+    page.js(f"{found}.querySelector('a').click()")
+    page.wait(f"({shown}) === 'findings'")
+    assert "kind=black" in page.js("location.hash")
     run("vidrec", "subset", made / "set", "--clips", "1", "-o", tmp_path / "clean")
-    run("vidrec", "report", tmp_path / "clean", "-o", tmp_path / "clean.html")
+    run("vidrec", "browse", tmp_path / "clean", "--export", tmp_path / "clean.html")
     page.open((tmp_path / "clean.html").as_uri())
-    assert page.js("report.findings.length") == 0 and page.js(shown) == "overview"
+    assert page.js("report.findings.length") == 0 and page.js(shown) == "clips" and page.js(f"{found}.hidden")
 
 
 def test_settings_that_are_equal_are_folded_and_names_stay_whole(page, made, tmp_path):
     names = [str(tmp_path / f"a_folder_of_experiments-{'x' * 20}/a-data_set-{i}-{'y' * 20}") for i in range(3)]
     for i, name in enumerate(names):
         run("vidrec", "pack", made / "videos", "-o", name, "-n", str(1 + i), "--size", "120")
-    run("vidrec", "report", *names, "-o", tmp_path / "three.html")
+    run("vidrec", "browse", *names, "--export", tmp_path / "three.html")
     page.size(900, 900)
     page.open((tmp_path / "three.html").as_uri() + "#overview")
     rows = page.js("[...document.querySelectorAll('.facts > tbody > tr > th')].map(th => th.textContent)")

@@ -1,4 +1,4 @@
-"""Pages of `vidrec report` for everybody: contrast, names, keyboard, small windows, no motion; and pages on which that is
+"""Pages of `vidrec browse --export` for everybody: contrast, names, keyboard, small windows, no motion; and pages on which that is
 wrong, so that each check is known to find it."""
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The colors of `vidrec report` that mean something: told apart by everybody, on all that they stand on."""
+"""The colors of `vidrec browse --export` that mean something: told apart by everybody, on all that they stand on."""
 import itertools
 import math
 import re

@@ -170,7 +170,7 @@ def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_pat
 
 
 # Parts that the data sets above do not have.
-RARE = {results.TrackFile, results.VideoWarning, results.SourceNote, results.DecodedStats}
+RARE = {results.TrackFile, results.VideoWarning, results.DecodedStats}
 
 
 def parts_of(told):

@@ -20,7 +20,7 @@ def figures(machine, path, clips):
     }.items():
         found = {name: given[name] for name in wanted}
         check(found == wanted, f"`vidrec {what} {path}` says {found}, expected {wanted}")
-    machine.vidrec("report", path, "-o", page, "--budget", "2MB")
+    machine.vidrec("browse", path, "--export", page, "--budget", "2MB")
     check(f"{len(clips)}" in page.read_text(), f"{page} does not have the number of clips")
     machine.vidrec("extract", path, machine.rng.randrange(len(clips)), "-o", machine.path("extracted"))
     table = machine.path("table.csv")

@@ -23,7 +23,6 @@ mod records;
 mod records_digest;
 mod runs;
 mod shard;
-mod shard_file;
 mod slot;
 mod source;
 mod stats;
@@ -51,8 +50,6 @@ pub use open_options::OpenOptions;
 pub(crate) use records_digest::RecordsDigest;
 #[doc(hidden)]
 pub use shard::{Shard, split_payload};
-#[doc(hidden)]
-pub use shard_file::ShardFile;
 #[doc(hidden)]
 pub use source::Source;
 pub use stats::{

@@ -40,7 +40,8 @@ pub mod file_name;
 pub mod footer;
 pub mod frame_entry;
 #[doc(hidden)]
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
+#[path = "../../../fuzz/internals/format.rs"]
 pub mod fuzzing;
 pub mod header;
 pub mod json_object;

@@ -34,7 +34,8 @@
 //! ```
 
 #[doc(hidden)]
-#[cfg(feature = "bench")]
+#[cfg(vidrec_internals)]
+#[path = "../../../benches/internals/tiles.rs"]
 pub mod bench;
 #[doc(hidden)]
 pub mod between_reads;
@@ -44,7 +45,8 @@ mod encode;
 mod fill;
 mod found_tiles;
 #[doc(hidden)]
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
+#[path = "../../../fuzz/internals/jpeg/mod.rs"]
 pub mod fuzzing;
 mod markers;
 mod measure;

@@ -91,7 +91,7 @@ impl Tiler {
     /// Makes a JPEG of the tiles that `region` touches, if `jpeg` is tiled and has such a region.
     ///
     /// With `padded`, its sides are whole tiles. Otherwise, they end with the picture.
-    #[cfg(any(test, feature = "bench", feature = "fuzzing"))]
+    #[cfg(any(test, vidrec_internals))]
     pub fn cut(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<(PrivateJpeg<'_>, Cut)> {
         let selection = self.select(jpeg, region, padded)?;
         Some((self.assemble(jpeg, &selection)?, selection.cut))

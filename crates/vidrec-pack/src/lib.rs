@@ -17,7 +17,8 @@ mod channels;
 mod estimate;
 mod flat;
 #[doc(hidden)]
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
+#[path = "../../../fuzz/internals/pack.rs"]
 pub mod fuzzing;
 mod options;
 mod plan;

@@ -1,15 +1,14 @@
-//! All figures about some data sets: what `vidrec report --json` prints.
+//! All figures about some data sets: what `vidrec browse --export FILE --json` prints.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::compare::Comparison;
 use crate::check::FindingKind;
 use vidrec_dataset::{Fingerprint, Stats};
 use vidrec_format::json_object::JsonObject;
 
-/// The figures that [`report`](super::report()) returns. `vidrec report --json` prints the same.
+/// The figures that [`report`](super::report()) returns. `vidrec browse --export FILE --json` prints the same.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -21,8 +20,6 @@ pub struct Report {
     pub shown: Option<Shown>,
     /// The data sets, in the order in which they were given.
     pub sets: Vec<SetFigures>,
-    /// How each data set differs from the first.
-    pub comparisons: Vec<Comparison>,
     /// The extent of the check; `None` if nothing was checked.
     pub checked: Option<Checked>,
     /// The number of findings of each kind among the clips that were checked; `None` if none was.

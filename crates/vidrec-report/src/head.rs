@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::class_balance::ClassBalance;
-use super::compare::Comparison;
 use super::figures::{Checked, Report, SetFigures};
 use super::findings::Group;
 use crate::check::CheckReport;
@@ -20,7 +19,6 @@ pub(super) struct Head<'a> {
     key: String,
     sets: Vec<PageSet<'a>>,
     classes: ClassBalance<'a>,
-    comparisons: &'a [Comparison],
     checked: Option<Checked>,
     findings: Option<Vec<Group<'a>>>,
     notes: &'a [String],
@@ -85,7 +83,6 @@ impl<'a> Head<'a> {
             key: digests.join("+"),
             sets: report.sets.iter().map(PageSet::of).collect(),
             classes: ClassBalance::of(&report.sets),
-            comparisons: &report.comparisons,
             checked: report.checked,
             findings: found.map(|found| Group::all(found, most)),
             notes: &report.notes,

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::choice::{self, Chosen, Labels};
-use super::compare;
 use super::figures::{Checked, Report, SetFigures, Shown};
 use super::findings;
 use super::head::Head;
@@ -70,8 +69,7 @@ pub fn report(
         title: options.title.clone().unwrap_or_else(|| names.join(", ")),
         page_bytes: 0,
         shown: None,
-        sets: sets.iter().zip(stats_of(&job.datasets())?).map(|(set, stats)| figures(set, stats)).collect(),
-        comparisons: compare::all(sets)?,
+        sets: all_figures(sets)?,
         checked: None,
         findings: None,
         notes: Vec::new(),
@@ -81,6 +79,12 @@ pub fn report(
         None => job.describe_check(&mut report, found.as_ref()),
     }
     Ok(report)
+}
+
+/// Returns the figures of data sets, with distributions in bins that all of them share.
+pub(super) fn all_figures(sets: &[NamedSet]) -> Result<Vec<SetFigures>> {
+    let stats = stats_of(&sets.iter().map(|set| set.set.clone()).collect::<Vec<_>>())?;
+    Ok(sets.iter().zip(stats).map(|(set, stats)| figures(set, stats)).collect())
 }
 
 fn figures(set: &NamedSet, stats: Stats) -> SetFigures {

@@ -1,4 +1,4 @@
-//! Writes the page: one HTML file with everything in it.
+//! Writes the page of a report, which has everything in it, and that of a server, which asks for clips.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use vidrec_store::disk::AtomicFile;
 
 const STYLE: &str =
     concat!(include_str!("page/base.css"), include_str!("page/parts.css"), include_str!("page/print.css"));
-/// The scripts, each after those that it uses.
+/// The scripts of a report, each after those that it uses.
 const SCRIPT: &str = concat!(
     "\"use strict\";\n",
     include_str!("page/text.js"),
@@ -33,6 +33,65 @@ const SCRIPT: &str = concat!(
 );
 /// What the browser may load besides this style and this script.
 const LOADS: &str = "img-src data: blob:";
+/// The same for the page of a server, and for the worker that searches its clips.
+const SERVED: &str = concat!(
+    "\"use strict\";\n",
+    include_str!("page/text.js"),
+    include_str!("page/data.js"),
+    include_str!("page/flags.js"),
+    include_str!("page/served/ask.js"),
+    include_str!("page/served/begin.js"),
+    include_str!("page/served/frames.js"),
+    include_str!("page/card.js"),
+    include_str!("page/query.js"),
+    include_str!("page/served/clips.js"),
+    include_str!("page/served/finder.js"),
+    include_str!("page/served/catalog.js"),
+    include_str!("page/charts.js"),
+    include_str!("page/overview.js"),
+    include_str!("page/tall.js"),
+    include_str!("page/grid.js"),
+    include_str!("page/wall_keys.js"),
+    include_str!("page/wall.js"),
+    include_str!("page/findings.js"),
+    include_str!("page/detail.js"),
+    include_str!("page/served/cameras.js"),
+    include_str!("page/served/play.js"),
+    include_str!("page/served/tracks.js"),
+    include_str!("page/main.js"),
+    include_str!("page/served/start.js"),
+);
+const SERVED_STYLE: &str = include_str!("page/served/served.css");
+const WORKER: &str = concat!(
+    "\"use strict\";\n",
+    include_str!("page/text.js"),
+    include_str!("page/data.js"),
+    include_str!("page/query.js"),
+    include_str!("page/served/search.js"),
+);
+/// Clips come from where the page comes from; pictures and the worker are made by the page.
+const SERVED_LOADS: &str = "connect-src 'self'; img-src data: blob:; worker-src blob:";
+
+/// Returns the page of a server. `head` is JSON of what it knows from the beginning.
+pub(super) fn served(title: &str, head: &str) -> String {
+    let style = format!("{STYLE}{SERVED_STYLE}");
+    let mut page = String::new();
+    let mut rest = template::TEXT;
+    while let Some((before, name, after)) = template::place(rest) {
+        page += before;
+        match name {
+            "policy" => page += &template::policy(SERVED_LOADS, &style, SERVED),
+            "title" => page += &in_html(title),
+            "style" => page += &style,
+            "script" => page += SERVED,
+            "data" => page += head,
+            "more" => page += &format!("<script type=\"text/plain\" id=\"worker\">{WORKER}</script>\n"),
+            _ => {}
+        }
+        rest = after;
+    }
+    page + rest
+}
 
 /// Returns the bytes of a page without clips and with `head` as its data.
 pub(super) fn empty_bytes(title: &str, head: &str) -> u64 {
@@ -103,5 +162,7 @@ mod tests {
     #[test]
     fn the_parts_of_the_page_cannot_end_it() {
         template::prove_harmless(SCRIPT, STYLE);
+        template::prove_harmless(SERVED, SERVED_STYLE);
+        template::prove_harmless(WORKER, "");
     }
 }

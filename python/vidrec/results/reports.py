@@ -170,42 +170,6 @@ class SetFigures(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class SourceNote(Result):
-    """A source, and what is to be said of it."""
-
-    source: str
-    """The source."""
-    note: str
-    """What changed; empty if it was added or removed."""
-
-
-@dataclass(frozen=True, repr=False)
-class Sources(Result):
-    """Some sources."""
-
-    count: int
-    """How many there are."""
-    first: Tuple[SourceNote, ...]
-    """The first of them, in order of their clips."""
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison(Result):
-    """How a data set differs from the first one."""
-
-    set: int
-    """Which data set, counted from 0."""
-    added: Sources
-    """Sources that only this data set has."""
-    removed: Sources
-    """Sources that only the first data set has."""
-    changed: Sources
-    """Sources that both have, with other clips: another label, other times or other JPEGs."""
-    same: int
-    """Sources that both have, with the same clips."""
-
-
-@dataclass(frozen=True, repr=False)
 class Report(Result):
     """All figures of a page: :func:`vidrec.report`."""
 
@@ -217,8 +181,6 @@ class Report(Result):
     """What the page shows; None if none was written."""
     sets: Tuple[SetFigures, ...]
     """The data sets, in the order in which they were given."""
-    comparisons: Tuple[Comparison, ...]
-    """How each data set differs from the first."""
     checked: Optional[Checked]
     """What was checked; None if nothing was."""
     findings: Optional[Dict[FindingKind, int]]

@@ -34,22 +34,14 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("extract", &["vidrec extract train 0-2 -o frames", "vidrec extract train all -o frames --overwrite"]),
     (
         "view",
-        &["vidrec view train", "vidrec view train 0-9 --frames 8", "vidrec view train 3 7 -o moving.gif --rate 8"],
-    ),
-    (
-        "report",
-        &[
-            "vidrec report train -o train.html",
-            "vidrec report old new -o changes.html --title Changes",
-            "vidrec report s3://bucket/train -o train.html --clips 300 --budget 10MB",
-        ],
+        &["vidrec view train -o sheet.png", "vidrec view train 0-9 -o sheet.png --height 90", "vidrec view train 3 7"],
     ),
     (
         "browse",
         &[
             "vidrec browse train",
             "vidrec browse train val --port 8000",
-            "vidrec browse s3://bucket/train --export -o browse.html",
+            "vidrec browse s3://bucket/train --export train.html --clips 300 --budget 10MB",
         ],
     ),
     (
@@ -105,7 +97,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec bench s3://bucket/train --epochs 2",
         ],
     ),
-    ("monitor", &["vidrec monitor loader.jsonl", "vidrec monitor run-7/loader.fifo"]),
     ("merge", &["vidrec merge a b -o both", "vidrec merge january february -o s3://bucket/all"]),
     (
         "split",

@@ -9,8 +9,8 @@ use clap::{Command, Error};
 /// What people do, and the commands for it. A test finds each command in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Pack", &["pack", "import"]),
-    ("Look", &["inspect", "view", "report", "browse", "check", "verify", "extract"]),
-    ("Train", &["bench", "monitor", "cache"]),
+    ("Look", &["inspect", "view", "browse", "check", "verify", "extract"]),
+    ("Train", &["bench", "cache"]),
     ("Edit", &["merge", "append", "split", "subset", "relabel", "reshard", "retile", "repair"]),
     ("Move", &["fetch", "push", "export"]),
     ("Cluster", &["plan", "status", "publish"]),
@@ -111,9 +111,9 @@ mod tests {
         };
         assert!(said("vidrec veiw").contains("tip: some similar subcommands exist: 'verify', 'view'"));
         let all = said("vidrec trian a --b");
-        assert!(all.contains("Train:   bench, monitor, cache\n") && all.contains("Look:    inspect, view,"), "{all}");
+        assert!(all.contains("Train:   bench, cache\n") && all.contains("Look:    inspect, view,"), "{all}");
         let train = said("vidrec train");
-        assert!(train.contains("Train:   bench, monitor, cache\n") && !train.contains("repair"), "{train}");
+        assert!(train.contains("Train:   bench, cache\n") && !train.contains("repair"), "{train}");
         assert!(!said("vidrec completions train").contains("bench"));
     }
 

@@ -44,15 +44,6 @@ pub struct Args {
     /// With --stats: also statistics of red, green and blue, for normalization, from up to 4 frames of each clip.
     #[arg(long, requires = "stats")]
     pictures: bool,
-    /// With --stats: show this many classes, sizes and other words, those with the most clips.
-    #[arg(long, requires = "stats", default_value_t = 20, value_name = "K")]
-    top: usize,
-    /// With --stats: show all classes and words.
-    #[arg(long, requires = "stats", conflicts_with = "top")]
-    all: bool,
-    /// With --stats: width of the bar charts in columns. [default: that of the terminal, or 80]
-    #[arg(long, requires = "stats", value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
-    width: Option<u16>,
     /// Print the recipe that made the data set: `vidrec pack` packs the same bytes with it.
     #[arg(long, conflicts_with_all = ["clip", "classes", "json"])]
     recipe: bool,
@@ -140,8 +131,7 @@ pub fn run(args: &Args) -> Run {
     }
     let dataset = args.storage.open(&args.dataset)?;
     if args.stats {
-        let shown = if args.all { usize::MAX } else { args.top };
-        return stats::print(&dataset, (args.tracks, args.pictures), shown, args.width, args.json);
+        return stats::print(&dataset, args.tracks, args.pictures, args.json);
     }
     if let Some(ordinal) = args.clip {
         let clip = dataset.clip(ordinal)?;

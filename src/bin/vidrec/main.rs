@@ -21,7 +21,6 @@ mod interop;
 mod interrupt;
 mod manual;
 mod merge;
-mod monitor;
 mod outcome;
 mod output;
 #[cfg_attr(not(feature = "pack"), path = "no_packing.rs")]
@@ -32,7 +31,6 @@ mod ranges;
 mod relabel;
 mod remote_output;
 mod repair;
-mod report;
 mod reshard;
 mod retile;
 mod sheet;
@@ -76,14 +74,12 @@ enum Command {
     Check(check::Args),
     Extract(extract::Args),
     View(view::Args),
-    Report(report::Args),
     Browse(browse::Args),
     #[command(flatten)]
     Interop(interop::Command),
     Fetch(fetch::Args),
     Push(push::Args),
     Bench(bench::Args),
-    Monitor(monitor::Args),
     Merge(merge::Args),
     Split(split::Args),
     Subset(subset::Args),
@@ -118,13 +114,11 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Check(args) => check::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::View(args) => view::run(&args),
-        Command::Report(args) => report::run(&args),
         Command::Browse(args) => browse::run(&args),
         Command::Interop(command) => command.run(),
         Command::Fetch(args) => fetch::run(&args),
         Command::Push(args) => push::run(&args),
         Command::Bench(args) => bench::run(&args),
-        Command::Monitor(args) => monitor::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Split(args) => split::run(&args),
         Command::Subset(args) => subset::run(&args),

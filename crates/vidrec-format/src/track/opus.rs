@@ -143,7 +143,7 @@ pub fn decode(
 }
 
 /// Decodes a block. The first bytes say how many values there are, and of which channels and rate.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
 pub fn fuzz(bytes: &[u8]) {
     let Some(([low, high, kind], block)) = bytes.split_first_chunk() else { return };
     let (rate, channels) = (RATES[usize::from(kind % 5)], usize::from(kind / 5 % 2) + 1);

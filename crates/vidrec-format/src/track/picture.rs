@@ -122,7 +122,7 @@ fn check_chunks(bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Decodes any bytes, which begin with a width and a height.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
 pub fn fuzz(bytes: &[u8]) {
     let Some(([width, height], rest)) = bytes.split_first_chunk() else { return };
     for (depth, color) in [(BitDepth::Eight, ColorType::Rgb), (BitDepth::Sixteen, ColorType::Grayscale)] {

@@ -11,6 +11,6 @@ pub use encoder::Encoder;
 pub(super) use encoder::restart_interval;
 pub use picture::RgbPicture;
 pub(super) use private::{PrivateCopy, PrivateJpeg};
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
 pub(super) use turbo::Compressor;
 pub(super) use turbo::{Decompressor, Transformer, Yuv420, check_limits};

@@ -23,6 +23,6 @@ pub(super) use block::{Block, MCU};
 pub use coding::Coding;
 pub(super) use coefficients::CoefficientReader;
 pub(super) use decoder::{TileDecoder, TilePlanes, Tiles};
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
 pub(super) use idct::IdctMachine;
 pub(super) use tile_data::TileData;

@@ -19,7 +19,8 @@
 
 mod cache;
 mod found;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
+#[path = "../../../../fuzz/internals/decoded.rs"]
 pub mod fuzzing;
 mod layout;
 mod segment;

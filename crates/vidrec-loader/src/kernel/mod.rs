@@ -11,7 +11,8 @@
 //! The kernel uses planes, views and slots, and no options of a loader.
 
 mod axis;
-#[cfg(feature = "bench")]
+#[cfg(vidrec_internals)]
+#[path = "../../../../benches/internals/kernel.rs"]
 pub mod bench;
 mod channels;
 mod color_matrix;

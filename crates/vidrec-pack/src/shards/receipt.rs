@@ -112,7 +112,7 @@ impl Receipt {
     }
 }
 /// Reads a receipt from any bytes.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
 pub fn prove(bytes: &[u8]) {
     let _ =
         serde_json::from_slice::<Receipt>(bytes).map(|receipt| receipt.check().is_ok() && receipt.is_same(&receipt));

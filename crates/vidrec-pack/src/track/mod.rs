@@ -21,7 +21,7 @@ mod times;
 mod window;
 
 /// Reads a file of values in every way: as rows of a track, with times, and as spans.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
 pub(super) fn read_any(file: &std::path::Path) {
     for words in ["a=x,rate=50", "a=x,times=t,unit=ms", "a=x,spans,unit=us", "a=x,frames,values=b"] {
         let Ok(spec) = words.parse::<TrackSpec>() else { continue };

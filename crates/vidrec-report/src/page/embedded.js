@@ -2,12 +2,6 @@
 
 begin(JSON.parse(byId("data").textContent));
 const clips = JSON.parse(byId("clip-list").textContent).map((facts, index) => new Clip({ ...facts, index }));
-/// The distributions of all data sets, which have the same bins: lists with a number of each data set.
-const distributions = report.sets[0].distributions.map((first, at) => {
-  const each = report.sets.map((set) => set.distributions[at]);
-  const bins = first.bins.map((bin, i) => ({ ...bin, clips: each.map((one) => one.bins[i].clips) }));
-  return { ...first, bins, summaries: each.map((one) => one.summary), without: each.map((one) => one.without) };
-});
 const clipByKey = new Map(clips.map((clip) => [clip.key, clip]));
 
 /// Where the page has its clips from. `index` counts the clips of the page.

@@ -6,7 +6,7 @@ const flags = (() => {
   let kept = true, place;
 
   function start() {
-    place = `vidrec report ${report.key}`;
+    place = `vidrec ${report.key}`;
     try {
       const stored = JSON.parse(localStorage.getItem(place) ?? "[]");
       for (const { set, clip, source } of stored) flagged.set(clipKey(set, clip), { set, clip, source });

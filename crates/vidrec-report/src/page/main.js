@@ -1,6 +1,8 @@
 // What is shown is in the address, behind the #: view, filters, order and clip.
 
-let views = ["findings", "overview", "clips"];
+let views = ["clips", "findings", "overview"];
+/// What is done when the overview is looked at.
+let openOverview = () => {};
 let state = {};
 
 function read() {
@@ -47,6 +49,7 @@ function draw() {
   if (before.view !== state.view) scrollTo(0, 0);
   const differs = ["q", "set", "class", "only", "sort", "desc"].some((name) => before[name] !== state[name]);
   if (state.view === "clips" && (differs || before.view !== "clips")) drawClips();
+  if (state.view === "overview" && before.view !== "overview") openOverview();
   if (state.view === "findings" && (before.view !== "findings" || before.kind !== state.kind)) drawFindings(state);
   detail.draw(state.clip);
 }
@@ -68,7 +71,7 @@ function drawClips() {
     else wall.grow(found);
     isFirst = false;
     if (done) byId("wall").removeAttribute("aria-busy");
-    byId("result").textContent = why ?? resultText(found.length, done ? null : searched) + (damaged ? `; ${whole.format(damaged)} are damaged and were not searched` : "");
+    byId("result").textContent = why ?? resultText(found.length, done ? null : searched) + (damaged ? `; ${whole.format(damaged)} ${damaged === 1 ? "is" : "are"} damaged and not searched` : "");
   });
 }
 
@@ -130,6 +133,8 @@ function start() {
   byId("count-clips").textContent = whole.format(catalog.size);
   byId("count-findings").textContent = report.findings ? whole.format(findingCount) : "";
   byId("notes").textContent = report.notes.join(" ");
+  byId("found").append(...(report.findings ?? []).map(({ kind, count: n }) => el("li", {}, el("a", { href: hashOf({ view: "findings", kind }) }, kindTitle(kind), " ", el("span", {}, whole.format(n))))));
+  byId("found").hidden = !report.findings?.length;
   startFilters();
   wall.start();
   detail.start();

@@ -18,7 +18,7 @@ function tiles(set) {
 /// How the names of settings begin among the facts.
 const SETTING = "Setting: ";
 
-/// Rows of facts, a column for each data set; those that differ are bold. Settings that are equal are folded.
+/// Rows of facts, a column for each data set; those that differ are bold. Settings that do not differ are folded.
 function factRows() {
   const rows = [];
   const add = (name, of, always) => {
@@ -59,11 +59,11 @@ function factRows() {
   const row = ([name, texts]) => el("tr", { class: differs(texts) && name !== "Digest" ? "differs" : null },
     el("th", { scope: "row" }, name[0].toUpperCase() + name.slice(1)),
     texts.map((text) => el("td", {}, name === "Digest" ? el("code", {}, text) : text || "–")));
-  const equal = manySets ? rows.filter(([name, texts]) => name.startsWith(SETTING) && !differs(texts)) : [];
+  const equal = rows.filter(([name, texts]) => name.startsWith(SETTING) && !differs(texts));
   const others = rows.filter((one) => !equal.includes(one)).map(row);
   if (!equal.length) return others;
   const folded = equal.map(([name, texts]) => row([name.slice(SETTING.length), texts.slice(0, 1)]));
-  return [...others, el("tr", {}, el("th", { scope: "row" }, "Equal settings"), el("td", { colspan: report.sets.length },
+  return [...others, el("tr", {}, el("th", { scope: "row" }, manySets ? "Equal settings" : "Settings"), el("td", { colspan: report.sets.length },
     el("details", {}, el("summary", {}, count(equal.length, "setting")), el("table", {}, el("tbody", {}, folded)))))];
 }
 
@@ -110,17 +110,15 @@ function classes() {
   return block("Classes", small, rows.length > 20 ? el("div", { class: "classes-tools" }, search, more) : null, list, rest);
 }
 
-function comparison(found) {
-  const name = report.sets[found.set].short, first = report.sets[0].short;
-  const column = (title, sources) => el("div", {}, el("h3", {}, `${whole.format(sources.count)} ${title}`),
-    sources.count ? el("ul", { tabindex: "0", role: "group", "aria-label": title },
-      sources.first.map((item) => el("li", {}, unbroken(item.source || "(no source)"), item.note ? el("span", {}, ` – ${item.note}`) : null)),
-      sources.count > sources.first.length ? el("li", { class: "quiet" }, `and ${whole.format(sources.count - sources.first.length)} more`) : null) : null);
-  return block(el("span", {}, unbroken(name), " compared with ", unbroken(first)), `by source; ${whole.format(found.same)} are the same`,
-    el("div", { class: "changes" }, column("added", found.added), column("removed", found.removed), column("changed", found.changed)));
-}
+/// The distributions of all data sets, which have the same bins: lists with a number of each data set.
+const joined = () => report.sets[0].distributions.map((first, at) => {
+  const each = report.sets.map((set) => set.distributions[at]);
+  const bins = first.bins.map((bin, i) => ({ ...bin, clips: each.map((one) => one.bins[i].clips) }));
+  return { ...first, bins, summaries: each.map((one) => one.summary), without: each.map((one) => one.without) };
+});
 
 function drawOverview() {
+  const distributions = joined();
   const words = distributions.filter((d) => d.summaries.every((found) => found === null));
   const numeric = distributions.filter((d) => !words.includes(d));
   put(byId("overview"), {}, [
@@ -129,7 +127,6 @@ function drawOverview() {
     numeric.length ? block("Distributions", manySets ? "shares of the clips of each data set" : "number of clips", legend(),
       el("div", { class: "charts" }, numeric.map(histogram))) : null,
     words.length ? block("Formats and attributes", null, el("div", { class: "charts" }, words.map(wordBars))) : null,
-    report.comparisons.map(comparison),
     block(manySets ? "Data sets" : "Data set", manySets ? "what differs is bold" : report.sets[0].name, facts()),
   ]);
   if (manySets) byId("overview").insertBefore(byId("overview").lastElementChild, byId("overview").children[1]);

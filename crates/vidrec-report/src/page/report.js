@@ -1,5 +1,4 @@
-// A report begins when its script does: all is in the page. It shows first what somebody should look at.
+// A report begins when its script does: all is in the page.
 
-if (!report.findings?.length) views = ["overview", "clips", "findings"];
 drawOverview();
 start();

@@ -26,7 +26,8 @@ mod failure;
 mod fetch;
 mod file;
 mod fill_once;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
+#[path = "../../../../fuzz/internals/remote.rs"]
 pub mod fuzzing;
 mod http;
 mod hub;

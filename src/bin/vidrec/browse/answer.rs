@@ -1,25 +1,56 @@
-//! Answers to requests: who may ask, what for, and which part of it.
+//! Answers to requests: who may ask, and what for.
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::task::{Context, Poll};
 
+use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{
-    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
-    HeaderMap, HeaderName, IF_RANGE, RANGE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap, HeaderName,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
-use percent_encoding::percent_decode_str;
 use tokio::task::spawn_blocking;
-use vidrec::Error;
+use vidrec::report::Answer;
+use vidrec::{Error, ErrorKind, report};
 
-use super::body::Content;
-use super::files::{File, Files};
-use super::range::Asked;
 use crate::output;
 
 /// What is served, and the word that the path of each request begins with. Other users of this machine do not know it.
 pub struct Site {
-    pub files: Files,
+    pub pages: report::Site,
     pub token: String,
+}
+
+/// The contents of an answer.
+#[derive(Default)]
+pub struct Content {
+    bytes: Bytes,
+    /// What is shared until the answer is sent, or given up.
+    _shared: Option<Arc<AtomicU64>>,
+}
+
+impl Content {
+    /// Shares something until the answer is sent, or given up.
+    pub fn shares(self, shared: Arc<AtomicU64>) -> Self {
+        Content { _shared: Some(shared), ..self }
+    }
+}
+
+impl Body for Content {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let bytes = std::mem::take(&mut self.bytes);
+        Poll::Ready((!bytes.is_empty()).then(|| Ok(Frame::data(bytes))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.bytes.len() as u64)
+    }
 }
 
 /// Answers a request. Its own body is not read.
@@ -32,14 +63,19 @@ pub async fn answer<B>(site: Arc<Site>, request: Request<B>) -> Response<Content
         answer.headers_mut().insert(ALLOW, header("GET, HEAD"));
         return answer;
     }
-    let Some(file) = site.file(request.uri().path()) else {
-        return text(StatusCode::NOT_FOUND, "there is nothing at this address: use the one that vidrec browse printed");
-    };
-    match send(file, request.method() == Method::HEAD, request.headers()).await {
-        Ok(answer) => answer,
+    let nothing = "there is nothing at this address: use the one that vidrec browse printed";
+    let Some(path) = site.path(request.uri().path()) else { return text(StatusCode::NOT_FOUND, nothing) };
+    let found = spawn_blocking(move || site.pages.answer(&path)).await;
+    match found.unwrap_or_else(|_| Err(Error::internal("an answer has panicked"))) {
+        Ok(Some(found)) => send(found, request.method() == Method::HEAD),
+        Ok(None) => text(StatusCode::NOT_FOUND, nothing),
+        // The page says so in its place.
+        Err(e) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Decode | ErrorKind::Limit) => {
+            text(StatusCode::UNPROCESSABLE_ENTITY, &output::printable(&e.to_string()))
+        }
         Err(e) => {
             output::print_error(&e);
-            text(StatusCode::INTERNAL_SERVER_ERROR, &e.to_string())
+            text(StatusCode::INTERNAL_SERVER_ERROR, &output::printable(&e.to_string()))
         }
     }
 }
@@ -52,53 +88,29 @@ fn is_for_this_machine(headers: &HeaderMap) -> bool {
 }
 
 impl Site {
-    fn file(&self, path: &str) -> Option<Arc<File>> {
-        let (token, name) = path.strip_prefix('/')?.split_once('/')?;
-        let name = percent_decode_str(name).decode_utf8().ok()?;
+    /// The part of a request's path behind the token, if it begins with the token.
+    fn path(&self, path: &str) -> Option<String> {
+        let (token, rest) = path.strip_prefix('/')?.split_once('/')?;
         // The length of the token is no secret.
         let differs = token.bytes().zip(self.token.bytes()).fold(0, |found, (a, b)| found | (a ^ b));
-        if differs != 0 || token.len() != self.token.len() {
-            return None;
-        }
-        self.files.get(&name).cloned()
+        (differs == 0 && token.len() == self.token.len()).then(|| rest.to_owned())
     }
 }
 
-async fn send(file: Arc<File>, only_head: bool, headers: &HeaderMap) -> Result<Response<Content>, Error> {
-    let opened = file.clone();
-    let length = spawn_blocking(move || opened.length()).await;
-    let length = length.map_err(|_| Error::internal("opening a file has panicked"))??;
-    // A part for those who have seen the same file before: nothing here says whether it is the same.
-    let range = headers.get(RANGE).filter(|_| !headers.contains_key(IF_RANGE)).and_then(|range| range.to_str().ok());
-    let (status, part) = match Asked::of(range, length) {
-        Asked::Whole => (StatusCode::OK, 0..length),
-        Asked::Part(part) => (StatusCode::PARTIAL_CONTENT, part),
-        Asked::Beyond => {
-            let mut answer = text(StatusCode::RANGE_NOT_SATISFIABLE, "the file is shorter");
-            answer.headers_mut().insert(CONTENT_RANGE, header(&format!("bytes */{length}")));
-            return Ok(answer);
-        }
-    };
-    let kind = file.kind();
-    let (bytes, place) =
-        (part.end - part.start, format!("bytes {}-{}/{length}", part.start, part.end.saturating_sub(1)));
-    let content = if only_head { Content::default() } else { Content::part(file, part).await? };
-    let mut answer = with(status, content, kind);
-    let headers = answer.headers_mut();
-    headers.insert(ACCEPT_RANGES, header("bytes"));
-    headers.insert(CONTENT_LENGTH, bytes.into());
-    if status == StatusCode::PARTIAL_CONTENT {
-        headers.insert(CONTENT_RANGE, header(&place));
-    }
-    Ok(answer)
+fn send(found: Answer, only_head: bool) -> Response<Content> {
+    let length = found.bytes.len();
+    let bytes = if only_head { Bytes::new() } else { found.bytes.into() };
+    let mut answer = with(StatusCode::OK, bytes, found.kind);
+    answer.headers_mut().insert(CONTENT_LENGTH, length.into());
+    answer
 }
 
 fn text(status: StatusCode, text: &str) -> Response<Content> {
-    with(status, Content::of(format!("{text}\n")), "text/plain; charset=utf-8")
+    with(status, format!("{text}\n").into(), "text/plain; charset=utf-8")
 }
 
-fn with(status: StatusCode, content: Content, kind: &'static str) -> Response<Content> {
-    let mut answer = Response::new(content);
+fn with(status: StatusCode, bytes: Bytes, kind: &'static str) -> Response<Content> {
+    let mut answer = Response::new(Content { bytes, _shared: None });
     *answer.status_mut() = status;
     let rules = [
         (CONTENT_TYPE, kind),

@@ -1,33 +1,28 @@
-//! `vidrec browse`: a page that shows every clip of data sets, and a server for it on this machine.
+//! `vidrec browse`: a page that shows data sets, from a server on this machine or as a file.
 
 mod answer;
-mod body;
-mod export;
-mod files;
 mod findings;
-mod range;
 mod server;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use vidrec::Dataset;
-use vidrec::check::CheckReport;
-use vidrec::report::{BrowsedSet, browser_page};
+use vidrec::report::{NamedSet, Report, ReportOptions, Site, report};
 
-use self::files::Files;
-use crate::interrupt;
-use crate::outcome::{Failure, Outcome, Run};
-use crate::output::printable;
+use crate::outcome::Failure;
+use crate::output::{bytes, count, share};
+use crate::progress::ProgressArgs;
 use crate::storage::{StorageArgs, local};
+use crate::{Outcome, Run, output, threads};
 
-/// Look at every clip of data sets in a browser: search, filter, play, flag.
+/// Look at data sets in a browser: search, filter, play and flag clips; findings of a check; figures.
 ///
 /// Serves a page on this machine's loopback until Ctrl-C, and prints its address. Nobody without the address can read the
-/// page, and other machines cannot reach it. The page reads the index and the record files as it needs them, so it shows
-/// any clip of millions at once, and compares the checksum of each frame that it shows.
+/// page, and other machines cannot reach it. It shows any clip of millions at once, also of data sets in buckets, and compares the
+/// checksum of each frame that it shows.
 ///
-/// With --export, writes the page as a file instead. Beside a data set in a bucket or on any web server that answers
-/// requests for ranges of bytes, it needs no server of vidrec.
+/// With --export, writes a page as one file instead, which opens from a disk and loads nothing, so it can be mailed: figures,
+/// what a check finds, and all clips or some of each class. `vidrec subset --exclude` reads the list of clips that people
+/// flag. Of a remote data set, this reads the index and the clips that are shown, and checks only these; --check reads all.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data sets.
@@ -36,49 +31,82 @@ pub struct Args {
     /// The port to serve at. A fixed one keeps flags from one run to the next. [default: a free one]
     #[arg(long, conflicts_with = "export")]
     port: Option<u16>,
-    /// Write the page as a file beside the data set, instead of serving it.
-    #[arg(long)]
-    export: bool,
-    /// The HTML file to write. A file that is there is replaced. [default: browse.html in the folder of the data set]
-    #[arg(short, long, value_name = "HTML", value_parser = local, requires = "export")]
-    output: Option<PathBuf>,
     /// Show what a check has found: the report that `vidrec check --json` printed about the same data sets.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "export")]
     findings: Option<PathBuf>,
     /// Title of the page. [default: the data sets]
     #[arg(long)]
     title: Option<String>,
+    /// Write the page as this HTML file, instead of serving it. A file that is there is replaced.
+    #[arg(long, value_name = "HTML", value_parser = local)]
+    export: Option<PathBuf>,
+    /// With --export: the most clips to show. If there are more, those in findings come first, then in turn a random one of
+    /// each class.
+    #[arg(long, requires = "export", default_value_t = ReportOptions::default().clips, value_name = "N")]
+    clips: u64,
+    /// With --export: the most bytes that the page may have. Frames are shown smaller, and then fewer clips, to keep it.
+    #[arg(long, requires = "export", default_value = "14MB", value_name = "SIZE", value_parser = vidrec::parse_bytes)]
+    budget: u64,
+    /// With --export: look for findings in all clips of remote data sets too, as `vidrec check` does, and not only in those
+    /// that are shown.
+    #[arg(long, requires = "export", conflicts_with = "no_check")]
+    check: bool,
+    /// With --export: do not look for findings.
+    #[arg(long, requires = "export")]
+    no_check: bool,
+    /// With --export: seed for the choice of the clips.
+    #[arg(long, requires = "export", default_value_t = 0)]
+    seed: u64,
+    /// With --export: threads that decode frames. [default: one for each core]
+    #[arg(long, requires = "export", value_parser = threads::parse)]
+    threads: Option<usize>,
+    /// With --export: print all figures as JSON.
+    #[arg(long, requires = "export")]
+    json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
     #[command(flatten)]
     storage: StorageArgs,
 }
 
 impl Args {
-    fn names(&self) -> Vec<String> {
-        self.dataset.iter().map(|path| path.display().to_string()).collect()
-    }
-
-    /// The page, in which the data sets have these addresses.
-    fn page(&self, addresses: Vec<String>, found: Option<&CheckReport>) -> Result<String, Failure> {
-        let set = |(name, address)| BrowsedSet { name, address };
-        let sets: Vec<_> = self.names().into_iter().zip(addresses).map(set).collect();
-        Ok(browser_page(self.title.as_deref(), &sets, found)?)
+    fn options(&self) -> ReportOptions {
+        let check = if self.no_check { Some(false) } else { self.check.then_some(true) };
+        let (title, threads) = (self.title.clone(), self.threads);
+        ReportOptions { title, clips: self.clips, budget: self.budget, check, seed: self.seed, threads }
     }
 }
 
 pub fn run(args: &Args) -> Run {
-    let open = |path: &PathBuf| args.storage.open(path);
-    let sets = args.dataset.iter().map(open).collect::<Result<Vec<Dataset>, _>>()?;
-    let found = args.findings.as_deref().map(|path| findings::read(path, &sets)).transpose()?;
-    if args.export {
-        let (out, addresses) = export::place(&args.dataset, args.output.as_deref())?;
-        let page = args.page(addresses, found.as_ref())?;
-        vidrec::write_whole(&out, |file| file.write_all(page.as_bytes()))?;
-        println!("wrote {}", printable(&out.display().to_string()));
+    let open = |path: &PathBuf| args.storage.open(path).map(|set| NamedSet { name: path.display().to_string(), set });
+    let sets = args.dataset.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    if let Some(out) = &args.export {
+        let figures = report(&sets, Some(out), &args.options(), &mut args.progress.of("clips"))?;
+        output::print(args.json, &figures, |figures| render(figures, out))?;
         return Ok(Outcome::Done);
     }
-    let page = args.page((0..sets.len()).map(|set| format!("{set}/")).collect(), found.as_ref())?;
-    let files = Files::new(page, &sets)?;
-    let stop = interrupt::flag()?;
-    server::serve(files, args.port.unwrap_or(0), &stop)?;
+    let found = args.findings.as_deref().map(|path| findings::read(path, &sets)).transpose()?;
+    serve(Site::new(sets, args.title.as_deref(), found.as_ref())?, args.port)?;
     Ok(Outcome::Done)
+}
+
+fn serve(site: Site, port: Option<u16>) -> Result<(), Failure> {
+    let stop = crate::interrupt::flag()?;
+    server::serve(site, port.unwrap_or(0), &stop)
+}
+
+fn render(figures: &Report, out: &Path) -> String {
+    let mut text = String::new();
+    if let Some(shown) = &figures.shown {
+        let (clips, size) = (share(shown.clips, shown.of_clips, "clip"), bytes(figures.page_bytes));
+        text += &format!("wrote {}: {clips}, {size}\n", out.display());
+    }
+    let found = figures.findings.iter().flatten().filter(|(_, n)| **n > 0);
+    for (kind, n) in found {
+        text += &format!("  {kind}: {}\n", count(*n, "finding"));
+    }
+    for note in &figures.notes {
+        text += &format!("  {note}\n");
+    }
+    text
 }

@@ -17,12 +17,12 @@ use tokio::sync::Semaphore;
 use tokio::time::{interval, sleep};
 
 use super::answer::{Site, answer};
-use super::files::Files;
 use crate::outcome::Failure;
+use vidrec::report;
 
 /// Connections that are served at a time; a browser uses six. Others wait.
 const CONNECTIONS: usize = 128;
-/// Threads that read files.
+/// Threads that read and decode what is asked for.
 const READERS: usize = 16;
 /// How long a request may take to arrive, and a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -31,10 +31,10 @@ const IMPATIENCE: Duration = Duration::from_secs(1);
 /// How often to see whether to stop.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Serves files until `stop` is true. Prints the address of the page on standard output.
-pub fn serve(files: Files, port: u16, stop: &AtomicBool) -> Result<(), Failure> {
+/// Serves a page until `stop` is true. Prints the address of the page on standard output.
+pub fn serve(pages: report::Site, port: u16, stop: &AtomicBool) -> Result<(), Failure> {
     let runtime = Builder::new_multi_thread().worker_threads(2).max_blocking_threads(READERS).enable_all().build()?;
-    let site = Arc::new(Site { files, token: token()? });
+    let site = Arc::new(Site { pages, token: token()? });
     let done = runtime.block_on(accept(site, port, stop));
     // What is being read for a browser is no reason to wait.
     runtime.shutdown_background();

@@ -5,7 +5,7 @@ use image::{Rgb, RgbImage};
 
 use super::clip_row::{ClipRow, Shown};
 use super::color::{self, GRAY, INK, MAT, PAPER, RULE};
-use super::layout::{BETWEEN, Grid, HEADING, HEADING_LINE, MARGIN, SMALL, SMALL_LINE, above_frames};
+use super::layout::{BETWEEN, Grid, HEADING, HEADING_LINE, MARGIN, SMALL, above_frames};
 use super::text::Face;
 use crate::outcome::Failure;
 
@@ -38,7 +38,7 @@ pub fn sheet(rows: &[ClipRow], grid: &Grid, faces: &Faces) -> RgbImage {
         let top = top + above_frames(row);
         for (i, frame) in row.frames.iter().enumerate() {
             let left = grid.left(i);
-            cell(&mut sheet, (left, top), (grid.column, grid.height), Some(frame));
+            cell(&mut sheet, (left, top), (grid.column, grid.height), frame);
             faces.small.draw(&mut sheet, left, top + grid.height + 3, &frame.time, GRAY);
         }
     }
@@ -65,59 +65,15 @@ fn heading(sheet: &mut RgbImage, row: &ClipRow, top: u32, faces: &Faces) {
 }
 
 /// Draws a frame in the middle of its cell.
-fn cell(sheet: &mut RgbImage, at: (u32, u32), size: (u32, u32), frame: Option<&Shown>) {
+fn cell(sheet: &mut RgbImage, at: (u32, u32), size: (u32, u32), Shown { picture, .. }: &Shown) {
     fill(sheet, at, size, MAT);
-    if let Some(Shown { picture, .. }) = frame {
-        let inset = (size.0 - picture.width()) / 2;
-        imageops::replace(sheet, picture, i64::from(at.0 + inset), i64::from(at.1));
-    }
+    let inset = (size.0 - picture.width()) / 2;
+    imageops::replace(sheet, picture, i64::from(at.0 + inset), i64::from(at.1));
 }
 
 fn fill(sheet: &mut RgbImage, at: (u32, u32), size: (u32, u32), color: Rgb<u8>) {
     let (right, bottom) = ((at.0 + size.0).min(sheet.width()), (at.1 + size.1).min(sheet.height()));
     for (x, y) in (at.1..bottom).flat_map(|y| (at.0..right).map(move |x| (x, y))) {
         sheet.put_pixel(x, y, color);
-    }
-}
-
-/// Draws clips side by side, each of them moving: picture `step` of an animation.
-pub fn moving(rows: &[ClipRow], cells: &Cells, step: usize, faces: &Faces) -> RgbImage {
-    let mut sheet = RgbImage::from_pixel(cells.sheet.0, cells.sheet.1, PAPER);
-    for (i, row) in rows.iter().enumerate() {
-        let (left, top) = cells.place(i);
-        // Shorter clips start over.
-        cell(&mut sheet, (left, top), cells.size, row.frames.get(step % row.frames.len().max(1)));
-        let below = top + cells.size.1;
-        fill(&mut sheet, (left, below), (cells.size.0, 3), color::class(row.label));
-        let text = faces.small.fitted(&format!("{} {}", row.ordinal, row.class), cells.size.0);
-        faces.small.draw(&mut sheet, left, below + 5, &text, INK);
-    }
-    sheet
-}
-
-/// The cells of an animation: one a clip.
-pub struct Cells {
-    across: u32,
-    size: (u32, u32),
-    pub sheet: (u32, u32),
-}
-
-/// The room around a cell, and below it for its text.
-const CELL_GAP: u32 = 8;
-const CELL_TEXT: u32 = SMALL_LINE + 6;
-
-impl Cells {
-    /// Cells in about as many rows as columns.
-    pub fn of(rows: &[ClipRow], height: u32) -> Self {
-        let width = rows.iter().map(ClipRow::width).max().unwrap_or(1).max(60);
-        let across = (rows.len() as f64).sqrt().ceil().max(1.0) as u32;
-        let down = (rows.len() as u32).div_ceil(across);
-        let sheet = (across * (width + CELL_GAP) + CELL_GAP, down * (height + CELL_TEXT + CELL_GAP) + CELL_GAP);
-        Cells { across, size: (width, height), sheet }
-    }
-
-    fn place(&self, cell: usize) -> (u32, u32) {
-        let (column, row) = (cell as u32 % self.across, cell as u32 / self.across);
-        (CELL_GAP + column * (self.size.0 + CELL_GAP), CELL_GAP + row * (self.size.1 + CELL_TEXT + CELL_GAP))
     }
 }

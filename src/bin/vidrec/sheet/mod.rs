@@ -4,28 +4,26 @@ pub mod clip_row;
 mod color;
 mod draw;
 mod layout;
-mod output;
 mod text;
 
-use std::time::Duration;
+use std::io;
+use std::path::PathBuf;
 
-use image::Delay;
+use image::codecs::jpeg::JpegEncoder;
+use image::{DynamicImage, ImageFormat};
 use serde::Serialize;
 use vidrec::Dataset;
 use vidrec::jpeg::Decoder;
 
 use self::clip_row::{ClipRow, ordinals};
-use self::draw::{Cells, Faces};
+use self::draw::Faces;
 use self::layout::Grid;
-use self::output::Format;
-pub use self::output::{SheetPath, sheet_path};
 use crate::outcome::Failure;
 use crate::output::{count, share};
 use crate::ranges::ClipRange;
 use crate::{Outcome, Run};
 
-/// A contact sheet: one row per clip, with its class, its source, its caption and the time of each frame. A sheet whose name
-/// ends in .gif moves: it shows all clips side by side, and each plays its frames.
+/// A contact sheet: one row per clip, with its class, its source, its caption and the time of each frame.
 pub struct Sheet<'a> {
     pub output: &'a SheetPath,
     /// None: some that are evenly spread.
@@ -34,8 +32,22 @@ pub struct Sheet<'a> {
     pub caption: &'a str,
     /// Height of a frame in pixels.
     pub height: u32,
-    /// Frames per second of a sheet that moves.
-    pub rate: u64,
+}
+
+/// A path whose extension names a format.
+#[derive(Debug, Clone)]
+pub struct SheetPath {
+    path: PathBuf,
+    format: ImageFormat,
+}
+
+/// Reads the path of a sheet from the command line.
+pub fn sheet_path(text: &str) -> Result<SheetPath, String> {
+    let path = crate::storage::local(text)?;
+    match ImageFormat::from_path(&path) {
+        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => Ok(SheetPath { path, format }),
+        _ => Err("the name of a sheet ends with .png or .jpg".to_owned()),
+    }
 }
 
 #[derive(Serialize)]
@@ -53,31 +65,29 @@ const MOST_ROWS: usize = 500;
 const MOST_FRAMES: u32 = 16;
 /// The maximum number of pixels of a sheet.
 const MOST_PIXELS: u64 = vidrec::limits::MAX_PIXELS;
+/// The quality of a sheet that is a JPEG.
+const QUALITY: u8 = 92;
 
 impl Sheet<'_> {
     /// Draws it, and tells what was drawn.
     pub fn draw(&self, dataset: &Dataset, json: bool) -> Run {
         let faces = Faces::load()?;
         let (rows, (width, height)) = self.rows(dataset, &faces)?;
-        if self.output.format == Format::Gif {
-            let cells = Cells::of(&rows, self.height);
-            let steps = rows.iter().map(|row| row.frames.len()).max().unwrap_or(1);
-            let delay = Delay::from_saturating_duration(Duration::from_millis(1000 / self.rate));
-            output::animation(
-                &self.output.path,
-                delay,
-                (0..steps).map(|step| draw::moving(&rows, &cells, step, &faces)),
-            )?;
-        } else {
-            output::picture(self.output, draw::sheet(&rows, &grid(&rows, self.height, &faces), &faces))?;
+        let picture = DynamicImage::from(draw::sheet(&rows, &grid(&rows, self.height, &faces), &faces));
+        let SheetPath { path, format } = self.output;
+        let mut encoded = io::Cursor::new(Vec::new());
+        match format {
+            ImageFormat::Jpeg => picture.write_with_encoder(JpegEncoder::new_with_quality(&mut encoded, QUALITY))?,
+            _ => picture.write_to(&mut encoded, *format)?,
         }
+        vidrec::write_whole(path, |file| file.write_all(encoded.get_ref()))?;
         let report = Report {
             clips: rows.len() as u64,
             frames: rows.iter().map(|row| row.frames.len() as u64).sum(),
             width,
             height,
         };
-        let to = self.output.path.display();
+        let to = path.display();
         crate::output::print(json, &report, |r| {
             format!("drew {} of {} to {to}\n", count(r.frames, "frame"), share(r.clips, dataset.len(), "clip"))
         })?;
@@ -94,10 +104,7 @@ impl Sheet<'_> {
         let (mut rows, mut size) = (Vec::new(), (0, 0));
         for ordinal in ordinals {
             rows.push(ClipRow::of(&dataset.clip(ordinal)?, self.caption, MOST_FRAMES, self.height, &mut decoder)?);
-            size = match self.output.format {
-                Format::Gif => Cells::of(&rows, self.height).sheet,
-                _ => grid(&rows, self.height, faces).sheet,
-            };
+            size = grid(&rows, self.height, faces).sheet;
             if u64::from(size.0) * u64::from(size.1) > MOST_PIXELS {
                 let (width, height) = size;
                 let what = format!(

@@ -26,7 +26,7 @@ pub use encode::encode;
 pub use frame::MAX_CHANNELS;
 
 /// Decodes what follows a header. The first bytes say how many values there are, and of which channels.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, vidrec_internals))]
 pub fn fuzz(bytes: &[u8]) {
     let Some(([low, high, code], body)) = bytes.split_first_chunk() else { return };
     let (count, channels) = (usize::from(u16::from_le_bytes([*low, *high]) % 4097), usize::from(code % 8) + 1);

@@ -27,7 +27,7 @@ const finder = (() => {
     const made = new Worker(URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" })));
     made.onmessage = ({ data }) => (data.lookup ? lookups.get(data.lookup)(data) : answer(data));
     made.onerror = (event) => trouble(new Error(`the search has failed: ${event.message}`));
-    made.postMessage({ sets: places.sets().map(({ number, base, listing }) => ({ number, base, listing })), head: report });
+    made.postMessage({ base: new URL("./", location.href).href, head: report });
     return made;
   }
 

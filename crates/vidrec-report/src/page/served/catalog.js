@@ -1,11 +1,11 @@
-// Where the page has its clips from: data sets on a web server.
+// Where the page has its clips from: the server.
 
 const catalog = {
-  size: 0,
+  size: places.count,
   numberNames: [],
-  classNames: [],
+  classNames: [...new Set(report.sets.flatMap((set) => set.class_names))],
   lengthsDiffer: true,
-  finds: [],
+  finds: (report.findings ?? []).map((group) => group.kind),
   keyOf: places.keyOf,
   indexOf: places.indexOf,
   clip: shownClips.at,
@@ -15,13 +15,6 @@ const catalog = {
   foundClip([set, number, source, className]) {
     const index = places.indexOf(clipKey(set, number));
     return index < 0 ? shownClips.unread(set, number, source, className ?? "", "not in this data set") : shownClips.at(index);
-  },
-  /// Opens the data sets of the page.
-  async open(listed) {
-    const sets = await places.open(listed);
-    catalog.size = places.count();
-    catalog.classNames = [...new Set(sets.flatMap((set) => set.listing.classes ?? []))];
-    return sets;
   },
   /// What can be sorted by, and which classes there are, as far as the first clips say it.
   async sample() {

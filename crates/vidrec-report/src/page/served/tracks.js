@@ -11,12 +11,12 @@ const FAST = 1000;
 function curve(track, component, [from, to], [low, high]) {
   const x = (time) => ((time - from) / (to - from)) * CURVE_WIDTH;
   const y = (value) => CURVE_HEIGHT - 3 - ((value - low) / (high - low || 1)) * (CURVE_HEIGHT - 6);
-  const each = Math.max(1, Math.ceil((2 * track.count) / MOST_POINTS));
+  const each = Math.max(1, Math.ceil((2 * track.sent) / MOST_POINTS));
   const points = [];
-  for (let first = 0; first < track.count; first += each) {
+  for (let first = 0; first < track.sent; first += each) {
     let [least, most] = [Infinity, -Infinity];
-    for (let i = first; i < Math.min(first + each, track.count); i += 1) {
-      const value = Number(track.values[i * track.width + component]);
+    for (let i = first; i < Math.min(first + each, track.sent); i += 1) {
+      const value = track.values[i * track.width + component] ?? NaN;
       if (value < least) least = value;
       if (value > most) most = value;
     }
@@ -29,9 +29,9 @@ function curve(track, component, [from, to], [low, high]) {
 /// The least and the greatest of the numbers of a track that are shown.
 function extent(track, shown) {
   let [low, high] = [Infinity, -Infinity];
-  for (let i = 0; i < track.count; i += 1) {
+  for (let i = 0; i < track.sent; i += 1) {
     for (let component = 0; component < shown; component += 1) {
-      const value = Number(track.values[i * track.width + component]);
+      const value = track.values[i * track.width + component] ?? NaN;
       if (value < low) low = value;
       if (value > high && value < Infinity) high = value;
     }
@@ -41,7 +41,7 @@ function extent(track, shown) {
 
 /// Position of the latest value at or before a time; -1 before the first.
 function valueAt(track, time) {
-  let [low, high] = [-1, track.count];
+  let [low, high] = [-1, track.sent];
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (track.timeOf(middle) <= time + 1e-6) low = middle;
@@ -50,6 +50,9 @@ function valueAt(track, time) {
   return low;
 }
 
+/// A number with few digits. Infinite ones and those that are not a number do not come as such.
+const shortOrNone = (value) => (value === null ? "not finite" : short(value));
+
 function numberTrack(track, span) {
   const shown = Math.min(track.width, MOST_CURVES);
   const range = extent(track, shown);
@@ -57,15 +60,15 @@ function numberTrack(track, span) {
   const drawing = svg("svg", { viewBox: `0 0 ${CURVE_WIDTH} ${CURVE_HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `Track ${track.name}, from ${plain(range[0])} to ${plain(range[1])}` },
     Array.from({ length: shown }, (_, component) => curve(track, component, span, range)), cursor);
   const value = el("span", { class: "quiet" });
-  const more = track.width > shown ? `, the first ${shown} of ${whole.format(track.width)} numbers` : "";
+  const more = (track.width > shown ? `, the first ${shown} of ${whole.format(track.width)} numbers` : "") + (track.step > 1 ? `, one of ${whole.format(track.step)} values` : "");
   const node = el("div", { class: "track" }, el("p", {}, el("b", {}, track.name), " ", value, el("span", { class: "quiet" }, more)), drawing);
   return { node, follow(time) {
     const x = Math.min(Math.max(((time - span[0]) / (span[1] - span[0])) * CURVE_WIDTH, 0), CURVE_WIDTH);
     cursor.setAttribute("x1", x);
     cursor.setAttribute("x2", x);
     const at = valueAt(track, time);
-    if (track.rate > FAST) value.textContent = `${short(track.rate)} values per second`;
-    else value.textContent = at < 0 ? "no value yet" : Array.from({ length: shown }, (_, i) => short(Number(track.values[at * track.width + i]))).join(", ");
+    if (track.perSecond > FAST) value.textContent = `${short(track.perSecond)} values per second`;
+    else value.textContent = at < 0 ? "no value yet" : Array.from({ length: shown }, (_, i) => shortOrNone(track.values[at * track.width + i])).join(", ");
   } };
 }
 
@@ -79,6 +82,35 @@ function textTrack(track) {
   } };
 }
 
+/// The pictures of a track, such as depth: from the least number in black to the greatest in white.
+function pictureTrack(track, clip, number) {
+  const [height, width] = track.shape;
+  const canvas = el("canvas", { width, height, class: "picture", role: "img", "aria-label": `Track ${track.name}` });
+  const fault = el("span", { class: "quiet" });
+  let wanted = -1;
+  const draw = async (at) => {
+    const png = await asks.get(`${clip.set}/${clip.clip}/${number}/${at}.png`, (answer) => answer.blob(), () => at === wanted);
+    const picture = await createImageBitmap(png);
+    if (at === wanted) canvas.getContext("2d").drawImage(picture, 0, 0);
+    fault.textContent = "";
+  };
+  const node = el("div", { class: "track" }, el("p", {}, el("b", {}, track.name), " ", fault), canvas);
+  return { node, follow(time) {
+    const at = valueAt(track, time);
+    if (at === wanted || at < 0) return;
+    wanted = at;
+    draw(at).catch((e) => { if (!(e instanceof Dropped)) fault.textContent = e.message; });
+  } };
+}
+
+/// A track as it is drawn: with the time of each value that was sent.
+function drawnTrack(track, frameTimes) {
+  const [first, perSecond] = track.rate ?? [];
+  const times = track.times ?? (track.rate ? null : frameTimes.filter((_, t) => t % track.step === 0));
+  const sent = Math.ceil(track.count / track.step);
+  return { ...track, sent, perSecond: perSecond * track.step, timeOf: times ? (i) => times[i] : (i) => first + i / perSecond };
+}
+
 detail.parts.push((clip) => {
   const node = el("div", { class: "tracks" });
   let drawn = [], at = 0;
@@ -90,7 +122,11 @@ detail.parts.push((clip) => {
   clip.tracks().then((tracks) => {
     const { times } = clip.strip;
     const span = [times[0], Math.max(times.at(-1), times[0] + 1e-3)];
-    drawn = tracks.filter((track) => !track.fault).map((track) => (track.texts ? textTrack(track) : track.picture ? pictureTrack(track) : numberTrack(track, span)));
+    drawn = tracks.flatMap((sent, number) => {
+      if (sent.fault) return [];
+      const track = drawnTrack(sent, times);
+      return [track.texts ? textTrack(track) : track.is_picture ? pictureTrack(track, clip, number) : numberTrack(track, span)];
+    });
     node.replaceChildren(...drawn.map((one) => one.node), ...tracks.filter((track) => track.fault).map((track) => el("p", { class: "notice" }, `Track ${track.name} cannot be shown: ${track.fault}.`)));
     follow(at);
   }, (e) => node.replaceChildren(el("p", { class: "notice" }, `Tracks are not shown: ${e.message}.`)));

@@ -3,21 +3,16 @@
 detail.parts.push((clip, play) => {
   if (clip.frames < 2) return undefined;
   const button = el("button", { type: "button", class: "main", onclick: () => (isPlaying ? stop() : start()) }, "Play");
-  let isPlaying = false, times = null, sound;
+  let isPlaying = false, sound;
 
   /// The times of all frames; of a clip whose frames are not in order of time, ten a second.
-  async function known() {
-    await strips.entries(clip, 0, clip.frames);
-    const all = clip.strip.times;
-    const isInOrder = clip.strip.frames.every((t) => t === 0 || all[t] > all[t - 1]);
-    times = isInOrder ? Array.from(all) : clip.strip.frames.map((t) => t / 10);
-  }
+  const all = clip.strip.times;
+  const times = all.every((time, t) => t === 0 || time > all[t - 1]) ? all : clip.strip.frames.map((t) => t / 10);
 
   async function start() {
     isPlaying = true;
     button.textContent = "Pause";
     try {
-      if (!times) await known();
       sound ??= await soundOf(clip);
     } catch (e) {
       trouble(e);
@@ -62,3 +57,32 @@ detail.parts.push((clip, play) => {
   });
   return { node: el("p", { class: "transport" }, button, el("span", { class: "quiet" }, "Space plays")), stop: close };
 });
+
+/// What plays the sound of a clip, its track `audio`, if a browser can play it.
+async function soundOf(clip) {
+  const RATES = [3000, 768_000];
+  const track = (await clip.tracks()).find(({ name, rate }) => name === "audio" && rate);
+  const perSecond = track && track.rate[1] * track.step;
+  if (!track?.count || !(perSecond >= RATES[0] && perSecond <= RATES[1])) return null;
+  const wav = await asks.get(`${clip.set}/${clip.clip}/audio.wav`, (answer) => answer.arrayBuffer());
+  const context = new AudioContext({ sampleRate: perSecond });
+  const buffer = await context.decodeAudioData(wav);
+  let running = null;
+  return {
+    /// Plays from a time of the clip on.
+    start(time) {
+      running?.stop();
+      running = context.createBufferSource();
+      running.buffer = buffer;
+      running.connect(context.destination);
+      const into = time - track.rate[0];
+      context.resume();
+      running.start(context.currentTime + Math.max(-into, 0), Math.max(into, 0));
+    },
+    stop() {
+      running?.stop();
+      running = null;
+    },
+    close: () => context.close(),
+  };
+}

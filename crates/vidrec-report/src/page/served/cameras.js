@@ -15,7 +15,6 @@ detail.parts.push((clip) => {
   };
   catalog.episode(clip.set, episode).then(async (indexes) => {
     const found = await Promise.all(indexes.filter((index) => index !== clip.index).slice(0, MOST_CAMERAS).map((index) => catalog.clip(index)));
-    await Promise.all(found.filter((other) => !other.absent).map((other) => strips.entries(other, 0, other.frames)));
     if (!isOpen) return;
     others = found.filter((other) => !other.absent && other.attributes.camera !== camera).map(cameraOf);
     node.replaceChildren(...others.map((other) => other.node));

@@ -1,11 +1,7 @@
-// Frames: read when they are shown, proven by their checksums, and forgotten when too many are held.
+// Frames: asked for when they are shown, and forgotten when too many are held.
 
 const strips = (() => {
-  const HELD_PIXELS = 32_000_000, HELD_BYTES = 64 << 20;
-  /// The longest JPEG that is read.
-  const MOST_JPEG = 64 << 20;
-  /// How many entries of frames are read at once, and how many bytes of the frames that follow one that is shown.
-  const ENTRIES = 512, AHEAD = 512 << 10;
+  const HELD_PIXELS = 32_000_000;
   /// Frames of cards are kept this wide.
   const CARD = 480;
 
@@ -31,49 +27,12 @@ const strips = (() => {
       return entry.value;
     };
   }
-  const pictures = shelf(HELD_PIXELS), jpegs = shelf(HELD_BYTES);
-
-  /// Reads the entries of frames `first` to `last` (excluded) of a clip, as far as they are not known.
-  async function entries(clip, first, last, isWanted) {
-    const { strip } = clip;
-    while (first < last && strip.entries[first] !== undefined) first += 1;
-    while (first < last && strip.entries[last - 1] !== undefined) last -= 1;
-    if (first === last) return;
-    const found = await strip.index.frameEntries(strip.first + first, strip.first + last, isWanted);
-    found.forEach((entry, i) => {
-      strip.entries[first + i] = entry;
-      if (entry) strip.times[first + i] = (entry.pts * strip.unit) / strip.per;
-    });
-  }
-
-  async function record(clip, frame, t) {
-    check(frame.length <= MOST_JPEG, "the JPEG is too long to be shown here");
-    const { url, bytes } = clip.strip.records;
-    for (let length = recordBytes(frame); ; length = length * 2 + SLACK) {
-      const end = Math.min(frame.offset + length, bytes);
-      check(frame.offset < end, `the record of frame ${t} is not in the record file`);
-      const jpeg = jpegOf(await requests.read(url, frame.offset, end), frame);
-      if (jpeg) return jpeg;
-      check(end < bytes && length <= 4 * MOST_JPEG, `the record of frame ${t} goes beyond its file`);
-    }
-  }
-
-  const jpeg = (clip, t, frame) => jpegs(`${clip.key}/${t}`, () => record(clip, frame, t), frame.length);
+  const pictures = shelf(HELD_PIXELS);
 
   async function decoded(clip, t, name) {
-    const { strip } = clip;
-    const block = t - (t % ENTRIES);
-    if (strip.entries[t] === undefined) await entries(clip, block, Math.min(block + ENTRIES, clip.frames));
-    const frame = strip.entries[t];
-    check(frame !== null, "the CRC-32 of the entry of the frame does not match");
-    // Who moves over a clip will want the frames that follow.
-    if (strip.isMoving) {
-      for (let next = t + 1, end = frame.offset + AHEAD; strip.entries[next]?.offset < end; next += 1) jpeg(clip, next, strip.entries[next]).catch(() => {});
-    }
-    strip.isMoving = true;
-    const blob = new Blob([await jpeg(clip, t, frame)], { type: "image/jpeg" });
-    const options = name === "strip" && strip.width > CARD ? { resizeWidth: CARD, resizeQuality: "medium" } : {};
-    return createImageBitmap(blob, options).catch(() => { throw new Damaged("the JPEG does not decode"); });
+    const jpeg = await asks.get(`${clip.set}/${clip.clip}/${t}.jpg`, (answer) => answer.blob());
+    const options = name === "strip" && clip.width > CARD ? { resizeWidth: CARD, resizeQuality: "medium" } : {};
+    return createImageBitmap(jpeg, options).catch(() => { throw new Damaged("the JPEG does not decode"); });
   }
 
   /// A frame as a picture.
@@ -127,5 +86,5 @@ const strips = (() => {
     pen.fillText(why, width / 2, height / 2 + 24, width - 12);
   }
 
-  return { load, draw, entries };
+  return { load, draw };
 })();

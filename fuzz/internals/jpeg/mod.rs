@@ -16,11 +16,11 @@ pub use change::{changed, changed_again};
 pub use decoders::{Verdict, decoders};
 #[cfg(test)]
 pub(crate) use decoders::{decoder, planes};
-#[cfg(feature = "fuzzing")]
+#[cfg(vidrec_internals)]
 pub use effort::encoder;
 pub use encoded::originals;
 #[cfg(test)]
 pub(crate) use encoded::{encoded, optimized, picture};
 pub use generated::generated;
-#[cfg(feature = "fuzzing")]
+#[cfg(vidrec_internals)]
 pub use segments::segments;
