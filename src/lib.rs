@@ -84,7 +84,7 @@ pub use vidrec_store::cache;
 
 #[doc(hidden)]
 pub use vidrec_dataset::ShardFile;
-pub use vidrec_dataset::repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
+pub use vidrec_dataset::repair::{DamagedClip, RepairOptions, RepairReport, repair};
 pub use vidrec_dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use vidrec_dataset::writer::{
     ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written,

@@ -158,6 +158,7 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("relabel set -o out", 2, "required"),
         ("relabel set -o out --rename-class run=walk", 1, "class \"walk\" already exists"),
         ("repair no", 1, "could not"),
+        ("repair set/dataset.json", 1, "Not a directory"),
         ("repair set -o set", 1, "the output is the same folder as the data set to repair"),
     ] {
         let error = shell.error(line, status);
@@ -170,22 +171,21 @@ fn wrong_usage_is_told_and_nothing_is_made() {
 #[test]
 fn repair_tells_what_is_lost_and_saves_the_rest() {
     let shell = Shell::new();
-    assert!(shell.text("repair set", 0).starts_with("nothing to repair: 7 clips intact"));
+    assert_eq!(shell.text("repair set", 0), "7 of 7 clips can be saved, 0 lost\nnothing was written\n");
     common::damage(&shell.at("set"), 1, 1);
-    let told = shell.text("repair set --dry-run", 3);
-    assert!(
-        told.contains("clip 1 (dir/é1.mp4)") && told.contains("frames 1") && told.contains("6 of 7 clips can be saved"),
-        "{told}"
-    );
-    assert!(shell.text("repair set", 3).contains("--output DIR"));
+    let told = shell.text("repair set", 3);
+    assert!(told.contains("clip 1 (dir/é1.mp4): some of its frames are damaged or missing: 1\n"), "{told}");
+    assert!(told.ends_with("6 of 7 clips can be saved, 1 lost\nnothing was written\n"), "{told}");
     let report = shell.json("repair set -o saved", 3);
-    assert_eq!((&report["salvaged"], &report["lost"][0]["clip"]), (&6.into(), &1.into()));
+    assert_eq!((&report["saved"], &report["lost"][0]["clip"]), (&6.into(), &1.into()));
     shell.run("verify saved --deep", 0);
     assert!(shell.error("repair set -o saved", 1).contains("--overwrite"));
     shell.run("repair set -o saved --overwrite", 3);
     fs::remove_file(common::names::file(shell.at("saved"), "shard-00000.vidx")).unwrap();
-    assert!(shell.text("repair saved", 3).contains("wrote "));
-    shell.run("verify saved --deep", 0);
+    let told = shell.text("repair saved -o again", 3);
+    assert!(told.contains("the index is missing\nlost in part: shard-00000-"), "{told}");
+    assert!(told.ends_with("6 of 6 clips saved, 0 lost, 3 lost in part\nwrote again\n"), "{told}");
+    shell.run("verify again --deep", 0);
 }
 
 /// What a command prints with `--json`, in a file.
@@ -251,16 +251,12 @@ fn what_is_found_wrong_can_be_left_out() {
     Rich { shards: &[4, 40], ..Rich::default() }.write(&shell.at("big"));
     damage_second_shard(&shell.at("big"), 24);
     save(&shell, "verify big", 3, "verify.json");
-    save(&shell, "repair big --dry-run", 3, "repair.json");
     save(&shell, "inspect set --clip 4", 0, "inspect.json");
     let all = sources(&shell, "big");
-    for file in ["verify.json", "repair.json"] {
-        let out = file.replace(".json", "");
-        shell.run(&format!("subset big -o {out} --exclude {file}"), 0);
-        shell.run(&format!("verify {out} --deep"), 0);
-        let expected: Vec<_> = all.iter().filter(|source| *source != "dir/é24.mp4").cloned().collect();
-        assert_eq!(sources(&shell, &out), expected, "{file}");
-    }
+    shell.run("subset big -o clean --exclude verify.json", 0);
+    shell.run("verify clean --deep", 0);
+    let expected: Vec<_> = all.iter().filter(|source| *source != "dir/é24.mp4").cloned().collect();
+    assert_eq!(sources(&shell, "clean"), expected);
     shell.run("subset set -o one --list inspect.json", 0);
     assert_eq!(sources(&shell, "one"), ["dir/é4.mp4"]);
     fs::write(shell.at("numbers.txt"), "6\n0\n").unwrap();
@@ -368,7 +364,7 @@ fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
     labeled(&shell, "new", &[Some(0), Some(1)]);
     for (line, cleans) in [
         ("reshard new -o out --shards 1 --overwrite", "reshard new -o out --shards 1 --overwrite"),
-        ("merge new new -o out --overwrite", "repair out"),
+        ("merge new new -o out --overwrite", "append out new"),
         ("subset new --clips 0-1 -o out --overwrite", "append out old"),
     ] {
         shell.run("reshard old -o out --shards 1 --overwrite", 0);

@@ -59,7 +59,7 @@ class EditReport(Result):
     retiled: Optional[RetileReport] = None
     """Of :func:`vidrec.retile`: what became of the JPEGs. None of other edits, which copy them."""
     left_behind: Tuple[str, ...] = ()
-    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write or repair in
+    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""
 
 
@@ -108,7 +108,7 @@ class FetchReport(Result):
     remote: RemoteStats
     """What went over the network."""
     left_behind: Tuple[str, ...] = ()
-    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write or repair in
+    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""
 
 

@@ -133,7 +133,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec relabel train -o relabeled --rename-class jogging=running",
         ],
     ),
-    ("repair", &["vidrec repair train --dry-run", "vidrec repair train -o saved", "vidrec repair train"]),
+    ("repair", &["vidrec repair train", "vidrec repair train -o saved"]),
     (
         "cache warm",
         &[

@@ -29,7 +29,7 @@ pub struct EditReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retiled: Option<RetileReport>,
     /// Parts of a replaced data set that could not be cleaned up, in words. Usually empty. The output is complete,
-    /// and the next write or repair in its folder cleans up. If there are several outputs, the first report has it
+    /// and the next write in its folder cleans up. If there are several outputs, the first report has it
     /// for all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<String>,
