@@ -60,23 +60,20 @@ fn a_set_goes_through_all_of_them() {
     assert_eq!(files(&shell.at("all")), files(&shell.at("set")));
     let some = shell.json("subset set -o some --class walk --class jump --where split=train --clips 0-3,5", 0);
     assert_eq!((&some["clips"], &some["left_out"]), (&3.into(), &4.into()));
-    let retiled = shell.json("retile set -o retiled", 0)["retiled"].clone();
-    assert!(retiled["jpeg_bytes"].as_u64() < retiled["jpeg_bytes_before"].as_u64(), "{retiled}");
-    let told = shell.text("retile retiled -o again --threads 2", 0);
-    assert!(told.contains("7 clips unchanged, because they would not be smaller"), "{told}");
-    assert_eq!(clips(&shell.at("again")), clips(&shell.at("retiled")));
-    shell.run("retile set -o lossy --quality 30", 0);
-    let both = shell.text("merge set lossy -o both", 0);
-    let differ = "the data sets differ in retiled (not set, ";
+    Rich { settings: serde_json::json!({"quality": 30}), ..Rich::default() }.write(&shell.at("first"));
+    fs::write(shell.at("labels.csv"), "clip,label\n0,jump\n").unwrap();
+    shell.run("relabel first labels.csv -o other", 0);
+    let both = shell.text("merge set other -o both", 0);
+    let differ = "the data sets differ in quality (not set, 30)";
     let repeated = "7 clips come from a source that another data set has, too, such as \"dir/é0.mp4\"";
     assert!(both.contains(differ) && both.contains(repeated), "{both}");
     fs::rename(shell.at("both"), shell.at("grown")).unwrap();
     shell.run("subset set -o grown --overwrite", 0);
-    let grown = shell.text("append grown lossy", 0);
+    let grown = shell.text("append grown other", 0);
     assert!(grown.contains(differ) && grown.contains(repeated), "{grown}");
     let seen = shell.text("inspect grown", 0);
-    assert!(seen.contains("settings of some clips: retiled"), "{seen}");
-    for set in ["retiled", "lossy", "merged", "parts/train", "parts/val", "one", "all", "some"] {
+    assert!(seen.contains("settings of some clips: quality"), "{seen}");
+    for set in ["merged", "parts/train", "parts/val", "one", "all", "some"] {
         shell.run(&format!("verify --deep {set}"), 0);
     }
 }
@@ -151,8 +148,6 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("reshard set -o out", 1, "give --shards"),
         ("reshard set -o set --shards 1", 1, "the output is an input"),
         ("reshard set -o set --shards 1 --overwrite", 1, "the output is an input"),
-        ("retile set -o set --overwrite", 1, "the output is an input"),
-        ("retile set -o out --quality 0", 2, "--quality"),
         ("append set set", 1, "the output is an input"),
         ("append set no", 1, "could not open the data set"),
         ("relabel set -o out", 2, "required"),

@@ -91,9 +91,8 @@ const PACK_OPTIONS: &str = " -o out -n 2 -j 2";
 const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --if-exists replace";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
-const MAKE_SETS: [(&str, &str); 14] = [
+const MAKE_SETS: [(&str, &str); 13] = [
     ("reshard", "reshard {in}/a -o out --shards 3"),
-    ("retile", "retile {in}/a -o out --threads 1"),
     ("subset", "subset {in}/a -o out --class walk --class jump"),
     ("merge", "merge {in}/a {in}/b -o out --shards 2"),
     ("relabel", "relabel {in}/a {in}/labels.csv -o out"),

@@ -32,7 +32,7 @@ from .reports import (
     Stats,
     Summary,
 )
-from .writes import EditReport, FetchReport, PushReport, RemoteStats, RetileReport, WholeSize
+from .writes import EditReport, FetchReport, PushReport, RemoteStats, WholeSize
 
 __all__ = [
     "Bin",
@@ -64,7 +64,6 @@ __all__ = [
     "RemoteStats",
     "Report",
     "Result",
-    "RetileReport",
     "SetFigures",
     "Shard",
     "Shown",

@@ -124,7 +124,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("reshard", &["vidrec reshard train -o resharded --shards 1GB", "vidrec reshard train -o resharded --shards 16"]),
-    ("retile", &["vidrec retile train -o smaller", "vidrec retile train -o small --quality 85"]),
     ("append", &["vidrec append train more", "vidrec append train monday tuesday"]),
     (
         "relabel",

@@ -115,7 +115,6 @@ fn nothing_added(old: &Dataset, to: &Path, first: u64, clips: u64) -> EditReport
         not_found: Vec::new(),
         notes: vec![note],
         whole: Some(WholeSize { clips: old.len(), frames: old.frame_count() }),
-        retiled: None,
         left_behind: Vec::new(),
     }
 }

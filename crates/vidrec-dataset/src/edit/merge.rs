@@ -59,7 +59,6 @@ fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
         picks: picks.collect(),
         sources: sources.collect(),
         group,
-        recoding: None,
         clock: None,
         not_found: Vec::new(),
         notes,

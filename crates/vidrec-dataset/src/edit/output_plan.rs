@@ -1,6 +1,5 @@
 //! The plan of an output: the clips of which data sets, in which order, and with which descriptions.
 
-use super::recoding::Recoding;
 use super::{groups, meta};
 use crate::clock::ClockStart;
 use crate::writer::ClipInfo;
@@ -37,8 +36,6 @@ pub(super) struct OutputPlan<'a> {
     pub picks: Vec<Pick>,
     /// How many consecutive picks are draws of one video. They stay together.
     pub group: u64,
-    /// How JPEGs change. With `None`, they are copied byte for byte.
-    pub recoding: Option<Recoding>,
     /// Where the clock of each clip begins. With `None`, times are copied.
     pub clock: Option<ClockStart>,
     pub not_found: Vec<String>,
@@ -60,7 +57,6 @@ impl OutputPlan<'_> {
             picks: clips.into_iter().map(|clip| Pick { source: 0, clip }).collect(),
             notes: note.into_iter().chain(not_copied(set)?).collect(),
             sources: vec![InputSet { set: set.clone(), describe: Box::new(as_it_is) }],
-            recoding: None,
             clock: None,
             not_found: Vec::new(),
         })

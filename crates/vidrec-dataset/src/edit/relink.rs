@@ -72,7 +72,6 @@ pub(super) fn run(
         not_found: plan.not_found.clone(),
         notes,
         whole: None,
-        retiled: None,
         left_behind,
     })
 }

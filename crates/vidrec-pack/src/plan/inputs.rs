@@ -207,7 +207,7 @@ fn no_videos<P: AsRef<Path>>(inputs: &[P], ignored: &[PassedOver]) -> Error {
 
 fn packed_already(names: impl fmt::Display) -> Error {
     Error::usage(format!("{names}: this is a data set, whose videos are packed already")).help(
-        "to change it, use subset, split, merge, append, relabel or retile; for other frames, name its videos again",
+        "to change it, use subset, split, merge, append or relabel; for other frames, name its videos again",
     )
 }
 
