@@ -13,6 +13,7 @@ use vidrec::{
 };
 
 use crate::common::jpeg;
+use crate::common::rich::Rich;
 
 fn frames(count: u32, seed: u32) -> Vec<Vec<u8>> {
     (0..count).map(|t| jpeg((16, 16), seed * 100 + t)).collect()
@@ -373,6 +374,18 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     let options = RepairOptions { output: Some(saved.clone()), overwrite: true };
     let repair = || repair(&path, &options, &mut no_progress).unwrap();
     let all = said(&Dataset::open(&path).unwrap());
+    // A list that does not name the track files: the indexes do. Another file is none of them.
+    let listing = fs::read(path.join("dataset.json")).unwrap();
+    fs::remove_file(path.join("dataset.json")).unwrap();
+    let other = dir.path().join("other");
+    Rich::default().write(&other);
+    fs::copy(file(&path, 0, "vtrk"), other.join("shard-00000-0123456789ab.vtrk")).unwrap();
+    fs::remove_file(other.join("dataset.json")).unwrap();
+    assert!(vidrec::repair(&other, &options, &mut no_progress).unwrap().lost_nothing());
+    assert!(Dataset::open(&saved).unwrap().tracks().unwrap().is_empty());
+    assert!(repair().lost_nothing());
+    assert_eq!(said(&verified(&saved)), all);
+    fs::write(path.join("dataset.json"), listing).unwrap();
     // A lost index: the listing still says which track file there is.
     fs::remove_file(file(&path, 0, "vidx")).unwrap();
     let report = repair();

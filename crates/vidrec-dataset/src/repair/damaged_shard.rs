@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::shard::beside;
 use crate::{Index, Io, Source, TrackFile, listing, proven_bytes};
 use vidrec_format::clip_entry::ClipEntry;
 use vidrec_format::data_binding::{DataBinding, edge_crc32};
@@ -26,6 +27,7 @@ pub(super) struct DamagedShard {
     pub meta: Option<Meta>,
     /// What is wrong with the index.
     pub fault: Option<String>,
+    /// The track file, if there is or was one.
     tracks: Option<PathBuf>,
     /// The shard's description in `dataset.json`.
     pub listed: Option<ShardJson>,
@@ -33,10 +35,10 @@ pub(super) struct DamagedShard {
 
 impl DamagedShard {
     pub fn open(files: listing::ShardFiles) -> Result<Self> {
-        let listing::ShardFiles { index, record, tracks, listed } = files;
-        let record = record.unwrap_or_else(|| index.with_extension("rec"));
+        let listing::ShardFiles { index: index_path, record, tracks, listed } = files;
+        let record = record.unwrap_or_else(|| index_path.with_extension("rec"));
         let name = record.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (record, index_bytes) = (open(&record)?, open(&index)?);
+        let (record, index_bytes) = (open(&record)?, open(&index_path)?);
         let bytes = index_bytes.as_deref().unwrap_or_default();
         let (index, fault) = match Index::prove(bytes) {
             Ok(index) => {
@@ -46,6 +48,14 @@ impl DamagedShard {
             Err(e) => (None, Some(e)),
         };
         let meta = index.as_ref().map(|index| index.meta.clone());
+        let tracks = match &index {
+            // Other track files beside an intact index belong to other versions of the data set.
+            Some(opened) => {
+                let listed_tracks = tracks.filter(|_| listed.is_some());
+                opened.tracks.map(|binding| listed_tracks.unwrap_or_else(|| beside(&index_path, &binding, "vtrk")))
+            }
+            None => tracks,
+        };
         let index = index.or_else(|| presumed_index(bytes, listed.as_ref()));
         let fault = fault.map(|e| match index_bytes {
             Some(_) => format!("the index is damaged: {e}"),

@@ -21,11 +21,10 @@ pub(super) fn find(folder: &Path, damage: &mut Vec<String>) -> Result<(Vec<Shard
     }
     match listing::find(&folder.join(FILE_NAME), &Source::Local(Io::Map)) {
         Ok(Listing { shards, json: Some((_, json)) }) => {
-            let unlisted: Vec<&FileName> = there.iter().filter(|name| !json.lists(name)).collect();
-            if unlisted.is_empty() || json.file_names().all(|name| folder.join(name).exists()) {
-                damage.extend(
-                    unlisted.iter().map(|name| format!("{name}: not used, because {FILE_NAME} does not list it")),
-                );
+            let mut unlisted = there.iter().filter(|name| !json.lists(name)).peekable();
+            if unlisted.peek().is_none() || json.file_names().all(|name| folder.join(name).exists()) {
+                let unused = unlisted.filter(|name| name.kind() != Some(FileKind::Tracks));
+                damage.extend(unused.map(|name| format!("{name}: not used, because {FILE_NAME} does not list it")));
                 return Ok((shards, Some(json)));
             }
             damage.push(format!("{FILE_NAME} does not list the files that are here"));

@@ -71,10 +71,8 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
 }
 
 fn create(output: &Path, overwrite: bool, damaged: &Path, meta: &Meta) -> Result<Writer> {
-    if fs::canonicalize(output)
-        .ok()
-        .is_some_and(|output| fs::canonicalize(damaged).is_ok_and(|folder| folder == output))
-    {
+    let [output_folder, damaged_folder] = [output, damaged].map(|path| fs::canonicalize(path).ok());
+    if output_folder.is_some() && output_folder == damaged_folder {
         let e = Error::usage("the output is the same folder as the data set to repair").file(output);
         return Err(e.help("choose another folder"));
     }
@@ -116,6 +114,7 @@ impl Repair<'_, '_, '_> {
             let group: Vec<_> = (first..found.min(first + draws)).map(|clip| salvage.clip(clip)).collect();
             let is_whole = group.len() as u64 == draws && group.iter().all(Result::is_ok);
             for (ordinal, clip) in (first..).zip(group) {
+                self.counter.add(0, 0)?;
                 let lost = match clip {
                     Ok(clip) if is_whole => {
                         self.write(&shard.name, ordinal, clip, tracks.as_ref()).map_err(|e| e.in_clip(ordinal))?;
@@ -126,7 +125,6 @@ impl Repair<'_, '_, '_> {
                 };
                 self.report.lost.push(lost);
             }
-            self.counter.add(0, 0)?;
         }
         if found < clips {
             let lost = salvage.lost(found, String::new(), "nothing of it is left");
