@@ -39,29 +39,26 @@
 
 mod append;
 mod attributes;
-mod classes;
 mod clip_list;
 mod copy;
 mod dealer;
 mod groups;
 mod merge;
 mod meta;
+mod notes;
 mod options;
 mod output_plan;
 mod parts;
 mod ratio;
 mod relabel;
 mod relink;
-mod repeated;
 mod report;
 mod reshard;
 mod selection;
-mod shuffle;
 mod split;
 mod subset;
 #[cfg(test)]
 mod tests;
-mod unlabeled;
 
 pub use crate::clock::ClockStart;
 pub use append::append;

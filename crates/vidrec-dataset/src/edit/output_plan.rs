@@ -5,7 +5,7 @@ use crate::clock::ClockStart;
 use crate::writer::ClipInfo;
 use crate::{Clip, Dataset};
 use crate::{Shard, proven_bytes};
-use vidrec_format::error::Result;
+use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::meta::Meta;
 use vidrec_format::section::SectionId;
@@ -81,6 +81,21 @@ pub fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
         time_base: clip.time_base(),
         short: clip.is_short(),
     })
+}
+
+/// The description of a clip, with its new label.
+pub(super) fn renumbered(clip: &Clip<'_>, labels: &[u32]) -> Result<ClipInfo> {
+    let mut info = as_it_is(clip)?;
+    if let Some(label) = info.label.filter(|_| !labels.is_empty()) {
+        let new = labels.get(label as usize).copied();
+        info.label = Some(new.ok_or_else(|| {
+            Error::format("clip-class", "the clip's label has no class name")
+                .in_clip(clip.ordinal())
+                .expected(format!("less than {}", labels.len()))
+                .found(label)
+        })?);
+    }
+    Ok(info)
 }
 
 /// The parts of indexes from other writers that this crate does not know, and so does not copy.
