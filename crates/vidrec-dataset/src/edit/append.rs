@@ -105,18 +105,8 @@ fn is_same(old: &Clip<'_>, new: &Clip<'_>, more: &InputSet<'_>) -> Result<bool> 
 
 fn nothing_added(old: &Dataset, to: &Path, first: u64, clips: u64) -> EditReport {
     let note = format!("nothing to add: clips {first} to {} of the data set are already the same", first + clips - 1);
-    EditReport {
-        output: to.display().to_string(),
-        clips: 0,
-        frames: 0,
-        bytes: 0,
-        shards: 0,
-        left_out: 0,
-        not_found: Vec::new(),
-        notes: vec![note],
-        whole: Some(WholeSize { clips: old.len(), frames: old.frame_count() }),
-        left_behind: Vec::new(),
-    }
+    let whole = Some(WholeSize { clips: old.len(), frames: old.frame_count() });
+    EditReport { output: to.display().to_string(), notes: vec![note], whole, ..EditReport::default() }
 }
 
 fn plan(old: &Dataset, more: &Dataset) -> Result<OutputPlan<'static>> {

@@ -122,8 +122,7 @@ fn report(written: &Written, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
         left_out: plan.left_out(),
         not_found: plan.not_found.clone(),
         notes: plan.notes.clone(),
-        whole: None,
-        left_behind: Vec::new(),
+        ..EditReport::default()
     }
 }
 

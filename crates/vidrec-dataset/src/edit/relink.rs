@@ -68,11 +68,10 @@ pub(super) fn run(
         frames: json.frames,
         bytes,
         shards: json.shards.len() as u64,
-        left_out: 0,
         not_found: plan.not_found.clone(),
         notes,
-        whole: None,
         left_behind,
+        ..EditReport::default()
     })
 }
 

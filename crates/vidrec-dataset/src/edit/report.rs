@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What an edit wrote. The program prints the same with `--json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct EditReport {
     /// The folder of the output.
