@@ -53,7 +53,7 @@
 //! | [`order`] | the order of the clips of an epoch, and which rank gets which |
 //! | [`limits`] | the sizes above which vidrec refuses a file |
 //! | `check` | find clips that a person should look at (feature `report`) |
-//! | [`edit`] | merge, split, subset, reshard, append, relabel, retile |
+//! | [`edit`] | merge, split, subset, reshard, append, relabel |
 //! | [`dataset_json`] | the list of shards |
 //! | `cache` | pages of remote data sets that are kept on disk: show, trim, clear |
 //! | `report` | pages about data sets (feature `report`) |
@@ -82,7 +82,7 @@ pub use vidrec_sampler::order;
 #[doc(inline)]
 pub use vidrec_store::cache;
 
-pub use vidrec_dataset::repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
+pub use vidrec_dataset::repair::{DamagedClip, RepairOptions, RepairReport, repair};
 pub use vidrec_dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use vidrec_dataset::writer::{
     ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written,
@@ -140,9 +140,9 @@ pub mod edit {
     #[doc(hidden)]
     pub use vidrec_dataset::edit::joined_meta;
     pub use vidrec_dataset::edit::{
-        Change, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling, RetileReport,
-        Retiling, SelectedClips, Selection, SplitBy, SplitPart, WholeSize, append, merge, relabel, reshard, retile,
-        split, split_clips, subset, subset_clips,
+        Change, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling,
+        SelectedClips, Selection, SplitBy, SplitPart, WholeSize, append, merge, relabel, reshard, split, split_clips,
+        subset, subset_clips,
     };
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use vidrec::edit::{self, Change, ClockStart, EditOptions, EditReport, Key, Relabeling, Retiling, Selection, SplitBy};
+use vidrec::edit::{self, Change, ClockStart, EditOptions, EditReport, Key, Relabeling, Selection, SplitBy};
 use vidrec::{ProgressFn, Sharding};
 
 use crate::dataset::Dataset;
@@ -109,21 +109,6 @@ pub fn reshard(
 ) -> PyResult<String> {
     let set = set.get().clone();
     write(py, out, how, &progress, |out, options, tell| edit::reshard(&set, out, options, tell))
-}
-
-/// The report, as JSON.
-#[pyfunction]
-pub fn retile(
-    py: Python<'_>,
-    set: PyRef<'_, Dataset>,
-    out: PathBuf,
-    quality: Option<u8>,
-    threads: Option<usize>,
-    how: How,
-    progress: Shows<'_>,
-) -> PyResult<String> {
-    let (set, retiling) = (set.get().clone(), Retiling { quality, threads });
-    write(py, out, how, &progress, |out, options, tell| edit::retile(&set, retiling, out, options, tell))
 }
 
 /// The report, as JSON. What grows is in a folder of this machine.

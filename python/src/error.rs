@@ -32,7 +32,7 @@ fn argument(hint: Hint) -> String {
         Hint::OnlyOne(one, other) => format!("give only one of {one} and {other}"),
         Hint::Pack => "make one with vidrec.pack".into(),
         Hint::Verify => "vidrec.verify lists what is damaged".into(),
-        Hint::Repair => "run the program `vidrec repair`".into(),
+        Hint::Repair => "the program `vidrec repair` saves the intact clips as a new data set".into(),
         Hint::Merge => "write a new data set with vidrec.merge".into(),
         Hint::Plan => "make one with vidrec.plan".into(),
         Hint::Status => "vidrec.plan_status lists them".into(),

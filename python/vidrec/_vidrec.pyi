@@ -166,14 +166,6 @@ def merge(sets: Sequence[Dataset], out: _Path, how: Dict[str, Any], progress: _S
 def split(set: Dataset, out: _Path, parts: Dict[str, Any], how: Dict[str, Any], progress: _Shows) -> str: ...
 def subset(set: Dataset, out: _Path, chosen: Dict[str, Any], how: Dict[str, Any], progress: _Shows) -> str: ...
 def reshard(set: Dataset, out: _Path, how: Dict[str, Any], progress: _Shows) -> str: ...
-def retile(
-    set: Dataset,
-    out: _Path,
-    quality: Optional[int],
-    threads: Optional[int],
-    how: Dict[str, Any],
-    progress: _Shows,
-) -> str: ...
 def append(
     path: _Path,
     more: Dataset,

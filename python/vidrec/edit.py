@@ -1,6 +1,6 @@
 """Writing data sets out of data sets, to folders or to object storage.
 
-JPEGs are copied byte for byte (only :func:`retile` changes them), and their checksums compared. What was there before stays as it is until an output is
+JPEGs are copied byte for byte, and their checksums compared. What was there before stays as it is until an output is
 whole.
 """
 
@@ -247,59 +247,6 @@ def reshard(
     how = _how(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         return _report(_vidrec.reshard(data, output, how, show))
-
-
-def retile(
-    path: Union[Dataset, Path],
-    output: Path,
-    *,
-    quality: Optional[int] = None,
-    threads: Optional[int] = None,
-    shards: Union[int, str, None] = None,
-    overwrite: bool = False,
-    scratch: Optional[Path] = None,
-    only_publisher: bool = False,
-    progress: Progress = False,
-    storage_options: Optional[Mapping[str, Any]] = None,
-    cache: Optional[Path] = None,
-    cache_bytes: Optional[Size] = None,
-    timeout: float = _storage.TIMEOUT,
-) -> EditReport:
-    """Write a data set with smaller JPEGs of the same pixels.
-
-    The frames of a clip get Huffman tables that they share and that are the best for all of them. Frames without tiles get
-    those, so that crops can be decoded alone. A clip that would not be smaller stays as it is.
-
-    Parameters
-    ----------
-    path : Dataset or path
-        The data set, or its path or location, as :func:`vidrec.open` takes it.
-    output : path
-        Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
-    quality : int, optional
-        Change pixels: choose coefficients again, as ``vidrec.pack`` does at this quality, 1 to 100. Default: the
-        pixels stay the same, bit for bit.
-    threads : int, optional
-        Threads. Default: one for each core.
-    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
-        As for :func:`merge`.
-
-    Returns
-    -------
-    vidrec.results.EditReport
-        As of :func:`merge`, and ``retiled`` with the bytes of all JPEGs before and now.
-
-    Examples
-    --------
-    >>> report = vidrec.retile("train", "smaller")
-    >>> report.retiled.jpeg_bytes < report.retiled.jpeg_bytes_before
-    True
-    """
-    data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, overwrite, remote)
-    with ShownTwice(progress, "clips") as show:
-        return _report(_vidrec.retile(data, output, quality, threads, how, show))
 
 
 def append(

@@ -60,23 +60,20 @@ fn a_set_goes_through_all_of_them() {
     assert_eq!(files(&shell.at("all")), files(&shell.at("set")));
     let some = shell.json("subset set -o some --class walk --class jump --where split=train --clips 0-3,5", 0);
     assert_eq!((&some["clips"], &some["left_out"]), (&3.into(), &4.into()));
-    let retiled = shell.json("retile set -o retiled", 0)["retiled"].clone();
-    assert!(retiled["jpeg_bytes"].as_u64() < retiled["jpeg_bytes_before"].as_u64(), "{retiled}");
-    let told = shell.text("retile retiled -o again --threads 2", 0);
-    assert!(told.contains("7 clips unchanged, because they would not be smaller"), "{told}");
-    assert_eq!(clips(&shell.at("again")), clips(&shell.at("retiled")));
-    shell.run("retile set -o lossy --quality 30", 0);
-    let both = shell.text("merge set lossy -o both", 0);
-    let differ = "the data sets differ in retiled (not set, ";
+    Rich { settings: serde_json::json!({"quality": 30}), ..Rich::default() }.write(&shell.at("first"));
+    fs::write(shell.at("labels.csv"), "clip,label\n0,jump\n").unwrap();
+    shell.run("relabel first labels.csv -o other", 0);
+    let both = shell.text("merge set other -o both", 0);
+    let differ = "the data sets differ in quality (not set, 30)";
     let repeated = "7 clips come from a source that another data set has, too, such as \"dir/é0.mp4\"";
     assert!(both.contains(differ) && both.contains(repeated), "{both}");
     fs::rename(shell.at("both"), shell.at("grown")).unwrap();
     shell.run("subset set -o grown --overwrite", 0);
-    let grown = shell.text("append grown lossy", 0);
+    let grown = shell.text("append grown other", 0);
     assert!(grown.contains(differ) && grown.contains(repeated), "{grown}");
     let seen = shell.text("inspect grown", 0);
-    assert!(seen.contains("settings of some clips: retiled"), "{seen}");
-    for set in ["retiled", "lossy", "merged", "parts/train", "parts/val", "one", "all", "some"] {
+    assert!(seen.contains("settings of some clips: quality"), "{seen}");
+    for set in ["merged", "parts/train", "parts/val", "one", "all", "some"] {
         shell.run(&format!("verify --deep {set}"), 0);
     }
 }
@@ -151,13 +148,12 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("reshard set -o out", 1, "give --shards"),
         ("reshard set -o set --shards 1", 1, "the output is an input"),
         ("reshard set -o set --shards 1 --overwrite", 1, "the output is an input"),
-        ("retile set -o set --overwrite", 1, "the output is an input"),
-        ("retile set -o out --quality 0", 2, "--quality"),
         ("append set set", 1, "the output is an input"),
         ("append set no", 1, "could not open the data set"),
         ("relabel set -o out", 2, "required"),
         ("relabel set -o out --rename-class run=walk", 1, "class \"walk\" already exists"),
         ("repair no", 1, "could not"),
+        ("repair set/dataset.json", 1, "Not a directory"),
         ("repair set -o set", 1, "the output is the same folder as the data set to repair"),
     ] {
         let error = shell.error(line, status);
@@ -170,22 +166,21 @@ fn wrong_usage_is_told_and_nothing_is_made() {
 #[test]
 fn repair_tells_what_is_lost_and_saves_the_rest() {
     let shell = Shell::new();
-    assert!(shell.text("repair set", 0).starts_with("nothing to repair: 7 clips intact"));
+    assert_eq!(shell.text("repair set", 0), "7 of 7 clips can be saved, 0 lost\nnothing was written\n");
     common::damage(&shell.at("set"), 1, 1);
-    let told = shell.text("repair set --dry-run", 3);
-    assert!(
-        told.contains("clip 1 (dir/é1.mp4)") && told.contains("frames 1") && told.contains("6 of 7 clips can be saved"),
-        "{told}"
-    );
-    assert!(shell.text("repair set", 3).contains("--output DIR"));
+    let told = shell.text("repair set", 3);
+    assert!(told.contains("clip 1 (dir/é1.mp4): some of its frames are damaged or missing: 1\n"), "{told}");
+    assert!(told.ends_with("6 of 7 clips can be saved, 1 lost\nnothing was written\n"), "{told}");
     let report = shell.json("repair set -o saved", 3);
-    assert_eq!((&report["salvaged"], &report["lost"][0]["clip"]), (&6.into(), &1.into()));
+    assert_eq!((&report["saved"], &report["lost"][0]["clip"]), (&6.into(), &1.into()));
     shell.run("verify saved --deep", 0);
     assert!(shell.error("repair set -o saved", 1).contains("--overwrite"));
     shell.run("repair set -o saved --overwrite", 3);
     fs::remove_file(common::names::file(shell.at("saved"), "shard-00000.vidx")).unwrap();
-    assert!(shell.text("repair saved", 3).contains("wrote "));
-    shell.run("verify saved --deep", 0);
+    let told = shell.text("repair saved -o again", 3);
+    assert!(told.contains("the index is missing\nlost in part: shard-00000-"), "{told}");
+    assert!(told.ends_with("6 of 6 clips saved, 0 lost, 3 lost in part\nwrote again\n"), "{told}");
+    shell.run("verify again --deep", 0);
 }
 
 /// What a command prints with `--json`, in a file.
@@ -251,16 +246,12 @@ fn what_is_found_wrong_can_be_left_out() {
     Rich { shards: &[4, 40], ..Rich::default() }.write(&shell.at("big"));
     damage_second_shard(&shell.at("big"), 24);
     save(&shell, "verify big", 3, "verify.json");
-    save(&shell, "repair big --dry-run", 3, "repair.json");
     save(&shell, "inspect set --clip 4", 0, "inspect.json");
     let all = sources(&shell, "big");
-    for file in ["verify.json", "repair.json"] {
-        let out = file.replace(".json", "");
-        shell.run(&format!("subset big -o {out} --exclude {file}"), 0);
-        shell.run(&format!("verify {out} --deep"), 0);
-        let expected: Vec<_> = all.iter().filter(|source| *source != "dir/é24.mp4").cloned().collect();
-        assert_eq!(sources(&shell, &out), expected, "{file}");
-    }
+    shell.run("subset big -o clean --exclude verify.json", 0);
+    shell.run("verify clean --deep", 0);
+    let expected: Vec<_> = all.iter().filter(|source| *source != "dir/é24.mp4").cloned().collect();
+    assert_eq!(sources(&shell, "clean"), expected);
     shell.run("subset set -o one --list inspect.json", 0);
     assert_eq!(sources(&shell, "one"), ["dir/é4.mp4"]);
     fs::write(shell.at("numbers.txt"), "6\n0\n").unwrap();
@@ -368,7 +359,7 @@ fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
     labeled(&shell, "new", &[Some(0), Some(1)]);
     for (line, cleans) in [
         ("reshard new -o out --shards 1 --overwrite", "reshard new -o out --shards 1 --overwrite"),
-        ("merge new new -o out --overwrite", "repair out"),
+        ("merge new new -o out --overwrite", "append out new"),
         ("subset new --clips 0-1 -o out --overwrite", "append out old"),
     ] {
         shell.run("reshard old -o out --shards 1 --overwrite", 0);

@@ -198,7 +198,7 @@ fn what_is_damaged_or_interrupted_comes_with_the_next_command() {
     std::fs::write(&record, &bytes[..bytes.len() - 4]).unwrap();
     for (command, status) in [("inspect set", 1), ("verify set", 3)] {
         let text = said(command, status);
-        assert!(text.contains("run `vidrec repair`"), "{text}");
+        assert!(text.contains("`vidrec repair` saves"), "{text}");
     }
     // What cannot be read cannot be repaired either: a link that leads to itself.
     #[cfg(unix)]

@@ -65,7 +65,6 @@ fn every_command_that_works_on_all_of_a_data_set_takes_it() {
         "subset",
         "relabel",
         "reshard",
-        "retile",
         "cache warm",
         "import frames",
         "export frames",

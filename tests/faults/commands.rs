@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::faults::inputs::{Inputs, damage, files};
+use crate::faults::inputs::{Inputs, files};
 use crate::faults::state::{State, copy};
 
 /// A command, and what is there before it runs.
@@ -17,8 +17,6 @@ pub struct Row {
     pub forces: bool,
     /// A command that makes the outputs of what this one wrote, or cleans up after it where it cannot run again.
     pub finish: Option<&'static str>,
-    /// Whether what was there before is a damaged data set.
-    pub repairs: bool,
     pub outputs: &'static [Output],
     before: Before,
 }
@@ -45,7 +43,7 @@ impl Output {
 impl Row {
     fn new(name: &str, line: &str, outputs: &'static [Output], before: Before) -> Self {
         let (name, line) = (name.to_owned(), line.to_owned());
-        Row { name, line, outputs, before, resume: "", forces: false, finish: None, repairs: false }
+        Row { name, line, outputs, before, resume: "", forces: false, finish: None }
     }
 
     /// Makes what is there before the command runs.
@@ -93,14 +91,13 @@ const PACK_OPTIONS: &str = " -o out -n 2 -j 2";
 const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --if-exists replace";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
-const MAKE_SETS: [(&str, &str); 14] = [
+const MAKE_SETS: [(&str, &str); 13] = [
     ("reshard", "reshard {in}/a -o out --shards 3"),
-    ("retile", "retile {in}/a -o out --threads 1"),
     ("subset", "subset {in}/a -o out --class walk --class jump"),
     ("merge", "merge {in}/a {in}/b -o out --shards 2"),
     ("relabel", "relabel {in}/a {in}/labels.csv -o out"),
     ("relabel, attributes only", "relabel {in}/a {in}/notes.csv -o out"),
-    ("repair --output", "repair {in}/damaged -o out"),
+    ("repair", "repair {in}/damaged -o out"),
     ("import mxnet", "import mxnet {in}/mxnet/*.rec -o out"),
     ("import gulp", "import gulp {in}/gulp -o out"),
     ("import webdataset", "import webdataset {in}/webdataset/*.tar -o out"),
@@ -135,8 +132,12 @@ pub fn table(inputs: &Inputs) -> Vec<Row> {
     }
     rows.extend(plans());
     rows.extend(splits());
-    rows.push(Row::new("append", "append set {in}/b", IN_PLACE, copy_of_a(|_| ())));
-    rows.extend(repairs());
+    rows.push(Row::new(
+        "append",
+        "append set {in}/b",
+        IN_PLACE,
+        Box::new(|inputs, folder| copy(&inputs.at("a"), &folder.join("set"))),
+    ));
     rows.extend(imports_in_place());
     for (command, more) in EXPORTS {
         rows.extend(export(inputs, command, more));
@@ -182,33 +183,13 @@ fn plans() -> [Row; 3] {
     };
     let fresh = Row::new("publish", "publish out", SET, Box::new(packed));
     let over = Row::new("publish, over another", "publish out --overwrite", SET, Box::new(over));
-    [part, fresh, over].map(|row| Row { finish: row.finish.or(Some("repair out")), ..row })
+    [part, fresh, over].map(|row| Row { finish: row.finish.or(Some("append out {in}/packed-before")), ..row })
 }
 
 fn splits() -> [Row; 2] {
     const SHARES: &str = "-o out --ratio 0.4,0.3,0.3";
     let over: Before = Box::new(|inputs, folder| inputs.vidrec(folder, &format!("split {{in}}/old {SHARES}")));
     fresh_and_over("split", &format!("split {{in}}/a {SHARES}"), PARTS, over)
-}
-
-/// A data set `set` with some harm.
-fn copy_of_a(harm: impl Fn(&Path) + Send + Sync + 'static) -> Before {
-    Box::new(move |inputs, folder| {
-        let set = folder.join("set");
-        copy(&inputs.at("a"), &set);
-        harm(&set);
-    })
-}
-
-fn repairs() -> [Row; 3] {
-    let lost_index = copy_of_a(|set| fs::remove_file(&files(set, "vidx")[0]).unwrap());
-    let lost_listing = copy_of_a(|set| fs::remove_file(set.join("dataset.json")).unwrap());
-    let rows = [
-        ("repair, an index lost", lost_index),
-        ("repair, dataset.json lost", lost_listing),
-        ("repair, an index damaged", copy_of_a(|set| damage(set, "vidx"))),
-    ];
-    rows.map(|(name, before)| Row { repairs: true, ..Row::new(name, "repair set", IN_PLACE, before) })
 }
 
 fn imports_in_place() -> [Row; 2] {

@@ -10,7 +10,7 @@ use crate::common::names::file;
 use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
 use tempfile::TempDir;
-use vidrec::edit::{self, Change, EditOptions, Key, RatioSplit, Relabeling, Retiling, Selection, SplitBy};
+use vidrec::edit::{self, Change, EditOptions, Key, RatioSplit, Relabeling, Selection, SplitBy};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, Hint, JsonObject, Result, Sharding, Writer, WriterOptions, no_progress,
 };
@@ -364,7 +364,6 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     };
     fails(edit::merge(&[first, damaged.clone()], place.at("out"), &keep(), &mut no_progress));
     fails(edit::reshard(&damaged, place.at("out"), &shards(Sharding::Count(2)), &mut no_progress));
-    fails(edit::retile(&damaged, Retiling::default(), place.at("out"), &keep(), &mut no_progress));
     let left = |dir: PathBuf| fs::read_dir(dir).map_or(0, Iterator::count);
     assert_eq!(left(place.at("out")), 0);
     let before = files(&place.at("set"));
@@ -398,89 +397,4 @@ fn a_callback_that_stops_an_edit_leaves_what_was_there() {
     assert_eq!([files(&place.at("set")), files(&place.at("other"))], before);
     assert!(Dataset::open(place.at("parts/train")).is_err());
     assert_eq!(other.len(), 7);
-}
-
-/// Pictures of a clip as RGB.
-fn pixels(dir: &Path, clip: u64) -> Vec<vidrec::jpeg::RgbPicture> {
-    let set = Dataset::open(dir).unwrap();
-    let clip = set.clip(clip).unwrap();
-    let mut decoder = vidrec::jpeg::Decoder::new().unwrap();
-    clip.frames().map(|frame| decoder.decode_picture(frame.unwrap().jpeg()).unwrap()).collect()
-}
-
-/// All that is known of a clip but for its JPEGs.
-fn without_jpegs(dir: &Path) -> Vec<String> {
-    let set = Dataset::open(dir).unwrap();
-    let told = set.clips().map(|clip| {
-        let clip = clip.unwrap();
-        let frames: Vec<_> = clip.frames().map(|f| f.map(|f| (f.pts(), f.source_index())).unwrap()).collect();
-        let described = describe(&clip);
-        format!("{} {frames:?}", &described[..described.rfind(" [(").unwrap()])
-    });
-    told.collect()
-}
-
-/// What the settings of a data set say of a retile.
-fn retiled_setting(dir: &Path) -> serde_json::Value {
-    Dataset::open(dir).unwrap().meta().unwrap().settings.get("retiled").unwrap().unwrap()
-}
-
-#[test]
-fn a_retiled_data_set_has_the_same_pixels_in_fewer_bytes_for_any_number_of_threads() {
-    let place = Place::new();
-    let set = place.set();
-    let mut whole = Vec::new();
-    for threads in [1, 3] {
-        let out = place.at(&threads.to_string());
-        let how = Retiling { threads: Some(threads), ..Retiling::default() };
-        let mut seen = Vec::new();
-        let mut see = |p: &vidrec::Progress| {
-            seen.push((p.done, p.total));
-            ControlFlow::Continue(())
-        };
-        let report = edit::retile(&set, how, &out, &keep(), &mut see).unwrap();
-        assert!(seen.into_iter().eq((1..=7).map(|n| (n, Some(7)))));
-        let retiled = report.retiled.unwrap();
-        assert_eq!((report.clips, report.shards, retiled.changed_clips), (7, 2, 7));
-        assert_eq!((retiled.tiled, retiled.unfit), (0, 0));
-        let jpegs = |dir: &Path| -> u64 {
-            let set = Dataset::open(dir).unwrap();
-            let lengths = set.clips().map(|c| c.unwrap().frames().map(|f| f.unwrap().jpeg().len() as u64).sum::<u64>());
-            lengths.sum()
-        };
-        assert_eq!((retiled.jpeg_bytes_before, retiled.jpeg_bytes), (jpegs(&place.at("set")), jpegs(&out)));
-        assert!(retiled.jpeg_bytes < retiled.jpeg_bytes_before);
-        assert!((0..7).all(|clip| pixels(&out, clip) == pixels(&place.at("set"), clip)));
-        assert_eq!(without_jpegs(&out), without_jpegs(&place.at("set")));
-        assert_eq!(retiled_setting(&out), json!(true));
-        assert_verifies(&out);
-        whole.push(files(&out));
-    }
-    assert_eq!(whole[0], whole[1]);
-    let again = edit::retile(
-        &Dataset::open(place.at("1")).unwrap(),
-        Retiling::default(),
-        place.at("again"),
-        &shards(Sharding::Count(1)),
-        &mut no_progress,
-    );
-    assert_eq!(again.unwrap().retiled.unwrap().changed_clips, 0);
-    assert_eq!(clips(&place.at("again")), clips(&place.at("1")));
-}
-
-#[test]
-fn retiling_at_a_quality_changes_pixels_and_says_so() {
-    let place = Place::new();
-    let set = place.set();
-    let how = Retiling { quality: Some(40), ..Retiling::default() };
-    let lossless = edit::retile(&set, Retiling::default(), place.at("a"), &keep(), &mut no_progress).unwrap();
-    let lossy = edit::retile(&set, how, place.at("b"), &keep(), &mut no_progress).unwrap();
-    assert!(lossy.retiled.unwrap().jpeg_bytes < lossless.retiled.unwrap().jpeg_bytes);
-    assert_ne!(pixels(&place.at("b"), 0), pixels(&place.at("set"), 0));
-    assert_eq!(retiled_setting(&place.at("b")), json!({"quality": 40}));
-    assert_verifies(&place.at("b"));
-    let how = Retiling { quality: Some(101), ..how };
-    let e = edit::retile(&set, how, place.at("c"), &keep(), &mut no_progress).unwrap_err();
-    assert_eq!(e.kind(), ErrorKind::Usage);
-    assert!(!place.at("c").exists());
 }

@@ -7,11 +7,13 @@ use std::process::Command;
 use proptest::prelude::*;
 use vidrec::edit::{self, ClockStart, EditOptions, RatioSplit, Relabeling, Selection, SplitBy};
 use vidrec::{
-    ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, Sharding, SoundCoding, Track, TrackCoding, TrackTimes,
-    TrackTiming, TrackType, TrackValues, TrackView, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
+    ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, RepairReport, Sharding, SoundCoding, Track, TrackCoding,
+    TrackTimes, TrackTiming, TrackType, TrackValues, TrackView, VerifyOptions, Writer, WriterOptions, no_progress,
+    repair, verify,
 };
 
 use crate::common::jpeg;
+use crate::common::rich::Rich;
 
 fn frames(count: u32, seed: u32) -> Vec<Vec<u8>> {
     (0..count).map(|t| jpeg((16, 16), seed * 100 + t)).collect()
@@ -368,13 +370,27 @@ fn a_single_shard_has_its_tracks() {
 #[test]
 fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     let dir = tempfile::tempdir().unwrap();
-    let path = set(&dir.path().join("set"));
+    let (path, saved) = (set(&dir.path().join("set")), dir.path().join("saved"));
+    let options = RepairOptions { output: Some(saved.clone()), overwrite: true };
+    let repair = || repair(&path, &options, &mut no_progress).unwrap();
     let all = said(&Dataset::open(&path).unwrap());
+    // A list that does not name the track files: the indexes do. Another file is none of them.
+    let listing = fs::read(path.join("dataset.json")).unwrap();
+    fs::remove_file(path.join("dataset.json")).unwrap();
+    let other = dir.path().join("other");
+    Rich::default().write(&other);
+    fs::copy(file(&path, 0, "vtrk"), other.join("shard-00000-0123456789ab.vtrk")).unwrap();
+    fs::remove_file(other.join("dataset.json")).unwrap();
+    assert!(vidrec::repair(&other, &options, &mut no_progress).unwrap().lost_nothing());
+    assert!(Dataset::open(&saved).unwrap().tracks().unwrap().is_empty());
+    assert!(repair().lost_nothing());
+    assert_eq!(said(&verified(&saved)), all);
+    fs::write(path.join("dataset.json"), listing).unwrap();
     // A lost index: the listing still says which track file there is.
     fs::remove_file(file(&path, 0, "vidx")).unwrap();
-    let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
-    assert_eq!((report.salvaged, report.lost.len()), (4, 0), "{report:#?}");
-    let tracks: Vec<_> = said(&verified(&path)).into_iter().flat_map(|clip| clip.1).collect();
+    let report = repair();
+    assert_eq!((report.saved, report.lost.len()), (4, 0), "{report:#?}");
+    let tracks: Vec<_> = said(&verified(&saved)).into_iter().flat_map(|clip| clip.1).collect();
     assert_eq!(tracks.len(), all.iter().flat_map(|clip| &clip.1).count());
     // A damaged value of the first track that the last clip has.
     let track_file = file(&path, 1, "vtrk");
@@ -382,56 +398,26 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     let at = bytes.windows(8).position(|w| *w == [5.0f32, 6.0].map(f32::to_le_bytes).concat()[..]).unwrap();
     bytes[at] ^= 1;
     fs::write(&track_file, &bytes).unwrap();
-    for output in [Some(dir.path().join("saved")), None] {
-        let options = RepairOptions { output: output.clone(), ..RepairOptions::default() };
-        let report = repair(&path, &options, &mut no_progress).unwrap();
-        assert_eq!((report.salvaged, report.lost.len()), (4, 0), "{report:#?}");
-        let lost: Vec<_> = report.partly_lost.iter().filter(|p| p.repair.contains("tracks")).collect();
-        assert_eq!(lost.len(), 1, "{report:#?}");
-        assert_eq!(lost[0].repair.get::<Vec<String>>("tracks").unwrap(), Some(vec!["state".into()]));
-        let saved = proven(output.as_ref().unwrap_or(&path));
-        let clip = saved.clip(3).unwrap();
-        assert!(clip.track("state").unwrap().is_none());
-        assert_eq!(clip.track("sound").unwrap().unwrap().numbers::<i16>().unwrap()[..], wave()[..]);
-        assert!(saved.clip(0).unwrap().track("state").unwrap().is_some());
-    }
-    // In place, the damaged file was replaced, and kept as others are. Nothing unlisted that looks like a track file stays.
-    let kept = track_file.with_file_name(format!("{}.broken", track_file.file_name().unwrap().to_str().unwrap()));
-    assert_eq!(fs::read(&kept).unwrap(), bytes);
-    assert!(!track_file.exists() && file(&path, 1, "vtrk") != track_file);
-    let names = |path: &Path| -> Vec<String> {
-        let names = fs::read_dir(path).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".vtrk")).collect()
+    let lost_tracks = |report: &RepairReport| -> Vec<_> {
+        report.partly_lost.iter().map(|clip| clip.what["tracks"].clone()).filter(|tracks| !tracks.is_null()).collect()
     };
-    assert_eq!(names(&path).len(), 2, "{:?}", names(&path));
-    // Damage that costs nothing: the same file, made whole.
-    let whole = file(&path, 1, "vtrk");
-    let mut padded = fs::read(&whole).unwrap();
-    // The last bytes of the header that are zero.
-    padded[50] ^= 1;
-    fs::write(&whole, &padded).unwrap();
-    let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
-    assert!(report.lost.is_empty() && report.written.iter().any(|name| name.ends_with(".vtrk")), "{report:#?}");
-    assert_eq!((verified(&path).len(), names(&path).len(), file(&path, 1, "vtrk")), (4, 2, whole));
-    // All of a file whose end is lost: clips stay, and so does what is left, beside them.
-    let track_file = file(&path, 1, "vtrk");
-    let cut = fs::read(&track_file).unwrap()[..100].to_vec();
-    fs::write(&track_file, &cut).unwrap();
-    let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
-    assert!(report.damage.iter().any(|d| d.contains("none of its tracks can be read")), "{report:#?}");
-    // Nothing says which of its clips had tracks.
-    let lost: Vec<_> = report.partly_lost.iter().map(|p| p.repair.get::<Vec<String>>("tracks").unwrap()).collect();
-    assert_eq!(lost, vec![Some(vec!["*".to_owned()]); Dataset::open(&path).unwrap().len() as usize - 2], "{report:#?}");
-    assert_eq!((names(&path).len(), verified(&path).len()), (1, 4));
-    let kept = track_file.with_file_name(format!("{}.broken", track_file.file_name().unwrap().to_str().unwrap()));
-    assert_eq!(fs::read(&kept).unwrap(), cut);
-    // A lost track file: the clips stay.
-    fs::remove_file(file(&path, 0, "vtrk")).unwrap();
-    assert!(Dataset::open(&path).is_err(), "a listed file is missing");
-    let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
-    assert!(report.damage.iter().any(|d| d.contains(".vtrk") && d.contains("missing")), "{report:#?}");
-    assert!(!report.lost_nothing(), "{report:#?}");
-    assert_eq!(verified(&path).len(), 4);
+    let report = repair();
+    assert_eq!((report.saved, report.lost.len()), (4, 0), "{report:#?}");
+    assert_eq!(lost_tracks(&report), [serde_json::json!(["state"])], "{report:#?}");
+    let set = proven(&saved);
+    let clip = set.clip(3).unwrap();
+    assert!(clip.track("state").unwrap().is_none());
+    assert_eq!(clip.track("sound").unwrap().unwrap().numbers::<i16>().unwrap()[..], wave()[..]);
+    assert!(set.clip(0).unwrap().track("state").unwrap().is_some());
+    // A file that cannot be opened, and a lost one: the clips stay. Nothing says which of them had tracks.
+    for (harm, words) in [(Some(&bytes[..100]), "the tracks are lost"), (None, ".vtrk")] {
+        fs::remove_file(&track_file).unwrap();
+        harm.iter().for_each(|bytes| fs::write(&track_file, bytes).unwrap());
+        let report = repair();
+        assert!(report.damage.iter().any(|damage| damage.contains(words)), "{report:#?}");
+        assert_eq!(lost_tracks(&report), vec![serde_json::json!(["*"]); 2], "{report:#?}");
+        assert_eq!(verified(&saved).len(), 4);
+    }
 }
 
 /// Any change of a track file is found by `verify`, and reading gives what was written or an error.
@@ -443,7 +429,7 @@ fn damage_is_found() {
     let track_file = file(&path, 1, "vtrk");
     let whole = fs::read(&track_file).unwrap();
     let saved = dir.path().join("saved");
-    let options = RepairOptions { output: Some(saved.clone()), overwrite: true, ..RepairOptions::default() };
+    let options = RepairOptions { output: Some(saved.clone()), overwrite: true };
     let changes = (any::<prop::sample::Index>(), 0..8u32, prop::option::of(any::<prop::sample::Index>()));
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(16));
     let outcome = runner.run(&changes, |(at, bit, cut)| {
@@ -462,7 +448,7 @@ fn damage_is_found() {
                 }
             }
         }
-        prop_assert_eq!(repair(&path, &options, &mut no_progress).unwrap().salvaged, 4);
+        prop_assert_eq!(repair(&path, &options, &mut no_progress).unwrap().saved, 4);
         verified(&saved);
         Ok(())
     });

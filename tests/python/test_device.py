@@ -278,7 +278,7 @@ def test_what_only_a_processor_decodes_comes_from_it(rig, tmp_path):
     options = {"batch_size": 4, "frames": 3, "crop": vidrec.RandomResizedCrop(24), "dtype": "float32", "seed": 2}
     for layout in ("BTCHW", "channels_last_3d"):
         device = vidrec.Loader(mixed, device=DEVICE, device_cache="1MB", layout=layout, **options)
-        with pytest.warns(vidrec.LoaderWarning, match="'vidrec retile' adds tiles"):
+        with pytest.warns(vidrec.LoaderWarning, match="'vidrec import --retile' adds tiles"):
             found = [facts(batch) for batch in device]
         assert found == [facts(batch) for batch in vidrec.Loader(mixed, layout=layout, **options)]
         with warnings.catch_warnings(record=True) as told:

@@ -47,7 +47,6 @@ fn every_command_writes_to_a_store_what_it_writes_to_a_folder() {
         "merge set more",
         "subset set --clips 1-3",
         "reshard set --shards 3",
-        "retile set",
         "relabel set labels.csv",
         "relabel set --rename-class run=ran",
         "split set --ratio 0.5,0.5",

@@ -16,7 +16,7 @@ use crate::remote_writing::store::Store;
 const PROMPT: Duration = Duration::from_secs(5);
 
 /// Every command that talks to a server, with what is removed on this machine before it runs.
-const COMMANDS: [(&str, &str); 20] = [
+const COMMANDS: [(&str, &str); 19] = [
     ("fetch s3://bucket/set -o copy", "copy"),
     ("fetch s3://bucket/set -o copy --clips 0-2", "copy"),
     ("push set s3://bucket/pushed", ""),
@@ -29,7 +29,6 @@ const COMMANDS: [(&str, &str); 20] = [
     ("cache warm s3://bucket/set --cache cache", "cache"),
     ("bench s3://bucket/set", ""),
     ("merge s3://bucket/set other -o merged", "merged"),
-    ("retile s3://bucket/set -o retiled", "retiled"),
     ("export frames s3://bucket/set -o exported", "exported"),
     ("pack in -o s3://bucket/packed -n 2", "scratch"),
     ("pack list.csv -o local -n 2", "local"),

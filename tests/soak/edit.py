@@ -103,12 +103,6 @@ class Editor:
         other = self.rng.choice(self.others)
         self._written("merge", ["merge", self.path, other], self.clips + self.reader.clips(other))
 
-    def retile(self):
-        """Other JPEGs with the same pixels."""
-        before, path = self.reader.ask("pixels", str(self.path)), self.path
-        self._written("retile", ["retile", self.path], self.clips, *(name for name in COPIED if name != "jpegs"))
-        check(self.reader.ask("pixels", str(self.path)) == before, f"retile {path}: other pixels in {self.path}")
-
     def split(self):
         """The parts have every clip once, whole sources each, in order; then merged again."""
         out, ratio = self.machine.path("parts"), self.rng.choice(["0.5,0.5", "0.7,0.3", "0.4,0.3,0.3"])
@@ -165,7 +159,7 @@ class Editor:
 def step(machine, reader, sets):
     """Random edits, one after another."""
     editor = Editor(machine, reader, sets)
-    edits = [editor.subset, editor.relabel, editor.rename, editor.reshard, editor.merge, editor.retile, editor.split,
+    edits = [editor.subset, editor.relabel, editor.rename, editor.reshard, editor.merge, editor.split,
              editor.append, editor.passed_on]
     for edit in machine.rng.choices(edits, k=machine.rng.randint(3, 6)):
         edit()

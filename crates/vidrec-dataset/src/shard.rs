@@ -356,7 +356,7 @@ fn tracks_of(files: &ShardFiles, index: &Index, source: &Source) -> Option<Track
 
 /// The record file or track file that belongs to an index that was given by itself. It is the file of the same name,
 /// or else the file whose name contains the digest in the index.
-fn beside(index_path: &Path, binding: &DataBinding, ending: &str) -> PathBuf {
+pub(crate) fn beside(index_path: &Path, binding: &DataBinding, ending: &str) -> PathBuf {
     let same = index_path.with_extension(ending);
     let name = index_path.file_name().unwrap_or_default().to_string_lossy();
     if !is_remote(index_path) && same.exists() || names::stem(&name) == same.file_stem().unwrap_or_default() {

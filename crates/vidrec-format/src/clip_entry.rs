@@ -23,7 +23,7 @@ pub struct StringRef {
 }
 
 /// The stored facts of a clip: its frames, size, label, times and names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClipEntry {
     /// Ordinal of the clip's first frame in the shard.
     pub first_frame: u64,

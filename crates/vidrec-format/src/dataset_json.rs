@@ -197,14 +197,6 @@ impl DatasetJson {
         json.end().map(|()| listing)
     }
 
-    /// Whether this agrees with `found` in every part that is present in both.
-    #[doc(hidden)]
-    pub fn agrees_with(&self, found: &DatasetJson) -> bool {
-        let shards =
-            self.shards.len() == found.shards.len() && self.shards.iter().zip(&found.shards).all(|(a, b)| a.is(b));
-        shards && *self == DatasetJson { shards: self.shards.clone(), ..found.clone() }
-    }
-
     /// Parses the file's bytes. It refuses names of anything but files of a data set in the file's own folder.
     #[doc(hidden)]
     pub fn prove(bytes: &[u8]) -> Result<Self> {

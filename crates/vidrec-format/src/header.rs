@@ -22,7 +22,7 @@ pub const VERSION_WITHOUT_TRACKS: (u16, u16) = (1, 0);
 pub const KNOWN_REQUIRED_FLAGS: u32 = 0;
 
 /// The contents of the header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Header {
     /// Minor version; the major version is 1.
     pub version_minor: u16,

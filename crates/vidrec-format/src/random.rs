@@ -100,6 +100,13 @@ impl Random {
             }
         }
     }
+
+    /// The shuffle of Fisher and Yates.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i as u64 + 1) as usize);
+        }
+    }
 }
 
 /// Ten rounds of Philox4x32 on one counter.

@@ -27,7 +27,7 @@ pub struct ImportReport {
     pub notes: Vec<String>,
     /// The leftovers of a replaced data set that could not be removed, in words.
     ///
-    /// The new data set is complete, and the next write or repair in its folder removes them. Normally empty.
+    /// The new data set is complete, and the next write in its folder removes them. Normally empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<String>,
 }

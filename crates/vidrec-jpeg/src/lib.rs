@@ -50,7 +50,6 @@ mod found_tiles;
 pub mod fuzzing;
 mod markers;
 mod measure;
-mod recode;
 mod region;
 mod region_decoder;
 mod retile;
@@ -73,8 +72,6 @@ pub use markers::exif;
 pub use measure::QualityTarget;
 #[doc(hidden)]
 pub use measure::Scores;
-#[doc(hidden)]
-pub use recode::{ClipRecoder, RecodedClip};
 #[doc(hidden)]
 pub use region::{Cut, Region};
 #[doc(hidden)]

@@ -17,7 +17,7 @@ _torch: Any = torch
 
 _DECLINED = (
     "loader option device: the processor makes many of the frames, because their JPEGs have no tiles;"
-    " 'vidrec retile' adds tiles, and the pixels stay the same"
+    " 'vidrec import --retile' adds tiles, and the pixels stay the same"
 )
 
 

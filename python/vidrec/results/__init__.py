@@ -29,7 +29,7 @@ from .reports import (
     Stats,
     Summary,
 )
-from .writes import EditReport, FetchReport, PushReport, RemoteStats, RetileReport, WholeSize
+from .writes import EditReport, FetchReport, PushReport, RemoteStats, WholeSize
 
 __all__ = [
     "Bin",
@@ -60,7 +60,6 @@ __all__ = [
     "RemoteStats",
     "Report",
     "Result",
-    "RetileReport",
     "SetFigures",
     "Shard",
     "Shown",

@@ -153,7 +153,7 @@ class PackReport(Result):
     unchanged: Optional[bool] = None
     """Whether there was nothing to do: the pack was finished, or no video was there to retry. None from ``vidrec.ray.pack``."""
     left_behind: Tuple[str, ...] = ()
-    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write or repair in
+    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""
 
 

@@ -19,22 +19,6 @@ class WholeSize(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class RetileReport(Result):
-    """What :func:`vidrec.retile` has made of JPEGs."""
-
-    jpeg_bytes_before: int
-    """Bytes of all JPEGs before."""
-    jpeg_bytes: int
-    """Bytes of all JPEGs now."""
-    changed_clips: int
-    """Clips that have other JPEGs now. The others stay as they are, because theirs would not be smaller."""
-    tiled: int
-    """Frames that have tiles now, and had none before."""
-    unfit: int
-    """Frames that stay as they are because their JPEGs are not 4:2:0 with 8 bits, or are such as no encoder writes."""
-
-
-@dataclass(frozen=True, repr=False)
 class EditReport(Result):
     """What an edit has written: :func:`vidrec.merge`, :func:`vidrec.split`, :func:`vidrec.subset` and so on."""
 
@@ -56,10 +40,8 @@ class EditReport(Result):
     """What else is worth knowing: settings that differ, things that were not copied."""
     whole: Optional[WholeSize] = None
     """Of :func:`vidrec.append`: the data set with what was added. None of other edits."""
-    retiled: Optional[RetileReport] = None
-    """Of :func:`vidrec.retile`: what became of the JPEGs. None of other edits, which copy them."""
     left_behind: Tuple[str, ...] = ()
-    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write or repair in
+    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""
 
 
@@ -104,7 +86,7 @@ class FetchReport(Result):
     remote: RemoteStats
     """What went over the network."""
     left_behind: Tuple[str, ...] = ()
-    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write or repair in
+    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""
 
 

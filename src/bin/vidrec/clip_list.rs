@@ -19,7 +19,7 @@ use crate::table;
 ///
 /// * a list: on each line a source, or `#12 a/b.mp4`, a clip's number and its source; or a number on each line;
 /// * a .csv, .tsv or .jsonl table with a column "clip" or "source" (or "path");
-/// * the JSON of `verify`, `repair` or `inspect --clip`, or a JSON array of numbers and sources; or several of these, one
+/// * the JSON of `verify` or `inspect --clip`, or a JSON array of numbers and sources; or several of these, one
 ///   after the other, as `cat` joins them.
 pub fn read(path: &Path, set: &Dataset) -> Result<ClipList, String> {
     let mut found = Found { set, shards: HashMap::new(), list: ClipList::default(), unnamed: 0 };
@@ -91,14 +91,11 @@ impl Found<'_> {
 
     /// What a command printed with --json.
     fn report(&mut self, report: &Value) -> Result<(), String> {
-        let lists = ["problems", "lost", "partly_lost"].map(|name| report.get(name).and_then(Value::as_array));
-        if lists.iter().all(Option::is_none) {
-            if report.get("clip").is_none() {
-                return Err("this JSON names no clips; use the JSON of `verify`, `repair` or `inspect --clip`".into());
-            }
-            return self.item(report);
+        match report.get("problems").and_then(Value::as_array) {
+            Some(problems) => problems.iter().try_for_each(|problem| self.problem(problem)),
+            None if report.get("clip").is_some() => self.item(report),
+            None => Err("this JSON names no clips; use the JSON of `verify` or `inspect --clip`".into()),
         }
-        lists.into_iter().flatten().flatten().try_for_each(|problem| self.problem(problem))
     }
 
     /// What is wrong with clips, which count from the beginning of their shard.
@@ -107,10 +104,8 @@ impl Found<'_> {
             self.unnamed += 1;
             return Ok(());
         };
-        let file = text_of(problem, "file").or_else(|| text_of(problem, "shard")).unwrap_or_default();
-        let start = self.start_of(&file)?;
-        let clips = problem.get("clips").and_then(Value::as_u64).unwrap_or(1);
-        self.list.clips.extend((0..clips).map(|i| start + clip + i));
+        let start = self.start_of(&text_of(problem, "file").unwrap_or_default())?;
+        self.list.clips.push(start + clip);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use vidrec::Sharding;
-use vidrec::edit::{EditOptions, EditReport, RetileReport};
+use vidrec::edit::{EditOptions, EditReport};
 
 use crate::outcome::{Failure, Outcome, Run};
 use crate::output::{self, bytes, count, printable};
@@ -113,9 +113,6 @@ fn render(r: &EditReport) -> String {
     if let Some(whole) = &r.whole {
         text += &format!("  now {}, {}\n", count(whole.clips, "clip"), count(whole.frames, "frame"));
     }
-    if let Some(retiled) = &r.retiled {
-        text += &render_retiled(retiled, r.clips);
-    }
     for note in &r.notes {
         text += &format!("  {}\n", printable(note));
     }
@@ -125,21 +122,6 @@ fn render(r: &EditReport) -> String {
     if r.not_found.len() > SHOWN {
         text += &format!("  and {} more (--json lists them)\n", r.not_found.len() - SHOWN);
     }
-    text
-}
-
-fn render_retiled(r: &RetileReport, clips: u64) -> String {
-    let (before, now) = (r.jpeg_bytes_before, r.jpeg_bytes);
-    let share = if before == 0 { 0.0 } else { 100.0 * (now as f64 / before as f64 - 1.0) };
-    let mut text = format!("  JPEGs: {} before, {} now ({share:+.1} %)\n", bytes(before), bytes(now));
-    let mut line = |n: u64, what: &str, rest: &str| {
-        if n > 0 {
-            text += &format!("  {} {rest}\n", count(n, what));
-        }
-    };
-    line(r.tiled, "frame", "with tiles now");
-    line(r.unfit, "frame", "unchanged, because tiles need 4:2:0 and 8 bits");
-    line(clips - r.changed_clips.min(clips), "clip", "unchanged, because they would not be smaller");
     text
 }
 

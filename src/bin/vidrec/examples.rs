@@ -115,7 +115,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("reshard", &["vidrec reshard train -o resharded --shards 1GB", "vidrec reshard train -o resharded --shards 16"]),
-    ("retile", &["vidrec retile train -o smaller", "vidrec retile train -o small --quality 85"]),
     ("append", &["vidrec append train more", "vidrec append train monday tuesday"]),
     (
         "relabel",
@@ -124,7 +123,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec relabel train -o relabeled --rename-class jogging=running",
         ],
     ),
-    ("repair", &["vidrec repair train --dry-run", "vidrec repair train -o saved", "vidrec repair train"]),
+    ("repair", &["vidrec repair train", "vidrec repair train -o saved"]),
     (
         "cache warm",
         &[

@@ -32,7 +32,6 @@ mod relabel;
 mod remote_output;
 mod repair;
 mod reshard;
-mod retile;
 mod sheet;
 mod split;
 mod stats;
@@ -84,7 +83,6 @@ enum Command {
     Split(split::Args),
     Subset(subset::Args),
     Reshard(reshard::Args),
-    Retile(retile::Args),
     Append(append::Args),
     Relabel(relabel::Args),
     Repair(repair::Args),
@@ -123,7 +121,6 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Split(args) => split::run(&args),
         Command::Subset(args) => subset::run(&args),
         Command::Reshard(args) => reshard::run(&args),
-        Command::Retile(args) => retile::run(&args),
         Command::Append(args) => append::run(&args),
         Command::Relabel(args) => relabel::run(&args),
         Command::Repair(args) => repair::run(&args),

@@ -52,7 +52,7 @@ pub fn flags(hint: Hint) -> String {
         Hint::OnlyOne(one, other) => format!("give only one of --{} and --{}", flag(one), flag(other)),
         Hint::Pack => "make one with `vidrec pack`".into(),
         Hint::Verify => "`vidrec verify` lists the damage".into(),
-        Hint::Repair => "run `vidrec repair`".into(),
+        Hint::Repair => "`vidrec repair` saves the intact clips as a new data set".into(),
         Hint::Merge => "write a new data set with `vidrec merge`".into(),
         Hint::Import => "import it into another folder with `vidrec import`".into(),
         Hint::Plan => "make one with `vidrec plan`".into(),

@@ -16,7 +16,7 @@ use crate::ranges::{self, ClipRange};
 ///
 /// A FILE names clips in one of these ways: on each line a source, or `#12 a/b.mp4`, a clip's number counted from 0 and its
 /// source, as `vidrec check --list` writes; a number on each line; a .csv, .tsv or .jsonl table with a column clip or source,
-/// such as `vidrec export metadata` writes; or what `vidrec verify --json`, `vidrec repair --json` or
+/// such as `vidrec export metadata` writes; or what `vidrec verify --json` or
 /// `vidrec inspect --clip I --json` printed.
 #[derive(clap::Args)]
 pub struct Args {

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::copy::{self, refuse_input};
 use super::options::EditOptions;
-use super::output_plan::{Describe, InputSet, OutputPlan};
+use super::output_plan::{Describe, InputSet, OutputPlan, renumbered};
 use super::report::{EditReport, WholeSize};
-use super::{classes, groups, meta, repeated, unlabeled};
+use super::{groups, meta, notes};
 use crate::writer::Writer;
 use crate::{Clip, Dataset, writer};
 use crate::{joined_classes, listing};
@@ -105,19 +105,8 @@ fn is_same(old: &Clip<'_>, new: &Clip<'_>, more: &InputSet<'_>) -> Result<bool> 
 
 fn nothing_added(old: &Dataset, to: &Path, first: u64, clips: u64) -> EditReport {
     let note = format!("nothing to add: clips {first} to {} of the data set are already the same", first + clips - 1);
-    EditReport {
-        output: to.display().to_string(),
-        clips: 0,
-        frames: 0,
-        bytes: 0,
-        shards: 0,
-        left_out: 0,
-        not_found: Vec::new(),
-        notes: vec![note],
-        whole: Some(WholeSize { clips: old.len(), frames: old.frame_count() }),
-        retiled: None,
-        left_behind: Vec::new(),
-    }
+    let whole = Some(WholeSize { clips: old.len(), frames: old.frame_count() });
+    EditReport { output: to.display().to_string(), notes: vec![note], whole, ..EditReport::default() }
 }
 
 fn plan(old: &Dataset, more: &Dataset) -> Result<OutputPlan<'static>> {
@@ -131,10 +120,10 @@ fn plan(old: &Dataset, more: &Dataset) -> Result<OutputPlan<'static>> {
     let mut plan = OutputPlan::whole(more)?;
     plan.meta.classes = union.classes;
     plan.notes.extend(meta::joined(&[old.clone(), more.clone()])?.1);
-    plan.notes.extend(unlabeled::notes(&[old, more])?);
-    plan.notes.extend(repeated::note(&[old, more])?);
+    plan.notes.extend(notes::on_missing_labels(&[old, more])?);
+    plan.notes.extend(notes::on_repeated_sources(&[old, more])?);
     let labels = union.labels.into_iter().nth(1).unwrap_or_default();
-    let describe: Describe<'static> = Box::new(move |clip| classes::renumbered(clip, &labels));
+    let describe: Describe<'static> = Box::new(move |clip| renumbered(clip, &labels));
     plan.sources = vec![InputSet { set: more.clone(), describe }];
     Ok(plan)
 }

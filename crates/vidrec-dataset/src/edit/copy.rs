@@ -3,11 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::ahead::Ahead;
 use super::options::EditOptions;
 use super::output_plan::{OutputPlan, Pick};
-use super::recoding::ReadClip;
-use super::report::{EditReport, RetileReport};
+use super::report::EditReport;
 use crate::clock::{ClockStart, too_far};
 use crate::writer::{self, ClipInfo, FrameData, OpenShard, Ready, Sharding, Writer, WriterOptions, Written};
 use crate::{Clip, Dataset, Frame, TrackView};
@@ -76,13 +74,11 @@ fn fill(
     for ((plan, _), writer) in plans.iter().zip(&mut writers) {
         join_tracks(plan, writer)?;
     }
-    let mut retiled = Vec::new();
     for ((plan, _), writer) in plans.iter().zip(&mut writers) {
-        retiled.push(stream(plan, options.shards, writer, &mut counter)?);
+        stream(plan, options.shards, writer, &mut counter)?;
     }
     let ready = writers.into_iter().map(Writer::complete).collect::<Result<Vec<_>>>()?;
-    let reports = ready.iter().zip(plans).zip(retiled);
-    let reports = reports.map(|((ready, (plan, out)), retiled)| report(&ready.written, plan, out, retiled));
+    let reports = ready.iter().zip(plans).map(|(ready, (plan, out))| report(&ready.written, plan, out));
     let mut reports: Vec<_> = reports.collect();
     let is_there = |(ready, (_, out)): (&Ready, &(_, PathBuf))| if compares { is_there(ready, out) } else { Ok(false) };
     let there = ready.iter().zip(plans).map(is_there).collect::<Result<Vec<bool>>>()?;
@@ -116,7 +112,7 @@ fn join_tracks(plan: &OutputPlan<'_>, writer: &mut Writer) -> Result<()> {
     })
 }
 
-fn report(written: &Written, plan: &OutputPlan<'_>, out: &Path, retiled: Option<RetileReport>) -> EditReport {
+fn report(written: &Written, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
     EditReport {
         output: out.display().to_string(),
         clips: written.clips,
@@ -126,9 +122,7 @@ fn report(written: &Written, plan: &OutputPlan<'_>, out: &Path, retiled: Option<
         left_out: plan.left_out(),
         not_found: plan.not_found.clone(),
         notes: plan.notes.clone(),
-        whole: None,
-        retiled,
-        left_behind: Vec::new(),
+        ..EditReport::default()
     }
 }
 
@@ -146,16 +140,15 @@ pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes the clips of a plan. If the plan recodes JPEGs, it returns a report on them.
+/// Writes the clips of a plan.
 fn stream(
     plan: &OutputPlan<'_>,
     shards: Option<Sharding>,
     writer: &mut Writer,
     counter: &mut Counter<'_, '_>,
-) -> Result<Option<RetileReport>> {
+) -> Result<()> {
     let starts = shard_starts(plan, shards)?;
     let mut starts = starts.iter().peekable();
-    let mut ahead = plan.recoding.as_ref().map(|recoding| Ahead::new(recoding, plan));
     for (i, pick) in plan.picks.iter().enumerate() {
         if starts.next_if(|&&start| start == i).is_some() {
             writer.next_shard()?;
@@ -163,38 +156,28 @@ fn stream(
         let source = &plan.sources[pick.source];
         let clip = source.set.clip(pick.clip).map_err(advise_repair)?;
         let info = (source.describe)(&clip).map_err(advise_repair)?;
-        let read = match &mut ahead {
-            Some(ahead) => ahead.next(),
-            None => ReadClip::of(&clip),
-        };
         let bytes = writer.bytes();
-        append(writer, &info, &clip, plan.clock.as_ref(), &read.map_err(advise_repair)?)?;
+        append(writer, &info, &clip, plan.clock.as_ref())?;
         counter.add(clip.frame_count().into(), writer.bytes().saturating_sub(bytes))?;
     }
-    Ok(ahead.map(|ahead| ahead.report))
+    Ok(())
 }
 
-fn append(
-    writer: &mut Writer,
-    info: &ClipInfo,
-    clip: &Clip<'_>,
-    clock: Option<&ClockStart>,
-    read: &ReadClip<'_>,
-) -> Result<()> {
+fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, clock: Option<&ClockStart>) -> Result<()> {
+    let read = clip.frames().map(|frame| frame.and_then(|frame| frame.check().map(|()| frame)));
+    let read = read.collect::<Result<Vec<_>>>().map_err(advise_repair)?;
     let (begin, begin_ns) = clock.map_or(Ok((0, 0)), |clock| clock.of(clip)).map_err(advise_repair)?;
-    let frame = |(frame, jpeg): (&Frame<'_>, _)| {
-        let pts = frame.pts().checked_sub(begin)?;
-        Some(FrameData { jpeg, pts, source_index: frame.source_index() })
-    };
-    let frames = read.jpegs().map(frame).collect::<Option<Vec<_>>>().ok_or_else(|| too_far(clip))?;
+    let pts = read.iter().map(|frame| frame.pts().checked_sub(begin)).collect::<Option<Vec<_>>>();
+    let frames = read.iter().zip(pts.ok_or_else(|| too_far(clip))?);
+    let frames = frames.map(|(frame, pts)| FrameData { jpeg: frame.jpeg(), pts, source_index: frame.source_index() });
     let tracks = clip.tracks().and_then(|tracks| tracks.all()).map_err(advise_repair)?;
     let moved = tracks.iter().map(|track| track.payload().earlier(begin_ns)).collect::<Option<Vec<_>>>();
     let moved = moved.ok_or_else(|| too_far(clip))?;
     let payloads = tracks.iter().zip(&moved);
     let payloads = payloads.map(|(track, (facts, bytes))| Payload { schema: track.schema(), facts: *facts, bytes });
-    writer.append_payloads(info, &frames, &payloads.collect::<Vec<_>>())?;
+    writer.append_payloads(info, &frames.collect::<Vec<_>>(), &payloads.collect::<Vec<_>>())?;
     tracks.iter().try_for_each(TrackView::prove_still_there)?;
-    read.prove_still_there()
+    read.iter().try_for_each(Frame::prove_still_there)
 }
 
 fn advise_repair(e: Error) -> Error {

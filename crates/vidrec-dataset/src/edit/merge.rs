@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use super::notes::{on_missing_labels, on_repeated_sources};
 use super::options::EditOptions;
-use super::output_plan::{Describe, InputSet, OutputPlan, Pick, not_copied};
+use super::output_plan::{Describe, InputSet, OutputPlan, Pick, not_copied, renumbered};
 use super::report::EditReport;
-use super::{classes, copy, groups, meta, repeated, unlabeled};
+use super::{copy, groups, meta};
 use crate::Dataset;
 use crate::joined_classes;
 use vidrec_format::error::{Error, Result};
@@ -47,11 +48,11 @@ fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
     }
     notes.dedup();
     let all: Vec<&Dataset> = sets.iter().collect();
-    notes.extend(unlabeled::notes(&all)?);
-    notes.extend(repeated::note(&all)?);
+    notes.extend(on_missing_labels(&all)?);
+    notes.extend(on_repeated_sources(&all)?);
     let picks = sets.iter().enumerate().flat_map(|(source, s)| (0..s.len()).map(move |clip| Pick { source, clip }));
     let sources = sets.iter().zip(union.labels).map(|(set, labels)| {
-        let describe: Describe<'static> = Box::new(move |clip| classes::renumbered(clip, &labels));
+        let describe: Describe<'static> = Box::new(move |clip| renumbered(clip, &labels));
         InputSet { set: set.clone(), describe }
     });
     Ok(OutputPlan {
@@ -59,7 +60,6 @@ fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
         picks: picks.collect(),
         sources: sources.collect(),
         group,
-        recoding: None,
         clock: None,
         not_found: Vec::new(),
         notes,

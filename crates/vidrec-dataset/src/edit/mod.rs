@@ -1,7 +1,7 @@
-//! New data sets out of old ones: merge, split, subset, reshard, append, relabel, retile.
+//! New data sets out of old ones: merge, split, subset, reshard, append, relabel.
 //!
 //! Each edit is a plan: the clips of which data sets, in which order, and with which descriptions. One module carries
-//! out all plans. It copies JPEGs byte for byte (only a retile changes them). It compares the CRC-32 of each JPEG on
+//! out all plans. It copies JPEGs byte for byte. It compares the CRC-32 of each JPEG on
 //! the way, so a damaged clip stops the work instead of spreading. Outputs appear whole or not at all, as with
 //! [`Writer`](crate::writer::Writer), and no output may be an input.
 //!
@@ -37,34 +37,28 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
-mod ahead;
 mod append;
 mod attributes;
-mod classes;
 mod clip_list;
 mod copy;
 mod dealer;
 mod groups;
 mod merge;
 mod meta;
+mod notes;
 mod options;
 mod output_plan;
 mod parts;
 mod ratio;
-mod recoding;
 mod relabel;
 mod relink;
-mod repeated;
 mod report;
 mod reshard;
-mod retile;
 mod selection;
-mod shuffle;
 mod split;
 mod subset;
 #[cfg(test)]
 mod tests;
-mod unlabeled;
 
 pub use crate::clock::ClockStart;
 pub use append::append;
@@ -80,9 +74,8 @@ pub use output_plan::as_it_is;
 pub use parts::{SplitBy, SplitPart, split_clips};
 pub use ratio::{KeepTogether, RatioSplit};
 pub use relabel::{Change, Key, Relabeling, relabel};
-pub use report::{EditReport, RetileReport, WholeSize};
+pub use report::{EditReport, WholeSize};
 pub use reshard::reshard;
-pub use retile::{Retiling, retile};
 pub use selection::{SelectedClips, Selection, subset_clips};
 pub use split::split;
 pub use subset::subset;

@@ -1,12 +1,11 @@
 //! The plan of an output: the clips of which data sets, in which order, and with which descriptions.
 
-use super::recoding::Recoding;
 use super::{groups, meta};
 use crate::clock::ClockStart;
 use crate::writer::ClipInfo;
 use crate::{Clip, Dataset};
 use crate::{Shard, proven_bytes};
-use vidrec_format::error::Result;
+use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::meta::Meta;
 use vidrec_format::section::SectionId;
@@ -37,8 +36,6 @@ pub(super) struct OutputPlan<'a> {
     pub picks: Vec<Pick>,
     /// How many consecutive picks are draws of one video. They stay together.
     pub group: u64,
-    /// How JPEGs change. With `None`, they are copied byte for byte.
-    pub recoding: Option<Recoding>,
     /// Where the clock of each clip begins. With `None`, times are copied.
     pub clock: Option<ClockStart>,
     pub not_found: Vec<String>,
@@ -60,7 +57,6 @@ impl OutputPlan<'_> {
             picks: clips.into_iter().map(|clip| Pick { source: 0, clip }).collect(),
             notes: note.into_iter().chain(not_copied(set)?).collect(),
             sources: vec![InputSet { set: set.clone(), describe: Box::new(as_it_is) }],
-            recoding: None,
             clock: None,
             not_found: Vec::new(),
         })
@@ -85,6 +81,21 @@ pub fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
         time_base: clip.time_base(),
         short: clip.is_short(),
     })
+}
+
+/// The description of a clip, with its new label.
+pub(super) fn renumbered(clip: &Clip<'_>, labels: &[u32]) -> Result<ClipInfo> {
+    let mut info = as_it_is(clip)?;
+    if let Some(label) = info.label.filter(|_| !labels.is_empty()) {
+        let new = labels.get(label as usize).copied();
+        info.label = Some(new.ok_or_else(|| {
+            Error::format("clip-class", "the clip's label has no class name")
+                .in_clip(clip.ordinal())
+                .expected(format!("less than {}", labels.len()))
+                .found(label)
+        })?);
+    }
+    Ok(info)
 }
 
 /// The parts of indexes from other writers that this crate does not know, and so does not copy.

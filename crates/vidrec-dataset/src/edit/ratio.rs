@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::dealer::Dealer;
 use super::groups;
-use super::shuffle::shuffle;
 use crate::{Clip, Dataset};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
@@ -60,7 +59,7 @@ pub(super) fn clips_by_ratio(set: &Dataset, split: &RatioSplit) -> Result<Vec<Ve
     for (class, mut units) in units_by_class(set, split)? {
         // Classes count from 1 here. 0 stands for clips without a label.
         let id = class.map_or(0, |label| u64::from(label) + 1);
-        shuffle(&mut units, &mut Random::new(split.seed, &[stream::SPLIT, id]));
+        Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut units);
         let mut units = units.into_iter();
         for (part, count) in dealer.deal(units.len() as u64).into_iter().enumerate() {
             clips_of_part[part].extend(units.by_ref().take(count as usize).flatten());

@@ -68,12 +68,10 @@ pub(super) fn run(
         frames: json.frames,
         bytes,
         shards: json.shards.len() as u64,
-        left_out: 0,
         not_found: plan.not_found.clone(),
         notes,
-        whole: None,
-        retiled: None,
         left_behind,
+        ..EditReport::default()
     })
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What an edit wrote. The program prints the same with `--json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct EditReport {
     /// The folder of the output.
@@ -25,31 +25,11 @@ pub struct EditReport {
     /// The size of the data set after an append. `None` for other edits, which write the whole data set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<WholeSize>,
-    /// The results of a retile. `None` for other edits, which copy JPEGs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retiled: Option<RetileReport>,
     /// Parts of a replaced data set that could not be cleaned up, in words. Usually empty. The output is complete,
-    /// and the next write or repair in its folder cleans up. If there are several outputs, the first report has it
+    /// and the next write in its folder cleans up. If there are several outputs, the first report has it
     /// for all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<String>,
-}
-
-/// The results of a retile.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct RetileReport {
-    /// Bytes of all JPEGs before.
-    pub jpeg_bytes_before: u64,
-    /// Bytes of all JPEGs now.
-    pub jpeg_bytes: u64,
-    /// Clips that have other JPEGs now. The other clips stay the same, because their new JPEGs would not be smaller.
-    pub changed_clips: u64,
-    /// Frames that have tiles now, and had none before.
-    pub tiled: u64,
-    /// Frames that stay the same because their JPEGs are not 4:2:0 with 8 bits, or have a form that no encoder
-    /// writes.
-    pub unfit: u64,
 }
 
 /// The size of a data set.

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::attributes::has_value;
 use super::clip_list::{ClipList, not_in};
 use super::groups;
-use super::shuffle::shuffle;
 use crate::Tables;
 use crate::{Clip, Dataset};
 use vidrec_format::error::{Error, Result};
@@ -162,7 +161,7 @@ fn sample(clips: &[u64], draws: u64, wanted: u64, seed: u64) -> Result<Vec<u64>>
     if wanted > videos.len() {
         return Err(Error::usage("fewer clips match than the sample needs").expected(wanted).found(videos.len()));
     }
-    shuffle(&mut videos, &mut Random::new(seed, &[stream::SAMPLE]));
+    Random::new(seed, &[stream::SAMPLE]).shuffle(&mut videos);
     videos.truncate(wanted);
     videos.sort_unstable();
     Ok(videos.concat())

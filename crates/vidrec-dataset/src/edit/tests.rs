@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::dealer::Dealer;
-use super::shuffle::shuffle;
 use super::*;
 use crate::Dataset;
 use crate::writer::{ClipInfo, FrameData, Writer, WriterOptions};
@@ -80,7 +79,7 @@ fn split_plainly(stored: &[u64], draws: u64, split: &RatioSplit) -> Vec<Vec<u64>
         if of_class.is_empty() {
             continue;
         }
-        shuffle(&mut of_class, &mut Random::new(split.seed, &[stream::SPLIT, id]));
+        Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut of_class);
         let counts = dealer.deal(of_class.len() as u64);
         let ends = counts.iter().scan(0, |end, n| {
             *end += n;

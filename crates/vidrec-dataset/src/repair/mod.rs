@@ -1,54 +1,42 @@
 //! Saves the intact clips of a damaged data set, and lists exactly what is lost.
 
-mod metas;
-mod newer;
-mod old_index;
-mod output;
+mod damaged_shard;
+mod files;
+mod record_scan;
 mod report;
-mod run;
 mod salvage;
-mod scan;
-mod shards;
-mod tracks;
 
 use std::fs;
 use std::path::Path;
 
-use self::metas::metas;
-use self::old_index::OldIndex;
-use self::output::{Indexes, Sink};
-pub use self::report::{LostClip, PartlyLost, RepairOptions, RepairReport};
-use self::run::Run;
-use self::salvage::Salvage;
-use self::shards::{Files, ShardFiles};
-use self::tracks::OldTracks;
-use crate::writer;
-use crate::writer::{Writer, WriterOptions};
+use self::damaged_shard::DamagedShard;
+pub use self::report::{DamagedClip, RepairOptions, RepairReport};
+use self::salvage::{Salvage, SavedClip};
+use crate::TrackFile;
+use crate::edit;
+use crate::writer::{FrameData, Writer, WriterOptions};
+use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::json_object::JsonObject;
 use vidrec_format::meta::Meta;
 use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_store::location::is_remote;
 
-/// Repairs the data set at `path`: a folder, a `dataset.json`, a `.rec` or a `.vidx`.
+/// Saves the intact clips of the data set in the folder at `path` as a new data set. The files at `path` do not change.
 ///
-/// Each index entry and each image has its own checksum, so vidrec knows what is intact, and saves it. If the index
-/// is lost, vidrec finds clips in the record file. If `dataset.json` or the index still has the file's SHA-256, it
+/// Each index entry and each image has its own checksum, so vidrec knows what is intact. If the index is lost, vidrec finds
+/// clips in the record file. If a SHA-256 of that file is left, in the index, in `dataset.json` or in its name, it
 /// proves their images and labels. Otherwise vidrec saves a clip if its images decode and its labels agree, and marks
-/// it as `unproven`. A clip with a damaged or missing frame is lost. The attribute `repair` of a saved clip says
-/// which parts of it were lost.
+/// it as `unproven`. A clip with a damaged or missing frame is lost, and so are the other draws of its video. The
+/// attribute `repair` of a saved clip says which parts of it were lost.
 ///
-/// Without an output, vidrec rewrites indexes and `dataset.json` where necessary, and keeps the old ones under names
-/// that end in `.broken`. It never changes record files: if one is damaged and there is no output, vidrec writes
-/// nothing, and the report says so. In a data set that was indexed in place, another program wrote the ids and labels
-/// in the records, so only index entries say which records form a clip. An item of `progress` is a clip that was
-/// examined.
+/// In a data set that was indexed in place, another program wrote the ids and labels in the records, so only index
+/// entries say which records form a clip. An item of `progress` is a clip that was examined.
 ///
 /// # Errors
 ///
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): there is nothing to repair, or the output holds a data set or
-/// is the data set to repair. [`Format`](vidrec_format::error::ErrorKind::Format): a file has a newer version of the
-/// format, so a repair would drop the parts that this version does not know.
-/// [`Io`](vidrec_format::error::ErrorKind::Io): from the file system.
+/// is the data set to repair. [`Io`](vidrec_format::error::ErrorKind::Io): from the file system.
 ///
 /// ```no_run
 /// # mod vidrec {
@@ -58,7 +46,7 @@ use vidrec_store::location::is_remote;
 /// # }
 /// let options = vidrec::RepairOptions { output: Some("saved".into()), ..Default::default() };
 /// let report = vidrec::repair("damaged", &options, &mut vidrec::no_progress)?;
-/// println!("{} of {} clips saved", report.salvaged, report.clips);
+/// println!("{} of {} clips saved", report.saved, report.clips);
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut ProgressFn<'_>) -> Result<RepairReport> {
@@ -66,73 +54,111 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
         let e = Error::usage("vidrec repairs only data sets in local folders").file(path.as_ref());
         return Err(e.help("copy its files to a local folder first"));
     }
-    let in_place = options.output.is_none() && !options.dry_run;
-    // First completes or undoes what an interrupted write left.
-    let lock = in_place.then(|| writer::lock(shards::folder(path.as_ref()))).transpose()?;
-    let files = shards::find(path.as_ref())?;
-    newer::refuse(&files)?;
-    let indexes: Vec<OldIndex<'_>> =
-        files.shards.iter().map(|s| OldIndex::read(s.index.as_deref().unwrap_or_default())).collect();
-    let mut report = RepairReport { damage: files.notes.clone(), ..RepairReport::default() };
-    let metas = metas(&files, &indexes, &mut report);
-    let mut sink = match lock {
-        Some(lock) => Sink::InPlace(Box::new(Indexes::new(lock))),
-        None => open_sink(&files, &metas, options)?,
-    };
-    let counter = &mut Counter::new(files.listing.as_ref().map(|listing| listing.clips), progress);
-    for ((shard, old), meta) in files.shards.iter().zip(&indexes).zip(&metas) {
-        note_damage(shard, old, &mut report);
-        let name = shard.name();
-        let record = shard.record.as_deref().unwrap_or_default();
-        let salvage = Salvage::new(&name, record, old, shard.listed.as_ref(), &meta.classes)?;
-        let tracks = OldTracks::read(shard, old, salvage.clip_count());
-        if let Some((tracks, damage)) = tracks.as_ref().and_then(|t| Some((t, t.damage.as_ref()?))) {
-            report.damage.push(format!("{}: the track file: {damage}", tracks.name));
-        }
-        Run {
-            tracks: tracks.as_ref(),
-            name: &name,
-            salvage,
-            options,
-            report: &mut report,
-            sink: &mut sink,
-            counter,
-            left_out: false,
-        }
-        .shard(shard, old, meta)?;
+    let mut report = RepairReport::default();
+    let (files, listing) = files::find(path.as_ref(), &mut report.damage)?;
+    let shards = files.into_iter().map(DamagedShard::open).collect::<Result<Vec<_>>>()?;
+    let meta = meta_of(&shards, listing.as_ref(), &mut report.damage);
+    let writer = options.output.as_deref().map(|output| create(output, options.overwrite, path.as_ref(), &meta));
+    let counter = &mut Counter::new(listing.map(|listing| listing.clips), progress);
+    let mut repair = Repair { meta: &meta, report, writer: writer.transpose()?, counter };
+    shards.iter().try_for_each(|shard| repair.shard(shard))?;
+    let Repair { mut report, writer, .. } = repair;
+    if let Some(writer) = writer.filter(|writer| writer.clips() > 0) {
+        report.left_behind = writer.finish()?.left_behind;
+        report.output.clone_from(&options.output);
     }
-    sink.finish(&files, &mut report)?;
-    report.whole = report.lost_nothing() && report.damage.is_empty();
     Ok(report)
 }
 
-fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<Sink> {
-    let Some(folder) = &options.output else { return Ok(Sink::Nowhere) };
-    let same = |a: &Path, b: &Path| fs::canonicalize(a).ok().zip(fs::canonicalize(b).ok()).is_some_and(|(a, b)| a == b);
-    for shard in &files.shards {
-        let parent = shard.record_path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if same(parent, folder) {
-            return Err(Error::usage("the output is the same folder as the data set to repair")
-                .file(folder)
-                .help("choose another folder, or omit the output to repair the indexes in place"));
-        }
+fn create(output: &Path, overwrite: bool, damaged: &Path, meta: &Meta) -> Result<Writer> {
+    let [output_folder, damaged_folder] = [output, damaged].map(|path| fs::canonicalize(path).ok());
+    if output_folder.is_some() && output_folder == damaged_folder {
+        let e = Error::usage("the output is the same folder as the data set to repair").file(output);
+        return Err(e.help("choose another folder"));
     }
-    if options.dry_run {
-        return Ok(Sink::Nowhere);
-    }
-    let meta = crate::edit::merged_meta(&metas.iter().collect::<Vec<_>>()).0;
-    let writer = Writer::create(folder, WriterOptions { meta, overwrite: options.overwrite })?;
-    Ok(Sink::New { writer: Box::new(writer), folder: folder.clone() })
+    Writer::create(output, WriterOptions { meta: meta.clone(), overwrite })
 }
 
-fn note_damage(shard: &ShardFiles, old: &OldIndex<'_>, report: &mut RepairReport) {
-    let name = shard.name();
-    match (&shard.index, &old.damage) {
-        (None, _) => report.damage.push(format!("{name}: its index is missing")),
-        (_, Some(damage)) => report.damage.push(format!("{name}: its index is damaged: {damage}")),
-        _ => {}
+/// Class names and settings: those of an intact index, or else those of `dataset.json`, which has all keys of META.
+fn meta_of(shards: &[DamagedShard], listing: Option<&DatasetJson>, damage: &mut Vec<String>) -> Meta {
+    let intact: Vec<&Meta> = shards.iter().filter_map(|shard| shard.meta.as_ref()).collect();
+    if !intact.is_empty() {
+        return edit::merged_meta(&intact).0;
     }
-    if shard.record.is_none() {
-        report.damage.push(format!("{name}: the record file is missing"));
+    let listed = listing.and_then(|listing| Meta::from_json(&listing.to_bytes()).ok());
+    let from = listed.as_ref().map_or("they are lost", |_| "those in dataset.json are used, which has no checksum");
+    damage.push(format!("no index has class names and settings: {from}"));
+    listed.unwrap_or_default()
+}
+
+struct Repair<'r, 'p, 'f> {
+    meta: &'r Meta,
+    report: RepairReport,
+    writer: Option<Writer>,
+    counter: &'r mut Counter<'p, 'f>,
+}
+
+impl Repair<'_, '_, '_> {
+    fn shard(&mut self, shard: &DamagedShard) -> Result<()> {
+        let salvage = Salvage::new(shard, self.meta);
+        let (found, clips) = salvage.clips();
+        let tracks = shard.tracks(clips)?;
+        let missing = shard.records().is_none().then(|| "the record file is missing".to_owned());
+        let lost = tracks.as_ref().and_then(|tracks| Some(format!("the tracks are lost: {}", tracks.open().err()?)));
+        let damage = shard.fault.iter().chain(&missing).chain(&lost);
+        self.report.damage.extend(damage.map(|damage| format!("{}: {damage}", shard.name)));
+        self.report.clips += clips;
+        self.writer.as_mut().map_or(Ok(()), Writer::next_shard)?;
+        let draws = edit::draws(self.meta);
+        for first in (0..found).step_by(draws as usize) {
+            let group: Vec<_> = (first..found.min(first + draws)).map(|clip| salvage.clip(clip)).collect();
+            let is_whole = group.len() as u64 == draws && group.iter().all(Result::is_ok);
+            for (ordinal, clip) in (first..).zip(group) {
+                self.counter.add(0, 0)?;
+                let lost = match clip {
+                    Ok(clip) if is_whole => {
+                        self.write(&shard.name, ordinal, clip, tracks.as_ref()).map_err(|e| e.in_clip(ordinal))?;
+                        continue;
+                    }
+                    Ok(clip) => salvage.lost(ordinal, clip.info.source, "another draw of the same video is lost"),
+                    Err(lost) => lost,
+                };
+                self.report.lost.push(lost);
+            }
+        }
+        if found < clips {
+            let lost = salvage.lost(found, String::new(), "nothing of it is left");
+            self.report.lost.push(DamagedClip { clips: clips - found, ..lost });
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, shard: &str, ordinal: u64, clip: SavedClip<'_>, tracks: Option<&TrackFile>) -> Result<()> {
+        let SavedClip { mut info, frames, mut losses } = clip;
+        let (block, mut intact) = (tracks.map(|file| file.block(ordinal)), Vec::new());
+        match (tracks, &block) {
+            (Some(file), Some(Ok(Some(block)))) => {
+                for entry in &block.entries {
+                    let payload = file.payload(block, entry, frames.len() as u32);
+                    match payload.and_then(|payload| payload.prove_rest().map(|()| payload)) {
+                        Ok(payload) => intact.push(payload),
+                        Err(_) => losses.tracks.push(file.open()?.schema.tracks()[entry.track as usize].name.clone()),
+                    }
+                }
+            }
+            // Nothing says which tracks the clip had.
+            (_, Some(Err(_))) => losses.tracks.push("*".into()),
+            _ => {}
+        }
+        let repair = JsonObject::of(&losses)?;
+        if !repair.is_empty() {
+            info.attributes.insert("repair", &repair)?;
+            let (shard, source, what) = (shard.to_owned(), info.source.clone(), repair.0.into());
+            self.report.partly_lost.push(DamagedClip { shard, clip: ordinal, clips: 1, source, what });
+        }
+        self.report.saved += 1;
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let data = frames.iter().map(|f| FrameData { jpeg: &f.jpeg, pts: f.pts, source_index: f.source_index });
+        writer.append_payloads(&info, &data.collect::<Vec<_>>(), &intact)
     }
 }

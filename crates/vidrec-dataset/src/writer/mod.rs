@@ -30,7 +30,6 @@ pub use sound_coding::SoundCoding;
 #[doc(hidden)]
 pub use track::{EncodedTrack, NewPictures};
 pub use track::{Track, TrackTimes, TrackValues};
-pub(crate) use track_file::TrackWriter;
 pub(crate) use writer::Ready;
 #[doc(hidden)]
 pub use writer::lock;

@@ -45,7 +45,7 @@ pub struct Written {
     /// Number of shards.
     pub shards: u64,
     /// Parts of the old data set that could not be cleaned up, in words. Usually empty. The new data set is complete,
-    /// and the next write or repair in the folder cleans up.
+    /// and the next write in the folder cleans up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<String>,
 }
@@ -337,8 +337,7 @@ pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
 pub fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Result<()> {
     let is_given = |name: &str| name.parse().is_ok_and(|name: FileName| name.is_given());
     remove_temporaries(dir, |name| {
-        let file = name.strip_suffix(".broken").unwrap_or(name);
-        ([names::LISTING, publication::CHANGES].contains(&file) || is_given(file)) && !is_used(name)
+        ([names::LISTING, publication::CHANGES].contains(&name) || is_given(name)) && !is_used(name)
     })
 }
 

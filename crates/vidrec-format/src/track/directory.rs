@@ -114,12 +114,6 @@ pub fn head(head: &[u8]) -> Option<(usize, u64)> {
     Some((bytes, LE::read_u32(&head[4..]).into()))
 }
 
-/// The length of the block that begins with this directory.
-pub fn block_length(directory: &[u8]) -> Option<u64> {
-    let last = Entry::from_bytes(directory.last_chunk::<ENTRY_BYTES>()?)?;
-    last.offset.checked_add(last.length)
-}
-
 /// Reads the directory at the start of the block of clip `ordinal`, which has `length` bytes.
 ///
 /// # Errors

@@ -3,9 +3,8 @@
 use super::code::{CODES, Code, Counts};
 use super::costs::Costs;
 use super::dct::{Dct, Scaling, scaling};
-use super::order::ZIGZAG;
 use super::quantization::quantizers;
-use super::source::{Plane, Samples, Source, Stored};
+use super::source::{Plane, Samples};
 use super::symbols::{END, Symbols, ZEROS};
 use super::tile::{Rules, TileEncoder};
 use super::write;
@@ -91,36 +90,11 @@ impl RateDistortionEncoder {
         self.write(restart, jpeg)
     }
 
-    /// Chooses a JPEG's coefficients again, and appends them to the first segments of a JPEG.
-    ///
-    /// Each quantizer is that of the JPEG or of this encoder, whichever is larger, because what the JPEG has lost
-    /// cannot be restored.
-    pub fn requantize(&mut self, stored: &StoredPicture<'_>, restart: u16, jpeg: &mut Vec<u8>) -> Result<()> {
-        let [luma, blue, red] = stored.quantizers;
-        let mut quantizers = self.quantizers;
-        for (place, &at) in ZIGZAG.iter().enumerate() {
-            let [luma, blue, red] = [luma, blue, red].map(|rows| rows[usize::from(at)].clamp(1, 255) as u8);
-            quantizers[0][place] = quantizers[0][place].max(luma);
-            quantizers[1][place] = quantizers[1][place].max(blue).max(red);
-        }
-        let factors = [0, 1, 2].map(|component: usize| {
-            let mut factors = [[0.0; 8]; 8];
-            for (&new, &at) in quantizers[component.min(1)].iter().zip(&ZIGZAG) {
-                let old = stored.quantizers[component][usize::from(at)];
-                factors[usize::from(at % 8)][usize::from(at / 8)] = f32::from(old) / f32::from(new);
-            }
-            factors
-        });
-        self.choose(&Stored { size: stored.size, mcus: stored.mcus, factors }, restart)?;
-        write::frame(stored.size, &quantizers, jpeg);
-        self.write(restart, jpeg)
-    }
-
     /// Chooses the symbols of a picture, and makes its codes.
-    fn choose(&mut self, source: &impl Source, restart: u16) -> Result<()> {
+    fn choose(&mut self, source: &Samples<'_>, restart: u16) -> Result<()> {
         self.symbols.clear();
         let mcus = usize::from(restart);
-        let (across, down) = (source.size().0.div_ceil(16) as usize, source.size().1.div_ceil(16) as usize);
+        let (across, down) = (source.size.0.div_ceil(16) as usize, source.size.1.div_ceil(16) as usize);
         for row in 0..down {
             for column in (0..across).step_by(mcus) {
                 self.tile.encode(source, (column, row), mcus, &self.rules, &mut self.symbols)?;
@@ -173,16 +147,6 @@ fn costs(codes: Option<&[Code; CODES]>, lambda: f32) -> [Costs; 2] {
         }
         None => [Costs::usual(lambda), Costs::usual(lambda)],
     }
-}
-
-/// The coefficients of a tiled JPEG.
-pub(crate) struct StoredPicture<'a> {
-    /// Width and height in pixels.
-    pub size: (u32, u32),
-    /// The quantizers of each component, row by row.
-    pub quantizers: [[i16; 64]; 3],
-    /// The blocks of each MCU, row by row: four of luma, then blue and red. Each block is row by row.
-    pub mcus: &'a [[[i16; 64]; 6]],
 }
 
 /// Whether the code lacks any of the symbols.

@@ -15,7 +15,6 @@ mod encoder;
 mod order;
 mod quantization;
 mod rounding;
-mod shared;
 mod source;
 mod symbols;
 #[cfg(test)]
@@ -24,5 +23,4 @@ mod tile;
 mod write;
 
 pub(super) use encoder::ClipState;
-pub(super) use encoder::{RateDistortionEncoder, StoredPicture};
-pub(super) use shared::SharedCodes;
+pub(super) use encoder::RateDistortionEncoder;

@@ -5,7 +5,7 @@ use super::costs::Costs;
 use super::dc;
 use super::dct::Scaled;
 use super::order::COLUMNS;
-use super::source::Source;
+use super::source::Samples;
 use super::symbols::Symbols;
 use vidrec_format::error::Result;
 
@@ -47,7 +47,7 @@ impl TileEncoder {
     /// Adds the symbols of `mcus` MCUs, starting with the one at `column` and `row`.
     pub fn encode(
         &mut self,
-        source: &impl Source,
+        source: &Samples<'_>,
         (column, row): (usize, usize),
         mcus: usize,
         rules: &Rules,
@@ -77,8 +77,8 @@ impl TileEncoder {
 
     /// Reads the coefficients of block `i`, which is in column `x` and row `y` of its component.
     #[inline]
-    fn take(&mut self, i: usize, source: &impl Source, (x, y): (usize, usize), zero_up_to: f32) {
-        let (component, (width, height)) = (component_of(i), source.size());
+    fn take(&mut self, i: usize, source: &Samples<'_>, (x, y): (usize, usize), zero_up_to: f32) {
+        let (component, (width, height)) = (component_of(i), source.size);
         let side = if component == 0 { 8 } else { 16 };
         if x * side >= width as usize || y * side >= height as usize {
             // A block outside the picture repeats the block before it, without details.

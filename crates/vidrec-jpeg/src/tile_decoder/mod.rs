@@ -9,7 +9,6 @@
 mod bits;
 mod block;
 mod coding;
-mod coefficients;
 mod decoder;
 mod huffman;
 mod idct;
@@ -19,9 +18,7 @@ mod steps;
 mod tests;
 mod tile_data;
 
-pub(super) use block::{Block, MCU};
 pub use coding::Coding;
-pub(super) use coefficients::CoefficientReader;
 pub(super) use decoder::{TileDecoder, TilePlanes, Tiles};
 #[cfg(any(test, vidrec_internals))]
 pub(super) use idct::IdctMachine;

@@ -206,9 +206,8 @@ fn no_videos<P: AsRef<Path>>(inputs: &[P], ignored: &[PassedOver]) -> Error {
 }
 
 fn packed_already(names: impl fmt::Display) -> Error {
-    Error::usage(format!("{names}: this is a data set, whose videos are packed already")).help(
-        "to change it, use subset, split, merge, append, relabel or retile; for other frames, name its videos again",
-    )
+    Error::usage(format!("{names}: this is a data set, whose videos are packed already"))
+        .help("to change it, use subset, split, merge, append or relabel; for other frames, name its videos again")
 }
 
 /// Whether an input is remote and not a single video.

@@ -111,7 +111,7 @@ pub struct PackReport {
     pub resumed_at: Option<u64>,
     /// What could not be cleaned up when a data set was replaced, in words. Usually empty.
     ///
-    /// The new data set is complete, and the next write or repair in its folder cleans up.
+    /// The new data set is complete, and the next write in its folder cleans up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<String>,
     /// Whether a data set of all these videos existed already.

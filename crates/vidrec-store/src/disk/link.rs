@@ -27,14 +27,6 @@ pub fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     Ok((copy.seal(), true))
 }
 
-/// Gives a complete file a second name, and keeps it whatever happens to the first. No process may change the file in
-/// place. If a link is not possible, the file is copied.
-pub fn keep_as(from: &Path, to: &Path) -> Result<()> {
-    let (staged, _) = share(from, to)?;
-    fs::rename(staged.path(), to).map_err(|e| Error::io("rename the file", to, e))?;
-    super::folder::sync_folder(super::folder_of(to))
-}
-
 /// Gives a complete file a second name, and replaces an existing file of that name. No process may change the file in
 /// place. If a link is not possible, the file is copied. Callers that do this at the same time each pass another
 /// number `by`.

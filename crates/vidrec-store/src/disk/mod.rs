@@ -41,6 +41,6 @@ pub use atomic_file::{AtomicFile, Temporary, remove_temporaries};
 pub use folder::{folder_of, refuse_file};
 pub use folder::{remove as remove_file, sync_folder};
 pub use folder_lock::{FolderLock, is_being_written};
+pub use link::share;
 pub use link::{give_name, name_once};
-pub use link::{keep_as, share};
 pub use new_folder::{NewFile, NewFolder, Written as WrittenFolder};

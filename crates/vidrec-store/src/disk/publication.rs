@@ -230,7 +230,7 @@ fn commit(dir: &Path, files: Vec<(Temporary, FileName)>, mut listing: Temporary)
 fn not_cleaned_up(e: &Error) -> String {
     format!(
         "the data set is complete, but vidrec could not remove what it replaced: {e:#}; \
-         the next write or repair there removes it"
+         the next write there removes it"
     )
 }
 

@@ -24,7 +24,7 @@ pub struct FetchReport {
     /// Counters of the network traffic.
     pub remote: RemoteStats,
     /// Parts of a replaced data set that could not be cleaned up, in words. Usually empty. The copy is complete, and
-    /// the next write or repair in its folder cleans up.
+    /// the next write in its folder cleans up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<String>,
 }
