@@ -1,7 +1,7 @@
 //! How much is downloaded, as the server counts it.
 
-use vidrec::cache;
 use vidrec::Loader;
+use vidrec::cache;
 
 use crate::remote_cache::disk_use::Watch;
 use crate::remote_cache::orders;

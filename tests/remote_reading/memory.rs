@@ -24,7 +24,10 @@ fn no_more_is_held_than_the_limit_and_a_batch() {
             let set = served.open_with(with_memory(limit)).unwrap();
             assert!(epoch(&set, &o, 0).unwrap() == expected, "{order} {limit}");
             let stats = set.remote_stats().unwrap();
-            assert!(stats.most_held_bytes > 0 && stats.most_held_bytes <= limit.max(2 * BATCH) + BATCH, "{order} {limit} {stats:?}");
+            assert!(
+                stats.most_held_bytes > 0 && stats.most_held_bytes <= limit.max(2 * BATCH) + BATCH,
+                "{order} {limit} {stats:?}"
+            );
         }
     }
 }

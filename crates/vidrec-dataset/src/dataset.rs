@@ -541,7 +541,8 @@ impl Dataset {
     #[doc(hidden)]
     pub fn memory_to_hold(&self) -> Option<u64> {
         let remotes = self.remotes();
-        let without_cache = remotes.iter().filter(|remote| remote.cache_limit().is_none_or(|limit| limit < self.record_bytes()));
+        let without_cache =
+            remotes.iter().filter(|remote| remote.cache_limit().is_none_or(|limit| limit < self.record_bytes()));
         without_cache.map(|remote| remote.memory_bytes()).min()
     }
 

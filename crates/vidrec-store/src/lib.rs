@@ -6,9 +6,9 @@
 #![allow(clippy::len_without_is_empty, reason = "files have lengths, and nobody asks whether they are empty")]
 
 pub mod cache;
+mod counters;
 #[doc(hidden)]
 pub mod disk;
-mod counters;
 pub mod location;
 mod per_process;
 #[doc(hidden)]

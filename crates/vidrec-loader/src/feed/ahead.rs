@@ -186,8 +186,14 @@ fn plan_all(shared: &Shared, epochs: &Epochs) {
             let number = Number { epoch, k };
             let window = engine.schedule.window(epoch, k);
             let is_full = group.last().is_some_and(|last| {
-                let is_of_window = window.is_some() && last.epoch == epoch && engine.schedule.window(epoch, last.k) == window;
-                is_first || if window.is_some() { !is_of_window || group.len() >= most_of_window } else { group.len() >= together }
+                let is_of_window =
+                    window.is_some() && last.epoch == epoch && engine.schedule.window(epoch, last.k) == window;
+                is_first
+                    || if window.is_some() {
+                        !is_of_window || group.len() >= most_of_window
+                    } else {
+                        group.len() >= together
+                    }
             });
             if is_full {
                 is_first = false;

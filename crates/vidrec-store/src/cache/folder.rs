@@ -36,7 +36,8 @@ pub(crate) struct DiskCache {
 /// tenth of the disk.
 pub(crate) fn default_limit(dir: &Path) -> Result<u64> {
     private_folder::create_all(dir)?;
-    let has = ClaimFile::open_to_read(&dir.join(USED)).ok().and_then(|file| layout::read_used(&file)).unwrap_or_default();
+    let has =
+        ClaimFile::open_to_read(&dir.join(USED)).ok().and_then(|file| layout::read_used(&file)).unwrap_or_default();
     let room = capacity::free_space(dir)?.saturating_add(has.0).saturating_sub(capacity::total_space(dir)? / 10);
     Ok(room.max(PAGE_BYTES))
 }

@@ -106,7 +106,8 @@ pub(super) fn blocks_of(object: &Path) -> Result<Vec<BlockFile>> {
 
 /// The blocks that are being written, or were being written when a process was killed.
 pub(super) fn unfinished(dir: &Path) -> Result<Vec<BlockFile>> {
-    let is_new = |name: &str| name.strip_prefix(NEW).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'-'));
+    let is_new =
+        |name: &str| name.strip_prefix(NEW).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'-'));
     files(named(dir, is_new)?)
 }
 

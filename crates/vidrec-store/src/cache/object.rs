@@ -144,7 +144,8 @@ impl CachedObject {
     fn bytes_of(&self, number: u64, pages: &Pages) -> u64 {
         let end = self.identity.length.saturating_sub(number * BLOCK_BYTES);
         let last = end / PAGE_BYTES;
-        let missing = if last < BLOCK_PAGES && pages.has(&(last..last + 1)) { PAGE_BYTES - end % PAGE_BYTES } else { 0 };
+        let missing =
+            if last < BLOCK_PAGES && pages.has(&(last..last + 1)) { PAGE_BYTES - end % PAGE_BYTES } else { 0 };
         pages.count(BLOCK_PAGES) * PAGE_BYTES - missing
     }
 
@@ -164,7 +165,11 @@ impl CachedObject {
         private_folder::create(&self.cache.dir().join(OBJECTS))?;
         private_folder::create(&self.dir)?;
         let name = self.dir.join(OBJECT_JSON);
-        if name.exists() { Ok(()) } else { whole_folder::put_whole(&self.cache.new_name(), &name, &self.identity.json()) }
+        if name.exists() {
+            Ok(())
+        } else {
+            whole_folder::put_whole(&self.cache.new_name(), &name, &self.identity.json())
+        }
     }
 
     fn path(&self, number: u64) -> PathBuf {
@@ -291,7 +296,8 @@ mod tests {
         let (dir, limit) = (dir.path().join("cache"), 4 << 20);
         let first = object(&dir, limit, 1 << 30);
         (0..8).for_each(|i| first.store(i << 20, &content(0..1 << 20)));
-        let has = |cached: &CachedObject| (0..16u64).filter(|i| cached.has(&(i << 20..(i + 1) << 20))).collect::<Vec<_>>();
+        let has =
+            |cached: &CachedObject| (0..16u64).filter(|i| cached.has(&(i << 20..(i + 1) << 20))).collect::<Vec<_>>();
         // The headers of the files take a little of the limit.
         assert_eq!(has(&first), [0, 1, 2], "what came first stays");
         std::thread::sleep(Duration::from_millis(20));

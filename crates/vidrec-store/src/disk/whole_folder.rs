@@ -51,15 +51,6 @@ pub fn remove_if_empty(dir: &Path) {
     let _ = fs::remove_dir(dir);
 }
 
-/// Creates an empty file durably. Its existence is a mark.
-pub fn put_mark(path: &Path) -> Result<()> {
-    let mut how = fs::OpenOptions::new();
-    let marked = open_with(path, Links::Refuse, how.write(true).create(true).truncate(false))?;
-    let synced = marked.map_or_else(|| Err(NotFound.into()), |file| file.sync_all());
-    synced.map_err(|e| Error::io("create", path, e))?;
-    sync_folder(super::folder_of(path))
-}
-
 /// Writes a file that only this user can read, and gives it its name in one step. It is not synced.
 pub(crate) fn put_whole(temporary: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
     use std::io::Write;
@@ -101,8 +92,5 @@ mod tests {
         }
         assert_eq!(fs::read(at("source")).unwrap(), b"not ours");
         assert!(at("elsewhere/deep").is_dir());
-        put_mark(&at("mark")).unwrap();
-        put_mark(&at("mark")).unwrap();
-        assert!(at("mark").exists());
     }
 }

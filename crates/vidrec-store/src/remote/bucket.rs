@@ -188,20 +188,6 @@ impl Bucket {
         })
     }
 
-    /// Copies another object of the same store to `name`. The bytes stay on the server.
-    pub fn copy(&self, from: &Path, name: &str) -> Result<()> {
-        let source = Address::of(from)?;
-        if source.store != self.address.store {
-            let e = Error::usage("vidrec can copy objects only within one store").file(from);
-            return Err(e.expected(&self.address.store).found(source.store));
-        }
-        self.run(name, Doing::Write, 0, |link, task| async move {
-            let (store, from) = (&link.client.store, &source.key);
-            let options = object_store::CopyOptions::new;
-            link.run(&task, || async { Ok(store.copy_opts(from, &task.key, options()).await?) }).await
-        })
-    }
-
     /// Probes whether the store supports conditional writes. It must refuse a second object of the same name, and a
     /// replacement of a version that does not exist.
     ///

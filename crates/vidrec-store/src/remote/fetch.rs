@@ -6,9 +6,9 @@ use futures_util::StreamExt;
 use object_store::path::Path as Key;
 use object_store::{Attribute, GetOptions, GetRange, ObjectMeta};
 
-use crate::counters::add;
 use super::failure::{Failure, passing, refuse};
 use super::request::{Broken, FetchError, Link, Task};
+use crate::counters::add;
 use vidrec_format::allocation;
 
 /// The version of an object. Every answer must agree with it.
@@ -117,7 +117,9 @@ impl Link {
             add(&self.counters.fetched_bytes, chunk.len() as u64);
             let left = wanted - bytes.len() as u64;
             if chunk.len() as u64 > left {
-                return Err(passing(format!("the answer is longer than the {wanted} bytes that vidrec requested")).into());
+                return Err(
+                    passing(format!("the answer is longer than the {wanted} bytes that vidrec requested")).into()
+                );
             }
             allocation::reserve(&mut bytes, usize::try_from(left).unwrap_or(usize::MAX), "what was fetched")
                 .map_err(no_memory)?;

@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use object_store::ClientOptions;
-use object_store::client::{HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService};
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+};
 use reqwest::Certificate;
 
 use super::redirect::Following;
@@ -83,7 +85,8 @@ impl Watched {
     fn failed(&self, e: HttpError) -> HttpError {
         let next = |tries: u8| (tries != REACHED).then_some(tries.saturating_add(1).min(FIRST_TRIES));
         let is_connect = e.kind() == HttpErrorKind::Connect;
-        let is_last = is_connect && self.contact.fetch_update(Relaxed, Relaxed, next).is_ok_and(|n| n + 1 >= FIRST_TRIES);
+        let is_last =
+            is_connect && self.contact.fetch_update(Relaxed, Relaxed, next).is_ok_and(|n| n + 1 >= FIRST_TRIES);
         if is_last { HttpError::new(HttpErrorKind::Unknown, e) } else { e }
     }
 }

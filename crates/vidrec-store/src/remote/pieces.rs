@@ -128,8 +128,9 @@ impl<'a> InPieces<'a> {
             return Err(Error::usage("the store does not support uploads in parts").file(bucket.path(name)));
         };
         let (task, store) = (bucket.task(name, Doing::Write, 0)?, parts.clone());
-        let id =
-            Sent::start(bucket, 0, |link| async move { link.run(&task, || async { Ok(store.create_multipart(&task.key).await?) }).await })?;
+        let id = Sent::start(bucket, 0, |link| async move {
+            link.run(&task, || async { Ok(store.create_multipart(&task.key).await?) }).await
+        })?;
         let id = id.wait(bucket, told)?;
         Ok(InPieces { bucket, name, parts, id, on_way: VecDeque::new(), done: Vec::new() })
     }
@@ -181,7 +182,8 @@ impl<'a> InPieces<'a> {
         let task = self.bucket.task(self.name, Doing::Write, 0)?;
         let (store, id, parts) = (self.parts.clone(), self.id.clone(), self.done.clone());
         let sent = Sent::start(self.bucket, 0, |link| async move {
-            let made = link.run(&task, || async { Ok(store.complete_multipart(&task.key, &id, parts.clone()).await?) }).await;
+            let made =
+                link.run(&task, || async { Ok(store.complete_multipart(&task.key, &id, parts.clone()).await?) }).await;
             match made {
                 // The answer to an earlier try was lost: the object exists, and the parts are gone.
                 Err(e) if e.is(Kind::NotFound) && e.tries() > 1 && link.has_length(&task, length).await? => Ok(()),

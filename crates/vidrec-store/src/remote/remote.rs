@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::blocks::Blocks;
-use crate::counters::Counters;
 use super::failure::Kind;
 use super::fetch::{Part, Version};
-use crate::per_process::PerProcess;
 use super::promise::{Pending, Promise};
 use super::request::{FetchError, Link, Task, Times};
 use super::runtime;
 use super::store;
 use super::url::Address;
 use crate::cache::{self, CachedObject, DiskCache};
+use crate::counters::Counters;
+use crate::per_process::PerProcess;
 use crate::storage::RemoteStats;
 use crate::storage::Storage;
 use vidrec_format::error::{Error, Result};

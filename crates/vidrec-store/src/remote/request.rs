@@ -16,11 +16,11 @@ use object_store::{BackoffConfig, RetryConfig};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use crate::counters::{Counters, add};
 use super::failure::{Failure, Kind, explain, failing};
 use super::http::{ANSWER, Answer};
 use super::refusal;
 use super::store::Client;
+use crate::counters::{Counters, add};
 use vidrec_format::error::Error;
 
 /// Requests in flight at a time. With ranges of 8 MiB, this fills 10 Gbit/s at 200 ms.
@@ -124,7 +124,15 @@ impl FetchError {
     /// The error for those who wait for a request that ended without an answer.
     pub(super) fn lost(location: &Path) -> Self {
         let (what, kind) = ("the request was not finished".to_owned(), Kind::Other);
-        FetchError { doing: Doing::Read, location: location.into(), range: None, what, help: "try again", tries: 0, kind }
+        FetchError {
+            doing: Doing::Read,
+            location: location.into(),
+            range: None,
+            what,
+            help: "try again",
+            tries: 0,
+            kind,
+        }
     }
 
     pub(super) fn at(self, range: Range<u64>) -> Self {
