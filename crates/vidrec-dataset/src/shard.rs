@@ -74,7 +74,8 @@ impl Shard {
         if let Some(Ok(records)) = &early
             && let Some(file) = records.remote()
         {
-            file.ask(&[file.len().saturating_sub(data_binding::EDGE_BYTES as u64)..file.len()])?;
+            let edge = file.len().saturating_sub(data_binding::EDGE_BYTES as u64)..file.len();
+            file.ask(std::slice::from_ref(&edge))?;
         }
         let tail = index_bytes.len().saturating_sub(INDEX_TAIL_BYTES)..index_bytes.len();
         index_bytes.prefetch(&[tail])?;

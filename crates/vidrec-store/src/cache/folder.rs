@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::layout::{self, LOCK, MARKER, NEW, USED, check_is_cache, check_ours, marker_text};
-use super::object::PAGE_BYTES;
+use super::layout::{self, LOCK, MARKER, NEW, PAGE_BYTES, USED, check_is_cache, check_ours, marker_text};
 use crate::disk::claim_file::{Claim, ClaimFile};
 use crate::disk::{capacity, private_folder, remove_file, whole_folder};
 use vidrec_format::error::{Error, Result};

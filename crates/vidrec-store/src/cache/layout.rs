@@ -13,6 +13,8 @@ use crate::disk::regular_file::{Links, read_regular};
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
 
+/// The unit in which bytes are kept.
+pub(crate) const PAGE_BYTES: u64 = 4096;
 /// The version of everything in the folder.
 const FORMAT: u32 = 2;
 /// The largest `object.json` that is read.

@@ -20,5 +20,6 @@ mod maintenance;
 mod object;
 
 pub(crate) use folder::{DiskCache, default_limit};
+pub(crate) use layout::PAGE_BYTES;
 pub use maintenance::{CacheReport, CachedReport, RemovalReport, clear, show, trim};
-pub(crate) use object::{CachedObject, PAGE_BYTES};
+pub(crate) use object::CachedObject;

@@ -8,15 +8,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::folder::{DiskCache, Used};
-use super::layout::{Identity, OBJECT_JSON, OBJECTS};
+use super::layout::{Identity, OBJECT_JSON, OBJECTS, PAGE_BYTES};
 use crate::counters::{Counters, add};
 use crate::disk::regular_file::{Links, open_if_there};
 use crate::disk::{private_folder, remove_file, whole_folder};
 use vidrec_format::allocation;
 use vidrec_format::error::Result;
 
-/// The unit in which bytes are kept.
-pub(crate) const PAGE_BYTES: u64 = 4096;
 /// Pages in a block, which is a file of at most 1 MiB.
 const BLOCK_PAGES: u64 = 256;
 const BLOCK_BYTES: u64 = BLOCK_PAGES * PAGE_BYTES;

@@ -5,8 +5,6 @@ use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
 use std::io::ErrorKind::{IsADirectory, NotFound};
 use std::path::Path;
 
-use crate::disk::folder::sync_folder;
-use crate::disk::regular_file::{Links, open_with};
 use vidrec_format::error::{Error, Result};
 
 /// Creates a folder and its missing parents.

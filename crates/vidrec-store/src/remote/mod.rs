@@ -6,7 +6,7 @@
 //!          client, redirect       how it connects, which authorities it trusts, and which redirects it follows
 //!                                 (redirect_policy, addresses)
 //!          hub                    the Hugging Face Hub: commits, lists, where it redirects to
-//! request  request, failure       one request: how many at a time, how long, why it failed
+//! request  request, failure       one request: how many at a time, how long (times), why it failed
 //!          fetch, http            a range of one version of an object; what the server said
 //!          refusal                why a server refuses a request
 //! read     file                   an object that is read at ranges
@@ -44,6 +44,7 @@ mod remote;
 mod request;
 mod runtime;
 mod store;
+mod times;
 mod url;
 
 pub use bucket::{Bucket, Tag};

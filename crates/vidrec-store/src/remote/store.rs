@@ -21,7 +21,7 @@ use super::aws;
 use super::client::{CA_BUNDLE, OPTIONS, authorities};
 use super::http::Watching;
 use super::hub::{self, Hub};
-use super::request::Times;
+use super::times::Times;
 use super::url::Address;
 use vidrec_format::error::{Error, Result};
 
