@@ -26,6 +26,8 @@ fn flat() {
     for tenths in [None, Some(5), Some(11)] {
         let folder = tempfile::tempdir().unwrap();
         let storage = tenths.map_or_else(Storage::default, |tenths| cached(folder.path(), bytes * tenths / 10));
+        // Less than the data set, so that nothing of it stays in memory.
+        let storage = Storage { memory_bytes: 1 << 18, ..storage };
         let set = served.open(storage);
         let loader = Loader::new(&set, orders::with(&orders::shuffled())).unwrap();
         // Until then, threads and connections get the memory that they keep.

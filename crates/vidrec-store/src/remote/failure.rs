@@ -163,7 +163,7 @@ fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure
     if has(&["connection refused", "connectionrefused"]) {
         return Failure { what: "the connection was refused".into(), ..unreached };
     }
-    if has(&["kind: connect"]) {
+    if has(&["kind: connect,"]) {
         return Failure { what: format!("could not connect: {}", cause(e)), ..unreached };
     }
     passing(format!("the request failed: {}", cause(e)))
