@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-use vidrec::{Dataset, Loader, LoaderOptions};
+use vidrec::{Dataset, Loader, LoaderOptions, Storage};
 
 use crate::common::own_process;
 use crate::remote_cache::orders;
@@ -131,7 +131,8 @@ fn work() {
     let rank = (job.rank, job.world_size);
     let o = LoaderOptions { seed: job.seed, rank, ..orders::with(&orders::shuffled()) };
     let local = Loader::new(&Dataset::open(&job.local).unwrap(), o.clone()).unwrap();
-    let set = Dataset::open_with(&job.url, cached(&job.cache, job.cache_bytes)).unwrap();
+    let storage = Storage { memory_bytes: 1 << 20, ..cached(&job.cache, job.cache_bytes) };
+    let set = Dataset::open_with(&job.url, storage).unwrap();
     if job.warms {
         return say(set.warm(&mut vidrec::no_progress).unwrap().bytes);
     }
