@@ -1,11 +1,12 @@
 //! The folder of a cache, and the room in it.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use super::block::Block;
 use super::layout::{self, LOCK, MARKER, NEW, PAGE_BYTES, USED, check_is_cache, check_ours, marker_text};
 use crate::disk::claim_file::{Claim, ClaimFile};
 use crate::disk::{capacity, private_folder, remove_file, whole_folder};
@@ -18,6 +19,8 @@ const FULL: Duration = Duration::from_secs(10);
 /// The age at which a block that is being written counts as left by a killed process.
 const LEFT: Duration = Duration::from_secs(3600);
 
+type RecentBlock = ((u64, u64), Arc<Block>);
+
 /// A folder of cached objects, shared with other processes of the machine.
 #[derive(Debug)]
 pub(crate) struct DiskCache {
@@ -26,6 +29,8 @@ pub(crate) struct DiskCache {
     /// When this process opened the cache, and the objects that it reads.
     opened: SystemTime,
     reads: Mutex<HashSet<PathBuf>>,
+    /// The blocks that were read last, each with the number of its object and its own.
+    recent: Mutex<VecDeque<RecentBlock>>,
     /// Counts the blocks that this process writes.
     made: AtomicU64,
     full: Mutex<Option<Instant>>,
@@ -68,8 +73,9 @@ impl DiskCache {
             marker.write(marker_text().as_bytes()).map_err(cannot_write)?;
         }
         check_is_cache(dir)?;
-        let (opened, made, reads, full) = (SystemTime::now(), AtomicU64::new(0), Mutex::default(), Mutex::default());
-        let cache = Arc::new(DiskCache { dir: dir.to_owned(), limit, opened, reads, made, full });
+        let (opened, made) = (SystemTime::now(), AtomicU64::new(0));
+        let (reads, recent, full) = Default::default();
+        let cache = Arc::new(DiskCache { dir: dir.to_owned(), limit, opened, reads, recent, made, full });
         if let Some(mut used) = cache.lock()? {
             used.set(used.bytes)?;
         }
@@ -94,6 +100,10 @@ impl DiskCache {
     /// Notes that this process reads an object.
     pub(super) fn reads(&self, object: &Path) {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert(object.to_owned());
+    }
+
+    pub(super) fn recent(&self) -> MutexGuard<'_, VecDeque<RecentBlock>> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn dir(&self) -> &Path {

@@ -14,6 +14,7 @@
 //! A block appears by a rename and is never changed, so readers need no lock. Design note 0018 (`docs/design/`) explains why
 //! a kill at any moment does no harm.
 
+mod block;
 mod folder;
 mod layout;
 mod maintenance;

@@ -1,32 +1,30 @@
-//! One version of one object in the cache. Its bytes come in pages, and [`BLOCK_PAGES`] neighboring pages share a file.
+//! One version of one object in the cache: which of its blocks are here, and how pages get into them.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::block::{BLOCK_BYTES, BLOCK_PAGES, Block, HEADER_BYTES, Pages};
 use super::folder::{DiskCache, Used};
 use super::layout::{Identity, OBJECT_JSON, OBJECTS, PAGE_BYTES};
 use crate::counters::{Counters, add};
-use crate::disk::regular_file::{Links, open_if_there};
+use crate::disk::positional::read_at;
 use crate::disk::{private_folder, remove_file, whole_folder};
 use vidrec_format::allocation;
 use vidrec_format::error::Result;
 
-/// Pages in a block, which is a file of at most 1 MiB.
-const BLOCK_PAGES: u64 = 256;
-const BLOCK_BYTES: u64 = BLOCK_PAGES * PAGE_BYTES;
-/// The set of pages at the beginning of a file.
-const HEADER_BYTES: u64 = BLOCK_PAGES / 8;
-/// The age at which a read renews the time of a block's last use.
-const RENEWED: Duration = Duration::from_secs(60);
+/// Blocks that stay open: the frames of a clip are read one after another.
+pub(super) const RECENT: usize = 16;
+
+static KEY: AtomicU64 = AtomicU64::new(0);
 
 /// The pages of an object that are on this machine.
 #[derive(Debug)]
 pub(crate) struct CachedObject {
     cache: Arc<DiskCache>,
+    /// The number of this object among all that this process has opened.
+    key: u64,
     identity: Identity,
     dir: PathBuf,
     counters: Arc<Counters>,
@@ -38,7 +36,7 @@ impl CachedObject {
         let identity = Identity::new(object.0, object.1, object.2);
         let dir = cache.dir().join(OBJECTS).join(identity.key());
         cache.reads(&dir);
-        CachedObject { cache, identity, dir, counters }
+        CachedObject { cache, key: KEY.fetch_add(1, Relaxed), identity, dir, counters }
     }
 
     /// Whether there is room for so many bytes more.
@@ -56,21 +54,36 @@ impl CachedObject {
     pub fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
         buffer.clear();
         allocation::reserve(buffer, (range.end - range.start) as usize, "a record")?;
+        let mut of_block = Vec::new();
         for (number, pages) in blocks(&range) {
-            let Some(mut block) = self.open(number).filter(|block| block.pages.has(&pages)) else { return Ok(false) };
+            let Some(block) = self.recent(number, &pages) else { return Ok(false) };
             let first = number * BLOCK_BYTES + pages.start * PAGE_BYTES;
             let part = range.start.max(first)..range.end.min((number + 1) * BLOCK_BYTES);
             let at = block.pages.place(pages.start) + (part.start - first);
-            let read = block.file.seek(SeekFrom::Start(at));
-            let read = read.and_then(|_| (&block.file).take(part.end - part.start).read_to_end(buffer));
-            if read.is_err() || buffer.len() as u64 != part.end - range.start {
+            if read_at(&block.file, at..at + (part.end - part.start), &mut of_block).is_err() {
                 self.forget(&part);
                 return Ok(false);
             }
-            block.renew();
+            buffer.extend_from_slice(&of_block);
         }
         add(&self.counters.cached_bytes, buffer.len() as u64);
         Ok(true)
+    }
+
+    /// A block that has these pages; `None` if there is none.
+    fn recent(&self, number: u64, pages: &Range<u64>) -> Option<Arc<Block>> {
+        let mut recent = self.cache.recent();
+        let place = recent.iter().position(|(key, block)| *key == (self.key, number) && block.pages.has(pages));
+        if let Some((_, block)) = place.and_then(|place| recent.get(place)) {
+            return Some(block.clone());
+        }
+        drop(recent);
+        let block = Arc::new(self.open(number).filter(|block| block.pages.has(pages))?);
+        block.renew();
+        recent = self.cache.recent();
+        recent.truncate(RECENT - 1);
+        recent.push_front(((self.key, number), block.clone()));
+        Some(block)
     }
 
     /// Keeps bytes of the object, which begin at `start`, if there is room. Parts of pages are left out.
@@ -106,36 +119,47 @@ impl CachedObject {
         if has.has(&pages) {
             return Ok(true);
         }
-        let block = self.joined(old, number, pages, new)?;
-        let more = (block.len() as u64).saturating_sub(old_bytes);
+        let mut joined = Vec::new();
+        let (all, bytes) = match old {
+            Some(old) => self.join(old, number, &pages, new, &mut joined)?,
+            None => (Pages::of(pages), new),
+        };
+        let more = (HEADER_BYTES + bytes.len() as u64).saturating_sub(old_bytes);
         if !used.take(more)? {
             return Ok(false);
         }
-        let put = || whole_folder::put_whole(&self.cache.new_name(), &self.path(number), &block);
+        let put = || whole_folder::put_whole(&self.cache.new_name(), &self.path(number), &[&all.header(), bytes]);
         self.create().and_then(|()| put()).inspect_err(|_| _ = used.give(more))?;
         Ok(true)
     }
 
-    fn joined(&self, old: Option<Block>, number: u64, pages: Range<u64>, new: &[u8]) -> Result<Vec<u8>> {
-        let (has, mut old_bytes) = (old.as_ref().map_or_else(Pages::default, |block| block.pages), Vec::new());
-        // If the old pages cannot be read, the new ones stay alone.
-        let has = match old.map(|mut block| block.file.read_to_end(&mut old_bytes)) {
-            Some(Ok(_)) if old_bytes.len() as u64 == self.bytes_of(number, &has) => has,
-            _ => Pages::default(),
-        };
-        let mut all = has;
-        pages.clone().for_each(|page| all.add(page));
-        let mut block = allocation::with_capacity(BLOCK_BYTES as usize, "a block of the cache")?;
-        block.extend(all.0.iter().flat_map(|word| word.to_le_bytes()));
+    /// Returns the pages of a block together with new ones, and their bytes, which are in `joined`.
+    fn join<'j>(
+        &self,
+        old: Block,
+        number: u64,
+        pages: &Range<u64>,
+        new: &[u8],
+        joined: &'j mut Vec<u8>,
+    ) -> Result<(Pages, &'j [u8])> {
+        let (mut has, mut old_bytes) = (old.pages, Vec::new());
+        let whole = HEADER_BYTES..HEADER_BYTES + self.bytes_of(number, &has);
+        if old.bytes != whole.end || read_at(&old.file, whole, &mut old_bytes).is_err() {
+            // The old pages are lost, and the new ones stay alone.
+            has = Pages::default();
+        }
+        let mut all = Pages::of(pages.clone());
+        all.0.iter_mut().zip(has.0).for_each(|(all, old)| *all |= old);
+        allocation::reserve(joined, BLOCK_BYTES as usize, "a block of the cache")?;
         for page in (0..BLOCK_PAGES).filter(|&page| all.has(&(page..page + 1))) {
             let (from, at) = match pages.contains(&page) {
                 true => (new, (page - pages.start) * PAGE_BYTES),
                 false => (&*old_bytes, has.place(page) - HEADER_BYTES),
             };
             let rest = &from[at as usize..];
-            block.extend_from_slice(&rest[..rest.len().min(PAGE_BYTES as usize)]);
+            joined.extend_from_slice(&rest[..rest.len().min(PAGE_BYTES as usize)]);
         }
-        Ok(block)
+        Ok((all, joined))
     }
 
     /// The bytes of pages of a block. Only the last page of the object may be short.
@@ -149,6 +173,7 @@ impl CachedObject {
 
     /// Forgets the blocks with bytes of a range, because they proved wrong.
     pub fn forget(&self, range: &Range<u64>) {
+        self.cache.recent().clear();
         let mut used = self.cache.lock().ok().flatten();
         for (number, _) in blocks(range) {
             let Some(block) = self.open(number) else { continue };
@@ -166,7 +191,7 @@ impl CachedObject {
         if name.exists() {
             Ok(())
         } else {
-            whole_folder::put_whole(&self.cache.new_name(), &name, &self.identity.json())
+            whole_folder::put_whole(&self.cache.new_name(), &name, &[&self.identity.json()])
         }
     }
 
@@ -176,58 +201,7 @@ impl CachedObject {
 
     /// Opens a block; `None` if there is none.
     fn open(&self, number: u64) -> Option<Block> {
-        let mut file = open_if_there(&self.path(number), Links::Refuse).ok()??;
-        let meta = file.metadata().ok()?;
-        let mut header = [0; HEADER_BYTES as usize];
-        file.read_exact(&mut header).ok()?;
-        let mut words = header.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
-        let pages = Pages(std::array::from_fn(|_| words.next().unwrap_or_default()));
-        Some(Block { file, pages, bytes: meta.len(), used: meta.modified().ok() })
-    }
-}
-
-/// A file with a block.
-struct Block {
-    file: File,
-    pages: Pages,
-    bytes: u64,
-    used: Option<SystemTime>,
-}
-
-impl Block {
-    /// Renews the time of the last use. If the system refuses, the block may be removed sooner.
-    fn renew(&self) {
-        if self.used.and_then(|used| used.elapsed().ok()).is_some_and(|age| age > RENEWED) {
-            let _ = self.file.set_modified(SystemTime::now());
-        }
-    }
-}
-
-/// The set of pages that a block has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Pages([u64; 4]);
-
-impl Pages {
-    fn add(&mut self, page: u64) {
-        self.0[(page / 64) as usize] |= 1 << (page % 64);
-    }
-
-    fn has(&self, pages: &Range<u64>) -> bool {
-        pages.clone().all(|page| self.0[(page / 64) as usize] >> (page % 64) & 1 == 1)
-    }
-
-    /// The number of pages before `page`.
-    fn count(&self, page: u64) -> u64 {
-        let before = |i: u64| match page.saturating_sub(i * 64) {
-            64.. => u64::MAX,
-            bits => (1 << bits) - 1,
-        };
-        (0..4).map(|i| u64::from((self.0[i as usize] & before(i)).count_ones())).sum()
-    }
-
-    /// The position of a page in the file.
-    fn place(&self, page: u64) -> u64 {
-        HEADER_BYTES + self.count(page) * PAGE_BYTES
+        Block::open(&self.path(number))
     }
 }
 
@@ -243,6 +217,9 @@ fn blocks(range: &Range<u64>) -> impl Iterator<Item = (u64, Range<u64>)> + use<>
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::time::Duration;
+
     use proptest::prelude::*;
 
     use super::*;

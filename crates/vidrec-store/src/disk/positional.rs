@@ -103,7 +103,8 @@ fn open(path: &Path, is_random: bool) -> Result<File> {
     Ok(file)
 }
 
-fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+/// Replaces the contents of `buffer` with a range of an open file.
+pub(crate) fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
     let wanted = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
     allocation::resize(buffer, wanted, 0, "a record")?;
     let mut done = 0;
