@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use vidrec_dataset::{Io, Source};
+use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::names;
@@ -96,6 +97,14 @@ impl Place {
         whole_folder::remove_if_empty(attempts);
         if self.bucket.is_some() {
             attempts.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
+        }
+    }
+
+    /// Returns whether there is a data set where this plan belongs.
+    pub fn has_data_set(&self) -> Result<bool> {
+        match &self.bucket {
+            Some(bucket) => Ok(bucket.look(FILE_NAME)?.is_some()),
+            None => Ok(self.out.join(FILE_NAME).exists()),
         }
     }
 
