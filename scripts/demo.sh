@@ -65,7 +65,7 @@ if [ -z "$videos" ]; then
 fi
 
 say "Building vidrec for the demo, which takes most of three minutes. The complete program, as fast as it can be: cargo build --release"
-# Without servers and other formats, and hardly optimized: both take most of the time of a release build.
+# Without other formats, and hardly optimized: both take most of the time of a release build.
 CMAKE=$PWD/scripts/demo_cmake.sh cargo build --profile demo --locked --no-default-features --features pack,cli --lib --bins
 vidrec=target/demo/vidrec
 

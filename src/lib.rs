@@ -55,16 +55,16 @@
 //! | `check` | find clips that a person should look at (feature `report`) |
 //! | [`edit`] | merge, split, subset, reshard, append, relabel |
 //! | [`dataset_json`] | the list of shards |
-//! | `cache` | pages of remote data sets that are kept on disk: show, trim, clear |
+//! | `cache` | blocks of remote data sets that are kept on disk: show, trim, clear |
 //! | `report` | pages about data sets (feature `report`) |
 //! | `interop` | import and export other projects' data sets (feature `interop`) |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
 //!
 //! # Features
 //!
-//! `pack` (default) needs FFmpeg's libraries; `remote` (default) reads and writes data sets in object storage; `cli`
-//! (default) is the program; `interop` (default) imports and exports other formats, and lets a pack read Parquet and `.npz`. A
-//! training machine that reads local data sets needs none of them: `vidrec = { version = "0.1", default-features = false }`.
+//! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program; `interop` (default) imports and exports other
+//! formats, and lets a pack read Parquet and `.npz`. A training machine needs none of them:
+//! `vidrec = { version = "0.1", default-features = false }`.
 //!
 //! # Crates
 //!
@@ -134,8 +134,7 @@ pub mod check {
     };
 }
 
-/// Builds new data sets from existing ones. Every edit copies JPEGs byte for byte, except [`retile`](edit::retile), which
-/// rearranges their tiles.
+/// Builds new data sets from existing ones. Every edit copies JPEGs byte for byte.
 pub mod edit {
     #[doc(hidden)]
     pub use vidrec_dataset::edit::joined_meta;

@@ -100,7 +100,7 @@ def proportional(pid):
 
 
 def disk_bytes(folder):
-    """What files take; a sparse file takes less than its length."""
+    """What files take on the disk."""
     total = 0
     for where, _, names in os.walk(folder) if folder else ():
         for name in names:

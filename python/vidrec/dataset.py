@@ -55,12 +55,13 @@ def open(
         cloud's own tools.
     cache : path, optional
         Folder on local disk that keeps what was read of remote data sets, shared by all processes of this machine.
-        Default: what was read and is no longer needed is forgotten.
+        Default: nothing is kept on disk.
     cache_bytes : int or str, optional
         The most bytes that the cache may hold, such as ``"200GB"``. Default: what is free on its disk, less a tenth of
         the disk.
     memory_bytes : int or str, default "2GiB"
-        The most bytes of remote records that a loader holds in memory ahead of their use.
+        The most bytes of remote objects in memory: those that were used last, and in up to three eighths of it those that
+        a loader needs next. Two batches always fit.
     timeout : float, default 60.0
         How long a remote read may take in seconds, with all tries, before it is an error.
 

@@ -13,7 +13,7 @@ use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_store::remote::{REQUEST_BYTES, RemoteFile};
 
-/// The most bytes that were asked for and are not proven yet. The server decides how many requests are in flight.
+/// The most bytes that were asked for and are not proven yet.
 const COMING_BYTES: u64 = 16 * REQUEST_BYTES;
 /// How often the caller's callback is called while nothing arrives.
 const TICK: Duration = Duration::from_millis(100);

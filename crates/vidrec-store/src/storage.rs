@@ -25,13 +25,13 @@ pub struct Storage {
     /// of each cloud's own tools. Default: none.
     pub options: BTreeMap<String, String>,
     /// A folder on local disk that keeps the bytes that were read. All processes of this machine share it. Default
-    /// `None`: bytes that are no longer needed are discarded.
+    /// `None`: nothing is kept on disk.
     pub cache: Option<PathBuf>,
     /// The most bytes that the cache may hold, together with all other data sets in the same folder. Default
     /// `None`: the free space of its disk when the cache is opened, less a tenth of the disk.
     pub cache_bytes: Option<u64>,
-    /// The most bytes of objects in memory: those that were read last, and up to half of it those that a loader
-    /// will need next. Default 2 GiB. Two batches always fit, even beyond this limit. The parts of the indexes that
+    /// The most bytes of objects in memory: those that were used last, and in up to three eighths of it those
+    /// that a loader will need next. Default 2 GiB. Two batches always fit, even beyond this limit. The parts of the indexes that
     /// were read are extra: at most 32 bytes per frame, 80 bytes per clip, and the strings.
     pub memory_bytes: u64,
     /// How long a read may take, including all tries, before it is an error. Default 60 seconds.
@@ -73,7 +73,7 @@ pub struct RemoteStats {
     pub fetched_bytes: u64,
     /// Bytes that were read from the cache on local disk instead.
     pub cached_bytes: u64,
-    /// Requests that were sent again because one failed.
+    /// Requests that were repeated because one failed.
     pub retries: u64,
     /// How often the cache could not keep something because its disk is full or failing. The bytes were used all
     /// the same.

@@ -56,7 +56,7 @@ class RemoteStats(Result):
     cached_bytes: int
     """Bytes that were read from the cache on local disk instead."""
     retries: int
-    """Requests that were sent once more, because one failed."""
+    """Requests that were repeated, because one failed."""
     cache_failures: int
     """Failures to keep something, because the cache's disk is full or fails. What came was used all the same."""
     held_bytes: int

@@ -55,7 +55,7 @@ fn is_only_publisher(name: &str, value: &str) -> bool {
 pub struct StorageArgs {
     #[command(flatten)]
     options: RemoteStorageArgs,
-    /// Keep what is read in this folder on local disk, for later runs and other processes. [default: keep nothing]
+    /// Keep what is read in this folder on local disk, for later runs and other processes. [default: keep nothing on disk]
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     cache: Option<PathBuf>,
     /// The most bytes that the cache may hold, such as 200GB. [default: what is free on its disk, less a tenth of the disk]
@@ -63,10 +63,11 @@ pub struct StorageArgs {
     cache_bytes: Option<u64>,
 }
 
-/// The memory for records of a loader. Local data sets ignore it.
+/// The memory for bytes of objects. Local data sets ignore it.
 #[derive(clap::Args)]
 pub struct MemoryArgs {
-    /// The most bytes of records that the loader holds in memory ahead of their use, such as 512MiB. [default: 2GiB]
+    /// The most bytes of objects to hold in memory, such as 512MiB: those that were used last, and in up to three eighths of
+    /// it those that the loader needs next. Two batches always fit. [default: 2GiB]
     #[arg(long, value_name = "SIZE", help_heading = HEADING, value_parser = vidrec::parse_bytes)]
     memory_bytes: Option<u64>,
 }

@@ -22,8 +22,8 @@ use vidrec_format::error::{Error, Result};
 
 use vidrec_format::{allocation, stop};
 
-/// The bytes that one request asks for, or half as many again to avoid a small rest. AWS recommends ranges of 8 to 16 MB ("Performance design patterns for Amazon
-/// S3"). Smaller ranges arrive sooner and cost less to repeat.
+/// The bytes that one request asks for, or half as many again to avoid a small rest. AWS recommends ranges of 8 to 16 MB
+/// ("Performance design patterns for Amazon S3"). Smaller ranges arrive sooner and cost less to repeat.
 pub const REQUEST_BYTES: u64 = 8 << 20;
 /// The largest unit to which reads of tables are rounded up.
 const MOST_TABLE_BYTES: u64 = 1 << 20;
