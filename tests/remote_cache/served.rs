@@ -140,7 +140,7 @@ pub fn options() -> LoaderOptions {
 
 /// A cache in `dir` of at most `bytes`, and little memory.
 pub fn cached(dir: &Path, bytes: u64) -> Storage {
-    Storage { cache: Some(dir.to_owned()), cache_bytes: Some(bytes), memory_bytes: 4 << 20, ..Storage::default() }
+    Storage { cache: Some(dir.to_owned()), cache_bytes: Some(bytes), memory_bytes: 8 << 20, ..Storage::default() }
 }
 
 /// The batches of an epoch, made ahead.

@@ -54,9 +54,9 @@ impl Ahead {
     /// Starts to plan the batches of `epochs`, if the data set is remote.
     pub fn start(engine: &Arc<Engine>, epochs: &Epochs) -> Result<Option<Self>> {
         let remotes = engine.specs.dataset.remotes();
-        let Some(memory) = remotes.iter().map(|remote| remote.memory_bytes()).min() else { return Ok(None) };
+        let Some(limit) = remotes.iter().map(|remote| remote.ahead_bytes()).min() else { return Ok(None) };
         let (engine, state, changed) = (engine.clone(), Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { engine, remotes, limit: memory / 8 * 3, state, changed });
+        let shared = Arc::new(Shared { engine, remotes, limit, state, changed });
         let (of_thread, epochs, stop) = (shared.clone(), epochs.clone(), Stop::current());
         let thread = std::thread::Builder::new().name("vidrec-ahead".into());
         let thread = thread.spawn(move || {

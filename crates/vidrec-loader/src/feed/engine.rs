@@ -29,6 +29,7 @@ use vidrec_format::error::Hint;
 use vidrec_format::error::Result;
 use vidrec_format::json_object::JsonObject;
 use vidrec_sampler::order::{Last, Order};
+use vidrec_store::remote::memory_for;
 
 /// Everything that makes batches. A loader and its background threads share it.
 pub(crate) struct Engine {
@@ -156,7 +157,7 @@ impl Engine {
         let (Order::Blocks { block, window } | Order::Homes { block, window, .. }) = *order else { return Ok(()) };
         let samples = (u64::from(block) * u64::from(window)).min(dataset.len());
         let batch = u64::from(self.schedule.shapes().iter().map(|shape| shape.clips).max().unwrap_or(1));
-        let least = (samples + 2 * batch).saturating_mul(dataset.mean_clip_bytes());
+        let least = memory_for((samples + 2 * batch).saturating_mul(dataset.mean_clip_bytes()));
         if memory >= least {
             return Ok(());
         }

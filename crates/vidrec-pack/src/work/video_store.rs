@@ -45,8 +45,7 @@ impl VideoStore {
     /// Creates a store that opens videos itself for so many threads, remote ones with the settings of `storage`.
     pub fn new(storage: &Storage, threads: usize) -> Self {
         let (remote, coming, open) = (Mutex::default(), Mutex::default(), Arc::new(OpenVideos::new(threads)));
-        // For the videos in hand, and the beginnings of those that will be opened next.
-        let memory_bytes = KEPT_BYTES.saturating_mul(2 * threads as u64);
+        let memory_bytes = KEPT_BYTES.saturating_mul(threads as u64);
         VideoStore { storage: Storage { memory_bytes, ..storage.clone() }, run: None, remote, coming, open }
     }
 

@@ -85,8 +85,9 @@ impl Watched {
     fn failed(&self, e: HttpError) -> HttpError {
         let next = |tries: u8| (tries != REACHED).then_some(tries.saturating_add(1).min(FIRST_TRIES));
         let is_connect = e.kind() == HttpErrorKind::Connect;
-        let is_last =
-            is_connect && self.contact.fetch_update(Relaxed, Relaxed, next).is_ok_and(|n| n + 1 >= FIRST_TRIES);
+        let is_last = || self.contact.fetch_update(Relaxed, Relaxed, next).is_ok_and(|n| n + 1 >= FIRST_TRIES);
+        // A certificate that is refused once is refused again.
+        let is_last = is_connect && (format!("{e:?}").contains("InvalidCertificate") || is_last());
         if is_last { HttpError::new(HttpErrorKind::Unknown, e) } else { e }
     }
 }

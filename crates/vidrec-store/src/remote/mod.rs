@@ -53,5 +53,5 @@ pub use listing::{ListedObject, Listing};
 pub use pending_range::PendingRange;
 pub use pieces::Pieces;
 pub use reader::{KEPT_BYTES, ObjectReader};
-pub use remote::{Remote, pinned};
+pub use remote::{Remote, memory_for, pinned};
 pub use url::check_location;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::file::RemoteFile;
 
-/// The most bytes of an object that are kept in memory. An object of this size is fetched once, in whatever order it
-/// is read.
+/// The memory that a program should allow for each object that it reads so. One of this size is then fetched once, in
+/// whatever order it is read.
 pub const KEPT_BYTES: u64 = 20 << 20;
 /// What is asked for at a position where no sequence of reads leads.
 const FIRST_BYTES: u64 = 1 << 20;

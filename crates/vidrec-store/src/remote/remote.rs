@@ -46,6 +46,11 @@ pub fn pinned(location: &Path, storage: &Storage) -> Result<PathBuf> {
     }
 }
 
+/// The memory with which so many bytes are asked for ahead of their use.
+pub fn memory_for(ahead_bytes: u64) -> u64 {
+    ahead_bytes.saturating_mul(8).div_ceil(3)
+}
+
 impl Remote {
     pub fn new(storage: &Storage) -> Result<Arc<Self>> {
         Self::with(storage, Times::of_reads(storage.timeout))
@@ -64,6 +69,11 @@ impl Remote {
     /// The most bytes of blocks in memory.
     pub fn memory_bytes(&self) -> u64 {
         self.memory_bytes.load(Relaxed)
+    }
+
+    /// The most bytes that are asked for ahead of their use. What was used last takes as much again.
+    pub fn ahead_bytes(&self) -> u64 {
+        self.memory_bytes() / 8 * 3
     }
 
     /// Allows at least so many bytes of blocks in memory, because a batch needs them.
