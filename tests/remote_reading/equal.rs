@@ -78,10 +78,10 @@ fn each_order_with_each_number_of_threads_and_any_memory() {
         let local = served.local();
         for order in orders(&local) {
             // Less than a record, less than a batch, and some batches.
-            for (threads, memory) in [(1, 2 << 30), (2, 100), (4, 2 << 30), (4, 15_000), (2, 70_000)] {
+            for (threads, memory) in [(1, 2 << 30), (2, 100), (4, 2 << 30), (4, 15_000), (2, 180_000)] {
                 let remote = served.open_with(with_memory(memory)).unwrap();
                 // A window of blocks needs its memory.
-                if memory < 60_000 && matches!(order, Order::Blocks { .. }) {
+                if memory < 160_000 && matches!(order, Order::Blocks { .. }) {
                     let e =
                         Loader::new(&remote, of_order(order.clone(), options(5, (32, 24)))).unwrap_err().to_string();
                     assert!(e.contains("at least") && e.contains("memory_bytes"), "{e}");

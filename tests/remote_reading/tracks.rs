@@ -95,7 +95,7 @@ fn batches_with_tracks_are_those_of_a_local_data_set() {
     for order in orders(&local) {
         for (threads, memory) in [(4, 2 << 30), (2, 15_000)] {
             // A window of blocks has to fit.
-            let memory = if matches!(order, Order::Blocks { .. }) { memory.max(90_000) } else { memory };
+            let memory = if matches!(order, Order::Blocks { .. }) { memory.max(180_000) } else { memory };
             let remote = served.open_with(with_memory(memory)).unwrap();
             let o =
                 LoaderOptions { threads: Some(threads), ..with_tracks(of_order(order.clone(), options(5, (24, 16)))) };

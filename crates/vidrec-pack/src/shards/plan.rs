@@ -66,10 +66,11 @@ impl PartsPlan {
     pub(super) fn open_place(place: Place) -> Result<Self> {
         let none = || {
             let e = Error::usage("there is no plan here").file(&place.out).expected(format!("a file {PLAN}"));
-            match place.has_data_set() {
+            let e = match place.has_data_set() {
                 Ok(true) => e.help("there is a data set here: a plan goes when its parts are published"),
-                _ => e.help("a plan is complete when this file exists").hint(Hint::Plan),
-            }
+                _ => e.help("a plan is complete when this file exists"),
+            };
+            e.hint(Hint::Plan)
         };
         let bytes = place.read(PLAN)?.ok_or_else(none)?;
         let json: PlanJson = serde_json::from_slice(&bytes).map_err(|e| {
