@@ -10,6 +10,7 @@ use super::block::Block;
 use super::layout::{self, LOCK, MARKER, NEW, PAGE_BYTES, USED, check_is_cache, check_ours, marker_text};
 use crate::disk::claim_file::{Claim, ClaimFile};
 use crate::disk::{capacity, private_folder, remove_file, whole_folder};
+use crate::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
 /// How long a process waits for the lock of the cache. Without it, bytes that were fetched are not kept.
@@ -26,14 +27,16 @@ type RecentBlock = ((u64, u64), Arc<Block>);
 pub(crate) struct DiskCache {
     dir: PathBuf,
     limit: u64,
-    /// When this process opened the cache, and the objects that it reads.
+    /// When this process opened the cache.
     opened: SystemTime,
-    reads: Mutex<HashSet<PathBuf>>,
+    /// The objects that this process reads.
+    reads: PerProcess<Mutex<HashSet<PathBuf>>>,
     /// The blocks that were read last, each with the number of its object and its own.
-    recent: Mutex<VecDeque<RecentBlock>>,
+    recent: PerProcess<Mutex<VecDeque<RecentBlock>>>,
     /// Counts the blocks that this process writes.
     made: AtomicU64,
-    full: Mutex<Option<Instant>>,
+    /// When this process found no room.
+    full: PerProcess<Mutex<Option<Instant>>>,
 }
 
 /// The limit of a cache for which none is set: the free space of its disk plus the bytes that it has already, less a
@@ -99,11 +102,11 @@ impl DiskCache {
 
     /// Notes that this process reads an object.
     pub(super) fn reads(&self, object: &Path) {
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert(object.to_owned());
+        self.reads.get().lock().unwrap_or_else(PoisonError::into_inner).insert(object.to_owned());
     }
 
     pub(super) fn recent(&self) -> MutexGuard<'_, VecDeque<RecentBlock>> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.recent.get().lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -145,12 +148,12 @@ impl Used<'_> {
     pub fn take(&mut self, more: u64) -> Result<bool> {
         let fits = |bytes: u64| bytes.saturating_add(more) <= self.cache.limit;
         if !fits(self.bytes) {
-            let mut full = self.cache.full.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut full = self.cache.full.get().lock().unwrap_or_else(PoisonError::into_inner);
             if full.is_some_and(|since| since.elapsed() < FULL) {
                 return Ok(false);
             }
             let mut blocks = self.count()?;
-            let reads = self.cache.reads.lock().unwrap_or_else(PoisonError::into_inner);
+            let reads = self.cache.reads.get().lock().unwrap_or_else(PoisonError::into_inner);
             let is_own = |block: &layout::BlockFile| block.path.parent().is_some_and(|object| reads.contains(object));
             blocks.retain(|block| block.used < self.cache.opened && !is_own(block));
             drop(reads);

@@ -100,6 +100,8 @@ impl CachedObject {
         if range.start >= range.end {
             return Ok(());
         }
+        // Of a forked process, this may be the first call.
+        self.cache.reads(&self.dir);
         let Some(mut used) = self.cache.lock()? else { return Ok(()) };
         for (number, pages) in blocks(&range) {
             let first = number * BLOCK_BYTES + pages.start * PAGE_BYTES;

@@ -18,6 +18,7 @@ use super::remote::Remote;
 use super::request::Task;
 use super::url::Address;
 use crate::cache::{CachedObject, PAGE_BYTES};
+use crate::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
 use vidrec_format::{allocation, stop};
@@ -44,7 +45,7 @@ pub struct RemoteFile {
     number: u64,
     kept: Option<Arc<CachedObject>>,
     /// The end and the size of the last block that was asked for without a plan.
-    sequence: Mutex<(u64, u64)>,
+    sequence: PerProcess<Mutex<(u64, u64)>>,
     /// The parts of tables that were read. The second memory is used after bytes of the first proved wrong.
     tables: [OnceLock<FillOnce>; 2],
     generation: AtomicUsize,
@@ -101,7 +102,7 @@ impl Opening {
             version,
             number: NUMBER.fetch_add(1, Relaxed),
             kept,
-            sequence: Mutex::default(),
+            sequence: PerProcess::new(),
             tables: Default::default(),
             generation: AtomicUsize::new(0),
             table_bytes: AtomicU64::new(0),
@@ -204,7 +205,7 @@ impl RemoteFile {
     fn around(&self, range: &Range<u64>, around: Range<u64>) -> Range<u64> {
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around } else { range.clone() };
-        let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sequence = self.sequence.get().lock().unwrap_or_else(PoisonError::into_inner);
         let (end, size) = *sequence;
         // The last block may end with a whole page, in which this range begins.
         let follows = (end.saturating_sub(PAGE_BYTES)..=end).contains(&range.start) && size > 0;
@@ -217,7 +218,7 @@ impl RemoteFile {
 
     /// Asks for the next block of a sequence of reads that has reached the last one.
     fn read_on(&self, range: &Range<u64>) -> Result<()> {
-        let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sequence = self.sequence.get().lock().unwrap_or_else(PoisonError::into_inner);
         let (end, size) = *sequence;
         let is_last = size >= REQUEST_BYTES / 2 && (end - size..end).contains(&range.start) && end < self.len();
         if !is_last {
