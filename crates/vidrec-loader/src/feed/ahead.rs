@@ -28,8 +28,9 @@ pub(super) struct Ahead(Arc<Shared>);
 struct Shared {
     engine: Arc<Engine>,
     remotes: Vec<Arc<Remote>>,
-    /// The most bytes that may be asked for ahead of their use.
+    /// The most bytes that may be asked for ahead of their use, and about how many a batch needs.
     limit: u64,
+    batch_bytes: u64,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -55,8 +56,10 @@ impl Ahead {
     pub fn start(engine: &Arc<Engine>, epochs: &Epochs) -> Result<Option<Self>> {
         let remotes = engine.specs.dataset.remotes();
         let Some(limit) = remotes.iter().map(|remote| remote.ahead_bytes()).min() else { return Ok(None) };
+        let clips = engine.schedule.shapes().iter().map(|shape| u64::from(shape.clips)).max().unwrap_or(1);
+        let batch_bytes = engine.specs.dataset.mean_clip_bytes().saturating_mul(clips).max(1);
         let (engine, state, changed) = (engine.clone(), Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { engine, remotes, limit, state, changed });
+        let shared = Arc::new(Shared { engine, remotes, limit, batch_bytes, state, changed });
         let (of_thread, epochs, stop) = (shared.clone(), epochs.clone(), Stop::current());
         let thread = std::thread::Builder::new().name("vidrec-ahead".into());
         let thread = thread.spawn(move || {
@@ -126,8 +129,25 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a batch is planned together with the batches before it.
+    fn is_of(&self, group: &[Number], next: Number) -> bool {
+        let window = |number: Number| self.engine.schedule.window(number.epoch, number.k);
+        let bytes = self.batch_bytes.saturating_mul(group.len() as u64 + 1);
+        match (window(next), group.last()) {
+            // A window that is too large for the memory is planned in parts.
+            (window_of_next @ Some(_), Some(&last)) => {
+                last.epoch == next.epoch && window(last) == window_of_next && bytes <= self.limit
+            }
+            _ => bytes <= PLANNED_BYTES.min(self.limit / 2),
+        }
+    }
+
     /// Plans batches together, and sends their requests when there is room for them. Returns whether to go on.
     fn plan(&self, batches: &[Number]) -> bool {
+        // Batches may need nothing of remote files.
+        let most = (self.limit / self.batch_bytes).max(2);
+        let is_far = |state: &mut State| state.asked > state.done + most && !state.stopped;
+        drop(self.changed.wait_while(self.lock(), is_far).unwrap_or_else(PoisonError::into_inner));
         let (needs, failed) = match needs::plan(&self.engine, batches) {
             Ok(needs) => (needs, None),
             Err(e) => (Vec::new(), Some(e)),
@@ -172,30 +192,13 @@ impl Shared {
 
 /// The work of the thread. Returns after the last batch, or when the thread is stopped.
 fn plan_all(shared: &Shared, epochs: &Epochs) {
-    let engine = &*shared.engine;
     let step = epochs.step.max(1);
-    let clips = engine.schedule.shapes().iter().map(|shape| u64::from(shape.clips)).max().unwrap_or(1);
-    let batch_bytes = engine.specs.dataset.mean_clip_bytes().saturating_mul(clips).max(1);
-    let together = (PLANNED_BYTES.min(shared.limit / 2) / batch_bytes).max(1) as usize;
-    // A window that is too large for the memory is planned in parts.
-    let most_of_window = (shared.limit / batch_bytes).max(1) as usize;
     let (mut group, mut is_first): (Vec<Number>, bool) = (Vec::new(), true);
     for epoch in epochs.range.clone() {
         let mut k = epochs.first;
-        while k < engine.batches_in(epoch) {
+        while k < shared.engine.batches_in(epoch) {
             let number = Number { epoch, k };
-            let window = engine.schedule.window(epoch, k);
-            let is_full = group.last().is_some_and(|last| {
-                let is_of_window =
-                    window.is_some() && last.epoch == epoch && engine.schedule.window(epoch, last.k) == window;
-                is_first
-                    || if window.is_some() {
-                        !is_of_window || group.len() >= most_of_window
-                    } else {
-                        group.len() >= together
-                    }
-            });
-            if is_full {
+            if !group.is_empty() && (is_first || !shared.is_of(&group, number)) {
                 is_first = false;
                 if !shared.plan(&std::mem::take(&mut group)) {
                     return;
