@@ -100,6 +100,12 @@ impl DiskCache {
         Ok(has_room)
     }
 
+    /// Whether this process found no room a moment ago.
+    pub(super) fn is_full(&self) -> bool {
+        let full = self.full.get().lock().unwrap_or_else(PoisonError::into_inner);
+        full.is_some_and(|since| since.elapsed() < FULL)
+    }
+
     /// Notes that this process reads an object.
     pub(super) fn reads(&self, object: &Path) {
         self.reads.get().lock().unwrap_or_else(PoisonError::into_inner).insert(object.to_owned());
@@ -148,8 +154,7 @@ impl Used<'_> {
     pub fn take(&mut self, more: u64) -> Result<bool> {
         let fits = |bytes: u64| bytes.saturating_add(more) <= self.cache.limit;
         if !fits(self.bytes) {
-            let mut full = self.cache.full.get().lock().unwrap_or_else(PoisonError::into_inner);
-            if full.is_some_and(|since| since.elapsed() < FULL) {
+            if self.cache.is_full() {
                 return Ok(false);
             }
             let mut blocks = self.count()?;
@@ -160,7 +165,8 @@ impl Used<'_> {
             // More than needed, so that this is seldom done.
             let enough = self.cache.limit.saturating_sub(more).saturating_sub(self.cache.limit / 32);
             remove(&mut self.bytes, blocks, enough)?;
-            *full = (!fits(self.bytes)).then(Instant::now);
+            let full = (!fits(self.bytes)).then(Instant::now);
+            *self.cache.full.get().lock().unwrap_or_else(PoisonError::into_inner) = full;
             if full.is_some() {
                 self.set(self.bytes)?;
                 return Ok(false);

@@ -44,6 +44,11 @@ impl CachedObject {
         self.cache.has_room(bytes).unwrap_or(false)
     }
 
+    /// Whether there was no room a moment ago.
+    pub fn is_full(&self) -> bool {
+        self.cache.is_full()
+    }
+
     /// Whether all of a range is here.
     pub fn has(&self, range: &Range<u64>) -> bool {
         let has = |(number, pages): (u64, Range<u64>)| self.open(number).is_some_and(|block| block.pages.has(&pages));

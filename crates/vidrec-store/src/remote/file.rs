@@ -177,7 +177,7 @@ impl RemoteFile {
         let is_new = |range: &&Range<u64>| !self.remote.blocks().missing(self.number, (*range).clone()).is_empty();
         let new = ranges.iter().filter(|range| range.start < range.end).filter(is_new);
         // The cache on disk keeps whole pages.
-        let unit = if self.kept.is_some() { PAGE_BYTES } else { 1 };
+        let unit = if self.kept.as_ref().is_some_and(|kept| !kept.is_full()) { PAGE_BYTES } else { 1 };
         let wanted = new.filter(|range| !self.is_kept(range)).map(|range| self.units(range, unit)).collect();
         let mut blocks = self.remote.blocks();
         for range in merged(wanted) {

@@ -8,7 +8,6 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use object_store::path::Path as Key;
@@ -187,33 +186,31 @@ impl Link {
     {
         // The semaphore is never closed.
         let _permit = self.permits.acquire().await;
-        let (slow, now) = (Duration::from_secs(task.bytes / SLOWEST_BYTES_PER_SECOND), Instant::now());
+        let begin = Instant::now();
+        let allowed = self.timeout.saturating_add(Duration::from_secs(task.bytes / SLOWEST_BYTES_PER_SECOND));
         // object_store ends its tries at the timeout, or a wait later, with a better error.
-        let allowed = self.timeout.saturating_add(self.timeout / 4).saturating_add(slow);
-        let until = now.checked_add(allowed).unwrap_or(now + Duration::from_secs(1 << 30));
-        let mut tries = 0;
+        let until = begin.checked_add(allowed.saturating_add(self.timeout / 4));
+        let until = until.unwrap_or(begin + Duration::from_secs(1 << 30));
+        let (mut tries, mut last) = (0, None);
         for again in (0..TRIES).rev() {
             let answer = Arc::new(Answer::default());
             let one = timeout_at(until, ANSWER.scope(answer.clone(), make())).await;
-            let sent = answer.sent();
-            tries += sent;
-            add(&self.counters.requests, sent);
+            add(&self.counters.requests, answer.sent());
+            add(&self.counters.retries, answer.sent().saturating_sub(u64::from(tries == 0)));
+            tries += answer.sent();
             let failure = match one {
-                Ok(Ok(given)) => {
-                    add(&self.counters.retries, tries.saturating_sub(1));
-                    return Ok(given);
-                }
+                Ok(Ok(given)) => return Ok(given),
                 Ok(Err(Broken::Answer(failure))) => failure,
                 Ok(Err(Broken::Store(e))) => task.worded(explain(&e, &answer, &task.key)),
-                Err(_) => {
+                Err(_) => last.take().unwrap_or_else(|| {
                     let Failure { what, help, kind } = failing(answer.status());
                     Failure { what: format!("{what} in {} s", allowed.as_secs()), help, kind }
-                }
+                }),
             };
-            if again == 0 || failure.kind != Kind::Passing || Instant::now() + self.timeout / 4 >= until {
-                self.counters.retries.fetch_add(tries.saturating_sub(1), Relaxed);
+            if again == 0 || failure.kind != Kind::Passing || begin.elapsed() >= allowed {
                 return Err(task.ended(failure, tries));
             }
+            last = Some(failure);
             tokio::time::sleep(self.timeout / 1000 * (TRIES - again)).await;
         }
         Err(FetchError::lost(&task.location))
