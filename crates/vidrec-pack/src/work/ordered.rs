@@ -241,11 +241,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_is_done_at_once() {
-        for_each(0..0, 2, 4, |_| 0, |_| (), |_| ControlFlow::Continue(())).unwrap();
-    }
-
-    #[test]
     fn of_the_last_items_the_most_costly_are_begun_first() {
         let costs = [9, 1, 1, 1, 3, 5, 5, 4];
         let (begun, mut seen) = (Mutex::new(Vec::new()), Vec::new());

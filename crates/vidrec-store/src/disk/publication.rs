@@ -319,18 +319,6 @@ mod tests {
     }
 
     #[test]
-    fn publishing_replaces_a_data_set_or_changes_nothing() {
-        let temp = tempfile::tempdir().unwrap();
-        old_set(temp.path());
-        let staged = stage(temp.path());
-        fs::remove_file(temp.path().join(".dataset.json.tmp")).unwrap();
-        assert!(staged.publish().is_err());
-        assert_eq!(names(temp.path()), ["dataset.json", OLD, BOTH]);
-        assert!(stage(temp.path()).publish().unwrap().is_empty());
-        assert_eq!(names(temp.path()), ["dataset.json", NEW, BOTH]);
-    }
-
-    #[test]
     fn a_list_removes_nothing_but_files_that_vidrec_named() {
         let temp = tempfile::tempdir().unwrap();
         let dir = temp.path();

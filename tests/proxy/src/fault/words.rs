@@ -104,31 +104,3 @@ fn fault(word: &str) -> Result<Fault, WordError> {
 fn number<T: FromStr>(word: &str, value: &str) -> Result<T, WordError> {
     value.parse().map_err(|_| WordError(format!("'{word}': '{value}' is no such number")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_are_read_from_text() {
-        let read = |text: &str| text.parse::<Rule>();
-        assert_eq!(read("html"), Ok(Rule::new(Fault::Html)));
-        let rule = Rule::new(Fault::Reset { after: 1000 }).path(".rec").method("GET").every(5);
-        assert_eq!(read("reset=1000 path=.rec method=GET every=5"), Ok(rule));
-        assert_eq!(read("lost chance=0.25 seed=9"), Ok(Rule::new(Fault::Lost).chance(0.25, 9)));
-        assert_eq!(read("other-length=-5 nth=2"), Ok(Rule::new(Fault::OtherLength { more: -5 }).nth(2)));
-    }
-
-    #[test]
-    fn what_is_no_rule_is_named() {
-        let error = |text: &str| text.parse::<Rule>().unwrap_err().to_string();
-        assert_eq!(error(""), "a rule begins with a fault");
-        assert_eq!(error("fire"), "no fault 'fire'");
-        assert_eq!(error("reset"), "'reset' needs a number, as in 'reset=1'");
-        assert_eq!(error("lost=1"), "'lost=1': 'lost' takes no number");
-        assert_eq!(error("lost nth=x"), "'nth=x': 'x' is no such number");
-        assert_eq!(error("lost every=0"), "'every=0': must be at least 1");
-        assert_eq!(error("lost seed=1"), "'seed=1' without 'chance' before it");
-        assert_eq!(error("lost now"), "'now' is no KEY=VALUE");
-    }
-}

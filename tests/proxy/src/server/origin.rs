@@ -135,7 +135,7 @@ impl Origin {
             Etags::Weak => answer.fields.set("ETag", format!("W/{tag}")),
             Etags::None => return Ok(answer),
         }
-        answer.fields.set("Last-Modified", wire::http_date(changed));
+        answer.fields.set("Last-Modified", httpdate::fmt_http_date(changed));
         Ok(answer)
     }
 }
