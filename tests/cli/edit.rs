@@ -53,6 +53,10 @@ fn a_set_goes_through_all_of_them() {
     assert_eq!((&parts[0]["output"], &parts[1]["output"]), (&"parts/train".into(), &"parts/val".into()));
     let merged = shell.json("merge parts/train parts/val -o merged --shards 2", 0);
     assert_eq!((&merged["clips"], &merged["shards"], &merged["left_out"]), (&7.into(), &2.into(), &0.into()));
+    let (mut all, mut original) = (clips(&shell.at("merged")), clips(&shell.at("set")));
+    all.sort();
+    original.sort();
+    assert_eq!(all, original);
     shell.run("append parts/train parts/val", 0);
     assert_eq!(clips(&shell.at("parts/train")), clips(&shell.at("merged")));
     shell.run("reshard set -o one --shards 1GiB", 0);
@@ -132,7 +136,8 @@ fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
 #[test]
 fn wrong_usage_is_told_and_nothing_is_made() {
     let shell = Shell::new();
-    let before = files(&shell.at("set"));
+    Rich { from: 40, ..Rich::default() }.write(&shell.at("other"));
+    let before = ["set", "other"].map(|set| files(&shell.at(set)));
     for (line, status, why) in [
         ("merge -o out", 2, "required"),
         ("split set -o out", 2, "--ratio"),
@@ -148,6 +153,10 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("reshard set -o out", 1, "give --shards"),
         ("reshard set -o set --shards 1", 1, "the output is an input"),
         ("reshard set -o set --shards 1 --overwrite", 1, "the output is an input"),
+        ("merge set other -o set/../set --overwrite", 1, "the output is an input"),
+        ("relabel set -o set --rename-class run=x --overwrite", 1, "the output is an input"),
+        ("reshard set -o other --shards 1", 1, "--overwrite"),
+        ("relabel set -o other --rename-class run=x", 1, "--overwrite"),
         ("append set set", 1, "the output is an input"),
         ("append set no", 1, "could not open the data set"),
         ("relabel set -o out", 2, "required"),
@@ -160,7 +169,9 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         assert!(error.contains(why), "{line}: {error}");
         assert!(!shell.at("out").exists(), "{line}");
     }
-    assert_eq!(files(&shell.at("set")), before);
+    assert_eq!(["set", "other"].map(|set| files(&shell.at(set))), before);
+    shell.run("relabel set -o other --rename-class run=x --overwrite", 0);
+    assert_eq!(shell.json("inspect other", 0)["classes"][0], "x");
 }
 
 #[test]

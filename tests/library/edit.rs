@@ -67,41 +67,6 @@ fn resharding_and_back_gives_the_original_bytes() {
     assert_eq!(files(&place.at("back")), files(&place.at("set")));
 }
 
-#[test]
-fn split_parts_merged_again_are_the_same_clips() {
-    let place = Place::new();
-    let parts = ["train", "val", "test"];
-    let by = SplitBy::Ratio(RatioSplit {
-        parts: parts.iter().map(|p| (*p).to_owned()).zip([0.5, 0.25, 0.25]).collect(),
-        seed: 3,
-        ..RatioSplit::default()
-    });
-    let reports = edit::split(&place.set(), &by, place.at("parts"), &keep(), &mut no_progress).unwrap();
-    assert_eq!(reports.iter().map(|r| r.clips).sum::<u64>(), 7);
-    let sets: Vec<_> = parts
-        .iter()
-        .map(|part| {
-            assert_verifies(&place.at("parts").join(part));
-            Dataset::open(place.at("parts").join(part)).unwrap()
-        })
-        .collect();
-    edit::merge(&sets, place.at("merged"), &keep(), &mut no_progress).unwrap();
-    assert_verifies(&place.at("merged"));
-    let (mut merged, mut original) = (clips(&place.at("merged")), clips(&place.at("set")));
-    merged.sort();
-    original.sort();
-    assert_eq!(merged, original);
-    // The same again gives the same files; another seed gives others.
-    edit::split(&place.set_again(), &by, place.at("again"), &keep(), &mut no_progress).unwrap();
-    assert!(parts.iter().all(|p| files(&place.at("again").join(p)) == files(&place.at("parts").join(p))));
-}
-
-impl Place {
-    fn set_again(&self) -> Dataset {
-        Dataset::open(self.at("set")).unwrap()
-    }
-}
-
 /// `clips` clips of one frame each, of the class and source that `of` gives.
 fn plain_set(dir: &Path, count: u32, meta: serde_json::Value, of: impl Fn(u32) -> (Option<u32>, String)) -> Dataset {
     let jpeg = common::jpeg((16, 16), 1);
@@ -321,31 +286,6 @@ fn draws_of_a_video_stay_together() {
     let others = plain_set(&place.at("others"), 12, json!({}), |_| (Some(0), String::new()));
     let e = edit::merge(&[set, others], place.at("no"), &keep(), &mut no_progress).unwrap_err();
     assert!(e.to_string().contains("draws"), "{e}");
-}
-
-#[test]
-fn outputs_replace_nothing_unasked_and_never_an_input() {
-    let place = Place::new();
-    let set = place.set();
-    let other = set_of(&place.at("other"), Rich { from: 40, ..Rich::default() });
-    let (before, options) = (files(&place.at("other")), EditOptions { overwrite: true, ..keep() });
-    let e = edit::reshard(&set, place.at("other"), &keep(), &mut no_progress).unwrap_err();
-    assert_eq!(e.hints(), [Hint::Overwrite], "{e}");
-    let relabeling = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
-    let e = edit::relabel(&set, &relabeling, place.at("other"), &keep(), &mut no_progress).unwrap_err();
-    assert_eq!(e.hints(), [Hint::Overwrite], "{e}");
-    assert_eq!(files(&place.at("other")), before);
-    for input in ["set", "other", "set/../set"] {
-        let e = edit::merge(&[set.clone(), other.clone()], place.at(input), &options, &mut no_progress).unwrap_err();
-        assert!(e.to_string().contains("the output is an input"), "{e}");
-        let to = if input == "other" { &other } else { &set };
-        let e = edit::relabel(to, &relabeling, place.at(input), &options, &mut no_progress).unwrap_err();
-        assert!(e.to_string().contains("the output is an input"), "{e}");
-    }
-    assert_eq!(files(&place.at("other")), before);
-    edit::relabel(&set, &relabeling, place.at("other"), &options, &mut no_progress).unwrap();
-    assert_verifies(&place.at("other"));
-    assert_eq!(Dataset::open(place.at("other")).unwrap().classes()[0], "x");
 }
 
 #[test]

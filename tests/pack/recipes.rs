@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -36,9 +36,8 @@ fn ends(dir: &Path, line: &str, status: i32) -> (String, String) {
     (out, err)
 }
 
-fn files(dir: &Path, set: &str) -> BTreeMap<PathBuf, Vec<u8>> {
-    let set = dir.join(set);
-    tree(&set).into_iter().map(|(path, bytes)| (path.strip_prefix(&set).unwrap().to_owned(), bytes)).collect()
+fn files(dir: &Path, set: &str) -> BTreeMap<String, Vec<u8>> {
+    tree(&dir.join(set))
 }
 
 #[test]

@@ -11,42 +11,10 @@ use vidrec::{
 
 use crate::common::jpeg;
 use crate::common::own_process;
+use crate::common::sets;
 use crate::remote_cache::disk_use::{Watch, block_files};
 use crate::remote_cache::orders;
-use crate::remote_cache::served::{PAGE, Served, cached, epoch, write};
-
-#[test]
-fn a_flipped_byte_is_found_and_its_page_is_fetched_once_more() {
-    let served = Served::small();
-    let folder = tempfile::tempdir().unwrap();
-    let storage = || cached(folder.path(), served.all_bytes() * 2);
-    let o = orders::with(&orders::shuffled());
-    let expected = epoch(&Loader::new(&served.set, o.clone()).unwrap(), 0);
-    let read = || epoch(&Loader::new(&served.open(storage()), o.clone()).unwrap(), 0) == expected;
-    assert!(read());
-    let largest = block_files(folder.path()).into_iter().max_by_key(|file| file.metadata().unwrap().len()).unwrap();
-    // Within the JPEGs of the first clips, more than a clip from each other.
-    let places = [3 * PAGE + 17, 17 * PAGE + 5];
-    for at in places {
-        let mut file = fs::OpenOptions::new().read(true).write(true).open(&largest).unwrap();
-        let mut byte = [0];
-        file.seek(SeekFrom::Start(at)).unwrap();
-        file.read_exact(&mut byte).unwrap();
-        file.seek(SeekFrom::Start(at)).unwrap();
-        file.write_all(&[byte[0] ^ 16]).unwrap();
-    }
-    served.downloaded();
-    assert!(read());
-    // The heads of the record files, and what was in the block.
-    let (_, came) = served.downloaded();
-    assert!(came > 3 * PAGE + 4_000 && came < served.record_bytes() / 2, "{came} bytes");
-    assert!(read());
-    // What came between the two errors was in the block of the second one.
-    assert!(read());
-    served.downloaded();
-    assert!(read());
-    assert_eq!(served.downloaded(), (3, 3 * PAGE), "what came is kept");
-}
+use crate::remote_cache::served::{PAGE, Served, cached, epoch};
 
 /// Every region of every file that the cache has, one after the other: heads, tables, texts, ends, records, tracks. The set
 /// opens, its clips and tracks are right, and it verifies; what was wrong comes once more, and then is right for good.
@@ -93,8 +61,19 @@ fn no_byte_of_the_cache_can_make_a_remote_data_set_look_damaged() {
     }
     assert!(flipped > 100, "{flipped}");
     // Everything is right now, and nothing but the first bytes of each file comes from the server.
+    assert!(verify().unwrap().ok);
     let healed = Dataset::open_with(served.url(), storage()).unwrap();
-    assert!(everything(&healed).unwrap() == expected && verify().unwrap().ok);
+    served.downloaded();
+    assert!(everything(&healed).unwrap() == expected);
+    assert_eq!(served.downloaded(), (0, 0), "what came once more is kept");
+    // Of one that is flipped, little more than its page comes.
+    let largest = block_files(folder.path()).into_iter().max_by_key(|file| file.metadata().unwrap().len()).unwrap();
+    flip(&largest, 3 * PAGE + 17);
+    let set = Dataset::open_with(served.url(), storage()).unwrap();
+    served.downloaded();
+    assert!(everything(&set).unwrap() == expected);
+    let (_, came) = served.downloaded();
+    assert!(came > 0 && came < served.record_bytes() / 2, "{came} of {}", served.record_bytes());
 }
 
 /// An object that is damaged on the server cannot be repaired there, and the error does not say so.
@@ -198,7 +177,7 @@ fn replaced() {
 
     // The same names, and other bytes.
     let new = served.folder.path().join("new");
-    write(&new, &[9, 8, 7], 4, 5_000, 2);
+    sets::padded(&[9, 8, 7], 4, 5_000, 2)(&new);
     let new = shards(&new);
     let after = batches(&Dataset::open_shards(&new).unwrap());
     let old = open();

@@ -9,9 +9,9 @@ use vidrec::order::Order;
 use vidrec::{Dataset, LoaderOptions};
 
 use crate::common::options;
+use crate::common::served::{Served, epoch, with_memory};
+use crate::common::sets;
 use crate::remote_reading::equal::{of_order, orders};
-use crate::remote_reading::served::{Served, epoch, with_memory};
-use crate::remote_reading::sets;
 
 /// The end of an index and the heads of its files, which opening reads.
 const OPENING: u64 = (128 << 10) + 3 * (4 << 10);

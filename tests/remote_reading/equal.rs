@@ -7,8 +7,8 @@ use vidrec::{Batching, Dataset, Draws, Frames, Loader, LoaderOptions};
 
 use crate::common::options;
 use crate::common::rich::Rich;
-use crate::remote_reading::served::{Served, epoch, storage, with_memory};
-use crate::remote_reading::sets;
+use crate::common::served::{Served, epoch, storage, with_memory};
+use crate::common::sets;
 
 pub fn orders(set: &Dataset) -> Vec<Order> {
     let n = set.len();

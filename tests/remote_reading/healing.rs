@@ -4,10 +4,10 @@ use fault_proxy::{Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Dataset, ErrorKind};
 
-use crate::common::{damage, names, options};
+use crate::common::served::{Served, epoch};
+use crate::common::sets;
+use crate::common::{damage, names, options, says};
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, epoch, says};
-use crate::remote_reading::sets;
 
 /// Each request once, at several bytes.
 #[test]

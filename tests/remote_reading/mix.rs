@@ -4,8 +4,8 @@ use vidrec::order::Order;
 use vidrec::{Dataset, Loader, LoaderOptions, Mix, MixOptions};
 
 use crate::common::options;
-use crate::remote_reading::served::{Served, with_memory};
-use crate::remote_reading::sets;
+use crate::common::served::{Served, with_memory};
+use crate::common::sets;
 
 fn mix(sets: [&Dataset; 3], samples: u64) -> Mix {
     let named = ["a", "b", "c"].into_iter().zip(sets).zip([0.5, 0.3, 0.2]);

@@ -12,10 +12,10 @@ use fault_proxy::Origin;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use vidrec::{Dataset, Result, Storage, order::Order};
 
-use crate::common::options;
+use crate::common::served::{Served, epoch, storage};
+use crate::common::sets;
+use crate::common::{options, says};
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, epoch, says, storage};
-use crate::remote_reading::sets;
 
 /// Where a request for this path is sent, if that is elsewhere.
 type Route = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;

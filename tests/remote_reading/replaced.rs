@@ -4,10 +4,10 @@ use fault_proxy::{Etags, Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Loader, LoaderOptions};
 
-use crate::common::{names, options};
+use crate::common::served::{Served, epoch};
+use crate::common::sets;
+use crate::common::{names, options, says};
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, epoch, says};
-use crate::remote_reading::sets;
 
 /// The record file gets another version with other bytes where no clip of these is.
 fn replace(served: &Served, more: &[u8]) {

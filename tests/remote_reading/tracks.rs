@@ -10,9 +10,9 @@ use vidrec::{
     TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
-use crate::common::{jpeg, names, options};
+use crate::common::served::{Served, epoch, with_memory};
+use crate::common::{jpeg, names, options, says};
 use crate::remote_reading::equal::{of_order, orders, same};
-use crate::remote_reading::served::{Served, epoch, says, with_memory};
 
 const SIZE: (u32, u32) = (48, 32);
 const MS: i64 = 1_000_000;

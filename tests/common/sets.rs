@@ -5,20 +5,23 @@ use std::path::Path;
 use vidrec::jpeg::Encoder;
 use vidrec::{ClipInfo, FrameData, JsonObject, Planes, Writer, WriterOptions};
 
-/// JPEGs that do not compress, all different: some 25 KB for 160x120 pixels.
-fn noise(count: u32, size: (u32, u32)) -> Vec<Vec<u8>> {
-    let mut state = 1u32;
-    let mut next = || {
-        // xorshift32 (Marsaglia, 2003).
+/// Bytes that do not compress: xorshift32 (Marsaglia, 2003).
+fn noise(mut state: u32) -> impl Iterator<Item = u8> {
+    std::iter::repeat_with(move || {
         state ^= state << 13;
         state ^= state >> 17;
         state ^= state << 5;
         state as u8
-    };
+    })
+}
+
+/// JPEGs that do not compress, all different: some 25 KB for 160x120 pixels.
+fn noisy(count: u32, size: (u32, u32)) -> Vec<Vec<u8>> {
+    let mut noise = noise(1);
     let jpeg = |_| {
         let mut picture = Planes::new(size.0, size.1).unwrap();
         for plane in [&mut picture.y, &mut picture.cb, &mut picture.cr] {
-            plane.iter_mut().for_each(|value| *value = next());
+            plane.iter_mut().zip(&mut noise).for_each(|(value, byte)| *value = byte);
         }
         let mut jpeg = Vec::new();
         Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
@@ -26,6 +29,23 @@ fn noise(count: u32, size: (u32, u32)) -> Vec<Vec<u8>> {
     };
     (0..count).map(jpeg).collect()
 }
+
+/// Small pictures with comments of noise of `bytes` bytes, more or less: large to read, fast to decode. Another `version`
+/// has others.
+fn commented(version: u32, bytes: u32) -> Vec<Vec<u8>> {
+    let mut noise = noise(version);
+    let jpeg = |seed: u32| {
+        let picture = crate::common::jpeg((16, 16), seed + version * 1000);
+        let bytes = bytes * 4 / 5 + bytes * 2 / 5 * seed / PICTURES;
+        let length = u16::try_from(bytes + 2).unwrap().to_be_bytes();
+        let comment: Vec<u8> = (&mut noise).take(bytes as usize).collect();
+        [&picture[..2], &[0xff, 0xfe], &length, &comment, &picture[2..]].concat()
+    };
+    (0..PICTURES).map(jpeg).collect()
+}
+
+/// So many are different.
+const PICTURES: u32 = 61;
 
 /// A set of clips with frames out of `jpegs`: of each clip its number of frames, in shards of so many clips.
 fn write(dir: &Path, shards: &[u32], frames: impl Fn(u32) -> u32, jpegs: &[Vec<u8>], size: (u32, u32)) {
@@ -48,12 +68,12 @@ fn write(dir: &Path, shards: &[u32], frames: impl Fn(u32) -> u32, jpegs: &[Vec<u
 
 /// Clips of 4 frames, of some 100 KB each.
 pub fn large(shards: &[u32]) -> impl Fn(&Path) {
-    move |dir| write(dir, shards, |_| 4, &noise(16, (160, 120)), (160, 120))
+    move |dir| write(dir, shards, |_| 4, &noisy(16, (160, 120)), (160, 120))
 }
 
 /// Clips of 16 frames, of some 50 KB each.
 pub fn long(shards: &[u32]) -> impl Fn(&Path) {
-    move |dir| write(dir, shards, |_| 16, &noise(16, (240, 160)), (240, 160))
+    move |dir| write(dir, shards, |_| 16, &noisy(16, (240, 160)), (240, 160))
 }
 
 /// Clips of 3 frames of 48x32 pixels, all different: some 4 KB each.
@@ -66,11 +86,16 @@ pub fn uneven(shards: &[u32]) -> impl Fn(&Path) {
     move |dir| write(dir, shards, |c| 1 + c * 5 % 6, &pictures(), (48, 32))
 }
 
+/// Clips of `frames` frames of 16x16 pixels and about `bytes` bytes.
+pub fn padded(shards: &[u32], frames: u32, bytes: u32, version: u32) -> impl Fn(&Path) {
+    move |dir| write(dir, shards, |_| frames, &commented(version, bytes), (16, 16))
+}
+
 /// Clips of one frame of 8x8 pixels.
 pub fn tiny(shards: &[u32]) -> impl Fn(&Path) {
     move |dir| write(dir, shards, |_| 1, &[crate::common::jpeg((8, 8), 1)], (8, 8))
 }
 
 fn pictures() -> Vec<Vec<u8>> {
-    (0..61).map(|seed| crate::common::jpeg((48, 32), seed)).collect()
+    (0..PICTURES).map(|seed| crate::common::jpeg((48, 32), seed)).collect()
 }
