@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use crate::common::ffmpeg_videos;
 use crate::common::names::file;
+use crate::common::place::show;
 use serde_json::Value;
 
 /// A folder of generated videos: two classes, sizes, rates, one portrait, one broken, one with an odd name.
@@ -51,11 +52,6 @@ impl Videos {
 
 fn vidrec() -> Command {
     Command::new(env!("CARGO_BIN_EXE_vidrec"))
-}
-
-fn show(run: &Output) -> String {
-    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
 }
 
 fn json(run: &Output, status: i32) -> Value {

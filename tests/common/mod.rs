@@ -10,6 +10,7 @@ pub mod ffmpeg_videos;
 pub mod hostile;
 pub mod names;
 pub mod own_process;
+pub mod place;
 pub mod rich;
 pub mod served;
 pub mod sets;

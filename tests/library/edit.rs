@@ -7,30 +7,17 @@ use std::path::{Path, PathBuf};
 
 use crate::common;
 use crate::common::names::file;
+use crate::common::place::Place;
 use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
-use tempfile::TempDir;
 use vidrec::edit::{self, Change, EditOptions, Key, RatioSplit, Relabeling, Selection, SplitBy};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, Hint, JsonObject, Result, Sharding, Writer, WriterOptions, no_progress,
 };
 
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Self {
-        Place(tempfile::tempdir().unwrap())
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// A set of seven clips in two shards.
-    fn set(&self) -> Dataset {
-        Rich::default().write(&self.at("set"));
-        Dataset::open(self.at("set")).unwrap()
-    }
+/// A set of seven clips in two shards.
+fn set(place: &Place) -> Dataset {
+    set_of(&place.at("set"), Rich::default())
 }
 
 fn keep() -> EditOptions {
@@ -92,7 +79,7 @@ fn counts(dir: &Path) -> BTreeMap<Option<u32>, u32> {
 #[test]
 fn hostile_names_of_parts_reach_no_other_folder() {
     let place = Place::new();
-    let set = place.set();
+    let set = set(&place);
     let change = |value: &str| Change {
         key: Key::Clip(2),
         label: None,
@@ -151,7 +138,7 @@ fn merged_classes_go_by_name() {
 #[test]
 fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
     let place = Place::new();
-    let before = place.set();
+    let before = set(&place);
     let old = files(&place.at("set"));
     let more = Rich { classes: &["walk", "run"], shards: &[2, 1], from: 30, ..Rich::default() };
     let more = set_of(&place.at("more"), more);
@@ -182,7 +169,7 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
 #[test]
 fn an_input_behind_symbolic_links_is_still_an_input() {
     let place = Place::new();
-    let set = place.set();
+    let set = set(&place);
     fs::create_dir(place.at("links")).unwrap();
     for (name, _) in files(&place.at("set")) {
         std::os::unix::fs::symlink(place.at("set").join(&name), place.at("links").join(&name)).unwrap();
@@ -203,7 +190,7 @@ fn an_input_behind_symbolic_links_is_still_an_input() {
 fn relabeling_without_new_numbers_shares_the_record_files() {
     use std::os::unix::fs::MetadataExt;
     let place = Place::new();
-    let set = place.set();
+    let set = set(&place);
     let attributes = JsonObject::of(json!({"split": "val", "new": "x"})).unwrap();
     let relabeling = Relabeling {
         changes: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
@@ -231,7 +218,7 @@ fn relabeling_without_new_numbers_shares_the_record_files() {
 #[test]
 fn relabeling_with_new_numbers_writes_them_into_the_records_too() {
     let place = Place::new();
-    let set = place.set();
+    let set = set(&place);
     let change = |key, label: &str| Change { key, label: Some(label.into()), attributes: JsonObject::default() };
     let relabel = |changes: Vec<Change>, out: &str| {
         edit::relabel(&set, &Relabeling { changes, ..Relabeling::default() }, place.at(out), &keep(), &mut no_progress)
@@ -291,7 +278,7 @@ fn draws_of_a_video_stay_together() {
 #[test]
 fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     let place = Place::new();
-    let whole = place.set();
+    let whole = set(&place);
     let (first, second) = (set_of(&place.at("first"), Rich::default()), place.at("second"));
     // Long enough for the middle to be out of reach of what is proven at open.
     Rich { shards: &[40], from: 60, ..Rich::default() }.write(&second);
@@ -319,7 +306,7 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
 #[test]
 fn a_callback_that_stops_an_edit_leaves_what_was_there() {
     let place = Place::new();
-    let (set, other) = (place.set(), set_of(&place.at("other"), Rich { from: 40, ..Rich::default() }));
+    let (set, other) = (set(&place), set_of(&place.at("other"), Rich { from: 40, ..Rich::default() }));
     let before = [files(&place.at("set")), files(&place.at("other"))];
     let options = EditOptions { overwrite: true, ..keep() };
     let renamed = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::common::place::show;
 use crate::common::skip::{has_decoder_faults, skip};
 use crate::common::{self, ffmpeg_videos};
 use serde_json::Value;
@@ -88,10 +89,6 @@ fn end_of(mut command: Command) -> Output {
 
 fn stderr(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
-}
-
-fn show(run: &Output) -> String {
-    format!("{}\n{}{}", run.status, String::from_utf8_lossy(&run.stdout), stderr(run))
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::common::ffmpeg_videos;
+pub use crate::common::place::show;
 use crate::common::until::until;
 
 /// The shards of each pack, and the parts of each plan.
@@ -310,11 +311,6 @@ pub fn open(mut gate: &File, videos: usize) {
 pub fn has_no_set(dir: &Path) {
     assert!(!dir.join("dataset.json").exists());
     assert!(vidrec::Dataset::open(dir).is_err());
-}
-
-pub fn show(run: &Output) -> String {
-    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
 }
 
 pub fn stderr(run: &Output) -> String {
