@@ -289,6 +289,16 @@ mod tests {
     }
 
     #[test]
+    fn a_cache_is_opened_and_shown_while_others_open_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || {
+            DiskCache::open(dir.path(), 1 << 20).unwrap();
+            super::super::show(dir.path()).unwrap();
+        };
+        std::thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(|| (0..100).for_each(|_| open()))));
+    }
+
+    #[test]
     fn a_damaged_block_is_none() {
         let dir = tempfile::tempdir().unwrap();
         let cached = object(dir.path(), 1 << 30, 1 << 20);
