@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use vidrec::jpeg::Encoder;
-use vidrec::{ClipInfo, FrameData, JsonObject, Planes, Writer, WriterOptions};
+use vidrec::{
+    ClipInfo, FrameData, JsonObject, Planes, SoundCoding, Track, TrackTimes, TrackValues, Writer, WriterOptions,
+};
 
 /// Bytes that do not compress: xorshift32 (Marsaglia, 2003).
 fn noise(mut state: u32) -> impl Iterator<Item = u8> {
@@ -98,4 +100,59 @@ pub fn tiny(shards: &[u32]) -> impl Fn(&Path) {
 
 fn pictures() -> Vec<Vec<u8>> {
     (0..PICTURES).map(|seed| crate::common::jpeg((48, 32), seed)).collect()
+}
+
+const SIZE: (u32, u32) = (48, 32);
+const MS: i64 = 1_000_000;
+
+/// Shards of so many clips of 3 frames, two cameras of each episode in turn. Every third clip has no caption.
+pub fn tracked(shards: &[u32]) -> impl Fn(&Path) {
+    move |dir| {
+        let mut writer = Writer::create(dir, WriterOptions::default()).unwrap();
+        let mut c = 0;
+        for &clips in shards {
+            for _ in 0..clips {
+                let camera = ["front", "wrist"][c as usize % 2];
+                let attributes = serde_json::json!({"episode": c / 2, "camera": camera});
+                let attributes = JsonObject::of(attributes).unwrap();
+                let (width, height) = SIZE;
+                let (label, source) = (Some(c % 5), format!("dir/é{c}.mp4"));
+                let time_base = (1, 10);
+                let info = ClipInfo { attributes, label, source, width, height, time_base, ..ClipInfo::default() };
+                let jpegs: Vec<_> = (0..3).map(|t| crate::common::jpeg(SIZE, c * 10 + t)).collect();
+                let frames: Vec<_> =
+                    (0..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
+                writer.append_with_tracks(&info, &frames, &tracks(c)).unwrap();
+                c += 1;
+            }
+            writer.next_shard().unwrap();
+        }
+        writer.finish().unwrap();
+    }
+}
+
+fn tracks(c: u32) -> Vec<Track> {
+    let named = |name: &str, values, times| Track { name: name.into(), values, times, ..Track::default() };
+    let state = (0..20).map(|i| (c * 100 + i) as f32 * 0.3).collect();
+    let mut tracks = vec![
+        Track {
+            shape: vec![2],
+            ..named("state", TrackValues::F32(state), TrackTimes::Times((0..10).map(|i| i * 37 * MS).collect()))
+        },
+        Track {
+            coding: SoundCoding::Raw,
+            ..named("sound", TrackValues::I16(sound(c)), TrackTimes::Rate { first_ns: 0, rate: (10_000, 1) })
+        },
+    ];
+    if c % 3 != 2 {
+        let texts = vec![format!("up {c}"), "down".into()];
+        let times = TrackTimes::Spans { starts: vec![0, 100 * MS], ends: vec![100 * MS, 400 * MS] };
+        tracks.push(named("caption", TrackValues::Texts(texts), times));
+    }
+    tracks
+}
+
+/// Numbers that no other clip has, so many that the ends of a file are not all of it.
+pub fn sound(c: u32) -> Vec<i16> {
+    (0..3000).map(|i| ((i * 37 + c * 1013) % 30_011) as i16).collect()
 }

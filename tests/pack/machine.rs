@@ -201,32 +201,6 @@ fn a_video_whose_process_is_killed_alone_as_well_needs_too_much() {
 }
 
 #[test]
-#[ignore = "full: many limits of memory"]
-fn a_loader_without_memory_says_so_and_never_hangs() {
-    let (_folder, dir) = common::set(8, 4, (320, 240));
-    let mut worked = 0;
-    for kib in [140_000, 220_000, 300_000, 420_000, 2_000_000] {
-        let limit = format!("-v {kib}");
-        let mut command = within(&limit);
-        command.arg("bench").arg(&dir).args(["--epochs", "2", "threads=2"]);
-        command.env("RUST_BACKTRACE", "1");
-        let run = end_of(command);
-        let aborted = run.status.signal() == Some(libc::SIGABRT) && stderr(&run).contains("memory allocation of");
-        match run.status.code() {
-            Some(0) => worked += 1,
-            Some(127) => {}
-            code => {
-                assert!(aborted || code == Some(1), "{limit}: {}", show(&run));
-                assert!(stderr(&run).contains("memory") || stderr(&run).contains("threads"), "{limit}: {}", show(&run));
-            }
-        }
-        assert!(!stderr(&run).contains("panicked"), "{limit}: {}", show(&run));
-        eprintln!("{limit}: {} {}", run.status, stderr(&run).lines().last().unwrap_or_default());
-    }
-    assert!(worked >= 1);
-}
-
-#[test]
 #[ignore = "full: a thousand shards"]
 fn a_data_set_of_more_shards_than_files_that_may_be_open_is_read_all_the_same() {
     let soak = std::env::var_os("VIDREC_SOAK").is_some();

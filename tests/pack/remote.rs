@@ -139,14 +139,6 @@ fn what_does_not_pass_stops_the_run_which_can_be_resumed() {
 }
 
 #[test]
-fn a_server_without_ranges_is_refused() {
-    let Some(videos) = Videos::new(Origin::without_ranges) else { return };
-    let run = videos.pack(&videos.server.url(), "out", &[]);
-    assert_eq!(run.status.code(), Some(1), "{}", said(&run));
-    assert!(said(&run).contains("does not support requests for ranges"), "{}", said(&run));
-}
-
-#[test]
 fn what_is_no_video_is_skipped_and_listed() {
     let Some(videos) = Videos::plain() else { return };
     let url = videos.server.url();

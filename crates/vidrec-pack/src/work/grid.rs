@@ -121,25 +121,6 @@ mod tests {
     }
 
     #[test]
-    fn the_frame_on_the_screen_at_the_start_belongs_to_it() {
-        let shown = [0, 5000, 10_000];
-        assert_eq!(grid(&shown, 15_000, (6000, 9000)), (vec![1], vec![-1000], 3000));
-        assert_eq!(grid(&shown, 15_000, (4000, 12_000)), (vec![0, 1, 2], vec![-4000, 1000, 6000], 8000));
-        assert_eq!(grid(&shown, 15_000, (5000, 10_000)), (vec![1], vec![0], 5000));
-        assert_eq!(grid(&shown, 15_000, (15_000, 15_000)).0, [0; 0]);
-    }
-
-    #[test]
-    fn frames_that_a_broken_clock_puts_hours_later_follow_at_once() {
-        let shown = [0, 40, 80, 28_000_000, 28_000_040];
-        assert_eq!(grid(&shown, 28_000_080, (0, 28_000_080)), (vec![0, 1, 2, 3, 4], vec![0, 40, 80, 120, 160], 200));
-        let (_, _, end) = grid(&shown, 28_000_080, (80, 20_000_000));
-        assert_eq!(end, 40);
-        let gap = Grid::within(&[0, 40 * MS], 9_000_000 * MS, (0, 9_000_000 * MS)).gap.unwrap();
-        assert_eq!((gap.after_seconds, gap.seconds), (0.08, 8999.92));
-    }
-
-    #[test]
     fn slides_and_pauses_are_no_gaps() {
         for (shown, end) in [
             (vec![0], 7_200_000),
