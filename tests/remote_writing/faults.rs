@@ -59,7 +59,7 @@ fn survives_a_fault_at_any_request(replaces: bool) {
     ) {
         begin(&store, replaces);
         store.server.rules().add(Rule::new(fault.clone()).nth(n));
-        let what = format!("{} at request {n}", fault.name());
+        let what = format!("{fault:?} at request {n}");
         let report = store.push_with("set", "train", &overwriting(&store)).unwrap_or_else(|e| panic!("{what}: {e:#}"));
         assert!(!report.found && report.notes.is_empty(), "{what}: {:?}", report.notes);
         same(&what, &store.objects("train"), &files);
@@ -87,7 +87,7 @@ fn what_ends_at_any_request_is_continued() {
     options.storage.timeout = Duration::from_millis(200);
     for (n, fault) in at_each(0..=requests - 1, &[Fault::Lost, Fault::Forbidden, Fault::Status(500)]) {
         store.server.rules().add(Rule::new(fault.clone()).after(n));
-        let what = format!("{} after request {n}", fault.name());
+        let what = format!("{fault:?} after request {n}");
         let ended = store.push_with("set", "train", &options);
         let is_there = store.objects("train").contains_key("dataset.json");
         match (&ended, &fault) {

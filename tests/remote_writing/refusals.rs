@@ -82,7 +82,7 @@ fn a_location_that_cannot_be_written_to_is_refused_before_the_work() {
         } else {
             ["bucket", "not create buckets"]
         };
-        says(fault.name(), &e, &words);
+        says(&format!("{fault:?}"), &e, &words);
         assert!(store.files("here").is_empty());
     }
     store.server.rules().clear();

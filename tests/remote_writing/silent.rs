@@ -25,7 +25,7 @@ const COMMANDS: [(&str, &str); 19] = [
     ("inspect s3://bucket/set", ""),
     ("inspect s3://bucket/set --stats", ""),
     ("check s3://bucket/set", ""),
-    ("report s3://bucket/set -o page", "page"),
+    ("browse s3://bucket/set --export page", "page"),
     ("cache warm s3://bucket/set --cache cache", "cache"),
     ("bench s3://bucket/set", ""),
     ("merge s3://bucket/set other -o merged", "merged"),

@@ -22,7 +22,7 @@ impl std::error::Error for WordError {}
 impl FromStr for Rule {
     type Err = WordError;
 
-    /// A fault by its [name](Fault::name), with `=NUMBER` if it has one (milliseconds for `latency`), then any of
+    /// A fault, as `wrong-bytes` for [`Fault::WrongBytes`], with `=NUMBER` if it has one (milliseconds for `latency`), then any of
     /// `path=TEXT`, `method=NAME`, and one of `nth=N`, `first=N`, `after=N`, `every=N`, `chance=P seed=N`.
     ///
     /// # Errors

@@ -67,7 +67,7 @@ impl Origin {
         Self { etags, ..self }
     }
 
-    /// Objects can be written as with S3 in path style: `PUT` and `DELETE`, also in parts, copies, and `If-None-Match: *`
+    /// Objects can be written as with S3 in path style: `PUT` and `DELETE`, also in parts, and `If-None-Match: *`
     /// and `If-Match` for the first of these. Default: 405.
     pub fn writable(self) -> Self {
         Self { writes: Some(Arc::new(Writes::new(true))), ..self }
