@@ -12,8 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::cli::remote::Served;
 use crate::common::names::file;
 use crate::common::rich::Rich;
-use crate::common::tree;
-use crate::common::until::until;
+use crate::common::{self, tree};
 
 /// Changes the `dataset.json` of a data set.
 fn edit(set: &Path, change: impl FnOnce(&mut Value)) {
@@ -32,10 +31,8 @@ fn failures(name: &str, count: u64, bytes: &[u8]) -> Value {
 /// Runs a command that must come to an end.
 fn ends(line: &str, dir: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-    let command = command.args(line.split(' ')).current_dir(dir).stdin(Stdio::null());
-    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    until(line, || running.try_wait().unwrap().is_some());
-    running.wait_with_output().unwrap()
+    command.args(line.split(' ')).current_dir(dir).stdin(Stdio::null());
+    common::served::ends(line, move || command.output().unwrap())
 }
 
 fn refusal(line: &str, dir: &Path) -> String {

@@ -73,7 +73,7 @@ pub fn epoch(set: &Dataset, options: &LoaderOptions, epoch: u64) -> Result<Vec<B
 
 /// Does something that must end, well or badly. Only what hangs takes as long as this waits.
 pub fn ends<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
-    const HANGS: Duration = Duration::from_secs(60);
+    const HANGS: Duration = Duration::from_secs(240);
     let (done, result) = channel();
     let thread = std::thread::spawn(move || drop(done.send(work())));
     match result.recv_timeout(HANGS) {

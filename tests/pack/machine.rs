@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::common::place::show;
+use crate::common::served::ends;
 use crate::common::skip::{has_decoder_faults, skip};
 use crate::common::{self, ffmpeg_videos};
 use serde_json::Value;
@@ -43,14 +43,8 @@ impl Videos {
     }
 
     fn packed(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
-        files(&self.path(out))
+        common::tree(&self.path(out))
     }
-}
-
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder).into_iter().flatten().map(|e| e.unwrap());
-    let files = entries.filter(|e| e.path().extension().is_some_and(|e| e == "rec" || e == "vidx" || e == "json"));
-    files.map(|e| (e.file_name().to_string_lossy().into_owned(), fs::read(e.path()).unwrap())).collect()
 }
 
 /// The program within limits.
@@ -64,27 +58,7 @@ fn within(limit: &str) -> Command {
 
 /// The output of a program that has to end by itself.
 fn end_of(mut command: Command) -> Output {
-    let (out, err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
-    command.stdout(out.try_clone().unwrap()).stderr(err.try_clone().unwrap());
-    let mut child = command.spawn().unwrap();
-    let started = Instant::now();
-    let status = loop {
-        match child.try_wait().unwrap() {
-            Some(status) => break status,
-            None if started.elapsed() > Duration::from_secs(240) => {
-                child.kill().unwrap();
-                panic!("{command:?} hangs");
-            }
-            None => std::thread::sleep(Duration::from_millis(5)),
-        }
-    };
-    let text = |mut file: fs::File| {
-        let mut text = Vec::new();
-        std::io::Seek::rewind(&mut file).unwrap();
-        std::io::Read::read_to_end(&mut file, &mut text).unwrap();
-        text
-    };
-    Output { status, stdout: text(out), stderr: text(err) }
+    ends(&format!("{command:?}"), move || command.output().unwrap())
 }
 
 fn stderr(run: &Output) -> String {

@@ -13,7 +13,7 @@ pub fn run(server: &Server, line: &str) -> Result<String, String> {
         "latency-ms" => server.link().set_latency(milliseconds(rest)?),
         "connect-latency-ms" => server.link().set_connect_latency(milliseconds(rest)?),
         "gbit" => server.link().set_bandwidth(bits(rest)?),
-        "fault" => server.rules().add(rest.parse::<Rule>().map_err(|error| error.to_string())?),
+        "fault" => server.rules().add(rest.parse::<Rule>()?),
         "clear" => server.rules().clear(),
         "reset" => server.reset_counts(),
         "counts" => return Ok(counts(server).to_string()),
