@@ -378,19 +378,3 @@ fn a_split_that_was_killed_is_completed_by_the_same_command() {
         assert_eq!(common::tree(&shell.at("parts")), whole, "{missing}");
     }
 }
-
-#[test]
-fn an_append_says_what_was_added_and_what_there_is_now() {
-    let shell = shell();
-    labeled(&shell, "more", &[Some(0)]);
-    labeled(&shell, "grows", &[Some(0), Some(1)]);
-    let text = shell.text("append grows more", 0);
-    assert!(
-        text.starts_with("grows: added 1 clip, 1 frame, ") && text.contains("\n  now 3 clips, 3 frames\n"),
-        "{text}"
-    );
-    labeled(&shell, "other", &[Some(1)]);
-    let report = shell.json("append grows other", 0);
-    assert_eq!((&report[0]["clips"], &report[0]["whole"]["clips"]), (&1.into(), &4.into()));
-    assert!(shell.json("merge grows more -o merged", 0).get("whole").is_none());
-}

@@ -331,29 +331,6 @@ fn specs_that_make_no_sense_are_refused_before_the_work() {
 }
 
 #[test]
-fn the_bytes_are_the_same_however_they_are_packed() {
-    let videos = Videos::make(6);
-    let specs = every_timing(&videos, 6);
-    let with = |more: &[&'static str]| [&specs[..], more].concat();
-    videos.whole("one", &with(&["-j", "1"]));
-    for (out, more) in [("four", &["-j", "4"][..]), ("together", &["-j", "2", "--no-isolate"])] {
-        videos.whole(out, &with(more));
-        assert!(videos.files(out) == videos.files("one"), "{out} differs");
-    }
-    videos.whole("three", &with(&["--shards", "3"]));
-    let (one, three) = (Dataset::open(videos.path("one")).unwrap(), Dataset::open(videos.path("three")).unwrap());
-    for i in 0..6 {
-        let values = |set: &Dataset| {
-            let clip = set.clip(i).unwrap();
-            let names: Vec<String> = clip.tracks().unwrap().names().map(str::to_owned).collect();
-            let action = clip.track("action").unwrap().map(|track| track.numbers::<f32>().unwrap().to_vec());
-            (names, action)
-        };
-        assert_eq!(values(&one), values(&three), "clip {i}");
-    }
-}
-
-#[test]
 fn a_pack_of_tracks_is_resumed_unless_a_file_of_values_changed() {
     if !has_decoder_faults() {
         return;

@@ -106,17 +106,3 @@ fn an_interrupted_list_goes_on() {
     let files = |out: &str| tree(&store.videos.path(out)).into_values().collect::<Vec<_>>();
     assert!(files("whole").len() == 2 && files("whole") == files("listed"));
 }
-
-#[test]
-fn passing_faults_of_a_list_are_outlasted() {
-    let store = store(4);
-    plan(&store, VIDEOS, "whole");
-    for fault in [Fault::SlowDown, Fault::Lost, Fault::Short { after: 100 }] {
-        store.server.rules().clear();
-        store.server.rules().add(Rule::new(fault.clone()).every(2));
-        let name = format!("{fault:?}").split(' ').next().unwrap().to_owned();
-        plan(&store, VIDEOS, &name);
-        let read = |out: &str| fs::read(store.videos.jobs(out)).unwrap();
-        assert!(read("whole") == read(&name), "{fault:?}");
-    }
-}

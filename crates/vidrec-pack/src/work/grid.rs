@@ -112,14 +112,6 @@ impl Gaps {
 mod tests {
     use super::*;
 
-    const MS: i64 = 1_000_000;
-
-    fn grid(shown: &[i64], end: i64, part: (i64, i64)) -> (Vec<u32>, Vec<i64>, i64) {
-        let shown: Vec<i64> = shown.iter().map(|ms| ms * MS).collect();
-        let grid = Grid::within(&shown, end * MS, (part.0 * MS, part.1 * MS));
-        (grid.frames, grid.shown.iter().map(|ns| ns / MS).collect(), grid.end / MS)
-    }
-
     #[test]
     fn slides_and_pauses_are_no_gaps() {
         for (shown, end) in [
@@ -129,7 +121,10 @@ mod tests {
             (vec![0, 40, 80, 120, 59_000], 59_040),
             ((0..3000).map(|i| i * 40 + if i > 1500 { 1_800_000 } else { 0 }).collect(), 2_000_000),
         ] {
-            assert_eq!(grid(&shown, end, (0, end)), ((0..shown.len() as u32).collect(), shown.clone(), end));
+            let end = end * 1_000_000;
+            let shown: Vec<i64> = shown.iter().map(|ms| ms * 1_000_000).collect();
+            let grid = Grid::within(&shown, end, (0, end));
+            assert_eq!((grid.frames, grid.shown, grid.end), ((0..shown.len() as u32).collect(), shown, end));
         }
     }
 }
