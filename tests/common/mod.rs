@@ -22,6 +22,7 @@ pub mod until;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -107,6 +108,16 @@ pub fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         }
     }
     found
+}
+
+/// The head of a request, with the empty line at its end; `None` if the client closes the connection before that.
+pub fn head(client: &mut impl Read) -> Option<String> {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        client.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).ok()
 }
 
 /// Checks that an error, with its causes, says all of this, and no secret.

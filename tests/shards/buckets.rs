@@ -229,13 +229,7 @@ fn forged_receipts_and_missing_objects_publish_nothing() {
     let path = "store/b/plan/.vidrec.pack/parts/00001.json";
     let own = fs::read(store.videos.path(path)).unwrap();
     type Change = fn(&mut Value);
-    let changes: [(&str, Change, &str); 6] = [
-        ("outside", |r| r["shard"]["record_file"] = "../../x.rec".into(), "cannot have a file of this name"),
-        (
-            "another part's",
-            |r| r["shard"]["index_file"] = "shard-00002-0123456789ab.vidx".into(),
-            "not belong to its part",
-        ),
+    let changes: [(&str, Change, &str); 4] = [
         ("more than there is", |r| r["report"]["clips"] = u64::MAX.into(), "is not that of its shard"),
         ("too many bytes", |r| r["shard"]["bytes"] = u64::MAX.into(), "is not that of its shard"),
         ("another digest", |r| r["shard"]["sha256"] = "0".repeat(64).into(), "not the shard"),
