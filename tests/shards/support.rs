@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::common::ffmpeg_videos;
 pub use crate::common::place::show;
+pub use crate::common::rich::assert_verifies as is_whole;
 use crate::common::until::until;
 
 /// The shards of each pack, and the parts of each plan.
@@ -226,13 +227,6 @@ pub type Files = BTreeMap<String, String>;
 pub fn sha256(path: &Path) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(fs::read(path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Proves a data set.
-#[track_caller]
-pub fn is_whole(dir: &Path) {
-    let report = vidrec::verify(dir, vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
-    assert!(report.problems.is_empty(), "{:?}", report.problems);
 }
 
 /// A process that ends with this.
