@@ -10,6 +10,7 @@ use crate::common::place::show;
 use crate::common::served::ends;
 use crate::common::skip::{has_decoder_faults, skip};
 use crate::common::{self, ffmpeg_videos};
+use crate::shards::support::stderr;
 use serde_json::Value;
 
 const VIDEOS: usize = 24;
@@ -59,10 +60,6 @@ fn within(limit: &str) -> Command {
 /// The output of a program that has to end by itself.
 fn end_of(mut command: Command) -> Output {
     ends(&format!("{command:?}"), move || command.output().unwrap())
-}
-
-fn stderr(run: &Output) -> String {
-    String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
 #[test]

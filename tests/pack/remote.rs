@@ -10,6 +10,7 @@ use fault_proxy::{Fault, Origin, Rule, Server};
 use crate::common::ffmpeg_videos;
 use crate::common::rich::files_from_anywhere as files;
 use crate::common::skip::has_ffmpeg;
+use crate::shards::support::stderr as said;
 
 /// Videos of several containers, a broken one and an empty one, in the manifest `list.csv`; and a server of them.
 struct Videos {
@@ -92,10 +93,6 @@ impl Videos {
         self.server.rules().clear();
         self.same(what, &["--if-exists", "resume"]);
     }
-}
-
-fn said(run: &Output) -> String {
-    String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
 #[test]
