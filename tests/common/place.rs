@@ -7,13 +7,19 @@ use serde_json::Value;
 
 /// Runs a command line in a folder.
 pub fn vidrec(line: &str, dir: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
+    // There is none without the feature `cli`.
+    let program = option_env!("CARGO_BIN_EXE_vidrec").expect("a program");
+    Command::new(program).args(line.split(' ')).current_dir(dir).output().unwrap()
 }
 
 /// All that a run says, for the message of a test that fails.
 pub fn show(run: &Output) -> String {
     let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
+}
+
+pub fn stderr(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
 /// A folder in which command lines run that end with a given status.

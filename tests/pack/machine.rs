@@ -6,11 +6,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::place::show;
+use crate::common::place::{show, stderr};
 use crate::common::served::ends;
 use crate::common::skip::{has_decoder_faults, skip};
 use crate::common::{self, ffmpeg_videos};
-use crate::shards::support::stderr;
 use serde_json::Value;
 
 const VIDEOS: usize = 24;

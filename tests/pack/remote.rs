@@ -8,9 +8,9 @@ use std::process::{Command, Output};
 use fault_proxy::{Fault, Origin, Rule, Server};
 
 use crate::common::ffmpeg_videos;
+use crate::common::place::stderr as said;
 use crate::common::rich::files_from_anywhere as files;
 use crate::common::skip::has_ffmpeg;
-use crate::shards::support::stderr as said;
 
 /// Videos of several containers, a broken one and an empty one, in the manifest `list.csv`; and a server of them.
 struct Videos {

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::common::ffmpeg_videos;
-pub use crate::common::place::show;
+pub use crate::common::place::{show, stderr};
 pub use crate::common::rich::assert_verifies as is_whole;
 use crate::common::until::until;
 
@@ -305,10 +305,6 @@ pub fn open(mut gate: &File, videos: usize) {
 pub fn has_no_set(dir: &Path) {
     assert!(!dir.join("dataset.json").exists());
     assert!(vidrec::Dataset::open(dir).is_err());
-}
-
-pub fn stderr(run: &Output) -> String {
-    String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
 pub fn stdout(run: &Output) -> String {
