@@ -1,15 +1,12 @@
 //! Folders in which the program runs.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-use serde_json::Value;
+use std::process::Output;
 
 /// Runs a command line in a folder.
+#[cfg(feature = "cli")]
 pub fn vidrec(line: &str, dir: &Path) -> Output {
-    // There is none without the feature `cli`.
-    let program = option_env!("CARGO_BIN_EXE_vidrec").expect("a program");
-    Command::new(program).args(line.split(' ')).current_dir(dir).output().unwrap()
+    std::process::Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
 }
 
 /// All that a run says, for the message of a test that fails.
@@ -33,7 +30,10 @@ impl Place {
     pub fn at(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
+}
 
+#[cfg(feature = "cli")]
+impl Place {
     #[track_caller]
     pub fn run(&self, line: &str, status: i32) -> Output {
         let run = vidrec(line, self.0.path());
@@ -54,7 +54,7 @@ impl Place {
     }
 
     #[track_caller]
-    pub fn json(&self, line: &str, status: i32) -> Value {
+    pub fn json(&self, line: &str, status: i32) -> serde_json::Value {
         serde_json::from_slice(&self.run(&format!("{line} --json"), status).stdout).unwrap()
     }
 }
