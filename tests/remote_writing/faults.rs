@@ -44,19 +44,15 @@ fn at_each<T: Clone>(requests: RangeInclusive<u64>, all: &[T]) -> Vec<(u64, T)> 
 fn survives_a_fault_at_any_request(replaces: bool) {
     let (store, requests) = store(replaces);
     let files = store.files("set");
-    for (n, fault) in at_each(
-        1..=requests,
-        &[
-            Fault::Lost,
-            Fault::SlowDown,
-            Fault::Conflict,
-            Fault::Status(500),
-            Fault::ResetUpload { after: 50 },
-            Fault::Reset { after: 0 },
-            Fault::Short { after: 0 },
-            Fault::NotHttp,
-        ],
-    ) {
+    let upload = Fault::ResetUpload { after: 50 };
+    let faults = match replaces {
+        true => vec![Fault::Lost, Fault::Conflict, Fault::SlowDown, upload],
+        false => {
+            let breaks_off = [Fault::Reset { after: 0 }, Fault::Short { after: 0 }, Fault::NotHttp];
+            [&[Fault::Lost, Fault::SlowDown, Fault::Conflict, Fault::Status(500), upload][..], &breaks_off].concat()
+        }
+    };
+    for (n, fault) in at_each(1..=requests, &faults) {
         begin(&store, replaces);
         store.server.rules().add(Rule::new(fault.clone()).nth(n));
         let what = format!("{fault:?} at request {n}");
@@ -122,7 +118,7 @@ fn what_a_replacement_left_is_removed_by_the_next_push() {
         let _ = store.push_with("set", "train", &options);
         store.server.rules().clear();
         let what = format!("killed after request {n}, then {next}");
-        let report = store.push_with(next, "train", &options).unwrap_or_else(|e| panic!("{what}: {e:#}"));
+        let report = store.push_with(next, "train", &overwriting(&store)).unwrap_or_else(|e| panic!("{what}: {e:#}"));
         assert!(report.notes.is_empty(), "{what}: {:?}", report.notes);
         // What was uploaded and never published is of no data set that was replaced.
         let mut objects = store.objects("train");
