@@ -5,13 +5,14 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use vidrec::{ClipInfo, Dataset, FrameData, JsonObject, Track, TrackTimes, TrackValues, Writer, WriterOptions};
 
 use crate::cli::remote::Served;
 use crate::common;
+use crate::common::place::vidrec;
 use crate::common::rich::Rich;
 
 /// A running server. It ends with the test.
@@ -284,7 +285,7 @@ fn a_signal_ends_it_with_status_0() {
 fn a_port_that_is_taken_is_an_error() {
     let (temp, set) = common::set(1, 1, (96, 64));
     let server = Server::of(&[name(&set)], temp.path());
-    let run = vidrec(&["browse", name(&set), "--port", &server.port.to_string()], temp.path());
+    let run = vidrec(&format!("browse {} --port {}", name(&set), server.port), temp.path());
     let text = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.code() == Some(1) && text.contains(&format!("cannot listen at port {}", server.port)), "{text}");
 }
@@ -323,10 +324,6 @@ fn damage_is_an_answer_of_its_own() {
     let text = String::from_utf8_lossy(&answer.body);
     assert!(answer.status == 422 && text.contains("CRC-32"), "{text}");
     assert_eq!(server.get("0/1/0.jpg", "").status, 200);
-}
-
-fn vidrec(words: &[&str], dir: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_vidrec")).args(words).current_dir(dir).output().unwrap()
 }
 
 #[test]

@@ -2,21 +2,18 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::cli::remote::Served;
+use crate::common::place::vidrec;
 
 const PAGE: usize = 4096;
 /// The set of pages at the beginning of a block.
 const HEADER: usize = 32;
-
-fn vidrec(line: &str, dir: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
-}
 
 fn text(run: &Output) -> String {
     String::from_utf8(run.stdout.clone()).unwrap() + &String::from_utf8(run.stderr.clone()).unwrap()

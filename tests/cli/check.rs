@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use vidrec::check::{CheckOptions, CheckReport, FindingKind, check};
 use vidrec::jpeg::{Decoder, Encoder};
 use vidrec::{ClipInfo, Dataset, FrameData, JsonObject, Planes, Writer, WriterOptions, no_progress};
 
+use crate::common::place::Place;
 use crate::common::{damage, names};
 
 /// How a picture is encoded.
@@ -101,42 +101,9 @@ fn write(dir: &Path, clips: &[Made], draws: Option<u32>) {
     writer.finish().unwrap();
 }
 
-/// A folder of data sets in which commands run.
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new() -> Self {
-        Place(tempfile::tempdir().unwrap())
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn set(&self, name: &str, clips: &[Made]) -> Dataset {
-        write(&self.at(name), clips, None);
-        Dataset::open(self.at(name)).unwrap()
-    }
-
-    fn run(&self, line: &str, status: i32) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        let run = command.args(line.split(' ')).current_dir(self.0.path()).output().unwrap();
-        let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-        assert_eq!(run.status.code(), Some(status), "{line}\n{out}\n{err}");
-        run
-    }
-
-    fn text(&self, line: &str, status: i32) -> String {
-        String::from_utf8(self.run(line, status).stdout).unwrap()
-    }
-
-    fn error(&self, line: &str) -> String {
-        String::from_utf8(self.run(line, 1).stderr).unwrap()
-    }
-
-    fn json(&self, line: &str, status: i32) -> Value {
-        serde_json::from_slice(&self.run(&format!("{line} --json"), status).stdout).unwrap()
-    }
+fn set(place: &Place, name: &str, clips: &[Made]) -> Dataset {
+    write(&place.at(name), clips, None);
+    Dataset::open(place.at(name)).unwrap()
 }
 
 fn report(sets: &[Dataset]) -> CheckReport {
@@ -188,7 +155,7 @@ fn ordinary() -> Vec<Made> {
 #[test]
 fn ordinary_clips_are_not_found() {
     let place = Place::new();
-    let report = report(&[place.set("set", &ordinary())]);
+    let report = report(&[set(&place, "set", &ordinary())]);
     assert!(report.is_clean(), "{:#?}", report.findings);
     assert_eq!((report.clips, report.frames), (9, 8 * 7 + 2));
     assert_eq!(report.counts.len(), FindingKind::ALL.len());
@@ -257,7 +224,8 @@ fn duplicates_leaks_and_conflicting_labels_are_found() {
     let place = Place::new();
     let small = Look { size: (96, 72), quality: 40, ..PLAIN };
     let mirrored = Look { mirrored: true, quality: 75, ..PLAIN };
-    let train = place.set(
+    let train = set(
+        &place,
         "train",
         &[
             clip("a.mp4", 0, moving(1, PLAIN)),
@@ -270,7 +238,8 @@ fn duplicates_leaks_and_conflicting_labels_are_found() {
             clip("black-too.mp4", 0, vec![picture(PLAIN, |_, _| 0.0); 8]),
         ],
     );
-    let val = place.set(
+    let val = set(
+        &place,
         "val",
         &[
             clip("x.mp4", 1, moving(20, PLAIN)),
@@ -302,7 +271,7 @@ fn draws_and_moments_of_one_video_are_no_duplicates() {
     assert!(report(&[Dataset::open(place.at("draws")).unwrap()]).is_clean());
     // The same moment of a video twice, with two labels.
     let listed = [clip("a.mp4", 0, moving(1, PLAIN)), clip("a.mp4", 1, moving(1, PLAIN))];
-    let found = found(&report(&[place.set("listed", &listed)]));
+    let found = found(&report(&[set(&place, "listed", &listed)]));
     assert_eq!(found.keys().copied().collect::<Vec<_>>(), [FindingKind::NearDuplicate, FindingKind::LabelConflict]);
 }
 
@@ -312,7 +281,7 @@ fn any_number_of_threads_gives_the_same_report() {
     let mut clips = ordinary();
     clips
         .extend((0..30).map(|i| clip("more.mp4", i as u32 % 3, moving(300 + i / 2, Look { size: (64, 48), ..PLAIN }))));
-    let sets = [place.set("a", &clips), place.set("b", &ordinary())];
+    let sets = [set(&place, "a", &clips), set(&place, "b", &ordinary())];
     let with = |threads: usize| {
         let options = CheckOptions { threads: Some(threads), ..CheckOptions::default() };
         check(&sets, &options, &mut no_progress).unwrap()
@@ -327,7 +296,8 @@ fn any_number_of_threads_gives_the_same_report() {
 fn findings_make_the_round_trip_through_a_list() {
     let place = Place::new();
     let black = || vec![picture(PLAIN, |_, _| 0.0); 8];
-    place.set(
+    set(
+        &place,
         "train",
         &[
             clip("a.mp4", 0, moving(1, PLAIN)),
@@ -338,7 +308,7 @@ fn findings_make_the_round_trip_through_a_list() {
             clip("leaked.mp4", 0, moving(3, PLAIN)),
         ],
     );
-    place.set("val", &[clip("d.mp4", 0, moving(3, PLAIN)), clip("e.mp4", 0, moving(4, PLAIN))]);
+    set(&place, "val", &[clip("d.mp4", 0, moving(3, PLAIN)), clip("e.mp4", 0, moving(4, PLAIN))]);
     let text = place.text("check train val --list bad.txt", 3);
     assert!(text.contains("black: 2 findings\n  train clip 1 #3 b.mp4 (walk): black"), "{text}");
     assert!(text.contains("leak: 1 finding\n"), "{text}");
@@ -359,7 +329,8 @@ fn a_list_names_what_nobody_misses() {
     let small = Look { size: (96, 72), quality: 40, ..PLAIN };
     let mut cut = moving(9, PLAIN);
     cut.splice(5.., moving(11, PLAIN).into_iter().take(3));
-    place.set(
+    set(
+        &place,
         "set",
         &[
             clip("cut.mp4", 0, cut),
@@ -391,7 +362,7 @@ fn a_list_names_what_nobody_misses() {
 fn lines_of_a_list_are_refused_by_number() {
     let place = Place::new();
     let one = |source| clip(source, 0, vec![picture(Look { size: (32, 32), ..PLAIN }, |_, _| 0.0)]);
-    place.set("set", &[one("a.mp4"), one("#1"), one("b.mp4")]);
+    set(&place, "set", &[one("a.mp4"), one("#1"), one("b.mp4")]);
     for (list, why) in [
         ("a.mp4\n\n#7 x.mp4\n", "line 3: there is no clip 7: expected less than 3"),
         ("#0 b.mp4\n", "line 1: clip 0 comes from \"a.mp4\", not from \"b.mp4\""),
@@ -399,11 +370,11 @@ fn lines_of_a_list_are_refused_by_number() {
         ("#99999999999999999999\n", "line 1: there is no clip 99999999999999999999"),
     ] {
         fs::write(place.at("list.txt"), list).unwrap();
-        let error = place.error("subset set -o out --exclude list.txt");
+        let error = place.error("subset set -o out --exclude list.txt", 1);
         assert!(error.contains("list.txt: ") && error.contains(why), "{list:?}: {error}");
     }
     fs::write(place.at("list.txt"), "#2\nb.mp4\n#1 #1\n#x\n").unwrap();
-    let error = place.error("subset set -o out --exclude list.txt");
+    let error = place.error("subset set -o out --exclude list.txt", 1);
     assert!(error.contains("line 4: no clip of the data set comes from \"#x\""), "{error}");
 }
 
@@ -412,7 +383,7 @@ fn the_program_says_what_it_found_and_its_status_is_for_pipelines() {
     let place = Place::new();
     let black = || vec![picture(PLAIN, |_, _| 0.0); 2];
     let clips: Vec<Made> = (0..8).map(|_| clip("dark/ness.mp4", 2, black())).collect();
-    place.set("set", &clips);
+    set(&place, "set", &clips);
     let text = place.text("check set", 3);
     assert!(text.contains("black: 8 findings\n  clip 0 dark/ness.mp4 (jump): black: 98 % of each frame"), "{text}");
     assert!(text.contains("  and 3 more findings (--all shows them)\n8 findings in 8 clips, 16 frames\n"), "{text}");
@@ -426,14 +397,14 @@ fn the_program_says_what_it_found_and_its_status_is_for_pipelines() {
         report["findings"][0]["clips"][0],
         json!({"set": 0, "clip": 0, "source": "dark/ness.mp4", "class": "jump"})
     );
-    assert!(place.error("check set --list a --list b").contains("more --list than data sets"));
+    assert!(place.error("check set --list a --list b", 1).contains("more --list than data sets"));
     assert!(String::from_utf8(place.run("check set --only blue", 2).stderr).unwrap().contains("blown-out"));
 }
 
 #[test]
 fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
     let place = Place::new();
-    place.set("set", &ordinary());
+    set(&place, "set", &ordinary());
     damage(&place.at("set"), 3, 7);
     damage(&place.at("set"), 3, 1);
     let local = place.json("check set", 3);

@@ -1,58 +1,30 @@
 //! The subcommands that make data sets out of data sets, from outside: exit status, standard output, files.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use crate::common;
+use crate::common::place::Place;
 use crate::common::rich::{Rich, clips, files};
-use serde_json::Value;
 
 /// A folder with a set of seven clips, in which commands run.
-struct Shell(tempfile::TempDir);
-
-impl Shell {
-    fn new() -> Self {
-        let shell = Shell(tempfile::tempdir().unwrap());
-        Rich::default().write(&shell.at("set"));
-        shell
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Runs a line of words, which must end with this status.
-    fn run(&self, line: &str, status: i32) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        let run = command.args(line.split(' ')).current_dir(self.0.path()).output().unwrap();
-        let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-        assert_eq!(run.status.code(), Some(status), "{line}\n{out}\n{err}");
-        run
-    }
-
-    fn text(&self, line: &str, status: i32) -> String {
-        String::from_utf8(self.run(line, status).stdout).unwrap()
-    }
-
-    fn error(&self, line: &str, status: i32) -> String {
-        let run = self.run(line, status);
-        assert!(run.stdout.is_empty(), "{line}");
-        String::from_utf8(run.stderr).unwrap()
-    }
-
-    fn json(&self, line: &str, status: i32) -> Value {
-        serde_json::from_slice(&self.run(&format!("{line} --json"), status).stdout).unwrap()
-    }
+fn shell() -> Place {
+    let shell = Place::new();
+    Rich::default().write(&shell.at("set"));
+    shell
 }
 
 #[test]
 fn a_set_goes_through_all_of_them() {
-    let shell = Shell::new();
+    let shell = shell();
     let parts = shell.json("split set -o parts --ratio 0.6,0.4 --seed 5", 0);
     assert_eq!((&parts[0]["output"], &parts[1]["output"]), (&"parts/train".into(), &"parts/val".into()));
     let merged = shell.json("merge parts/train parts/val -o merged --shards 2", 0);
     assert_eq!((&merged["clips"], &merged["shards"], &merged["left_out"]), (&7.into(), &2.into(), &0.into()));
+    let (mut all, mut original) = (clips(&shell.at("merged")), clips(&shell.at("set")));
+    all.sort();
+    original.sort();
+    assert_eq!(all, original);
     shell.run("append parts/train parts/val", 0);
     assert_eq!(clips(&shell.at("parts/train")), clips(&shell.at("merged")));
     shell.run("reshard set -o one --shards 1GiB", 0);
@@ -80,7 +52,7 @@ fn a_set_goes_through_all_of_them() {
 
 #[test]
 fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
-    let shell = Shell::new();
+    let shell = shell();
     fs::write(shell.at("table.csv"), "source, clip,label,note\ndir/é0.mp4,,swim,\"a, b\"\n,1,run,\nno.mp4,,run,\n")
         .unwrap();
     let report = shell.json("relabel set table.csv -o out", 3);
@@ -131,8 +103,9 @@ fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
 
 #[test]
 fn wrong_usage_is_told_and_nothing_is_made() {
-    let shell = Shell::new();
-    let before = files(&shell.at("set"));
+    let shell = shell();
+    Rich { from: 40, ..Rich::default() }.write(&shell.at("other"));
+    let before = ["set", "other"].map(|set| files(&shell.at(set)));
     for (line, status, why) in [
         ("merge -o out", 2, "required"),
         ("split set -o out", 2, "--ratio"),
@@ -148,6 +121,10 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("reshard set -o out", 1, "give --shards"),
         ("reshard set -o set --shards 1", 1, "the output is an input"),
         ("reshard set -o set --shards 1 --overwrite", 1, "the output is an input"),
+        ("merge set other -o set/../set --overwrite", 1, "the output is an input"),
+        ("relabel set -o set --rename-class run=x --overwrite", 1, "the output is an input"),
+        ("reshard set -o other --shards 1", 1, "--overwrite"),
+        ("relabel set -o other --rename-class run=x", 1, "--overwrite"),
         ("append set set", 1, "the output is an input"),
         ("append set no", 1, "could not open the data set"),
         ("relabel set -o out", 2, "required"),
@@ -160,12 +137,14 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         assert!(error.contains(why), "{line}: {error}");
         assert!(!shell.at("out").exists(), "{line}");
     }
-    assert_eq!(files(&shell.at("set")), before);
+    assert_eq!(["set", "other"].map(|set| files(&shell.at(set))), before);
+    shell.run("relabel set -o other --rename-class run=x --overwrite", 0);
+    assert_eq!(shell.json("inspect other", 0)["classes"][0], "x");
 }
 
 #[test]
 fn repair_tells_what_is_lost_and_saves_the_rest() {
-    let shell = Shell::new();
+    let shell = shell();
     assert_eq!(shell.text("repair set", 0), "7 of 7 clips can be saved, 0 lost\nnothing was written\n");
     common::damage(&shell.at("set"), 1, 1);
     let told = shell.text("repair set", 3);
@@ -184,18 +163,18 @@ fn repair_tells_what_is_lost_and_saves_the_rest() {
 }
 
 /// What a command prints with `--json`, in a file.
-fn save(shell: &Shell, line: &str, status: i32, file: &str) {
+fn save(shell: &Place, line: &str, status: i32, file: &str) {
     fs::write(shell.at(file), shell.json(line, status).to_string()).unwrap();
 }
 
-fn sources(shell: &Shell, set: &str) -> Vec<String> {
+fn sources(shell: &Place, set: &str) -> Vec<String> {
     let set = vidrec::Dataset::open(shell.at(set)).unwrap();
     set.clips().map(|clip| clip.unwrap().source().unwrap()).collect()
 }
 
 #[test]
 fn exported_tables_go_back_in() {
-    let shell = Shell::new();
+    let shell = shell();
     let columns =
         "clip,source,label,class,frames,width,height,short,first_seconds,last_seconds,bytes,attributes,tracks\n";
     for form in ["csv", "jsonl"] {
@@ -241,7 +220,7 @@ fn damage_second_shard(dir: &Path, clip: u64) {
 
 #[test]
 fn what_is_found_wrong_can_be_left_out() {
-    let shell = Shell::new();
+    let shell = shell();
     // In the middle of the second shard, out of reach of what is proven at open.
     Rich { shards: &[4, 40], ..Rich::default() }.write(&shell.at("big"));
     damage_second_shard(&shell.at("big"), 24);
@@ -281,7 +260,7 @@ fn what_is_found_wrong_can_be_left_out() {
 
 #[test]
 fn a_split_by_ratio_keeps_together_what_is_asked() {
-    let shell = Shell::new();
+    let shell = shell();
     shell.run("merge set set -o twice", 0);
     let parts = |options: &str| {
         let line = format!("split twice -o parts --overwrite --ratio 0.5,0.5 --seed 3{options}");
@@ -299,7 +278,7 @@ fn a_split_by_ratio_keeps_together_what_is_asked() {
 }
 
 /// A set in `name` with a clip of one frame for each label.
-fn labeled(shell: &Shell, name: &str, labels: &[Option<u32>]) {
+fn labeled(shell: &Place, name: &str, labels: &[Option<u32>]) {
     let mut writer = vidrec::Writer::create(shell.at(name), vidrec::WriterOptions::default()).unwrap();
     let jpeg = common::jpeg((48, 32), 1);
     for &label in labels {
@@ -311,7 +290,7 @@ fn labeled(shell: &Shell, name: &str, labels: &[Option<u32>]) {
 
 #[test]
 fn data_sets_without_labels_beside_others_are_named() {
-    let shell = Shell::new();
+    let shell = shell();
     labeled(&shell, "some", &[Some(3), None]);
     labeled(&shell, "none", &[None, None]);
     let note = "none: its 2 clips have no label, but clips of the other data sets have labels";
@@ -327,7 +306,7 @@ fn data_sets_without_labels_beside_others_are_named() {
 /// A command that ended before it said that it was done is repeated, here with one of two data sets done.
 #[test]
 fn what_is_appended_twice_is_added_once() {
-    let shell = Shell::new();
+    let shell = shell();
     labeled(&shell, "grows", &[Some(0), Some(1)]);
     labeled(&shell, "one", &[Some(1), Some(1)]);
     labeled(&shell, "two", &[Some(0)]);
@@ -354,7 +333,7 @@ fn what_is_appended_twice_is_added_once() {
 /// A folder that has the name of an old file cannot be removed as a file.
 #[test]
 fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
-    let shell = Shell::new();
+    let shell = shell();
     labeled(&shell, "old", &[Some(0)]);
     labeled(&shell, "new", &[Some(0), Some(1)]);
     for (line, cleans) in [
@@ -384,7 +363,7 @@ fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
 /// Outputs appear one after another. A rerun makes those that are missing, if the others are what it would make.
 #[test]
 fn a_split_that_was_killed_is_completed_by_the_same_command() {
-    let shell = Shell::new();
+    let shell = shell();
     let line = "split set -o parts --ratio 0.6,0.4 --seed 5";
     shell.run(line, 0);
     let whole = common::tree(&shell.at("parts"));
@@ -398,20 +377,4 @@ fn a_split_that_was_killed_is_completed_by_the_same_command() {
         shell.run(line, 0);
         assert_eq!(common::tree(&shell.at("parts")), whole, "{missing}");
     }
-}
-
-#[test]
-fn an_append_says_what_was_added_and_what_there_is_now() {
-    let shell = Shell::new();
-    labeled(&shell, "more", &[Some(0)]);
-    labeled(&shell, "grows", &[Some(0), Some(1)]);
-    let text = shell.text("append grows more", 0);
-    assert!(
-        text.starts_with("grows: added 1 clip, 1 frame, ") && text.contains("\n  now 3 clips, 3 frames\n"),
-        "{text}"
-    );
-    labeled(&shell, "other", &[Some(1)]);
-    let report = shell.json("append grows other", 0);
-    assert_eq!((&report[0]["clips"], &report[0]["whole"]["clips"]), (&1.into(), &4.into()));
-    assert!(shell.json("merge grows more -o merged", 0).get("whole").is_none());
 }

@@ -1,14 +1,14 @@
 //! `vidrec fetch` from outside: a copy that is whole or not there, through damage and interruptions.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use fault_proxy::{Fault, Rule};
 use vidrec::dataset_json::FILE_NAME;
 
-use crate::cli::remote::{Served, files};
+use crate::cli::remote::Served;
 use crate::common::rich::Rich;
+use crate::common::tree;
 use crate::common::until::until;
 
 #[test]
@@ -16,10 +16,9 @@ fn a_copy_has_the_same_bytes_and_is_fetched_once() {
     let served = Served::new();
     let report = served.json("fetch U/set -o copy --json");
     assert_eq!((&report["clips"], &report["shards"], &report["kept_bytes"]), (&24.into(), &7.into(), &0.into()));
-    let original = files(&served.path("set"));
-    assert_eq!(files(&served.path("copy")), original);
-    let sizes: usize =
-        original.iter().filter(|(name, _)| *name != std::path::Path::new(FILE_NAME)).map(|(_, b)| b.len()).sum();
+    let original = tree(&served.path("set"));
+    assert_eq!(tree(&served.path("copy")), original);
+    let sizes: usize = original.iter().filter(|(name, _)| *name != FILE_NAME).map(|(_, b)| b.len()).sum();
     assert_eq!(report["bytes"], sizes);
 
     // Once more: the list is read, and the copy is proven.
@@ -28,12 +27,12 @@ fn a_copy_has_the_same_bytes_and_is_fetched_once() {
     assert_eq!((served.server.counts().requests, &report["kept_bytes"]), (1, &report["bytes"]));
 
     // What is damaged in the copy is fetched.
-    let record = served.path("copy").join(original.keys().find(|name| name.extension().unwrap() == "rec").unwrap());
+    let record = served.path("copy").join(original.keys().find(|name| name.ends_with(".rec")).unwrap());
     let mut bytes = fs::read(&record).unwrap();
     bytes[30] ^= 1;
     fs::write(&record, bytes).unwrap();
     served.text("fetch U/set -o copy");
-    assert_eq!(files(&served.path("copy")), original);
+    assert_eq!(tree(&served.path("copy")), original);
 }
 
 #[test]
@@ -51,10 +50,10 @@ fn another_data_set_is_replaced_only_when_told_and_an_old_copy_takes_what_is_new
         counts.paths.keys().filter(|path| path.contains("shard-")).all(|path| path.contains("shard-00007")),
         "{counts:?}"
     );
-    assert_eq!(files(&served.path("copy")), files(&served.path("set")));
+    assert_eq!(tree(&served.path("copy")), tree(&served.path("set")));
     // Also the other way round, and what only the old one had is gone.
     served.text("fetch U/more -o copy --overwrite");
-    assert_eq!(files(&served.path("copy")), files(&served.path("more")));
+    assert_eq!(tree(&served.path("copy")), tree(&served.path("more")));
 }
 
 #[test]
@@ -65,24 +64,24 @@ fn damage_on_the_way_is_fetched_again_and_a_damaged_object_gives_no_copy() {
     }
     served.text("fetch U/set -o copy");
     assert!(served.server.counts().faults > 0);
-    assert_eq!(files(&served.path("copy")), files(&served.path("set")));
+    assert_eq!(tree(&served.path("copy")), tree(&served.path("set")));
 
     served.server.rules().add(Rule::new(Fault::FlippedByte { at: 40 }).path("shard-00003"));
     let text = served.refusal("fetch U/set -o other", 1);
     assert!(text.contains("shard-00003") && text.contains("fetched twice"), "{text}");
     assert!(!served.path("other").exists(), "a refused fetch leaves nothing");
     // Nor does it in a folder that was there, whoever named the files.
-    let record = files(&served.path("set")).into_keys().find(|name| name.extension().unwrap() == "rec").unwrap();
+    let record = tree(&served.path("set")).into_keys().find(|name| name.ends_with(".rec")).unwrap();
     fs::rename(served.path("set").join(&record), served.path("set/train.rec")).unwrap();
     let json = fs::read_to_string(served.path("set").join(FILE_NAME)).unwrap();
-    fs::write(served.path("set").join(FILE_NAME), json.replace(record.to_str().unwrap(), "train.rec")).unwrap();
+    fs::write(served.path("set").join(FILE_NAME), json.replace(&record, "train.rec")).unwrap();
     fs::create_dir(served.path("mine")).unwrap();
     fs::write(served.path("mine/notes.txt"), "mine").unwrap();
     served.refusal("fetch U/set -o mine", 1);
-    assert_eq!(files(&served.path("mine")).into_keys().collect::<Vec<_>>(), [Path::new("notes.txt")]);
+    assert_eq!(tree(&served.path("mine")).into_keys().collect::<Vec<_>>(), ["notes.txt"]);
     served.server.rules().clear();
     served.text("fetch U/set -o other");
-    assert_eq!(files(&served.path("other")), files(&served.path("set")));
+    assert_eq!(tree(&served.path("other")), tree(&served.path("set")));
 }
 
 #[test]
@@ -93,9 +92,9 @@ fn after_a_kill_it_goes_on_and_trusts_nothing() {
     let mut fetch = Command::new(env!("CARGO_BIN_EXE_vidrec"));
     let fetch = fetch.args(["fetch", &location, "-o"]).arg(served.path("copy")).stderr(Stdio::null());
     let mut running = fetch.spawn().unwrap();
-    let set = files(&served.path("set"));
-    let temporary = |name: &std::path::Path| served.path("copy").join(format!(".{}.tmp", name.display()));
-    let third: Vec<_> = set.keys().filter(|name| name.to_string_lossy().starts_with("shard-00003")).collect();
+    let set = tree(&served.path("set"));
+    let temporary = |name: &str| served.path("copy").join(format!(".{}.tmp", name));
+    let third: Vec<_> = set.keys().filter(|name| name.starts_with("shard-00003")).collect();
     until("the fourth shard is fetched", || {
         third.iter().all(|name| fs::metadata(temporary(name)).is_ok_and(|meta| meta.len() == set[*name].len() as u64))
     });
@@ -104,7 +103,7 @@ fn after_a_kill_it_goes_on_and_trusts_nothing() {
     assert!(!served.path("copy").join(FILE_NAME).exists());
 
     // One part has a wrong byte, one was cut, one is of something else.
-    let names: Vec<_> = set.keys().filter(|name| name.extension().unwrap() == "rec").collect();
+    let names: Vec<_> = set.keys().filter(|name| name.ends_with(".rec")).collect();
     let mut bytes = set[names[0]].clone();
     bytes[50] ^= 1;
     fs::write(temporary(names[0]), bytes).unwrap();
@@ -113,11 +112,11 @@ fn after_a_kill_it_goes_on_and_trusts_nothing() {
     served.server.rules().clear();
     served.server.reset_counts();
     let report = served.json("fetch U/set -o copy --json");
-    assert_eq!(files(&served.path("copy")), set);
+    assert_eq!(tree(&served.path("copy")), set);
     let kept = report["kept_bytes"].as_u64().unwrap();
     let whole = set[names[3]].len() as u64 + 100;
     assert!(kept >= whole && kept < report["bytes"].as_u64().unwrap(), "{report}");
-    let path = format!("/set/{}", names[1].display());
+    let path = format!("/set/{}", names[1]);
     let requests: Vec<_> = served.server.take_log().into_iter().filter(|e| e.path == path).collect();
     assert!(requests.iter().any(|e| e.range.as_deref().is_some_and(|r| r.starts_with("bytes=100-"))), "{requests:?}");
 }
@@ -133,14 +132,14 @@ fn ctrl_c_stops_it_and_says_so() {
     let is_asked = || served.server.counts().paths.keys().any(|path| path.contains("shard-00006"));
     until("it waits for the last shard", is_asked);
     // Until then, the first shards have come.
-    let first = || files(&served.path("copy")).keys().any(|name| name.to_string_lossy().contains("shard-00000"));
+    let first = || tree(&served.path("copy")).keys().any(|name| name.contains("shard-00000"));
     until("a part is there", || served.path("copy").exists() && first());
     let pid = running.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     assert_eq!(running.wait().unwrap().code(), Some(130));
     served.server.rules().clear();
     served.text("fetch U/set -o copy");
-    assert_eq!(files(&served.path("copy")), files(&served.path("set")));
+    assert_eq!(tree(&served.path("copy")), tree(&served.path("set")));
 }
 
 #[test]
@@ -148,7 +147,7 @@ fn some_clips_are_written_as_a_subset() {
     let served = Served::new();
     served.text("subset set -o local --clips 3-5,13 --class run");
     let report = served.json("fetch U/set -o some --clips 3-5,13 --class run --json");
-    assert_eq!(files(&served.path("some")), files(&served.path("local")));
+    assert_eq!(tree(&served.path("some")), tree(&served.path("local")));
     assert_eq!(report["clips"], served.json("inspect local --json")["clips"]);
     let text = served.refusal("fetch U/set -o none --class fly", 1);
     assert!(text.contains("no class \"fly\""), "{text}");

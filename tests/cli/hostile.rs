@@ -9,10 +9,10 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::cli::remote::{Served, files};
+use crate::cli::remote::Served;
 use crate::common::names::file;
 use crate::common::rich::Rich;
-use crate::common::until::until;
+use crate::common::{self, tree};
 
 /// Changes the `dataset.json` of a data set.
 fn edit(set: &Path, change: impl FnOnce(&mut Value)) {
@@ -31,10 +31,8 @@ fn failures(name: &str, count: u64, bytes: &[u8]) -> Value {
 /// Runs a command that must come to an end.
 fn ends(line: &str, dir: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-    let command = command.args(line.split(' ')).current_dir(dir).stdin(Stdio::null());
-    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    until(line, || running.try_wait().unwrap().is_some());
-    running.wait_with_output().unwrap()
+    command.args(line.split(' ')).current_dir(dir).stdin(Stdio::null());
+    common::served::ends(line, move || command.output().unwrap())
 }
 
 fn refusal(line: &str, dir: &Path) -> String {
@@ -67,7 +65,7 @@ fn a_server_chooses_no_name() {
                 "{text}"
             );
         }
-        assert_eq!(files(&home).len(), 1, "nothing was created");
+        assert_eq!(tree(&home).len(), 1, "nothing was created");
         assert_eq!(fs::read(home.join(".bashrc")).unwrap(), b"mine");
     }
 }
@@ -85,14 +83,14 @@ fn a_file_that_is_not_listed_is_replaced_only_when_told() {
     let text = served.refusal("fetch U/set -o copy", 1);
     assert!(text.contains("train.rec") && text.contains("does not list it") && text.contains("--overwrite"), "{text}");
     assert_eq!(served.server.counts().requests, 1, "nothing is fetched in vain");
-    assert_eq!(files(&served.path("copy")).len(), 1);
+    assert_eq!(tree(&served.path("copy")).len(), 1);
     assert_eq!(fs::read(served.path("copy/train.rec")).unwrap(), b"my own records");
     served.text("fetch U/set -o copy --overwrite");
-    assert_eq!(files(&served.path("copy")), files(&served.path("set")));
+    assert_eq!(tree(&served.path("copy")), tree(&served.path("set")));
     // A second time, the file is listed.
     fs::write(served.path("copy/train.rec"), "damaged").unwrap();
     served.text("fetch U/set -o copy");
-    assert_eq!(files(&served.path("copy")), files(&served.path("set")));
+    assert_eq!(tree(&served.path("copy")), tree(&served.path("set")));
     // Where the data set has another name for it, it goes; the record file of another program stays.
     fs::rename(served.path("set/train.rec"), served.path("set").join(&name)).unwrap();
     edit(&served.path("set"), |json| json["shards"][0]["record_file"] = name.into());
@@ -164,7 +162,7 @@ fn a_list_of_changes_of_somebody_else_removes_nothing_that_vidrec_did_not_name()
     fs::write(set.join("thesis.txt"), "years").unwrap();
     fs::write(set.join("thesis.rec"), "of work").unwrap();
     fs::write(temp.path().join("elsewhere.vidx"), "").unwrap();
-    let before = files(temp.path());
+    let before = tree(temp.path());
     let list = set.join(".vidrec.changes");
     for name in
         ["thesis.txt", "../elsewhere.vidx", "/etc/passwd", "..", "", "vp/thesis.rec", "dataset.json", ".vidrec.lock"]
@@ -174,16 +172,16 @@ fn a_list_of_changes_of_somebody_else_removes_nothing_that_vidrec_did_not_name()
         assert!(text.contains(".vidrec.changes") && text.contains("remove the file"), "{name}: {text}");
         assert!(ends("inspect vp", temp.path()).status.success(), "a reader does not look");
         fs::remove_file(&list).unwrap();
-        assert_eq!(files(temp.path()), before, "{name}");
+        assert_eq!(tree(temp.path()), before, "{name}");
     }
     // Another program may have named it, or the data set lists it.
-    let own = files(&set).into_keys().filter(|path| path.to_string_lossy().contains("shard-"));
+    let own = tree(&set).into_keys().filter(|path| path.contains("shard-"));
     let names: Vec<_> = own.chain(["thesis.rec".into()]).collect();
     assert_eq!(names.len(), 3);
     fs::write(&list, json!({"files": names}).to_string()).unwrap();
     // It has these clips already, so nothing is added.
     assert!(ends("append vp same", temp.path()).status.success());
-    assert_eq!(files(temp.path()), before);
+    assert_eq!(tree(temp.path()), before);
 }
 
 #[test]
@@ -195,7 +193,7 @@ fn what_is_no_file_is_not_waited_for() {
     let put = |name: &str, how: &dyn Fn(&Path)| {
         let _ = fs::remove_dir_all(&set);
         fs::create_dir(&set).unwrap();
-        files(&original).iter().for_each(|(name, bytes)| fs::write(set.join(name), bytes).unwrap());
+        tree(&original).iter().for_each(|(name, bytes)| fs::write(set.join(name), bytes).unwrap());
         let path = if name.starts_with("shard") { file(&set, name) } else { set.join(name) };
         let _ = fs::remove_file(&path);
         how(&path);
@@ -246,7 +244,7 @@ fn record_files_may_be_links_to_another_disk() {
     let (set, disk) = (temp.path().join("set"), temp.path().join("disk"));
     Rich { shards: &[2, 1], ..Rich::default() }.write(&set);
     fs::create_dir(&disk).unwrap();
-    for name in files(&set).keys() {
+    for name in tree(&set).keys() {
         fs::rename(set.join(name), disk.join(name)).unwrap();
         symlink(disk.join(name), set.join(name)).unwrap();
     }

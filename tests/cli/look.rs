@@ -1,15 +1,12 @@
 //! The subcommands that look at a data set, from outside, where names are long and classes have odd labels.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use crate::common;
+use crate::common::place::vidrec;
 use serde_json::{Value, json};
 use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
-
-fn vidrec(line: &str, dir: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
-}
 
 /// A set in `dir/set` with a clip of one frame for each source, label and class.
 fn write(dir: &Path, classes: &[&str], clips: &[(&str, Option<u32>, &str)]) {

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use crate::common::ffmpeg_videos;
 use crate::common::names::file;
+use crate::common::place::show;
 use serde_json::Value;
 
 /// A folder of generated videos: two classes, sizes, rates, one portrait, one broken, one with an odd name.
@@ -51,11 +52,6 @@ impl Videos {
 
 fn vidrec() -> Command {
     Command::new(env!("CARGO_BIN_EXE_vidrec"))
-}
-
-fn show(run: &Output) -> String {
-    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
 }
 
 fn json(run: &Output, status: i32) -> Value {
@@ -139,21 +135,6 @@ fn packs_inspects_verifies_extracts_and_draws() {
 }
 
 #[test]
-fn the_bytes_do_not_depend_on_the_number_of_threads() {
-    let videos = Videos::make();
-    let sets = ["1", "4"].map(|threads| {
-        let name = format!("random{threads}");
-        videos.pack(&name, &["-j", threads, "--sample", "random", "--seed", "7"]);
-        ["shard-00000.rec", "shard-00000.vidx", "dataset.json", "failures.jsonl"]
-            .map(|name_of| fs::read(file(videos.out(&name), name_of)).unwrap())
-    });
-    assert!(sets[0] == sets[1]);
-    videos.pack("other", &["--sample", "random", "--seed", "8"]);
-    let read = |name: &str| fs::read(file(videos.out(name), "shard-00000.rec")).unwrap();
-    assert_ne!(read("other"), read("random1"), "another seed");
-}
-
-#[test]
 fn rules_for_short_videos_hold() {
     let videos = Videos::make();
     let indexes = |out: &str, more: &[&str]| -> Vec<u64> {
@@ -189,24 +170,6 @@ fn a_manifest_gives_labels_and_attributes() {
     assert_eq!(run.status.code(), Some(3));
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(text.contains("list.csv") && text.contains("line 3") && text.contains("\"path\""), "{text}");
-}
-
-#[test]
-fn stopping_at_an_error_publishes_nothing() {
-    let videos = Videos::make();
-    let out = videos.out("set");
-    let run = vidrec().arg("pack").arg(videos.path()).args(["--max-failures", "0", "-o"]).arg(&out).output().unwrap();
-    assert_eq!(run.status.code(), Some(1), "{}", show(&run));
-    let text = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(text.contains("broken.mp4") && text.contains("this is an HTML page"), "{text}");
-    let hidden = |e: fs::DirEntry| e.file_name().to_str().unwrap().starts_with('.');
-    assert!(fs::read_dir(&out).unwrap().all(|e| hidden(e.unwrap())), "what was done waits to be resumed");
-    let first = videos.path().join("bars");
-    fs::rename(videos.path().join("test/broken.mp4"), first.join("a broken.mp4")).unwrap();
-    let early = videos.out("early");
-    let run = vidrec().arg("pack").arg(&first).args(["--max-failures", "0", "-o"]).arg(&early).output().unwrap();
-    assert_eq!(run.status.code(), Some(1), "{}", show(&run));
-    assert_eq!(fs::read_dir(&early).unwrap().count(), 0, "nothing was done");
 }
 
 #[test]

@@ -49,29 +49,3 @@ fn nothing_is_shown_where_nothing_is_wanted() {
     assert_eq!(lines(&vidrec(&set, &["verify", "--progress", "none"]).stderr), Vec::<String>::new());
     assert_eq!(vidrec(&set, &["verify", "--progress", "dots"]).status.code(), Some(2));
 }
-
-#[test]
-fn every_command_that_works_on_all_of_a_data_set_takes_it() {
-    let commands = [
-        "verify",
-        "check",
-        "browse",
-        "repair",
-        "fetch",
-        "push",
-        "merge",
-        "append",
-        "split",
-        "subset",
-        "relabel",
-        "reshard",
-        "cache warm",
-        "import frames",
-        "export frames",
-    ];
-    let packing = if cfg!(feature = "pack") { &["pack", "publish"][..] } else { &[] };
-    for command in commands.iter().chain(packing) {
-        let run = Command::new(env!("CARGO_BIN_EXE_vidrec")).args(command.split(' ')).arg("--help").output().unwrap();
-        assert!(String::from_utf8(run.stdout).unwrap().contains("--progress <HOW>"), "{command}");
-    }
-}

@@ -3,19 +3,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
 
 use crate::cli::remote::Served;
 use crate::common;
+use crate::common::place::vidrec;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
-
-fn vidrec(line: &str, dir: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
-}
 
 /// The figures that a successful run prints.
 fn figures(line: &str, dir: &Path) -> Value {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{Hash, Hasher};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -194,12 +194,7 @@ fn serve(
 }
 
 fn one(client: TcpStream, state: &Mutex<State>, own: &str, answer: &Answer) {
-    let (mut head, mut reader) = (String::new(), BufReader::new(&client));
-    while !head.ends_with("\r\n\r\n") {
-        if reader.read_line(&mut head).unwrap_or(0) == 0 {
-            return;
-        }
-    }
+    let Some(head) = super::head(&mut BufReader::new(&client)) else { return };
     let answer = answer(&mut state.lock().unwrap(), &head, own);
     // A client that has heard enough closes the connection.
     let _ = (&client).write_all(&answer);

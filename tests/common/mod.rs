@@ -4,12 +4,16 @@
 #![allow(dead_code)]
 
 pub mod allocations;
+pub mod bucket;
 pub mod fake_hugging_face_hub;
 pub mod ffmpeg_videos;
 pub mod hostile;
 pub mod names;
 pub mod own_process;
+pub mod place;
 pub mod rich;
+pub mod served;
+pub mod sets;
 pub mod shim;
 pub mod skip;
 #[cfg(unix)]
@@ -18,6 +22,7 @@ pub mod until;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -91,15 +96,36 @@ pub fn damage(dir: &Path, clip: u64, frame: u32) {
     std::fs::write(&path, bytes).unwrap();
 }
 
-/// The files below a folder, by their paths.
-pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// The files below a folder, by their paths in it; none if there is no folder.
+pub fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
-    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+    for entry in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap()) {
+        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
         if path.is_dir() {
-            found.append(&mut tree(&path));
+            found.extend(tree(&path).into_iter().map(|(below, bytes)| (format!("{name}/{below}"), bytes)));
         } else {
-            found.insert(path.clone(), fs::read(&path).unwrap());
+            found.insert(name, fs::read(&path).unwrap());
         }
     }
     found
+}
+
+/// The head of a request, with the empty line at its end; `None` if the client closes the connection before that.
+pub fn head(client: &mut impl Read) -> Option<String> {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        client.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).ok()
+}
+
+/// Checks that an error, with its causes, says all of this, and no secret.
+#[track_caller]
+pub fn says(what: &str, e: &vidrec::Error, words: &[&str]) {
+    let text = format!("{e:#}");
+    for word in words {
+        assert!(text.contains(word), "{what}: no {word:?} in: {text}");
+    }
+    assert!(!text.contains("hunter2"), "{text}");
 }

@@ -105,15 +105,9 @@ pub fn assert_verifies(dir: &Path) {
     assert!(report.ok, "{}: {:#?}", dir.display(), report.problems);
 }
 
-/// Names and bytes of all files of a folder, but for lost and found ones.
+/// Names and bytes of all files of a folder.
 pub fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files: Vec<_> = std::fs::read_dir(dir)
-        .unwrap()
-        .map(|e| e.unwrap())
-        .map(|e| (e.file_name().into_string().unwrap(), std::fs::read(e.path()).unwrap()))
-        .collect();
-    files.sort();
-    files
+    super::tree(dir).into_iter().collect()
 }
 
 /// The same of packs of the same videos in different places: without what `dataset.json` says of these.

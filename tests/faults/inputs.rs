@@ -7,8 +7,8 @@ use std::process::Command;
 use fault_proxy::{Origin, Server};
 use tempfile::TempDir;
 
-use crate::common::jpeg;
 use crate::common::rich::Rich;
+use crate::common::{damage, jpeg};
 use crate::faults::state::copy;
 
 /// A folder with inputs, which no command may change.
@@ -26,7 +26,7 @@ impl Inputs {
         Rich { from: 30, ..Rich::default() }.write(&inputs.at("b"));
         Rich { from: 60, shards: &[4, 4, 3], ..Rich::default() }.write(&inputs.at("old"));
         copy(&inputs.at("a"), &inputs.at("damaged"));
-        damage(&inputs.at("damaged"), "rec");
+        damage(&inputs.at("damaged"), 1, 0);
         fs::write(inputs.at("labels.csv"), "source,label\ndir/é0.mp4,swim\ndir/é3.mp4,walk\n").unwrap();
         fs::write(inputs.at("texts.jsonl"), "{\"text\":\"one\"}\n{\"text\":\"two\",\"label\":1}\n").unwrap();
         fs::write(inputs.at("notes.csv"), "source,note\ndir/é0.mp4,hello\ndir/é4.mp4,there\n").unwrap();
@@ -91,13 +91,4 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == ending)).collect();
     files.sort();
     files
-}
-
-/// Changes a bit in the middle of the first file with this ending.
-pub fn damage(folder: &Path, ending: &str) {
-    let path = &files(folder, ending)[0];
-    let mut bytes = fs::read(path).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 4;
-    fs::write(path, bytes).unwrap();
 }

@@ -42,12 +42,14 @@ fn leave_the_old_output_or_the_new(is_chosen: impl Fn(&Row) -> bool, counts: [us
     let rows: Vec<_> = commands::table(&inputs).into_iter().filter(is_chosen).collect();
     assert!(!rows.is_empty());
     let trials = in_parallel(rows, |row| Trial::new(row, &inputs, shim));
-    let mut wrong = Vec::new();
+    let (mut wrong, mut commits) = (Vec::new(), 0);
     for trial in &trials {
         println!("{:45} {:>5} steps", trial.name(), trial.steps.len());
-        let cuts = power::cuts(&trial.steps).into_iter();
-        wrong.extend(cuts.filter_map(|(step, cut)| Some(trial.at("power cut", step, &cut.err()?))));
+        let cuts = power::cuts(&trial.steps);
+        commits += cuts.len();
+        wrong.extend(cuts.into_iter().filter_map(|(step, cut)| Some(trial.at("power cut", step, &cut.err()?))));
     }
+    assert!(commits >= trials.len() / 2, "what syncs and commits is seen");
     let of_row = |row: usize| faults(row, trials[row].steps.len(), counts);
     let jobs = (0..trials.len()).flat_map(|row| of_row(row).into_iter().map(move |fault| (row, fault))).collect();
     wrong.extend(in_parallel(jobs, |(row, fault)| trials[row].with(fault).err()).into_iter().flatten());

@@ -89,28 +89,3 @@ impl Pending {
         self.names.insert(to.to_owned());
     }
 }
-
-#[test]
-fn what_is_not_synced_is_named() {
-    let step = |line: &str| {
-        let mut words = line.split(' ');
-        let call = words.next().unwrap().to_owned();
-        Step { call, spoiled: false, paths: words.map(PathBuf::from).collect() }
-    };
-    let good = "write s/.a.tmp,fsync s/.a.tmp,rename s/.a.tmp s/a,write s/.l.tmp,fsync s/.l.tmp,fsync s,\
-        rename s/.l.tmp s/dataset.json,fsync s";
-    let with = |left_out: &str| {
-        let lines: Vec<_> = good.split(',').collect();
-        let at = lines.iter().rposition(|line| *line == left_out);
-        let steps = lines.iter().enumerate().filter(|(i, _)| Some(*i) != at).map(|(_, line)| step(line));
-        let cuts = cuts(&steps.collect::<Vec<_>>());
-        assert_eq!(cuts.len(), 1);
-        cuts[0].1.clone()
-    };
-    assert_eq!(with("nothing"), Ok(()));
-    assert!(with("fsync s/.a.tmp").unwrap_err().contains("the bytes of s/a"));
-    assert!(with("fsync s/.l.tmp").unwrap_err().contains("the bytes of s/.l.tmp"));
-    assert!(with("fsync s").unwrap_err().contains("the folder of s/dataset.json is not synced"));
-    let early = [step("rename s/.a.tmp s/a"), step("rename s/.l.tmp s/dataset.json"), step("fsync s")];
-    assert!(cuts(&early)[0].1.clone().unwrap_err().contains("the name of s/a"));
-}

@@ -131,6 +131,8 @@ impl<'a> Trial<'a> {
     fn fill(&self, folder: &Path, fault: Fault) -> Verdict {
         let run = self.run(&self.row.line, folder, fault);
         let spoiled: Vec<&Step> = run.steps.iter().filter(|step| step.spoiled).collect();
+        let is_spoiled = !spoiled.is_empty() || matches!(fault, Fault::Once(_));
+        ensure(is_spoiled, || "the disk was never full".to_owned())?;
         let named = run.stderr.contains("No space left") || run.stderr.contains("no storage space");
         // The outputs are there, and something is left to clean up.
         if named && run.code() == Some(3) && run.stderr.contains("is complete, but") {

@@ -7,30 +7,17 @@ use std::path::{Path, PathBuf};
 
 use crate::common;
 use crate::common::names::file;
+use crate::common::place::Place;
 use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
-use tempfile::TempDir;
 use vidrec::edit::{self, Change, EditOptions, Key, RatioSplit, Relabeling, Selection, SplitBy};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, Hint, JsonObject, Result, Sharding, Writer, WriterOptions, no_progress,
 };
 
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Self {
-        Place(tempfile::tempdir().unwrap())
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// A set of seven clips in two shards.
-    fn set(&self) -> Dataset {
-        Rich::default().write(&self.at("set"));
-        Dataset::open(self.at("set")).unwrap()
-    }
+/// A set of seven clips in two shards.
+fn set(place: &Place) -> Dataset {
+    set_of(&place.at("set"), Rich::default())
 }
 
 fn keep() -> EditOptions {
@@ -67,41 +54,6 @@ fn resharding_and_back_gives_the_original_bytes() {
     assert_eq!(files(&place.at("back")), files(&place.at("set")));
 }
 
-#[test]
-fn split_parts_merged_again_are_the_same_clips() {
-    let place = Place::new();
-    let parts = ["train", "val", "test"];
-    let by = SplitBy::Ratio(RatioSplit {
-        parts: parts.iter().map(|p| (*p).to_owned()).zip([0.5, 0.25, 0.25]).collect(),
-        seed: 3,
-        ..RatioSplit::default()
-    });
-    let reports = edit::split(&place.set(), &by, place.at("parts"), &keep(), &mut no_progress).unwrap();
-    assert_eq!(reports.iter().map(|r| r.clips).sum::<u64>(), 7);
-    let sets: Vec<_> = parts
-        .iter()
-        .map(|part| {
-            assert_verifies(&place.at("parts").join(part));
-            Dataset::open(place.at("parts").join(part)).unwrap()
-        })
-        .collect();
-    edit::merge(&sets, place.at("merged"), &keep(), &mut no_progress).unwrap();
-    assert_verifies(&place.at("merged"));
-    let (mut merged, mut original) = (clips(&place.at("merged")), clips(&place.at("set")));
-    merged.sort();
-    original.sort();
-    assert_eq!(merged, original);
-    // The same again gives the same files; another seed gives others.
-    edit::split(&place.set_again(), &by, place.at("again"), &keep(), &mut no_progress).unwrap();
-    assert!(parts.iter().all(|p| files(&place.at("again").join(p)) == files(&place.at("parts").join(p))));
-}
-
-impl Place {
-    fn set_again(&self) -> Dataset {
-        Dataset::open(self.at("set")).unwrap()
-    }
-}
-
 /// `clips` clips of one frame each, of the class and source that `of` gives.
 fn plain_set(dir: &Path, count: u32, meta: serde_json::Value, of: impl Fn(u32) -> (Option<u32>, String)) -> Dataset {
     let jpeg = common::jpeg((16, 16), 1);
@@ -127,7 +79,7 @@ fn counts(dir: &Path) -> BTreeMap<Option<u32>, u32> {
 #[test]
 fn hostile_names_of_parts_reach_no_other_folder() {
     let place = Place::new();
-    let set = place.set();
+    let set = set(&place);
     let change = |value: &str| Change {
         key: Key::Clip(2),
         label: None,
@@ -186,7 +138,7 @@ fn merged_classes_go_by_name() {
 #[test]
 fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
     let place = Place::new();
-    let before = place.set();
+    let before = set(&place);
     let old = files(&place.at("set"));
     let more = Rich { classes: &["walk", "run"], shards: &[2, 1], from: 30, ..Rich::default() };
     let more = set_of(&place.at("more"), more);
@@ -217,7 +169,7 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
 #[test]
 fn an_input_behind_symbolic_links_is_still_an_input() {
     let place = Place::new();
-    let set = place.set();
+    let set = set(&place);
     fs::create_dir(place.at("links")).unwrap();
     for (name, _) in files(&place.at("set")) {
         std::os::unix::fs::symlink(place.at("set").join(&name), place.at("links").join(&name)).unwrap();
@@ -238,7 +190,7 @@ fn an_input_behind_symbolic_links_is_still_an_input() {
 fn relabeling_without_new_numbers_shares_the_record_files() {
     use std::os::unix::fs::MetadataExt;
     let place = Place::new();
-    let set = place.set();
+    let set = set(&place);
     let attributes = JsonObject::of(json!({"split": "val", "new": "x"})).unwrap();
     let relabeling = Relabeling {
         changes: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
@@ -266,7 +218,7 @@ fn relabeling_without_new_numbers_shares_the_record_files() {
 #[test]
 fn relabeling_with_new_numbers_writes_them_into_the_records_too() {
     let place = Place::new();
-    let set = place.set();
+    let set = set(&place);
     let change = |key, label: &str| Change { key, label: Some(label.into()), attributes: JsonObject::default() };
     let relabel = |changes: Vec<Change>, out: &str| {
         edit::relabel(&set, &Relabeling { changes, ..Relabeling::default() }, place.at(out), &keep(), &mut no_progress)
@@ -324,34 +276,9 @@ fn draws_of_a_video_stay_together() {
 }
 
 #[test]
-fn outputs_replace_nothing_unasked_and_never_an_input() {
-    let place = Place::new();
-    let set = place.set();
-    let other = set_of(&place.at("other"), Rich { from: 40, ..Rich::default() });
-    let (before, options) = (files(&place.at("other")), EditOptions { overwrite: true, ..keep() });
-    let e = edit::reshard(&set, place.at("other"), &keep(), &mut no_progress).unwrap_err();
-    assert_eq!(e.hints(), [Hint::Overwrite], "{e}");
-    let relabeling = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
-    let e = edit::relabel(&set, &relabeling, place.at("other"), &keep(), &mut no_progress).unwrap_err();
-    assert_eq!(e.hints(), [Hint::Overwrite], "{e}");
-    assert_eq!(files(&place.at("other")), before);
-    for input in ["set", "other", "set/../set"] {
-        let e = edit::merge(&[set.clone(), other.clone()], place.at(input), &options, &mut no_progress).unwrap_err();
-        assert!(e.to_string().contains("the output is an input"), "{e}");
-        let to = if input == "other" { &other } else { &set };
-        let e = edit::relabel(to, &relabeling, place.at(input), &options, &mut no_progress).unwrap_err();
-        assert!(e.to_string().contains("the output is an input"), "{e}");
-    }
-    assert_eq!(files(&place.at("other")), before);
-    edit::relabel(&set, &relabeling, place.at("other"), &options, &mut no_progress).unwrap();
-    assert_verifies(&place.at("other"));
-    assert_eq!(Dataset::open(place.at("other")).unwrap().classes()[0], "x");
-}
-
-#[test]
 fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     let place = Place::new();
-    let whole = place.set();
+    let whole = set(&place);
     let (first, second) = (set_of(&place.at("first"), Rich::default()), place.at("second"));
     // Long enough for the middle to be out of reach of what is proven at open.
     Rich { shards: &[40], from: 60, ..Rich::default() }.write(&second);
@@ -379,7 +306,7 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
 #[test]
 fn a_callback_that_stops_an_edit_leaves_what_was_there() {
     let place = Place::new();
-    let (set, other) = (place.set(), set_of(&place.at("other"), Rich { from: 40, ..Rich::default() }));
+    let (set, other) = (set(&place), set_of(&place.at("other"), Rich { from: 40, ..Rich::default() }));
     let before = [files(&place.at("set")), files(&place.at("other"))];
     let options = EditOptions { overwrite: true, ..keep() };
     let renamed = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };

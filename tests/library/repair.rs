@@ -234,19 +234,6 @@ proptest! {
     }
 }
 
-/// Each bit of the heads and tails of all files, and with `VIDREC_SOAK_CASES` of all bytes.
-#[test]
-fn a_flip_of_any_byte() {
-    let original = Original::new(Rich { shards: &[2, 1], ..Rich::default() });
-    let soak = std::env::var_os("VIDREC_SOAK_CASES").is_some();
-    for (file, bytes) in &original.files {
-        let step = if soak { 1 } else { 149 };
-        for at in (0..bytes.len()).step_by(step) {
-            original.check(&[(file.clone(), Damage::Flip { at, bit: (at % 8) as u8 })]);
-        }
-    }
-}
-
 #[test]
 fn a_whole_set_is_copied_byte_for_byte() {
     let original = Original::new(Rich::default());

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use vidrec::Dataset;
 
 use crate::common::ffmpeg_videos;
+use crate::common::place::show;
 use crate::common::skip::{has_decoder_faults, has_ffmpeg, skip};
 use crate::common::until::until;
 
@@ -52,10 +53,6 @@ impl Bench {
         assert_eq!(Dataset::open(self.path("set")).unwrap().len(), 2);
         report["failures"][0].clone()
     }
-}
-
-fn show(run: &Output) -> String {
-    format!("{}\n{}\n{}", run.status, String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr))
 }
 
 /// Whether the kernel confines anything here.

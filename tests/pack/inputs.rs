@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use vidrec::{Clip, Crop, Dataset, LoaderOptions};
 
 use crate::common::ffmpeg_videos;
+use crate::common::place::show;
 
 /// A folder for a test, with what it makes in it.
 struct Bench {
@@ -62,11 +63,6 @@ impl Bench {
 
 fn run_named(command: &mut Command) -> Output {
     command.output().expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it")
-}
-
-fn show(run: &Output) -> String {
-    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
 }
 
 fn indexes(clip: &Clip<'_>) -> Vec<u32> {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use serde_json::Value;
 
+use crate::common::place::vidrec;
 use crate::common::tree;
 
 /// A folder with three clips of four pictures, which need no `ffmpeg`, and a list of them.
@@ -25,20 +25,15 @@ fn folder() -> tempfile::TempDir {
     dir
 }
 
-fn vidrec(dir: &Path, line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_vidrec")).current_dir(dir).args(line.split(' ')).output().unwrap()
-}
-
 fn ends(dir: &Path, line: &str, status: i32) -> (String, String) {
-    let run = vidrec(dir, line);
+    let run = vidrec(line, dir);
     let [out, err] = [run.stdout, run.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     assert_eq!(run.status.code(), Some(status), "{line}: {err}");
     (out, err)
 }
 
-fn files(dir: &Path, set: &str) -> BTreeMap<PathBuf, Vec<u8>> {
-    let set = dir.join(set);
-    tree(&set).into_iter().map(|(path, bytes)| (path.strip_prefix(&set).unwrap().to_owned(), bytes)).collect()
+fn files(dir: &Path, set: &str) -> BTreeMap<String, Vec<u8>> {
+    tree(&dir.join(set))
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use fault_proxy::{Fault, Origin, Rule, Server};
 
 use crate::common::ffmpeg_videos;
+use crate::common::place::stderr as said;
 use crate::common::rich::files_from_anywhere as files;
 use crate::common::skip::has_ffmpeg;
 
@@ -94,10 +95,6 @@ impl Videos {
     }
 }
 
-fn said(run: &Output) -> String {
-    String::from_utf8_lossy(&run.stderr).into_owned()
-}
-
 #[test]
 fn remote_videos_give_the_bytes_of_those_on_disk() {
     let Some(videos) = Videos::plain() else { return };
@@ -136,14 +133,6 @@ fn what_does_not_pass_stops_the_run_which_can_be_resumed() {
     ] {
         videos.stops(what, fault.path(video), &[video, "--if-exists", "resume", word]);
     }
-}
-
-#[test]
-fn a_server_without_ranges_is_refused() {
-    let Some(videos) = Videos::new(Origin::without_ranges) else { return };
-    let run = videos.pack(&videos.server.url(), "out", &[]);
-    assert_eq!(run.status.code(), Some(1), "{}", said(&run));
-    assert!(said(&run).contains("does not support requests for ranges"), "{}", said(&run));
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! `vidrec pack --track`: numbers and texts from the files and lists that a manifest names, beside the frames.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,6 +7,7 @@ use std::sync::Arc;
 
 use crate::common::ffmpeg_videos;
 use crate::common::skip::has_decoder_faults;
+use crate::common::tree;
 use crate::common::until::until;
 use serde_json::{Value, json};
 use vidrec::{Clip, Dataset, TrackTiming, TrackType};
@@ -79,12 +79,6 @@ impl Videos {
             vidrec::verify(self.path(out), vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
         assert!(report.problems.is_empty(), "{:?}", report.problems);
         Dataset::open(self.path(out)).unwrap()
-    }
-
-    /// All files in a folder.
-    fn files(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
-        let paths = fs::read_dir(self.path(out)).unwrap().map(|e| e.unwrap().path()).filter(|path| path.is_file());
-        paths.map(|p| (p.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&p).unwrap())).collect()
     }
 }
 
@@ -300,7 +294,7 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
             continue;
         }
         assert_eq!(run.status.code(), Some(3), "{spec} {cell}: {said}");
-        let failures = videos.files("set").into_iter().find(|(name, _)| name.starts_with("failures")).unwrap().1;
+        let failures = tree(&videos.path("set")).into_iter().find(|(name, _)| name.starts_with("failures")).unwrap().1;
         let failure: Value = serde_json::from_slice(&failures).unwrap();
         assert_eq!((&failure["source"], &failure["stage"]), (&json!("1.mp4"), &json!("track")), "{failure}");
         let error = failure["error"].as_str().unwrap();
@@ -331,29 +325,6 @@ fn specs_that_make_no_sense_are_refused_before_the_work() {
 }
 
 #[test]
-fn the_bytes_are_the_same_however_they_are_packed() {
-    let videos = Videos::make(6);
-    let specs = every_timing(&videos, 6);
-    let with = |more: &[&'static str]| [&specs[..], more].concat();
-    videos.whole("one", &with(&["-j", "1"]));
-    for (out, more) in [("four", &["-j", "4"][..]), ("together", &["-j", "2", "--no-isolate"])] {
-        videos.whole(out, &with(more));
-        assert!(videos.files(out) == videos.files("one"), "{out} differs");
-    }
-    videos.whole("three", &with(&["--shards", "3"]));
-    let (one, three) = (Dataset::open(videos.path("one")).unwrap(), Dataset::open(videos.path("three")).unwrap());
-    for i in 0..6 {
-        let values = |set: &Dataset| {
-            let clip = set.clip(i).unwrap();
-            let names: Vec<String> = clip.tracks().unwrap().names().map(str::to_owned).collect();
-            let action = clip.track("action").unwrap().map(|track| track.numbers::<f32>().unwrap().to_vec());
-            (names, action)
-        };
-        assert_eq!(values(&one), values(&three), "clip {i}");
-    }
-}
-
-#[test]
 fn a_pack_of_tracks_is_resumed_unless_a_file_of_values_changed() {
     if !has_decoder_faults() {
         return;
@@ -375,7 +346,7 @@ fn a_pack_of_tracks_is_resumed_unless_a_file_of_values_changed() {
     fs::write(&path, values).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
     videos.whole("set", &with(&["--if-exists", "resume"]));
-    assert!(videos.files("set") == videos.files("whole"));
+    assert!(tree(&videos.path("set")) == tree(&videos.path("whole")));
 }
 
 #[test]

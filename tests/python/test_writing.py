@@ -250,7 +250,7 @@ def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_pa
     for part in (1, 0):
         assert _parts.pack_part(plan, part, of_part, of_storage).failed == 0
     assert _parts.status(plan, of_storage).done == 2
-    assert _parts.publish(plan, None, False, False, of_storage).clips == 12
+    assert _parts.publish(plan, False, False, of_storage).clips == 12
     vidrec.pack(videos, tmp_path / "whole", shards=2, frames=3)
     assert len(store.open("train")) == 12 and store.open("train").fingerprint == vidrec.open(tmp_path / "whole").fingerprint
     assert len(commands) == 5 and SECRET not in str(commands)

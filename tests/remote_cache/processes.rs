@@ -3,50 +3,49 @@
 use vidrec::cache;
 
 use crate::remote_cache::disk_use::Watch;
-use crate::remote_cache::served::{PAGE, Served};
+use crate::remote_cache::served::{PAGE, Served, kept};
 use crate::remote_cache::worker::Job;
 
-/// Starts processes that begin together. Returns the bytes of record files that they downloaded, and those that are kept.
-fn together(served: &Served, processes: u32, are_ranks: bool, cache_bytes: u64) -> (u64, u64) {
-    let folder = tempfile::tempdir().unwrap();
-    let watch = Watch::of(folder.path(), cache_bytes);
-    let job = Job { waits: true, epochs: 2, ..Job::new(served, folder.path(), cache_bytes) };
-    let job = |i| match are_ranks {
-        true => Job { rank: i, world_size: processes, ..job.clone() },
-        false => Job { seed: u64::from(i), ..job.clone() },
-    };
-    let mut workers: Vec<_> = (0..processes).map(|i| job(i).start()).collect();
+/// Runs processes that begin together. Returns the bytes of record files that they downloaded.
+fn together<const N: usize>(served: &Served, jobs: [Job; N]) -> u64 {
+    let epochs = jobs[0].epochs;
+    let mut workers = jobs.map(|job| Job { waits: true, ..job }.start());
     workers.iter_mut().for_each(|worker| assert_eq!(worker.says(), "open"));
-    // Each reads the first page and the last bytes of each record file as it opens it.
     served.downloaded();
     workers.iter_mut().for_each(|worker| worker.go());
     for worker in &mut workers {
-        assert_eq!([worker.says(), worker.says()], ["0", "1"]);
+        (0..epochs).for_each(|epoch| assert_eq!(worker.says(), epoch.to_string()));
         let stats = worker.says();
         assert!(stats.contains("\"cache_failures\":0"), "{stats}");
     }
     workers.into_iter().for_each(|worker| worker.end());
-    let report = cache::show(folder.path()).unwrap();
-    assert!(report.bytes <= cache_bytes);
-    watch.end();
-    let kept = report.objects.iter().filter(|object| object.location.ends_with(".rec")).map(|object| object.bytes);
-    (served.downloaded().1, kept.sum())
+    served.downloaded().1
 }
 
 #[test]
 fn each_clip_is_downloaded_once_for_all_ranks() {
     let served = Served::new(&[12, 9, 11], 16, 7_000);
-    let (came, _) = together(&served, 2, true, served.all_bytes() * 11 / 10);
+    let (folder, limit) = (tempfile::tempdir().unwrap(), served.all_bytes() * 2);
+    let job = |seed, rank| Job { seed, rank, world_size: 2, ..Job::new(&served, folder.path(), limit) };
+    let came = together(&served, [job(1, 0), job(1, 1)]);
     // A clip may end within a page that came with its neighbor.
     let most = served.record_bytes() + (2 * 3 + 2 * served.set.len()) * PAGE;
     assert!(came <= most && came * 10 > served.record_bytes() * 9, "{came} of {}", served.record_bytes());
+    // Each rank has clips that the other one had. The first page of a record file comes when it is opened: two are later.
+    assert_eq!(together(&served, [job(2, 0), job(2, 1)]), 2 * 2 * PAGE);
+    assert!(cache::show(folder.path()).unwrap().bytes <= limit);
 }
 
 #[test]
 fn what_does_not_fit_is_downloaded_by_each() {
     let served = Served::new(&[12, 9, 11], 16, 7_000);
-    let (came, kept) = together(&served, 4, false, served.all_bytes() / 2);
-    let all = served.record_bytes();
+    let (folder, limit) = (tempfile::tempdir().unwrap(), served.all_bytes() / 2);
+    let watch = Watch::of(folder.path(), limit);
+    let job = |seed| Job { seed, epochs: 2, ..Job::new(&served, folder.path(), limit) };
+    let came = together(&served, [0, 1, 2, 3].map(job));
+    let (all, kept) = (served.record_bytes(), kept(folder.path()));
+    assert!(cache::show(folder.path()).unwrap().bytes <= limit);
+    watch.end();
     assert!(kept * 100 > all * 40 && kept <= all / 2, "{kept} of {all}");
     // Four times two epochs, and what is kept comes once.
     let expected = kept + 8 * (all - kept);

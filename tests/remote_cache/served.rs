@@ -1,37 +1,40 @@
 //! A data set on a server that counts, and caches for it.
 
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 
-use fault_proxy::{Origin, Server};
-use tempfile::TempDir;
-use vidrec::{Batch, ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Storage, Writer, WriterOptions};
+use vidrec::{Batch, Dataset, Loader, LoaderOptions, Storage, cache};
 
-use crate::common::jpeg;
+use crate::common::{self, sets};
 
 /// Bytes of a page of the cache.
 pub const PAGE: u64 = 4096;
-const SIZE: (u32, u32) = (16, 16);
 
 /// A data set in the folder `set`, and a server of what is above it.
 pub struct Served {
-    pub folder: TempDir,
-    pub server: Server,
+    served: common::served::Served,
     pub set: Dataset,
+}
+
+impl Deref for Served {
+    type Target = common::served::Served;
+
+    fn deref(&self) -> &Self::Target {
+        &self.served
+    }
 }
 
 impl Served {
     /// Shards of so many clips each, of `frames` frames of about `bytes` bytes.
     pub fn new(shards: &[u32], frames: u32, bytes: u32) -> Self {
-        Served::of(|dir| write(dir, shards, frames, bytes, 1))
+        Served::of(sets::padded(shards, frames, bytes, 1))
     }
 
     /// What `write` makes in a folder.
     pub fn of(write: impl FnOnce(&Path)) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        write(&folder.path().join("set"));
-        let server = Origin::serve(folder.path()).unwrap();
-        let set = Dataset::open(folder.path().join("set")).unwrap();
-        Served { folder, server, set }
+        let served = common::served::Served::new(write);
+        let set = served.local();
+        Served { served, set }
     }
 
     /// Clips of more than 100 KB: 16 frames of about 7 KB.
@@ -42,14 +45,6 @@ impl Served {
     /// Clips of about 20 KB.
     pub fn small() -> Self {
         Served::new(&[9, 8, 7], 4, 5_000)
-    }
-
-    pub fn dir(&self) -> PathBuf {
-        self.folder.path().join("set")
-    }
-
-    pub fn url(&self) -> String {
-        format!("{}/set", self.server.url())
     }
 
     /// Bytes of all record files.
@@ -68,7 +63,7 @@ impl Served {
     }
 
     pub fn open(&self, storage: Storage) -> Dataset {
-        Dataset::open_with(self.url(), storage).unwrap()
+        self.open_with(storage).unwrap()
     }
 
     /// Requests for record files, and bytes of them, since the last call.
@@ -91,51 +86,9 @@ impl Served {
     }
 }
 
-/// Writes a data set; another `version` has other pictures.
-pub fn write(dir: &Path, shards: &[u32], frames: u32, bytes: u32, version: u32) {
-    let mut writer = Writer::create(dir, WriterOptions::default()).unwrap();
-    let mut noise = Noise(version);
-    let mut c = 0;
-    for &clips in shards {
-        for _ in 0..clips {
-            let jpegs: Vec<_> = (0..frames).map(|t| noise.padded(c * frames + t + version * 1000, bytes)).collect();
-            let info = ClipInfo { label: Some(c % 5), width: SIZE.0, height: SIZE.1, ..ClipInfo::default() };
-            let frame = |(t, jpeg)| FrameData { jpeg, pts: t, source_index: None };
-            writer.append(&info, &(0..).zip(jpegs.iter().map(|jpeg| &**jpeg)).map(frame).collect::<Vec<_>>()).unwrap();
-            c += 1;
-        }
-        writer.next_shard().unwrap();
-    }
-    writer.finish().unwrap();
-}
-
-/// xorshift32 (Marsaglia, 2003).
-struct Noise(u32);
-
-impl Noise {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        self.0
-    }
-
-    /// A small picture with a comment of noise of `bytes` bytes, more or less: large to read, fast to decode.
-    fn padded(&mut self, seed: u32, bytes: u32) -> Vec<u8> {
-        let picture = jpeg(SIZE, seed);
-        let bytes = bytes * 4 / 5 + self.next() % (bytes * 2 / 5);
-        let mut padded = picture[..2].to_vec();
-        padded.extend([0xff, 0xfe]);
-        padded.extend(u16::try_from(bytes + 2).unwrap().to_be_bytes());
-        padded.extend((0..bytes).map(|_| self.next() as u8));
-        padded.extend(&picture[2..]);
-        padded
-    }
-}
-
 /// Options of loaders of these data sets.
 pub fn options() -> LoaderOptions {
-    crate::common::options(5, SIZE)
+    common::options(5, (16, 16))
 }
 
 /// A cache in `dir` of at most `bytes`, and little memory.
@@ -152,4 +105,10 @@ pub fn epoch(loader: &Loader, epoch: u64) -> Vec<Batch> {
 pub fn clips(batches: &[Batch]) -> Vec<u64> {
     let all = batches.iter().flat_map(|batch| batch.clips.iter().zip(&batch.mask));
     all.filter(|(_, counts)| **counts).map(|(&clip, _)| clip).collect()
+}
+
+/// Bytes of record files in a cache; 0 if there is none yet.
+pub fn kept(dir: &Path) -> u64 {
+    let objects = cache::show(dir).map_or(Vec::new(), |report| report.objects);
+    objects.iter().filter(|object| object.location.ends_with(".rec")).map(|object| object.bytes).sum()
 }

@@ -1,25 +1,18 @@
 //! Filling a cache before training: what is downloaded, what does not fit, and what an interruption leaves.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use fault_proxy::{Fault, Rule};
-use vidrec::{Dataset, ErrorKind, Loader, Storage, cache, no_progress};
+use vidrec::{Dataset, ErrorKind, Loader, Storage, no_progress};
 
 use crate::common::until::until;
 use crate::remote_cache::disk_use::Watch;
 use crate::remote_cache::orders;
-use crate::remote_cache::served::{PAGE, Served, cached, epoch};
+use crate::remote_cache::served::{PAGE, Served, cached, epoch, kept};
 use crate::remote_cache::worker::Job;
 
 /// The first page of each record file comes when it is opened.
 const HEADS: u64 = 3 * PAGE;
-
-/// Bytes of record files in a cache.
-fn kept_records(dir: &Path) -> u64 {
-    let objects = cache::show(dir).map_or(Vec::new(), |report| report.objects);
-    objects.iter().filter(|object| object.location.ends_with(".rec")).map(|object| object.bytes).sum()
-}
 
 /// Whether an epoch of a data set is that of the local one, and its record files are not asked for.
 fn reads_from_disk(served: &Served, set: &Dataset) -> bool {
@@ -113,11 +106,11 @@ fn after_a_kill_it_continues() {
     served.server.rules().add(Rule::new(Fault::NoAnswer).path(".rec").after(7));
     let job = Job { warms: true, ..Job::new(&served, folder.path(), limit) };
     let mut worker = job.start();
-    until("some of it is kept", || kept_records(folder.path()) > 1 << 20);
+    until("some of it is kept", || kept(folder.path()) > 1 << 20);
     worker.kill();
     served.server.rules().clear();
 
-    let kept = kept_records(folder.path());
+    let kept = kept(folder.path());
     assert!(kept < served.record_bytes());
     served.downloaded();
     let set = served.open(cached(folder.path(), limit));

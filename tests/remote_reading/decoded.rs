@@ -4,8 +4,8 @@ use vidrec::order::Order;
 use vidrec::{Crop, DecodedCache, Loader, LoaderOptions};
 
 use crate::common::options;
-use crate::remote_reading::served::Served;
-use crate::remote_reading::sets;
+use crate::common::served::Served;
+use crate::common::sets;
 
 #[test]
 fn what_is_kept_decoded_is_not_fetched_and_the_batches_are_the_same() {

@@ -2,12 +2,13 @@
 
 use fault_proxy::{Fault, Rule};
 use vidrec::order::Order;
-use vidrec::{Dataset, ErrorKind};
+use vidrec::{Dataset, Error, ErrorKind};
 
-use crate::common::{damage, names, options};
+use crate::common::served::{Served, epoch};
+use crate::common::sets;
+use crate::common::{damage, names, options, says};
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, epoch, says};
-use crate::remote_reading::sets;
+use crate::remote_reading::tracks::with_tracks;
 
 /// Each request once, at several bytes.
 #[test]
@@ -70,45 +71,38 @@ fn damage_that_stays_is_an_error_with_its_place() {
     assert!(set.clip(11).unwrap().frame(0).is_ok());
 }
 
-/// In the table of clips, then in that of frames.
+/// At open or later: as of the local data set, with the location in place of the path.
 #[test]
-fn damage_in_an_index_is_an_error_with_its_place() {
-    for (word, what) in [("clip entry", "clip"), ("frame entry", "frame")] {
-        let served = Served::new(sets::small(&[20]));
-        let index = names::file(served.dir(), "shard-00000.vidx");
-        let mut bytes = std::fs::read(&index).unwrap();
-        // Near the middle of each table: frames come first.
-        let at = if what == "frame" { 64 + 32 * 30 + 8 } else { find(&bytes, 20) };
-        bytes[at] ^= 16;
-        std::fs::write(&index, bytes).unwrap();
-        let o = of_order(Order::Sequential, options(4, (32, 24)));
-        let remote = served.open().and_then(|set| epoch(&set, &o, 0)).unwrap_err();
-        let local = Dataset::open(served.dir()).and_then(|set| epoch(&set, &o, 0)).unwrap_err();
-        assert_eq!((remote.kind(), remote.rule(), remote.clip()), (local.kind(), local.rule(), local.clip()), "{word}");
-        assert_eq!((remote.offset(), remote.frame()), (local.offset(), local.frame()), "{remote:#}");
-        says(what, &remote, &[word, ".vidx"]);
-    }
-}
-
-/// A byte in the entry of the middle one of `clips` clips.
-fn find(index: &[u8], clips: usize) -> usize {
-    let frames = 3 * clips;
-    let after_frames = 64 + 32 * frames;
-    assert!(index.len() > after_frames + 80 * clips);
-    after_frames.next_multiple_of(8) + 80 * (clips / 2) + 20
-}
-
-/// Damage to what every reader needs is an error at open, as it is on disk.
-#[test]
-fn damage_to_the_ends_of_files_is_an_error_at_open() {
-    for name in ["shard-00000.rec", "shard-00000.vidx", "dataset.json"] {
-        let served = Served::new(sets::small(&[20]));
-        let path = names::file(served.dir(), name);
-        let mut bytes = std::fs::read(&path).unwrap();
-        bytes[20] ^= 1;
-        std::fs::write(&path, bytes).unwrap();
-        let (remote, local) = (served.open().unwrap_err(), Dataset::open(served.dir()).unwrap_err());
-        assert_eq!((remote.kind(), remote.rule()), (local.kind(), local.rule()), "{remote:#}");
-        says(name, &remote, &[path.file_name().unwrap().to_str().unwrap()]);
+fn damage_to_anything_else_is_the_error_of_the_local_data_set() {
+    let served = Served::new(sets::tracked(&[9, 8]));
+    let options = with_tracks(of_order(Order::Sequential, options(3, (24, 16))));
+    let file = |name: &str| names::file(served.dir(), name);
+    let numbers: Vec<u8> = sets::sound(13).into_iter().flat_map(i16::to_le_bytes).collect();
+    let tracks = std::fs::read(file("shard-00001.vtrk")).unwrap();
+    let sound = tracks.windows(numbers.len()).position(|window| window == numbers).unwrap();
+    // In an index, three frames for each of nine clips come first.
+    let clips = 64 + 32 * 27;
+    for (name, at, words) in [
+        ("shard-00000.vidx", 64 + 32 * 13 + 8, &["frame entry"][..]),
+        ("shard-00000.vidx", clips + 80 * 4 + 20, &["clip entry"]),
+        ("shard-00001.vtrk", sound + 5, &["\"sound\"", "CRC-32"]),
+        ("shard-00001.vtrk", 9, &[]),
+        ("shard-00001.vtrk", tracks.len() - 20, &[]),
+        ("shard-00000.rec", 20, &[]),
+        ("shard-00000.vidx", 20, &[]),
+        ("dataset.json", 20, &[]),
+    ] {
+        let path = file(name);
+        let whole = std::fs::read(&path).unwrap();
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        std::fs::write(&path, damaged).unwrap();
+        let [local, remote] = [Dataset::open(served.dir()), served.open()]
+            .map(|set| set.and_then(|set| epoch(&set, &options, 0)).unwrap_err());
+        let place = |e: &Error| (e.kind(), e.rule().map(str::to_owned), e.clip(), e.frame(), e.offset());
+        assert_eq!(place(&remote), place(&local), "{name}: {remote:#}");
+        says(name, &remote, &[&[path.file_name().unwrap().to_str().unwrap()], words].concat());
+        assert!(remote.path().unwrap().to_str().unwrap().starts_with(&served.url()), "{remote:#}");
+        std::fs::write(&path, whole).unwrap();
     }
 }

@@ -2,13 +2,12 @@
 
 use fault_proxy::{Fault, Rule};
 use vidrec::order::Order;
-use vidrec::{Dataset, Loader, OnBadFrame};
+use vidrec::{Dataset, OnBadFrame};
 
-use crate::common::until::until;
-use crate::common::{allocations, options, own_process};
+use crate::common::served::{Served, ends, epoch, storage};
+use crate::common::sets;
+use crate::common::{allocations, options, own_process, says};
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, ends, epoch, says, storage};
-use crate::remote_reading::sets;
 
 /// What a data set may allocate at a time, whatever a server says. Pictures of other tests are smaller.
 const MOST_AT_ONCE: usize = 64 << 20;
@@ -137,19 +136,6 @@ fn clips_that_cannot_be_fetched_are_not_substituted() {
     served.server.rules().add(Rule::new(Fault::Forbidden).path(".rec"));
     let o = vidrec::LoaderOptions { on_bad_frame: OnBadFrame::Substitute, ..options(4, (32, 24)) };
     says("refused", &epoch(&set, &o, 0).unwrap_err(), &["access was refused", "clip "]);
-}
-
-#[test]
-fn a_loader_can_be_dropped_although_nothing_answers() {
-    let served = Served::new(sets::large(&[20]));
-    let set = served.open().unwrap();
-    served.server.rules().add(Rule::new(Fault::NoAnswer).path(".rec"));
-    ends("dropping a loader", move || {
-        let loader = Loader::new(&set, options(2, (16, 16))).unwrap();
-        let batches = loader.iter(0).unwrap();
-        until("requests are not answered", || served.server.counts().faults > 0);
-        drop(batches);
-    });
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use vidrec::{Dataset, ErrorKind, PushOptions, Storage, no_progress, order::Order, push};
 
 use crate::common::fake_hugging_face_hub::{Hub, TOKEN};
-use crate::common::options;
+use crate::common::served::{epoch, storage};
+use crate::common::sets;
+use crate::common::{options, says};
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{epoch, says, storage};
-use crate::remote_reading::sets;
 
 const SET: &str = "hf://datasets/me/set";
 

@@ -2,9 +2,9 @@
 
 use vidrec::{Dataset, Error, Loader, LoaderOptions, OpenOptions, Storage};
 
-use crate::common::{names, options};
-use crate::remote_reading::served::{Served, ends, says, storage};
-use crate::remote_reading::sets;
+use crate::common::served::{Served, ends, storage};
+use crate::common::sets;
+use crate::common::{names, options, says};
 
 fn refused(location: &str, storage: Storage) -> Error {
     let at = location.to_owned();

@@ -3,9 +3,9 @@
 use vidrec::order::Order;
 
 use crate::common::options;
+use crate::common::served::{Served, epoch, with_memory};
+use crate::common::sets;
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, epoch, with_memory};
-use crate::remote_reading::sets;
 
 /// Some bytes of headers come on top of the JPEGs.
 const BATCH: u64 = 8 * 4 * 30_000;

@@ -15,8 +15,6 @@ mod outage;
 mod passing;
 mod redirects;
 mod replaced;
-mod served;
-mod sets;
 mod stopping;
 mod tracks;
 mod verifying;

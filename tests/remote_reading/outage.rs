@@ -6,8 +6,8 @@ use fault_proxy::{Fault, Rule};
 use vidrec::{Loader, Storage};
 
 use crate::common::options;
-use crate::remote_reading::served::Served;
-use crate::remote_reading::sets;
+use crate::common::served::Served;
+use crate::common::sets;
 
 const TIMEOUT: Duration = Duration::from_millis(300);
 

@@ -7,9 +7,9 @@ use vidrec::order::Order;
 use vidrec::{Batch, LoaderOptions};
 
 use crate::common::options;
+use crate::common::served::{Served, ends, epoch};
+use crate::common::sets;
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, ends, epoch};
-use crate::remote_reading::sets;
 
 fn all(order: Order) -> LoaderOptions {
     of_order(order, options(6, (32, 24)))
@@ -38,10 +38,18 @@ fn with_each(rules: Vec<Rule>) {
 }
 
 #[test]
-fn slow_answers_change_nothing() {
+fn faults_that_pass_change_nothing() {
     with_each(vec![
         Rule::new(Fault::Latency(Duration::from_millis(5))),
         Rule::new(Fault::Slow { bits_per_second: 4_000_000 }).every(2),
+        Rule::new(Fault::Unavailable { retry_after_seconds: 0 }).every(3),
+        Rule::new(Fault::Unavailable { retry_after_seconds: 1 }).first(1),
+        Rule::new(Fault::SlowDown).every(3),
+        Rule::new(Fault::Status(500)).every(3),
+        Rule::new(Fault::Status(408)).every(4),
+        Rule::new(Fault::Stall { after: 500 }).path(".rec").nth(7),
+        Rule::new(Fault::NoAnswer).path(".rec").nth(8),
+        Rule::new(Fault::WrongBytes { shift: 500 }).path(".rec").nth(7),
     ]);
 }
 
@@ -55,30 +63,6 @@ fn answers_that_break_off_are_asked_for_again() {
         Rule::new(Fault::Lost).every(3),
         Rule::new(Fault::NotHttp).every(3),
     ]);
-}
-
-#[test]
-fn failures_of_the_server_are_asked_again() {
-    with_each(vec![
-        Rule::new(Fault::Unavailable { retry_after_seconds: 0 }).every(3),
-        Rule::new(Fault::Unavailable { retry_after_seconds: 1 }).first(1),
-        Rule::new(Fault::SlowDown).every(3),
-        Rule::new(Fault::Status(500)).every(3),
-        Rule::new(Fault::Status(408)).every(4),
-    ]);
-}
-
-#[test]
-fn answers_that_stop_are_asked_for_again() {
-    with_each(vec![
-        Rule::new(Fault::Stall { after: 500 }).path(".rec").nth(7),
-        Rule::new(Fault::NoAnswer).path(".rec").nth(8),
-    ]);
-}
-
-#[test]
-fn bytes_from_elsewhere_are_asked_for_again() {
-    with_each(vec![Rule::new(Fault::WrongBytes { shift: 500 }).path(".rec").nth(7)]);
 }
 
 #[test]

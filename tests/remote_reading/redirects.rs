@@ -12,10 +12,10 @@ use fault_proxy::Origin;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use vidrec::{Dataset, Result, Storage, order::Order};
 
-use crate::common::options;
+use crate::common::served::{Served, epoch, storage};
+use crate::common::sets;
+use crate::common::{self, options, says};
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, epoch, says, storage};
-use crate::remote_reading::sets;
 
 /// Where a request for this path is sent, if that is elsewhere.
 type Route = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -74,15 +74,7 @@ fn config() -> Arc<rustls::ServerConfig> {
 
 /// Answers one request: sends its client elsewhere, or gives what the origin says.
 fn answer(client: &mut (impl Read + Write), origin: SocketAddr, heads: &Mutex<Vec<String>>, route: &Mutex<Route>) {
-    let mut head = Vec::new();
-    let mut byte = [0];
-    while !head.ends_with(b"\r\n\r\n") {
-        match client.read(&mut byte) {
-            Ok(1) => head.push(byte[0]),
-            _ => return,
-        }
-    }
-    let head = String::from_utf8(head).unwrap();
+    let Some(head) = common::head(client) else { return };
     heads.lock().unwrap().push(head.clone());
     let path = head.split(' ').nth(1).unwrap().to_owned();
     let sent = match route.lock().unwrap()(&path) {

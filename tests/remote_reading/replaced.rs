@@ -4,10 +4,10 @@ use fault_proxy::{Etags, Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Loader, LoaderOptions};
 
-use crate::common::{names, options};
+use crate::common::served::{Served, epoch};
+use crate::common::sets;
+use crate::common::{names, options, says};
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, epoch, says};
-use crate::remote_reading::sets;
 
 /// The record file gets another version with other bytes where no clip of these is.
 fn replace(served: &Served, more: &[u8]) {
@@ -50,15 +50,13 @@ fn another_length_is_another_version_where_there_are_no_tags() {
 }
 
 #[test]
-fn a_tag_that_changes_while_a_loader_runs_ends_it() {
-    let served = Served::new(sets::small(&[40]));
-    let set = served.open().unwrap();
-    served.server.rules().add(Rule::new(Fault::ChangedEtag).path(".rec").after(3));
-    says("tag", &epoch(&set, &shuffled(), 0).unwrap_err(), &["was replaced", "another-version"]);
-    let served = Served::new(sets::small(&[40]));
-    let set = served.open().unwrap();
-    served.server.rules().add(Rule::new(Fault::OtherLength { more: 7 }).path(".rec").after(3));
-    says("length", &epoch(&set, &shuffled(), 0).unwrap_err(), &["was replaced"]);
+fn a_tag_or_length_that_changes_while_a_loader_runs_ends_it() {
+    for (fault, word) in [(Fault::ChangedEtag, "another-version"), (Fault::OtherLength { more: 7 }, "was replaced")] {
+        let served = Served::new(sets::small(&[40]));
+        let set = served.open().unwrap();
+        served.server.rules().add(Rule::new(fault).path(".rec").after(3));
+        says(word, &epoch(&set, &shuffled(), 0).unwrap_err(), &["was replaced", word]);
+    }
 }
 
 /// The first bytes of an object and what comes after them are of one version, although the first answer breaks off.

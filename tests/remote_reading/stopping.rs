@@ -7,10 +7,10 @@ use vidrec::order::Order;
 use vidrec::{Loader, Storage};
 
 use crate::common::options;
+use crate::common::served::{Served, ends, epoch};
+use crate::common::sets;
 use crate::common::until::until;
 use crate::remote_reading::equal::of_order;
-use crate::remote_reading::served::{Served, ends, epoch};
-use crate::remote_reading::sets;
 
 /// Far longer than a stop takes, and far shorter than a read may.
 const PROMPT: Duration = Duration::from_secs(10);

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use vidrec::{Storage, VerifyOptions, VerifyReport, no_progress, verify};
 
 use crate::common::damage;
-use crate::remote_reading::served::{Served, storage};
-use crate::remote_reading::sets;
+use crate::common::served::{Served, storage};
+use crate::common::sets;
 
 fn report(served: &Served, deep: bool) -> VerifyReport {
     verify(served.url(), VerifyOptions { deep, storage: storage() }, &mut no_progress).unwrap()

@@ -88,12 +88,3 @@ fn other_settings_do_not_resume_what_is_in_the_bucket() {
     same("restarted", &store.objects("train"), &store.files("local"));
     store.has_no_scratch("restarted");
 }
-
-#[test]
-fn nothing_is_published_of_videos_that_cannot_be_read() {
-    let store = Store::new();
-    fs::create_dir(store.path("in")).unwrap();
-    fs::write(store.path("in/broken.mp4"), "<html>404</html>").unwrap();
-    store.ends(1, "pack in -o s3://bucket/train");
-    assert!(store.objects("").is_empty());
-}

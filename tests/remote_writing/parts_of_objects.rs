@@ -43,7 +43,7 @@ fn long_files_are_uploaded_in_parts_and_faults_at_any_of_them_change_nothing() {
     ] {
         store.clear();
         store.server.rules().add(Rule::new(fault.clone()).path(".rec").method(method).nth(n));
-        let what = format!("{} at {method} {n}", fault.name());
+        let what = format!("{fault:?} at {method} {n}");
         let before = store.origin.open_uploads();
         store.push("long", "train").unwrap_or_else(|e| panic!("{what}: {e:#}"));
         same(&what, &store.objects("train"), &files);

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use fault_proxy::{Fault, Origin, Rule};
 
-use crate::remote_writing::store::{Store, same, says};
+use crate::common::says;
+use crate::remote_writing::store::{Store, same};
 
 /// A store with the data sets `set` and `other`, which have no file in common.
 fn two() -> Store {

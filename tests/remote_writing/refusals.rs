@@ -4,8 +4,8 @@ use std::fs;
 
 use fault_proxy::{Fault, Rule};
 
-use crate::common::names;
-use crate::remote_writing::store::{Store, says};
+use crate::common::{names, says};
+use crate::remote_writing::store::Store;
 
 #[test]
 fn a_damaged_file_is_named_and_nothing_is_published() {
@@ -54,11 +54,15 @@ fn wrong_locations_and_sources_are_refused_with_what_to_do() {
         ("repair set -o s3://bucket/a", &["local folder", "push"]),
         ("fetch s3://bucket/a -o s3://bucket/b", &["local folder"]),
         ("export mxnet set -o s3://bucket/a", &["local folder"]),
+        ("export metadata set -o s3://bucket/a.csv", &["local folder"]),
         ("pack in -o s3://bucket/a --if-exists retry-failed", &["fetch it", "push it"]),
     ] {
         let said = store.ends(1, line);
         assert!(words.iter().all(|word| said.contains(word)), "{line}: {said}");
         assert!(!store.path("s3:").exists() && store.objects("").is_empty(), "{line}");
+    }
+    for line in ["extract set 1 -o s3://bucket/x", "view set -o s3://bucket/x.png", "bench set --trace s3://bucket/x"] {
+        assert!(store.ends(2, line).contains("local folders"), "{line}");
     }
 }
 
@@ -78,7 +82,7 @@ fn a_location_that_cannot_be_written_to_is_refused_before_the_work() {
         } else {
             ["bucket", "not create buckets"]
         };
-        says(fault.name(), &e, &words);
+        says(&format!("{fault:?}"), &e, &words);
         assert!(store.files("here").is_empty());
     }
     store.server.rules().clear();

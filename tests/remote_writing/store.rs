@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use fault_proxy::{Origin, Server};
 use tempfile::TempDir;
-use vidrec::{Error, PushOptions, PushReport, Result, Storage};
+use vidrec::{PushOptions, PushReport, Result, Storage};
 
 use crate::common::rich::Rich;
+use crate::common::{bucket, tree};
 
 /// The files of a folder, or the objects of a bucket, by their names below it.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -43,11 +44,11 @@ impl Store {
 
     /// The objects below a name in the bucket.
     pub fn objects(&self, name: &str) -> Files {
-        files(&self.path("store/bucket").join(name))
+        tree(&self.path("store/bucket").join(name))
     }
 
     pub fn files(&self, name: &str) -> Files {
-        files(&self.path(name))
+        tree(&self.path(name))
     }
 
     pub fn clear(&self) {
@@ -57,19 +58,8 @@ impl Store {
         self.server.reset_counts();
     }
 
-    fn options(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("endpoint", self.server.url()),
-            ("region", "us-east-1".into()),
-            ("access_key_id", "me".into()),
-            ("secret_access_key", "hunter2".into()),
-        ]
-    }
-
-    /// Storage with the store's options.
     pub fn storage(&self) -> Storage {
-        let options = self.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        Storage { options, ..Storage::default() }
+        bucket::storage(&self.server)
     }
 
     pub fn push_options(&self) -> PushOptions {
@@ -90,9 +80,7 @@ impl Store {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
         command.args(line.split(' ')).current_dir(self.temp.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("TMPDIR", self.path("scratch"));
-        for (name, value) in self.options() {
-            command.env(format!("AWS_{}", name.to_uppercase()), value);
-        }
+        command.envs(bucket::variables(&self.server));
         command
     }
 
@@ -115,31 +103,6 @@ impl Store {
         let left: Vec<_> = fs::read_dir(self.path("scratch")).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert!(left.is_empty(), "{what}: {left:?}");
     }
-}
-
-pub fn files(folder: &Path) -> Files {
-    let mut found = Files::new();
-    let Ok(entries) = fs::read_dir(folder) else { return found };
-    for entry in entries {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            found.extend(files(&path).into_iter().map(|(below, bytes)| (format!("{name}/{below}"), bytes)));
-        } else {
-            found.insert(name, fs::read(&path).unwrap());
-        }
-    }
-    found
-}
-
-/// Checks that an error, with its causes, says all of this.
-#[track_caller]
-pub fn says(what: &str, e: &Error, words: &[&str]) {
-    let text = format!("{e:#}");
-    for word in words {
-        assert!(text.contains(word), "{what}: no {word:?} in: {text}");
-    }
-    assert!(!text.contains("hunter2"), "{text}");
 }
 
 /// The names of both, and whether they have the same bytes: not the bytes themselves.

@@ -4,9 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::skip::has_decoder_faults;
-use crate::common::until::until;
-use crate::shards::support::{SHARDS, Videos, is_whole, show, stderr, stdout};
+use crate::shards::support::{SHARDS, Videos, show, stderr, stdout};
 
 #[test]
 fn parts_in_any_order_give_the_bytes_of_one_machine() {
@@ -66,33 +64,6 @@ fn shards_are_even_or_bounded_and_in_order() {
     // By the estimate of the size of a clip, some 200 kB.
     videos.whole("small", &["--shards", "1MB", "--size", "original"]);
     videos.whole("default", &["--if-exists", "replace"]);
-}
-
-/// Two processes, and others that are killed while they pack the same part.
-#[test]
-fn attempts_at_one_part_at_once_and_killed_ones_do_no_harm() {
-    if !has_decoder_faults() {
-        return;
-    }
-    let videos = Videos::make(20);
-    let whole = videos.whole("whole", &[]);
-    videos.plan("plan", &[]);
-    let last = ["even/0010.mp4", "even/broken.mp4", "odd/0009.mp4", "odd/0019.mp4"];
-    for (part, last) in (0..SHARDS).zip(last) {
-        videos.remove("plan/.vidrec.pack/attempts");
-        let mut dying = videos.start(videos.part("plan", part), &format!("hang:{last}"));
-        until("it has begun", || videos.path("plan/.vidrec.pack/attempts/1/shard").exists());
-        let others = [(); 2].map(|()| videos.part("plan", part).spawn().unwrap());
-        if part % 2 == 0 {
-            dying.kill();
-        }
-        for run in others.map(|child| child.wait_with_output().unwrap()) {
-            assert!(run.status.success(), "{}", show(&run));
-        }
-    }
-    assert!(videos.path("plan/.vidrec.pack/attempts/1").exists(), "of a killed one, which goes with the plan");
-    assert_eq!(videos.published("plan"), whole);
-    is_whole(&videos.path("plan"));
 }
 
 #[test]

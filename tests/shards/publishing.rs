@@ -50,6 +50,7 @@ fn a_plan_becomes_the_data_set_of_its_folder_and_is_gone() {
 fn videos_of_missing_parts_are_in_the_list_of_failures() {
     let videos = Videos::make(20);
     videos.plan("plan", &["--max-failures", "1"]);
+    videos.fails(&["publish", "plan", "--allow-missing"], &["4 of 4 parts are not done"]);
     for part in [0, 3] {
         videos.pack_part("plan", part);
     }
@@ -82,16 +83,6 @@ fn videos_of_missing_parts_are_in_the_list_of_failures() {
     videos.fails(&["publish", "plan"], &["already a data set", "--overwrite"]);
     videos.ends(3, &["publish", "plan", "--overwrite"]);
     assert_eq!(videos.alone("plan"), videos.whole("whole", &["--max-failures", "1"]));
-}
-
-#[test]
-fn nothing_is_made_of_no_parts() {
-    let videos = Videos::make(4);
-    videos.plan("plan", &[]);
-    videos.fails(&["publish", "plan", "--allow-missing"], &["4 of 4 parts are not done"]);
-    has_no_set(&videos.path("plan"));
-    let run = videos.ends(3, &["status", "plan", "--missing"]);
-    assert_eq!(stdout(&run), "0-3\n", "{}", show(&run));
 }
 
 #[test]

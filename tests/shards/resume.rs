@@ -4,13 +4,12 @@
 //! `VIDREC_SOAK=1` kills a hundred packs at random moments instead of some.
 
 use std::fs;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::skip::{has_decoder_faults, skip};
+use crate::common::skip::has_decoder_faults;
 use crate::common::tree;
 use crate::common::until::until;
 use crate::shards::support::{Files, Gate, Running, Videos, is_whole, open, sha256, show, stderr, stdout};
@@ -272,35 +271,6 @@ fn what_a_power_cut_may_spoil_is_not_published() {
             }
         }
     }
-}
-
-/// The same on a small file system that really is full, where one may be mounted.
-#[test]
-#[cfg(target_os = "linux")]
-fn on_a_small_file_system_it_stops_and_goes_on() {
-    let videos = Videos::make(40);
-    let small = videos.path("small");
-    fs::create_dir(&small).unwrap();
-    let mounts = crate::common::small_disk::shell_that_mounts(&small, 200 << 10);
-    let Some(mut shell) = mounts else { return skip("no right to mount a file system") };
-    let whole = videos.whole("whole", &["--shards", "10"]);
-    let line = |command: Command| {
-        let words = [command.get_program()].into_iter().chain(command.get_args());
-        words.map(|word| format!("'{}'", word.to_str().unwrap())).collect::<Vec<_>>().join(" ")
-    };
-    let script = format!(
-        "{} 2> full.txt; echo $? >> full.txt; {} && {}; echo $? > resumed.txt; cp -r small/set set",
-        line(videos.pack("small/set", &["--shards", "10"])),
-        "mount -o remount,size=64m small",
-        line(videos.pack("small/set", &["--shards", "10", "--if-exists", "resume"])),
-    );
-    let run = shell.args(["sh", "-c", &script]).current_dir(videos.path("")).output().unwrap();
-    assert!(run.status.success(), "{}", show(&run));
-    let full = fs::read_to_string(videos.path("full.txt")).unwrap();
-    assert!(full.ends_with("\n1\n"), "{full}");
-    assert!(full.contains("No space left on device") && full.contains("--if-exists resume"), "{full}");
-    assert_eq!(fs::read_to_string(videos.path("resumed.txt")).unwrap(), "3\n", "{}", show(&run));
-    assert_eq!(videos.alone("set"), whole);
 }
 
 #[test]

@@ -9,6 +9,8 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::common::ffmpeg_videos;
+pub use crate::common::place::{show, stderr};
+pub use crate::common::rich::assert_verifies as is_whole;
 use crate::common::until::until;
 
 /// The shards of each pack, and the parts of each plan.
@@ -227,13 +229,6 @@ pub fn sha256(path: &Path) -> String {
     Sha256::digest(fs::read(path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Proves a data set.
-#[track_caller]
-pub fn is_whole(dir: &Path) {
-    let report = vidrec::verify(dir, vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
-    assert!(report.problems.is_empty(), "{:?}", report.problems);
-}
-
 /// A process that ends with this.
 pub struct Running(Option<Child>);
 
@@ -310,15 +305,6 @@ pub fn open(mut gate: &File, videos: usize) {
 pub fn has_no_set(dir: &Path) {
     assert!(!dir.join("dataset.json").exists());
     assert!(vidrec::Dataset::open(dir).is_err());
-}
-
-pub fn show(run: &Output) -> String {
-    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
-}
-
-pub fn stderr(run: &Output) -> String {
-    String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
 pub fn stdout(run: &Output) -> String {

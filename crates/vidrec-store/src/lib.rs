@@ -25,9 +25,5 @@ mod process_starts;
 mod skip;
 
 #[cfg(test)]
-#[path = "../../../tests/common/fake_hugging_face_hub.rs"]
-#[allow(dead_code)]
-mod fake_hugging_face_hub;
-#[cfg(test)]
 #[path = "../../../tests/common/fuzz_seeds.rs"]
 mod fuzz_seeds;

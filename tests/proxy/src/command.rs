@@ -4,8 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use fault_proxy::{Rule, Server};
-
-use crate::json;
+use serde_json::{Value, json};
 
 /// Does what a line says; its answer is one line.
 pub fn run(server: &Server, line: &str) -> Result<String, String> {
@@ -14,14 +13,30 @@ pub fn run(server: &Server, line: &str) -> Result<String, String> {
         "latency-ms" => server.link().set_latency(milliseconds(rest)?),
         "connect-latency-ms" => server.link().set_connect_latency(milliseconds(rest)?),
         "gbit" => server.link().set_bandwidth(bits(rest)?),
-        "fault" => server.rules().add(rest.parse::<Rule>().map_err(|error| error.to_string())?),
+        "fault" => server.rules().add(rest.parse::<Rule>()?),
         "clear" => server.rules().clear(),
         "reset" => server.reset_counts(),
-        "counts" => return Ok(json::counts(&server.counts())),
-        "log" => return Ok(json::log(&server.take_log())),
+        "counts" => return Ok(counts(server).to_string()),
+        "log" => return Ok(log(server).to_string()),
         _ => return Err(format!("no command '{name}'")),
     }
     Ok("ok".to_owned())
+}
+
+/// What the server did so far.
+pub fn counts(server: &Server) -> Value {
+    let counts = server.counts();
+    json!({
+        "requests": counts.requests,
+        "body_bytes": counts.body_bytes,
+        "faults": counts.faults,
+        "paths": counts.paths,
+    })
+}
+
+fn log(server: &Server) -> Value {
+    let of = |e: fault_proxy::Exchange| json!({"method": e.method, "path": e.path, "range": e.range});
+    server.take_log().into_iter().map(of).collect()
 }
 
 fn milliseconds(text: &str) -> Result<Duration, String> {

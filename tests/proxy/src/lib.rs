@@ -20,7 +20,7 @@ mod link;
 mod server;
 mod wire;
 
-pub use fault::{Fault, Rule, Rules, WordError};
+pub use fault::{Fault, Rule, Rules};
 pub use journal::{Counts, Exchange};
 pub use link::Link;
 pub use server::{Etags, Origin, Proxy, Server};

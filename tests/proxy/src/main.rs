@@ -1,7 +1,6 @@
 //! The servers as a program, for benchmarks and for tests in other languages.
 
 mod command;
-mod json;
 mod options;
 
 use std::io::{self, BufRead, Write};
@@ -21,8 +20,6 @@ A web server that fails as told: in front of another server, or of a folder.
     --gbit X                 bandwidth of all connections together, in Gbit/s; 0 is no limit [default: 0]
     --fault RULE             a fault, as 'reset=1000 path=.rec every=5'; can be repeated
     --log                    keep a log of all requests
-    --without-ranges, --without-head, --without-etags, --weak-etags
-                             what a server of a folder lacks
     --writable, --writable-without-conditions
                              objects can be written to a folder, as with S3 in path style
 
@@ -63,5 +60,5 @@ fn run(options: &Options) -> io::Result<()> {
         writeln!(out, "{answer}")?;
         out.flush()?;
     }
-    writeln!(out, "{}", json::counts(&server.counts()))
+    writeln!(out, "{}", command::counts(&server))
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use fault_proxy::{Etags, Origin, Proxy, Server};
+use fault_proxy::{Origin, Proxy, Server};
 
 use crate::command;
 
@@ -13,7 +13,7 @@ pub struct Options {
     folder: Option<String>,
     listen: Option<String>,
     log: bool,
-    without: Vec<String>,
+    writable: Option<String>,
     commands: Vec<String>,
 }
 
@@ -30,19 +30,14 @@ impl Options {
                 "--latency-ms" | "--connect-latency-ms" | "--gbit" | "--fault" => {
                     options.commands.push(format!("{} {}", &name[2..], value()?));
                 }
-                "--without-ranges"
-                | "--without-head"
-                | "--without-etags"
-                | "--weak-etags"
-                | "--writable"
-                | "--writable-without-conditions" => options.without.push(name),
+                "--writable" | "--writable-without-conditions" => options.writable = Some(name),
                 _ => return Err(format!("no option '{name}'")),
             }
         }
         match (&options.to, &options.folder) {
             (Some(_), Some(_)) => Err("--to and --folder exclude each other".to_owned()),
             (None, None) => Err("--to or --folder is needed".to_owned()),
-            (Some(_), None) if !options.without.is_empty() => Err(format!("{} needs --folder", options.without[0])),
+            (Some(_), None) if options.writable.is_some() => Err("what is writable is a folder".to_owned()),
             _ => Ok(options),
         }
     }
@@ -61,13 +56,11 @@ impl Options {
     }
 
     fn origin(&self, folder: &str) -> Origin {
-        self.without.iter().fold(Origin::new(folder), |origin, name| match name.as_str() {
-            "--without-ranges" => origin.without_ranges(),
-            "--without-head" => origin.without_head(),
-            "--writable" => origin.writable(),
-            "--writable-without-conditions" => origin.writable_without_conditions(),
-            "--without-etags" => origin.etags(Etags::None),
-            _ => origin.etags(Etags::Weak),
-        })
+        let origin = Origin::new(folder);
+        match self.writable.as_deref() {
+            None => origin,
+            Some("--writable") => origin.writable(),
+            Some(_) => origin.writable_without_conditions(),
+        }
     }
 }

@@ -33,15 +33,3 @@ impl<T> Shelf<T> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shelf_keeps_as_many_as_it_has_room_for() {
-        let shelf = Shelf::new(2);
-        (0..5).for_each(|i| shelf.put(i));
-        assert_eq!([shelf.take(), shelf.take(), shelf.take()], [Some(1), Some(0), None]);
-    }
-}

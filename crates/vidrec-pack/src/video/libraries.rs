@@ -55,21 +55,3 @@ pub fn libraries() -> String {
 fn dotted(version: u32) -> String {
     format!("{}.{}.{}", version >> 16, (version >> 8) & 0xff, version & 0xff)
 }
-
-/// Returns the major version of libavformat, and the file name extensions that its demuxers list.
-#[cfg(test)]
-pub(crate) fn demuxer_endings() -> (u32, std::collections::BTreeSet<String>) {
-    use std::ffi::CStr;
-    let mut endings = std::collections::BTreeSet::new();
-    let mut state = std::ptr::null_mut();
-    // SAFETY: `state` is null or has the value that the last call set, as the function requires; it returns null
-    // or a static table.
-    while let Some(demuxer) = unsafe { ffmpeg_next::ffi::av_demuxer_iterate(&mut state).as_ref() } {
-        if !demuxer.extensions.is_null() {
-            // SAFETY: the text is a static one that ends with a zero.
-            let text = unsafe { CStr::from_ptr(demuxer.extensions) }.to_string_lossy();
-            endings.extend(text.split(',').map(|ending| ending.trim().to_owned()));
-        }
-    }
-    (format::version() >> 16, endings)
-}

@@ -113,8 +113,6 @@ pub use error::{Stage, VideoError};
 pub use facts::{TimeGap, VideoFacts};
 pub(crate) use frames::{FullColor, NumberFrame};
 pub use frames::{SampledFrame, SampledVideo};
-#[cfg(test)]
-pub(crate) use libraries::demuxer_endings;
 #[doc(hidden)]
 pub use libraries::init;
 pub use libraries::{ffmpeg_version, libraries};

@@ -50,21 +50,3 @@ impl FromStr for MaxFailures {
 }
 
 serde_by_text!(MaxFailures);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_of_failures_are_read() {
-        for (text, most) in [("20", MaxFailures::Count(20)), ("1.5%", MaxFailures::Percent(1.5))] {
-            assert_eq!(text.parse::<MaxFailures>().unwrap(), most);
-            assert_eq!(most.to_string(), text);
-        }
-        for bad in ["", "%", "-1", "101%", "x"] {
-            assert!(bad.parse::<MaxFailures>().is_err(), "{bad}");
-        }
-        assert_eq!(MaxFailures::Percent(1.5).count(1000), 15);
-        assert_eq!(MaxFailures::Count(3).count(1000), 3);
-    }
-}

@@ -217,32 +217,9 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_the_work() {
-        let begun = AtomicUsize::new(0);
-        let work = |_| _ = begun.fetch_add(1, Ordering::SeqCst);
-        for_each(
-            0..1000,
-            3,
-            4,
-            |_| 0,
-            work,
-            |event| {
-                if matches!(event, Event::Done(10, ())) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            },
-        )
-        .unwrap();
-        assert!(begun.into_inner() <= 15);
-    }
-
-    #[test]
     fn a_panic_in_a_worker_does_not_hang() {
         let run = || for_each(0..50, 2, 4, |_| 0, |i| assert_ne!(i, 20), |_| ControlFlow::Continue(()));
         assert!(std::panic::catch_unwind(run).is_err());
-    }
-
-    #[test]
-    fn nothing_to_do_is_done_at_once() {
-        for_each(0..0, 2, 4, |_| 0, |_| (), |_| ControlFlow::Continue(())).unwrap();
     }
 
     #[test]

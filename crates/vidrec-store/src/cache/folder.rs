@@ -70,10 +70,11 @@ impl DiskCache {
         of_user(dir, private_folder::check)?;
         check_ours(dir)?;
         of_user(dir, private_folder::claim)?;
-        let marker = ClaimFile::open(&dir.join(MARKER)).map_err(cannot_write)?;
-        // A process that was killed while it created the cache left only the beginning of the text, or nothing.
-        if marker_text().as_bytes().starts_with(&marker.read()?) {
-            marker.write(marker_text().as_bytes()).map_err(cannot_write)?;
+        let (marker, text) = (ClaimFile::open(&dir.join(MARKER)).map_err(cannot_write)?, marker_text());
+        // A process that was killed while it created the cache left only the beginning of the text, or nothing. Others
+        // read the marker meanwhile, so it never gets shorter.
+        if let Some(rest) = text.as_bytes().strip_prefix(&*marker.read()?) {
+            marker.write_on(rest).map_err(cannot_write)?;
         }
         check_is_cache(dir)?;
         let (opened, made) = (SystemTime::now(), AtomicU64::new(0));

@@ -176,15 +176,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_version_of_each_object_has_its_own_key() {
-        let key = |location, version, length| Identity::new(location, version, length).key();
-        let keys = [key("s3://a/b", "1", 10), key("s3://a/b1", "", 10), key("s3://a/b", "1", 11), key("", "", 0)];
-        assert!(keys.iter().all(|key| key.len() == 32));
-        assert!((1..4).all(|i| !keys[..i].contains(&keys[i])));
-        assert_eq!(keys[0], key("s3://a/b", "1", 10));
-    }
-
-    #[test]
     fn an_identity_is_read_as_written_and_only_where_it_belongs() {
         let dir = tempfile::tempdir().unwrap();
         let identity = Identity::new("s3://bücket/ö", "\"etag\"", 1 << 40);

@@ -38,21 +38,3 @@ pub fn advise(file: &File, range: Range<u64>, advice: Advice) -> bool {
 pub(crate) fn advise(_: &File, _: Range<u64>, _: Advice) -> bool {
     false
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn advice_changes_no_byte() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), vec![7; 100_000]).unwrap();
-        for advice in [Advice::Soon, Advice::Done, Advice::Random] {
-            let taken = advise(file.as_file(), 5000..90_000, advice);
-            assert!(taken || !cfg!(target_os = "linux"), "{advice:?}");
-            advise(file.as_file(), 0..0, advice);
-            assert_eq!(std::fs::read(file.path()).unwrap(), vec![7; 100_000]);
-        }
-        assert!(!advise(file.as_file(), u64::MAX..u64::MAX, Advice::Soon), "beyond the end of any file");
-    }
-}

@@ -321,21 +321,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn appears_only_when_published() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a");
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.write_all(b"0123").unwrap();
-        file.patch_start(b"ab").unwrap();
-        file.write_all(b"4").unwrap();
-        file.sync().unwrap();
-        assert!(!path.exists());
-        file.publish().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"ab234");
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
-    }
-
-    #[test]
     fn a_second_writer_is_refused_and_a_leftover_is_taken_over() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");

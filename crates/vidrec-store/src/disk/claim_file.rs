@@ -87,6 +87,11 @@ impl ClaimFile {
         Ok(bytes)
     }
 
+    /// Writes behind the bytes that were read or written last.
+    pub fn write_on(&self, bytes: &[u8]) -> Result<()> {
+        (&self.file).write_all(bytes).map_err(|e| Error::io("write", &self.path, e))
+    }
+
     /// Replaces the bytes of the file. A process that is killed meanwhile leaves fewer of them.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         let mut file = &self.file;

@@ -88,13 +88,4 @@ mod tests {
         assert!(enough(dir, 0, 100 << 20).unwrap_err().to_string().contains("104.9 MB left"));
         assert!(enough(dir, 1 << 30, 1 << 30).is_err());
     }
-
-    #[test]
-    fn a_watch_looks_only_now_and_then() {
-        let mut watch = Watch::new(Path::new("."));
-        watch.check(INTERVAL - 1).unwrap();
-        assert_eq!(watch.next, INTERVAL);
-        let _ = watch.check(INTERVAL + 5);
-        assert_eq!(watch.next, 2 * INTERVAL + 5);
-    }
 }

@@ -112,38 +112,3 @@ fn page() -> usize {
     // SAFETY: the call takes a number and returns one.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::FileExt;
-
-    use super::*;
-
-    #[test]
-    fn large_pages_have_the_bytes_of_the_file_and_new_ones_are_zeros() {
-        let dir = std::path::Path::new("/dev/shm");
-        let Ok(file) = (if dir.exists() { tempfile::tempfile_in(dir) } else { tempfile::tempfile() }) else { return };
-        let length = 3 * LARGE_PAGE + 5000;
-        file.set_len(length as u64).unwrap();
-        file.write_all_at(b"begin", 0).unwrap();
-        file.write_all_at(b"second", LARGE_PAGE as u64 + 7).unwrap();
-        let map = LargeMap::of(&file, length).unwrap();
-        assert!(map.as_mut_ptr().addr().is_multiple_of(LARGE_PAGE) && map.len() == length);
-        // Not every system supports these calls, and they may find no memory.
-        map.collapse(0..2 * LARGE_PAGE);
-        map.populate(LARGE_PAGE..3 * LARGE_PAGE);
-        for advise in [LargeMap::collapse, LargeMap::populate] {
-            assert!(!advise(&map, 1..LARGE_PAGE) && !advise(&map, 0..4 * LARGE_PAGE));
-        }
-        // SAFETY: the map belongs to the test, and nothing writes to it meanwhile.
-        let bytes = unsafe { std::slice::from_raw_parts(map.as_mut_ptr(), length) };
-        assert!(&bytes[..5] == b"begin" && &bytes[LARGE_PAGE + 7..][..6] == b"second");
-        assert_eq!(bytes.iter().filter(|&&byte| byte != 0).count(), 11);
-        file.write_all_at(b"later", 100).unwrap();
-        assert_eq!(&bytes[100..105], b"later");
-        let mut again = [0; 6];
-        file.read_exact_at(&mut again, LARGE_PAGE as u64 + 7).unwrap();
-        assert_eq!(&again, b"second");
-        assert!(LargeMap::of(&file, 0).is_err() && LargeMap::of(&file, usize::MAX).is_err());
-    }
-}

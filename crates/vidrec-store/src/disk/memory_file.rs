@@ -233,30 +233,3 @@ fn remove_unused(folder: &Path, keep: &Path) {
         let _ = file.and_then(|file| remove_if_unused(&file, &path));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_large_page_is_prepared_once_before_its_bytes_are_handed_out() {
-        for length in [0, LARGE_PAGE - 1, 3 * LARGE_PAGE + 9, 5 * PREPARED - 1, 5 * PREPARED + LARGE_PAGE] {
-            let (mut taken, mut prepared) = (0, 0);
-            for bytes in (1..).map(|i: u64| i * 4096 % 3_000_000 + 1) {
-                let next = (taken + bytes).min(length as u64);
-                let range = to_prepare(taken..next, length);
-                assert!(range.start == prepared && range.end >= prepared, "{length} {range:?} {prepared}");
-                (taken, prepared) = (next, range.end);
-                assert!(prepared <= length && prepared.is_multiple_of(LARGE_PAGE));
-                assert!(prepared as u64 >= taken / LARGE_PAGE as u64 * LARGE_PAGE as u64);
-                assert!((prepared as u64) <= taken + 2 * PREPARED as u64);
-                if taken == length as u64 {
-                    break;
-                }
-            }
-        }
-        // Numbers from memory to which others can write.
-        assert!(to_prepare(u64::MAX - 1..u64::MAX, 4 * PREPARED).is_empty());
-        assert!(to_prepare(5..u64::MAX, 4 * PREPARED).end == 4 * PREPARED);
-    }
-}

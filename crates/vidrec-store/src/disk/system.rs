@@ -78,25 +78,3 @@ pub(super) fn user() -> u32 {
     // SAFETY: the call takes nothing and always succeeds.
     unsafe { libc::geteuid() }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_file_system_is_in_memory_or_not() {
-        assert_eq!(size_in_memory(Path::new("/proc")).unwrap(), None);
-        assert!(size_in_memory(Path::new("/not-there")).is_err());
-        assert!(!Path::new("/dev/shm").exists() || size_in_memory(Path::new("/dev/shm")).unwrap().is_some());
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let meta = file.as_file().metadata().unwrap();
-        assert_eq!(std::os::unix::fs::MetadataExt::uid(&meta), user());
-    }
-
-    #[test]
-    fn a_file_system_is_synced() {
-        assert_eq!(sync_file_system(Path::new(".")).unwrap(), cfg!(target_os = "linux"));
-        assert!(!cfg!(target_os = "linux") || sync_file_system(Path::new("not-there")).is_err());
-    }
-}

@@ -379,11 +379,4 @@ mod tests {
         assert_eq!(file.table(0..10_000).unwrap(), [1; 10_000]);
         assert!(!file.forget_tables(file.generation()), "but not those that were fetched again");
     }
-
-    #[test]
-    fn ranges_are_merged_and_cut() {
-        assert_eq!(merged(vec![5..7, 0..2, 2..3, 6..9]), [0..3, 5..9]);
-        assert!(pieces(4096..30_000, 16_384).eq([4096..20_480, 20_480..30_000]));
-        assert_eq!(pieces(3..3, 4).count(), 0);
-    }
 }

@@ -110,28 +110,3 @@ impl<T> Pending<T> {
         !matches!(*self.0.end(Instant::now() + time), State::Waiting)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn many_wait_for_one_value_and_none_waits_for_nothing() {
-        let runtime = super::super::runtime::handle().unwrap();
-        let soon = || Instant::now() + Duration::from_secs(30);
-        let later = Promise::start(&runtime, async { 7 });
-        std::thread::scope(|scope| {
-            let waits: Vec<_> = (0..4).map(|_| scope.spawn(|| later.wait(soon()))).collect();
-            assert!(waits.into_iter().all(|wait| wait.join().unwrap() == Some(7)));
-        });
-        let never: Promise<i32> = Promise::start(&runtime, std::future::pending());
-        assert_eq!(never.wait(Instant::now()), None);
-        let panics = || -> Promise<i32> { Promise::start(&runtime, async { panic!("in a task, on purpose") }) };
-        assert_eq!(panics().wait(soon()), None);
-        // A caller with other work also learns that there is nothing to wait for.
-        let never: Pending<i32> = Pending(Promise::start(&runtime, std::future::pending()));
-        assert!(!never.is_over_within(Duration::ZERO));
-        let pending: Pending<i32> = Pending(Promise::start(&runtime, async { panic!("in a task, on purpose") }));
-        assert!(pending.is_over_within(Duration::from_secs(30)));
-    }
-}

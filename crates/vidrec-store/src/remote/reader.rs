@@ -116,17 +116,4 @@ mod tests {
         assert_eq!(readers[0].seek(SeekFrom::End(-7)).unwrap(), content.len() as u64 - 7);
         assert!(readers[0].seek(SeekFrom::Current(-(content.len() as i64))).is_err());
     }
-
-    #[test]
-    fn an_object_that_fits_is_fetched_once_and_an_empty_one_is_empty() {
-        let (_folder, server, content, bytes) = served(12 << 20, 4096);
-        for _ in 0..3 {
-            let mut found = Vec::new();
-            ObjectReader::new(&bytes).read_to_end(&mut found).unwrap();
-            assert!(found == content);
-        }
-        assert_eq!(server.counts().body_bytes, content.len() as u64);
-        let (_folder, _server, _, empty) = served(0, 4096);
-        assert_eq!((empty.len(), ObjectReader::new(&empty).read(&mut [0; 9]).unwrap()), (0, 0));
-    }
 }

@@ -177,17 +177,18 @@ fn refused(why: Refused) -> HttpError {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use async_trait::async_trait;
     use object_store::client::{HttpRequestBody, HttpService};
 
     use super::*;
 
-    /// A server for all hosts, and the requests that reached it.
+    /// A server for all hosts, and the number of requests that reached it.
     #[derive(Debug, Clone, Default)]
     struct Server {
         routes: HashMap<&'static str, &'static str>,
-        heads: Arc<Mutex<Vec<(String, HeaderMap)>>>,
+        requests: Arc<AtomicUsize>,
     }
 
     #[async_trait]
@@ -199,61 +200,38 @@ mod tests {
                 *answer.status_mut() = StatusCode::FOUND;
                 answer.headers_mut().insert(LOCATION, HeaderValue::from_static(to));
             }
-            self.heads.lock().unwrap().push((url, request.headers().clone()));
+            self.requests.fetch_add(1, Relaxed);
             Ok(answer)
         }
     }
 
-    /// Asks for a location. Returns the refusal, if there is one, and which URLs were asked with which headers.
-    fn follow(routes: &[(&'static str, &'static str)], location: &str) -> (Option<String>, Vec<(String, HeaderMap)>) {
+    /// Asks for a location. Returns the refusal, if there is one, and the number of requests.
+    fn follow(routes: &[(&'static str, &'static str)], location: &str) -> (Option<String>, usize) {
         let server = Server { routes: routes.iter().copied().collect(), ..Server::default() };
         let (http, names, is_public) = (HttpClient::new(server.clone()), Names::default(), OnceCell::new());
         let following = Following { http, names, is_public, headers: HeaderMap::new(), places: None };
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.uri_mut() = location.parse().unwrap();
-        for name in SECRET.iter().chain(&["range", "if-match", "accept"]) {
-            request.headers_mut().insert(*name, HeaderValue::from_static("hunter2"));
-        }
         let answer = crate::remote::runtime::handle().unwrap().block_on(following.send(request));
-        let heads = std::mem::take(&mut *server.heads.lock().unwrap());
-        (answer.err().map(|e| e.to_string()), heads)
-    }
-
-    const SECRET: [&str; 6] =
-        ["authorization", "cookie", "x-amz-security-token", "x-ms-version", "x-api-key", "referer"];
-
-    #[test]
-    fn other_hosts_hear_nothing_but_what_is_asked_for() {
-        let routes = [("https://8.8.8.8/a", "/b"), ("https://8.8.8.8/b", "https://8.8.4.4/c")];
-        let (refusal, heads) = follow(&routes, "https://8.8.8.8/a");
-        assert_eq!(refusal, None);
-        assert_eq!(heads.iter().map(|(_, head)| head.len()).collect::<Vec<_>>(), [9, 9, 3]);
-        assert!(SECRET.iter().all(|name| !heads[2].1.contains_key(*name)));
+        (answer.err().map(|e| e.to_string()), server.requests.load(Relaxed))
     }
 
     #[test]
     fn a_public_host_leads_to_no_private_address() {
         for host in ["127.0.0.1", "169.254.169.254", "[::1]", "0x7f.1", "10.0.0.1", "[::ffff:10.0.0.1]"] {
             let to: &str = format!("https://{host}/x").leak();
-            let (refusal, heads) = follow(&[("https://8.8.8.8/", to)], "https://8.8.8.8/");
-            assert!(refusal.is_some_and(|words| words.contains("private network")) && heads.len() == 1, "{host}");
+            let (refusal, requests) = follow(&[("https://8.8.8.8/", to)], "https://8.8.8.8/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")) && requests == 1, "{host}");
             // Nor by way of a private one.
             let routes = [("https://10.0.0.9/", "https://8.8.8.8/"), ("https://8.8.8.8/", to)];
-            let (refusal, heads) = follow(&routes, "https://10.0.0.9/");
-            assert!(refusal.is_some_and(|words| words.contains("private network")) && heads.len() == 2, "{host}");
+            let (refusal, requests) = follow(&routes, "https://10.0.0.9/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")) && requests == 2, "{host}");
             let routes = [("https://localhost/", "https://8.8.8.8/"), ("https://8.8.8.8/", "https://localhost/x")];
-            let (refusal, heads) = follow(&routes, "https://localhost/");
-            assert!(refusal.is_some_and(|words| words.contains("private network")) && heads.len() == 2);
+            let (refusal, requests) = follow(&routes, "https://localhost/");
+            assert!(refusal.is_some_and(|words| words.contains("private network")) && requests == 2);
             // A private one may.
-            let (refusal, heads) = follow(&[("https://10.0.0.9/", to)], "https://10.0.0.9/");
-            assert_eq!((refusal, heads.len()), (None, 2));
+            let (refusal, requests) = follow(&[("https://10.0.0.9/", to)], "https://10.0.0.9/");
+            assert_eq!((refusal, requests), (None, 2));
         }
-    }
-
-    #[test]
-    fn redirects_end() {
-        let (refusal, heads) = follow(&[("https://8.8.8.8/", "https://8.8.8.8/")], "https://8.8.8.8/");
-        assert!(refusal.is_some_and(|words| words.contains("too many times")));
-        assert_eq!(heads.len(), MOST + 1);
     }
 }

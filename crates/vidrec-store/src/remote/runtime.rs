@@ -23,13 +23,3 @@ pub(super) fn handle() -> Result<Handle> {
     let runtime = runtime.map_err(|e| Error::start("the threads that fetch", e))?;
     Ok(slot.insert(runtime).handle().clone())
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn there_is_one_runtime_and_it_runs() {
-        let (one, other) = (super::handle().unwrap(), super::handle().unwrap());
-        assert_eq!(one.id(), other.id());
-        assert_eq!(one.block_on(async { 1 + 1 }), 2);
-    }
-}

@@ -133,34 +133,3 @@ fn set<B, K: FromStr + AsRef<str>>(
     }
     Ok(builder)
 }
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn each_kind_of_store_connects_with_options_and_refuses_unknown_ones() {
-        for (location, option) in [
-            ("s3://bucket/x", ("region", "eu-west-1")),
-            ("gs://bucket/x", ("google_skip_signature", "true")),
-            ("az://container/x", ("account_name", "me")),
-            ("https://host/x", ("connect_timeout", "1 second")),
-        ] {
-            let address = Address::of(Path::new(location)).unwrap();
-            let with = |name: &str, value: &str| {
-                let options = [(name.to_owned(), value.to_owned()), ("skip_signature".into(), "true".into())];
-                let known = if location.starts_with("https") { &options[..1] } else { &options };
-                connect(&address, &known.iter().cloned().collect(), &Times::of_reads(Duration::from_secs(60)))
-            };
-            with(option.0, option.1).map(drop).unwrap_or_else(|e| panic!("{location}: {e}"));
-            for name in ["colour", "http2_only"] {
-                let e = with(name, "hunter2").map(drop).unwrap_err().to_string();
-                let scheme = location.split(':').next().unwrap();
-                assert!(e.contains(name) && e.contains(scheme) && !e.contains("hunter2"), "{e}");
-            }
-        }
-    }
-}

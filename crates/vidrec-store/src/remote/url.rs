@@ -73,17 +73,3 @@ impl Address {
         Address { store: hub::at(&self.store, commit), ..self.clone() }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn locations_are_taken_apart() {
-        let of = |text: &str| Address::of(Path::new(text));
-        let address = of("s3://bucket/some/train/dataset.json").unwrap();
-        assert_eq!((&*address.store, address.key.as_ref()), ("s3://bucket", "some/train/dataset.json"));
-        let address = of("http://127.0.0.1:80/a%20b/c").unwrap();
-        assert_eq!((&*address.store, address.key.as_ref()), ("http://127.0.0.1:80", "a b/c"));
-    }
-}

@@ -14,17 +14,3 @@ fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn throws_hit_as_often_as_asked_and_depend_on_the_seed() {
-        let count = |p, seed| (0..10_000).filter(|&i| hits(p, seed, i)).count();
-        assert!((2900..3100).contains(&count(0.3, 1)), "{}", count(0.3, 1));
-        assert_eq!((count(0.0, 1), count(1.0, 1)), (0, 10_000));
-        let throws = |seed| (0..64).map(|i| hits(0.5, seed, i)).collect::<Vec<_>>();
-        assert_ne!(throws(1), throws(2));
-    }
-}

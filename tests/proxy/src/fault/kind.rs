@@ -92,37 +92,3 @@ pub enum Fault {
     /// Bytes that are no HTTP, then the end of the connection.
     NotHttp,
 }
-
-impl Fault {
-    /// Its name in a rule that is written as text, and in the log.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Latency(_) => "latency",
-            Self::Slow { .. } => "slow",
-            Self::NoAnswer => "no-answer",
-            Self::Stall { .. } => "stall",
-            Self::Reset { .. } => "reset",
-            Self::ResetUpload { .. } => "reset-upload",
-            Self::Short { .. } => "short",
-            Self::Unavailable { .. } => "unavailable",
-            Self::SlowDown => "slow-down",
-            Self::Conflict => "conflict",
-            Self::Forbidden => "forbidden",
-            Self::Status(_) => "status",
-            Self::Lost => "lost",
-            Self::WrongContentRange => "wrong-content-range",
-            Self::WrongBytes { .. } => "wrong-bytes",
-            Self::ChangedEtag => "changed-etag",
-            Self::OtherLength { .. } => "other-length",
-            Self::FlippedByte { .. } => "flipped-byte",
-            Self::WholeObject => "whole-object",
-            Self::Html => "html",
-            Self::RedirectLoop => "redirect-loop",
-            Self::GzipGarbage => "gzip-garbage",
-            Self::Gzipped => "gzipped",
-            Self::Endless => "endless",
-            Self::HugeLength(_) => "huge-length",
-            Self::NotHttp => "not-http",
-        }
-    }
-}

@@ -7,4 +7,3 @@ mod words;
 
 pub use kind::Fault;
 pub use rule::{Rule, Rules};
-pub use words::WordError;

@@ -1,36 +1,23 @@
 //! Rules as text: `reset=1000 path=.rec every=5`.
 
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use super::kind::Fault;
 use super::rule::{Rule, When};
 
-/// Why a text is no rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WordError(String);
-
-impl fmt::Display for WordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WordError {}
-
 impl FromStr for Rule {
-    type Err = WordError;
+    type Err = String;
 
-    /// A fault by its [name](Fault::name), with `=NUMBER` if it has one (milliseconds for `latency`), then any of
+    /// A fault, as `wrong-bytes` for [`Fault::WrongBytes`], with `=NUMBER` if it has one (milliseconds for `latency`), then any of
     /// `path=TEXT`, `method=NAME`, and one of `nth=N`, `first=N`, `after=N`, `every=N`, `chance=P seed=N`.
     ///
     /// # Errors
     ///
     /// Names the first word that is none of these.
-    fn from_str(text: &str) -> Result<Self, WordError> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let mut words = text.split_whitespace();
-        let first = words.next().ok_or_else(|| WordError("a rule begins with a fault".to_owned()))?;
+        let first = words.next().ok_or_else(|| "a rule begins with a fault".to_owned())?;
         let mut rule = Self::new(fault(first)?);
         for word in words {
             rule = condition(rule, word)?;
@@ -39,8 +26,8 @@ impl FromStr for Rule {
     }
 }
 
-fn condition(rule: Rule, word: &str) -> Result<Rule, WordError> {
-    let (key, value) = word.split_once('=').ok_or_else(|| WordError(format!("'{word}' is no KEY=VALUE")))?;
+fn condition(rule: Rule, word: &str) -> Result<Rule, String> {
+    let (key, value) = word.split_once('=').ok_or_else(|| format!("'{word}' is no KEY=VALUE"))?;
     Ok(match key {
         "path" => rule.path(value),
         "method" => rule.method(value),
@@ -48,23 +35,23 @@ fn condition(rule: Rule, word: &str) -> Result<Rule, WordError> {
         "first" => rule.first(number(word, value)?),
         "after" => rule.after(number(word, value)?),
         "every" => match number(word, value)? {
-            0 => return Err(WordError(format!("'{word}': must be at least 1"))),
+            0 => return Err(format!("'{word}': must be at least 1")),
             n => rule.every(n),
         },
         "chance" => rule.chance(number(word, value)?, 0),
         "seed" => {
             let When::Chance { p, .. } = rule.when else {
-                return Err(WordError(format!("'{word}' without 'chance' before it")));
+                return Err(format!("'{word}' without 'chance' before it"));
             };
             rule.chance(p, number(word, value)?)
         }
-        _ => return Err(WordError(format!("no condition '{key}'"))),
+        _ => return Err(format!("no condition '{key}'")),
     })
 }
 
-fn fault(word: &str) -> Result<Fault, WordError> {
+fn fault(word: &str) -> Result<Fault, String> {
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-    let given = || value.ok_or_else(|| WordError(format!("'{name}' needs a number, as in '{name}=1'")));
+    let given = || value.ok_or_else(|| format!("'{name}' needs a number, as in '{name}=1'"));
     let n = || number(word, given()?);
     let plain = match name {
         "latency" => return Ok(Fault::Latency(Duration::from_millis(n()?))),
@@ -93,42 +80,14 @@ fn fault(word: &str) -> Result<Fault, WordError> {
         "gzipped" => Fault::Gzipped,
         "endless" => Fault::Endless,
         "not-http" => Fault::NotHttp,
-        _ => return Err(WordError(format!("no fault '{name}'"))),
+        _ => return Err(format!("no fault '{name}'")),
     };
     match value {
-        Some(_) => Err(WordError(format!("'{word}': '{name}' takes no number"))),
+        Some(_) => Err(format!("'{word}': '{name}' takes no number")),
         None => Ok(plain),
     }
 }
 
-fn number<T: FromStr>(word: &str, value: &str) -> Result<T, WordError> {
-    value.parse().map_err(|_| WordError(format!("'{word}': '{value}' is no such number")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_are_read_from_text() {
-        let read = |text: &str| text.parse::<Rule>();
-        assert_eq!(read("html"), Ok(Rule::new(Fault::Html)));
-        let rule = Rule::new(Fault::Reset { after: 1000 }).path(".rec").method("GET").every(5);
-        assert_eq!(read("reset=1000 path=.rec method=GET every=5"), Ok(rule));
-        assert_eq!(read("lost chance=0.25 seed=9"), Ok(Rule::new(Fault::Lost).chance(0.25, 9)));
-        assert_eq!(read("other-length=-5 nth=2"), Ok(Rule::new(Fault::OtherLength { more: -5 }).nth(2)));
-    }
-
-    #[test]
-    fn what_is_no_rule_is_named() {
-        let error = |text: &str| text.parse::<Rule>().unwrap_err().to_string();
-        assert_eq!(error(""), "a rule begins with a fault");
-        assert_eq!(error("fire"), "no fault 'fire'");
-        assert_eq!(error("reset"), "'reset' needs a number, as in 'reset=1'");
-        assert_eq!(error("lost=1"), "'lost=1': 'lost' takes no number");
-        assert_eq!(error("lost nth=x"), "'nth=x': 'x' is no such number");
-        assert_eq!(error("lost every=0"), "'every=0': must be at least 1");
-        assert_eq!(error("lost seed=1"), "'seed=1' without 'chance' before it");
-        assert_eq!(error("lost now"), "'now' is no KEY=VALUE");
-    }
+fn number<T: FromStr>(word: &str, value: &str) -> Result<T, String> {
+    value.parse().map_err(|_| format!("'{word}': '{value}' is no such number"))
 }

@@ -1,7 +1,6 @@
 //! The servers.
 
 mod backend;
-mod gzip;
 mod lists;
 mod origin;
 mod proxy;

@@ -67,7 +67,7 @@ impl Origin {
         Self { etags, ..self }
     }
 
-    /// Objects can be written as with S3 in path style: `PUT` and `DELETE`, also in parts, copies, and `If-None-Match: *`
+    /// Objects can be written as with S3 in path style: `PUT` and `DELETE`, also in parts, and `If-None-Match: *`
     /// and `If-Match` for the first of these. Default: 405.
     pub fn writable(self) -> Self {
         Self { writes: Some(Arc::new(Writes::new(true))), ..self }
@@ -135,7 +135,7 @@ impl Origin {
             Etags::Weak => answer.fields.set("ETag", format!("W/{tag}")),
             Etags::None => return Ok(answer),
         }
-        answer.fields.set("Last-Modified", wire::http_date(changed));
+        answer.fields.set("Last-Modified", httpdate::fmt_http_date(changed));
         Ok(answer)
     }
 }

@@ -16,20 +16,11 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Forwards to the server at `to`, as `127.0.0.1:9000`, from a free port of the loopback.
-    ///
-    /// # Errors
-    ///
-    /// If there is no port or no thread. Whether the other server is there shows when requests come: 502 if not.
-    pub fn to(to: &str) -> io::Result<Server> {
-        Self::start(to, "127.0.0.1:0")
-    }
-
     /// Forwards to the server at `to` from an address, as `127.0.0.1:0`, where 0 is any free port.
     ///
     /// # Errors
     ///
-    /// If the address cannot be had, or no thread.
+    /// If the address cannot be had, or no thread. Whether the other server is there shows when requests come: 502 if not.
     pub fn start(to: &str, listen: &str) -> io::Result<Server> {
         let proxy = Self { to: to.to_owned() };
         Server::start(listen, move || Upstream { proxy: proxy.clone(), idle: None, body: None })

@@ -1,10 +1,9 @@
 //! What to send, with the fault in it.
 
-use std::io;
+use std::io::{self, Write};
 use std::thread::sleep;
 
 use super::backend::{Backend, Upload};
-use super::gzip::gzip;
 use crate::fault::Fault;
 use crate::wire::{self, Answer, Framing, Request};
 
@@ -120,8 +119,9 @@ impl Reply {
             Fault::FlippedByte { at } if has_body => self.flipped = Some(at % self.length.unwrap_or(u64::MAX)),
             Fault::WholeObject => return Ok(request.fields.get("Range").is_some()),
             Fault::Gzipped if has_body => {
-                let body = gzip(&read_all(backend)?);
-                *self = Self::of_bytes(request, answer.with("Content-Encoding", "gzip"), body);
+                let mut body = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                body.write_all(&read_all(backend)?)?;
+                *self = Self::of_bytes(request, answer.with("Content-Encoding", "gzip"), body.finish()?);
             }
             Fault::WrongBytes { shift } => return wrong_bytes(request, &answer, shift, backend, upload),
             Fault::HugeLength(length) if has_body => {

@@ -104,7 +104,6 @@ fn accept<B: Backend>(
             thread::sleep(std::time::Duration::from_millis(10));
             continue;
         };
-        shared.journal.connected();
         shared.open.lock().unwrap().insert(number, copy);
         let (shared, backend) = (Arc::clone(shared), Arc::clone(backend));
         let connection = thread::Builder::new().name("connection".to_owned()).stack_size(256 << 10);

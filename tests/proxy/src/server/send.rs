@@ -24,14 +24,10 @@ pub fn send(
     shared: &Shared,
     backend: &mut impl Backend,
     client: &mut Socket,
-    entry: &mut Entry<'_>,
+    entry: &Entry<'_>,
     buffer: &mut Vec<u8>,
 ) -> io::Result<After> {
-    entry.status(reply.status);
     let without_body = reply.length == Some(0) && reply.ending == Ending::Whole;
-    if without_body {
-        entry.finish();
-    }
     shared.link.wait_to_send(reply.head.len());
     client.write_all(&reply.head)?;
     if !without_body {
@@ -53,7 +49,7 @@ fn send_body(
     shared: &Shared,
     backend: &mut impl Backend,
     client: &mut Socket,
-    entry: &mut Entry<'_>,
+    entry: &Entry<'_>,
     buffer: &mut Vec<u8>,
 ) -> io::Result<()> {
     let end = match reply.ending {
@@ -76,9 +72,6 @@ fn send_body(
         shared.link.wait_to_send(read);
         sleep(reply.bits_per_second.map(|rate| link::transfer_time(read, rate)).unwrap_or_default());
         sent += read as u64;
-        if reply.length == Some(sent) && reply.ending == Ending::Whole {
-            entry.finish();
-        }
         counted_write(client, entry, bytes, chunked)?;
     }
     if chunked && reply.ending == Ending::Whole {

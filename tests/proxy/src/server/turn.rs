@@ -33,7 +33,7 @@ fn one(
     buffer: &mut Vec<u8>,
 ) -> io::Result<After> {
     let fault = shared.rules.choose(request);
-    let mut entry = shared.journal.begin(request);
+    let entry = shared.journal.begin(request);
     shared.link.wait_for_latency(first);
     let mut upload = Upload::new(client, request);
     let reply = Reply::make(fault.as_ref(), request, backend, &mut upload)?;
@@ -41,7 +41,7 @@ fn one(
         upload.drain()?;
     }
     if reply.faulty {
-        entry.fault(fault.as_ref().map(crate::Fault::name));
+        entry.is_faulty();
     }
-    send(reply, shared, backend, client, &mut entry, buffer)
+    send(reply, shared, backend, client, &entry, buffer)
 }

@@ -33,7 +33,6 @@ struct State {
 /// What a request does.
 enum Action<'a> {
     Put,
-    Copy(&'a str),
     Begin,
     Part(&'a str, u32),
     Complete(&'a str),
@@ -69,14 +68,6 @@ impl Writes {
                     state.put(folder, &path, &body)?;
                     (ok(200).with("ETag", tag().unwrap_or_default()), String::new())
                 }
-            },
-            Action::Copy(from) => match fs::read(folder.join(from.trim_start_matches('/'))) {
-                Ok(bytes) => {
-                    state.put(folder, &path, &bytes)?;
-                    let tag = tag().unwrap_or_default();
-                    xml(200, format!("<CopyObjectResult><ETag>{tag}</ETag></CopyObjectResult>"))
-                }
-                Err(_) => error(404, "NoSuchKey"),
             },
             Action::Begin => {
                 state.ids += 1;
@@ -162,10 +153,7 @@ fn action(request: &Request) -> Option<Action<'_>> {
     let number = find("partNumber").and_then(|(_, number)| number.parse().ok());
     Some(match (request.method.as_str(), id, number) {
         ("PUT", Some(id), Some(number)) => Action::Part(id, number),
-        ("PUT", None, None) => match request.fields.get("x-amz-copy-source") {
-            Some(from) => Action::Copy(from),
-            None => Action::Put,
-        },
+        ("PUT", None, None) => Action::Put,
         ("POST", Some(id), None) => Action::Complete(id),
         ("POST", None, None) if query.starts_with("uploads") => Action::Begin,
         ("DELETE", Some(id), None) => Action::Abort(id),

@@ -21,22 +21,3 @@ pub fn sent(field: &str) -> Option<(Range<u64>, u64)> {
     let (first, last) = range.split_once('-')?;
     Some((first.parse().ok()?..last.parse::<u64>().ok()?.checked_add(1)?, length.parse().ok()?))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_are_cut_to_the_object() {
-        assert_eq!(asked("bytes=0-9", 100), Some(0..10));
-        assert_eq!(asked("bytes=90-", 100), Some(90..100));
-        assert_eq!(asked("bytes=-10", 100), Some(90..100));
-        assert_eq!(asked("bytes=-1000", 100), Some(0..100));
-        assert_eq!(asked("bytes=95-200", 100), Some(95..100));
-        assert!(asked("bytes=100-", 100).unwrap().is_empty());
-        assert_eq!(asked("bytes=0-1,5-6", 100), None);
-        assert_eq!(asked("lines=0-1", 100), None);
-        assert_eq!(sent("bytes 5-9/100"), Some((5..10, 100)));
-        assert_eq!(sent("bytes */100"), None);
-    }
-}
