@@ -225,7 +225,6 @@ fn blocks(range: &Range<u64>) -> impl Iterator<Item = (u64, Range<u64>)> + use<>
 #[cfg(test)]
 mod tests {
     use std::fs::File;
-    use std::time::Duration;
 
     use proptest::prelude::*;
 
