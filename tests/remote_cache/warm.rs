@@ -73,9 +73,10 @@ fn some_clips_are_fetched_and_no_others() {
 
 #[test]
 fn what_does_not_fit_is_counted_and_not_fetched() {
-    let served = Served::large();
+    // Several requests fit, and the last of them is a short one.
+    let served = Served::new(&[100, 80], 16, 7_000);
     let folder = tempfile::tempdir().unwrap();
-    let limit = served.all_bytes() * 4 / 10;
+    let limit = served.all_bytes() * 8 / 10;
     let watch = Watch::of(folder.path(), limit);
     for run in 0..2 {
         served.downloaded();
@@ -85,8 +86,8 @@ fn what_does_not_fit_is_counted_and_not_fetched() {
         assert_eq!(report.cache_bytes, Some(limit), "{what}");
         let held = report.bytes - report.missing_bytes;
         assert!(held <= limit && held * 100 > limit * 90, "{what}");
-        assert!(report.missing_clips > 50 && report.missing_clips < served.set.len(), "{what}");
-        assert!(came <= if run == 0 { held + 2 * HEADS + 100 * PAGE } else { HEADS }, "{what}");
+        assert!(report.missing_clips > 20 && report.missing_clips < served.set.len(), "{what}");
+        assert!(came <= if run == 0 { held + 2 * HEADS + 200 * PAGE } else { HEADS }, "{what}");
     }
     watch.end();
 

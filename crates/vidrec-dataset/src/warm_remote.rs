@@ -98,17 +98,30 @@ impl Warming<'_, '_, '_> {
             if runs.runs.is_empty() {
                 continue;
             }
-            let coming: u64 = self.coming.iter().map(|group| all_bytes(group)).sum();
-            if !runs.file.has_room(coming + all_bytes(&group) + bytes(&runs.runs)) {
+            if self.has_room(&runs, all_bytes(&group))? {
+                group.push(runs);
+            } else {
                 self.miss(bytes(&runs.runs))?;
-                continue;
             }
-            group.push(runs);
             if all_bytes(&group) >= REQUEST_BYTES {
                 self.ask(std::mem::take(&mut group))?;
             }
         }
         self.ask(group)
+    }
+
+    /// Whether there is room for a clip, beside `more` bytes that will be asked for with it.
+    fn has_room(&mut self, clip: &Runs, more: u64) -> Result<bool> {
+        let needed = more + bytes(&clip.runs);
+        let coming: u64 = self.coming.iter().map(|group| all_bytes(group)).sum();
+        if clip.file.has_room(coming + needed) {
+            return Ok(true);
+        }
+        // Much of what was asked for may have its room already.
+        while let Some(group) = self.coming.pop_front() {
+            self.finish(group)?;
+        }
+        Ok(clip.file.has_room(needed))
     }
 
     fn ask(&mut self, group: Vec<Runs>) -> Result<()> {
