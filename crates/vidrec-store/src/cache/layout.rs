@@ -74,9 +74,9 @@ impl Identity {
     }
 }
 
-/// The text of the file `used`: the bytes of all blocks, and the limit.
+/// The text of the file `used`: the bytes of all blocks, and the limit. It is always of the same length.
 pub(super) fn used_text(bytes: u64, limit: u64) -> String {
-    format!("{bytes} {limit}\n")
+    format!("{bytes:020} {limit:020}\n")
 }
 
 /// Reads such a text; `None` if it is not whole.

@@ -108,23 +108,25 @@ impl CachedObject {
         // Of a forked process, this may be the first call.
         self.cache.reads(&self.dir);
         let Some(mut used) = self.cache.lock()? else { return Ok(()) };
-        for (number, pages) in blocks(&range) {
+        // Room for all of it is taken at once. If there is none, it is taken for one block after another.
+        let most = range.end - range.start + blocks(&range).count() as u64 * HEADER_BYTES;
+        let mut taken = if used.take(most)? { most } else { 0 };
+        let put = blocks(&range).try_for_each(|(number, pages)| {
             let first = number * BLOCK_BYTES + pages.start * PAGE_BYTES;
             let part = first..range.end.min((number + 1) * BLOCK_BYTES);
             let new = &bytes[(part.start - start) as usize..(part.end - start) as usize];
-            if !self.put(&mut used, number, pages, new)? {
-                break;
-            }
-        }
-        Ok(())
+            self.put((&mut used, &mut taken), number, pages, new)
+        });
+        used.give(taken)?;
+        put
     }
 
-    /// Writes a block with new pages and those that it has already. Returns whether there was room.
-    fn put(&self, used: &mut Used<'_>, number: u64, pages: Range<u64>, new: &[u8]) -> Result<bool> {
-        let old = self.open(number);
+    /// Writes a block with new pages and those that it has already, if there is room.
+    fn put(&self, room: (&mut Used<'_>, &mut u64), number: u64, pages: Range<u64>, new: &[u8]) -> Result<()> {
+        let (old, (used, taken)) = (self.open(number), room);
         let (has, old_bytes) = old.as_ref().map_or_else(Default::default, |block| (block.pages, block.bytes));
         if has.has(&pages) {
-            return Ok(true);
+            return Ok(());
         }
         let mut joined = Vec::new();
         let (all, bytes) = match old {
@@ -132,12 +134,17 @@ impl CachedObject {
             None => (Pages::of(pages), new),
         };
         let more = (HEADER_BYTES + bytes.len() as u64).saturating_sub(old_bytes);
-        if !used.take(more)? {
-            return Ok(false);
+        if *taken < more {
+            if !used.take(more)? {
+                return Ok(());
+            }
+            *taken += more;
         }
         let put = || whole_folder::put_whole(&self.cache.new_name(), &self.path(number), &[&all.header(), bytes]);
-        self.create().and_then(|()| put()).inspect_err(|_| _ = used.give(more))?;
-        Ok(true)
+        // The first block of an object has no folder yet.
+        put().or_else(|_| self.create().and_then(|()| put()))?;
+        *taken -= more;
+        Ok(())
     }
 
     /// Returns the pages of a block together with new ones, and their bytes, which are in `joined`.

@@ -92,10 +92,13 @@ impl ClaimFile {
         (&self.file).write_all(bytes).map_err(|e| Error::io("write", &self.path, e))
     }
 
-    /// Replaces the bytes of the file. A process that is killed meanwhile leaves fewer of them.
+    /// Replaces the bytes of the file.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         let mut file = &self.file;
-        let written = file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).and_then(|_| file.write_all(bytes));
+        let written = file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(bytes)).and_then(|()| {
+            let length = bytes.len() as u64;
+            if file.metadata()?.len() == length { Ok(()) } else { file.set_len(length) }
+        });
         written.map_err(|e| Error::io("write", &self.path, e))
     }
 }
