@@ -63,10 +63,10 @@ fn each_epoch_downloads_what_it_uses_and_is_not_kept() {
                 let used: u64 = clips(&batches).into_iter().map(|clip| sizes[clip as usize]).sum();
                 let (_, came) = served.downloaded();
                 let what = format!("{order}, {hundredths}%, epoch {e}: {came} of {used}, {before} kept");
-                assert!(came * 100 <= used * 110 + heads * 100, "{what}");
+                assert!(came * 100 <= used * 130 + heads * 100, "{what}");
                 // In other orders it matters which clips were kept.
                 if orders::once().contains(&order) {
-                    assert!(came * 100 <= (used - before) * 110 + heads * 100, "{what}");
+                    assert!(came * 100 <= (used - before) * 130 + heads * 100, "{what}");
                 }
             }
             watch.end();
