@@ -12,7 +12,7 @@ use vidrec::{ClipInfo, Dataset, FrameData, JsonObject, Track, TrackTimes, TrackV
 
 use crate::cli::remote::Served;
 use crate::common;
-use crate::common::place::vidrec;
+use crate::common::program_runs::vidrec;
 use crate::common::rich::Rich;
 
 /// A running server. It ends with the test.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::cli::remote::Served;
-use crate::common::place::vidrec;
+use crate::common::program_runs::vidrec;
 
 const PAGE: usize = 4096;
 /// The set of pages at the beginning of a block.

@@ -9,7 +9,7 @@ use vidrec::check::{CheckOptions, CheckReport, FindingKind, check};
 use vidrec::jpeg::{Decoder, Encoder};
 use vidrec::{ClipInfo, Dataset, FrameData, JsonObject, Planes, Writer, WriterOptions, no_progress};
 
-use crate::common::place::Place;
+use crate::common::program_runs::Place;
 use crate::common::{damage, names};
 
 /// How a picture is encoded.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common;
-use crate::common::place::Place;
+use crate::common::program_runs::Place;
 use crate::common::rich::{Rich, clips, files};
 
 /// A folder with a set of seven clips, in which commands run.

@@ -32,7 +32,7 @@ fn failures(name: &str, count: u64, bytes: &[u8]) -> Value {
 fn ends(line: &str, dir: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
     command.args(line.split(' ')).current_dir(dir).stdin(Stdio::null());
-    common::served::ends(line, move || command.output().unwrap())
+    common::data_set_server::ends(line, move || command.output().unwrap())
 }
 
 fn refusal(line: &str, dir: &Path) -> String {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common;
-use crate::common::place::vidrec;
+use crate::common::program_runs::vidrec;
 use serde_json::{Value, json};
 use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
 

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use crate::common::ffmpeg_videos;
 use crate::common::names::file;
-use crate::common::place::show;
+use crate::common::program_runs::show;
 use serde_json::Value;
 
 /// A folder of generated videos: two classes, sizes, rates, one portrait, one broken, one with an odd name.

@@ -11,10 +11,10 @@ use crate::common::rich::Rich;
 use crate::common::{self, tree};
 
 /// A data set of seven shards in the folder `set`, in which commands run, and a server of that folder.
-pub struct Served(common::served::Served);
+pub struct Served(common::data_set_server::Served);
 
 impl Deref for Served {
-    type Target = common::served::Served;
+    type Target = common::data_set_server::Served;
 
     fn deref(&self) -> &Self::Target {
         &self.0
@@ -24,7 +24,7 @@ impl Deref for Served {
 impl Served {
     pub fn new() -> Self {
         let rich = Rich { shards: &[4, 3, 1, 5, 2, 6, 3], ..Rich::default() };
-        Served(common::served::Served::new(|dir| rich.write(dir)))
+        Served(common::data_set_server::Served::new(|dir| rich.write(dir)))
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

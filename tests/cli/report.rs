@@ -9,7 +9,7 @@ use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
 
 use crate::cli::remote::Served;
 use crate::common;
-use crate::common::place::vidrec;
+use crate::common::program_runs::vidrec;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 

@@ -4,16 +4,16 @@
 #![allow(dead_code)]
 
 pub mod allocations;
-pub mod bucket;
+pub mod data_set_server;
 pub mod fake_hugging_face_hub;
 pub mod ffmpeg_videos;
 pub mod hostile;
 pub mod names;
 pub mod own_process;
-pub mod place;
+pub mod program_runs;
 pub mod rich;
-pub mod served;
-pub mod sets;
+pub mod s3_storage;
+pub mod sample_data_sets;
 pub mod shim;
 pub mod skip;
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common;
 use crate::common::names::file;
-use crate::common::place::Place;
+use crate::common::program_runs::Place;
 use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
 use vidrec::edit::{self, Change, EditOptions, Key, RatioSplit, Relabeling, Selection, SplitBy};

@@ -10,7 +10,7 @@ use serde_json::Value;
 use vidrec::Dataset;
 
 use crate::common::ffmpeg_videos;
-use crate::common::place::show;
+use crate::common::program_runs::show;
 use crate::common::skip::{has_decoder_faults, has_ffmpeg, skip};
 use crate::common::until::until;
 

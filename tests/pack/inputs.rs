@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use vidrec::{Clip, Crop, Dataset, LoaderOptions};
 
 use crate::common::ffmpeg_videos;
-use crate::common::place::show;
+use crate::common::program_runs::show;
 
 /// A folder for a test, with what it makes in it.
 struct Bench {

@@ -6,8 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::place::{show, stderr};
-use crate::common::served::ends;
+use crate::common::data_set_server::ends;
+use crate::common::program_runs::{show, stderr};
 use crate::common::skip::{has_decoder_faults, skip};
 use crate::common::{self, ffmpeg_videos};
 use serde_json::Value;

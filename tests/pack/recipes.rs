@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::place::vidrec;
+use crate::common::program_runs::vidrec;
 use crate::common::tree;
 
 /// A folder with three clips of four pictures, which need no `ffmpeg`, and a list of them.

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use fault_proxy::{Fault, Origin, Rule, Server};
 
 use crate::common::ffmpeg_videos;
-use crate::common::place::stderr as said;
+use crate::common::program_runs::stderr as said;
 use crate::common::rich::files_from_anywhere as files;
 use crate::common::skip::has_ffmpeg;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use vidrec::{Dataset, Hint, Loader, VerifyOptions, cache, verify};
 
 use crate::common::own_process;
-use crate::common::sets;
+use crate::common::sample_data_sets;
 use crate::remote_cache::disk_use::{Watch, block_files};
 use crate::remote_cache::orders;
 use crate::remote_cache::served::{PAGE, Served, cached, epoch};
@@ -16,7 +16,7 @@ use crate::remote_cache::served::{PAGE, Served, cached, epoch};
 /// opens, its clips and tracks are right, and it verifies; what was wrong comes once more, and then is right for good.
 #[test]
 fn no_byte_of_the_cache_can_make_a_remote_data_set_look_damaged() {
-    let served = Served::of(sets::tracked(&[41, 19]));
+    let served = Served::of(sample_data_sets::tracked(&[41, 19]));
     let folder = tempfile::tempdir().unwrap();
     let storage = || cached(folder.path(), served.all_bytes() * 4 + (64 << 20));
     let expected = everything(&served.set).unwrap();
@@ -152,7 +152,7 @@ fn replaced() {
 
     // The same names, and other bytes.
     let new = served.folder.path().join("new");
-    sets::padded(&[9, 8, 7], 4, 5_000, 2)(&new);
+    sample_data_sets::padded(&[9, 8, 7], 4, 5_000, 2)(&new);
     let new = shards(&new);
     let after = batches(&Dataset::open_shards(&new).unwrap());
     let old = open();

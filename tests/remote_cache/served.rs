@@ -5,19 +5,19 @@ use std::path::Path;
 
 use vidrec::{Batch, Dataset, Loader, LoaderOptions, Storage, cache};
 
-use crate::common::{self, sets};
+use crate::common::{self, sample_data_sets};
 
 /// Bytes of a page of the cache.
 pub const PAGE: u64 = 4096;
 
 /// A data set in the folder `set`, and a server of what is above it.
 pub struct Served {
-    served: common::served::Served,
+    served: common::data_set_server::Served,
     pub set: Dataset,
 }
 
 impl Deref for Served {
-    type Target = common::served::Served;
+    type Target = common::data_set_server::Served;
 
     fn deref(&self) -> &Self::Target {
         &self.served
@@ -27,12 +27,12 @@ impl Deref for Served {
 impl Served {
     /// Shards of so many clips each, of `frames` frames of about `bytes` bytes.
     pub fn new(shards: &[u32], frames: u32, bytes: u32) -> Self {
-        Served::of(sets::padded(shards, frames, bytes, 1))
+        Served::of(sample_data_sets::padded(shards, frames, bytes, 1))
     }
 
     /// What `write` makes in a folder.
     pub fn of(write: impl FnOnce(&Path)) -> Self {
-        let served = common::served::Served::new(write);
+        let served = common::data_set_server::Served::new(write);
         let set = served.local();
         Served { served, set }
     }

@@ -8,9 +8,9 @@ use fault_proxy::{Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Dataset, LoaderOptions};
 
+use crate::common::data_set_server::{Served, epoch, with_memory};
 use crate::common::options;
-use crate::common::served::{Served, epoch, with_memory};
-use crate::common::sets;
+use crate::common::sample_data_sets;
 use crate::remote_reading::equal::{of_order, orders};
 
 /// The end of an index and the heads of its files, which opening reads.
@@ -19,7 +19,7 @@ const OPENING: u64 = (128 << 10) + 3 * (4 << 10);
 #[test]
 fn opening_costs_the_same_for_any_number_of_clips() {
     let costs = [10, 100, 5000].map(|clips| {
-        let served = Served::new(sets::tiny(&[clips]));
+        let served = Served::new(sample_data_sets::tiny(&[clips]));
         let set = served.open().unwrap();
         assert_eq!((set.len(), set.frame_count()), (clips.into(), clips.into()));
         let counts = served.server.counts();
@@ -35,7 +35,7 @@ fn opening_costs_the_same_for_any_number_of_clips() {
 
 #[test]
 fn a_clip_of_one_of_many_shards_opens_only_that_one() {
-    let served = Served::new(sets::tiny(&[3; 20]));
+    let served = Served::new(sample_data_sets::tiny(&[3; 20]));
     let set = served.open().unwrap();
     let opened = served.server.take_log();
     assert!(opened.iter().all(|e| e.path.contains("dataset.json") || e.path.contains("shard-00000")), "{opened:?}");
@@ -78,7 +78,7 @@ fn run(served: &Served, set: &Dataset, options: &LoaderOptions) -> Vec<u64> {
 
 #[test]
 fn an_epoch_downloads_its_clips_once_in_each_order() {
-    let served = Served::new(sets::large(&[80]));
+    let served = Served::new(sample_data_sets::large(&[80]));
     let local = served.local();
     let places = places(&local);
     for order in orders(&local) {
@@ -98,7 +98,7 @@ fn an_epoch_downloads_its_clips_once_in_each_order() {
 
 #[test]
 fn random_frames_of_a_clip_are_fetched_without_those_between_them() {
-    let served = Served::new(sets::long(&[40]));
+    let served = Served::new(sample_data_sets::long(&[40]));
     let set = served.open().unwrap();
     let frames = vidrec::Frames::random(8);
     let o = LoaderOptions { frames, ..of_order(Order::Shuffled, options(4, (16, 16))) };
@@ -111,7 +111,7 @@ fn random_frames_of_a_clip_are_fetched_without_those_between_them() {
 
 #[test]
 fn requests_of_neighbors_are_merged() {
-    let served = Served::new(sets::large(&[240]));
+    let served = Served::new(sample_data_sets::large(&[240]));
     let requests = |order: Order, memory| {
         let set = served.open_with(with_memory(memory)).unwrap();
         run(&served, &set, &of_order(order, options(10, (16, 16))));
@@ -131,7 +131,7 @@ fn requests_of_neighbors_are_merged() {
 
 #[test]
 fn retries_are_counted() {
-    let served = Served::new(sets::large(&[40]));
+    let served = Served::new(sample_data_sets::large(&[40]));
     let set = served.open_with(with_memory(1 << 20)).unwrap();
     served.server.rules().add(Rule::new(Fault::Short { after: 5000 }).path(".rec").every(8));
     let o = of_order(Order::Shuffled, options(5, (16, 16)));

@@ -3,16 +3,16 @@
 use vidrec::order::Order;
 use vidrec::{Crop, DecodedCache, Loader, LoaderOptions};
 
+use crate::common::data_set_server::Served;
 use crate::common::options;
-use crate::common::served::Served;
-use crate::common::sets;
+use crate::common::sample_data_sets;
 
 #[test]
 fn what_is_kept_decoded_is_not_fetched_and_the_batches_are_the_same() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
     for crop in [Crop::center((16, 16)), Crop::random_resized((16, 16))] {
         for order in [Order::Shuffled, Order::Blocks { block: 5, window: 2 }] {
-            let served = Served::new(sets::small(&[9, 1, 7, 7]));
+            let served = Served::new(sample_data_sets::small(&[9, 1, 7, 7]));
             let without = LoaderOptions { crop: crop.clone(), order, ..options(3, (16, 16)) };
             let cache = DecodedCache { size: 16 << 20, dir: Some(memory.path().to_owned()) };
             let with = LoaderOptions { decoded_cache: Some(cache), ..without.clone() };

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use vidrec::order::{Order, Weights};
 use vidrec::{Batching, Dataset, Draws, Frames, Loader, LoaderOptions};
 
+use crate::common::data_set_server::{Served, epoch, storage, with_memory};
 use crate::common::options;
 use crate::common::rich::Rich;
-use crate::common::served::{Served, epoch, storage, with_memory};
-use crate::common::sets;
+use crate::common::sample_data_sets;
 
 pub fn orders(set: &Dataset) -> Vec<Order> {
     let n = set.len();
@@ -62,7 +62,7 @@ pub fn clips_to_epoch_3(loader: &Loader) -> Vec<u64> {
 /// set moves, in both directions.
 #[test]
 fn a_state_of_a_remote_data_set_belongs_to_its_local_copy_and_the_other_way() {
-    let served = Served::new(sets::small(&[9, 1, 7, 7]));
+    let served = Served::new(sample_data_sets::small(&[9, 1, 7, 7]));
     let (local, remote) = (served.local(), served.open_with(with_memory(2 << 30)).unwrap());
     let options = |batch_size| LoaderOptions { seed: 3, shuffle: true, ..options(batch_size, (32, 24)) };
     for (from, to) in [(&local, &remote), (&remote, &local)] {
@@ -76,7 +76,7 @@ fn a_state_of_a_remote_data_set_belongs_to_its_local_copy_and_the_other_way() {
 #[test]
 fn each_order_with_each_number_of_threads_and_any_memory() {
     for shards in [&[24][..], &[9, 1, 7, 7]] {
-        let served = Served::new(sets::small(shards));
+        let served = Served::new(sample_data_sets::small(shards));
         let local = served.local();
         for order in orders(&local) {
             // Less than a record, less than a batch, and some batches.
@@ -98,7 +98,7 @@ fn each_order_with_each_number_of_threads_and_any_memory() {
 
 #[test]
 fn clips_of_different_lengths_with_fields() {
-    let served = Served::new(sets::uneven(&[13, 10]));
+    let served = Served::new(sample_data_sets::uneven(&[13, 10]));
     let local = served.local();
     let remote = served.open().unwrap();
     let base = LoaderOptions { fields: vec!["score".into()], ..options(4, (32, 24)) };
@@ -133,8 +133,8 @@ fn ranks_and_draws() {
 
 #[test]
 fn selections_and_several_sets_together() {
-    let served = Served::new(sets::small(&[7, 8]));
-    let other = Served::new(sets::small(&[6]));
+    let served = Served::new(sample_data_sets::small(&[7, 8]));
+    let other = Served::new(sample_data_sets::small(&[6]));
     let pick = |set: &Dataset| set.select([14, 3, 3, 9, 0, 8, 7, 12]).unwrap();
     let (local, remote) = (served.local(), served.open().unwrap());
     let o = of_order(Order::Shuffled, options(3, (32, 24)));
@@ -158,7 +158,7 @@ fn record_bytes(set: &Dataset) -> u64 {
 
 #[test]
 fn loaders_side_by_side_share_what_they_read() {
-    let served = Served::new(sets::small(&[10, 10]));
+    let served = Served::new(sample_data_sets::small(&[10, 10]));
     let (local, remote) = (served.local(), served.open_with(with_memory(40_000)).unwrap());
     let o = of_order(Order::Shuffled, options(4, (32, 24)));
     let expected = epoch(&local, &o, 0).unwrap();

@@ -4,8 +4,8 @@ use fault_proxy::{Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Dataset, Error, ErrorKind};
 
-use crate::common::served::{Served, epoch};
-use crate::common::sets;
+use crate::common::data_set_server::{Served, epoch};
+use crate::common::sample_data_sets;
 use crate::common::{damage, names, options, says};
 use crate::remote_reading::equal::of_order;
 use crate::remote_reading::tracks::with_tracks;
@@ -14,7 +14,7 @@ use crate::remote_reading::tracks::with_tracks;
 #[test]
 fn a_flipped_byte_in_any_one_answer_is_healed_or_nothing_to_anyone() {
     let o = of_order(Order::Shuffled, options(6, (32, 24)));
-    let served = Served::new(sets::small(&[20, 10]));
+    let served = Served::new(sample_data_sets::small(&[20, 10]));
     let expected = epoch(&served.local(), &o, 0).unwrap();
     let describe = |set: &Dataset| set.clips().map(|clip| clip.unwrap().source().unwrap()).collect::<Vec<_>>();
     let sources = describe(&served.local());
@@ -53,7 +53,7 @@ fn a_flipped_byte_in_any_one_answer_is_healed_or_nothing_to_anyone() {
 
 #[test]
 fn damage_that_stays_is_an_error_with_its_place() {
-    let served = Served::new(sets::small(&[20]));
+    let served = Served::new(sample_data_sets::small(&[20]));
     damage(&served.dir(), 11, 1);
     let local = served.local();
     let offset = local.clip(11).unwrap().frame(1).unwrap().offset();
@@ -74,10 +74,10 @@ fn damage_that_stays_is_an_error_with_its_place() {
 /// At open or later: as of the local data set, with the location in place of the path.
 #[test]
 fn damage_to_anything_else_is_the_error_of_the_local_data_set() {
-    let served = Served::new(sets::tracked(&[9, 8]));
+    let served = Served::new(sample_data_sets::tracked(&[9, 8]));
     let options = with_tracks(of_order(Order::Sequential, options(3, (24, 16))));
     let file = |name: &str| names::file(served.dir(), name);
-    let numbers: Vec<u8> = sets::sound(13).into_iter().flat_map(i16::to_le_bytes).collect();
+    let numbers: Vec<u8> = sample_data_sets::sound(13).into_iter().flat_map(i16::to_le_bytes).collect();
     let tracks = std::fs::read(file("shard-00001.vtrk")).unwrap();
     let sound = tracks.windows(numbers.len()).position(|window| window == numbers).unwrap();
     // In an index, three frames for each of nine clips come first.

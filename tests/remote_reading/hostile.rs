@@ -4,8 +4,8 @@ use fault_proxy::{Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Dataset, OnBadFrame};
 
-use crate::common::served::{Served, ends, epoch, storage};
-use crate::common::sets;
+use crate::common::data_set_server::{Served, ends, epoch, storage};
+use crate::common::sample_data_sets;
 use crate::common::{allocations, options, own_process, says};
 use crate::remote_reading::equal::of_order;
 
@@ -18,7 +18,7 @@ const MOST_SENT: u64 = 64 << 20;
 fn error_of(what: &str, fault: Fault, path: &str, is_open: bool) -> vidrec::Error {
     let (fault, path) = (fault, path.to_owned());
     let (e, sent) = ends(what, move || {
-        let served = Served::new(sets::small(&[12, 4]));
+        let served = Served::new(sample_data_sets::small(&[12, 4]));
         let rule = Rule::new(fault).path(&path);
         let opened = is_open.then(|| served.open().unwrap());
         served.server.rules().add(rule);
@@ -78,7 +78,7 @@ fn answers_without_ranges_or_with_wrong_ones_are_refused() {
         let e = error_of("range", Fault::WrongContentRange, path, is_open);
         says("range", &e, &[path, "a different range of the file"]);
     }
-    let served = Served::by(sets::small(&[12, 4]), |origin| origin.without_ranges());
+    let served = Served::by(sample_data_sets::small(&[12, 4]), |origin| origin.without_ranges());
     says("no ranges", &served.open().unwrap_err(), &[".vidx", "does not support requests for ranges"]);
 }
 
@@ -90,7 +90,7 @@ fn pages_in_place_of_files_are_named() {
         says("page", &error_of("page", Fault::Html, path, false), &[path, "ranges"]);
     }
     // From a server that makes ranges of everything.
-    let served = Served::new(sets::small(&[12, 4]));
+    let served = Served::new(sample_data_sets::small(&[12, 4]));
     for file in std::fs::read_dir(served.dir()).unwrap().map(|file| file.unwrap().path()) {
         let page = "<!DOCTYPE html><html><body>Please sign in.</body></html>\n".repeat(200);
         if file.extension().is_some_and(|ending| ending == "vidx") {
@@ -112,7 +112,7 @@ fn no_memory_is_filled() {
     for path in ["dataset.json", ".vidx", ".rec"] {
         // Where all that was asked for comes first, it may as well be used.
         let found = ends("huge", move || {
-            let served = Served::new(sets::small(&[12, 4]));
+            let served = Served::new(sample_data_sets::small(&[12, 4]));
             served.server.rules().add(Rule::new(Fault::HugeLength(1 << 60)).path(path));
             let o = of_order(Order::Shuffled, options(4, (32, 24)));
             let expected = epoch(&served.local(), &o, 0).unwrap();
@@ -131,7 +131,7 @@ fn no_memory_is_filled() {
 /// A clip that cannot be fetched is no damaged clip: replacing it would hide that the network is down.
 #[test]
 fn clips_that_cannot_be_fetched_are_not_substituted() {
-    let served = Served::new(sets::small(&[12]));
+    let served = Served::new(sample_data_sets::small(&[12]));
     let set = served.open().unwrap();
     served.server.rules().add(Rule::new(Fault::Forbidden).path(".rec"));
     let o = vidrec::LoaderOptions { on_bad_frame: OnBadFrame::Substitute, ..options(4, (32, 24)) };

@@ -2,9 +2,9 @@
 
 use vidrec::{Dataset, ErrorKind, PushOptions, Storage, no_progress, order::Order, push};
 
+use crate::common::data_set_server::{epoch, storage};
 use crate::common::fake_hugging_face_hub::{Hub, TOKEN};
-use crate::common::served::{epoch, storage};
-use crate::common::sets;
+use crate::common::sample_data_sets;
 use crate::common::{options, says};
 use crate::remote_reading::equal::of_order;
 
@@ -12,7 +12,7 @@ const SET: &str = "hf://datasets/me/set";
 
 fn hub() -> (tempfile::TempDir, Hub) {
     let folder = tempfile::tempdir().unwrap();
-    sets::small(&[6, 4])(&folder.path().join("first"));
+    sample_data_sets::small(&[6, 4])(&folder.path().join("first"));
     let hub = Hub::new(&folder.path().join("first"));
     (folder, hub)
 }
@@ -57,7 +57,7 @@ fn a_url_that_expires_is_asked_for_again() {
 fn all_reads_are_of_the_commit_that_the_revision_was_when_it_was_opened() {
     let (folder, hub) = hub();
     let first = open(&hub, SET, "").unwrap();
-    sets::small(&[3])(&folder.path().join("second"));
+    sample_data_sets::small(&[3])(&folder.path().join("second"));
     let second = hub.commit(&folder.path().join("second"));
     let o = of_order(Order::Sequential, options(3, (32, 24)));
     let local = Dataset::open(folder.path().join("first")).unwrap();

@@ -2,8 +2,8 @@
 
 use vidrec::{Dataset, Error, Loader, LoaderOptions, OpenOptions, Storage};
 
-use crate::common::served::{Served, ends, storage};
-use crate::common::sets;
+use crate::common::data_set_server::{Served, ends, storage};
+use crate::common::sample_data_sets;
 use crate::common::{names, options, says};
 
 fn refused(location: &str, storage: Storage) -> Error {
@@ -18,7 +18,7 @@ fn with(options: &[(&str, &str)]) -> Storage {
 
 #[test]
 fn each_wrong_location_is_an_error_that_says_what_to_do() {
-    let served = Served::new(sets::tiny(&[3]));
+    let served = Served::new(sample_data_sets::tiny(&[3]));
     let url = served.server.url();
     let host = url.strip_prefix("http://").unwrap();
     for (location, words) in [
@@ -49,7 +49,7 @@ fn options_that_do_not_exist_are_refused_without_their_values() {
 
 #[test]
 fn a_missing_file_of_a_set_is_named() {
-    let served = Served::new(sets::tiny(&[3]));
+    let served = Served::new(sample_data_sets::tiny(&[3]));
     let record = names::file(served.dir(), "shard-00000.rec");
     std::fs::rename(&record, served.folder.path().join("elsewhere")).unwrap();
     let e = refused(&served.url(), storage());
@@ -62,7 +62,7 @@ fn a_missing_file_of_a_set_is_named() {
 
 #[test]
 fn single_files_of_a_set_can_be_named() {
-    let served = Served::new(sets::small(&[3, 2]));
+    let served = Served::new(sample_data_sets::small(&[3, 2]));
     let local = served.local();
     let url = |name: &str| {
         let file = names::file(served.dir(), name);
@@ -85,7 +85,7 @@ fn single_files_of_a_set_can_be_named() {
 /// With the credentials of each kind of store, all of which the server refuses.
 #[test]
 fn secrets_are_in_no_error_and_no_debug_print() {
-    let served = Served::new(sets::small(&[3]));
+    let served = Served::new(sample_data_sets::small(&[3]));
     served.server.rules().add(fault_proxy::Rule::new(fault_proxy::Fault::Forbidden));
     let url = served.server.url();
     // The key is "hunter2hunter2hunter2hu" in base64, the token's signature is of our making.
@@ -118,7 +118,7 @@ fn secrets_are_in_no_error_and_no_debug_print() {
 
 #[test]
 fn secrets_are_in_no_debug_print_of_what_is_open() {
-    let served = Served::new(sets::small(&[3]));
+    let served = Served::new(sample_data_sets::small(&[3]));
     let url = served.server.url();
     let options_of_s3 =
         with(&[("endpoint", &url), ("access_key_id", "me"), ("secret_access_key", "hunter2"), ("region", "us-east-1")]);

@@ -2,9 +2,9 @@
 
 use vidrec::order::Order;
 
+use crate::common::data_set_server::{Served, epoch, with_memory};
 use crate::common::options;
-use crate::common::served::{Served, epoch, with_memory};
-use crate::common::sets;
+use crate::common::sample_data_sets;
 use crate::remote_reading::equal::of_order;
 
 /// Some bytes of headers come on top of the JPEGs.
@@ -12,7 +12,7 @@ const BATCH: u64 = 8 * 4 * 30_000;
 
 #[test]
 fn no_more_is_held_than_the_limit_and_a_batch() {
-    let served = Served::new(sets::large(&[50, 50]));
+    let served = Served::new(sample_data_sets::large(&[50, 50]));
     let local = served.local();
     for order in [Order::Sequential, Order::Shuffled, Order::Blocks { block: 25, window: 2 }] {
         let o = of_order(order.clone(), options(8, (16, 16)));

@@ -3,9 +3,9 @@
 use vidrec::order::Order;
 use vidrec::{Dataset, Loader, LoaderOptions, Mix, MixOptions};
 
+use crate::common::data_set_server::{Served, with_memory};
 use crate::common::options;
-use crate::common::served::{Served, with_memory};
-use crate::common::sets;
+use crate::common::sample_data_sets;
 use crate::remote_reading::equal::clips_to_epoch_3;
 
 fn mix(sets: [&Dataset; 3], samples: u64) -> Mix {
@@ -20,7 +20,9 @@ fn ordered(order: Order) -> LoaderOptions {
 
 #[test]
 fn batches_are_those_of_local_sources_in_any_order_and_memory() {
-    let served = [sets::small(&[24][..]), sets::small(&[9, 1, 7]), sets::small(&[4])].map(Served::new);
+    let served =
+        [sample_data_sets::small(&[24][..]), sample_data_sets::small(&[9, 1, 7]), sample_data_sets::small(&[4])]
+            .map(Served::new);
     let local = [0, 1, 2].map(|i| served[i].local());
     let here = mix([&local[0], &local[1], &local[2]], 35);
     for order in [Order::Shuffled, Order::Blocks { block: 5, window: 2 }] {
@@ -48,7 +50,9 @@ fn batches_are_those_of_local_sources_in_any_order_and_memory() {
 
 #[test]
 fn a_run_keeps_the_orders_of_its_sources_when_they_move() {
-    let served = [sets::small(&[24][..]), sets::small(&[9, 1, 7]), sets::small(&[4])].map(Served::new);
+    let served =
+        [sample_data_sets::small(&[24][..]), sample_data_sets::small(&[9, 1, 7]), sample_data_sets::small(&[4])]
+            .map(Served::new);
     let local = [0, 1, 2].map(|i| served[i].local());
     let remote = [0, 1, 2].map(|i| served[i].open_with(with_memory(2 << 30)).unwrap());
     let [here, there] = [&local, &remote].map(|sets| mix([&sets[0], &sets[1], &sets[2]], 35));
@@ -61,7 +65,7 @@ fn a_run_keeps_the_orders_of_its_sources_when_they_move() {
 
 #[test]
 fn an_order_of_blocks_warns_only_where_it_mixes_less() {
-    let served = Served::new(sets::small(&[40][..]));
+    let served = Served::new(sample_data_sets::small(&[40][..]));
     let remote = served.open().unwrap();
     let warns = |window: u32| {
         let loader = Loader::new(&remote, ordered(Order::Blocks { block: 5, window })).unwrap();

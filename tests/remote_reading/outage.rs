@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 use fault_proxy::{Fault, Rule};
 use vidrec::{Loader, Storage};
 
+use crate::common::data_set_server::Served;
 use crate::common::options;
-use crate::common::served::Served;
-use crate::common::sets;
+use crate::common::sample_data_sets;
 
 const TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The batches of an epoch while the files of one ending cannot be fetched for some seconds, from the begin on.
 fn lost_in_an_outage(ending: &str, has_cache: bool) {
     let what = format!("{ending}, cache: {has_cache}");
-    let served = Served::new(sets::small(&[30; 8]));
+    let served = Served::new(sample_data_sets::small(&[30; 8]));
     let cache = has_cache.then(|| served.folder.path().join("cache"));
     let set = served
         .open_with(Storage { cache, cache_bytes: Some(1 << 30), timeout: TIMEOUT, ..Storage::default() })
@@ -52,7 +52,7 @@ fn an_outage_costs_the_batches_of_its_time_and_not_the_epoch() {
 /// Waits between tries grow: the last of them must not end the patience before its time.
 #[test]
 fn an_error_comes_when_the_time_is_up_and_not_before() {
-    let served = Served::new(sets::small(&[3]));
+    let served = Served::new(sample_data_sets::small(&[3]));
     for milliseconds in [300, 900] {
         let timeout = Duration::from_millis(milliseconds);
         served.server.rules().add(Rule::new(Fault::Status(500)).path(".vidx"));

@@ -6,9 +6,9 @@ use fault_proxy::{Etags, Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Batch, LoaderOptions};
 
+use crate::common::data_set_server::{Served, ends, epoch};
 use crate::common::options;
-use crate::common::served::{Served, ends, epoch};
-use crate::common::sets;
+use crate::common::sample_data_sets;
 use crate::remote_reading::equal::of_order;
 
 fn all(order: Order) -> LoaderOptions {
@@ -23,7 +23,7 @@ fn with_each(rules: Vec<Rule>) {
             scope.spawn(move || {
                 let what = format!("{rule:?}");
                 let (found, expected, faults) = ends(&what, move || {
-                    let served = Served::new(sets::small(&[20, 10]));
+                    let served = Served::new(sample_data_sets::small(&[20, 10]));
                     served.server.rules().add(rule);
                     let orders = [Order::Shuffled, Order::Blocks { block: 5, window: 2 }];
                     let of = |order: &Order| epoch(&served.open()?, &all(order.clone()), 0);
@@ -68,7 +68,7 @@ fn answers_that_break_off_are_asked_for_again() {
 #[test]
 fn versions_that_are_unknown_or_weak_are_enough() {
     for etags in [Etags::Weak, Etags::None] {
-        let served = Served::by(sets::small(&[20, 10]), |origin| origin.etags(etags).without_head());
+        let served = Served::by(sample_data_sets::small(&[20, 10]), |origin| origin.etags(etags).without_head());
         served.server.rules().add(Rule::new(Fault::Reset { after: 1000 }).every(3));
         let options = all(Order::Shuffled);
         let found = epoch(&served.open().unwrap(), &options, 0).unwrap();

@@ -12,8 +12,8 @@ use fault_proxy::Origin;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use vidrec::{Dataset, Result, Storage, order::Order};
 
-use crate::common::served::{Served, epoch, storage};
-use crate::common::sets;
+use crate::common::data_set_server::{Served, epoch, storage};
+use crate::common::sample_data_sets;
 use crate::common::{self, options, says};
 use crate::remote_reading::equal::of_order;
 
@@ -104,7 +104,7 @@ struct Hub {
 
 impl Hub {
     fn new() -> Self {
-        let served = Served::new(sets::small(&[6]));
+        let served = Served::new(sample_data_sets::small(&[6]));
         let front = |has_tls| Front::of(served.server.address(), has_tls);
         let (hub, cdn, plain) = (front(true), front(true), front(false));
         Hub { served, hub, cdn, plain }
@@ -172,7 +172,7 @@ fn a_location_without_tls_is_read_so_from_its_own_host_and_no_other() {
 
 #[test]
 fn credentials_stay_with_the_host_that_they_are_for() {
-    let served = Served::by(sets::small(&[6]), Origin::writable);
+    let served = Served::by(sample_data_sets::small(&[6]), Origin::writable);
     let front = || Front::of(served.server.address(), true);
     let (hub, cdn) = (front(), front());
     let authority = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/remote_reading/tls/authority.pem");

@@ -4,8 +4,8 @@ use fault_proxy::{Etags, Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Loader, LoaderOptions};
 
-use crate::common::served::{Served, epoch};
-use crate::common::sets;
+use crate::common::data_set_server::{Served, epoch};
+use crate::common::sample_data_sets;
 use crate::common::{names, options, says};
 use crate::remote_reading::equal::of_order;
 
@@ -28,7 +28,7 @@ fn shuffled() -> LoaderOptions {
 #[test]
 fn a_replaced_object_is_an_error_that_says_so() {
     for etags in [Etags::Strong, Etags::Weak] {
-        let served = Served::by(sets::small(&[40]), |origin| origin.etags(etags));
+        let served = Served::by(sample_data_sets::small(&[40]), |origin| origin.etags(etags));
         let set = served.open().unwrap();
         let expected = epoch(&served.local(), &shuffled(), 0).unwrap();
         let loader = Loader::new(&set, shuffled()).unwrap();
@@ -43,7 +43,7 @@ fn a_replaced_object_is_an_error_that_says_so() {
 
 #[test]
 fn another_length_is_another_version_where_there_are_no_tags() {
-    let served = Served::by(sets::small(&[40]), |origin| origin.etags(Etags::None));
+    let served = Served::by(sample_data_sets::small(&[40]), |origin| origin.etags(Etags::None));
     let set = served.open().unwrap();
     replace(&served, b"more");
     says("longer", &epoch(&set, &shuffled(), 0).unwrap_err(), &["was replaced", "open the data set again"]);
@@ -52,7 +52,7 @@ fn another_length_is_another_version_where_there_are_no_tags() {
 #[test]
 fn a_tag_or_length_that_changes_while_a_loader_runs_ends_it() {
     for (fault, word) in [(Fault::ChangedEtag, "another-version"), (Fault::OtherLength { more: 7 }, "was replaced")] {
-        let served = Served::new(sets::small(&[40]));
+        let served = Served::new(sample_data_sets::small(&[40]));
         let set = served.open().unwrap();
         served.server.rules().add(Rule::new(fault).path(".rec").after(3));
         says(word, &epoch(&set, &shuffled(), 0).unwrap_err(), &["was replaced", word]);
@@ -62,7 +62,7 @@ fn a_tag_or_length_that_changes_while_a_loader_runs_ends_it() {
 /// The first bytes of an object and what comes after them are of one version, although the first answer breaks off.
 #[test]
 fn an_object_that_is_replaced_while_it_is_opened_is_of_one_version() {
-    let served = Served::new(sets::small(&[40]));
+    let served = Served::new(sample_data_sets::small(&[40]));
     let index = names::file(served.dir(), "shard-00000.vidx");
     served.server.rules().add(Rule::new(Fault::Short { after: 2000 }).path(".vidx").nth(1));
     let set = served.open().unwrap();

@@ -6,9 +6,9 @@ use fault_proxy::{Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Loader, Storage};
 
+use crate::common::data_set_server::{Served, ends, epoch};
 use crate::common::options;
-use crate::common::served::{Served, ends, epoch};
-use crate::common::sets;
+use crate::common::sample_data_sets;
 use crate::common::until::until;
 use crate::remote_reading::equal::of_order;
 
@@ -19,7 +19,7 @@ const PROMPT: Duration = Duration::from_secs(10);
 fn is_dropped_at_once(order: Order, ending: &'static str, has_cache: bool) {
     let what = format!("{order:?}, {ending}, cache: {has_cache}");
     let time = ends(&what, move || {
-        let served = Served::new(sets::small(&[60]));
+        let served = Served::new(sample_data_sets::small(&[60]));
         let cache = has_cache.then(|| served.folder.path().join("cache"));
         let set = served.open_with(Storage { cache, timeout: Duration::from_secs(300), ..Storage::default() }).unwrap();
         let options = of_order(order, options(4, (32, 24)));

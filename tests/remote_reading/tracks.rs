@@ -6,8 +6,8 @@ use std::path::Path;
 use vidrec::order::Order;
 use vidrec::{Dataset, Loader, LoaderOptions, Missing, TrackHow, TrackWindow};
 
-use crate::common::served::{Served, with_memory};
-use crate::common::{options, sets};
+use crate::common::data_set_server::{Served, with_memory};
+use crate::common::{options, sample_data_sets};
 use crate::remote_reading::equal::{of_order, orders, same};
 
 fn length(path: &Path) -> u64 {
@@ -32,7 +32,7 @@ pub fn with_tracks(options: LoaderOptions) -> LoaderOptions {
 
 #[test]
 fn batches_with_tracks_are_those_of_a_local_data_set() {
-    let served = Served::new(sets::tracked(&[9, 1, 8]));
+    let served = Served::new(sample_data_sets::tracked(&[9, 1, 8]));
     let local = served.local();
     for order in orders(&local) {
         for (threads, memory) in [(4, 2 << 30), (2, 15_000)] {
@@ -56,7 +56,7 @@ fn batches_with_tracks_are_those_of_a_local_data_set() {
 /// Files are opened when the loader is made: their two ends. Then blocks of clips that are stored together come together.
 #[test]
 fn an_epoch_of_stored_order_takes_few_requests_for_tracks() {
-    let served = Served::new(sets::tracked(&[40, 40]));
+    let served = Served::new(sample_data_sets::tracked(&[40, 40]));
     let plain = of_order(Order::Sequential, options(8, (24, 16)));
     let requests = |o: &LoaderOptions| {
         let set = served.open().unwrap();

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use vidrec::{Storage, VerifyOptions, VerifyReport, no_progress, verify};
 
 use crate::common::damage;
-use crate::common::served::{Served, storage};
-use crate::common::sets;
+use crate::common::data_set_server::{Served, storage};
+use crate::common::sample_data_sets;
 
 fn report(served: &Served, deep: bool) -> VerifyReport {
     verify(served.url(), VerifyOptions { deep, storage: storage() }, &mut no_progress).unwrap()
@@ -23,7 +23,7 @@ fn all_bytes(served: &Served) -> u64 {
 #[test]
 fn each_file_is_downloaded_once() {
     // Of 20 MB: more than is decoded at a time.
-    let served = Served::new(sets::large(&[150, 380]));
+    let served = Served::new(sample_data_sets::large(&[150, 380]));
     for deep in [false, true] {
         served.server.reset_counts();
         let found = report(&served, deep);
@@ -35,7 +35,7 @@ fn each_file_is_downloaded_once() {
 
 #[test]
 fn damage_is_found_as_in_local_files_and_what_is_damaged_on_the_way_is_not() {
-    let served = Served::new(sets::small(&[20]));
+    let served = Served::new(sample_data_sets::small(&[20]));
     list_a_failure(&served.dir());
     let answers = (1..5).flat_map(|nth| [(".rec", nth), (".vidx", nth)]).chain([("failures-", 1)]);
     for (path, nth) in answers {

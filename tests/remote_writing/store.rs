@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use vidrec::{PushOptions, PushReport, Result, Storage};
 
 use crate::common::rich::Rich;
-use crate::common::{bucket, tree};
+use crate::common::{s3_storage, tree};
 
 /// The files of a folder, or the objects of a bucket, by their names below it.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -59,7 +59,7 @@ impl Store {
     }
 
     pub fn storage(&self) -> Storage {
-        bucket::storage(&self.server)
+        s3_storage::storage(&self.server)
     }
 
     pub fn push_options(&self) -> PushOptions {
@@ -80,7 +80,7 @@ impl Store {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
         command.args(line.split(' ')).current_dir(self.temp.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("TMPDIR", self.path("scratch"));
-        command.envs(bucket::variables(&self.server));
+        command.envs(s3_storage::variables(&self.server));
         command
     }
 

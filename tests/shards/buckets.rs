@@ -9,7 +9,7 @@ use serde_json::Value;
 use vidrec::no_progress;
 use vidrec::pack::{PartOptions, PartsPlan, PublishOptions};
 
-use crate::common::{bucket, tree};
+use crate::common::{s3_storage, tree};
 use crate::shards::support::{Files, SHARDS, Videos, show, stderr, stdout};
 
 /// Videos, and a store beside them whose bucket `b` is the folder `store/b`.
@@ -36,7 +36,7 @@ impl Store {
         let mut command = self.videos.command(args);
         let temporary = self.videos.path(machine);
         fs::create_dir_all(&temporary).unwrap();
-        command.env("TMPDIR", temporary).envs(bucket::variables(&self.server));
+        command.env("TMPDIR", temporary).envs(s3_storage::variables(&self.server));
         command
     }
 
@@ -103,7 +103,7 @@ impl Store {
     }
 
     fn open(&self) -> vidrec::Result<PartsPlan> {
-        PartsPlan::open_at("s3://b/plan", &bucket::storage(&self.server))
+        PartsPlan::open_at("s3://b/plan", &s3_storage::storage(&self.server))
     }
 }
 
@@ -194,7 +194,7 @@ fn faults_at_each_request_of_a_part_change_nothing() {
     let whole = store.videos.whole("whole", &[]);
     store.packed();
     let mut options = PartOptions::default();
-    options.storage = bucket::storage(&store.server);
+    options.storage = s3_storage::storage(&store.server);
     options.scratch = Some(store.videos.path("scratch"));
     at_each_request(&store, |when| {
         fs::remove_file(store.file("plan/.vidrec.pack/parts/00001.json")).ok();

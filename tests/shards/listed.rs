@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fault_proxy::{Fault, Origin, Rule};
 use vidrec::pack::{InputOptions, PackOptions, PackPlan, write_plan};
 
-use crate::common::{bucket, tree};
+use crate::common::{s3_storage, tree};
 use crate::shards::buckets::Store;
 use crate::shards::support::{Files, SHARDS, Videos, show, stderr, stdout};
 
@@ -49,7 +49,7 @@ fn a_list_takes_a_request_for_each_page_and_none_for_a_video() {
 #[test]
 fn videos_on_disk_and_in_memory_give_the_same_plan() {
     let store = store(8);
-    let options = InputOptions { storage: bucket::storage(&store.server), ..InputOptions::default() };
+    let options = InputOptions { storage: s3_storage::storage(&store.server), ..InputOptions::default() };
     let pack = PackOptions { input: options.clone(), ..PackOptions::from_json(r#"{"shards": 3}"#).unwrap() };
     let write = |plan: PackPlan, name: &str| {
         write_plan(&plan, store.videos.path(name), &pack).unwrap();

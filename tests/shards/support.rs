@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::common::ffmpeg_videos;
-pub use crate::common::place::{show, stderr};
+pub use crate::common::program_runs::{show, stderr};
 pub use crate::common::rich::assert_verifies as is_whole;
 use crate::common::until::until;
 

@@ -10,6 +10,22 @@ use vidrec_store::disk::AtomicFile;
 
 const STYLE: &str =
     concat!(include_str!("page/base.css"), include_str!("page/parts.css"), include_str!("page/print.css"));
+/// The scripts of the wall of clips, which both pages have.
+macro_rules! wall {
+    () => {
+        concat!(
+            include_str!("page/charts.js"),
+            include_str!("page/overview.js"),
+            include_str!("page/tall.js"),
+            include_str!("page/grid.js"),
+            include_str!("page/wall_keys.js"),
+            include_str!("page/wall.js"),
+            include_str!("page/findings.js"),
+            include_str!("page/detail.js"),
+        )
+    };
+}
+
 /// The scripts of a report, each after those that it uses.
 const SCRIPT: &str = concat!(
     "\"use strict\";\n",
@@ -20,14 +36,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/card.js"),
     include_str!("page/query.js"),
     include_str!("page/embedded.js"),
-    include_str!("page/charts.js"),
-    include_str!("page/overview.js"),
-    include_str!("page/tall.js"),
-    include_str!("page/grid.js"),
-    include_str!("page/wall_keys.js"),
-    include_str!("page/wall.js"),
-    include_str!("page/findings.js"),
-    include_str!("page/detail.js"),
+    wall!(),
     include_str!("page/main.js"),
     include_str!("page/report.js"),
 );
@@ -47,14 +56,7 @@ const SERVED: &str = concat!(
     include_str!("page/served/clips.js"),
     include_str!("page/served/finder.js"),
     include_str!("page/served/catalog.js"),
-    include_str!("page/charts.js"),
-    include_str!("page/overview.js"),
-    include_str!("page/tall.js"),
-    include_str!("page/grid.js"),
-    include_str!("page/wall_keys.js"),
-    include_str!("page/wall.js"),
-    include_str!("page/findings.js"),
-    include_str!("page/detail.js"),
+    wall!(),
     include_str!("page/served/cameras.js"),
     include_str!("page/served/play.js"),
     include_str!("page/served/tracks.js"),

@@ -18,8 +18,8 @@ pub mod remote;
 pub mod storage;
 
 #[cfg(test)]
-#[path = "../../../tests/common/process_starts.rs"]
-mod process_starts;
+#[path = "../../../tests/common/process_start_lock.rs"]
+mod process_start_lock;
 #[cfg(test)]
 #[path = "../../../tests/common/skip.rs"]
 mod skip;

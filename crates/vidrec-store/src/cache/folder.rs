@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::block::Block;
+use super::block::{BLOCK_BYTES, Block};
 use super::layout::{self, LOCK, MARKER, NEW, PAGE_BYTES, USED, check_is_cache, check_ours, marker_text};
 use crate::disk::claim_file::{Claim, ClaimFile};
 use crate::disk::{capacity, private_folder, remove_file, whole_folder};
@@ -166,9 +166,10 @@ impl Used<'_> {
             // More than needed, so that this is seldom done.
             let enough = self.cache.limit.saturating_sub(more).saturating_sub(self.cache.limit / 32);
             remove(&mut self.bytes, blocks, enough)?;
-            let full = (!fits(self.bytes)).then(Instant::now);
-            *self.cache.full.get().lock().unwrap_or_else(PoisonError::into_inner) = full;
-            if full.is_some() {
+            // Less may still have room, down to a block.
+            let is_full = self.bytes.saturating_add(BLOCK_BYTES) > self.cache.limit;
+            *self.cache.full.get().lock().unwrap_or_else(PoisonError::into_inner) = is_full.then(Instant::now);
+            if !fits(self.bytes) {
                 self.set(self.bytes)?;
                 return Ok(false);
             }
@@ -190,7 +191,7 @@ impl Used<'_> {
         Ok(self.bytes)
     }
 
-    /// Counts the blocks anew, and removes what killed processes left.
+    /// Recounts the blocks, and removes what killed processes left.
     fn count(&mut self) -> Result<Vec<layout::BlockFile>> {
         let is_left = |file: &layout::BlockFile| file.used.elapsed().is_ok_and(|age| age > LEFT);
         for left in layout::unfinished(self.cache.dir())?.iter().filter(|file| is_left(file)) {

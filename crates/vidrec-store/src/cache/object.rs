@@ -191,7 +191,7 @@ impl CachedObject {
         let mut used = self.cache.lock().ok().flatten();
         for (number, _) in blocks(range) {
             let Some(block) = self.open(number) else { continue };
-            // Without the lock, the number of bytes stays too large until it is counted anew.
+            // Without the lock, the number of bytes stays too large until the next recount.
             if remove_file(&self.path(number)).is_ok() {
                 used.iter_mut().for_each(|used| _ = used.give(block.bytes));
             }

@@ -130,7 +130,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn whoever_looks_takes_a_lock_from_nobody() {
-        let _starts = crate::process_starts::none();
+        let _starts = crate::process_start_lock::none();
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(NAME), b"").unwrap();
         let left = fs::File::open(dir.path().join(NAME)).unwrap();
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn a_lock_that_is_a_link_leads_nowhere() {
-        let _starts = crate::process_starts::none();
+        let _starts = crate::process_start_lock::none();
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(dir.path().join("elsewhere"), dir.path().join(NAME)).unwrap();
         assert!(FolderLock::take(dir.path()).is_err());

@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn nothing_but_regular_files_of_their_limit_is_read() {
-        let _starts = crate::process_starts::some();
+        let _starts = crate::process_start_lock::some();
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         fs::write(at("file"), b"0123").unwrap();
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn links_are_refused_and_pipes_keep_nobody_waiting() {
-        let _starts = crate::process_starts::some();
+        let _starts = crate::process_start_lock::some();
         let dir = tempfile::tempdir().unwrap();
         let (file, link, pipe) = (dir.path().join("file"), dir.path().join("link"), dir.path().join("pipe"));
         fs::write(&file, b"of somebody else").unwrap();

@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_command_runs_again_only_before_its_credentials_expire() {
-        let _starts = crate::process_starts::some();
+        let _starts = crate::process_start_lock::some();
         let folder = tempfile::tempdir().unwrap();
         for expiration in ["", r#", "Expiration": "2999-01-01T00:00:00Z""#] {
             let calls = folder.path().join(format!("calls-{}", expiration.len()));
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_failure_says_the_last_word_of_the_command_and_nothing_of_its_output() {
-        let _starts = crate::process_starts::some();
+        let _starts = crate::process_start_lock::some();
         for (command, word) in [
             ("echo hunter2; echo first >&2; echo sign in first >&2; exit 3", "failed (exit status: 3): sign in first"),
             ("exit 1", "it gave no reason"),
