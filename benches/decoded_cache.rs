@@ -10,7 +10,7 @@ use vidrec::order::{Last, Order};
 use vidrec::{Crop, Dataset, DecodedCache, Dtype, Layout, Loader, LoaderOptions, Normalize, Result};
 
 #[allow(dead_code, unused_imports, reason = "the program uses the rest")]
-#[path = "../src/bin/vidrec/usage.rs"]
+#[path = "../src/cli/usage.rs"]
 mod usage;
 
 /// Epochs after which random crops need hardly any tile for the first time.

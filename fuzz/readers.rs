@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use vidrec_format::fuzzing as format;
-use vidrec_loader::decoded::fuzzing as decoded;
+use vidrec_core::loader::decoded::fuzzing as decoded;
 use vidrec_pack::fuzzing as pack;
-use vidrec_store::disk::publication::recover;
-use vidrec_store::remote::fuzzing as remote;
+use vidrec_core::store::disk::publication::recover;
+use vidrec_core::store::remote::fuzzing as remote;
 
 #[path = "../tests/common/importers.rs"]
 mod importers;

@@ -158,7 +158,6 @@ def roots(root):
         yield folder.name.replace("-", "_"), folder / "src/lib.rs"
     yield "fault_proxy", root / "tests/proxy/src/lib.rs"
     yield "vidrec", root / "src/lib.rs"
-    yield "program", root / "src/bin/vidrec/main.rs"
     yield "python", root / "python/src/lib.rs"
 
 

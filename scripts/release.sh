@@ -136,7 +136,7 @@ maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_whe
   --sbom-include third-party/sbom.cdx.json --out "$out"
 
 say "program"
-"${build[@]}" --release --locked --package vidrec --no-default-features --features "cli,interop,$feature"
+"${build[@]}" --release --locked --package vidrec --no-default-features --features "cli,$feature"
 cd ..
 name=vidrec-$version-$target
 rm -rf "target/$name"

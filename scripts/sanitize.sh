@@ -18,8 +18,7 @@ asan() {
   # Some tests ask for more memory than there is, and expect an error. Threads that helped keep their stop when they end.
   export RUSTFLAGS="-Zsanitizer=address" RUSTDOCFLAGS="-Zsanitizer=address"
   export ASAN_OPTIONS="allocator_may_return_null=1:detect_leaks=0"
-  "${test[@]}" --package vidrec-format --package vidrec-jpeg --package vidrec-loader --lib -- --skip videos
-  "${test[@]}" --package vidrec-store --package vidrec-dataset --lib -- memory_file map storage
+  "${test[@]}" --package vidrec-format --package vidrec-jpeg --package vidrec-core --lib -- --skip videos
   "${test[@]}" --test suite -- loader::batches loader::decoder loader::views
   "${test[@]}" --test suite -- decoded_cache::
   "${test[@]}" --test suite -- library::hostile library::jpeg
@@ -29,7 +28,7 @@ asan() {
 miri() {
   # Proptest reads its files of earlier failures, hence no isolation.
   MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS="-C target-feature=+avx2,+bmi1,+bmi2" \
-    cargo +nightly miri test --locked --package vidrec-jpeg --package vidrec-loader --lib --target-dir target/miri -- \
+    cargo +nightly miri test --locked --package vidrec-jpeg --package vidrec-core --lib --target-dir target/miri -- \
     tile_decoder::{bits,huffman,steps,mcu} tile_decoder::tests::alone kernel::tests::{a_slot,a_gray_picture,ycbcr_pictures}
 }
 

@@ -52,44 +52,74 @@
 //! | [`sampler`] | choose frames of a video |
 //! | [`order`] | the order of the clips of an epoch, and which rank gets which |
 //! | [`limits`] | the sizes above which vidrec refuses a file |
-//! | `check` | find clips that a person should look at (feature `report`) |
+//! | `check` | find clips that a person should look at (feature `cli`) |
 //! | [`edit`] | merge, split, subset, reshard, append, relabel |
 //! | [`dataset_json`] | the list of shards |
 //! | `cache` | blocks of remote data sets that are kept on disk: show, trim, clear |
-//! | `report` | pages about data sets (feature `report`) |
-//! | `interop` | import and export other projects' data sets (feature `interop`) |
+//! | `report` | pages about data sets (feature `cli`) |
+//! | `interop` | import and export other projects' data sets (feature `cli`) |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
 //!
 //! # Features
 //!
-//! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program; `interop` (default) imports and exports other
-//! formats, and lets a pack read Parquet and `.npz`. A training machine needs none of them:
-//! `vidrec = { version = "0.1", default-features = false }`.
+//! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program, pages, checks, imports and exports. A training
+//! machine needs none of them: `vidrec = { version = "0.1", default-features = false }`.
 //!
 //! # Crates
 //!
-//! This crate is a list of names, and the program. The code is in crates of their own, which a program may also use alone:
-//! `vidrec-format`, `vidrec-sampler`, `vidrec-jpeg`, `vidrec-store`, `vidrec-dataset`, `vidrec-transfer`, `vidrec-loader`,
-//! `vidrec-report`, `vidrec-interop` and `vidrec-pack`. ARCHITECTURE.md in the repository has their map.
+//! This crate lists the names of all crates, and holds the program. The code is in crates that a program may also use alone:
+//! `vidrec-format`, `vidrec-jpeg`, `vidrec-core` and `vidrec-pack`. ARCHITECTURE.md in the repository has their map.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[doc(hidden)]
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "cli")]
+pub mod interop;
+#[cfg(feature = "cli")]
+pub mod report;
+
+#[cfg(feature = "cli")]
+#[doc(inline)]
+pub use report::check;
+#[doc(inline)]
+pub use vidrec_core::store::cache;
+#[doc(inline)]
+pub use vidrec_format::sampler::order;
 #[cfg(feature = "pack")]
 #[doc(inline)]
 pub use vidrec_pack::video;
-#[doc(inline)]
-pub use vidrec_sampler::order;
-#[doc(inline)]
-pub use vidrec_store::cache;
 
-pub use vidrec_dataset::repair::{DamagedClip, RepairOptions, RepairReport, repair};
-pub use vidrec_dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
-pub use vidrec_dataset::writer::{
+pub use vidrec_core::dataset::repair::{DamagedClip, RepairOptions, RepairReport, repair};
+pub use vidrec_core::dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
+pub use vidrec_core::dataset::writer::{
     ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written,
 };
-pub use vidrec_dataset::{
+pub use vidrec_core::dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
     Summary, TrackStats, TrackView, WarmReport, class_stats, picture_stats, stats, stats_of, track_stats,
+};
+#[doc(hidden)]
+pub use vidrec_core::loader::TilePlan;
+pub use vidrec_core::loader::{
+    Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
+    ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field, Frames, JpegBatch,
+    JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions,
+    Normalize, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start,
+    TrackAnchor, TrackBatch, TrackData, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
+};
+#[doc(hidden)]
+pub use vidrec_core::store::disk::refuse_file;
+pub use vidrec_core::store::disk::sigbus::lost_pages;
+pub use vidrec_core::store::disk::write_whole;
+pub use vidrec_core::store::location::is_remote;
+#[doc(hidden)]
+pub use vidrec_core::store::remote::pinned;
+pub use vidrec_core::store::storage::{RemoteStats, Storage};
+pub use vidrec_core::transfer::fetch::{FetchOptions, FetchReport, fetch};
+pub use vidrec_core::transfer::upload::{
+    PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts,
 };
 pub use vidrec_format::byte_size::parse_bytes;
 #[doc(hidden)]
@@ -100,62 +130,21 @@ pub use vidrec_format::meta::Meta;
 pub use vidrec_format::planes::Planes;
 pub use vidrec_format::printable::printable;
 pub use vidrec_format::progress::{Progress, ProgressFn, no_progress};
+pub use vidrec_format::sampler::order::Last;
 pub use vidrec_format::stop::stoppable;
 pub use vidrec_format::track::coding::TrackCoding;
 pub use vidrec_format::track::payload::TrackNumber;
 pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use vidrec_format::{dataset_json, limits};
-#[doc(hidden)]
-pub use vidrec_loader::TilePlan;
-pub use vidrec_loader::{
-    Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
-    ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field, Frames, JpegBatch,
-    JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions,
-    Normalize, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start,
-    TrackAnchor, TrackBatch, TrackData, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
-};
-pub use vidrec_sampler::order::Last;
-#[doc(hidden)]
-pub use vidrec_store::disk::refuse_file;
-pub use vidrec_store::disk::sigbus::lost_pages;
-pub use vidrec_store::disk::write_whole;
-pub use vidrec_store::location::is_remote;
-#[doc(hidden)]
-pub use vidrec_store::remote::pinned;
-pub use vidrec_store::storage::{RemoteStats, Storage};
-pub use vidrec_transfer::fetch::{FetchOptions, FetchReport, fetch};
-pub use vidrec_transfer::upload::{PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts};
-
-/// Clips that a person should look at: black, frozen, duplicate, leaked, mislabelled ones.
-#[cfg(feature = "report")]
-pub mod check {
-    pub use vidrec_report::check::{
-        CheckOptions, CheckReport, CheckedSet, FailedVideo, Finding, FindingKind, FoundClip, check,
-    };
-}
 
 /// Builds new data sets from existing ones. Every edit copies JPEGs byte for byte.
 pub mod edit {
     #[doc(hidden)]
-    pub use vidrec_dataset::edit::joined_meta;
-    pub use vidrec_dataset::edit::{
+    pub use vidrec_core::dataset::edit::joined_meta;
+    pub use vidrec_core::dataset::edit::{
         Change, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling,
         SelectedClips, Selection, SplitBy, SplitPart, WholeSize, append, merge, relabel, reshard, split, split_clips,
         subset, subset_clips,
-    };
-}
-
-/// Import and export of other projects' data sets. Each module is a format.
-///
-/// JPEGs stay as they are, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An export
-/// writes a folder that appears under its name only when it is complete.
-#[cfg(feature = "interop")]
-pub mod interop {
-    #[cfg(feature = "pack")]
-    pub use vidrec_interop::preview;
-    pub use vidrec_interop::{
-        ExportReport, ImportOptions, ImportReport, LeftOut, frames, gulp, lerobot, mds, metadata, mxnet, texts,
-        webdataset,
     };
 }
 
@@ -179,19 +168,9 @@ pub mod pack {
     };
 }
 
-/// Pages about data sets: one HTML file with figures, clips that play under the pointer, and what a check has found.
-///
-/// The page opens from a disk, asks nobody for anything, and is small enough to be mailed.
-#[cfg(feature = "report")]
-pub mod report {
-    #[doc(hidden)]
-    pub use vidrec_report::{Answer, Site};
-    pub use vidrec_report::{Checked, NamedSet, Report, ReportOptions, SetFigures, Shown, report};
-}
-
 /// Which frames of a video to take: pure functions from integers to integers.
 pub mod sampler {
-    pub use vidrec_sampler::{
+    pub use vidrec_format::sampler::{
         Most, Pace, Rate, Rule, Selection, Short, Unrounded, centered, endpoints, nanoseconds_after_first, select,
         select_draw, uniform, unrounded,
     };

@@ -8,8 +8,8 @@ use criterion::{Criterion, criterion_group};
 use vidrec::Planes;
 use vidrec::jpeg::{Encoder, JpegDecoder};
 use vidrec::order::Permutation;
+use vidrec_core::loader::kernel::bench::KernelBench;
 use vidrec_jpeg::bench::TileBench;
-use vidrec_loader::kernel::bench::KernelBench;
 
 /// Waves, edges and a little noise: about as many bytes as a frame of a video has.
 fn frame() -> Vec<u8> {

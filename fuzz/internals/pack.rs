@@ -43,12 +43,12 @@ mod tests {
         mutate_seeds("receipt", receipts);
         mutate_seeds("parts_plan", |bytes| {
             with_file(".vidrec.pack/plan.json", bytes, |folder| {
-                let _ = crate::plan_status(folder, &vidrec_store::storage::Storage::default());
+                let _ = crate::plan_status(folder, &vidrec_core::store::storage::Storage::default());
             });
         });
         mutate_seeds("changes", |bytes| {
             with_file(".vidrec.changes", bytes, |folder| {
-                let _ = vidrec_store::disk::publication::recover(folder);
+                let _ = vidrec_core::store::disk::publication::recover(folder);
             });
         });
     }

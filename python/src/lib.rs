@@ -40,7 +40,7 @@ use pyo3::prelude::*;
 /// The program: its exit status for a name and arguments. `start` is the command that starts it, without arguments.
 #[pyfunction]
 fn main(py: Python<'_>, start: Vec<OsString>, args: Vec<OsString>) -> u8 {
-    py.detach(|| vidrec_cli::run(start, args))
+    py.detach(|| vidrec::cli::run(start, args))
 }
 
 // The interpreter's lock protects nothing here, so an interpreter without one needs none: all classes are frozen, what

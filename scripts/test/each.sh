@@ -1,7 +1,7 @@
 # The stages of each change. Sourced by scripts/test.sh.
 
 # All crates but those of the Python package, which need Python.
-RUST=(--workspace --exclude vidrec-python --exclude vidrec-cli)
+RUST=(--workspace --exclude vidrec-python)
 
 stage_style() {
   cargo fmt --all --check

@@ -6,7 +6,7 @@ stage_features() {
   cargo clippy --quiet --locked --lib --bins --no-default-features --features cli,pack -- -D warnings
   cargo clippy --quiet --locked --lib --bins --no-default-features --features cli -- -D warnings
   cargo clippy --quiet --locked --lib --no-default-features -- -D warnings
-  if cargo tree --locked --edges normal,build --no-default-features --features cli,interop | grep ffmpeg; then
+  if cargo tree --locked --edges normal,build --no-default-features --features cli | grep ffmpeg; then
     echo "the program without the feature 'pack' depends on FFmpeg" >&2
     return 1
   fi
@@ -22,7 +22,6 @@ stage_features() {
   fi
   target/vidrec-without-ffmpeg verify --deep format-spec/vectors/good/two-shards
   refuses "built without FFmpeg" pack videos -o train
-  refuses 'feature "interop"' import frames videos -o train
 }
 
 # The program of the stage "features" does not do what it was built without, and says so.

@@ -1,4 +1,4 @@
-//! `vidrec cache` from outside, on a cache whose files are made here, as `crates/vidrec-store/src/cache/` and design note 0018 describe them.
+//! `vidrec cache` from outside, on a cache whose files are made here, as `crates/vidrec-core/src/store/cache/` and design note 0018 describe them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

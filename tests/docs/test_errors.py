@@ -61,7 +61,7 @@ def test_rules_in_the_code():
 
 
 def test_kinds_of_verify():
-    arms = between(source("crates/vidrec-dataset/src/verify/report.rs"), "match e.kind() {", "});")
+    arms = between(source("crates/vidrec-core/src/dataset/verify/report.rs"), "match e.kind() {", "});")
     assert codes("Kinds that are no rules") == set(re.findall(r'=> "([\w-]+)"', arms)) - rules()
 
 
@@ -78,7 +78,7 @@ def test_exceptions_and_kinds():
 
 
 def test_exit_statuses():
-    said = between(source("src/bin/vidrec/main.rs"), "/// Exit status: ", ".\n")
+    said = between(source("src/cli/mod.rs"), "/// Exit status: ", ".\n")
     assert codes("Exit statuses") == set(re.findall(r"(?:^|; )(\d+) ", said))
 
 
@@ -95,15 +95,15 @@ def test_counts_of_a_pack():
 
 
 def test_words_of_a_repair():
-    fields = between(source("crates/vidrec-dataset/src/repair/report.rs"), "struct Losses {")
-    words = re.findall(r'losses\.lost\.extend\(.*', source("crates/vidrec-dataset/src/repair/salvage.rs"))
+    fields = between(source("crates/vidrec-core/src/dataset/repair/report.rs"), "struct Losses {")
+    words = re.findall(r'losses\.lost\.extend\(.*', source("crates/vidrec-core/src/dataset/repair/salvage.rs"))
     found = re.findall(r"pub (\w+):", fields) + re.findall(r'"(\w+)"', " ".join(words))
     assert codes("What a repair could not save") == set(found) - {"lost"}
 
 
 def test_warnings_of_a_loader():
-    fields = set(re.findall(r"pub (\w+): ", source("crates/vidrec-loader/src/counters.rs") + source("crates/vidrec-store/src/storage.rs")))
-    engine = re.sub(r'\\\n\s*', "", source("crates/vidrec-loader/src/feed/engine.rs"))
+    fields = set(re.findall(r"pub (\w+): ", source("crates/vidrec-core/src/loader/counters.rs") + source("crates/vidrec-core/src/store/storage.rs")))
+    engine = re.sub(r'\\\n\s*', "", source("crates/vidrec-core/src/loader/feed/engine.rs"))
     for code in codes("Warnings of a loader"):
         assert code in fields or code in engine
     # A warning that is new: each has a row, by its words or by what it counts.
@@ -112,7 +112,7 @@ def test_warnings_of_a_loader():
 
 
 def test_kinds_of_a_check():
-    words = between(source("crates/vidrec-report/src/check/finding.rs"), 'words!(FindingKind, "kind of finding", {')
+    words = between(source("src/report/check/finding.rs"), 'words!(FindingKind, "kind of finding", {')
     assert codes("What a person should look at") == set(re.findall(r'"([\w-]+)" =>', words))
 
 

@@ -1,4 +1,4 @@
-//! One room writes: nothing in the library outside of `crates/vidrec-store/src/disk` creates, renames, removes, links, cuts or
+//! One room writes: nothing in the library outside of `crates/vidrec-core/src/store/disk` creates, renames, removes, links, cuts or
 //! syncs files.
 
 use std::fs;
@@ -58,7 +58,7 @@ fn only_one_room_writes() {
         // A question, and no call.
         let does = |line: &str, call: &str| line.replace("is_symlink(", "").contains(call);
         for (n, line) in code(&text).filter(|(_, line)| CALLS.iter().any(|call| does(line, call))) {
-            if name.starts_with("vidrec-store/src/disk") {
+            if name.starts_with("vidrec-core/src/store/disk") {
                 inside += 1;
             } else {
                 outside.push(format!("crates/{}:{}: {}", name.display(), n + 1, line.trim()));

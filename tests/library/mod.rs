@@ -6,7 +6,7 @@ mod dataset;
 mod disk;
 mod edit;
 mod hostile;
-#[cfg(feature = "interop")]
+#[cfg(feature = "cli")]
 mod importers;
 mod jpeg;
 mod repair;

@@ -64,6 +64,6 @@ def test_features_that_are_named_are_taken_as_they_are(backend, monkeypatch, cap
 
 def test_the_error_has_the_same_packages(backend):
     """What a build that cannot pack says at run time, in Python and in the program."""
-    for place in ("python/vidrec/_pack_options.py", "src/bin/vidrec/no_packing.rs"):
+    for place in ("python/vidrec/_pack_options.py", "src/cli/no_packing.rs"):
         text = (BACKEND.parents[2] / place).read_text(encoding="utf-8")
         assert backend.ADVICE in re.sub(r'"\n\s*"', "", text), place

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "crates/vidrec-report/src/page"
+PAGE = Path(__file__).parents[2] / "src/report/page"
 STYLE = (PAGE / "base.css").read_text() + (PAGE / "print.css").read_text()
 # The blocks of variables: light, dark (which changes the light ones), and on paper.
 LIGHT, DARK, PRINT = ({name: value for name, value in re.findall(r"--([\w-]+): (#[0-9a-f]+)", block)}

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 /// KiB, MiB, GiB, TiB are powers of 1024.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format::byte_size::parse_bytes; pub use vidrec_format::error::Error; }
 /// assert_eq!(vidrec::parse_bytes("100kB")?, 100_000);
 /// assert_eq!(vidrec::parse_bytes("2 GiB")?, 2 << 30);
 /// # Ok::<(), vidrec::Error>(())

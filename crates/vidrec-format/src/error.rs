@@ -102,7 +102,6 @@ impl fmt::Display for Hint {
 /// `{}` prints this error without its cause, which [`source`](std::error::Error::source) returns. `{:#}` prints both.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format::byte_size::parse_bytes; pub use vidrec_format::error::ErrorKind; }
 /// let e = vidrec::parse_bytes("12 parrots").unwrap_err();
 /// assert_eq!(e.kind(), vidrec::ErrorKind::Usage);
 /// assert!(e.to_string().contains("12 parrots"));
@@ -356,7 +355,6 @@ impl Error {
     /// program uses this to name its flags.
     ///
     /// ```
-    /// # mod vidrec { pub use vidrec_format::byte_size::parse_bytes; }
     /// let e = vidrec::parse_bytes("12 parrots").unwrap_err();
     /// assert_eq!(e.worded(|hint| format!("try {hint}")), format!("{e:#}"));
     /// ```

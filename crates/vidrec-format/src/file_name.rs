@@ -25,7 +25,6 @@ const MOST_BYTES: usize = 255;
 /// dereferences to the name as text. [`FromStr`] and serde accept only such names.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format::dataset_json; pub use vidrec_format::error::Error; }
 /// use vidrec::dataset_json::FileName;
 ///
 /// let name: FileName = "shard-00000-0123456789ab.rec".parse()?;

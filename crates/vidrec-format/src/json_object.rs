@@ -15,7 +15,6 @@ use crate::error::{Error, Result};
 /// JSON.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format::error::Result; pub use vidrec_format::json_object::JsonObject; }
 /// # fn main() -> vidrec::Result<()> {
 /// use vidrec::JsonObject;
 ///

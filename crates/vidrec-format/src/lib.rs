@@ -51,6 +51,7 @@ pub mod names;
 mod only_objects;
 pub mod record_header;
 pub mod recordio;
+pub mod sampler;
 pub mod section;
 pub mod track;
 

@@ -9,7 +9,6 @@ use crate::{allocation, limits};
 /// `ceil(width / 2) * ceil(height / 2)`.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format::error::Error; pub use vidrec_format::planes::Planes; }
 /// let picture = vidrec::Planes::new(5, 3)?;
 /// assert_eq!((picture.y.len(), picture.cb.len()), (15, 6));
 /// # Ok::<(), vidrec::Error>(())

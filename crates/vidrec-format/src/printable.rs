@@ -11,7 +11,6 @@ use std::fmt::{self, Write};
 /// it goes to a terminal.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format::printable::printable; }
 /// assert_eq!(vidrec::printable("walk/日本.mp4"), "walk/日本.mp4");
 /// assert_eq!(vidrec::printable("\u{1b}[2Jwalk\n"), r"\u{1b}[2Jwalk\n");
 /// ```

@@ -24,7 +24,6 @@ pub struct Progress {
 /// pack that can be resumed.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format::progress::{Progress, ProgressFn}; }
 /// use std::ops::ControlFlow;
 ///
 /// let ignore = &mut |_: &vidrec::Progress| ControlFlow::Continue(());
@@ -35,7 +34,6 @@ pub type ProgressFn<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + Send + 'a;
 /// A callback that ignores progress and never stops the call.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format::progress::{Progress, no_progress}; }
 /// assert!(vidrec::no_progress(&vidrec::Progress::default()).is_continue());
 /// ```
 pub fn no_progress(_: &Progress) -> ControlFlow<()> {

@@ -35,7 +35,6 @@ const LENGTH_MASK: u32 = (1 << 29) - 1;
 /// [`Resources`](crate::error::ErrorKind::Resources) if there is no memory for it.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format as raw; pub use vidrec_format::error::Error; }
 /// use vidrec::raw::recordio;
 /// let mut out = Vec::new();
 /// recordio::append(b"abc", b"de", &mut out)?;
@@ -166,7 +165,6 @@ pub struct Record<'a> {
 /// padding is not zero, or the continuation flags are out of order.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format as raw; pub use vidrec_format::error::Error; }
 /// use vidrec::raw::recordio;
 /// let mut file = Vec::new();
 /// recordio::append(b"abcd", &recordio::MAGIC.to_le_bytes(), &mut file)?; // needs two parts

@@ -45,7 +45,6 @@ impl Stop {
 /// that the signal sets, and lets `progress` check the same flag.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_format::{byte_size::parse_bytes, stop::stoppable}; }
 /// use std::sync::Arc;
 /// use std::sync::atomic::AtomicBool;
 ///

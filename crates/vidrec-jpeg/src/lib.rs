@@ -13,11 +13,6 @@
 //! therefore returns the same pixels as Pillow and OpenCV built on libjpeg-turbo.
 //!
 //! ```
-//! # mod vidrec {
-//! #     pub use vidrec_jpeg as jpeg;
-//! #     pub use vidrec_format::error::Error;
-//! #     pub use vidrec_format::planes::Planes;
-//! # }
 //! use vidrec::Planes;
 //! use vidrec::jpeg::{Decoder, Encoder};
 //!

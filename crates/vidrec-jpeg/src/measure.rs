@@ -27,7 +27,6 @@ impl Scores {
 /// Both measures use luma. As text, `psnr:40` or `ssim:0.98`.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_jpeg as jpeg; pub use vidrec_format::error::Error; }
 /// use vidrec::jpeg::QualityTarget;
 ///
 /// assert_eq!("psnr:40".parse::<QualityTarget>()?, QualityTarget::Psnr(40.0));

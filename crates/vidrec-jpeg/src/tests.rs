@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::between_reads::with_change;
 use super::retile::Retiler;
 use super::{Decoder, Encoder, JpegDecoder, Region, RegionDecoder, Scale};
+use vidrec_core::store::disk::map::MappedFile;
 use vidrec_format::planes::Planes;
 use vidrec_format::random::Random;
-use vidrec_store::disk::map::MappedFile;
 
 /// A JPEG with these sides, with or without tiles.
 fn jpeg(width: u32, height: u32, tiled: bool) -> Vec<u8> {

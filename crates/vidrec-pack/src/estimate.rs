@@ -16,11 +16,11 @@ use super::work::{
     pack_somewhere, shared,
 };
 use crate::video;
+use vidrec_core::store::disk::capacity::free_space;
+use vidrec_core::store::disk::free_space;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_jpeg::Measured;
-use vidrec_store::disk::capacity::free_space;
-use vidrec_store::disk::free_space;
 
 /// The number of videos that an estimate packs, and how long it begins new ones.
 const PROBES: u32 = 24;
@@ -95,11 +95,6 @@ pub struct Estimate {
 /// stopped the estimate. Videos that fail are not an error.
 ///
 /// ```no_run
-/// # mod vidrec {
-/// #     pub use vidrec_pack as pack;
-/// #     pub use vidrec_format::error::Error;
-/// #     pub use vidrec_format::progress::no_progress;
-/// # }
 /// use vidrec::pack::{PackOptions, estimate};
 ///
 /// let estimate = estimate(&["videos"], "train", &PackOptions::default(), &mut vidrec::no_progress)?;
@@ -213,7 +208,7 @@ impl Probe {
     ) -> Result<Self> {
         let n = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
         let chosen: Vec<&Job> =
-            vidrec_sampler::uniform(n, count.min(n)).into_iter().map(|i| jobs[i as usize]).collect();
+            vidrec_format::sampler::uniform(n, count.min(n)).into_iter().map(|i| jobs[i as usize]).collect();
         let started = Instant::now();
         let memory = MemoryBound::of(&options.resources);
         let threads = options.resources.threads_for(chosen.len());

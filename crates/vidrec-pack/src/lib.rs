@@ -49,7 +49,7 @@ pub use work::{
     Failure, FrameChoice, FrameOptions, LimitOptions, MaxFailures, PackStage, PictureOptions, Quality, Resources,
 };
 
-pub use vidrec_dataset::writer::Sharding;
+pub use vidrec_core::dataset::writer::Sharding;
 
 #[cfg(test)]
 #[path = "../../../tests/common/fuzz_seeds.rs"]

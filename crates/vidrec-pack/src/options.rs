@@ -12,7 +12,6 @@ use vidrec_format::json_object::JsonObject;
 /// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] the pack uses.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_pack as pack; }
 /// use vidrec::pack::{FrameChoice, FrameOptions, PackOptions, PictureOptions, Quality};
 ///
 /// let options = PackOptions {
@@ -67,7 +66,6 @@ impl PackOptions {
     /// not the default.
     ///
     /// ```
-    /// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_format::error::Error; }
     /// use vidrec::pack::{FrameChoice, PackOptions};
     ///
     /// let options = PackOptions::from_json(r#"{"frames": "every:5", "size": "320x240", "quality": "psnr:40"}"#)?;
@@ -175,10 +173,10 @@ mod tests {
     use crate::plan::SegmentClock;
     use crate::video::{AudioChannels, AudioOptions, FrameSize};
     use crate::work::{FrameChoice, MaxFailures, Quality};
-    use vidrec_dataset::writer::Sharding;
-    use vidrec_dataset::writer::SoundCoding;
+    use vidrec_core::dataset::writer::Sharding;
+    use vidrec_core::dataset::writer::SoundCoding;
+    use vidrec_format::sampler::{Pace, Rule, Short};
     use vidrec_jpeg::QualityTarget;
-    use vidrec_sampler::{Pace, Rule, Short};
 
     fn other() -> PackOptions {
         PackOptions {

@@ -9,11 +9,11 @@ use super::flat;
 use super::options::{FIXED, PackOptions};
 use super::plan::InputOptions;
 use super::work::{FrameOptions, LimitOptions, PictureOptions};
-use vidrec_dataset::{OpenOptions, Source};
+use vidrec_core::dataset::{OpenOptions, Source};
+use vidrec_core::store::disk::regular_file::{Links, read_regular};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_store::disk::regular_file::{Links, read_regular};
 
 /// The longest recipe, which is far above those that people write.
 const MAX_BYTES: u64 = 16 << 20;
@@ -21,7 +21,6 @@ const MAX_BYTES: u64 = 16 << 20;
 /// Everything that determines a data set: inputs and options, as a TOML file or as the command line gives them.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_format::error::Error; }
 /// use vidrec::pack::Recipe;
 ///
 /// let recipe = Recipe::from_toml("inputs = ['videos']\nframes = 16\nquality = 'psnr:40'\n")?;

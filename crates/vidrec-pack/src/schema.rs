@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use vidrec_sampler::Short;
+use vidrec_format::sampler::Short;
 
 /// A value that is written as a number or as text.
 pub(crate) struct NumberOrText;

@@ -58,11 +58,6 @@ impl JpegHeader {
 /// picture or an error.
 ///
 /// ```
-/// # mod vidrec {
-/// #     pub use vidrec_jpeg as jpeg;
-/// #     pub use vidrec_format::error::Error;
-/// #     pub use vidrec_format::planes::Planes;
-/// # }
 /// # let mut jpeg = Vec::new();
 /// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(32, 32)?, &mut jpeg)?;
 /// let mut decoder = vidrec::jpeg::Decoder::new()?;

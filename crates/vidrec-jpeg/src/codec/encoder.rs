@@ -16,11 +16,6 @@ use vidrec_format::planes::Planes;
 /// runs.
 ///
 /// ```
-/// # mod vidrec {
-/// #     pub use vidrec_jpeg as jpeg;
-/// #     pub use vidrec_format::error::Error;
-/// #     pub use vidrec_format::planes::Planes;
-/// # }
 /// let picture = vidrec::Planes::new(340, 256)?;
 /// let mut encoder = vidrec::jpeg::Encoder::new(90)?;
 /// let mut jpeg = Vec::new();

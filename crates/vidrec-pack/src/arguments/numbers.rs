@@ -34,7 +34,6 @@ fn range(option: &str) -> RangeInclusive<u64> {
 /// Reads a whole number for the option of this name.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_format::error::Error; }
 /// use vidrec::pack::arguments::number;
 ///
 /// assert_eq!(number::<u32>("draws", "4")?, 4);

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::endings::LEROBOT_INFO;
 use super::listed::ObjectList;
 use super::places;
+use vidrec_core::store::disk::{AtomicFile, whole_folder};
+use vidrec_core::store::remote::{ListedObject, Opening, REQUEST_BYTES, Remote};
+use vidrec_core::store::storage::Storage;
+use vidrec_core::transfer::upload::own_folder_for;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::workers::in_order;
-use vidrec_store::disk::{AtomicFile, whole_folder};
-use vidrec_store::remote::{ListedObject, Opening, REQUEST_BYTES, Remote};
-use vidrec_store::storage::Storage;
-use vidrec_transfer::upload::own_folder_for;
 
 /// The folders that are copied.
 const FOLDERS: [&str; 2] = ["meta/", "data/"];

@@ -95,7 +95,7 @@ impl Job {
 
     /// Whether the video should be on this machine and is not. Remote videos are not looked for.
     pub(crate) fn is_missing(&self) -> bool {
-        self.fault.is_none() && !vidrec_store::location::is_remote(&self.path) && !self.path.exists()
+        self.fault.is_none() && !vidrec_core::store::location::is_remote(&self.path) && !self.path.exists()
     }
 }
 

@@ -5,8 +5,8 @@ use super::manifest_columns::ManifestColumns;
 use super::near_names::meant;
 use super::options::InputOptions;
 use super::times;
+use vidrec_core::store::disk::inside::LEADS_OUT;
 use vidrec_format::error::Result;
-use vidrec_store::disk::inside::LEADS_OUT;
 
 /// Asks about attributes whose names are close to the name of a column that the manifest does not have.
 ///

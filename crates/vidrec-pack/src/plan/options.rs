@@ -10,9 +10,9 @@ use crate::arguments;
 use crate::schema::NumberOrText;
 use crate::track::TrackSpec;
 use crate::video::AudioOptions;
+use vidrec_core::store::storage::Storage;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_sampler::Rate;
-use vidrec_store::storage::Storage;
+use vidrec_format::sampler::Rate;
 
 /// How inputs are read.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -15,7 +15,7 @@ use vidrec_format::words::words;
 ///
 /// Times are compared in whole microseconds, with both sides rounded to the nearest. So a time that was written
 /// with fewer digits than the exact time of a frame still means that frame. The times of frames at a constant rate are those before
-/// their container rounded them ([`unrounded`](vidrec_sampler::unrounded)).
+/// their container rounded them ([`unrounded`](vidrec_format::sampler::unrounded)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Segment {
     /// The start in microseconds.

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use vidrec_core::store::disk::{FolderLock, whole_folder};
 use vidrec_format::error::{Error, Result};
-use vidrec_store::disk::{FolderLock, whole_folder};
 
 /// The most processes that pack shards of a plan at the same time in one folder.
 const MOST: u32 = 1024;

@@ -13,13 +13,13 @@ use super::report::PackReport;
 use super::video_report::{of_failed, of_packed};
 use crate::plan::{Job, PackPlan};
 use crate::work::Failure;
-use vidrec_dataset::writer::ClipInfo;
-use vidrec_dataset::{Dataset, OpenOptions, Source, edit};
+use vidrec_core::dataset::writer::ClipInfo;
+use vidrec_core::dataset::{Dataset, OpenOptions, Source, edit};
+use vidrec_core::store::storage::Storage;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, FailuresJson, ShardJson};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::names;
-use vidrec_store::storage::Storage;
 
 /// A finished data set that was packed from the same plan.
 pub(super) struct Existing {

@@ -21,14 +21,14 @@ use crate::pool::pool;
 use crate::run_options::IfExists;
 use crate::video;
 use crate::work::Pool;
-use vidrec_dataset::writer;
+use vidrec_core::dataset::writer;
+use vidrec_core::store::disk::{FolderLock, publication};
+use vidrec_core::store::location::{is_of_network, is_remote};
+use vidrec_core::transfer::upload;
+use vidrec_core::transfer::upload::PushOptions;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::progress::ProgressFn;
-use vidrec_store::disk::{FolderLock, publication};
-use vidrec_store::location::{is_of_network, is_remote};
-use vidrec_transfer::upload;
-use vidrec_transfer::upload::PushOptions;
 
 /// Packs `inputs` into the data set `out`: a folder, or a location in object storage, which `options.input.storage` says
 /// how to reach.
@@ -61,11 +61,6 @@ use vidrec_transfer::upload::PushOptions;
 /// byte that of a pack that was not interrupted.
 ///
 /// ```no_run
-/// # mod vidrec {
-/// #     pub use vidrec_pack as pack;
-/// #     pub use vidrec_format::error::Error;
-/// #     pub use vidrec_format::progress::no_progress;
-/// # }
 /// use vidrec::pack::{PackOptions, pack};
 ///
 /// let options = PackOptions::from_json(r#"{"frames": 16, "quality": 85}"#)?;
@@ -98,11 +93,6 @@ pub fn pack<P: AsRef<Path>>(
 /// As [`pack`], except those of the inputs.
 ///
 /// ```no_run
-/// # mod vidrec {
-/// #     pub use vidrec_pack as pack;
-/// #     pub use vidrec_format::error::Error;
-/// #     pub use vidrec_format::progress::no_progress;
-/// # }
 /// use vidrec::pack::{PackOptions, PackPlan, pack_plan};
 ///
 /// let options = PackOptions::default();

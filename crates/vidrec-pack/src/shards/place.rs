@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use vidrec_dataset::{Io, Source};
+use vidrec_core::dataset::{Io, Source};
+use vidrec_core::store::disk::regular_file::{Links, open_regular, read_if_there, refuse_link};
+use vidrec_core::store::disk::{
+    AtomicFile, FolderLock, Temporary, give_name, name_once, remove_file, sync_folder, whole_folder, write_file,
+};
+use vidrec_core::store::location::is_remote;
+use vidrec_core::store::remote::{Bucket, Remote};
+use vidrec_core::store::storage::Storage;
+use vidrec_core::transfer::upload::own_folder_for;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::names;
-use vidrec_store::disk::regular_file::{Links, open_regular, read_if_there, refuse_link};
-use vidrec_store::disk::{
-    AtomicFile, FolderLock, Temporary, give_name, name_once, remove_file, sync_folder, whole_folder, write_file,
-};
-use vidrec_store::location::is_remote;
-use vidrec_store::remote::{Bucket, Remote};
-use vidrec_store::storage::Storage;
-use vidrec_transfer::upload::own_folder_for;
 
 /// The file that makes a folder a plan, which is written last.
 pub(super) const PLAN: &str = "plan.json";

@@ -13,10 +13,10 @@ use super::receipt::Receipt;
 use crate::options::TOOL;
 use crate::plan::Job;
 use crate::video;
+use vidrec_core::store::storage::Storage;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::workers::in_order;
-use vidrec_store::storage::Storage;
 
 /// A pack that was divided into parts. See [`write_plan`](super::write_plan).
 #[derive(Debug, Clone)]
@@ -45,12 +45,6 @@ impl PartsPlan {
     /// The errors of [`open`](Self::open).
     ///
     /// ```no_run
-    /// # mod vidrec {
-    /// #     pub use vidrec_pack as pack;
-    /// #     pub use vidrec_format::error::Error;
-    /// #     pub use vidrec_format::progress::no_progress;
-    /// #     pub use vidrec_store::storage::Storage;
-    /// # }
     /// use vidrec::Storage;
     /// use vidrec::pack::{PartOptions, PartsPlan};
     ///

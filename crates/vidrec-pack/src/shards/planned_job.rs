@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::Job;
 use crate::work::{ChangedFile, Stamp, changed_file};
+use vidrec_core::store::location::is_remote;
+use vidrec_core::store::remote::{ListedObject, Opening, Remote, check_location};
+use vidrec_core::store::storage::Storage;
 use vidrec_format::error::Result;
 use vidrec_format::workers::in_order;
-use vidrec_store::location::is_remote;
-use vidrec_store::remote::{ListedObject, Opening, Remote, check_location};
-use vidrec_store::storage::Storage;
 
 /// The number of videos to ask about at a time.
 const AT_ONCE: usize = 64;

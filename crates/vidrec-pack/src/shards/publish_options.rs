@@ -9,7 +9,7 @@ pub struct PublishOptions {
     pub allow_missing: bool,
     /// Replace a data set that is already there. Off by default.
     pub overwrite: bool,
-    /// Read all files, and check everything that [`verify`](vidrec_dataset::verify::verify()) checks without
+    /// Read all files, and check everything that [`verify`](vidrec_core::dataset::verify::verify()) checks without
     /// decoding the images. Off by default: vidrec then checks the length of each file, and the checksums of both
     /// its ends and of the small sections of its index.
     pub read_all: bool,

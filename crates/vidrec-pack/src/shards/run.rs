@@ -15,7 +15,8 @@ use crate::work::{
     ClipFailure, Event, Failure, PackStage, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Slowed, Sources,
     VideoStore, for_each, sound_schema,
 };
-use vidrec_dataset::writer::{EncodedTrack, FrameData, Writer};
+use vidrec_core::dataset::writer::{EncodedTrack, FrameData, Writer};
+use vidrec_core::store::disk::free_space::Watch;
 use vidrec_format::dataset_json::ShardJson;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::machine::Shortage;
@@ -23,7 +24,6 @@ use vidrec_format::meta::Meta;
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_format::stop;
 use vidrec_format::track::schema::TrackSchema;
-use vidrec_store::disk::free_space::Watch;
 
 /// What shards are packed of, and how.
 pub(super) struct ShardWork<'a> {

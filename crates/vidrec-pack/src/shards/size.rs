@@ -7,8 +7,8 @@ use crate::options::PackOptions;
 use crate::plan::{Job, PackPlan};
 use crate::video::FrameSize;
 use crate::work::{FrameChoice, Quality};
-use vidrec_dataset::writer::Sharding;
-use vidrec_sampler::Pace;
+use vidrec_core::dataset::writer::Sharding;
+use vidrec_format::sampler::Pace;
 
 /// About how many bytes a shard has.
 const STORED_BYTES: u64 = 256_000_000;
@@ -59,7 +59,7 @@ impl VideoCost {
     fn mean(plan: &PackPlan, options: &PackOptions) -> Self {
         let n = u32::try_from(plan.jobs.len()).unwrap_or(u32::MAX);
         let chosen: Vec<&Job> =
-            vidrec_sampler::uniform(n, LOOKED_UP.min(n)).into_iter().map(|i| &plan.jobs[i as usize]).collect();
+            vidrec_format::sampler::uniform(n, LOOKED_UP.min(n)).into_iter().map(|i| &plan.jobs[i as usize]).collect();
         let mut clips: HashMap<&Path, u64> = chosen.iter().map(|job| (&*job.path, 0)).collect();
         for job in &plan.jobs {
             if let Some(clips) = clips.get_mut(&*job.path) {

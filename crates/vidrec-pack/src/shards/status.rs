@@ -5,10 +5,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::plan::PartsPlan;
-use vidrec_dataset::{OpenOptions, Source};
+use vidrec_core::dataset::{OpenOptions, Source};
+use vidrec_core::store::storage::Storage;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Hint, Result};
-use vidrec_store::storage::Storage;
 
 /// The progress of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,7 +6,7 @@ use super::report::{PackReport, WHOLE, Warning};
 use crate::plan::Job;
 use crate::video::{AudioFacts, VideoFacts};
 use crate::work::{Failure, PackedClip};
-use vidrec_dataset::writer::ClipInfo;
+use vidrec_core::dataset::writer::ClipInfo;
 use vidrec_jpeg::Scores;
 
 /// The report of a video whose clips have these descriptions and numbers of frames.

@@ -17,13 +17,13 @@ use crate::plan::{Job, PackPlan};
 use crate::run_options::IfExists;
 use crate::video;
 use crate::work::{MaxFailures, Stamp, track_stamps};
-use vidrec_dataset::writer::first_video;
+use vidrec_core::dataset::writer::first_video;
+use vidrec_core::store::disk::{AtomicFile, FolderLock, folder_of, whole_folder};
+use vidrec_core::store::location::is_remote;
+use vidrec_core::store::storage::Storage;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_store::disk::{AtomicFile, FolderLock, folder_of, whole_folder};
-use vidrec_store::location::is_remote;
-use vidrec_store::storage::Storage;
 
 /// What [`write_plan`] wrote.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,11 +62,6 @@ pub struct WrittenPlan {
 /// [`Io`](vidrec_format::error::ErrorKind::Io): a file cannot be read or written.
 ///
 /// ```no_run
-/// # mod vidrec {
-/// #     pub use vidrec_pack as pack;
-/// #     pub use vidrec_format::error::Error;
-/// #     pub use vidrec_format::progress::no_progress;
-/// # }
 /// use vidrec::pack::{PackOptions, PackPlan, PartOptions, PublishOptions, PartsPlan, write_plan};
 ///
 /// let options = PackOptions::default();

@@ -1,6 +1,6 @@
 //! Values that were read from a file or a list, and conversions between number types.
 
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_format::track::schema::TrackType;

@@ -4,7 +4,7 @@ use super::array::Array;
 use super::spec::{TrackClock, TrackSpec, TrackSpecTiming};
 use super::times::{check_order, text};
 use super::window::Window;
-use vidrec_dataset::writer::{Track, TrackTimes};
+use vidrec_core::dataset::writer::{Track, TrackTimes};
 use vidrec_format::error::{Error, Result};
 
 /// Values as they were read, with their times, in nanoseconds on the track's own clock.
@@ -216,7 +216,7 @@ fn check_reach(spec: &TrackSpec, (first, end): (i64, i64), count: usize, window:
 mod tests {
     use super::super::window::Span;
     use super::*;
-    use vidrec_dataset::writer::TrackValues;
+    use vidrec_core::dataset::writer::TrackValues;
 
     const MS: i64 = 1_000_000;
 

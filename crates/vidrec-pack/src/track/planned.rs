@@ -10,7 +10,7 @@ use super::place::{Raw, chosen_places, picture_places, place};
 use super::read::{OpenFile, ParquetRows, Pictures, TrackFiles, depth, read};
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::window::Window;
-use vidrec_dataset::writer::{EncodedTrack, NewPictures};
+use vidrec_core::dataset::writer::{EncodedTrack, NewPictures};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::{TrackSchema, TrackType};
 

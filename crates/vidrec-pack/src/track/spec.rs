@@ -6,9 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use vidrec_format::error::{Error, Result};
+use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackTiming, TrackType};
 use vidrec_format::words::words;
-use vidrec_sampler::Rate;
 
 /// The default tolerance: half a second between the start or end of a track and that of the video.
 const TOLERANCE_US: u64 = 500_000;
@@ -20,7 +20,6 @@ const TOLERANCE_US: u64 = 500_000;
 /// are optional.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_format::error::Error; }
 /// use vidrec::pack::{TrackSpec, TrackSpecTiming};
 ///
 /// let spec: TrackSpec = "action=action_file,rate=50,type=f32".parse()?;

@@ -2,7 +2,7 @@
 
 use super::array::Array;
 use super::spec::TimeUnit;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 
 /// The latest time that a track may have: 100 years.

@@ -34,7 +34,6 @@ pub fn ffmpeg_version() -> String {
 /// Returns one line with the FFmpeg libraries that this build decodes with, their versions and their license.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_pack::video; }
 /// assert!(vidrec::video::libraries().starts_with("libavformat "));
 /// ```
 #[must_use]

@@ -146,7 +146,6 @@ impl Video {
     /// after a failure. Its time counts towards [`VideoOptions::timeout`].
     ///
     /// ```no_run
-    /// # mod vidrec { pub use vidrec_pack::video; }
     /// use vidrec::video::{Video, VideoOptions};
     ///
     /// let video = Video::open("clip.mp4".as_ref(), &VideoOptions::default())?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use vidrec_format::error::Result;
-use vidrec_sampler::{Rate, Unrounded, unrounded};
+use vidrec_format::sampler::{Rate, Unrounded, unrounded};
 
 /// A moment on the clock of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

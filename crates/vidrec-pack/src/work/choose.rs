@@ -10,8 +10,8 @@ use crate::plan::{Job, SegmentClock};
 use crate::track::PlannedTrack;
 use crate::video::{Stage, TimeGap, Timeline};
 use vidrec_format::error::{Error, Result};
+use vidrec_format::sampler::{Most, Pace, Rate, Selection};
 use vidrec_format::track::schema::TrackTiming;
-use vidrec_sampler::{Most, Pace, Rate, Selection};
 
 /// Fails if frames of a folder of pictures would have to be chosen by time, but no picture rate was given.
 pub(super) fn needs_times(job: &Job, recipe: ClipRecipe<'_>) -> Result<(), ClipFailure> {
@@ -93,7 +93,7 @@ pub(super) fn select(
 fn drawn(job: &Job, count: u32, n: u32, options: &FrameOptions, notes: &ChoiceNotes) -> Result<Vec<Selection>> {
     let draw = |draw| {
         let FrameOptions { sample: rule, short, seed, .. } = *options;
-        vidrec_sampler::select_draw(rule, short, n, count, seed, job.ordinal, draw)?.ok_or_else(|| {
+        vidrec_format::sampler::select_draw(rule, short, n, count, seed, job.ordinal, draw)?.ok_or_else(|| {
             notes.declined.set(true);
             Error::usage(format!("{n} frames decode, too few for {count} by rule \"{rule}\"; skipped as requested"))
         })

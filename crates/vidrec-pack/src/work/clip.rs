@@ -18,11 +18,11 @@ use super::tracks::TrackSource;
 use super::{fault, pictures, sound, video};
 use crate::plan::{self, Job, nanoseconds};
 use crate::video::{Stage, Timeline};
-use vidrec_dataset::writer::{ClipInfo, EncodedTrack};
+use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
+use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Error;
 use vidrec_format::json_object::JsonObject;
-use vidrec_sampler::Selection;
-use vidrec_store::location::is_remote;
+use vidrec_format::sampler::Selection;
 
 /// One video in this many has its frames compared with the encoded JPEGs, for the report. The number is high
 /// enough that the comparison costs next to nothing.

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::Job;
 use crate::video::{Stage, VideoError};
+use vidrec_core::store::location::is_of_network;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, ErrorKind};
 use vidrec_format::machine::Shortage;
-use vidrec_store::location::is_of_network;
 
 /// The stage of the work at which a video failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub enum PackStage {
     Encode,
     /// While its tracks were read, or compared with the video.
     Track,
-    /// Skipped because the options say so: too few frames under [`Short::Skip`](vidrec_sampler::Short::Skip).
+    /// Skipped because the options say so: too few frames under [`Short::Skip`](vidrec_format::sampler::Short::Skip).
     Short,
     /// The decoding process died.
     Crash,

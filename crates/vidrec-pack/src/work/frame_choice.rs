@@ -5,15 +5,14 @@ use std::str::FromStr;
 
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_FRAMES_PER_CLIP;
+use vidrec_format::sampler::Pace;
 use vidrec_format::words::serde_by_text;
-use vidrec_sampler::Pace;
 
 /// How many frames of a video become a clip.
 ///
 /// In text (`FromStr`, `Display`, serde): a number such as `8`, `fps:RATE`, `every:K`, `all` or `keyframes`.
 ///
 /// ```
-/// # mod vidrec { pub use vidrec_pack as pack; pub use vidrec_sampler as sampler; pub use vidrec_format::error::Error; }
 /// use vidrec::pack::FrameChoice;
 /// use vidrec::sampler::Pace;
 ///
@@ -23,7 +22,7 @@ use vidrec_sampler::Pace;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameChoice {
-    /// This many frames of each video, which a [`Rule`](vidrec_sampler::Rule) chooses.
+    /// This many frames of each video, which a [`Rule`](vidrec_format::sampler::Rule) chooses.
     Count(u32),
     /// As many frames as the video has at this pace. Clips then differ in length. In a segment, the pace starts at
     /// its first frame.
@@ -95,7 +94,7 @@ serde_by_text!(FrameChoice);
 #[cfg(feature = "clap")]
 mod flags {
     use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
-    use vidrec_sampler::{Pace, Rate};
+    use vidrec_format::sampler::{Pace, Rate};
 
     use super::FrameChoice;
     use crate::arguments::number_of;

@@ -13,8 +13,8 @@ use super::wire::{Given, Want};
 use super::worker_requests::names;
 use crate::plan::Job;
 use crate::video::{Stage, VideoFile, VideoSource, open_regular};
+use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Error;
-use vidrec_store::location::is_remote;
 
 /// The most bytes of a remote video that are handed over at a time.
 const MOST_BYTES: u32 = 1 << 20;

@@ -2,7 +2,7 @@
 
 use crate::plan::{Segment, SegmentClock};
 use crate::video::{TimeGap, Timeline};
-use vidrec_sampler::{Rate, nanoseconds_after_first};
+use vidrec_format::sampler::{Rate, nanoseconds_after_first};
 
 /// The frames on the screen while a grid lasts.
 pub(super) struct Grid {

@@ -370,7 +370,7 @@ fn memory_of_machine() -> u64 {
 mod tests {
     use super::super::packed::PackedClip;
     use super::*;
-    use vidrec_dataset::writer::ClipInfo;
+    use vidrec_core::dataset::writer::ClipInfo;
     use vidrec_format::json_object::JsonObject;
 
     #[test]

@@ -16,11 +16,11 @@ use crate::plan::InputOptions;
 use crate::schema::{self, NumberOrText};
 use crate::track::PlannedTrack;
 use crate::video::{Decode, FrameSize};
-use vidrec_dataset::writer::Sharding;
+use vidrec_core::dataset::writer::Sharding;
 use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::sampler::{Rule, Short};
 use vidrec_format::{limits, threads};
 use vidrec_jpeg::QualityTarget;
-use vidrec_sampler::{Rule, Short};
 
 /// The videos held in memory for each thread: decoded but not yet written.
 const IN_FLIGHT_PER_THREAD: usize = 3;
@@ -266,11 +266,6 @@ pub struct Resources {
     /// the Python package pass a command by default. Pass one yourself for videos from strangers:
     ///
     /// ```no_run
-    /// # mod vidrec {
-    /// #     pub use vidrec_pack as pack;
-    /// #     pub use vidrec_format::error::Error;
-    /// #     pub use vidrec_format::progress::no_progress;
-    /// # }
     /// use vidrec::pack::{PackOptions, pack, serve};
     ///
     /// let mut options = PackOptions::default();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::video::VideoFacts;
-use vidrec_dataset::writer::ClipInfo;
-use vidrec_dataset::writer::EncodedTrack;
+use vidrec_core::dataset::writer::ClipInfo;
+use vidrec_core::dataset::writer::EncodedTrack;
 use vidrec_jpeg::Measured;
 
 /// A frame of a packed clip. Repeated frames share a JPEG.

@@ -23,8 +23,8 @@ use crate::track::ParquetRows;
 use crate::video::{FrameSize, Moment, Stage, Timeline, Video, VideoFacts, VideoFile, VideoOptions};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
+use vidrec_format::sampler::Rate;
 use vidrec_jpeg::{Decoder, RgbPicture};
-use vidrec_sampler::Rate;
 
 /// Reads the images that `choose` selects, of a folder, a single file or a column of a Parquet file.
 pub(super) fn sample(

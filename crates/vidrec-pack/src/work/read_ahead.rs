@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::allocation;
-use vidrec_store::disk::regular_file::{Links, open_regular};
 
 /// How many bytes are read at a time.
 const CHUNK: usize = 1 << 20;

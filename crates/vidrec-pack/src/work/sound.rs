@@ -7,8 +7,8 @@ use super::options::ClipRecipe;
 use super::packed::PackedClip;
 use crate::plan::Job;
 use crate::video::{AudioFacts, AudioOptions, MAX_AUDIO_BYTES, Sound, Stage, read_audio};
-use vidrec_dataset::writer::Track;
-use vidrec_dataset::writer::{EncodedTrack, TrackTimes, TrackValues};
+use vidrec_core::dataset::writer::Track;
+use vidrec_core::dataset::writer::{EncodedTrack, TrackTimes, TrackValues};
 use vidrec_format::track::schema::TrackSchema;
 
 /// The name of the track.

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Job;
-use vidrec_store::location::is_remote;
+use vidrec_core::store::location::is_remote;
 
 /// The size and modification time of an input file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

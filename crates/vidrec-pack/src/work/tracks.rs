@@ -10,7 +10,7 @@ use super::video;
 use crate::plan::{Job, Segment};
 use crate::track::{EpisodeFrames, ReadVideo, TrackFiles, Window};
 use crate::video::Timeline;
-use vidrec_dataset::writer::EncodedTrack;
+use vidrec_core::dataset::writer::EncodedTrack;
 use vidrec_format::error::Error;
 
 /// Makes the tracks of a video.

@@ -12,10 +12,10 @@ use super::open_videos::OpenVideos;
 use super::worker_requests::Line;
 use crate::plan;
 use crate::video::{Stage, VideoFile, open_regular};
+use vidrec_core::store::location::is_remote;
+use vidrec_core::store::remote::{KEPT_BYTES, Opening, Remote, check_location};
+use vidrec_core::store::storage::Storage;
 use vidrec_format::error::{Error, Result};
-use vidrec_store::location::is_remote;
-use vidrec_store::remote::{KEPT_BYTES, Opening, Remote, check_location};
-use vidrec_store::storage::Storage;
 
 /// How much of a remote video is fetched when it is opened. That is all of a short one. The next videos are opened
 /// while others are being decoded, so no decoder waits for a round trip.

@@ -21,8 +21,8 @@ use super::stamp::Stamp;
 use crate::plan::Job;
 use crate::track::PlannedTrack;
 use crate::video::VideoFacts;
-use vidrec_dataset::writer::ClipInfo;
-use vidrec_dataset::writer::EncodedTrack;
+use vidrec_core::dataset::writer::ClipInfo;
+use vidrec_core::dataset::writer::EncodedTrack;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::limits;
 use vidrec_jpeg::{Measured, Scores};
@@ -249,7 +249,7 @@ pub(crate) fn receive_bytes(input: &mut impl Read, limit: u32) -> io::Result<Opt
 mod tests {
     use super::super::failure::PackStage;
     use super::*;
-    use vidrec_dataset::writer::{Track, TrackValues};
+    use vidrec_core::dataset::writer::{Track, TrackValues};
 
     fn receive_reply(input: &mut impl Read) -> io::Result<PackedResult> {
         match receive_said(input, u64::MAX)? {

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::failure::{ClipFailure, PackStage};
 use super::wire::{self, Given, Want};
 use crate::video::{OpenVideo, Readable, Stage, VideoFile, open_regular};
+use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Error;
-use vidrec_store::location::is_remote;
 
 /// What the run sent: the message, the file beside it, and the bytes after it.
 pub(crate) type Gift = (Given, Option<File>, Vec<u8>);

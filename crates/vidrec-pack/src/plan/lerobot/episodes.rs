@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::lines;
 use crate::track::ParquetRows;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 

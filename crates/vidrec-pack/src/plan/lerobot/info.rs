@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::endings::LEROBOT_INFO;
 use super::pattern::Pattern;
+use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_format::track::schema::TrackType;
-use vidrec_store::disk::regular_file::{Links, open_regular};
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;

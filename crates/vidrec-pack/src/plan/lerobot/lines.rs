@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
+use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
-use vidrec_store::disk::regular_file::{Links, open_regular};
 
 /// Reads the objects of all lines.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::super::found::FoundVideo;
 use super::super::options::InputOptions;
+use vidrec_core::store::disk::inside::{Inside, is_below};
+use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Result;
-use vidrec_store::disk::inside::{Inside, is_below};
-use vidrec_store::location::is_remote;
 
 /// The limits on where a manifest from an input folder may lead.
 pub(super) struct FoundList {

@@ -1,7 +1,7 @@
 //! What some rows of a column hold, and how it becomes an array.
 
 use crate::track::array::Array;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::list_levels::repetition;
 

@@ -2,7 +2,7 @@
 //! texts.
 
 use crate::track::array::Array;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 

@@ -7,7 +7,7 @@ use crate::track::array::Array;
 use crate::track::place::Raw;
 use crate::track::spec::TimeUnit;
 use crate::track::times::nanoseconds;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 

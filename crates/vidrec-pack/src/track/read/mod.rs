@@ -6,10 +6,8 @@ mod csv;
 pub(super) mod depth;
 mod json;
 mod npy;
-#[cfg_attr(not(feature = "interop"), path = "no_npz.rs")]
 mod npz;
 mod open;
-#[cfg_attr(not(feature = "interop"), path = "no_parquet.rs")]
 mod parquet;
 mod pictures;
 mod table;

@@ -1,7 +1,7 @@
 //! Arrays of NumPy: `.npy` in C order, little-endian.
 
 use crate::track::array::Array;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::npy::Header;

@@ -57,7 +57,7 @@ mod tests {
 
     use super::super::npy;
     use super::*;
-    use vidrec_dataset::writer::TrackValues;
+    use vidrec_core::dataset::writer::TrackValues;
     use vidrec_format::crc32;
 
     /// Returns an archive of one stored array.

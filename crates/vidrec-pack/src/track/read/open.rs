@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::content::MAX_BYTES;
 use super::depth::Depth;
 use crate::track::arguments::EpisodeFrames;
+use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
-use vidrec_store::location::is_remote;
 
 /// Opens a file, and returns it with its length, or `None` if it is not a regular file. A process that decodes may
 /// not open files itself.
@@ -49,7 +49,6 @@ pub(super) fn open(path: &Path, how: OpenFile<'_>) -> Result<ValueFile> {
 /// An open file of values, with its length when it was opened, because a process that decodes cannot ask for it.
 pub(super) struct ValueFile {
     pub file: File,
-    #[cfg_attr(not(feature = "interop"), allow(dead_code, reason = "only Parquet files ask"))]
     pub length: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Named arrays: the columns of a table, or the arrays of an archive.
 
 use crate::track::array::Array;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackType;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use vidrec_dataset::writer::SoundCoding;
+use vidrec_core::dataset::writer::SoundCoding;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::opus;
 use vidrec_format::words::{serde_by_text, words};

@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
     use crate::video::audio::AudioChannels;
-    use vidrec_dataset::writer::SoundCoding;
+    use vidrec_core::dataset::writer::SoundCoding;
 
     /// Three seconds of stereo sound that never repeats.
     fn wave() -> Vec<u8> {

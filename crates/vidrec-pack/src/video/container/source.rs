@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::no_video::no_video;
 use crate::video::error::{Stage, VideoError};
+use vidrec_core::store::disk::regular_file::{Links, try_open_regular};
+use vidrec_core::store::remote::{KEPT_BYTES, ObjectReader, RemoteFile};
 use vidrec_format::error::Error;
-use vidrec_store::disk::regular_file::{Links, try_open_regular};
-use vidrec_store::remote::{KEPT_BYTES, ObjectReader, RemoteFile};
 
 /// A video file, which may be opened several times. A remote file has the same version each time.
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ impl VideoFile {
     pub fn open(&self) -> Result<VideoSource, VideoError> {
         let failed = |e| VideoError::new(Stage::Open, e);
         let opened = match &self.place {
-            Place::Here if vidrec_store::location::is_remote(&self.path) => {
+            Place::Here if vidrec_core::store::location::is_remote(&self.path) => {
                 let e = Error::usage("this is not a file on this machine");
                 return Err(failed(e.help("pack remote videos, or read them from a local copy")));
             }

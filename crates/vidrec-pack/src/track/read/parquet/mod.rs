@@ -20,7 +20,7 @@ use super::table::Table;
 use crate::track::array::Array;
 use footer::{fault, open_table};
 pub(crate) use rows::ParquetRows;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 

@@ -14,7 +14,7 @@ use crate::track::read::column_rows::ColumnRows;
 use crate::track::read::content::MAX_BYTES;
 use crate::track::read::open::{OpenFile, ValueFile, open};
 use crate::video::open_regular;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 
 /// The number of rows that are decoded at a time.

@@ -12,7 +12,7 @@ use super::footer::fault;
 use super::rows::{ParquetRows, unpanicking};
 use crate::track::read::column_rows::ColumnRows;
 use crate::track::read::content::MAX_BYTES;
-use vidrec_dataset::writer::TrackValues;
+use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 
 impl ParquetRows {

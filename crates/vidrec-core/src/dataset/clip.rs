@@ -1,0 +1,281 @@
+//! One clip: its entry, its strings, its frames.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::frame::Frame;
+use super::records::plain_record_bytes;
+use super::runs;
+use super::shard::Shard;
+use crate::store::disk::advice::Advice;
+use crate::store::remote::RemoteFile;
+use vidrec_format::clip_entry;
+use vidrec_format::clip_entry::ClipEntry;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::frame_entry::FrameEntry;
+use vidrec_format::json_object::JsonObject;
+use vidrec_format::record_header::RecordHeader;
+
+/// A remote file, and ranges of it.
+type RemoteRuns<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);
+
+/// One clip of a data set.
+#[derive(Debug, Clone, Copy)]
+pub struct Clip<'a> {
+    pub(super) shard: &'a Shard,
+    pub(super) ordinal: u64,
+    /// Ordinal in the shard.
+    pub(super) stored: u64,
+    /// Frames of the shards before this one.
+    pub(super) frames_before: u64,
+    pub(super) entry: ClipEntry,
+}
+
+impl<'a> Clip<'a> {
+    /// Ordinal in the data set, counted from 0.
+    pub fn ordinal(&self) -> u64 {
+        self.ordinal
+    }
+
+    /// Number of frames.
+    pub fn frame_count(&self) -> u32 {
+        self.entry.frame_count
+    }
+
+    /// Label, if it has one.
+    pub fn label(&self) -> Option<u32> {
+        u32::try_from(self.entry.label).ok()
+    }
+
+    /// Returns all labels of the clip: its one label, or the integers in the attribute `labels`. Data sets with
+    /// several labels per clip have this attribute.
+    ///
+    /// # Errors
+    ///
+    /// See [`attributes`](Self::attributes). It is also an error if `labels` is not an array of labels.
+    pub fn labels(&self) -> Result<Vec<u32>> {
+        if let Some(label) = self.label() {
+            return Ok(vec![label]);
+        }
+        let Some(labels) = self.attributes()?.0.remove("labels") else { return Ok(Vec::new()) };
+        serde_json::from_value(labels).map_err(|e| {
+            Error::usage("the attribute \"labels\" is not an array of labels")
+                .found(e)
+                .in_clip(self.ordinal)
+                .file(&self.shard.index_path)
+        })
+    }
+
+    /// Width of every frame in pixels; 0 if the frames differ.
+    pub fn width(&self) -> u32 {
+        u32::from(self.entry.width)
+    }
+
+    /// Height of every frame in pixels; 0 if the frames differ.
+    pub fn height(&self) -> u32 {
+        u32::from(self.entry.height)
+    }
+
+    /// Whether the clip's records are remote.
+    #[doc(hidden)]
+    pub fn is_remote(&self) -> bool {
+        self.shard.records.remote().is_some()
+    }
+
+    /// Whether the source had fewer frames than requested, so that some frames are repeated.
+    pub fn is_short(&self) -> bool {
+        self.entry.flags & clip_entry::FLAG_SHORT != 0
+    }
+
+    /// Unit of the frames' presentation times in seconds: numerator and denominator.
+    pub fn time_base(&self) -> (u32, u32) {
+        self.entry.time_base
+    }
+
+    /// A copy of the source path, relative to the input root.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if the clip's strings are damaged.
+    pub fn source(&self) -> Result<String> {
+        let [source, ..] = self.strings()?;
+        Ok(source)
+    }
+
+    /// A copy of the class name; empty if there is none.
+    ///
+    /// # Errors
+    ///
+    /// See [`source`](Self::source).
+    pub fn class(&self) -> Result<String> {
+        let [_, class, _] = self.strings()?;
+        Ok(class)
+    }
+
+    /// Attributes as the text of a JSON object; empty if there are none.
+    ///
+    /// # Errors
+    ///
+    /// See [`source`](Self::source).
+    pub fn attributes_json(&self) -> Result<String> {
+        let [.., attributes] = self.strings()?;
+        Ok(attributes)
+    }
+
+    /// Attributes as a JSON object; empty if there are none.
+    ///
+    /// # Errors
+    ///
+    /// See [`source`](Self::source). It is also an error if the text is not a JSON object (rule `clip-attributes`).
+    pub fn attributes(&self) -> Result<JsonObject> {
+        let text = self.attributes_json()?;
+        if text.is_empty() {
+            return Ok(JsonObject::default());
+        }
+        serde_json::from_str(&text).map_err(|e| {
+            Error::format("clip-attributes", "the attributes are not a JSON object")
+                .found(e)
+                .in_clip(self.ordinal)
+                .file(&self.shard.index_path)
+        })
+    }
+
+    fn strings(&self) -> Result<[String; 3]> {
+        let found = self.shard.of_index(|index, bytes| index.strings(bytes, &self.entry));
+        found.map_err(|e| e.in_clip(self.ordinal))
+    }
+
+    /// Frame `t`, counted from 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if there is no such frame;
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if its entry or its record is damaged. [`Frame::check`]
+    /// compares the JPEG's CRC-32.
+    pub fn frame(&self, t: u32) -> Result<Frame<'a>> {
+        let found = self.shard.frame(self.frame_ordinal(t)?, self.entry.frames());
+        self.place(t, found)
+    }
+
+    /// Like [`frame`](Self::frame), with a buffer. The buffer is used if files are not mapped
+    /// ([`Io::Read`](crate::dataset::Io::Read)), so that all frames can be read into the same memory.
+    ///
+    /// # Errors
+    ///
+    /// See [`frame`](Self::frame).
+    pub fn frame_with<'b>(&self, t: u32, buffer: &'b mut Vec<u8>) -> Result<Frame<'b>>
+    where
+        'a: 'b,
+    {
+        let found = self.shard.frame_with(self.frame_ordinal(t)?, self.entry.frames(), buffer);
+        self.place(t, found)
+    }
+
+    /// The entries of the clip's frames.
+    #[doc(hidden)]
+    pub fn frame_entries(&self) -> Result<Vec<FrameEntry>> {
+        (0..self.frame_count()).map(|t| self.frame_entry(t)).collect()
+    }
+
+    /// The presentation time of frame `t` in seconds. Reads only the frame's entry.
+    #[doc(hidden)]
+    pub fn seconds(&self, t: u32) -> Result<f64> {
+        let (num, den) = self.entry.time_base;
+        Ok(self.frame_entry(t)?.pts as f64 * f64::from(num) / f64::from(den))
+    }
+
+    pub(super) fn frame_entry(&self, t: u32) -> Result<FrameEntry> {
+        let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
+        entry.map_err(|e| e.in_clip(self.ordinal).in_frame(t))
+    }
+
+    /// The length of the JPEG of frame `t` in bytes, limited to the length of the record file. Reads only the frame's
+    /// entry.
+    #[doc(hidden)]
+    pub fn jpeg_length(&self, t: u32) -> Result<usize> {
+        let entry = self.frame_entry(t)?;
+        let (length, most) = (u64::from(entry.jpeg_length), self.shard.records.len());
+        if length <= most {
+            return Ok(entry.jpeg_length as usize);
+        }
+        Err(Error::format("record-length", "the frame's JPEG would be longer than the record file")
+            .section("record")
+            .at(entry.record_offset)
+            .expected(format!("at most {most} bytes"))
+            .found(format!("{length} bytes"))
+            .in_clip(self.ordinal)
+            .in_frame(t)
+            .file(&self.shard.record_path))
+    }
+
+    /// The number of frame `t` among the frames of all shards, and its entry.
+    #[doc(hidden)]
+    pub fn numbered_entry(&self, t: u32) -> Result<(u64, FrameEntry)> {
+        Ok((self.frames_before + self.frame_ordinal(t)?, self.frame_entry(t)?))
+    }
+
+    /// The size that the clip's records have in a record file that vidrec writes. Reads only the frame entries.
+    pub(crate) fn record_bytes(&self) -> Result<u64> {
+        Ok(self.frame_entries()?.iter().map(plain_record_bytes).sum())
+    }
+
+    fn frame_ordinal(&self, t: u32) -> Result<u64> {
+        if t >= self.entry.frame_count {
+            return Err(Error::usage(format!("there is no frame {t}"))
+                .in_clip(self.ordinal)
+                .expected(format!("less than {}", self.entry.frame_count)));
+        }
+        Ok(self.entry.first_frame + u64::from(t))
+    }
+
+    fn place<'b>(&self, t: u32, found: Result<(FrameEntry, RecordHeader, Cow<'b, [u8]>)>) -> Result<Frame<'b>>
+    where
+        'a: 'b,
+    {
+        let (entry, _, jpeg) = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
+        Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
+    }
+
+    /// Advises the system on the records of some frames. Ignores entries that cannot be read.
+    #[doc(hidden)]
+    pub fn advise(&self, frames: &[u32], advice: Advice) {
+        let mut stretch: Option<Range<u64>> = None;
+        for &t in frames {
+            let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
+            let Ok(entry) = entry else { continue };
+            let record = entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(&entry));
+            match &mut stretch {
+                Some(stretch) if stretch.end >= record.start && stretch.start <= record.start => {
+                    stretch.end = stretch.end.max(record.end);
+                }
+                _ => {
+                    let before = stretch.replace(record);
+                    before.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
+                }
+            }
+        }
+        stretch.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
+    }
+
+    /// The remote file with the clip's records, and the ranges of some frames' records in it. See
+    /// [`runs`](super::runs::runs).
+    #[doc(hidden)]
+    pub fn remote_runs(&self, frames: &[u32]) -> Result<Option<RemoteRuns<'a>>> {
+        let Some(file) = self.shard.records.remote() else { return Ok(None) };
+        let place = |&t: &u32| {
+            let entry = self.frame_entry(t)?;
+            let end = entry.record_offset.saturating_add(plain_record_bytes(&entry)).min(file.len());
+            Ok(entry.record_offset..end)
+        };
+        let there = frames.iter().filter(|&&t| t < self.frame_count());
+        let mut wanted = there.map(place).collect::<Result<Vec<_>>>()?;
+        wanted.retain(|record| record.start < record.end);
+        Ok(Some((file, runs::runs(wanted))))
+    }
+
+    /// All frames, in order.
+    pub fn frames(&self) -> impl Iterator<Item = Result<Frame<'a>>> + '_ {
+        (0..self.frame_count()).map(|t| self.frame(t))
+    }
+}

@@ -1,0 +1,124 @@
+//! Joins the META of several data sets or shards.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::dataset::Dataset;
+use vidrec_format::error::Result;
+use vidrec_format::json_object::JsonObject;
+use vidrec_format::meta::Meta;
+
+/// The key in the settings under which each combination of differing settings is an object.
+const MERGED: &str = "merged";
+
+/// Joins the META of all shards of some data sets, and returns a note if they differ. The class names are those of
+/// the first.
+pub fn joined(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
+    let mut metas: Vec<&Meta> = Vec::new();
+    for set in sets {
+        metas.extend(set.shards()?.into_iter().map(|shard| &shard.index.meta));
+    }
+    Ok(merged_meta(&metas))
+}
+
+/// What the metas have in common, the differences under [`MERGED`], and a note on the differences.
+pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
+    let rows: Vec<Map<String, Value>> = metas.iter().flat_map(|m| rows(m)).collect();
+    let Some(first) = rows.first() else { return (Meta::default(), None) };
+    let common = |key: &String, value: &Value| rows.iter().all(|row| row.get(key) == Some(value));
+    let same: Map<_, _> = first.iter().filter(|(k, v)| common(k, v)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let mut differing: Vec<Value> = Vec::new();
+    for row in &rows {
+        let rest = row.iter().filter(|(k, _)| !same.contains_key(*k)).map(|(k, v)| (k.clone(), v.clone()));
+        let rest = Value::Object(rest.collect());
+        if !differing.contains(&rest) {
+            differing.push(rest);
+        }
+    }
+    let mut base = (*metas[0]).clone();
+    base.settings = JsonObject(same);
+    base.tool =
+        text(base.settings.0.remove(TOOL)).unwrap_or_else(|| concat!("vidrec ", env!("CARGO_PKG_VERSION")).into());
+    base.ffmpeg = text(base.settings.0.remove(FFMPEG));
+    if differing.len() < 2 {
+        return (base, None);
+    }
+    let note = differences(&differing);
+    base.settings.0.insert(MERGED.into(), differing.into());
+    (base, Some(note))
+}
+
+/// Says what differs, with the values.
+fn differences(rows: &[Value]) -> String {
+    const SHOWN: usize = 3;
+    let keys: BTreeSet<&String> = rows.iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
+    let values = |key: &String| {
+        let mut values: Vec<String> = Vec::new();
+        for row in rows {
+            let value =
+                row.get(key).map_or("not set".into(), |value| text(Some(value.clone())).unwrap_or(value.to_string()));
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        let more = if values.len() > SHOWN { " and others" } else { "" };
+        values.truncate(SHOWN);
+        format!("{key} ({}{more})", values.join(", "))
+    };
+    format!("the data sets differ in {}", keys.into_iter().map(values).collect::<Vec<_>>().join(", "))
+}
+
+/// Keys for the values of META that are not settings.
+const TOOL: &str = "tool";
+const FFMPEG: &str = "ffmpeg";
+
+fn text(value: Option<Value>) -> Option<String> {
+    value.as_ref().and_then(Value::as_str).map(str::to_owned)
+}
+
+/// The settings, tool and FFmpeg version of a data set as one object, or as several if it was merged from others.
+fn rows(meta: &Meta) -> Vec<Map<String, Value>> {
+    let mut base = meta.settings.0.clone();
+    base.entry(TOOL).or_insert_with(|| meta.tool.clone().into());
+    if let Some(ffmpeg) = &meta.ffmpeg {
+        base.entry(FFMPEG).or_insert_with(|| ffmpeg.clone().into());
+    }
+    let before = base.get(MERGED).and_then(Value::as_array);
+    let Some(before) = before.filter(|rows| !rows.is_empty() && rows.iter().all(Value::is_object)) else {
+        return vec![base];
+    };
+    let before: Vec<Map<String, Value>> = before.iter().filter_map(Value::as_object).cloned().collect();
+    base.remove(MERGED);
+    let joined = |row: Map<String, Value>| base.clone().into_iter().chain(row).collect();
+    before.into_iter().map(joined).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn meta(settings: Value, tool: &str) -> Meta {
+        Meta::from_json(json!({"settings": settings, "tool": tool}).to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn settings_that_differ_are_listed_and_merging_again_keeps_the_list_flat() {
+        let (a, b) = (meta(json!({"frames": 8, "quality": 90}), "t"), meta(json!({"frames": 8, "quality": 80}), "t"));
+        let (ab, note) = merged_meta(&[&a, &b, &a]);
+        assert_eq!(
+            ab.settings,
+            JsonObject::of(json!({"frames": 8, "merged": [{"quality": 90}, {"quality": 80}]})).unwrap()
+        );
+        assert_eq!(ab.tool, "t");
+        assert!(note.unwrap().ends_with("differ in quality (90, 80)"));
+        let (abc, _) = merged_meta(&[&ab, &meta(json!({"frames": 4, "quality": 90}), "t")]);
+        let flat = json!([{"frames": 8, "quality": 90}, {"frames": 8, "quality": 80}, {"frames": 4, "quality": 90}]);
+        assert_eq!(abc.settings, JsonObject::of(json!({"merged": flat})).unwrap());
+        let (other_tool, _) = merged_meta(&[&a, &meta(json!({"frames": 8, "quality": 90}), "u")]);
+        assert_eq!(other_tool.settings.0["merged"], json!([{"tool": "t"}, {"tool": "u"}]));
+        assert_eq!(merged_meta(&[&a, &a]), (a, None));
+    }
+}

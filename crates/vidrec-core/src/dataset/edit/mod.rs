@@ -1,0 +1,73 @@
+//! New data sets out of old ones: merge, split, subset, reshard, append, relabel.
+//!
+//! Each edit is a plan: the clips of which data sets, in which order, and with which descriptions. One module carries
+//! out all plans. It copies JPEGs byte for byte. It compares the CRC-32 of each JPEG on
+//! the way, so a damaged clip stops the work instead of spreading. Outputs appear whole or not at all, as with
+//! [`Writer`](crate::dataset::writer::Writer), and no output may be an input.
+//!
+//! [`split_clips`] and [`subset_clips`] only return the chosen clips, for callers that want a view without a copy.
+//!
+//! ```
+//! use vidrec::{Dataset, Sharding};
+//! use vidrec::edit::{self, EditOptions, Selection};
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let (all, some) = (dir.path().join("all"), dir.path().join("some"));
+//! # let mut jpeg = Vec::new();
+//! # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(16, 16)?, &mut jpeg)?;
+//! # let mut writer = vidrec::Writer::create(&all, vidrec::WriterOptions::default())?;
+//! # for label in [0, 1, 0] {
+//! #     let clip = vidrec::ClipInfo { label: Some(label), ..vidrec::ClipInfo::default() };
+//! #     writer.append(&clip, &[vidrec::FrameData { jpeg: &jpeg, pts: 0, source_index: None }])?;
+//! # }
+//! # writer.finish()?;
+//!
+//! let set = Dataset::open(&all)?;
+//! let zeros = Selection { classes: vec!["0".into()], ..Selection::default() };
+//! let options = EditOptions { shards: Some(Sharding::Count(1)), ..EditOptions::default() };
+//! let report = edit::subset(&set, &zeros, &some, &options, &mut vidrec::no_progress)?;
+//! assert_eq!((report.clips, Dataset::open(&some)?.len()), (2, 2));
+//! # Ok::<(), vidrec::Error>(())
+//! ```
+
+mod append;
+mod attributes;
+mod clip_list;
+mod copy;
+mod dealer;
+mod groups;
+mod merge;
+mod meta;
+mod notes;
+mod options;
+mod output_plan;
+mod parts;
+mod ratio;
+mod relabel;
+mod relink;
+mod report;
+mod reshard;
+mod selection;
+mod split;
+mod subset;
+#[cfg(test)]
+mod tests;
+
+pub use crate::dataset::clock::ClockStart;
+pub use append::append;
+pub use clip_list::ClipList;
+pub(crate) use groups::draws;
+pub use merge::merge;
+#[doc(hidden)]
+pub use meta::joined as joined_meta;
+pub(crate) use meta::merged_meta;
+pub use options::EditOptions;
+#[doc(hidden)]
+pub use output_plan::as_it_is;
+pub use parts::{SplitBy, SplitPart, split_clips};
+pub use ratio::{KeepTogether, RatioSplit};
+pub use relabel::{Change, Key, Relabeling, relabel};
+pub use report::{EditReport, WholeSize};
+pub use reshard::reshard;
+pub use selection::{SelectedClips, Selection, subset_clips};
+pub use split::split;
+pub use subset::subset;

@@ -1,0 +1,139 @@
+//! Divides clips at random.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::dealer::Dealer;
+use super::groups;
+use crate::dataset::{Clip, Dataset};
+use vidrec_format::error::{Error, Result};
+use vidrec_format::random::{Random, stream};
+
+/// A random split. The same data set, options and seed produce the same parts.
+///
+/// ```
+/// use vidrec::edit::{KeepTogether, RatioSplit};
+///
+/// let parts = vec![("train".to_owned(), 0.9), ("val".to_owned(), 0.1)];
+/// let split = RatioSplit { parts, seed: 7, ..RatioSplit::default() };
+/// assert!(split.stratify && split.keep_together == KeepTogether::Sources);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct RatioSplit {
+    /// A name and a share for each part; shares add up to 1.
+    pub parts: Vec<(String, f64)>,
+    /// Seed of the draw. Default: 0.
+    pub seed: u64,
+    /// Split each class by itself, so that every part has its share of each class. Both in each class and over all
+    /// classes together, the counts are as near to the ratio as whole units allow. A unit has the class of its first
+    /// clip. On by default.
+    pub stratify: bool,
+    /// Which clips form a unit. A unit goes to one part as a whole.
+    pub keep_together: KeepTogether,
+}
+
+impl Default for RatioSplit {
+    fn default() -> Self {
+        RatioSplit { parts: Vec::new(), seed: 0, stratify: true, keep_together: KeepTogether::default() }
+    }
+}
+
+/// Which clips a random split keeps in one part. The draws of one video always stay together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeepTogether {
+    /// Clips of one source, such as segments of a long video, so that no two parts share a source. The default.
+    #[default]
+    Sources,
+    /// Only the draws of one video.
+    Draws,
+    /// Clips with the same number. The vector has a number for each clip of the data set, in order.
+    Groups(Vec<u64>),
+}
+
+/// Ordinals of the clips of each part, in ascending order.
+pub(super) fn clips_by_ratio(set: &Dataset, split: &RatioSplit) -> Result<Vec<Vec<u64>>> {
+    let shares = shares(&split.parts)?;
+    let mut clips_of_part = vec![Vec::new(); shares.len()];
+    let mut dealer = Dealer::new(&shares);
+    for (class, mut units) in units_by_class(set, split)? {
+        // Classes count from 1 here. 0 stands for clips without a label.
+        let id = class.map_or(0, |label| u64::from(label) + 1);
+        Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut units);
+        let mut units = units.into_iter();
+        for (part, count) in dealer.deal(units.len() as u64).into_iter().enumerate() {
+            clips_of_part[part].extend(units.by_ref().take(count as usize).flatten());
+        }
+    }
+    clips_of_part.iter_mut().for_each(|clips| clips.sort_unstable());
+    Ok(clips_of_part)
+}
+
+/// The shares in billionths.
+fn shares(parts: &[(String, f64)]) -> Result<Vec<u64>> {
+    let sum: f64 = parts.iter().map(|(_, share)| share).sum();
+    let fair = parts.iter().all(|(_, share)| share.is_finite() && *share >= 0.0);
+    if !fair || (sum - 1.0).abs() > 1e-6 {
+        return Err(Error::usage("the shares of the parts are invalid")
+            .expected("numbers of 0 or more that add up to 1")
+            .found(sum));
+    }
+    Ok(parts.iter().map(|(_, share)| (share * 1e9).round() as u64).collect())
+}
+
+/// The identity of a unit.
+#[derive(PartialEq, Eq, Hash)]
+enum Unit {
+    Source(String),
+    Group(u64),
+}
+
+/// The units of clips by class, in order of their first clips.
+fn units_by_class(set: &Dataset, split: &RatioSplit) -> Result<BTreeMap<Option<u32>, Vec<Vec<u64>>>> {
+    check_groups(set, &split.keep_together)?;
+    let draws = u64::from(set.draws());
+    let mut place: HashMap<Unit, (Option<u32>, usize)> = HashMap::new();
+    let mut classes: BTreeMap<Option<u32>, Vec<Vec<u64>>> = BTreeMap::new();
+    for first in (0..set.len()).step_by(draws as usize) {
+        let clip = set.clip(first)?;
+        let class = clip.label().filter(|_| split.stratify);
+        let unit = unit_of(&clip, &split.keep_together)?;
+        let (class, at) = match unit.as_ref().and_then(|unit| place.get(unit)) {
+            Some(&known) => known,
+            None => {
+                let units = classes.entry(class).or_default();
+                units.push(Vec::new());
+                let new = (class, units.len() - 1);
+                unit.map(|unit| place.insert(unit, new));
+                new
+            }
+        };
+        if let Some(clips) = classes.get_mut(&class).and_then(|units| units.get_mut(at)) {
+            clips.extend(first..first + draws);
+        }
+    }
+    Ok(classes)
+}
+
+/// The unit of a video's first draw; `None` if the video is a unit of its own.
+fn unit_of(clip: &Clip<'_>, keep_together: &KeepTogether) -> Result<Option<Unit>> {
+    Ok(match keep_together {
+        KeepTogether::Sources => Some(clip.source()?).filter(|source| !source.is_empty()).map(Unit::Source),
+        KeepTogether::Draws => None,
+        KeepTogether::Groups(numbers) => numbers.get(clip.ordinal() as usize).copied().map(Unit::Group),
+    })
+}
+
+/// Checks that there is a number for each clip, the same for all draws of a video.
+fn check_groups(set: &Dataset, keep_together: &KeepTogether) -> Result<()> {
+    let KeepTogether::Groups(numbers) = keep_together else { return Ok(()) };
+    if numbers.len() as u64 != set.len() {
+        return Err(Error::usage("the groups need one number for each clip")
+            .expected(format!("{} numbers", set.len()))
+            .found(numbers.len()));
+    }
+    let draws = set.draws() as usize;
+    match numbers.chunks(draws).position(|video| video.iter().any(|number| *number != video[0])) {
+        Some(video) => Err(groups::torn((video * draws) as u64, draws as u64)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,354 @@
+//! The structure of an index file: the checks at open, and how entries are found afterwards.
+//!
+//! Opening takes the same time for ten frames as for a hundred million. It checks the header, the footer, the section
+//! table and the two small sections. Each entry has its own CRC-32, which is checked when the entry is used.
+
+use std::ops::Range;
+
+use byteorder::{ByteOrder, LittleEndian as LE};
+
+use crate::store::read_at::ReadAt;
+use vidrec_format::clip_entry;
+use vidrec_format::clip_entry::{ClipEntry, StringRef};
+use vidrec_format::data_binding;
+use vidrec_format::data_binding::DataBinding;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::footer;
+use vidrec_format::frame_entry;
+use vidrec_format::frame_entry::FrameEntry;
+use vidrec_format::header;
+use vidrec_format::header::Header;
+use vidrec_format::limits;
+use vidrec_format::meta::Meta;
+use vidrec_format::section;
+use vidrec_format::section::{SectionEntry, SectionId};
+use vidrec_format::{align_up, crc32};
+
+/// The checked structure of an index file. It holds no reference to the file's bytes; each method takes them as an
+/// argument.
+#[derive(Debug)]
+pub struct Index {
+    /// The first bytes of the file.
+    pub header: Header,
+    /// The header's CRC-32, which covers all sections through the section table.
+    pub header_crc32: u32,
+    /// The table of sections, in the order of the file.
+    pub sections: Vec<SectionEntry>,
+    /// The identity of the record file that the index belongs to.
+    pub binding: DataBinding,
+    /// Classes, settings and versions.
+    pub meta: Meta,
+    /// The track file, if the shard has one.
+    pub tracks: Option<DataBinding>,
+    frames: SectionEntry,
+    clips: SectionEntry,
+    strings: SectionEntry,
+}
+
+impl Index {
+    /// Checks the parts of an index that every reader depends on.
+    pub fn prove(bytes: &(impl ReadAt + ?Sized)) -> Result<Self> {
+        let header = prove_header(bytes)?;
+        let sections = prove_section_table(bytes, &header)?;
+        let find = |id| find_section(&sections, id);
+        let (frames, clips, strings) = (find(SectionId::FRAMES)?, find(SectionId::CLIPS)?, find(SectionId::STRINGS)?);
+        prove_length(&frames, header.frame_count, frame_entry::BYTES)?;
+        prove_length(&clips, header.clip_count, clip_entry::BYTES)?;
+        let data = find(SectionId::DATA)?;
+        prove_length(&data, 1, data_binding::BYTES)?;
+        let binding = proven_bytes(bytes, &data)?.first_chunk().map(DataBinding::from_bytes);
+        let binding = binding.ok_or_else(|| missing(SectionId::DATA))?;
+        let meta = parse_meta(bytes, &find(SectionId::META)?)?;
+        let tracks = sections.iter().find(|s| s.id == SectionId::TRACKS).map(|s| tracks_of(bytes, s)).transpose()?;
+        let header_crc32 = LE::read_u32(&head_bytes(bytes)?[header::BYTES - 4..]);
+        Ok(Index { header, header_crc32, sections, binding, meta, tracks, frames, clips, strings })
+    }
+
+    /// Describes a damaged index from its presumed numbers of clips and frames, and the presumed places of its frame table,
+    /// clip table and string pool.
+    ///
+    /// A wrong guess does no harm, because entries and strings are checked when they are used.
+    pub fn unproven((clip_count, frame_count): (u64, u64), [frames, clips, strings]: [SectionEntry; 3]) -> Self {
+        let header = Header { clip_count, frame_count, ..Header::default() };
+        let binding = DataBinding { length: 0, sha256: [0; 32], edge_crc32: 0 };
+        let (meta, tracks) = (Meta::default(), None);
+        Index { header, header_crc32: 0, sections: Vec::new(), binding, meta, tracks, frames, clips, strings }
+    }
+
+    /// The entry of clip `ordinal` of this shard.
+    pub fn clip(&self, bytes: &(impl ReadAt + ?Sized), ordinal: u64) -> Result<ClipEntry> {
+        let (at, entry) = table_entry(bytes, &self.clips, ordinal, self.header.clip_count)?;
+        let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section(SectionId::CLIPS.name()).at(at);
+        let entry = ClipEntry::from_bytes(entry, ordinal)
+            .ok_or_else(|| fault("clip-crc", "the clip entry's CRC-32 does not match"))?;
+        let end = entry.first_frame.checked_add(u64::from(entry.frame_count));
+        if end.is_none_or(|end| end > self.header.frame_count) {
+            return Err(fault("clip-frames", "the clip's frames are not in the frame table")
+                .expected(format!("at most {} frames", self.header.frame_count))
+                .found(format!("{} frames from frame {}", entry.frame_count, entry.first_frame)));
+        }
+        if entry.label != clip_entry::NO_LABEL && !(0..=limits::MAX_LABEL).contains(&entry.label) {
+            return Err(fault("clip-label", "the label is out of range")
+                .expected(format!("-1 to {}", limits::MAX_LABEL))
+                .found(entry.label));
+        }
+        if entry.time_base.0 == 0 || entry.time_base.1 == 0 {
+            return Err(fault("clip-time-base", "the time base is not a positive fraction")
+                .found(format!("{}/{}", entry.time_base.0, entry.time_base.1)));
+        }
+        Ok(entry)
+    }
+
+    /// The entry of frame `ordinal` of this shard.
+    pub fn frame(&self, bytes: &(impl ReadAt + ?Sized), ordinal: u64) -> Result<FrameEntry> {
+        let (at, entry) = table_entry(bytes, &self.frames, ordinal, self.header.frame_count)?;
+        FrameEntry::from_bytes(entry, ordinal).ok_or_else(|| {
+            Error::format("frame-crc", "the frame entry's CRC-32 does not match")
+                .section(SectionId::FRAMES.name())
+                .at(at)
+        })
+    }
+
+    /// The range of a section in the file.
+    pub fn section_range(&self, id: SectionId) -> Option<Range<u64>> {
+        let section = self.sections.iter().find(|s| s.id == id)?;
+        Some(section.offset..section.end()?)
+    }
+
+    /// The range of a clip's entry in the file.
+    pub fn clip_range(&self, ordinal: u64) -> Option<Range<u64>> {
+        entry_range::<{ clip_entry::BYTES }>(&self.clips, ordinal)
+    }
+
+    /// The range of the entries of frames in the file.
+    pub fn frames_range(&self, frames: Range<u64>) -> Option<Range<u64>> {
+        let bytes = frame_entry::BYTES as u64;
+        self.frames.part(frames.start.checked_mul(bytes)?..frames.end.checked_mul(bytes)?)
+    }
+
+    /// The ranges of a clip's strings in the file.
+    pub fn string_ranges(&self, clip: &ClipEntry) -> impl Iterator<Item = Range<u64>> {
+        let refs = [clip.source, clip.class, clip.attributes];
+        refs.into_iter().filter_map(|at| self.strings.part(at.offset..at.offset.checked_add(at.length.into())?))
+    }
+
+    /// Returns the source, class and attributes of a clip, after a check of their CRC-32.
+    pub fn strings(&self, bytes: &(impl ReadAt + ?Sized), clip: &ClipEntry) -> Result<[String; 3]> {
+        let refs = [clip.source, clip.class, clip.attributes];
+        let mut hasher = crc32fast::Hasher::new();
+        let mut texts = [const { String::new() }; 3];
+        for (text, at) in texts.iter_mut().zip(refs) {
+            // The check applies to a copy, because text in a mapped file may stop being UTF-8 at any time.
+            let raw = self.string_bytes(bytes, at)?.to_vec();
+            hasher.update(&raw);
+            *text =
+                String::from_utf8(raw).map_err(|_| self.string_fault("clip-string", at, "the string is not UTF-8"))?;
+        }
+        let crc = hasher.finalize();
+        if crc != clip.strings_crc32 {
+            return Err(self
+                .string_fault("clip-string", clip.source, "the CRC-32 of the clip's strings does not match")
+                .expected(format!("{:#010x}", clip.strings_crc32))
+                .found(format!("{crc:#010x}")));
+        }
+        Ok(texts)
+    }
+
+    fn string_bytes<'a>(&self, bytes: &'a (impl ReadAt + ?Sized), at: StringRef) -> Result<&'a [u8]> {
+        if at.length == 0 {
+            return Ok(&[]);
+        }
+        let end = at.offset.checked_add(at.length.into()).filter(|&end| end <= self.strings.length);
+        let range = end.and_then(|end| self.strings.part(at.offset..end));
+        let found = range.map(|range| bytes.slice(range)).transpose()?.flatten();
+        found.ok_or_else(|| {
+            self.string_fault("clip-string", at, "a string is not in the string pool")
+                .expected(format!("at most {} bytes", self.strings.length))
+                .found(format!("{} bytes from {}", at.length, at.offset))
+        })
+    }
+
+    fn string_fault(&self, rule: &'static str, at: StringRef, what: &str) -> Error {
+        let offset = self.strings.offset.saturating_add(at.offset);
+        Error::format(rule, what.to_owned()).section(SectionId::STRINGS.name()).at(offset)
+    }
+}
+
+/// The first bytes of an index that is long enough to have a header.
+fn head_bytes(bytes: &(impl ReadAt + ?Sized)) -> Result<&[u8]> {
+    Ok(bytes.slice(0..header::BYTES as u64)?.unwrap_or_default())
+}
+
+fn prove_header(bytes: &(impl ReadAt + ?Sized)) -> Result<Header> {
+    let length = bytes.len();
+    let least = (header::BYTES + footer::BYTES) as u64;
+    let foot = match length.checked_sub(footer::BYTES as u64).filter(|_| length >= least) {
+        Some(at) => bytes.slice(at..length)?,
+        None => None,
+    };
+    let ends = head_bytes(bytes)?.first_chunk().zip(foot.and_then(|foot| foot.first_chunk()));
+    let Some((head, foot)) = ends else {
+        return Err(Error::format("index-length", "the file is too short for an index file")
+            .expected(format!("at least {least} bytes"))
+            .found(format!("{length} bytes")));
+    };
+    let header = Header::from_bytes(head)?;
+    if header.file_length != length {
+        return Err(Error::format("index-file-length", "the index file was truncated or extended")
+            .section("header")
+            .at(32)
+            .expected(format!("{} bytes", header.file_length))
+            .found(format!("{length} bytes")));
+    }
+    footer::check(foot, length, head)?;
+    let most = limits::MAX_ORDINALS;
+    if header.clip_count > most || header.frame_count > most {
+        return Err(Error::limit("the shard has too many clips or frames").section("header").at(40).expected(most));
+    }
+    Ok(header)
+}
+
+fn prove_section_table(bytes: &(impl ReadAt + ?Sized), header: &Header) -> Result<Vec<SectionEntry>> {
+    let fault = |rule, what: &str| {
+        Error::format(rule, what.to_owned()).section("section table").at(header.section_table_offset)
+    };
+    if header.section_count > limits::MAX_SECTIONS {
+        return Err(Error::limit("there are too many sections")
+            .expected(limits::MAX_SECTIONS)
+            .found(header.section_count));
+    }
+    let length = header.section_count as usize * section::BYTES;
+    let end = header.section_table_offset.checked_add(length as u64);
+    if end.and_then(|e| e.checked_add(footer::BYTES as u64)) != Some(header.file_length) {
+        return Err(fault("index-table-bounds", "the section table does not end where the footer begins"));
+    }
+    let begin = header.section_table_offset;
+    let table = bytes.slice(begin..begin + length as u64)?;
+    let table = table.ok_or_else(|| fault("index-table-bounds", "outside the file"))?;
+    let crc = crc32(table);
+    if crc != header.section_table_crc32 {
+        return Err(fault("index-table-crc", "the section table's CRC-32 does not match")
+            .expected(format!("{:#010x}", header.section_table_crc32))
+            .found(format!("{crc:#010x}")));
+    }
+    let (entries, _) = table.as_chunks::<{ section::BYTES }>();
+    let sections: Vec<SectionEntry> = entries.iter().map(SectionEntry::from_bytes).collect();
+    prove_tiling(&sections, header)?;
+    prove_known(&sections)?;
+    Ok(sections)
+}
+
+/// Checks that the sections follow each other from the header to the section table, with less than one unit of padding
+/// between them.
+fn prove_tiling(sections: &[SectionEntry], header: &Header) -> Result<()> {
+    let mut next = Some(header::BYTES as u64);
+    for s in sections {
+        if Some(s.offset) != next {
+            return Err(Error::format(
+                "section-bounds",
+                format!("section {:?} does not begin where the previous section ends", s.id),
+            )
+            .section("section table")
+            .at(s.offset)
+            .expected(format!("offset {}", next.map_or_else(|| "in range".into(), |n| n.to_string())))
+            .found(format!("offset {}", s.offset)));
+        }
+        next = s.end().and_then(|end| align_up(end, section::ALIGNMENT));
+    }
+    if next == Some(header.section_table_offset) {
+        return Ok(());
+    }
+    Err(Error::format("section-bounds", "the last section does not end where the section table begins")
+        .section("section table")
+        .at(header.section_table_offset))
+}
+
+fn prove_known(sections: &[SectionEntry]) -> Result<()> {
+    for (i, s) in sections.iter().enumerate() {
+        if s.flags & section::FLAG_REQUIRED != 0 && !SectionId::ALL.contains(&s.id) {
+            return Err(Error::format("section-unknown", format!("the file requires the unknown section {:?}", s.id))
+                .section("section table")
+                .at(s.offset)
+                .help("a newer version of vidrec may read it"));
+        }
+        if sections[..i].iter().any(|other| other.id == s.id) {
+            return Err(Error::format("section-duplicate", format!("section {:?} occurs twice", s.id))
+                .section("section table")
+                .at(s.offset));
+        }
+    }
+    Ok(())
+}
+
+fn missing(id: SectionId) -> Error {
+    Error::format("section-missing", format!("required section {id:?} is missing")).section("section table")
+}
+
+fn find_section(sections: &[SectionEntry], id: SectionId) -> Result<SectionEntry> {
+    sections.iter().find(|s| s.id == id).copied().ok_or_else(|| missing(id))
+}
+
+fn prove_length(s: &SectionEntry, count: u64, entry_bytes: usize) -> Result<()> {
+    let expected = count.checked_mul(entry_bytes as u64);
+    if expected == Some(s.length) {
+        return Ok(());
+    }
+    Err(Error::format("section-size", "the section's length does not match the counts in the header")
+        .section(s.id.name())
+        .at(s.offset)
+        .expected(format!("{count} entries of {entry_bytes} bytes"))
+        .found(format!("{} bytes", s.length)))
+}
+
+/// Returns a section's bytes, after a check of their CRC-32.
+pub fn proven_bytes<'a>(bytes: &'a (impl ReadAt + ?Sized), s: &SectionEntry) -> Result<&'a [u8]> {
+    let found = s.end().map(|end| bytes.slice(s.offset..end)).transpose()?.flatten().ok_or_else(|| missing(s.id))?;
+    let crc = crc32(found);
+    if crc != s.crc32 {
+        return Err(Error::format("section-crc", "the section's CRC-32 does not match")
+            .section(s.id.name())
+            .at(s.offset)
+            .expected(format!("{:#010x}", s.crc32))
+            .found(format!("{crc:#010x}")));
+    }
+    Ok(found)
+}
+
+fn tracks_of(bytes: &(impl ReadAt + ?Sized), s: &SectionEntry) -> Result<DataBinding> {
+    prove_length(s, 1, data_binding::BYTES)?;
+    let binding = proven_bytes(bytes, s)?.first_chunk().map(DataBinding::from_bytes);
+    binding.ok_or_else(|| missing(SectionId::TRACKS))
+}
+
+fn parse_meta(bytes: &(impl ReadAt + ?Sized), s: &SectionEntry) -> Result<Meta> {
+    if s.length > limits::MAX_META_BYTES {
+        return Err(Error::limit("section META is too long")
+            .at(s.offset)
+            .expected(limits::MAX_META_BYTES)
+            .found(s.length));
+    }
+    Meta::from_json(proven_bytes(bytes, s)?).map_err(|e| {
+        Error::format("meta-json", "section META is not the expected JSON").section(s.id.name()).at(s.offset).found(e)
+    })
+}
+
+fn table_entry<'a, const N: usize>(
+    bytes: &'a (impl ReadAt + ?Sized),
+    table: &SectionEntry,
+    ordinal: u64,
+    count: u64,
+) -> Result<(u64, &'a [u8; N])> {
+    // Opening checked that the table holds `count` entries and lies in the file.
+    let range = (ordinal < count).then(|| entry_range::<N>(table, ordinal)).flatten();
+    let entry = range.clone().map(|range| bytes.slice(range)).transpose()?.flatten().and_then(|e| e.first_chunk::<N>());
+    range.zip(entry).map(|(range, entry)| (range.start, entry)).ok_or_else(|| {
+        Error::usage(format!("there is no entry {ordinal} in {}", table.id.name()))
+            .expected(format!("less than {count}"))
+    })
+}
+
+/// The range of entry `ordinal` of a table in the file.
+fn entry_range<const N: usize>(table: &SectionEntry, ordinal: u64) -> Option<Range<u64>> {
+    let at = ordinal.checked_mul(N as u64)?;
+    table.part(at..at.checked_add(N as u64)?)
+}

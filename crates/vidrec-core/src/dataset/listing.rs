@@ -1,0 +1,235 @@
+//! Finds the files that a path stands for: a data set's folder, its `dataset.json`, or one shard by either of its
+//! files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::source::Source;
+use crate::store::disk::regular_file::{Links, read_regular};
+use crate::store::disk::{is_being_written, publication};
+use crate::store::remote::Remote;
+use vidrec_format::dataset_json;
+use vidrec_format::dataset_json::{DatasetJson, ShardJson};
+use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+use vidrec_format::file_name::{FileKind, FileName};
+use vidrec_format::limits;
+use vidrec_format::names;
+
+/// The files of a shard.
+#[derive(Debug, Clone)]
+pub struct ShardFiles {
+    pub index: PathBuf,
+    /// The record file. `None` if only the index was given. Its name, or the digest in it, then leads to the record
+    /// file.
+    pub record: Option<PathBuf>,
+    /// The track file. `None` if no `dataset.json` lists one. If there is one, its name, or the digest in the index,
+    /// leads to it.
+    pub tracks: Option<PathBuf>,
+    /// The shard's description in `dataset.json`.
+    pub listed: Option<ShardJson>,
+}
+
+/// The shards that a path stands for, in order of the clips.
+pub(crate) struct Listing {
+    pub shards: Vec<ShardFiles>,
+    /// The `dataset.json` that lists them, and its path; `None` for a shard by itself.
+    pub json: Option<(PathBuf, DatasetJson)>,
+}
+
+/// Finds the shards of a data set's folder, a `.rec`, a `.vidx` or a `dataset.json`.
+pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
+    match source {
+        Source::Local(_) => find_local(path, source),
+        Source::Remote(_) => match path.extension().and_then(|e| e.to_str()) {
+            Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
+            Some("json") => listed(path, source),
+            _ => listed(&path.join(dataset_json::FILE_NAME), source),
+        },
+    }
+}
+
+/// How often a data set is read again because it was replaced while it was read. The smaller number applies to a
+/// local data set whose `dataset.json` is the same as before, because it may have been replaced twice.
+const REPLACED: u32 = 10;
+const REPLACED_TWICE: u32 = 2;
+
+/// Finds the shards, and calls `work` with them. If that fails because the data set was replaced meanwhile, so that
+/// its files are gone, it tries again with the new files.
+pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[ShardFiles]) -> Result<T>) -> Result<T> {
+    let mut tries = 0;
+    loop {
+        let found = find(path, source)?;
+        match work(&found.shards) {
+            Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && is_replaced(&found, source, tries) => {
+                tries += 1;
+            }
+            done => return done,
+        }
+    }
+}
+
+fn is_replaced(found: &Listing, source: &Source, tries: u32) -> bool {
+    let Some((path, then)) = &found.json else { return false };
+    let may_be = tries < REPLACED_TWICE && matches!(source, Source::Local(_));
+    may_be || listed(path, source).is_ok_and(|now| now.json.is_some_and(|(_, now)| now != *then))
+}
+
+fn find_local(path: &Path, source: &Source) -> Result<Listing> {
+    let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
+    if meta.is_dir() {
+        let listing = path.join(dataset_json::FILE_NAME);
+        return if listing.exists() { listed(&listing, source) } else { Err(missing(path)) };
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
+        Some("json") => listed(path, source),
+        _ => Err(Error::usage("this is not a data set")
+            .file(path)
+            .help("give its folder, a .rec, a .vidx or a dataset.json")),
+    }
+}
+
+fn listed(path: &Path, source: &Source) -> Result<Listing> {
+    let json = match source {
+        Source::Local(_) => read(path)?,
+        Source::Remote(remote) => read_remote(path, remote)?,
+    };
+    let files = |shard: &ShardJson| ShardFiles {
+        index: path.with_file_name(&shard.index_file),
+        record: Some(path.with_file_name(&shard.record_file)),
+        tracks: shard.track_file.as_ref().map(|tracks| path.with_file_name(&tracks.file)),
+        listed: Some(shard.clone()),
+    };
+    Ok(Listing { shards: json.shards.iter().map(files).collect(), json: Some((path.to_owned(), json)) })
+}
+
+/// The files of one shard, by the path of either file.
+pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
+    if path.extension().is_none_or(|e| e != "rec") {
+        return Ok(ShardFiles { index: path.with_extension("vidx"), record: None, tracks: None, listed: None });
+    }
+    let (beside, record) = (path.with_extension("vidx"), Some(path.to_owned()));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let listing = path.with_file_name(dataset_json::FILE_NAME);
+    let json = match source {
+        Source::Local(_) if beside.exists() || !path.exists() => {
+            return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
+        }
+        Source::Local(_) => read(&listing).ok(),
+        // Nothing is listed, so names that contain digits of a digest are looked up.
+        Source::Remote(_) if names::stem(&name) == path.file_stem().unwrap_or_default() => {
+            return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
+        }
+        Source::Remote(remote) => Some(read_remote(&listing, remote)?),
+    };
+    let listed = json.and_then(|json| json.shards.into_iter().find(|shard| *shard.record_file == *name));
+    match listed {
+        Some(listed) => {
+            let tracks = listed.track_file.as_ref().map(|tracks| path.with_file_name(&tracks.file));
+            let index = path.with_file_name(&listed.index_file);
+            Ok(ShardFiles { index, record, tracks, listed: Some(listed) })
+        }
+        None => {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            Err(Error::io("find the index of the record file", path, missing)
+                .expected(format!("{}, or a dataset.json that lists it", beside.display()))
+                .help("a record file cannot be read without its index"))
+        }
+    }
+}
+
+/// Like [`read`], for a remote data set.
+fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
+    let Some(bytes) = remote.read(path, limits::MAX_LISTING_BYTES)? else {
+        return Err(Error::usage("there is no data set here")
+            .file(path.parent().unwrap_or(path))
+            .expected(dataset_json::FILE_NAME)
+            .help("check the location: bucket or host, and path"));
+    };
+    DatasetJson::prove(&bytes).map_err(|e| match bytes.trim_ascii_start().first() {
+        Some(b'<') => {
+            e.file(path).found("a web page").help("the server sends a web page instead of the file: check the location")
+        }
+        _ => e.file(path),
+    })
+}
+
+/// Reads a `dataset.json`, if it exists.
+pub(super) fn read_if_listed(path: &Path, source: &Source) -> Result<Option<DatasetJson>> {
+    let bytes = source.read_if_there(path, limits::MAX_LISTING_BYTES)?;
+    bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
+}
+
+/// Reads a `dataset.json`, and checks that it names nothing outside its folder.
+pub fn read(path: &Path) -> Result<DatasetJson> {
+    let bytes = read_regular(path, limits::MAX_LISTING_BYTES, Links::Follow)?;
+    DatasetJson::prove(&bytes).map_err(|e| e.file(path))
+}
+
+/// What an interrupted or active write has left in the folder of a data set. The data set itself is whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Leftover {
+    /// What it is, in words.
+    pub note: String,
+    /// What a caller can do about it.
+    pub hints: Vec<Hint>,
+}
+
+/// Notes on what other writers left in `dir` or are writing there, and what to do about it.
+pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
+    let mut found = Vec::new();
+    // If the folder is locked, its writer is alive, and there is nothing to resume.
+    if is_being_written(dir) {
+        let what = if has_pack(dir) { "a pack into this folder is running" } else { "this folder is being written" };
+        let note = format!("{what}: the result will replace the data set");
+        return vec![Leftover { note, hints: Vec::new() }];
+    }
+    if has_pack(dir) {
+        let note = "this folder has a pack that is not finished: resume it or start it over".into();
+        found.push(Leftover { note, hints: vec![Hint::Resume, Hint::Restart] });
+    }
+    if publication::is_pending(dir) {
+        let note = "an interrupted write left files in this folder: the next write cleans them up".into();
+        found.push(Leftover { note, hints: Vec::new() });
+    }
+    found
+}
+
+/// The error that says why `dir` is not a data set.
+pub(crate) fn missing(dir: &Path) -> Error {
+    let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
+    let indexes = files_in(dir, |name| name.kind() == Some(FileKind::Index)).unwrap_or_default();
+    if is_being_written(dir) {
+        let what = if has_pack(dir) { "a pack that is running" } else { "a data set that is being written" };
+        e.found(what).help("wait until it is done")
+    } else if has_pack(dir) {
+        e.found("a pack that is not finished").hint(Hint::Resume).hint(Hint::Publish)
+    } else if publication::is_pending(dir) {
+        e.found("an interrupted write").help("run the same command again")
+    } else if indexes.is_empty() {
+        e.hint(Hint::Pack)
+    } else {
+        let indexes: Vec<String> = indexes.into_iter().map(String::from).collect();
+        e.found(format!("{}, but no dataset.json that lists the files", indexes.join(", ")))
+            .help("you can open a single .vidx by itself")
+            .hint(Hint::Repair)
+    }
+}
+
+/// Whether a pack into a folder has begun but not ended: whether it has a plan.
+pub(crate) fn has_pack(dir: &Path) -> bool {
+    dir.join(names::PACK).join("plan.json").exists()
+}
+
+/// The `wanted` names in `dir` that files of a data set may have, sorted.
+pub(crate) fn files_in(dir: &Path, wanted: impl Fn(&FileName) -> bool) -> Result<Vec<FileName>> {
+    let io = |e| Error::io("list the folder", dir, e);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(io)? {
+        let name = entry.map_err(io)?.file_name();
+        found.extend(name.to_str().and_then(|name| name.parse().ok()).filter(|name| wanted(name)));
+    }
+    found.sort();
+    Ok(found)
+}

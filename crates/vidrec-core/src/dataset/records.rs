@@ -1,0 +1,142 @@
+//! A record file.
+
+use std::ops::{Deref, Range};
+
+use crate::store::read_at::ReadAt;
+use vidrec_format::data_binding;
+use vidrec_format::data_binding::EDGE_BYTES;
+use vidrec_format::error::Result;
+use vidrec_format::frame_entry::FrameEntry;
+use vidrec_format::limits;
+use vidrec_format::{record_header, recordio};
+
+/// A record file or a track file, wherever it is.
+#[derive(Debug)]
+pub struct Records(pub Box<dyn ReadAt>);
+
+impl Deref for Records {
+    type Target = dyn ReadAt;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl Records {
+    /// The CRC-32 of the file's two ends.
+    pub fn edge_crc32(&self) -> Result<u32> {
+        let n = self.len().min(EDGE_BYTES as u64);
+        let (mut head, mut tail) = (Vec::new(), Vec::new());
+        self.read(0..n, &mut head)?;
+        self.read(self.len() - n..self.len(), &mut tail)?;
+        Ok(data_binding::edges_crc32(&head, &tail))
+    }
+
+    /// Replaces the contents of `buffer` with a range of the file.
+    pub fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        self.copy(range.clone(), &mut || range.clone(), buffer)
+    }
+
+    /// Returns the record that `entry` points to, and its end in the file. `buffer` is used if the file is not
+    /// in memory.
+    pub fn record<'a>(&'a self, entry: &FrameEntry, buffer: &'a mut Vec<u8>) -> Result<recordio::Record<'a>> {
+        if let Some(bytes) = self.bytes() {
+            return recordio::read(bytes, entry.record_offset);
+        }
+        self.load(entry, || 0..0, buffer)?;
+        loaded(entry, buffer)
+    }
+
+    /// Reads the record that `entry` points to into `buffer`, for [`loaded`]. It reads the likely length first, and
+    /// doubles it while the record is longer. `around` returns a range of the file that contains this record and what
+    /// will be read next.
+    pub fn load(&self, entry: &FrameEntry, around: impl Fn() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        let start = entry.record_offset.min(self.len());
+        let mut wanted = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
+        loop {
+            let end = start.saturating_add(wanted).min(self.len());
+            self.0.copy(start..end, &mut || around(), buffer).map_err(|e| e.section("record"))?;
+            match recordio::read(buffer, 0) {
+                Err(e)
+                    if e.rule() == Some("record-bounds")
+                        && end < self.len()
+                        && wanted < 2 * limits::MAX_RECORD_BYTES =>
+                {
+                    wanted *= 2;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+}
+
+/// The record that [`Records::load`] has read, and its end in the file.
+pub(crate) fn loaded<'a>(entry: &FrameEntry, buffer: &'a [u8]) -> Result<recordio::Record<'a>> {
+    let record = recordio::read(buffer, 0).map_err(|e| e.at(entry.record_offset))?;
+    Ok(recordio::Record { end: record.end.saturating_add(entry.record_offset), ..record })
+}
+
+/// The size of a frame's record if it has one part and no label vector, as vidrec writes it.
+pub(crate) fn plain_record_bytes(entry: &FrameEntry) -> u64 {
+    let data = record_header::BYTES as u64 + u64::from(entry.jpeg_length);
+    recordio::PART_HEAD_BYTES as u64 + data.next_multiple_of(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Io;
+    use crate::dataset::source::Source;
+
+    fn open(path: &std::path::Path, io: Io) -> Records {
+        Source::Local(io).open(path).unwrap()
+    }
+
+    fn entry(record_offset: u64, jpeg_length: u32) -> FrameEntry {
+        FrameEntry { record_offset, pts: 0, jpeg_length, jpeg_crc32: 0, source_index: 0 }
+    }
+
+    #[test]
+    fn records_of_any_shape_are_the_same_mapped_and_read() {
+        let magic = recordio::MAGIC.to_le_bytes();
+        let payloads =
+            [vec![1; 50], [vec![2; 24], magic.repeat(30), vec![3; 7]].concat(), vec![4; 24], magic.repeat(200)];
+        let (mut file, mut offsets) = (vec![], vec![]);
+        for payload in &payloads {
+            offsets.push(file.len() as u64);
+            recordio::append(&[], payload, &mut file).unwrap();
+        }
+        let path = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(path.path(), &file).unwrap();
+        let modes = [Io::Map, Io::Read, Io::ReadUncached].map(|io| open(path.path(), io));
+        let mut buffer = Vec::new();
+        for (payload, &offset) in payloads.iter().zip(&offsets) {
+            for records in &modes {
+                // The read succeeds even if the length in the index is too small.
+                for length in [0, payload.len().saturating_sub(24) as u32] {
+                    assert_eq!(&records.record(&entry(offset, length), &mut buffer).unwrap().payload[..], payload);
+                }
+                assert_eq!(records.len(), file.len() as u64);
+                assert_eq!(records.edge_crc32().unwrap(), data_binding::edge_crc32(&file));
+            }
+        }
+        for records in &modes {
+            let e = records.record(&entry(2, 26), &mut buffer).map(drop).unwrap_err();
+            assert_eq!((e.rule(), e.offset()), (Some("record-magic"), Some(2)), "{e}");
+            let e = records.record(&entry(u64::MAX, 26), &mut buffer).map(drop).unwrap_err();
+            assert_eq!(e.rule(), Some("record-bounds"), "{e}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_cut_after_it_was_opened_is_an_error() {
+        let mut file = Vec::new();
+        recordio::append(&[], &[9; 100], &mut file).unwrap();
+        let path = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(path.path(), &file).unwrap();
+        let records = open(path.path(), Io::Read);
+        path.as_file().set_len(60).unwrap();
+        let e = records.record(&entry(0, 76), &mut Vec::new()).map(drop).unwrap_err();
+        assert!(e.to_string().contains("expected 108 bytes, found 60 bytes"), "{e}");
+    }
+}

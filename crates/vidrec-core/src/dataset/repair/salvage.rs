@@ -1,0 +1,187 @@
+//! Finds the intact clips of a shard in the surviving parts of its record file and its index.
+
+use std::borrow::Cow;
+
+use sha2::{Digest, Sha256};
+
+use super::damaged_shard::DamagedShard;
+use super::record_scan::{LEAST_RECORD_BYTES, RecordScan};
+use super::report::{DamagedClip, Losses};
+use crate::dataset::split_payload;
+use crate::dataset::writer::ClipInfo;
+use vidrec_format::clip_entry::{ClipEntry, FLAG_SHORT};
+use vidrec_format::data_binding::hex;
+use vidrec_format::error::Result;
+use vidrec_format::file_name::FileName;
+use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
+use vidrec_format::json_object::JsonObject;
+use vidrec_format::meta::Meta;
+use vidrec_format::{crc32, names, recordio};
+use vidrec_jpeg::{Decoder, RgbPicture};
+
+/// A clip with all its frames.
+pub(super) struct SavedClip<'a> {
+    pub info: ClipInfo,
+    pub frames: Vec<SavedFrame<'a>>,
+    pub losses: Losses,
+}
+
+pub(super) struct SavedFrame<'a> {
+    pub jpeg: Cow<'a, [u8]>,
+    pub pts: i64,
+    pub source_index: Option<u32>,
+}
+
+/// A shard while its clips are saved.
+pub(super) struct Salvage<'a> {
+    shard: &'a DamagedShard,
+    meta: &'a Meta,
+    file: &'a [u8],
+    /// The records of the file, unless the index is intact.
+    scan: RecordScan,
+    /// Whether the index is damaged, but the SHA-256 that it has, that `dataset.json` has or that is in the name proves that
+    /// the record file is intact.
+    is_proven: bool,
+}
+
+impl<'a> Salvage<'a> {
+    pub fn new(shard: &'a DamagedShard, meta: &'a Meta) -> Self {
+        let file = shard.records().unwrap_or_default();
+        let mut salvage = Salvage { shard, meta, file, scan: RecordScan::default(), is_proven: false };
+        if shard.fault.is_some() {
+            let frames = shard.index.as_ref().map(|index| index.header.frame_count);
+            salvage.scan = RecordScan::new(file, shard.clip_entries(), frames);
+            let sha256: [u8; 32] = Sha256::digest(file).into();
+            let is_indexed = shard.index.as_ref().is_some_and(|index| index.binding.sha256 == sha256);
+            let is_listed = shard.listed.as_ref().is_some_and(|listed| listed.sha256 == hex(&sha256));
+            let name = names::with_digest(names::stem(&shard.name), &sha256, "rec");
+            salvage.is_proven = is_indexed || is_listed || shard.name == name;
+        }
+        salvage
+    }
+
+    /// The number of clips that can have an entry or a record, and that of all clips as far as it is known.
+    pub fn clips(&self) -> (u64, u64) {
+        let found = self.shard.clip_entries().max(self.scan.clips());
+        (found, self.shard.index.as_ref().map_or(found, |index| index.header.clip_count.max(found)))
+    }
+
+    /// Saves clip `ordinal` of the shard.
+    pub fn clip(&self, ordinal: u64) -> Result<SavedClip<'a>, DamagedClip> {
+        let stored = self.shard.clip(ordinal);
+        let texts = stored.as_ref().and_then(|entry| self.shard.strings(entry));
+        let object = |json: &str| if json.is_empty() { Some(JsonObject::default()) } else { json.parse().ok() };
+        let texts = texts.and_then(|[source, class, json]| Some((source, class, object(&json)?)));
+        let mut losses = Losses::default();
+        losses.lost.extend(texts.is_none().then_some(["source", "attributes"]).iter().flatten());
+        let (source, class, attributes) = texts.unwrap_or_default();
+        let entry = stored.map_or_else(|| self.entry_of_records(ordinal), Ok);
+        let frames = entry.and_then(|entry| Ok((entry, self.frames(ordinal, &entry, &mut losses)?)));
+        let (entry, mut frames) = frames.map_err(|reason| self.lost(ordinal, source.clone(), &reason))?;
+        let label = u32::try_from(entry.label).ok();
+        let class = label.and_then(|label| self.meta.classes.get(label as usize)).cloned().unwrap_or(class);
+        let (width, height) =
+            stored.map_or_else(|| common_size(&frames), |entry| (entry.width.into(), entry.height.into()));
+        let mut info = ClipInfo { label, source, class, attributes, width, height, ..ClipInfo::default() };
+        if stored.is_some() && !losses.lost.contains(&"times") {
+            (info.time_base, info.short) = (entry.time_base, entry.flags & FLAG_SHORT != 0);
+            return Ok(SavedClip { info, frames, losses });
+        }
+        // Only the checksum of the whole file covers the ids and labels of records.
+        losses.unproven |= stored.is_none() && !self.is_proven;
+        frames.iter_mut().for_each(|frame| (frame.pts, frame.source_index) = (0, None));
+        Ok(SavedClip { info, frames, losses })
+    }
+
+    /// What the records of a clip say of its label and its frames, or why they do not.
+    fn entry_of_records(&self, ordinal: u64) -> Result<ClipEntry, String> {
+        let is_given = self.shard.name.parse().is_ok_and(|name: FileName| name.is_given());
+        if self.meta.has_foreign_records() && !is_given {
+            return Err("its entry in the index is lost, and another program wrote the ids of its records; \
+                 `vidrec import mxnet --in-place --overwrite` makes another index"
+                .into());
+        }
+        let entry = self.scan.clip(ordinal)?;
+        let classes = self.meta.classes.len();
+        if classes > 0 && usize::try_from(entry.label).is_ok_and(|label| label >= classes) {
+            return Err(format!(
+                "its entry in the index is lost, and its records have a label without a class: {}",
+                entry.label
+            ));
+        }
+        Ok(entry)
+    }
+
+    /// All frames of a clip, or why there are not all.
+    fn frames(&self, ordinal: u64, clip: &ClipEntry, losses: &mut Losses) -> Result<Vec<SavedFrame<'a>>, String> {
+        if u64::from(clip.frame_count) > self.file.len() as u64 / LEAST_RECORD_BYTES {
+            return Err("the record file is missing or too short for its frames".into());
+        }
+        let (mut frames, mut damaged, mut has_times) = (Vec::new(), Vec::new(), self.shard.clip(ordinal).is_some());
+        for (t, frame) in (0..).zip(clip.frames()) {
+            let entry = self.shard.frame(frame);
+            has_times &= entry.is_some();
+            let found = match entry {
+                Some(entry) => frame_of(self.file, &entry),
+                None => self.frame_of_record(ordinal, clip.first_frame, t, losses),
+            };
+            match found {
+                Some(frame) => frames.push(frame),
+                None => damaged.push(t.to_string()),
+            }
+        }
+        losses.lost.extend((!has_times).then_some("times"));
+        match damaged.is_empty() {
+            true => Ok(frames),
+            false => Err(format!("some of its frames are damaged or missing: {}", damaged.join(", "))),
+        }
+    }
+
+    /// Frame `t` of a clip, if its entry is lost. The record file's SHA-256 must prove its image, or the image must at
+    /// least decode.
+    fn frame_of_record(&self, clip: u64, first: u64, t: u32, losses: &mut Losses) -> Option<SavedFrame<'a>> {
+        let jpeg = jpeg_at(self.file, self.scan.offset(clip, first, t)?)?;
+        if !self.is_proven {
+            losses.unproven = true;
+            // A decoder keeps tables that a damaged picture may lack, so each picture gets a new one.
+            Decoder::new().ok()?.decode_picture_into(&jpeg, &mut RgbPicture::default()).ok()?;
+        }
+        Some(SavedFrame { jpeg, pts: 0, source_index: None })
+    }
+
+    /// The report on a lost clip.
+    pub fn lost(&self, clip: u64, source: String, reason: &str) -> DamagedClip {
+        DamagedClip { shard: self.shard.name.clone(), clip, clips: 1, source, what: reason.into() }
+    }
+}
+
+/// Width and height of all frames; zeros if they differ.
+fn common_size(frames: &[SavedFrame<'_>]) -> (u32, u32) {
+    let size = |frame: &SavedFrame<'_>| {
+        let header = Decoder::new().and_then(|mut decoder| decoder.header(&frame.jpeg)).ok()?;
+        Some((header.width, header.height))
+    };
+    let first = frames.first().and_then(size);
+    first.filter(|_| frames.iter().all(|frame| size(frame) == first)).unwrap_or((0, 0))
+}
+
+/// The frame of an entry, if its JPEG is intact. If the framing of its record is damaged, the JPEG may still follow it.
+fn frame_of<'a>(file: &'a [u8], entry: &FrameEntry) -> Option<SavedFrame<'a>> {
+    let length = usize::try_from(entry.jpeg_length).ok()?;
+    let begin = usize::try_from(entry.record_offset.checked_add(LEAST_RECORD_BYTES)?).ok()?;
+    let unframed = begin.checked_add(length).and_then(|end| file.get(begin..end)).map(Cow::Borrowed);
+    let found = [jpeg_at(file, entry.record_offset), unframed].into_iter().flatten();
+    let jpeg = found.filter(|jpeg| jpeg.len() == length).find(|jpeg| crc32(jpeg) == entry.jpeg_crc32)?;
+    let source_index = Some(entry.source_index).filter(|&index| index != UNKNOWN_SOURCE_INDEX);
+    Some(SavedFrame { jpeg, pts: entry.pts, source_index })
+}
+
+/// The JPEG of the record at `offset`.
+fn jpeg_at(file: &[u8], offset: u64) -> Option<Cow<'_, [u8]>> {
+    let payload = recordio::read(file, offset).ok()?.payload;
+    let (_, at) = split_payload(&payload, offset).ok()?;
+    Some(match payload {
+        Cow::Borrowed(payload) => Cow::Borrowed(&payload[at..]),
+        Cow::Owned(mut payload) => Cow::Owned(payload.split_off(at)),
+    })
+}

@@ -1,0 +1,367 @@
+//! One record file and its index, open for reading.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::index::Index;
+use super::listing::ShardFiles;
+use super::records::{Records, loaded, plain_record_bytes};
+use super::source::{Source, Starting};
+use super::track_file::TrackFile;
+use crate::store::disk::map;
+use crate::store::location::is_remote;
+use crate::store::read_at::ReadAt;
+use vidrec_format::clip_entry::ClipEntry;
+use vidrec_format::data_binding::DataBinding;
+use vidrec_format::dataset_json::{ShardJson, TrackFileJson};
+use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+use vidrec_format::file_name::FileName;
+use vidrec_format::frame_entry::FrameEntry;
+use vidrec_format::record_header;
+use vidrec_format::record_header::RecordHeader;
+use vidrec_format::{crc32, data_binding, names, recordio};
+
+/// The length of the end of a remote index that the first request after the head fetches. Usually it contains all
+/// sections except the tables and the strings.
+const INDEX_TAIL_BYTES: u64 = 128 << 10;
+
+/// One record file and its index.
+#[derive(Debug)]
+pub struct Shard {
+    /// The record file.
+    pub record_path: PathBuf,
+    /// The index file.
+    pub index_path: PathBuf,
+    /// The bytes of the record file.
+    pub records: Records,
+    /// The bytes of the index.
+    pub index_bytes: Box<dyn ReadAt>,
+    /// The parts of the index that were proven when it was opened.
+    pub index: Index,
+    /// The track file, if there is one.
+    pub tracks: Option<TrackFile>,
+    /// The description of the shard that belongs in `dataset.json`.
+    json: ShardJson,
+}
+
+impl Shard {
+    /// Opens the files of a shard, and proves what later reads rely on.
+    pub fn open(files: &ShardFiles, source: &Source) -> Result<Self> {
+        let shard = Self::open_unbound(files, source).map_err(|e| match &files.listed {
+            Some(_) if e.path().is_some_and(|path| !is_remote(path) && !path.exists()) => {
+                e.help("dataset.json lists it: restore it, or save the other clips").hint(Hint::Repair)
+            }
+            _ => e,
+        })?;
+        shard.prove_binding()?;
+        shard.prove_listed(files.listed.as_ref())?;
+        if let (Some(tracks), Source::Local(_)) = (&shard.tracks, source) {
+            tracks.open()?;
+        }
+        Ok(shard)
+    }
+
+    /// Opens the index and the record file without checking that they belong together. If they are remote, it reads both
+    /// heads at once, and then both tails.
+    pub fn open_unbound(files: &ShardFiles, source: &Source) -> Result<Self> {
+        let index_path = files.index.clone();
+        let is_empty = files.listed.as_ref().is_some_and(|listed| listed.bytes == 0);
+        let index = source.start(&index_path, false)?;
+        let known = files.record.as_deref().map(|path| source.start(path, is_empty)).transpose()?;
+        let index_bytes = index.index()?;
+        let early = known.map(Starting::records);
+        if let Some(Ok(records)) = &early
+            && let Some(file) = records.remote()
+        {
+            let edge = file.len().saturating_sub(data_binding::EDGE_BYTES as u64)..file.len();
+            file.ask(std::slice::from_ref(&edge))?;
+        }
+        let tail = index_bytes.len().saturating_sub(INDEX_TAIL_BYTES)..index_bytes.len();
+        index_bytes.prefetch(&[tail])?;
+        let index = prove_again(&*index_bytes).map_err(|e| not_an_index(e.file(&index_path), &*index_bytes))?;
+        let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
+        let records = early.unwrap_or_else(|| source.start(&record_path, is_empty)?.records())?;
+        let tracks = tracks_of(files, &index, source);
+        let json = describe(&index, &record_path, &index_path, tracks.as_ref())?;
+        Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, json })
+    }
+
+    /// Checks in constant time that this is the shard that `dataset.json` lists.
+    pub fn prove_listed(&self, listed: Option<&ShardJson>) -> Result<()> {
+        let found = self.to_json();
+        let Some(listed) = listed.filter(|listed| !listed.is(found)) else { return Ok(()) };
+        let words = |s: &ShardJson| {
+            let index = s.index_crc32.map_or(String::new(), |crc| format!(", index CRC-32 {crc:#010x}"));
+            let tracks = s.track_file.as_ref();
+            let tracks =
+                tracks.map_or(String::new(), |t| format!(", tracks in {} bytes, SHA-256 {}", t.bytes, t.sha256));
+            format!("{} clips, {} frames, {} bytes, SHA-256 {}{index}{tracks}", s.clips, s.frames, s.bytes, s.sha256)
+        };
+        Err(Error::format("dataset-shard", "this is not the shard that dataset.json lists")
+            .file(&self.index_path)
+            .expected(words(listed))
+            .found(words(found))
+            .help("restore the listed files, or write a new dataset.json for the files that are here")
+            .hint(Hint::Repair))
+    }
+
+    /// Checks in constant time that the index and the record file belong together.
+    pub fn prove_binding(&self) -> Result<()> {
+        let binding = &self.index.binding;
+        let fault = |rule, what: &str| {
+            Error::format(rule, what.to_owned())
+                .file(&self.record_path)
+                .help("the record file was truncated or replaced, or the index belongs to another record file")
+        };
+        let length = self.records.len();
+        if length != binding.length {
+            return Err(fault("data-length", "the record file's length does not match its index")
+                .expected(format!("{} bytes", binding.length))
+                .found(format!("{length} bytes")));
+        }
+        let read = || self.records.edge_crc32().map_err(|e| e.file(&self.record_path));
+        let mut edges = read()?;
+        if edges != binding.edge_crc32 && self.forget_edges() {
+            // A second try, because the cache on disk may be damaged.
+            edges = read()?;
+        }
+        if edges != binding.edge_crc32 {
+            return Err(fault("data-edges", "the CRC-32 of the record file's ends does not match its index")
+                .expected(format!("{:#010x}", binding.edge_crc32))
+                .found(format!("{edges:#010x}")));
+        }
+        Ok(())
+    }
+
+    /// Checks that this shard can be in a data set with `first`.
+    pub fn prove_kind(&self, first: &Shard) -> Result<()> {
+        if self.index.meta.classes == first.index.meta.classes {
+            return Ok(());
+        }
+        Err(Error::format("dataset-classes", "the shards do not have the same class names")
+            .file(&self.index_path)
+            .expected(format!("those of {}", first.index_path.display())))
+    }
+
+    /// Forgets the bytes that were read from the ends of a remote record file. Returns whether that was possible.
+    fn forget_edges(&self) -> bool {
+        let (length, edge) = (self.records.len(), data_binding::EDGE_BYTES as u64);
+        self.records.forget(&(0..length.min(edge))) && self.records.forget(&(length.saturating_sub(edge)..length))
+    }
+
+    /// The number of clips.
+    pub fn clip_count(&self) -> u64 {
+        self.index.header.clip_count
+    }
+
+    /// The texts of a clip's entry: its source, its class and its attributes.
+    pub fn strings(&self, clip: &ClipEntry) -> Result<[String; 3]> {
+        self.of_index(|index, bytes| index.strings(bytes, clip))
+    }
+
+    /// The description of the shard that belongs in `dataset.json`.
+    pub fn to_json(&self) -> &ShardJson {
+        &self.json
+    }
+
+    /// The entry of a clip, proven by its checksum.
+    pub fn clip(&self, ordinal: u64) -> Result<ClipEntry> {
+        self.of_index(|index, bytes| index.clip(bytes, ordinal))
+    }
+
+    /// Reads from the index. If a page was lost meanwhile, it reads again, so that no entry is a mix of data and
+    /// zeros. If fetched bytes are wrong, it reads once more.
+    pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a dyn ReadAt) -> Result<T>) -> Result<T> {
+        loop {
+            let (lost, seen) = (self.index_bytes.lost(), self.index_bytes.generation());
+            let found = read(&self.index, &*self.index_bytes);
+            if found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Format) && self.index_bytes.forget_slices(seen) {
+                continue;
+            }
+            if self.index_bytes.lost() == lost {
+                return found.map_err(|e| if lost > 0 { map::lost(&self.index_path) } else { self.in_index(e) });
+            }
+        }
+    }
+
+    /// Returns an error unless everything that was read so far was in the files, rather than zeros in place of lost
+    /// pages.
+    pub fn prove_whole(&self) -> Result<()> {
+        let tracks = self.tracks.as_ref().filter(|tracks| tracks.lost() > 0);
+        match (self.index_bytes.lost(), self.records.lost()) {
+            (0, 0) => tracks.map_or(Ok(()), |tracks| Err(map::lost(&tracks.path))),
+            (0, _) => Err(map::lost(&self.record_path)),
+            _ => Err(map::lost(&self.index_path)),
+        }
+    }
+
+    /// Adds the location to an error in a record. The file's bytes are wrong, or they are lost.
+    fn in_record(&self, e: Error) -> Error {
+        match e.path() {
+            // The error about a failed fetch says more.
+            Some(path) if is_remote(path) => e,
+            _ if self.records.lost() > 0 => map::lost(&self.record_path),
+            _ => e.file(&self.record_path),
+        }
+    }
+
+    fn in_index(&self, e: Error) -> Error {
+        // The error about a failed fetch says more.
+        if e.path().is_some() { e } else { e.file(&self.index_path) }
+    }
+
+    /// Returns the entry, record header and JPEG of frame `ordinal` of the shard. `clip` contains the ordinals of the
+    /// frames that will be read with it.
+    pub fn frame(&self, ordinal: u64, clip: Range<u64>) -> Result<(FrameEntry, RecordHeader, Cow<'_, [u8]>)> {
+        let entry = self.frame_entry(ordinal)?;
+        if let Some(bytes) = self.records.bytes() {
+            let record = recordio::read(bytes, entry.record_offset).and_then(|record| split_record(record, &entry));
+            let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
+            return Ok((entry, header, jpeg));
+        }
+        let mut buffer = Vec::new();
+        let (entry, header, jpeg) = self.frame_with(ordinal, clip, &mut buffer)?;
+        let jpeg = jpeg.into_owned();
+        Ok((entry, header, Cow::Owned(jpeg)))
+    }
+
+    /// Like [`frame`](Self::frame), with a buffer that is used if the file is not mapped.
+    pub fn frame_with<'a>(
+        &'a self,
+        ordinal: u64,
+        clip: Range<u64>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<(FrameEntry, RecordHeader, Cow<'a, [u8]>)> {
+        let entry = self.frame_entry(ordinal)?;
+        let around = || self.records_of(clip.clone()).unwrap_or_default();
+        if self.records.remote().is_some() && !self.load_right(&entry, around, buffer)? {
+            // A second try, because the bytes may have been damaged on the way.
+            self.records.forget(&self.place_of(&entry));
+            if !self.load_right(&entry, around, buffer)? {
+                let found = loaded(&entry, buffer).and_then(|record| split_record(record, &entry));
+                let wrong = || Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
+                let e = found.map_or_else(|e| e, |_| wrong().section("record").at(entry.record_offset));
+                return Err(
+                    self.in_record(e.help("it was fetched twice, and was wrong both times: the object is damaged"))
+                );
+            }
+        }
+        let record = match self.records.remote().is_some() {
+            true => loaded(&entry, buffer),
+            false => self.records.record(&entry, buffer),
+        };
+        let record = record.and_then(|record| split_record(record, &entry));
+        let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
+        Ok((entry, header, jpeg))
+    }
+
+    /// Reads a record into `buffer`. Returns whether it is as the index says.
+    fn load_right(&self, entry: &FrameEntry, around: impl Fn() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
+        match self.records.load(entry, around, buffer) {
+            Err(e) if e.kind() != ErrorKind::Format => return Err(self.in_record(e)),
+            Err(_) => return Ok(false),
+            Ok(()) => {}
+        }
+        let record = loaded(entry, buffer).and_then(|record| split_record(record, entry));
+        Ok(record.is_ok_and(|(_, jpeg)| crc32(&jpeg) == entry.jpeg_crc32))
+    }
+
+    fn place_of(&self, entry: &FrameEntry) -> Range<u64> {
+        entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(entry))
+    }
+
+    /// The range of the records of some frames. Reads the entries of the first and the last frame.
+    pub fn records_of(&self, frames: Range<u64>) -> Result<Range<u64>> {
+        let Some(last) = frames.clone().next_back() else { return Ok(0..0) };
+        let (first, last) = (self.frame_entry(frames.start)?, self.frame_entry(last)?);
+        Ok(first.record_offset..self.place_of(&last).end)
+    }
+
+    /// The entry of a frame, proven by its checksum.
+    pub fn frame_entry(&self, ordinal: u64) -> Result<FrameEntry> {
+        self.of_index(|index, bytes| index.frame(bytes, ordinal))
+    }
+}
+
+/// Proves an index. Fetched bytes that prove wrong are fetched once more, because the cache on disk may be damaged.
+fn prove_again(bytes: &dyn ReadAt) -> Result<Index> {
+    loop {
+        let seen = bytes.generation();
+        match Index::prove(bytes) {
+            Err(e) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) && bytes.forget_slices(seen) => {}
+            proven => return proven,
+        }
+    }
+}
+
+/// Describes the received bytes in an error about an index, if they look like a web page.
+fn not_an_index(e: Error, bytes: &dyn ReadAt) -> Error {
+    let head = bytes.slice(0..bytes.len().min(64)).ok().flatten().unwrap_or_default();
+    if bytes.remote().is_some() && head.trim_ascii_start().starts_with(b"<") {
+        return e.found("a web page").help("the server sends a web page instead of the file: check the location");
+    }
+    e
+}
+
+/// Header and JPEG of a record.
+fn split_record<'a>(record: recordio::Record<'a>, entry: &FrameEntry) -> Result<(RecordHeader, Cow<'a, [u8]>)> {
+    let (header, jpeg_at) = split_payload(&record.payload, entry.record_offset)?;
+    let jpeg = match record.payload {
+        Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
+        Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
+    };
+    if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
+        return Err(Error::format("record-length", "the length of the record's JPEG does not match the index")
+            .section("record")
+            .at(entry.record_offset)
+            .expected(format!("{} bytes", entry.jpeg_length))
+            .found(format!("{} bytes", jpeg.len())));
+    }
+    Ok((header, jpeg))
+}
+
+/// A payload's header and the offset of its JPEG, after the label vector if there is one.
+pub fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, usize)> {
+    let short = || Error::format("record-header", "the record is too short for its header").section("record").at(at);
+    let (header, image) = RecordHeader::split(payload).ok_or_else(short)?;
+    let labels = (header.flag as usize).checked_mul(4).filter(|&n| n <= image.len()).ok_or_else(short)?;
+    Ok((header, record_header::BYTES + labels))
+}
+
+/// The description of a shard that belongs in `dataset.json`.
+fn describe(index: &Index, record: &Path, index_path: &Path, tracks: Option<&TrackFile>) -> Result<ShardJson> {
+    let name = |path: &Path| FileName::of(path).map_err(|e| e.file(path).help("give the file another name"));
+    let track_file = |tracks: &TrackFile| {
+        let (file, TrackFile { binding, .. }) = (name(&tracks.path)?, tracks);
+        Ok(TrackFileJson { file, bytes: binding.length, sha256: data_binding::hex(&binding.sha256) })
+    };
+    Ok(ShardJson {
+        record_file: name(record)?,
+        index_file: name(index_path)?,
+        clips: index.header.clip_count,
+        frames: index.header.frame_count,
+        bytes: index.binding.length,
+        sha256: data_binding::hex(&index.binding.sha256),
+        index_crc32: Some(index.header_crc32),
+        track_file: tracks.map(track_file).transpose()?,
+    })
+}
+
+/// The track file of a shard, if its index has one.
+fn tracks_of(files: &ShardFiles, index: &Index, source: &Source) -> Option<TrackFile> {
+    let binding = index.tracks?;
+    let path = files.tracks.clone().unwrap_or_else(|| beside(&files.index, &binding, "vtrk"));
+    Some(TrackFile::new(path, binding, index.header.clip_count, source))
+}
+
+/// The record file or track file that belongs to an index that was given by itself. It is the file of the same name,
+/// or else the file whose name contains the digest in the index.
+pub(crate) fn beside(index_path: &Path, binding: &DataBinding, ending: &str) -> PathBuf {
+    let same = index_path.with_extension(ending);
+    let name = index_path.file_name().unwrap_or_default().to_string_lossy();
+    if !is_remote(index_path) && same.exists() || names::stem(&name) == same.file_stem().unwrap_or_default() {
+        return same;
+    }
+    index_path.with_file_name(names::with_digest(names::stem(&name), &binding.sha256, ending))
+}

@@ -1,0 +1,138 @@
+//! Where the files of a data set are, and how they are opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::io::Io;
+use super::open_options::OpenOptions;
+use super::records::Records;
+use crate::store::disk::map::MappedFile;
+use crate::store::disk::open_files::{FILES, MAPS};
+use crate::store::disk::positional::PositionalFile;
+use crate::store::disk::regular_file::{Links, missing, read_if_there, read_regular};
+use crate::store::location::is_remote;
+use crate::store::read_at::ReadAt;
+use crate::store::remote::{Opening, Remote};
+use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_format::limits;
+
+/// An index of up to this size is read into memory, because a map would take as much memory in the system.
+const SMALL_INDEX_BYTES: u64 = 64 << 10;
+
+/// The source from which the files of a data set are read.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// On local disk, read this way.
+    Local(Io),
+    /// In object storage or on a web server.
+    Remote(Arc<Remote>),
+}
+
+impl Source {
+    /// Returns the source for the data set at `location`.
+    pub fn of(location: &Path, options: &OpenOptions) -> Result<Self> {
+        if !is_remote(location) {
+            return Ok(Source::Local(options.io));
+        }
+        Remote::new(&options.storage).map(Source::Remote).map_err(|e| e.file(location))
+    }
+
+    /// Returns the location at which all files of one version are: [`Remote::pinned`].
+    pub fn pinned(&self, location: &Path) -> Result<PathBuf> {
+        match self {
+            Source::Local(_) => Ok(location.to_owned()),
+            Source::Remote(remote) => remote.pinned(location),
+        }
+    }
+
+    /// Reads a whole file of at most `most` bytes. `None` if it does not exist.
+    pub fn read_if_there(&self, location: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+        match self {
+            Source::Local(_) => read_if_there(location, most, Links::Follow),
+            Source::Remote(remote) => remote.read(location, most),
+        }
+    }
+
+    /// Reads a whole small file.
+    pub fn read(&self, location: &Path) -> Result<Vec<u8>> {
+        let absent = || match self {
+            Source::Local(_) => missing(location),
+            Source::Remote(_) => Error::lost("there is no such object").file(location),
+        };
+        self.read_if_there(location, limits::MAX_SMALL_OBJECT_BYTES)?.ok_or_else(absent)
+    }
+
+    /// Repeats `work` if fetched bytes prove wrong, because they may have been damaged on the way.
+    pub fn twice<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        match (work(), self) {
+            (Err(e), Source::Remote(_)) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) => work(),
+            (found, _) => found,
+        }
+    }
+
+    /// The [`Io`] that callers see. Remote files are read with requests, which are positional.
+    pub fn io(&self) -> Io {
+        match self {
+            Source::Local(io) => *io,
+            Source::Remote(_) => Io::Read,
+        }
+    }
+
+    /// Starts to open a file. A remote file begins to arrive. Set `is_empty` if it is known to be empty.
+    pub fn start(&self, location: &Path, is_empty: bool) -> Result<Starting> {
+        Ok(match self {
+            Source::Local(io) => Starting::Local(location.to_owned(), *io),
+            Source::Remote(remote) => Starting::Remote(Opening::start(remote, location, is_empty)?),
+        })
+    }
+
+    /// Opens a record file or a track file.
+    pub fn open(&self, location: &Path) -> Result<Records> {
+        self.start(location, false)?.records()
+    }
+}
+
+/// A file that is being opened.
+pub enum Starting {
+    Local(PathBuf, Io),
+    Remote(Opening),
+}
+
+impl Starting {
+    /// Opens a record file or a track file.
+    pub fn records(self) -> Result<Records> {
+        match self {
+            Starting::Local(path, io) => match map(&path, io)? {
+                Some(map) => Ok(Records(Box::new(map))),
+                None => Ok(Records(Box::new(PositionalFile::open(&path, io == Io::ReadUncached, &FILES)?))),
+            },
+            Starting::Remote(opening) => Ok(Records(Box::new(Arc::new(opening.finish()?)))),
+        }
+    }
+
+    /// Opens an index. Its parts stay in memory.
+    pub fn index(self) -> Result<Box<dyn ReadAt>> {
+        let (path, io) = match self {
+            Starting::Local(path, io) => (path, io),
+            Starting::Remote(opening) => return Ok(Box::new(Arc::new(opening.finish()?))),
+        };
+        let length = std::fs::metadata(&path).map_err(|e| Error::io("open the file", &path, e))?.len();
+        if length > SMALL_INDEX_BYTES
+            && let Some(map) = map(&path, io)?
+        {
+            return Ok(Box::new(map));
+        }
+        Ok(Box::new(read_regular(&path, u64::MAX, Links::Follow)?))
+    }
+}
+
+/// Maps a file; `None` if it should not be mapped, or if the system allows no more maps.
+fn map(path: &Path, io: Io) -> Result<Option<MappedFile>> {
+    if io != Io::Map {
+        return Ok(None);
+    }
+    match MappedFile::open_within(path, &MAPS) {
+        Err(e) if e.is_out_of_memory() => Ok(None),
+        opened => opened,
+    }
+}

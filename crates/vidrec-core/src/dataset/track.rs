@@ -1,0 +1,357 @@
+//! The tracks of a clip: values beside its frames, at rates of their own.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::clip::Clip;
+use super::track_file::{Block, TrackFile};
+use crate::store::remote::RemoteFile;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::coding::TrackCoding;
+use vidrec_format::track::directory::Entry;
+use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
+use vidrec_format::track::schema::{TrackSchema, TrackTiming};
+
+/// All tracks of a clip, read once.
+///
+/// ```no_run
+/// let train = vidrec::Dataset::open("train")?;
+/// let tracks = train.clip(0)?.tracks()?;
+/// for name in tracks.names() {
+///     println!("{name}");
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ClipTracks<'a> {
+    clip: Clip<'a>,
+    /// `None` if the clip has no tracks.
+    found: Option<(&'a TrackFile, Arc<Block<'a>>)>,
+}
+
+/// One track of a clip. Its values are slices of the map of the track file, if the file is mapped and they are not
+/// coded.
+///
+/// ```no_run
+/// let train = vidrec::Dataset::open("train")?;
+/// let clip = train.clip(0)?;
+/// if let Some(action) = clip.track("action")? {
+///     let joints = action.numbers::<f32>().unwrap_or_default();
+///     println!("{} values of shape {:?}", action.len(), action.schema().shape);
+///     println!("the first at {} ns: {:?}", action.time_ns(0)?, joints.first());
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TrackView<'a> {
+    clip: Clip<'a>,
+    file: &'a TrackFile,
+    schema: &'a TrackSchema,
+    block: Arc<Block<'a>>,
+    entry: Entry,
+    /// The bytes of all numbers, if they are coded and the track is proven.
+    decoded: Option<Arc<Vec<u8>>>,
+}
+
+/// The numbers of some values of a track: see [`TrackView::values_at`].
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Values<'a> {
+    /// The bytes of values, one after the other.
+    pub bytes: Cow<'a, [u8]>,
+    /// Where coded values are in `bytes`: the first value of each run of blocks, and its place. None: all are where
+    /// they are in the track.
+    runs: Vec<(usize, usize)>,
+}
+
+impl Values<'_> {
+    /// The place in `bytes` of a value that was asked for, counted in values. Values that follow each other in the
+    /// track do so here.
+    pub fn place(&self, value: usize) -> usize {
+        let after = self.runs.partition_point(|(first, _)| *first <= value);
+        after.checked_sub(1).map_or(value, |run| value - self.runs[run].0 + self.runs[run].1)
+    }
+}
+
+impl<'a> Clip<'a> {
+    /// Returns the track of this name; `None` if the clip has none. [`tracks`](Self::tracks) reads several tracks at
+    /// once.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if the track is damaged;
+    /// [`Io`](vidrec_format::error::ErrorKind::Io) if it cannot be read.
+    pub fn track(&self, name: &str) -> Result<Option<TrackView<'a>>> {
+        self.tracks()?.get(name)
+    }
+
+    /// Returns all tracks of the clip. For a remote data set, one request fetches all of them. Each track is checked
+    /// when it is taken.
+    ///
+    /// # Errors
+    ///
+    /// See [`track`](Self::track).
+    pub fn tracks(&self) -> Result<ClipTracks<'a>> {
+        ClipTracks::read(*self).map_err(|e| e.in_clip(self.ordinal))
+    }
+
+    /// The location of a remote clip's tracks; `None` if they are local or there are none.
+    #[doc(hidden)]
+    pub fn remote_tracks(&self) -> Result<Option<(&'a Arc<RemoteFile>, Range<u64>)>> {
+        self.shard.tracks.as_ref().map_or(Ok(None), |file| file.remote_block(self.stored))
+    }
+
+    /// Returns the time of frame `t` in nanoseconds; `None` if it does not fit. Reads only the frame's entry.
+    #[doc(hidden)]
+    pub fn time_ns(&self, t: u32) -> Result<Option<i64>> {
+        let (numerator, denominator) = self.entry.time_base;
+        let seconds = i128::from(self.frame_entry(t)?.pts) * i128::from(numerator);
+        Ok(i64::try_from(nanoseconds(seconds, denominator.into())).ok())
+    }
+}
+
+impl<'a> ClipTracks<'a> {
+    fn read(clip: Clip<'a>) -> Result<Self> {
+        let found = match &clip.shard.tracks {
+            Some(file) => file.block(clip.stored)?.map(|block| (file, Arc::new(block))),
+            None => None,
+        };
+        Ok(ClipTracks { clip, found })
+    }
+
+    fn entries(&self) -> Result<Vec<(&'a TrackSchema, Entry)>> {
+        let Some((file, block)) = &self.found else { return Ok(Vec::new()) };
+        let tracks = file.open()?.schema.tracks();
+        Ok(block.entries.iter().filter_map(|entry| Some((tracks.get(entry.track as usize)?, *entry))).collect())
+    }
+
+    /// The names of the tracks that the clip has.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        // The file is open, because it contains the block.
+        self.entries().unwrap_or_default().into_iter().map(|(schema, _)| schema.name.as_str())
+    }
+
+    /// The track of this name; `None` if the clip has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if the track is damaged;
+    /// [`Io`](vidrec_format::error::ErrorKind::Io) if it cannot be read.
+    pub fn get(&self, name: &str) -> Result<Option<TrackView<'a>>> {
+        let Some(mut track) = self.unproven(name)? else { return Ok(None) };
+        track.prove()?;
+        if let Some(blocks) = track.payload().blocks() {
+            track.decoded = Some(Arc::new(track.named(blocks.decode_all())?));
+        }
+        Ok(Some(track))
+    }
+
+    /// Returns the track of this name without a check beyond the directory: see [`TrackView::prove`].
+    #[doc(hidden)]
+    pub fn unproven(&self, name: &str) -> Result<Option<TrackView<'a>>> {
+        let Some((file, block)) = &self.found else { return Ok(None) };
+        let schema = &file.open()?.schema;
+        let number = schema.number(name);
+        let entry = number.and_then(|number| block.entries.iter().find(|entry| entry.track == number));
+        let found = entry.and_then(|entry| Some((entry, schema.tracks().get(entry.track as usize)?)));
+        let view = |(entry, schema): (&Entry, _)| TrackView {
+            clip: self.clip,
+            file,
+            schema,
+            block: block.clone(),
+            entry: *entry,
+            decoded: None,
+        };
+        Ok(found.map(view))
+    }
+
+    /// All tracks, in the order of the schema of their shard.
+    ///
+    /// # Errors
+    ///
+    /// See [`get`](Self::get).
+    pub fn all(&self) -> Result<Vec<TrackView<'a>>> {
+        self.names().filter_map(|name| self.get(name).transpose()).collect()
+    }
+}
+
+impl<'a> TrackView<'a> {
+    /// What all values of the track have in common: name, type, shape and timing.
+    pub fn schema(&self) -> &'a TrackSchema {
+        self.schema
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'a str {
+        &self.schema.name
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.entry.facts.count as usize
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[doc(hidden)]
+    pub fn payload(&self) -> Payload<'_> {
+        let bytes = self.block.bytes.get(self.entry.range()).unwrap_or_default();
+        Payload { schema: self.schema, facts: self.entry.facts, bytes }
+    }
+
+    /// How its values are stored in this clip.
+    pub fn coding(&self) -> TrackCoding {
+        self.entry.facts.coding
+    }
+
+    /// All numbers, value after value, each in row-major order; `None` if the track has another type. Those of type
+    /// `bool` are `u8`: 1 or 0.
+    ///
+    /// They are borrowed from the map of the file, or from what was decoded. They are a copy if the file is read
+    /// instead ([`Io::Read`](crate::dataset::Io::Read)) or is remote, and its bytes lie at an address that the machine cannot use.
+    pub fn numbers<T: TrackNumber>(&self) -> Option<Cow<'_, [T]>> {
+        (self.schema.kind.stored() == T::TYPE).then(|| numbers(self.number_bytes().unwrap_or_default()))
+    }
+
+    /// The bytes of all numbers, little-endian; `None` if the track has texts.
+    pub fn number_bytes(&self) -> Option<&[u8]> {
+        self.schema.value_bytes().map(|_| match (&self.decoded, self.coding()) {
+            (Some(decoded), _) => &decoded[..],
+            (None, TrackCoding::Raw) => self.payload().number_bytes(),
+            // Nobody sees a coded track before it is decoded.
+            (None, _) => &[],
+        })
+    }
+
+    /// The numbers of these values, whose bytes are proven. Each block of coded values is decoded once.
+    #[doc(hidden)]
+    pub fn values_at(&self, values: impl Iterator<Item = usize> + Clone) -> Result<Values<'_>> {
+        let Some(blocks) = self.payload().blocks() else {
+            let part = values.clone().min().unwrap_or(0)..values.max().map_or(0, |last| last + 1);
+            self.prove_values(part)?;
+            return Ok(Values { bytes: Cow::Borrowed(self.number_bytes().unwrap_or_default()), runs: Vec::new() });
+        };
+        self.prove_values(0..0)?;
+        let (each, in_block) = (self.schema.value_bytes().unwrap_or(1) as usize, blocks.block_values());
+        // Many values, and few blocks.
+        let (mut needed, mut end): (Vec<usize>, _) = (Vec::new(), 0);
+        for value in values {
+            end = end.max(value + 1);
+            if needed.last() != Some(&(value / in_block)) {
+                needed.push(value / in_block);
+            }
+        }
+        needed.sort_unstable();
+        needed.dedup();
+        let (mut bytes, mut runs) = (Vec::new(), Vec::new());
+        for run in needed.chunk_by(|a, b| a + 1 == *b) {
+            runs.push((run[0] * in_block, bytes.len() / each));
+            self.named(blocks.decode(run[0]..run[0] + run.len(), end, &mut bytes))?;
+        }
+        Ok(Values { bytes: Cow::Owned(bytes), runs })
+    }
+
+    fn named<T>(&self, result: Result<T>) -> Result<T> {
+        self.file.named_track(&self.block, &self.entry, result).map_err(|e| e.in_clip(self.clip.ordinal))
+    }
+
+    /// A copy of text `i`, counted from 0; `None` if there is none.
+    pub fn text(&self, i: usize) -> Option<String> {
+        self.payload().text(i)
+    }
+
+    /// All texts; `None` if the track has numbers.
+    pub fn texts(&self) -> Option<impl Iterator<Item = String>> {
+        let is_text = self.schema.value_bytes().is_none();
+        is_text.then(|| (0..self.len()).filter_map(|i| self.text(i)))
+    }
+
+    /// The times of all values in nanoseconds, for timing [`Times`](TrackTiming::Times). The starts of all values,
+    /// for timing [`Spans`](TrackTiming::Spans). `None` for the other timings, which store no times.
+    pub fn starts_ns(&self) -> Option<Cow<'_, [i64]>> {
+        self.payload().starts()
+    }
+
+    /// The ends of all values in nanoseconds, for timing [`Spans`](TrackTiming::Spans).
+    pub fn ends_ns(&self) -> Option<Cow<'_, [i64]>> {
+        self.payload().ends()
+    }
+
+    /// The first time in nanoseconds and the rate, as numerator and denominator per second, for timing
+    /// [`Rate`](TrackTiming::Rate).
+    pub fn rate(&self) -> Option<(i64, (u32, u32))> {
+        (self.schema.timing == TrackTiming::Rate).then_some((self.entry.facts.first_ns, self.entry.facts.rate))
+    }
+
+    /// Returns the time of value `i` in nanoseconds on the clip's clock, for any timing. For a span, this is its
+    /// start. For a value for each frame, it is the time of the frame.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if there is no such value;
+    /// [`Limit`](vidrec_format::error::ErrorKind::Limit) if the time does not fit;
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if the entry of the frame is damaged.
+    pub fn time_ns(&self, i: usize) -> Result<i64> {
+        if i >= self.len() {
+            let e = Error::usage(format!("track \"{}\" has no value {i}", self.name())).in_clip(self.clip.ordinal);
+            return Err(e.expected(format!("less than {}", self.len())));
+        }
+        let time = match self.schema.timing {
+            TrackTiming::Frames => self.clip.time_ns(i as u32)?,
+            TrackTiming::Times | TrackTiming::Spans => self.starts_ns().and_then(|starts| starts.get(i).copied()),
+            TrackTiming::Rate => {
+                let (first, (numerator, denominator)) = (self.entry.facts.first_ns, self.entry.facts.rate);
+                let after = nanoseconds(i as i128 * i128::from(denominator), numerator.into());
+                i64::try_from(i128::from(first) + after).ok()
+            }
+        };
+        time.ok_or_else(|| {
+            let e = Error::limit("a time in nanoseconds does not fit into 64 bits").in_track(self.name());
+            e.in_clip(self.clip.ordinal)
+        })
+    }
+
+    /// Compares the track's checksum, and checks everything that readers rely on.
+    #[doc(hidden)]
+    pub fn prove(&self) -> Result<()> {
+        let proven = self.file.payload(&self.block, &self.entry, self.clip.frame_count());
+        proven.map(drop).map_err(|e| e.in_clip(self.clip.ordinal))
+    }
+
+    /// Like [`prove`](Self::prove), for a reader that uses the times, and values only by [`values_at`](Self::values_at), which
+    /// proves coded ones.
+    #[doc(hidden)]
+    pub fn prove_times(&self) -> Result<()> {
+        if self.coding() == TrackCoding::Raw { self.prove() } else { self.prove_values(0..0) }
+    }
+
+    /// Like [`prove`](Self::prove), for a reader that uses only these values and their times, if the track has times.
+    fn prove_values(&self, values: Range<usize>) -> Result<()> {
+        let Some(each) = self.schema.value_bytes() else { return self.prove() };
+        let place = |value: usize| value.saturating_mul(each as usize);
+        let (clip, part) = (&self.clip, place(values.start)..place(values.end));
+        let proven = self.file.prove_part(clip.stored, &self.block, &self.entry, clip.frame_count(), part);
+        proven.map_err(|e| e.in_clip(clip.ordinal))
+    }
+
+    /// Whether a page could not be read so far. If so, the bytes that were read have to be proven once more.
+    pub(crate) fn is_lossy(&self) -> bool {
+        self.file.lost() > 0
+    }
+
+    /// Checks that everything that was read so far was in the file. This costs nothing unless part of the file is
+    /// lost.
+    #[doc(hidden)]
+    pub fn prove_still_there(&self) -> Result<()> {
+        if self.is_lossy() { self.prove() } else { Ok(()) }
+    }
+}
+
+/// Converts `seconds / per` seconds to nanoseconds, rounded to the nearest.
+pub(super) fn nanoseconds(seconds: i128, per: i128) -> i128 {
+    (seconds * 2_000_000_000 + per).div_euclid(2 * per.max(1))
+}

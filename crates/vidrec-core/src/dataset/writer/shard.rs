@@ -1,0 +1,142 @@
+//! Writes one record file and its index.
+
+use std::path::{Path, PathBuf};
+
+use super::clip_info::{ClipInfo, FrameData};
+use super::index::IndexWriter;
+use super::track_file::TrackWriter;
+use super::written::Written;
+use crate::store::disk::{AtomicFile, Temporary};
+use vidrec_format::dataset_json::ShardJson;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::file_name::{FileKind, FileName};
+use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
+use vidrec_format::limits;
+use vidrec_format::meta::Meta;
+use vidrec_format::record_header;
+use vidrec_format::record_header::RecordHeader;
+use vidrec_format::track::directory::NewTrack;
+use vidrec_format::track::schema::Schema;
+use vidrec_format::{crc32, names, recordio};
+
+/// A complete shard that is synced to the disk, under its temporary names.
+#[derive(Debug)]
+pub struct FinishedShard {
+    /// The description of the shard in `dataset.json`.
+    pub json: ShardJson,
+    /// In the order of [`ShardJson::file_names`].
+    pub files: Vec<Temporary>,
+    /// The length of the index in bytes.
+    pub index_length: u64,
+}
+
+impl FinishedShard {
+    /// The total size of its files.
+    pub fn bytes(&self) -> u64 {
+        self.json.bytes + self.index_length + self.json.track_bytes()
+    }
+
+    /// Its files with their final names.
+    pub fn named(self) -> impl Iterator<Item = (Temporary, FileName)> {
+        let names: Vec<FileName> = self.json.file_names().cloned().collect();
+        self.files.into_iter().zip(names)
+    }
+}
+
+/// Writes a shard. Records stream to the record file, and frame entries to the index.
+#[derive(Debug)]
+pub(super) struct ShardWriter {
+    stem: String,
+    record_path: PathBuf,
+    record: AtomicFile,
+    pub index: IndexWriter,
+    pub records: Written,
+    /// The track file, which exists as soon as a clip has tracks.
+    tracks: Option<TrackWriter>,
+    track_path: PathBuf,
+    buffer: Vec<u8>,
+    failed: bool,
+}
+
+impl ShardWriter {
+    pub fn create(dir: &Path, ordinal: usize) -> Result<Self> {
+        let stem = names::shard(ordinal);
+        let path = |ending: &str| dir.join(format!("{stem}.{ending}"));
+        let (record_path, track_path) = (path("rec"), path("vtrk"));
+        let (record, index) = (AtomicFile::create(&record_path)?, IndexWriter::create(&path("vidx"))?);
+        let (records, tracks, buffer) = (Written::default(), None, Vec::new());
+        Ok(ShardWriter { stem, record_path, record, index, records, tracks, track_path, buffer, failed: false })
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        if self.failed {
+            return Err(Error::usage("an earlier call of this writer failed").file(&self.record_path));
+        }
+        Ok(())
+    }
+
+    /// Appends a clip with its tracks, in order of their numbers.
+    pub fn append(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>], tracks: &[NewTrack<'_>]) -> Result<()> {
+        self.check_usable()?;
+        let is_jpeg = |f: &FrameData<'_>| f.jpeg.starts_with(&[0xff, 0xd8]);
+        if !frames.iter().all(|f| is_jpeg(f) && f.jpeg.len() as u64 <= limits::MAX_RECORD_BYTES) {
+            return Err(Error::usage(format!("{}: a frame is not a JPEG", clip.source)));
+        }
+        let label = self.index.check(clip, frames.len() as u64).map_err(|e| e.file(&self.record_path))?;
+        let entries = self.encode_records(label, frames)?;
+        // From here on, a failure leaves an incomplete clip, so nothing more may be written.
+        self.failed = true;
+        if self.tracks.is_none() && !tracks.is_empty() {
+            self.tracks = Some(TrackWriter::create(&self.track_path, self.index.clip_count())?);
+        }
+        self.tracks.iter_mut().try_for_each(|file| file.push(tracks))?;
+        self.index.push(clip, &entries)?;
+        self.record.write_all(&self.buffer)?;
+        self.records.push(&self.buffer);
+        self.failed = false;
+        Ok(())
+    }
+
+    /// Puts the clip's records into `buffer`, and returns their index entries.
+    fn encode_records(&mut self, label: i32, frames: &[FrameData<'_>]) -> Result<Vec<FrameEntry>> {
+        self.buffer.clear();
+        let mut entries = Vec::with_capacity(frames.len());
+        let mut shifted = Vec::new();
+        for (t, frame) in frames.iter().enumerate() {
+            let mut jpeg = frame.jpeg;
+            if recordio::needs_parts(record_header::BYTES, jpeg) {
+                shifted.clear();
+                shifted.extend_from_slice(jpeg);
+                if vidrec_jpeg::avoid_magic(&mut shifted) {
+                    jpeg = &shifted;
+                }
+            }
+            let header =
+                RecordHeader::new(label, self.index.frame_count() + t as u64, self.index.clip_count(), t as u32);
+            let record_offset = self.records.length + self.buffer.len() as u64;
+            recordio::append(&header.to_bytes(), jpeg, &mut self.buffer)?;
+            entries.push(FrameEntry {
+                record_offset,
+                pts: frame.pts,
+                jpeg_length: jpeg.len() as u32,
+                jpeg_crc32: crc32(jpeg),
+                source_index: frame.source_index.unwrap_or(UNKNOWN_SOURCE_INDEX),
+            });
+        }
+        Ok(entries)
+    }
+
+    /// Completes the index and syncs all files to the disk, under their temporary names. `schema` contains the
+    /// numbers of the tracks.
+    pub fn finish(mut self, meta: &Meta, schema: &Schema) -> Result<FinishedShard> {
+        self.check_usable()?;
+        self.record.sync()?;
+        let binding = self.records.binding();
+        let (track_file, tracks) = self.tracks.map(|file| file.finish(schema)).transpose()?.unzip();
+        let index = self.index.finish(&binding, tracks.as_ref(), meta)?;
+        let json = index.listed(FileName::with_digest(&self.stem, &binding.sha256, FileKind::Records), &binding);
+        let index_length = index.length;
+        let files = [self.record.seal(), index.file.seal()].into_iter().chain(track_file).collect();
+        Ok(FinishedShard { json, files, index_length })
+    }
+}

@@ -1,0 +1,319 @@
+//! A track of a clip, as given to a writer.
+
+use serde::{Deserialize, Serialize};
+
+use super::sound_coding::SoundCoding;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::coding::{self, NewBlocks, TrackCoding};
+use vidrec_format::track::payload::{Facts, Payload, is_length, push_times, texts_to_bytes};
+use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+
+/// Values beside the frames of a clip: states and actions of a robot, captions, sound.
+///
+/// ```
+/// use vidrec::{Track, TrackTimes, TrackValues};
+///
+/// // Two joints, a hundred times a second.
+/// let state = Track {
+///     name: "state".into(),
+///     values: TrackValues::F32(vec![0.0; 200]),
+///     shape: vec![2],
+///     times: TrackTimes::Rate { first_ns: 0, rate: (100, 1) },
+///     ..Track::default()
+/// };
+/// assert_eq!(state.len(), 100);
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Track {
+    /// Its name, of 1 to 255 bytes.
+    pub name: String,
+    /// All values, one after the other, each in row-major order.
+    pub values: TrackValues,
+    /// The shape of one value. Default: empty, for single numbers and for texts.
+    pub shape: Vec<u32>,
+    /// The timing of the values. Default: one value for each frame.
+    pub times: TrackTimes,
+    /// Whether numbers may be infinite or not a number. Default: they may not.
+    pub nan: bool,
+    /// How the values are stored, if they are sound: numbers of type `i16` at a rate, at most 8 to a value. Default: as
+    /// FLAC, of which readers get the same values. [Pictures](TrackSchema::is_picture) are stored as PNG, of which readers
+    /// get the same values, too, unless this is `Raw`.
+    pub coding: SoundCoding,
+}
+
+/// The values of a [`Track`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum TrackValues {
+    /// `f32`.
+    F32(Vec<f32>),
+    /// `f64`.
+    F64(Vec<f64>),
+    /// `i16`.
+    I16(Vec<i16>),
+    /// `i32`.
+    I32(Vec<i32>),
+    /// `i64`.
+    I64(Vec<i64>),
+    /// `u8`.
+    U8(Vec<u8>),
+    /// `u16`.
+    U16(Vec<u16>),
+    /// `bool`.
+    Bool(Vec<bool>),
+    /// Texts.
+    Texts(Vec<String>),
+}
+
+impl Default for TrackValues {
+    fn default() -> Self {
+        TrackValues::F32(Vec::new())
+    }
+}
+
+/// The timing of the values of a [`Track`], in nanoseconds on the clip's clock, which is also that of its frames.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum TrackTimes {
+    /// One value for each frame.
+    #[default]
+    Frames,
+    /// The time of each value, not decreasing.
+    Times(Vec<i64>),
+    /// The start and end of each value. Starts do not decrease, and no end is before its start.
+    Spans {
+        /// The starts.
+        starts: Vec<i64>,
+        /// The ends.
+        ends: Vec<i64>,
+    },
+    /// The values follow each other at a fixed rate.
+    Rate {
+        /// The time of the first value.
+        first_ns: i64,
+        /// Values per second, as numerator and denominator.
+        rate: (u32, u32),
+    },
+}
+
+impl TrackValues {
+    /// The type of its numbers, or the type for texts.
+    #[doc(hidden)]
+    pub fn kind(&self) -> TrackType {
+        match self {
+            TrackValues::F32(_) => TrackType::F32,
+            TrackValues::F64(_) => TrackType::F64,
+            TrackValues::I16(_) => TrackType::I16,
+            TrackValues::I32(_) => TrackType::I32,
+            TrackValues::I64(_) => TrackType::I64,
+            TrackValues::U8(_) => TrackType::U8,
+            TrackValues::U16(_) => TrackType::U16,
+            TrackValues::Bool(_) => TrackType::Bool,
+            TrackValues::Texts(_) => TrackType::Utf8,
+        }
+    }
+
+    /// The count of numbers, or of texts.
+    #[doc(hidden)]
+    pub fn count(&self) -> usize {
+        match self {
+            TrackValues::F32(n) => n.len(),
+            TrackValues::F64(n) => n.len(),
+            TrackValues::I16(n) => n.len(),
+            TrackValues::I32(n) => n.len(),
+            TrackValues::I64(n) => n.len(),
+            TrackValues::U8(n) => n.len(),
+            TrackValues::U16(n) => n.len(),
+            TrackValues::Bool(n) => n.len(),
+            TrackValues::Texts(texts) => texts.len(),
+        }
+    }
+
+    fn to_bytes(&self) -> Option<Vec<u8>> {
+        Some(match self {
+            TrackValues::F32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::F64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::I16(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::I32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::I64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::U8(n) => n.clone(),
+            TrackValues::U16(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
+            TrackValues::Bool(n) => n.iter().map(|&b| b.into()).collect(),
+            TrackValues::Texts(texts) => texts_to_bytes(texts)?,
+        })
+    }
+}
+
+/// A track in its stored form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EncodedTrack {
+    /// Name, type, shape and timing.
+    pub schema: TrackSchema,
+    /// The counts that are stored before the values.
+    pub facts: Facts,
+    /// The stored bytes of the values.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+}
+
+impl EncodedTrack {
+    /// The track as a reader sees it.
+    pub fn payload(&self) -> Payload<'_> {
+        Payload { schema: &self.schema, facts: self.facts, bytes: &self.bytes }
+    }
+}
+
+impl Track {
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.values.count() / self.schema().numbers_per_value().max(1)
+    }
+
+    /// Whether it has no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What all values of the track have in common.
+    pub fn schema(&self) -> TrackSchema {
+        let timing = match self.times {
+            TrackTimes::Frames => TrackTiming::Frames,
+            TrackTimes::Times(_) => TrackTiming::Times,
+            TrackTimes::Spans { .. } => TrackTiming::Spans,
+            TrackTimes::Rate { .. } => TrackTiming::Rate,
+        };
+        TrackSchema {
+            name: self.name.clone(),
+            kind: self.values.kind(),
+            shape: self.shape.clone(),
+            timing,
+            nan: self.nan,
+        }
+    }
+
+    /// Encodes the track for a clip of `frames` frames.
+    #[doc(hidden)]
+    pub fn encode(&self, frames: u32) -> Result<EncodedTrack> {
+        let schema = self.schema();
+        schema.check().map_err(Error::usage)?;
+        let wrong = |what: &str| Error::usage(format!("track \"{}\": {what}", self.name));
+        let count = self.len();
+        if count * schema.numbers_per_value() != self.values.count() {
+            return Err(wrong("the last value is incomplete")
+                .expected(format!("a multiple of {}", schema.numbers_per_value()))
+                .found(self.values.count()));
+        }
+        let mut facts = Facts { count: count as u64, ..Facts::default() };
+        let lists: Vec<&[i64]> = match &self.times {
+            TrackTimes::Frames => vec![],
+            TrackTimes::Times(times) => vec![times],
+            TrackTimes::Spans { starts, ends } => vec![starts, ends],
+            TrackTimes::Rate { first_ns, rate } => {
+                (facts.first_ns, facts.rate) = (*first_ns, *rate);
+                vec![]
+            }
+        };
+        if let Some(list) = lists.iter().find(|list| list.len() != count) {
+            return Err(wrong("it does not have one time for each value").expected(count).found(list.len()));
+        }
+        let mut bytes = self.values.to_bytes().ok_or_else(|| Error::limit("the texts are longer than 4 GiB"))?;
+        let coded = self.coded(&schema, facts.rate, &bytes, &lists)?;
+        push_times(&mut bytes, &lists);
+        if let Some((coding, coded)) = coded.filter(|(_, coded)| coded.len() < bytes.len()) {
+            (facts.coding, bytes) = (coding, coded);
+        }
+        let encoded = EncodedTrack { schema, facts, bytes };
+        let payload = encoded.payload();
+        if !is_length(payload.schema, &payload.facts, payload.bytes.len() as u64) {
+            return Err(Error::internal("a track of another length than its values"));
+        }
+        let proven = payload.prove(frames).and_then(|()| payload.prove_rest());
+        proven.map_err(|e| wrong(&e.to_string()))?;
+        Ok(encoded)
+    }
+
+    /// The coding for these values, and their bytes in it, if there is one. `raw` is what they are without one.
+    fn coded(&self, schema: &TrackSchema, rate: (u32, u32), raw: &[u8], times: &[&[i64]]) -> Result<Coded> {
+        let each = schema.numbers_per_value();
+        Ok(match (&self.values, self.coding) {
+            (TrackValues::I16(numbers), SoundCoding::Flac) if TrackCoding::Flac.fits(schema, rate) => {
+                coding::encode(numbers, each).map(|bytes| (TrackCoding::Flac, bytes))
+            }
+            (TrackValues::I16(numbers), SoundCoding::Opus { kilobits }) if TrackCoding::Opus.fits(schema, rate) => {
+                let bits = SoundCoding::opus_bits(kilobits, each, rate.0);
+                coding::encode_opus(numbers, (each, rate.0, bits)).map(|bytes| (TrackCoding::Opus, bytes))
+            }
+            (_, SoundCoding::Opus { .. }) => return Err(self.not_for_opus(rate)),
+            (_, SoundCoding::Flac) if schema.is_picture() => pictures(schema, raw, times),
+            _ => None,
+        })
+    }
+
+    fn not_for_opus(&self, (numerator, denominator): (u32, u32)) -> Error {
+        let found = format!("{} of shape {:?} at {numerator}/{denominator}", self.values.kind(), self.shape);
+        Error::usage(format!("track \"{}\" cannot be stored as Opus", self.name))
+            .expected("i16, one or two to a value, at 8000, 12000, 16000, 24000 or 48000 values a second")
+            .found(found)
+            .help("choose another rate, one or two channels, or another coding")
+    }
+}
+
+/// A coding, and bytes in it.
+type Coded = Option<(TrackCoding, Vec<u8>)>;
+
+/// Values that are pictures, each as PNG, with their times; none if they are too long.
+fn pictures(schema: &TrackSchema, raw: &[u8], times: &[&[i64]]) -> Coded {
+    let mut blocks = NewBlocks::default();
+    raw.chunks(schema.value_bytes()? as usize)
+        .try_for_each(|value| blocks.push(&coding::encode_picture(value, schema)?))?;
+    Some((TrackCoding::Png, blocks.into_bytes(times)))
+}
+
+/// A track of pictures, made of one picture at a time.
+#[doc(hidden)]
+pub struct NewPictures {
+    schema: TrackSchema,
+    count: u64,
+    blocks: NewBlocks,
+}
+
+impl NewPictures {
+    /// # Errors
+    ///
+    /// The schema is invalid.
+    pub fn new(schema: TrackSchema) -> Result<Self> {
+        schema.check().map_err(Error::usage)?;
+        Ok(NewPictures { schema, count: 0, blocks: NewBlocks::default() })
+    }
+
+    /// Encodes the picture of a frame.
+    ///
+    /// # Errors
+    ///
+    /// It is not of this track: it has another size, or a number that the type does not have.
+    pub fn encode(&self, numbers: &[u16]) -> Result<Vec<u8>> {
+        let bytes: Vec<u8> = match self.schema.kind {
+            TrackType::U8 => {
+                let byte = |&n: &u16| u8::try_from(n).map_err(|_| Error::usage("a number is too large").found(n));
+                numbers.iter().map(byte).collect::<Result<_>>().map_err(|e| e.expected("up to 255, for type=u8"))?
+            }
+            _ => numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
+        };
+        let encoded = coding::encode_picture(&bytes, &self.schema);
+        encoded.ok_or_else(|| Error::limit("the pictures of a track are not of one size"))
+    }
+
+    /// Adds the picture of the next frame, [encoded](Self::encode).
+    ///
+    /// # Errors
+    ///
+    /// The pictures take more than 4 GiB.
+    pub fn push(&mut self, encoded: &[u8]) -> Result<()> {
+        self.count += 1;
+        self.blocks.push(encoded).ok_or_else(|| Error::limit("the pictures of a track take more than 4 GiB"))
+    }
+
+    /// The track, with the times of its pictures, or none if they belong to the frames of the clip.
+    pub fn finish(self, times: &[i64]) -> EncodedTrack {
+        let facts = Facts { count: self.count, coding: TrackCoding::Png, ..Facts::default() };
+        EncodedTrack { schema: self.schema, facts, bytes: self.blocks.into_bytes(&[times]) }
+    }
+}

@@ -1,0 +1,176 @@
+//! Counters of the work that a loader has done.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use crate::loader::decoded::Cache;
+use crate::store::storage::RemoteStats;
+
+/// Counters of a loader since its creation. They cost one addition for each frame or batch and are always on.
+///
+/// A consumer that waits a lot is starved: more threads, smaller pictures or a faster disk help. A producer that
+/// waits a lot is not the bottleneck, so fewer threads are enough.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct LoaderStats {
+    /// Batches that were made, not counting failed ones.
+    pub batches: u64,
+    /// Frames that were decoded, returned as JPEGs, or read decoded from the
+    /// [`DecodedCache`](super::DecodedCache).
+    pub frames: u64,
+    /// Bytes of the JPEGs of these frames.
+    pub bytes: u64,
+    /// Tiles of these JPEGs that were decoded.
+    pub tiles_decoded: u64,
+    /// Tiles of these JPEGs that were not decoded because they are outside the crop.
+    pub tiles_skipped: u64,
+    /// Frames of batches for a device that the processor made, because the device could not.
+    pub device_declined: u64,
+    /// Bytes of the JPEGs that a device keeps for later epochs.
+    pub device_kept_bytes: u64,
+    /// Counters of the cache of decoded frames, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decoded_cache: Option<DecodedStats>,
+    /// Clips that could not be read and were replaced. See [`OnBadFrame::Substitute`](super::OnBadFrame).
+    pub substituted_clips: u64,
+    /// Clips of the data set with fewer frames than a sample needs. See [`ShortClips`](super::ShortClips).
+    pub short_clips: u64,
+    /// Clips of the data set whose frames are smaller than the pictures, and are enlarged in every sample. Of each data set,
+    /// the first 262,144 clips are counted; none of a remote one whose first clip is large enough.
+    pub enlarged_clips: u64,
+    /// Short clips that no epoch contains.
+    pub skipped_clips: u64,
+    /// Samples that are in no batch of a whole epoch, because they cannot be shared among the ranks. See
+    /// [`Last`](vidrec_format::sampler::order::Last). Epochs of a mix differ in it: the most in any epoch so far.
+    pub samples_left_out: u64,
+    /// What all readers of this open data set have fetched, if the data set is remote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote: Option<RemoteStats>,
+    /// Batches that are ready now, in all running [`Batches`](super::Batches).
+    pub ready: u64,
+    /// Mean number of batches that were ready when one was asked for; 0 before the first.
+    pub mean_ready: f64,
+    /// Time in seconds that consumers of [`Batches`](super::Batches) waited for a batch.
+    pub consumer_wait_seconds: f64,
+    /// Time in seconds that producers waited because enough batches were ready.
+    pub producer_wait_seconds: f64,
+}
+
+/// Counters of a [`DecodedCache`](super::DecodedCache), in [`LoaderStats`]. All of them except `taken_bytes` count
+/// only this loader.
+///
+/// `hits`, `partial_hits`, `misses` and `other_frames` add up to the frames.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct DecodedStats {
+    /// The maximum number of bytes that the cache takes.
+    pub limit_bytes: u64,
+    /// Bytes that all processes have taken, including the index of frames.
+    pub taken_bytes: u64,
+    /// Frames of which the cache had everything that was needed. Nothing of them was read.
+    pub hits: u64,
+    /// Frames of which some tiles were in the cache. The others were decoded.
+    pub partial_hits: u64,
+    /// Frames of which the cache had no tile that was needed.
+    pub misses: u64,
+    /// Frames that are never kept, because they are not 4:2:0.
+    pub other_frames: u64,
+    /// Tiles that came from the cache. A JPEG without tiles counts as one tile.
+    pub tiles: u64,
+    /// Bytes that this loader has added.
+    pub kept_bytes: u64,
+    /// Frames that were decoded, at least in part, but not kept because the cache was full.
+    pub refused: u64,
+    /// The reason why the cache keeps no more frames or is no longer used; `None` if it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// The counters behind [`LoaderStats`].
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// Clips with fewer frames than a sample needs, and whether they are skipped.
+    pub short_clips: u64,
+    pub skips_short: bool,
+    pub enlarged_clips: u64,
+    pub samples_left_out: AtomicU64,
+    pub batches: AtomicU64,
+    pub frames: AtomicU64,
+    pub bytes: AtomicU64,
+    pub tiles_decoded: AtomicU64,
+    pub tiles_skipped: AtomicU64,
+    pub device_declined: AtomicU64,
+    pub cache: CacheCounters,
+    pub substituted_clips: AtomicU64,
+    pub ready: AtomicU64,
+    pub asked: AtomicU64,
+    pub ready_when_asked: AtomicU64,
+    pub consumer_wait_ns: AtomicU64,
+    pub producer_wait_ns: AtomicU64,
+}
+
+/// The counters behind [`DecodedStats`].
+#[derive(Debug, Default)]
+pub(crate) struct CacheCounters {
+    pub hits: AtomicU64,
+    pub partial_hits: AtomicU64,
+    pub misses: AtomicU64,
+    pub other_frames: AtomicU64,
+    pub tiles: AtomicU64,
+    pub kept_bytes: AtomicU64,
+    pub refused: AtomicU64,
+}
+
+impl CacheCounters {
+    fn snapshot(&self, cache: &Cache) -> DecodedStats {
+        let get = |counter: &AtomicU64| counter.load(Relaxed);
+        DecodedStats {
+            limit_bytes: cache.limit(),
+            taken_bytes: cache.taken(),
+            hits: get(&self.hits),
+            partial_hits: get(&self.partial_hits),
+            misses: get(&self.misses),
+            other_frames: get(&self.other_frames),
+            tiles: get(&self.tiles),
+            kept_bytes: get(&self.kept_bytes),
+            refused: get(&self.refused),
+            failure: cache.failure().map(str::to_owned),
+        }
+    }
+}
+
+impl Counters {
+    pub fn snapshot(&self, remote: Option<RemoteStats>, cache: Option<&Cache>, kept_bytes: u64) -> LoaderStats {
+        let get = |counter: &AtomicU64| counter.load(Relaxed);
+        LoaderStats {
+            batches: get(&self.batches),
+            frames: get(&self.frames),
+            bytes: get(&self.bytes),
+            tiles_decoded: get(&self.tiles_decoded),
+            tiles_skipped: get(&self.tiles_skipped),
+            device_declined: get(&self.device_declined),
+            device_kept_bytes: kept_bytes,
+            decoded_cache: cache.map(|cache| self.cache.snapshot(cache)),
+            substituted_clips: get(&self.substituted_clips),
+            short_clips: self.short_clips,
+            enlarged_clips: self.enlarged_clips,
+            skipped_clips: if self.skips_short { self.short_clips } else { 0 },
+            samples_left_out: get(&self.samples_left_out),
+            remote,
+            ready: get(&self.ready),
+            mean_ready: get(&self.ready_when_asked) as f64 / get(&self.asked).max(1) as f64,
+            consumer_wait_seconds: get(&self.consumer_wait_ns) as f64 / 1e9,
+            producer_wait_seconds: get(&self.producer_wait_ns) as f64 / 1e9,
+        }
+    }
+}
+
+/// Adds a number to a counter.
+pub(super) fn add(counter: &AtomicU64, n: u64) {
+    counter.fetch_add(n, Relaxed);
+}
+
+/// Adds a time to a counter of nanoseconds.
+pub(super) fn add_time(counter: &AtomicU64, time: Duration) {
+    add(counter, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+}

@@ -1,0 +1,221 @@
+//! Batches made ahead by a thread of their own.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::engine::Engine;
+use super::epochs::Epochs;
+use super::fill::{fill, fill_into};
+use super::fill_jpegs::fill_jpegs;
+use super::producer::{Producer, Vessel};
+use super::ring::{Number, Ring};
+use super::shelf::Shelf;
+use crate::loader::batch::Batch;
+use crate::loader::jpeg_batch::JpegBatch;
+use crate::loader::state::LoaderState;
+use crate::loader::tile_plan::TilePlan;
+use vidrec_format::error::Result;
+
+/// The batches of one or more epochs, in order. A thread makes them ahead in the background: see
+/// [`Loader::iter`](crate::loader::Loader::iter).
+///
+/// At most [`Prefetch::batches`](crate::loader::Prefetch::batches) batches are ready or in progress. The memory of a
+/// dropped batch is used again, in this epoch or the next. A batch that is kept (`collect`) keeps its memory.
+/// Dropping this iterator stops the work after the batch in progress.
+///
+/// The batches have pictures, [`Batch`], or JPEGs, [`JpegBatch`]: see
+/// [`Loader::iter_jpegs`](crate::loader::Loader::iter_jpegs).
+#[must_use = "batches are made in the background, and dropping this stops it"]
+pub struct Batches<T = Batch>(Producer<T>);
+
+impl Batches {
+    /// Starts making batches.
+    pub(crate) fn start(engine: &Arc<Engine>, shelf: &Arc<Shelf<Batch>>, epochs: Epochs) -> Result<Self> {
+        let ring = Ring::new(engine.depth(), Batch::default, Arc::downgrade(shelf), engine.clone());
+        Producer::start(ring, epochs).map(Batches)
+    }
+}
+
+impl Batches<JpegBatch> {
+    /// Starts making batches of JPEGs.
+    pub(crate) fn start(engine: &Arc<Engine>, shelf: &Arc<Shelf<JpegBatch>>, epochs: Epochs) -> Result<Self> {
+        let ring = Ring::new(engine.depth_of_jpegs(), JpegBatch::default, Arc::downgrade(shelf), engine.clone());
+        Producer::start(ring, epochs).map(Batches)
+    }
+}
+
+impl<T> Batches<T> {
+    /// Waits for the next batch or the end, but no longer than `at_most`. Returns whether `next` would now return
+    /// at once. This is for a consumer that has other work to do while it waits.
+    pub fn wait(&self, at_most: Duration) -> bool {
+        self.0.ring.wait(at_most)
+    }
+}
+
+impl<T: Default> Iterator for Batches<T> {
+    type Item = Result<PrefetchedBatch<T>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (number, batch) = self.0.ring.pop()?;
+        Some(batch.map(|batch| PrefetchedBatch { batch, is_lent: true, number, ring: self.0.ring.clone() }))
+    }
+}
+
+impl<T> fmt::Debug for Batches<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batches").finish_non_exhaustive()
+    }
+}
+
+/// The batches of one or more epochs, as [`Batches`], but made directly in memory that the consumer provides: see
+/// [`Loader::iter_into`](crate::loader::Loader::iter_into).
+///
+/// Each piece of memory serves one batch, in the order in which the pieces were provided, and comes back with that
+/// batch. The thread makes as many batches ahead as there are pieces that the consumer provided and did not get
+/// back.
+#[must_use = "batches are made in the background, and dropping this stops it"]
+pub struct BatchesInto<M: Memory>(Producer<Provided<M>>);
+
+/// Memory for the data of a batch: any bytes that may move to another thread.
+pub trait Memory: AsMut<[u8]> + Send + 'static {}
+
+impl<M: AsMut<[u8]> + Send + 'static> Memory for M {}
+
+impl<M: Memory> BatchesInto<M> {
+    /// Starts making batches as memory for them comes in.
+    pub(crate) fn start(engine: &Arc<Engine>, epochs: Epochs) -> Result<Self> {
+        Producer::start(Ring::of_consumer(engine.clone()), epochs).map(BatchesInto)
+    }
+
+    /// Provides memory for one more batch, of [`batch_bytes`](crate::loader::Loader::batch_bytes) bytes. Without any
+    /// memory, `next` waits forever.
+    pub fn provide(&self, memory: M) {
+        self.0.ring.provide(Provided { memory, batch: Batch::default() });
+    }
+
+    /// Waits for the next batch, as [`Batches::wait`].
+    pub fn wait(&self, at_most: Duration) -> bool {
+        self.0.ring.wait(at_most)
+    }
+}
+
+impl<M: Memory> Iterator for BatchesInto<M> {
+    /// The memory of the batch, the facts about it (its [`data`](Batch::data) is empty), and the state of a run
+    /// that has used it. If a batch could not be made, its memory is dropped.
+    type Item = Result<(M, Batch, LoaderState)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (Number { epoch, k }, provided) = self.0.ring.pop()?;
+        let state = || self.0.ring.owner.state(epoch, k + 1);
+        Some(provided.map(|Provided { memory, batch }| (memory, batch, state())))
+    }
+}
+
+impl<M: Memory> fmt::Debug for BatchesInto<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BatchesInto").finish_non_exhaustive()
+    }
+}
+
+/// A batch that was made ahead. Dropping it returns its memory, which is then filled again.
+///
+/// The memory of a batch does not move while it is reused, so it can be registered with a device (pinned) once.
+pub struct PrefetchedBatch<T: Default = Batch> {
+    batch: T,
+    /// Whether the memory goes back to the queue.
+    is_lent: bool,
+    number: Number,
+    ring: Arc<Ring<Engine, T>>,
+}
+
+impl<T: Default> PrefetchedBatch<T> {
+    /// The epoch of the batch.
+    pub fn epoch(&self) -> u64 {
+        self.number.epoch
+    }
+
+    /// The number of the batch in that epoch, counted from 0 or from where the run was resumed.
+    pub fn number(&self) -> u64 {
+        self.number.k
+    }
+
+    /// The state of a run that has used this batch: save this one. Batches made ahead do not count.
+    pub fn state(&self) -> LoaderState {
+        self.ring.owner.state(self.number.epoch, self.number.k + 1)
+    }
+
+    /// Returns the batch, to keep. Its memory is not used again.
+    pub fn into_batch(mut self) -> T {
+        self.is_lent = false;
+        std::mem::take(&mut self.batch)
+    }
+}
+
+impl PrefetchedBatch {
+    /// The data as mutable bytes. The bytes do not move until this is dropped.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.batch.data.bytes_mut()
+    }
+}
+
+impl PrefetchedBatch<JpegBatch> {
+    /// The plan, which may be taken.
+    #[doc(hidden)]
+    pub fn plan(&mut self) -> &mut Option<Box<TilePlan>> {
+        &mut self.batch.plan
+    }
+
+    /// The JPEGs as mutable bytes. The bytes do not move until this is dropped.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.batch.data
+    }
+}
+
+impl<T: Default> Deref for PrefetchedBatch<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.batch
+    }
+}
+
+impl<T: Default> fmt::Debug for PrefetchedBatch<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Number { epoch, k } = self.number;
+        f.debug_struct("PrefetchedBatch").field("epoch", &epoch).field("number", &k).finish_non_exhaustive()
+    }
+}
+
+impl<T: Default> Drop for PrefetchedBatch<T> {
+    fn drop(&mut self) {
+        if self.is_lent {
+            self.ring.give_back(std::mem::take(&mut self.batch));
+        }
+    }
+}
+
+impl Vessel for Batch {
+    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
+        fill(engine, epoch, k, self)
+    }
+}
+
+impl Vessel for JpegBatch {
+    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
+        fill_jpegs(engine, epoch, k, self)
+    }
+}
+
+/// The memory of the consumer, and the facts about the batch in it.
+struct Provided<M> {
+    memory: M,
+    batch: Batch,
+}
+
+impl<M: Memory> Vessel for Provided<M> {
+    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
+        fill_into(engine, epoch, k, self.memory.as_mut(), &mut self.batch)
+    }
+}

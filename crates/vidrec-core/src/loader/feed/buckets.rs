@@ -1,0 +1,117 @@
+//! The assignment of clips to batches, if clips differ in length or shape.
+
+use std::collections::BTreeMap;
+
+use super::batch_shape::BatchShape;
+use super::rule_book::RuleBook;
+use super::samples::Samples;
+use crate::dataset::{Clip, Dataset, Tables};
+use crate::loader::options::{Rules, Settings};
+use vidrec_format::error::{Error, Result};
+
+/// The frames of a sample, and width and height of its pictures.
+type Shape = (u32, (u32, u32));
+
+/// The buckets, and the bucket of each clip.
+#[derive(Debug)]
+pub(super) struct Buckets {
+    pub shapes: Vec<BatchShape>,
+    /// The bucket of each sample's first clip.
+    of_clip: Vec<u16>,
+    /// The number of clips of a sample: one of each camera.
+    cameras: u64,
+}
+
+impl Buckets {
+    /// Reads the index entry of every clip.
+    pub fn new(dataset: &Dataset, options: &Settings, space: &Samples, rules: &RuleBook) -> Result<Self> {
+        dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
+        let cameras = options.cameras.as_ref().map_or(1, |cameras| cameras.names.len());
+        // The other cameras have the frames at the times of the first one's.
+        let first = || (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));
+        let alone = [space.frames];
+        let lengths = if options.batching.buckets.is_empty() { &alone[..] } else { &options.batching.buckets };
+        // Shapes are numbered as they appear, and in their order at the end.
+        let mut numbers = BTreeMap::new();
+        let mut number = |shape: Shape| {
+            let next = numbers.len();
+            *numbers.entry(shape).or_insert(next)
+        };
+        // Sizes that follow from those of frames are not known before.
+        let sizes = options.rules.iter().filter(|rules| rules.size_rule.is_none()).flat_map(|rules| &rules.sizes);
+        for shape in sizes.flat_map(|&size| lengths.iter().map(move |&frames| (frames, size))) {
+            number(shape);
+        }
+        // Clips without frames have a bucket of their own, whatever the size.
+        let shape = |clip: Clip<'_>| match clip.frame_count() {
+            0 => Ok((0, options.pictures.size)),
+            _ => shape(&clip, rules.of(clip.ordinal(), 0), lengths),
+        };
+        let of_clip = first().map(|clip| u16::try_from(number(shape(clip?)?)).map_err(|_| too_many()));
+        let mut of_clip: Vec<u16> = of_clip.collect::<Result<_>>()?;
+        if numbers.is_empty() {
+            numbers.insert((lengths[0], options.pictures.size), 0);
+        }
+        let mut places = vec![0; numbers.len()];
+        numbers.values().zip(0..=u16::MAX).for_each(|(&number, place)| places[number] = place);
+        of_clip.iter_mut().for_each(|bucket| *bucket = places[usize::from(*bucket)]);
+        let exact = !options.batching.buckets.is_empty() || space.exact;
+        let shapes = numbers.into_keys().map(|(frames, size)| BatchShape::new(options, frames, size, exact));
+        Ok(Buckets { shapes: shapes.collect::<Result<_>>()?, of_clip, cameras: cameras as u64 })
+    }
+
+    /// The bucket of the next longer clips in pictures of the same size, if there is one.
+    pub fn longer(&self, bucket: usize) -> Option<usize> {
+        let size = self.shapes[bucket].size;
+        (bucket + 1..self.shapes.len()).find(|&longer| self.shapes[longer].size == size)
+    }
+
+    /// Whether no clip of the data set is in a bucket, for each bucket.
+    pub fn are_empty(&self) -> Vec<bool> {
+        let mut are_empty = vec![true; self.shapes.len()];
+        self.of_clip.iter().for_each(|&bucket| are_empty[usize::from(bucket)] = false);
+        are_empty
+    }
+
+    /// The bucket of a clip.
+    pub fn of(&self, clip: u64) -> usize {
+        usize::try_from(clip / self.cameras)
+            .ok()
+            .and_then(|clip| self.of_clip.get(clip))
+            .map_or(0, |&bucket| bucket.into())
+    }
+}
+
+/// The shape of a clip's sample. It is as long as the shortest of the lengths that has room for it.
+fn shape(clip: &Clip<'_>, rules: &Rules, lengths: &[u32]) -> Result<Shape> {
+    let frames = rules.length(clip, u32::MAX)?;
+    let fits = lengths.iter().find(|&&length| frames <= length);
+    let length = *fits.ok_or_else(|| too_long(clip, frames, lengths))?;
+    let size = match (rules.size_rule, &rules.sizes[..]) {
+        (None, [size]) => *size,
+        _ => rules.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
+    };
+    Ok((length, size))
+}
+
+fn too_many() -> Error {
+    let e = Error::limit("loader option crop: the frames of the clips have too many sizes for SmartResize");
+    e.expected("at most 65536 combinations of lengths and sizes").help("use a larger factor")
+}
+
+fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
+    Error::usage("loader option batching: a clip is longer than the last bucket")
+        .in_clip(clip.ordinal())
+        .expected(format!("at most {} frames", lengths.last().copied().unwrap_or(0)))
+        .found(frames)
+        .help("add a bucket, or limit the frames of a sample")
+}
+
+fn frame_size(clip: &Clip<'_>) -> Result<(u32, u32)> {
+    let frame = (clip.width(), clip.height());
+    if frame.0 == 0 || frame.1 == 0 {
+        let e = Error::usage("loader option crop: the frames of a clip differ in size, so no shape fits");
+        return Err(e.in_clip(clip.ordinal()));
+    }
+    Ok(frame)
+}

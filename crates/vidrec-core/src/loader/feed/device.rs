@@ -1,0 +1,119 @@
+//! The JPEGs that a device keeps in its own memory for later epochs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::loader::decoded::FrameKey;
+use vidrec_jpeg::FoundTiles;
+
+/// JPEGs begin at a multiple of so many bytes.
+const ALIGNMENT: u64 = 64;
+
+/// A device that makes pictures, and what it keeps. A JPEG that was kept stays: a run reads all clips equally often, so
+/// nothing is gained by giving its room to another one.
+#[derive(Debug)]
+pub(crate) struct Device {
+    /// The number of bytes for JPEGs in its memory.
+    room: u64,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    jpegs: HashMap<FrameKey, KeptJpeg>,
+    /// The number of bytes that have an owner.
+    taken: u64,
+}
+
+/// A JPEG that a device can decode.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub tiles: Arc<FoundTiles>,
+    /// Where the device keeps it, if it does: the first byte in its memory.
+    pub kept_at: Option<u64>,
+}
+
+/// A JPEG with a place in the device's memory.
+#[derive(Debug)]
+struct KeptJpeg {
+    /// The first byte in the memory.
+    start: u64,
+    tiles: Arc<FoundTiles>,
+    /// Whether its bytes are there. Until then, each batch that needs them brings them.
+    is_there: bool,
+}
+
+impl Device {
+    pub fn new(room: u64) -> Self {
+        Device { room, kept: Mutex::default() }
+    }
+
+    /// The JPEG of a frame, if the device has its bytes.
+    pub(super) fn find(&self, frame: FrameKey) -> Option<Found> {
+        let kept = self.lock();
+        let jpeg = kept.jpegs.get(&frame).filter(|jpeg| jpeg.is_there)?;
+        Some(Found { tiles: jpeg.tiles.clone(), kept_at: Some(jpeg.start) })
+    }
+
+    /// The place for the JPEG of a frame. `None` if the memory is full.
+    pub(super) fn place(&self, frame: FrameKey, tiles: &Arc<FoundTiles>) -> Option<u64> {
+        let mut kept = self.lock();
+        if let Some(known) = kept.jpegs.get(&frame) {
+            return Some(known.start);
+        }
+        let start = kept.taken;
+        let end = start.checked_add(frame.jpeg_length.into())?.checked_next_multiple_of(ALIGNMENT)?;
+        if end > self.room {
+            return None;
+        }
+        kept.jpegs.insert(frame, KeptJpeg { start, tiles: tiles.clone(), is_there: false });
+        kept.taken = end;
+        Some(start)
+    }
+
+    /// Notes that the bytes of these frames are there for all batches that begin from now on.
+    pub fn has(&self, frames: &[FrameKey]) {
+        let mut kept = self.lock();
+        for frame in frames {
+            kept.jpegs.entry(*frame).and_modify(|jpeg| jpeg.is_there = true);
+        }
+    }
+
+    /// Bytes of JPEGs that have a place.
+    pub fn bytes(&self) -> u64 {
+        self.lock().taken
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        // No code under the lock leaves the list half changed.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vidrec_format::planes::Planes;
+    use vidrec_jpeg::{Encoder, JpegDecoder, RegionDecoder};
+
+    fn frame(number: u64, jpeg_length: u32) -> FrameKey {
+        FrameKey { number, jpeg_length, ..FrameKey::default() }
+    }
+
+    #[test]
+    fn a_jpeg_has_a_place_at_once_and_is_there_once_its_bytes_are() {
+        let mut jpeg = Vec::new();
+        Encoder::new(90).unwrap().encode(&Planes::new(32, 16).unwrap(), &mut jpeg).unwrap();
+        let tiles = Arc::new(RegionDecoder::new(JpegDecoder::Auto).unwrap().tiles(&jpeg).unwrap().unwrap());
+        let device = Device::new(200);
+        let [first, second, third] = [frame(0, 65), frame(1, 64), frame(2, 9)];
+        assert_eq!([first, second, third].map(|frame| device.place(frame, &tiles)), [Some(0), Some(128), None]);
+        assert_eq!(device.place(first, &tiles), Some(0), "it keeps its place");
+        assert!(device.find(first).is_none());
+        device.has(&[first, third]);
+        assert_eq!(device.find(first).map(|found| found.kept_at), Some(Some(0)));
+        assert!(device.find(second).is_none() && device.find(third).is_none());
+        assert_eq!(device.bytes(), 192);
+        assert!(device.find(frame(0, 64)).is_none(), "a JPEG of another length is another one");
+    }
+}

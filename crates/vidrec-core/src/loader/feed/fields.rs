@@ -1,0 +1,178 @@
+//! Attributes that come with the batches, and their types.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+use serde_json::{Map, Value};
+
+use super::pool::WorkerPool;
+use crate::dataset::{Clip, Dataset, Tables};
+use crate::loader::field::Field;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::json_object::JsonObject;
+use vidrec_format::words::nearest_first;
+
+/// The type of an attribute's value in one clip, or in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Missing,
+    Integer,
+    Float,
+    Text,
+    Json,
+}
+
+impl Type {
+    fn of(value: Option<&Value>) -> Self {
+        match value {
+            None | Some(Value::Null) => Type::Missing,
+            Some(Value::Number(number)) if number.is_i64() => Type::Integer,
+            Some(Value::Number(_)) => Type::Float,
+            Some(Value::String(_)) => Type::Text,
+            Some(_) => Type::Json,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Type::Missing => "nothing",
+            Type::Integer | Type::Float => "a number",
+            Type::Text => "text",
+            Type::Json => "a list, an object, true or false",
+        }
+    }
+}
+
+/// The attributes that come with the batches, and their types.
+#[derive(Debug)]
+pub(super) struct FieldTypes(Vec<(String, Type)>);
+
+impl FieldTypes {
+    /// Reads the attributes of every clip, if there are fields.
+    ///
+    /// # Errors
+    ///
+    /// No clip has a field, or the type of a field changes.
+    pub fn find(dataset: &Dataset, names: &[String], workers: &WorkerPool) -> Result<Self> {
+        if names.is_empty() {
+            return Ok(FieldTypes(Vec::new()));
+        }
+        dataset.prefetch_all(Tables { clips: true, frames: false, strings: true })?;
+        let types = |ordinal: u64| -> Result<Vec<Type>> {
+            let attributes = dataset.clip(ordinal)?.attributes()?;
+            Ok(names.iter().map(|name| Type::of(attributes.find(name))).collect())
+        };
+        let clips = workers.install(|| (0..dataset.len()).into_par_iter().map(types).collect::<Vec<_>>());
+        let clips: Vec<Vec<Type>> = clips.into_iter().collect::<Result<_>>()?;
+        let field = |(i, name): (usize, &String)| match common(name, clips.iter().map(|types| types[i]))? {
+            Type::Missing => Err(missing(dataset, name)?),
+            kind => Ok((name.clone(), kind)),
+        };
+        names.iter().enumerate().map(field).collect::<Result<_>>().map(FieldTypes)
+    }
+
+    /// The fields of a batch of these clips.
+    pub fn of<'a>(&self, clips: impl Iterator<Item = &'a Clip<'a>>) -> Result<Vec<(String, Field)>> {
+        if self.0.is_empty() {
+            return Ok(Vec::new());
+        }
+        let attributes: Vec<JsonObject> = clips.map(Clip::attributes).collect::<Result<_>>()?;
+        Ok(self.0.iter().map(|(name, kind)| (name.clone(), field(*kind, name, &attributes))).collect())
+    }
+}
+
+/// The type of a field whose values have these types, clip after clip; [`Type::Missing`] if no clip has the field.
+fn common(name: &str, types: impl Iterator<Item = Type>) -> Result<Type> {
+    let (mut found, mut first, mut misses) = (Type::Missing, 0, false);
+    for (clip, kind) in (0u64..).zip(types) {
+        found = match (found, kind) {
+            (_, Type::Missing) => {
+                misses = true;
+                found
+            }
+            (Type::Missing, kind) => {
+                first = clip;
+                kind
+            }
+            (Type::Integer | Type::Float, Type::Float) | (Type::Float, Type::Integer) => Type::Float,
+            (before, kind) if before == kind => kind,
+            (before, kind) => {
+                return Err(Error::usage(format!("loader option fields: the type of \"{name}\" changes"))
+                    .in_clip(clip)
+                    .expected(format!("{}, as in clip {first}", before.name()))
+                    .found(kind.name()));
+            }
+        };
+    }
+    Ok(if found == Type::Integer && misses { Type::Float } else { found })
+}
+
+/// The number of names in an error about a name that does not exist.
+const MOST_NAMES: usize = 12;
+
+/// The error about an attribute that no clip has. It names those that exist, the most similar first.
+fn missing(dataset: &Dataset, name: &str) -> Result<Error> {
+    let mut known = BTreeSet::new();
+    for clip in dataset.clips() {
+        let JsonObject(attributes) = clip?.attributes()?;
+        add_names("", &attributes, &mut known);
+    }
+    let e = Error::usage(format!("loader option fields: no clip has the attribute \"{name}\""));
+    if known.is_empty() {
+        return Ok(e.help("no clip has any attributes"));
+    }
+    let mut known: Vec<String> = known.into_iter().collect();
+    nearest_first(name, &mut known);
+    let more = known.len().saturating_sub(MOST_NAMES);
+    known.truncate(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Ok(e.expected(format!("one of {}{more}", known.join(", "))))
+}
+
+/// Adds the names of values that are not null, and their paths in nested objects.
+fn add_names(before: &str, values: &Map<String, Value>, names: &mut BTreeSet<String>) {
+    for (name, value) in values.iter().filter(|(_, value)| !value.is_null()) {
+        let path = format!("{before}{name}");
+        if let Value::Object(nested) = value {
+            add_names(&format!("{path}."), nested, names);
+        }
+        names.insert(path);
+    }
+}
+
+fn field(kind: Type, name: &str, clips: &[JsonObject]) -> Field {
+    let values = || clips.iter().map(|attributes| attributes.find(name).filter(|value| !value.is_null()));
+    match kind {
+        Type::Integer => Field::Integers(values().map(|v| v.and_then(Value::as_i64).unwrap_or(0)).collect()),
+        Type::Float => Field::Floats(values().map(|v| v.and_then(Value::as_f64).unwrap_or(f64::NAN)).collect()),
+        Type::Text => Field::Texts(values().map(|v| v.and_then(Value::as_str).map(str::to_owned)).collect()),
+        Type::Json | Type::Missing => Field::Json(values().map(|v| v.map(Value::to_string)).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_has_one_type_for_all_clips() {
+        use Type::*;
+        let of = |types: &[Type]| common("x", types.iter().copied());
+        assert_eq!(of(&[Integer, Integer]).unwrap(), Integer);
+        assert_eq!(of(&[Integer, Float]).unwrap(), Float);
+        assert_eq!(of(&[Missing, Integer]).unwrap(), Float, "there is no integer for a missing one");
+        assert_eq!(of(&[Missing, Text, Missing]).unwrap(), Text);
+        assert_eq!((of(&[Missing, Missing]).unwrap(), of(&[]).unwrap()), (Missing, Missing));
+        let e = of(&[Missing, Integer, Text]).unwrap_err().to_string();
+        assert!(e.contains("clip 2") && e.contains("as in clip 1") && e.contains("text"), "{e}");
+    }
+
+    #[test]
+    fn values_are_found_by_name_or_path() {
+        let clips: Vec<JsonObject> =
+            [r#"{"a": 1, "v": {"c": "x"}, "l": [1]}"#, r#"{"a": 0.5, "l": null}"#].map(|t| t.parse().unwrap()).into();
+        assert_eq!(field(Type::Float, "a", &clips), Field::Floats(vec![1.0, 0.5]));
+        assert_eq!(field(Type::Text, "v.c", &clips), Field::Texts(vec![Some("x".into()), None]));
+        assert_eq!(field(Type::Json, "l", &clips), Field::Json(vec![Some("[1]".into()), None]));
+    }
+}

@@ -1,0 +1,137 @@
+//! The parts of remote files that batches need.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::engine::Engine;
+use super::ring::Number;
+use super::to_read::to_read;
+use crate::store::remote::{REQUEST_BYTES, RemoteFile};
+use vidrec_format::error::{ErrorKind, Result};
+
+/// Parts that are so near each other share a request.
+const NEAR: u64 = 4096;
+
+/// A part of a remote file.
+#[derive(Debug)]
+pub(super) struct Need {
+    file: Arc<RemoteFile>,
+    range: Range<u64>,
+    /// The first and the last batch that need it, by their places among the batches that are planned together.
+    pub first: usize,
+    pub last: usize,
+}
+
+impl Need {
+    pub fn bytes(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    pub fn ask(&self) -> Result<()> {
+        self.file.ask(std::slice::from_ref(&self.range))
+    }
+}
+
+/// Asks for everything that batch `k` of `epoch` needs of remote files, all at once.
+///
+/// # Errors
+///
+/// The index entries of the batch could not be fetched.
+pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Result<()> {
+    let remotes = engine.specs.dataset.remotes();
+    if remotes.is_empty() {
+        return Ok(());
+    }
+    let needs = plan(engine, &[Number { epoch, k }])?;
+    let bytes: u64 = needs.iter().map(Need::bytes).sum();
+    remotes.iter().for_each(|remote| remote.need_memory(bytes.saturating_mul(2)));
+    needs.iter().try_for_each(Need::ask)
+}
+
+/// Returns what some batches need, in the order of use.
+///
+/// # Errors
+///
+/// The index entries of the batches could not be fetched. Other errors come with the batch.
+pub(super) fn plan(engine: &Engine, batches: &[Number]) -> Result<Vec<Need>> {
+    match bring_entries(engine, batches) {
+        Err(e) if e.kind() == ErrorKind::Io => return Err(e),
+        _ => {}
+    }
+    // All samples of a clip are planned together, so that a run that several of them need is one run.
+    let mut clips: BTreeMap<u64, (Vec<u32>, usize, usize)> = BTreeMap::new();
+    for (place, number) in batches.iter().enumerate() {
+        let Ok(plan) = engine.batch(number.epoch, number.k) else { continue };
+        for seat in &plan.seats {
+            let Ok((_, frames)) = to_read(engine, seat, plan.shape.frames, plan.shape.size) else { continue };
+            let (all, _, last) = clips.entry(seat.place.clip).or_insert((Vec::new(), place, place));
+            all.extend(frames);
+            *last = place;
+        }
+    }
+    let mut needs = Vec::new();
+    for (clip, (frames, first, last)) in clips {
+        let Ok(clip) = engine.specs.dataset.clip(clip) else { continue };
+        let mut add = |file: &Arc<RemoteFile>, range| needs.push(Need { file: file.clone(), range, first, last });
+        if let Ok(Some((file, runs))) = clip.remote_runs(&frames) {
+            runs.into_iter().for_each(|run| add(file, run));
+        }
+        // If the location of the tracks is unknown, the batch asks for them, one clip after another.
+        if !engine.tracks.is_empty()
+            && let Ok(Some((file, run))) = clip.remote_tracks()
+        {
+            add(file, run);
+        }
+    }
+    Ok(merged(needs))
+}
+
+/// Merges neighbors into parts of at most one request, and sorts them by first use. Requests end at multiples of their
+/// length, so that seldom two of them have bytes of one block of the cache on disk.
+fn merged(needs: Vec<Need>) -> Vec<Need> {
+    let slot = |at: u64| at / REQUEST_BYTES;
+    let mut needs: Vec<Need> = needs.into_iter().flat_map(split).collect();
+    needs.sort_by_key(|need| (Arc::as_ptr(&need.file) as usize, need.range.start));
+    let mut merged: Vec<Need> = Vec::new();
+    for need in needs {
+        let before = merged.last_mut().filter(|before| Arc::ptr_eq(&before.file, &need.file));
+        match before.filter(|before| {
+            slot(before.range.start) == slot(need.range.start) && before.range.end + NEAR >= need.range.start
+        }) {
+            Some(before) => {
+                before.range.end = before.range.end.max(need.range.end);
+                before.first = before.first.min(need.first);
+                before.last = before.last.max(need.last);
+            }
+            None => merged.push(need),
+        }
+    }
+    merged.sort_by_key(|need| need.first);
+    merged
+}
+
+/// Splits a part at the multiples of a request's length.
+fn split(need: Need) -> impl Iterator<Item = Need> {
+    let Need { file, range, first, last } = need;
+    let slots = range.start / REQUEST_BYTES..range.end.div_ceil(REQUEST_BYTES);
+    slots.map(move |slot| {
+        let part = range.start.max(slot * REQUEST_BYTES)..range.end.min((slot + 1) * REQUEST_BYTES);
+        Need { file: file.clone(), range: part, first, last }
+    })
+}
+
+/// Fetches the index entries of all clips of the batches together. Includes the clips of other ranks if these
+/// decide on lengths.
+fn bring_entries(engine: &Engine, batches: &[Number]) -> Result<()> {
+    let mut clips = Vec::new();
+    for number in batches {
+        let plan = engine.schedule.batch_of_all(number.epoch, number.k);
+        let all = plan.as_ref().is_ok_and(|plan| !plan.shape.exact);
+        let plan = if all { plan } else { engine.schedule.batch(number.epoch, number.k) };
+        clips.extend(plan.into_iter().flat_map(|plan| plan.seats).map(|seat| seat.place.clip));
+    }
+    clips.sort_unstable();
+    clips.dedup();
+    engine.specs.dataset.prefetch(&clips, !engine.options.fields.is_empty())
+}

@@ -1,0 +1,308 @@
+//! The samples of a loader, counted from 0, and the clip and view of each.
+
+use super::unequal::unequal;
+use crate::dataset::{Dataset, Tables};
+use crate::loader::draw::{Clock, Length, Temporal};
+use crate::loader::options::{Draws, Rules, ShortClips};
+use vidrec_format::error::{Error, Result};
+
+/// The clip and the view of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SamplePlace {
+    /// Ordinal of the clip.
+    pub clip: u64,
+    /// The number of the sample among those of the clip that differ in time.
+    pub number: u64,
+    /// The number of the crop.
+    pub crop: u32,
+    /// The number of the camera. The clip comes this many clips after the clip of the first camera.
+    pub camera: u32,
+}
+
+/// All samples: those of each source of a mix, or of the only data set.
+#[derive(Debug)]
+pub(super) struct Samples {
+    sources: Vec<SourceSamples>,
+    len: u64,
+    /// The number of clips with fewer frames than a sample needs.
+    pub short: u64,
+    /// Whether short clips are skipped.
+    pub skips_short: bool,
+    /// The number of frames of the longest sample.
+    pub frames: u32,
+    /// Whether all samples have as many frames.
+    pub exact: bool,
+}
+
+/// The samples of a source: each clip, or each of its views or starts, times the crops of each. If an epoch has one draw
+/// of each video, a video counts as one clip.
+#[derive(Debug)]
+pub(super) struct SourceSamples {
+    /// The first clip of the source.
+    pub first_clip: u64,
+    first_sample: u64,
+    kind: Kind,
+    crops: u32,
+    /// The number of consecutive clips of which an epoch has one; at least 1.
+    draws: u32,
+    /// Whether these are clips of several cameras. The first clip stands for all.
+    is_of_cameras: bool,
+    len: u64,
+    /// The number of frames that every clip must have, because samples were counted without reading each entry.
+    pub equal: Option<u32>,
+    /// The number of frames of the longest clip.
+    longest: u32,
+    short: u64,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// The number of samples of every clip that differ in time.
+    Even(u64),
+    /// For each clip, the number of samples of all clips up to and including it.
+    Table(Vec<u64>),
+}
+
+/// The rules for counting samples.
+struct Count {
+    temporal: Temporal,
+    frames: Length,
+    short: ShortClips,
+}
+
+impl Count {
+    /// The number of samples of a clip of `n` frames, and whether the clip is short. A clip without frames is a sample.
+    fn clip(&self, n: u32) -> (u64, bool) {
+        let Length::Fixed(count) = self.frames else { return (1, false) };
+        if n == 0 {
+            return (1, false);
+        }
+        let short = u64::from(n) < self.temporal.needs(count);
+        let samples = if short && self.short == ShortClips::Skip { 0 } else { self.temporal.samples(n, count) };
+        (samples, short)
+    }
+
+    fn refuse(&self, clip: u64, n: u32) -> Error {
+        let Length::Fixed(count) = self.frames else { return Error::internal("a short clip of any length") };
+        let (needs, found) = (self.temporal.needs(count), format!("{n} frames"));
+        let e = Error::usage("the clip is shorter than a sample").in_clip(clip);
+        e.expected(format!("{needs} frames or more"))
+            .found(found)
+            .help("load fewer frames, or choose what happens to short clips: short = repeat, pad or skip")
+    }
+}
+
+impl Samples {
+    /// Counts the samples of each source. `rules` are those of its first camera. `cameras` is the number of consecutive
+    /// clips that make one sample.
+    ///
+    /// # Errors
+    ///
+    /// Rules that a clip does not fit, or more samples than 64 bits can count.
+    pub fn new(sources: &[Dataset], rules: &[&Rules], cameras: Option<u32>) -> Result<Self> {
+        let (mut clips, mut len, mut short) = (0, 0u64, 0);
+        let mut all = Vec::with_capacity(sources.len());
+        for (dataset, rules) in sources.iter().zip(rules) {
+            let in_all = |e: Error| match e.clip() {
+                Some(clip) => e.in_clip(clips + clip),
+                None => e,
+            };
+            let mut source = SourceSamples::new(dataset, rules, cameras).map_err(in_all)?;
+            (source.first_clip, source.first_sample) = (clips, len);
+            clips += dataset.len();
+            len = len.checked_add(source.len).ok_or_else(too_many)?;
+            short += source.short;
+            all.push(source);
+        }
+        // Sources without frames fit all others.
+        let with_frames = || all.iter().zip(rules).filter(|(source, _)| source.longest > 0 || source.len == 0);
+        let lengths = || with_frames().map(|(source, rules)| (rules.longest(source.longest.max(1)), source));
+        let frames = lengths().map(|(length, _)| length).max().unwrap_or(0);
+        let is_any = rules.iter().any(|rules| matches!(rules.frames, Length::Any { .. }));
+        let first = lengths().next().map_or(0, |(length, _)| length);
+        let other = lengths().find(|(length, _)| *length != first);
+        if let Some((length, source)) = other.filter(|_| rules.iter().all(|rules| rules.frames == Length::Stored)) {
+            let e = unequal(source.first_clip, first, length);
+            return Err(e.also_help("give sources frames of their own, so that frame_mask says which frames they have"));
+        }
+        let exact = !is_any && other.is_none();
+        let skips_short = rules.iter().any(|rules| rules.short == ShortClips::Skip);
+        Ok(Samples { sources: all, len, short, skips_short, frames, exact })
+    }
+
+    /// The samples of each source, in order.
+    pub fn sources(&self) -> &[SourceSamples] {
+        &self.sources
+    }
+
+    /// The number of samples.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The number of samples of each source.
+    pub fn lens(&self) -> Vec<u64> {
+        self.sources.iter().map(|source| source.len).collect()
+    }
+
+    /// The clip and the view of sample `sample`, which must be less than `len`, in `epoch`.
+    pub fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
+        let at = self.sources.partition_point(|source| source.first_sample <= sample) - 1;
+        self.sources[at].place(sample, epoch)
+    }
+}
+
+fn too_many() -> Error {
+    Error::limit("there are more views of clips than 64 bits can count")
+}
+
+impl SourceSamples {
+    fn new(dataset: &Dataset, rules: &Rules, cameras: Option<u32>) -> Result<Self> {
+        let draws = if rules.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
+        let (draws, is_of_cameras) = (cameras.unwrap_or(draws), cameras.is_some());
+        let count = Count { temporal: rules.temporal, frames: rules.frames, short: rules.short };
+        let clips = dataset.len() / u64::from(draws);
+        let crops = rules.augmentation.part.count();
+        let mut space = SourceSamples {
+            first_clip: 0,
+            first_sample: 0,
+            kind: Kind::Even(1),
+            crops,
+            draws,
+            is_of_cameras,
+            len: 0,
+            equal: None,
+            longest: 0,
+            short: 0,
+        };
+        let has_rate = rules.clock.0.is_some();
+        match dataset.likely_frames_per_clip()? {
+            Some(n) if !has_rate => space.count_one(&count, n, clips)?,
+            _ if dataset.is_empty() => space.kind = Kind::Even(count.clip(0).0),
+            _ => space.count_each(&count, dataset, rules.clock)?,
+        }
+        let groups = match &space.kind {
+            Kind::Even(samples) => clips.checked_mul(*samples),
+            Kind::Table(ends) => Some(ends.last().copied().unwrap_or(0)),
+        };
+        space.len = groups.and_then(|groups| groups.checked_mul(crops.into())).ok_or_else(too_many)?;
+        Ok(space)
+    }
+
+    /// Counts samples as if all clips had `n` frames.
+    fn count_one(&mut self, count: &Count, n: u32, clips: u64) -> Result<()> {
+        let (samples, short) = count.clip(n);
+        if short && count.short == ShortClips::Error {
+            return Err(count.refuse(0, n));
+        }
+        let relied_on = short || count.frames == Length::Stored || matches!(count.temporal, Temporal::Dense { .. });
+        self.equal = relied_on.then_some(n);
+        (self.kind, self.longest) = (Kind::Even(samples), n);
+        self.short = if short { clips } else { 0 };
+        Ok(())
+    }
+
+    /// All draws of a video have the same number of frames, so the first stands for all.
+    fn count_each(&mut self, count: &Count, dataset: &Dataset, clock: Clock) -> Result<()> {
+        dataset.prefetch_all(Tables { clips: true, frames: clock.0.is_some(), strings: false })?;
+        let mut end = 0u64;
+        let mut ends = Vec::with_capacity(usize::try_from(dataset.len() / u64::from(self.draws)).unwrap_or(0));
+        let mut even = None;
+        let mut is_even = true;
+        for ordinal in (0..dataset.len()).step_by(self.draws as usize) {
+            let n = clock.length(&dataset.clip(ordinal)?)?;
+            let (samples, short) = count.clip(n);
+            if short && count.short == ShortClips::Error {
+                return Err(count.refuse(ordinal, n));
+            }
+            if count.frames == Length::Stored && n > 0 && self.longest > 0 && n != self.longest {
+                return Err(unequal(ordinal, self.longest, n));
+            }
+            self.longest = self.longest.max(n);
+            self.short += u64::from(short);
+            is_even &= *even.get_or_insert(samples) == samples;
+            end = end.saturating_add(samples);
+            ends.push(end);
+        }
+        self.kind = if is_even { Kind::Even(even.unwrap_or(0)) } else { Kind::Table(ends) };
+        Ok(())
+    }
+
+    /// The clip and the view of a sample of this source in `epoch`.
+    fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
+        let sample = sample - self.first_sample;
+        let (group, crop) = (sample / u64::from(self.crops), (sample % u64::from(self.crops)) as u32);
+        let draws = u64::from(self.draws);
+        let draw = if self.is_of_cameras { 0 } else { epoch % draws };
+        let place = |video: u64, number: u64| SamplePlace {
+            clip: self.first_clip + video * draws + draw,
+            number,
+            crop,
+            camera: 0,
+        };
+        match &self.kind {
+            Kind::Even(samples) => place(group / (*samples).max(1), group % (*samples).max(1)),
+            Kind::Table(ends) => {
+                let clip = ends.partition_point(|&end| end <= group);
+                let before = clip.checked_sub(1).map_or(0, |last| ends[last]);
+                place(clip as u64, group - before)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loader::draw::WindowPad;
+    use proptest::prelude::*;
+
+    fn space(kind: Kind, crops: u32, len: u64) -> SourceSamples {
+        let (first_clip, first_sample) = (0, 0);
+        SourceSamples {
+            first_clip,
+            first_sample,
+            kind,
+            crops,
+            draws: 1,
+            is_of_cameras: false,
+            len,
+            equal: None,
+            longest: 0,
+            short: 0,
+        }
+    }
+
+    proptest! {
+        /// Compares samples, with and without a table, to a list of all starts.
+        #[test]
+        fn every_start_of_every_clip_is_one_sample(
+            lengths in prop::collection::vec(1u32..9, 0..20),
+            (frames, stride, hop) in (1u32..5, 1u32..4, 1u32..4),
+            crops in 1u32..4,
+            (skip, is_padded) in prop_oneof![Just((true, false)), Just((false, false)), Just((false, true))],
+        ) {
+            let pad = if is_padded { WindowPad::Edge } else { WindowPad::Drop };
+            let temporal = Temporal::Dense { stride, hop, past: frames - 1, pad };
+            let short = if skip { ShortClips::Skip } else { ShortClips::Pad };
+            let count = Count { temporal, frames: Length::Fixed(frames), short };
+            let starts = |n: u32| {
+                let is_in = |start: &u32| is_padded || start + (frames - 1) * stride < n;
+                let fits: Vec<u64> = (0..n).step_by(hop as usize).filter(is_in).map(u64::from).collect();
+                if fits.is_empty() && !skip { vec![0] } else { fits }
+            };
+            let check = |kind: Kind, lengths: &[u32]| {
+                let all = (0u64..).zip(lengths).flat_map(|(clip, &n)| starts(n).into_iter().map(move |s| (clip, s)));
+                let all: Vec<_> = all.flat_map(|(clip, s)| (0..crops).map(move |crop| (clip, s, crop))).collect();
+                let space = space(kind, crops, 0);
+                let start = |p: SamplePlace| (p.clip, p.number * u64::from(hop), p.crop);
+                (0..all.len() as u64).map(|s| start(space.place(s, 5))).eq(all)
+            };
+            let mut end = 0;
+            let ends = lengths.iter().map(|&n| { end += count.clip(n).0; end }).collect();
+            prop_assert!(check(Kind::Table(ends), &lengths));
+            let even = vec![7; lengths.len()];
+            prop_assert!(check(Kind::Even(count.clip(7).0), &even));
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The samples of a batch: a function of the order, the ranks, and the place where a run was resumed.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::batch_shape::BatchShape;
+use super::buckets::Buckets;
+use super::deal::Deal;
+use super::samples::{SamplePlace, Samples};
+use crate::loader::draw::DrawKey;
+use crate::loader::options::{Sampling, Settings};
+use vidrec_format::error::{Error, Result};
+use vidrec_format::random::{Random, stream};
+use vidrec_format::sampler::order::{Order, Ranks, Slot};
+
+/// A place in a batch, and the sample in it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seat {
+    pub sample: u64,
+    pub place: SamplePlace,
+    pub key: DrawKey,
+    /// Whether the sample counts.
+    pub counts: bool,
+}
+
+/// A batch to make: its samples, and the shape of each.
+#[derive(Debug, Clone)]
+pub(super) struct BatchSeats {
+    pub seats: Vec<Seat>,
+    /// The shape of the batch. If it is not exact, [`frames`](BatchShape::frames) is the maximum of a sample.
+    pub shape: BatchShape,
+    /// The number of samples that count, in the batches of this number on all ranks together.
+    pub clips_on_all_ranks: u64,
+}
+
+/// The batches of every epoch.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    space: Samples,
+    order: Order,
+    seed: u64,
+    rank: u32,
+    world_size: u32,
+    /// The shape of a batch, if there are no buckets.
+    shape: BatchShape,
+    /// The ranks of a whole epoch, if there are no buckets.
+    ranks: Ranks,
+    /// The buckets, and the way in which ranks share the clips of each.
+    buckets: Option<(Buckets, Vec<Ranks>)>,
+    /// The epochs in progress: at most two.
+    deals: Mutex<VecDeque<Arc<Deal>>>,
+    batches_per_epoch: u64,
+    /// The number of positions in an epoch.
+    positions: u64,
+    /// The position of the run that this one resumes.
+    resumed: Option<RunPosition>,
+}
+
+/// The position of a run in an epoch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RunPosition {
+    pub epoch: u64,
+    /// The number of positions that are done.
+    pub consumed: u64,
+    /// The number of positions that are done in each bucket; empty if there are none.
+    pub buckets: Vec<u64>,
+}
+
+impl Schedule {
+    /// Creates a schedule. `shape` is that of a batch if there are no buckets.
+    pub fn new(options: &Settings, space: Samples, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
+        let Sampling { rank, world_size, last, .. } = options.sampling;
+        let (order, seed) = (options.sampling.order.clone().with_default_homes(world_size), options.seed);
+        order.check(space.len())?;
+        let positions = order.proven(space.len(), seed, 0).len();
+        let ranks = Ranks::new(positions, shape.clips, world_size, last)?;
+        let ranks = order.homes().map_or(ranks, |homes| ranks.by_homes(homes));
+        let with_ranks = |buckets: Buckets| {
+            let of_bucket = |shape: &BatchShape| Ranks::new(0, shape.clips, world_size, last);
+            let ranks = buckets.shapes.iter().map(of_bucket).collect::<Result<_>>()?;
+            Ok::<_, Error>((buckets, ranks))
+        };
+        let buckets = buckets.map(with_ranks).transpose()?;
+        let deals = Mutex::default();
+        let mut schedule = Schedule {
+            space,
+            order,
+            seed,
+            rank,
+            world_size,
+            shape,
+            ranks,
+            buckets,
+            deals,
+            batches_per_epoch: 0,
+            positions,
+            resumed: None,
+        };
+        schedule.batches_per_epoch = schedule.deal(0).map_or(ranks.batches(), |deal| deal.len());
+        Ok(schedule)
+    }
+
+    /// The number of positions in a whole epoch.
+    pub fn positions(&self) -> u64 {
+        self.positions
+    }
+
+    pub fn space(&self) -> &Samples {
+        &self.space
+    }
+
+    /// The order of samples, with its number of homes.
+    pub fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// The shapes that batches can have.
+    pub fn shapes(&self) -> &[BatchShape] {
+        self.buckets.as_ref().map_or(std::slice::from_ref(&self.shape), |(buckets, _)| &buckets.shapes)
+    }
+
+    /// The shapes of buckets without clips.
+    pub fn empty_buckets(&self) -> Vec<BatchShape> {
+        let Some((buckets, _)) = &self.buckets else { return Vec::new() };
+        let is_empty = buckets.are_empty();
+        buckets.shapes.iter().zip(is_empty).filter(|&(_, is_empty)| is_empty).map(|(shape, _)| *shape).collect()
+    }
+
+    /// Starts at the position of another run.
+    pub fn resume(&mut self, at: RunPosition) {
+        self.resumed = Some(at);
+        lock(&self.deals).clear();
+    }
+
+    pub fn first_epoch(&self) -> u64 {
+        self.resumed.as_ref().map_or(0, |at| at.epoch)
+    }
+
+    /// The number of batches that this rank has in an epoch that is not cut short by resuming.
+    pub fn batches_per_epoch(&self) -> u64 {
+        self.batches_per_epoch
+    }
+
+    /// The number of batches that this rank has in `epoch`, or in the rest of it.
+    pub fn batches_in(&self, epoch: u64) -> u64 {
+        self.deal(epoch).map_or_else(|| self.ranks_in(epoch).batches(), |deal| deal.len())
+    }
+
+    /// The number of samples that are in no batch of `epoch`, or of the rest of it.
+    pub fn left_out(&self, epoch: u64) -> u64 {
+        self.deal(epoch).map_or_else(|| self.ranks_in(epoch).left_out(), |deal| deal.left_out())
+    }
+
+    /// The position of a run after `batches` batches of `epoch`.
+    pub fn after(&self, epoch: u64, batches: u64) -> RunPosition {
+        let start_of = |epoch| RunPosition { epoch, consumed: 0, buckets: vec![0; self.bucket_count()] };
+        if batches >= self.batches_in(epoch) {
+            return start_of(epoch + 1);
+        }
+        match self.deal(epoch) {
+            Some(deal) => {
+                let buckets = deal.done(batches);
+                RunPosition { epoch, consumed: buckets.iter().sum(), buckets }
+            }
+            None => RunPosition { consumed: self.ranks_in(epoch).consumed(batches), ..start_of(epoch) },
+        }
+    }
+
+    /// The positions of `epoch` that are done after `batches` batches, if clips are divided into buckets; none of an epoch
+    /// that is over, because the next one then begins.
+    pub fn dealt(&self, epoch: u64, batches: u64) -> Option<Vec<u64>> {
+        let deal = self.deal(epoch)?;
+        Some(if batches < deal.len() { deal.positions(batches) } else { Vec::new() })
+    }
+
+    /// The number of buckets; 0 if clips are not divided.
+    pub fn bucket_count(&self) -> usize {
+        self.buckets.as_ref().map_or(0, |(buckets, _)| buckets.shapes.len())
+    }
+
+    /// The number of the window of blocks in which batch `k` of `epoch` begins; `None` in an order without blocks.
+    /// Batches of the same window are read together.
+    pub fn window(&self, epoch: u64, k: u64) -> Option<u64> {
+        let (block, window, homes) = match self.order {
+            _ if self.buckets.is_some() => return None,
+            // The windows of several sources end at different times, so as much is read together as memory has
+            // room for.
+            Order::Mixed(ref mixed) => return mixed.has_blocks().then_some(0),
+            Order::Blocks { block, window } => (block, window, 1),
+            Order::Homes { homes, block, window, .. } => (block, window, homes.unwrap_or(self.world_size)),
+            _ => return None,
+        };
+        let first = self.ranks_in(epoch).slot(k, self.rank, 0)?;
+        Some(first.position / (u64::from(block) * u64::from(window) * u64::from(homes)).max(1))
+    }
+
+    /// Batch `k` of `epoch`, of this rank.
+    pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
+        self.batch_of(epoch, k, self.rank..self.rank + 1)
+    }
+
+    /// Batch `k` of `epoch`, of all ranks together.
+    pub fn batch_of_all(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
+        self.batch_of(epoch, k, 0..self.world_size)
+    }
+
+    fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchSeats> {
+        let order = self.order.proven(self.space.len(), self.seed, epoch);
+        let (deal, rule) = (self.deal(epoch), self.ranks_in(epoch));
+        let shape = match (&deal, &self.buckets) {
+            (Some(deal), Some((buckets, _))) => deal.bucket(k).map(|bucket| buckets.shapes[bucket]),
+            _ => Some(self.shape),
+        };
+        let at_homes = deal.as_ref().and_then(|deal| deal.at_homes(k, &rule));
+        let clips = |rank| deal.as_ref().map_or_else(|| rule.clips(k, rank), |deal| deal.clips(k, rank));
+        let seat = |rank: u32, i: u32| {
+            let Slot { position, counts } = match (&at_homes, &deal) {
+                (Some(positions), _) => {
+                    let place = u64::from(rank) * u64::from(clips(rank)) + u64::from(i);
+                    Slot { position: *positions.get(usize::try_from(place).ok()?)?, counts: true }
+                }
+                (None, Some(deal)) => deal.slot(k, rank, i)?,
+                (None, None) => rule.slot(k, rank, i)?,
+            };
+            let (sample, round) = order.drawn(position)?;
+            // A multiple of the number of crops, because that number divides the number of samples.
+            let occurrence = if order.repeats() { self.space.len().wrapping_mul(position + 1) } else { 0 };
+            // In a mix, the draw depends on the round through the source, not on how its stream is cut into
+            // epochs.
+            Some(self.seat(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
+        };
+        let plan = shape.and_then(|shape| {
+            let places = ranks.flat_map(|rank| (0..clips(rank)).map(move |i| (rank, i)));
+            let seats = places.map(|(rank, i)| seat(rank, i)).collect::<Option<Vec<_>>>()?;
+            let clips_on_all_ranks = match &deal {
+                Some(deal) => deal.clips_on_all_ranks(k),
+                None => rule.clips_on_all_ranks(k),
+            };
+            let shape = BatchShape { clips: u32::try_from(seats.len()).unwrap_or(u32::MAX), ..shape };
+            (!seats.is_empty()).then_some(BatchSeats { seats, shape, clips_on_all_ranks })
+        });
+        let batches = self.batches_in(epoch);
+        let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {batches}"));
+        plan.filter(|_| k < batches).ok_or_else(none)
+    }
+
+    /// The seat with a replacement for its sample: draw number `attempt`, from the same source if there are
+    /// several. `None` if the draw is the same sample.
+    pub fn substitute(&self, seat: &Seat, attempt: u64) -> Option<Seat> {
+        let epoch = seat.key.epoch;
+        let mut random = Random::new(self.seed, &[stream::SUBSTITUTE, epoch, seat.sample, attempt]);
+        let sample = match &self.order {
+            Order::Mixed(mixed) => {
+                let source = mixed.source_of(seat.sample);
+                source.start + random.below(source.end - source.start)
+            }
+            _ => random.below(self.space.len()),
+        };
+        (sample != seat.sample).then(|| self.seat(epoch, sample, sample, seat.counts))
+    }
+
+    fn seat(&self, epoch: u64, sample: u64, draw: u64, counts: bool) -> Seat {
+        let key = DrawKey { seed: self.seed, epoch, sample: draw };
+        Seat { sample, place: self.space.place(sample, epoch), key, counts }
+    }
+
+    /// How ranks share `epoch`, or the rest of it.
+    fn ranks_in(&self, epoch: u64) -> Ranks {
+        match &self.resumed {
+            Some(at) if at.epoch == epoch => self.ranks.after(at.consumed),
+            _ => self.ranks,
+        }
+    }
+
+    /// The batches of `epoch`, or of the rest of it, if clips are divided into buckets.
+    fn deal(&self, epoch: u64) -> Option<Arc<Deal>> {
+        let (buckets, ranks) = self.buckets.as_ref()?;
+        let mut deals = lock(&self.deals);
+        if let Some(deal) = deals.iter().find(|deal| deal.epoch == epoch) {
+            return Some(deal.clone());
+        }
+        let done = match &self.resumed {
+            Some(at) if at.epoch == epoch => at.buckets.clone(),
+            _ => vec![0; buckets.shapes.len()],
+        };
+        let order = self.order.proven(self.space.len(), self.seed, epoch);
+        let deal = Arc::new(Deal::new((epoch, &order), &self.space, buckets, done, ranks));
+        deals.truncate(1);
+        deals.push_front(deal.clone());
+        Some(deal)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No code under the lock leaves the state half changed.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,159 @@
+//! Tracks that come with the batches: values at the times of a sample's frames, or in windows around them.
+
+mod drawn;
+mod gather;
+mod grid;
+mod look;
+mod times;
+mod wanted;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::sample_spec::SampleSpec;
+use crate::dataset::Dataset;
+use crate::loader::options::{Cameras, Settings, TrackHow, TrackWindow};
+use crate::loader::track_batch::{TrackBatch, TrackSlot};
+use drawn::Drawn;
+pub(super) use look::Look;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::schema::TrackSchema;
+use wanted::Wanted;
+
+/// The tracks that come with the batches of each source, in order of name. All sources have the same tracks, and values of
+/// the same shape and type.
+#[derive(Debug)]
+pub(super) struct TrackReader(Vec<Vec<Wanted>>);
+
+impl TrackReader {
+    /// Finds the tracks in the schemas of each source, for samples of at most `length` frames. A source that lacks a track
+    /// has the schema of another one.
+    ///
+    /// # Errors
+    ///
+    /// The data set does not have a track, an option makes no sense for its type or timing, or sources differ in the shape
+    /// or type of the values of a sample.
+    pub fn find(sources: &[Dataset], options: &Settings, length: u32) -> Result<Self> {
+        if options.tracks.iter().all(BTreeMap::is_empty) {
+            return Ok(TrackReader(vec![Vec::new()]));
+        }
+        let known = sources.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?;
+        let size = options.pictures.size;
+        let of_source = |(source, tracks): (usize, &BTreeMap<String, TrackWindow>)| -> Result<Vec<Wanted>> {
+            let in_order = || sources.iter().zip(&known).skip(source).chain(sources.iter().zip(&known).take(source));
+            let wanted = |(name, window): (&String, &TrackWindow)| {
+                let wanted = wanted(in_order(), name, window, options)?;
+                wanted.sample_bytes(length as usize, size).map(|_| wanted)
+            };
+            tracks.iter().map(wanted).collect()
+        };
+        let all: Vec<Vec<Wanted>> = options.tracks.iter().enumerate().map(of_source).collect::<Result<_>>()?;
+        let form = |wanted: &Wanted| (wanted.kind(), wanted.dimensions(length as usize), wanted.value_shape(size));
+        for (first, other) in all.iter().skip(1).flat_map(|other| all[0].iter().zip(other)) {
+            if form(first) != form(other) {
+                let name = &first.schema.name;
+                let e =
+                    Error::usage(format!("loader option tracks[{name:?}]: values of sources differ in shape or type"));
+                let e = e.expected(format!("{:?}", form(first))).found(format!("{:?}", form(other)));
+                return Err(e.help("dims fills values of other lengths with zeros, and makes all of them f32"));
+            }
+        }
+        Ok(TrackReader(all))
+    }
+
+    /// The tracks of a sample, in the form that all sources share.
+    fn form(&self) -> &[Wanted] {
+        &self.0[0]
+    }
+
+    /// Whether there are no tracks.
+    pub fn is_empty(&self) -> bool {
+        self.form().is_empty()
+    }
+
+    /// The length of all numbers of a sample in bytes, if its pictures have this size.
+    pub fn sample_bytes(&self, length: u32, size: (u32, u32)) -> usize {
+        self.form().iter().filter_map(|wanted| wanted.sample_bytes(length as usize, size).ok()).sum()
+    }
+
+    /// Makes room for the tracks of this many samples of `length` frames, with pictures of this size. Reuses the memory of an
+    /// earlier batch if possible.
+    pub fn reserve(
+        &self,
+        tracks: &mut Vec<(String, TrackBatch)>,
+        samples: usize,
+        length: u32,
+        size: (u32, u32),
+    ) -> Result<()> {
+        let empty = |wanted: &Wanted| (wanted.schema.name.clone(), TrackBatch::empty(wanted.kind()));
+        if !tracks.iter().map(|(name, _)| name).eq(self.form().iter().map(|wanted| &wanted.schema.name)) {
+            *tracks = self.form().iter().map(empty).collect();
+        }
+        for ((_, track), wanted) in tracks.iter_mut().zip(self.form()) {
+            let mask_shape = std::iter::once(samples).chain(wanted.dimensions(length as usize)).collect();
+            track.reshape(wanted.kind(), mask_shape, &wanted.value_shape(size), wanted.has_dims())?;
+        }
+        Ok(())
+    }
+
+    /// Writes the values of each track for a sample. `look` says what it shows of the frames of a camera; `None` if it does
+    /// not have the camera.
+    pub fn read(&self, plan: &SampleSpec<'_>, slots: &mut [TrackSlot<'_>], look: LookOf<'_>) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let tracks = plan.clip.tracks()?;
+        let drawn = Drawn::of(plan);
+        let wanted = self.0.get(plan.source).unwrap_or(&self.0[0]);
+        wanted.iter().zip(slots).try_for_each(|(wanted, slot)| wanted.read(&tracks, &drawn, slot, look))
+    }
+}
+
+/// What a sample shows of the frames of the camera of this number.
+type LookOf<'a> = &'a dyn Fn(u32) -> Result<Option<Look>>;
+
+/// The track of the first of these data sets that has it.
+fn wanted<'a>(
+    mut sources: impl Iterator<Item = (&'a Dataset, &'a Vec<TrackSchema>)> + Clone,
+    name: &str,
+    window: &TrackWindow,
+    options: &Settings,
+) -> Result<Wanted> {
+    let all = sources.clone();
+    let found = sources.find_map(|(dataset, known)| Some((dataset, known.iter().find(|schema| schema.name == name)?)));
+    let Some((dataset, schema)) = found else {
+        let names: BTreeSet<&str> = all.flat_map(|(_, known)| known).map(|schema| schema.name.as_str()).collect();
+        let e = Error::usage(format!("loader option tracks: the data set has no track {name:?}"));
+        return Err(match names.is_empty() {
+            true => e.help("none of its clips has tracks"),
+            false => e.expected(format!("one of {}", names.into_iter().collect::<Vec<_>>().join(", "))),
+        });
+    };
+    let follows = followed(window, options.cameras.as_ref(), schema)?;
+    Wanted::new(dataset, schema.clone(), window.clone(), follows)
+}
+
+/// The number of the camera whose frames a track of this schema follows.
+fn followed(window: &TrackWindow, cameras: Option<&Cameras>, schema: &TrackSchema) -> Result<Option<u32>> {
+    let Some(follow) = &window.follow else { return Ok(None) };
+    let option = format!("loader option tracks[{:?}].follow", schema.name);
+    if !schema.is_picture() || window.how == TrackHow::Linear || window.normalize.is_some() {
+        let e = Error::usage(format!("{option}: only pictures as they are stored can follow frames"));
+        let e = e.expected("u8 or u16 of shape [height, width] or [height, width, channels]").found(schema.words());
+        return Err(e.help("omit follow; with it, omit how=linear and normalize"));
+    }
+    let names = cameras.map_or(&[][..], |cameras| &cameras.names);
+    let number = names.iter().position(|name| name == follow).or((follow == "frames").then_some(0));
+    number.map(|number| Some(number as u32)).ok_or_else(|| {
+        let e = Error::usage(format!("{option}: there is no such camera")).found(follow);
+        e.expected(format!("\"frames\" or the name of a camera: {}", names.join(", ")))
+    })
+}
+
+/// The places of each of `samples` samples, in all tracks.
+pub(super) fn slots(tracks: &mut [(String, TrackBatch)], samples: usize) -> Vec<Vec<TrackSlot<'_>>> {
+    let mut all: Vec<Vec<TrackSlot<'_>>> = (0..samples).map(|_| Vec::with_capacity(tracks.len())).collect();
+    for (_, track) in tracks {
+        all.iter_mut().zip(track.slots()).for_each(|(sample, slot)| sample.push(slot));
+    }
+    all
+}

@@ -1,0 +1,288 @@
+//! The times of the values of a track, and the value that stands for a time.
+
+use std::borrow::Cow;
+
+use super::grid::Grid;
+use crate::dataset::{Clip, TrackView};
+use crate::loader::options::TrackHow;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::schema::TrackTiming;
+
+/// Times that differ by no more than this are equal where it matters, because people and programs round them.
+pub(super) const SLACK_NS: i64 = 1000;
+
+/// The coarsest unit to which containers round the times of frames: QuickTime's 1/600 s, and a little more. Coarser time bases count
+/// frames, so that their times are exact.
+const COARSEST_TICK_NS: i64 = 2_000_000;
+
+/// Returns the difference up to which a time of a value and that of a frame of the clip are equal: a unit of the clip's time base, to
+/// which its container may have rounded the times of frames.
+pub(super) fn slack_ns(clip: &Clip<'_>) -> i64 {
+    let (num, den) = clip.time_base();
+    let tick = (i64::from(num) * 1_000_000_000).div_euclid(i64::from(den.max(1)));
+    if tick <= COARSEST_TICK_NS { tick.max(SLACK_NS) } else { SLACK_NS }
+}
+
+/// The times of the values of a track, in nanoseconds. They never decrease.
+pub(super) enum Times<'a> {
+    Listed(Cow<'a, [i64]>),
+    Spans { starts: Cow<'a, [i64]>, ends: Cow<'a, [i64]> },
+    Even { first: i64, grid: Grid, count: usize },
+}
+
+/// A value, or a point between it and the next one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pick {
+    pub at: usize,
+    /// The weight of the next value: from 0 to less than 1.
+    pub toward: f64,
+    /// Whether this is the value at the time, and not the first or the last one in place of a value beyond them.
+    pub exists: bool,
+}
+
+impl Pick {
+    /// A whole value.
+    pub fn whole(at: usize) -> Self {
+        Pick { at, toward: 0.0, exists: true }
+    }
+
+    /// The same value in place of another one.
+    pub fn instead(self) -> Self {
+        Pick { exists: false, ..self }
+    }
+}
+
+/// The time of a frame of a clip in nanoseconds.
+pub(super) fn frame_ns(clip: &Clip<'_>, t: u32) -> Result<i64> {
+    let beyond = || {
+        Error::limit("the time of a frame in nanoseconds does not fit into 64 bits").in_clip(clip.ordinal()).in_frame(t)
+    };
+    clip.time_ns(t)?.ok_or_else(beyond)
+}
+
+impl<'a> Times<'a> {
+    /// The times of a track. For timing `times` and `spans`, the bytes of the track must be proven.
+    pub fn of(clip: &Clip<'_>, track: &'a TrackView<'_>) -> Result<Self> {
+        let starts = track.starts_ns().unwrap_or_default();
+        Ok(match track.schema().timing {
+            TrackTiming::Times => Times::Listed(starts),
+            TrackTiming::Spans => Times::Spans { starts, ends: track.ends_ns().unwrap_or_default() },
+            TrackTiming::Rate => {
+                let (first, rate) = track.rate().unwrap_or((0, (1, 1)));
+                Times::Even { first, grid: Grid::of(rate), count: track.len() }
+            }
+            TrackTiming::Frames => {
+                let times: Vec<i64> = (0..clip.frame_count()).map(|t| frame_ns(clip, t)).collect::<Result<_>>()?;
+                if !times.is_sorted() {
+                    let e = Error::usage("the frames of the clip are not in order of time").in_track(track.name());
+                    return Err(e.in_clip(clip.ordinal()).help("load the track without a window"));
+                }
+                Times::Listed(times.into())
+            }
+        })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Times::Listed(times) => times.len(),
+            Times::Spans { starts, .. } => starts.len(),
+            Times::Even { count, .. } => *count,
+        }
+    }
+
+    /// The time of value `i`, which must be less than the number of values.
+    fn at(&self, i: usize) -> i64 {
+        match self {
+            Times::Listed(times) => times[i],
+            Times::Spans { starts, .. } => starts[i],
+            Times::Even { first, grid, .. } => {
+                i64::try_from(i128::from(*first) + grid.ns(i as i64)).unwrap_or(i64::MAX)
+            }
+        }
+    }
+
+    /// The start and the end of value `i`, which must be less than the number of values. They are equal if the
+    /// value has one time.
+    pub fn span(&self, i: usize) -> (i64, i64) {
+        match self {
+            Times::Spans { starts, ends } => (starts[i], ends[i]),
+            _ => (self.at(i), self.at(i)),
+        }
+    }
+
+    /// The number of values at or before `t`. The search is fastest if the number is `hint` or a few more.
+    fn until(&self, t: i64, hint: usize) -> usize {
+        if let Times::Even { first, grid, count } = self {
+            let steps = grid.until(i128::from(t) - i128::from(*first));
+            return usize::try_from(steps.max(0)).map_or(*count, |steps| steps.min(*count));
+        }
+        let (mut low, mut high) = (hint.min(self.len()), self.len());
+        if low > 0 && self.at(low - 1) > t {
+            (low, high) = (0, low - 1);
+        }
+        // The steps double, then halve what is left.
+        let mut step = 1;
+        while low + step <= high && self.at(low + step - 1) <= t {
+            low += step;
+            step *= 2;
+        }
+        high = high.min(low + step - 1);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.at(middle) <= t { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// The values whose times or spans overlap `from..=to`. A span that ends at `from` does not overlap.
+    pub fn within(&self, from: i64, to: i64) -> Vec<usize> {
+        let is_in = |&i: &usize| match self {
+            Times::Spans { starts, ends } => ends[i] > from || starts[i] >= from,
+            _ => self.at(i) >= from,
+        };
+        (0..self.until(to, 0)).filter(is_in).collect()
+    }
+
+    /// Finds what stands for times, which may be off by `slack` nanoseconds.
+    pub fn finder(&self, how: TrackHow, slack: i64) -> Finder<'_> {
+        let ends = self.len().checked_sub(1).map(|last| (self.at(0), self.at(last)));
+        Finder { times: self, how, slack, ends, hint: 0 }
+    }
+}
+
+/// Finds what stands for times. It is fastest if each time is a little later than the one before it.
+pub(super) struct Finder<'t> {
+    times: &'t Times<'t>,
+    how: TrackHow,
+    slack: i64,
+    /// The times of the first and the last value, if there are values.
+    ends: Option<(i64, i64)>,
+    /// The number of values at or before the latest time.
+    hint: usize,
+}
+
+impl Finder<'_> {
+    fn until(&mut self, t: i64) -> usize {
+        self.hint = self.times.until(t, self.hint);
+        self.hint
+    }
+
+    /// The first or the last value, if `t` is before or after all of them.
+    pub fn edge(&self, t: i64) -> Option<Pick> {
+        let (begin, end) = self.ends?;
+        let at = if t < begin { 0 } else { self.times.len() - 1 };
+        (t < begin || t > end).then(|| Pick::whole(at).instead())
+    }
+
+    /// What stands for the time `t`, if the track covers it.
+    pub fn pick(&mut self, t: i64) -> Option<Pick> {
+        let whole = |at| Some(Pick::whole(at));
+        if let Times::Spans { ends, .. } = self.times {
+            let started = self.until(t.saturating_add(self.slack));
+            return (0..started).rev().find(|&i| ends[i].saturating_add(self.slack) >= t).and_then(whole);
+        }
+        let (begin, end) = self.ends?;
+        if t < begin.saturating_sub(self.slack) || t > end.saturating_add(self.slack) {
+            return None;
+        }
+        if self.how == TrackHow::Previous {
+            return whole(self.until(t.saturating_add(self.slack)).saturating_sub(1));
+        }
+        let t = t.clamp(begin, end);
+        let at = self.until(t).saturating_sub(1);
+        let before = i128::from(t) - i128::from(self.times.at(at));
+        if before == 0 || at + 1 == self.times.len() {
+            return whole(at);
+        }
+        let gap = i128::from(self.times.at(at + 1)) - i128::from(self.times.at(at));
+        match self.how {
+            TrackHow::Linear => Some(Pick { toward: before as f64 / gap as f64, ..Pick::whole(at) }),
+            _ => whole(if gap - before < before { at + 1 } else { at }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn whole(at: usize) -> Option<Pick> {
+        Some(Pick::whole(at))
+    }
+
+    #[test]
+    fn a_time_has_the_value_that_was_asked_for() {
+        let times = Times::Listed(vec![0, 10_000, 10_000, 20_000].into());
+        let of = |how, t| times.finder(how, SLACK_NS).pick(t);
+        use TrackHow::{Linear, Nearest, Previous};
+        assert_eq!(of(Nearest, 5_000), whole(0), "the earlier of two");
+        assert_eq!(of(Nearest, 5_001), whole(1));
+        assert_eq!(of(Nearest, 10_000), whole(2), "the latest at a time");
+        assert_eq!(of(Previous, 8_999), whole(0));
+        assert_eq!(of(Previous, 9_000), whole(2), "a microsecond late is in time");
+        assert_eq!(of(Linear, 12_500), Some(Pick { toward: 0.25, ..Pick::whole(2) }));
+        for how in [Nearest, Linear, Previous] {
+            assert_eq!((of(how, -1_001), of(how, 21_001)), (None, None));
+            assert_eq!((of(how, -1_000), of(how, 21_000)), (whole(0), whole(3)));
+            let edge = |t| times.finder(how, SLACK_NS).edge(t).map(|pick| (pick.at, pick.exists));
+            assert_eq!([-1, 0, 9, 20_000, 20_001].map(edge), [Some((0, false)), None, None, None, Some((3, false))]);
+            assert_eq!(Times::Listed(Cow::default()).finder(how, SLACK_NS).pick(0), None);
+        }
+    }
+
+    #[test]
+    fn a_span_has_its_time() {
+        let spans = Times::Spans { starts: vec![0, 10_000, 30_000].into(), ends: vec![50_000, 20_000, 40_000].into() };
+        let of = |t| spans.finder(TrackHow::Nearest, SLACK_NS).pick(t).map(|pick| pick.at);
+        assert_eq!(
+            [0, 15_000, 25_000, 35_000, 45_000, 60_000].map(of),
+            [Some(0), Some(1), Some(0), Some(2), Some(0), None]
+        );
+        assert_eq!(spans.within(20_000, 30_000), [0, 2], "one that ends where the window starts has no part in it");
+        assert_eq!(spans.within(15_000, 15_000), [0, 1]);
+    }
+
+    proptest! {
+        /// Compares with a walk through all values.
+        #[test]
+        fn the_nearest_and_the_previous_are_those_of_a_walk(
+            mut times in prop::collection::vec(-9i64..9, 1..12),
+            t in -12i64..12,
+        ) {
+            times.sort_unstable();
+            times.iter_mut().for_each(|time| *time *= 10_000);
+            let t = t * 5_000;
+            let is_in = (times[0]..=times[times.len() - 1]).contains(&t);
+            let nearest = times.iter().map(|time| (time - t).abs()).min();
+            let previous = times.iter().rposition(|&time| time <= t);
+            let listed = Times::Listed(times.clone().into());
+            let found = listed.finder(TrackHow::Nearest, SLACK_NS).pick(t).map(|pick| (times[pick.at] - t).abs());
+            prop_assert_eq!(found, nearest.filter(|_| is_in));
+            let found = listed.finder(TrackHow::Previous, SLACK_NS).pick(t).map(|pick| pick.at);
+            prop_assert_eq!(found, previous.filter(|_| is_in));
+        }
+
+        /// A finder that has looked elsewhere finds the same as a new one, and even times behave as listed ones.
+        #[test]
+        fn what_was_found_before_changes_nothing(
+            gaps in prop::collection::vec(0i64..3, 0..40),
+            wanted in prop::collection::vec(-2_000i64..60_000, 1..30),
+            rate in prop::sample::select(vec![(1_000_000, 1), (1_000_000, 3), (300_000, 1001), (7_000_000, 9)]),
+            first in -5_000i64..5_000,
+        ) {
+            let listed: Vec<i64> = gaps.iter().scan(0, |t, gap| { *t += gap * 700; Some(*t) }).collect();
+            let even = Times::Even { first, grid: Grid::of(rate), count: gaps.len() };
+            let same = Times::Listed((0..gaps.len()).map(|i| even.at(i)).collect());
+            for how in [TrackHow::Nearest, TrackHow::Linear, TrackHow::Previous] {
+                for (times, as_model) in [(&even, &same), (&Times::Listed((&listed).into()), &Times::Listed((&listed).into()))] {
+                    let mut finder = times.finder(how, SLACK_NS);
+                    for &t in &wanted {
+                        prop_assert_eq!(finder.pick(t), as_model.finder(how, SLACK_NS).pick(t));
+                    }
+                }
+            }
+        }
+    }
+}

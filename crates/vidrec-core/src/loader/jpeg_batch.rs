@@ -1,0 +1,144 @@
+//! A batch of frames that are not decoded: their JPEGs in one buffer, and how each JPEG becomes its picture.
+
+use std::ops::Range;
+
+use super::aligned::Aligned;
+use super::batch::Batch;
+use super::decoded::FrameKey;
+use super::kernel::{ColorMatrix, View};
+use super::options::Normalize;
+use super::tile_plan::TilePlan;
+use vidrec_format::error::{Error, Result};
+
+/// The location of a JPEG in a [`JpegBatch`], and how it becomes its picture.
+///
+/// The picture is the one in this place of the loader's [`Batch`]. To make it, take these steps:
+///
+/// * Cut the decoded frame to [`bounds`](Self::bounds).
+/// * Resize the part [`window`](Self::window) of that to [the size of the crop](super::Crop::size). Use bilinear
+///   resampling with half-pixel centers, and a triangle as wide as the step if the picture gets smaller (Pillow's
+///   `resize` with `BILINEAR` and `box`; torchvision's with `antialias=True`).
+/// * Mirror it if [`flip`](Self::flip) is true.
+/// * Apply [`colors`](Self::colors) to levels of 0 to 255.
+/// * Convert to the channels and the type of the [options](super::LoaderOptions), and apply
+///   [`normalize`](Self::normalize) to float values.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct JpegFrame {
+    /// The number of the frame in the batch, row-major in (B, T): frame `t` of clip `b` is `b * T + t`. With V
+    /// cameras, B counts B * V.
+    pub place: usize,
+    /// The location of its bytes in [`JpegBatch::data`].
+    pub bytes: Range<usize>,
+    /// Width and height in pixels, from the header of the JPEG.
+    pub size: (u32, u32),
+    /// The pixels that the picture may depend on: left, top, and the first column and row beyond. This is the
+    /// whole frame, or only the crop if the crop resizes by itself
+    /// ([`Crop::RandomResized`](super::Crop::RandomResized), [`Crop::MultiScale`](super::Crop::MultiScale)).
+    pub bounds: [u32; 4],
+    /// The part of the frame that becomes the picture, in frame pixels: left, top, width, height. It is inside the
+    /// bounds, and not always at whole pixels.
+    pub window: [f64; 4],
+    /// Whether the picture is mirrored, left to right.
+    pub flip: bool,
+    /// The change of colors; [`ColorMatrix::IDENTITY`] for none.
+    pub colors: ColorMatrix,
+    /// The normalization of float values; a mean of 0 and a standard deviation of 1 for none.
+    pub normalize: Normalize,
+    /// See [`Crop::reducing_gap`](super::Crop).
+    pub(crate) reducing_gap: f64,
+    /// The part of the frame that becomes the picture, as the loader's own kernel has it.
+    pub(crate) view: View,
+    /// The key of the frame, for a device that keeps JPEGs. Such a device has the JPEG if [`bytes`](Self::bytes) is empty.
+    pub(crate) key: FrameKey,
+}
+
+/// A batch of frames that are not decoded, for another decoder, usually on a GPU.
+///
+/// Clips, frames, order and all draws are those of the [`Batch`] with the same number. So are labels, masks,
+/// fields and tracks. The JPEGs are whole files as they are stored. They are compared with their CRC-32, and
+/// have a readable header.
+///
+/// ```
+/// # use vidrec::{ClipInfo, Crop, Dataset, FrameData, Loader, LoaderOptions, Writer, WriterOptions};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let dir = folder.path().join("train");
+/// # let mut jpeg = Vec::new();
+/// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(32, 24)?, &mut jpeg)?;
+/// # let mut writer = Writer::create(&dir, WriterOptions::default())?;
+/// # (0..4).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
+/// # writer.finish()?;
+/// # let train = Dataset::open(&dir)?;
+/// let options = LoaderOptions { batch_size: 2, crop: Crop::center((16, 16)), ..LoaderOptions::default() };
+/// let loader = Loader::new(&train, options)?;
+/// let mut decoder = vidrec::jpeg::Decoder::new()?;
+/// for batch in loader.iter_jpegs(0)? {
+///     let batch = batch?;
+///     assert_eq!(batch.facts.labels.len(), 2);
+///     for (frame, jpeg) in batch.frames.iter().zip(batch.jpegs()) {
+///         let decoded = decoder.decode_picture(jpeg)?;
+///         assert_eq!((decoded.width, decoded.height), frame.size);
+///         assert_eq!(frame.window, [8.0, 4.0, 16.0, 16.0]);
+///     }
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct JpegBatch {
+    /// All JPEGs, one after another in the order of [`frames`](Self::frames), without gaps.
+    pub data: Aligned<u8>,
+    /// The JPEGs in the order of their places. Frames that pad a clip, and those of a missing camera, have no
+    /// JPEG. Their pictures are zeros.
+    pub frames: Vec<JpegFrame>,
+    /// All other facts about the batch. The [`data`](Batch::data) is empty, and the [`shape`](Batch::shape) is
+    /// that of the pictures to make.
+    pub facts: Batch,
+    /// How a device makes the pictures, if the loader [serves one](crate::loader::Loader::serve_device).
+    #[doc(hidden)]
+    pub plan: Option<Box<TilePlan>>,
+}
+
+impl JpegBatch {
+    /// The JPEGs, in the order of [`frames`](Self::frames).
+    pub fn jpegs(&self) -> impl Iterator<Item = &[u8]> {
+        self.frames.iter().map(|frame| self.data.get(frame.bytes.clone()).unwrap_or_default())
+    }
+}
+
+/// Makes room for `len` bytes of JPEGs. Later batches that are a little larger or smaller fit the same memory. The
+/// contents are unspecified.
+pub(super) fn reserve(data: &mut Aligned<u8>, len: usize) -> Result<()> {
+    /// The number of memory sizes from one power of two to the next.
+    const STEPS: usize = 8;
+    let roomy = len.checked_next_power_of_two().and_then(|power| len.checked_next_multiple_of((power / STEPS).max(1)));
+    let reserved = data.try_resize(roomy.unwrap_or(len)).and_then(|()| data.try_resize(len));
+    reserved.map_err(|bytes| {
+        Error::no_memory("a batch of JPEGs", bytes).help("make batches smaller, or keep fewer of them ready (prefetch)")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_of_about_the_same_size_share_memory() {
+        let mut data = Aligned::default();
+        reserve(&mut data, 1_000_000).unwrap();
+        let memory = data.as_ptr();
+        for len in [0, 990_000, 1_010_000, 1_040_000, 1] {
+            reserve(&mut data, len).unwrap();
+            assert_eq!((data.len(), data.as_ptr()), (len, memory));
+        }
+        reserve(&mut data, 3_000_000).unwrap();
+        assert_eq!(data.len(), 3_000_000);
+    }
+
+    #[test]
+    fn more_than_there_can_be_is_an_error() {
+        let e = reserve(&mut Aligned::default(), isize::MAX as usize).unwrap_err();
+        assert_eq!(e.kind(), vidrec_format::error::ErrorKind::Resources);
+        assert!(e.to_string().contains("a batch of JPEGs"), "{e}");
+    }
+}

@@ -1,0 +1,267 @@
+//! Several data sets from which a loader takes samples in given shares.
+
+mod counts;
+mod labels;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use labels::LabelMaps;
+use serde::{Deserialize, Serialize};
+
+pub use counts::SourceCount;
+pub use labels::MixLabels;
+
+use super::options::{OwnOptions, Settings, best_order};
+use crate::dataset::{Clip, Dataset, TrackStats, picture_stats_of, track_stats_of};
+use vidrec_format::error::Hint;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::sampler::order::{Mixed, Order, Shares, SourceOrder};
+
+/// The number of blocks of a remote source whose samples are mixed. It is lower than for a single remote data set,
+/// because the windows of several sources are in memory at a time and end at different times.
+const WINDOW: u32 = 16;
+
+/// The rules for drawing from a [`Mix`].
+///
+/// As JSON (serde): an object with these fields. Those that are not named have their defaults.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MixOptions {
+    /// The number of samples in an epoch. Default `None`: as many as all sources have.
+    pub samples_per_epoch: Option<u64>,
+    /// The number of samples in a window: 1 to 65,536, default 1000. Any run of this many samples has each source
+    /// as often as its weight says, rounded down or up.
+    ///
+    /// If the number of samples of all ranks in a batch divides this number, each rank finds the same sources at
+    /// the same places of the same batches, over and over. 1000 avoids that for most batch sizes.
+    pub window: u32,
+    /// Changes of the weights. Each has the sample from which it applies, and a weight for each source, by name.
+    /// Samples are counted from 0 over all ranks and epochs. Default: none.
+    pub schedule: Vec<(u64, Vec<(String, f64)>)>,
+    /// The rule for labels. Default [`MixLabels::Joined`].
+    pub labels: MixLabels,
+    /// Options of the loader that some sources have of their own, by name. Default: none.
+    pub own: BTreeMap<String, OwnOptions>,
+}
+
+impl Default for MixOptions {
+    fn default() -> Self {
+        let (schedule, labels, own) = (Vec::new(), MixLabels::Joined, BTreeMap::new());
+        MixOptions { samples_per_epoch: None, window: 1000, schedule, labels, own }
+    }
+}
+
+/// Several data sets with weights, for [`Loader::mix`](crate::loader::Loader::mix). Cloning is cheap.
+///
+/// The sources may differ in classes, sizes and location. Each sample of a source comes once before any comes
+/// again ([`Mixed`] has the rule). Clips are numbered through: those of the first source, then those of the
+/// second, and so on.
+///
+/// ```
+/// # use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let make = |name: &str, clips: u32, classes: [&str; 2]| -> vidrec::Result<std::path::PathBuf> {
+/// #     let mut jpeg = Vec::new();
+/// #     vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(16, 16)?, &mut jpeg)?;
+/// #     let meta = vidrec::Meta { classes: classes.map(String::from).into(), ..vidrec::Meta::default() };
+/// #     let mut writer = Writer::create(folder.path().join(name), WriterOptions { meta, ..WriterOptions::default() })?;
+/// #     for i in 0..clips {
+/// #         let clip = ClipInfo { label: Some(i % 2), ..ClipInfo::default() };
+/// #         writer.append(&clip, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }])?;
+/// #     }
+/// #     writer.finish()?;
+/// #     Ok(folder.path().join(name))
+/// # };
+/// # let (kinetics, ssv2) = (make("kinetics", 30, ["run", "sit"])?, make("ssv2", 8, ["push", "run"])?);
+/// use vidrec::{Crop, Dataset, Loader, LoaderOptions, Mix, MixOptions};
+///
+/// let (kinetics, ssv2) = (Dataset::open(kinetics)?, Dataset::open(ssv2)?);
+/// let options = MixOptions { samples_per_epoch: Some(20), window: 10, ..MixOptions::default() };
+/// let mix = Mix::new([("kinetics", kinetics, 0.7), ("ssv2", ssv2, 0.3)], options)?;
+/// assert_eq!(mix.classes(), ["run", "sit", "push"]);
+///
+/// let options = LoaderOptions { batch_size: 10, crop: Crop::center((16, 16)), ..LoaderOptions::default() };
+/// let loader = Loader::mix(&mix, options)?;
+/// let batch = loader.batch(0, 1)?;
+/// assert_eq!(batch.source_ids.iter().filter(|&&source| source == 1).count(), 3);
+/// assert_eq!(loader.sources(0, 1)[0].samples, 7);
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Mix(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    shares: Shares,
+    sets: Vec<Dataset>,
+    all: Dataset,
+    /// The number of the first clip of each source.
+    starts: Vec<u64>,
+    samples_per_epoch: Option<u64>,
+    labels: LabelMaps,
+    /// The options of each source of its own.
+    own: Vec<OwnOptions>,
+}
+
+impl Mix {
+    /// Creates a mix of data sets, each with a name and a weight. Weights are in any unit. They hold from the
+    /// first sample on, unless the schedule begins there.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Shares::new`]; a source without clips; an epoch without samples; class names in some
+    /// sources and plain integers in others; a class twice in one source; labels for a source or class that does
+    /// not exist; or no label for a class that exists. Each error names the source.
+    pub fn new<N: AsRef<str>>(
+        sources: impl IntoIterator<Item = (N, Dataset, f64)>,
+        options: MixOptions,
+    ) -> Result<Self> {
+        let MixOptions { samples_per_epoch, window, schedule, labels, mut own } = options;
+        let (mut weights, mut sets) = (Vec::new(), Vec::new());
+        for (name, set, weight) in sources {
+            if set.is_empty() {
+                return Err(Error::usage(format!("mix: source \"{}\" has no clips", name.as_ref())));
+            }
+            weights.push((name.as_ref().to_owned(), weight));
+            sets.push(set);
+        }
+        if samples_per_epoch == Some(0) {
+            return Err(Error::usage("mix: samples_per_epoch is out of range").expected("1 or more").found(0));
+        }
+        let shares = shares(window, weights, schedule)?;
+        let mut starts = Vec::new();
+        sets.iter().fold(0, |start, set| {
+            starts.push(start);
+            start + set.len()
+        });
+        let labels = LabelMaps::new(&labels, shares.names(), &sets)?;
+        let each_own = shares.names().iter().map(|name| own.remove(name).unwrap_or_default()).collect();
+        if let Some((unknown, _)) = own.pop_first() {
+            let e = Error::usage("mix: options of a source that does not exist").found(unknown);
+            return Err(e.expected(format!("one of {}", shares.names().join(", "))));
+        }
+        let all = Dataset::concat_of_any_classes(&sets)?;
+        Ok(Mix(Arc::new(Inner { shares, sets, all, starts, samples_per_epoch, labels, own: each_own })))
+    }
+
+    /// The names of the sources, in order.
+    pub fn names(&self) -> &[String] {
+        self.0.shares.names()
+    }
+
+    /// The data set of each source.
+    pub fn sources(&self) -> &[Dataset] {
+        &self.0.sets
+    }
+
+    /// The clips of all sources, one source after another. [`Batch::clips`](crate::loader::Batch::clips) counts these
+    /// clips. They have the labels of their sources, and [`Dataset::classes`] is that of the first source.
+    pub fn dataset(&self) -> &Dataset {
+        &self.0.all
+    }
+
+    /// Class names by label. Empty if labels have no names, or if the labels were given explicitly.
+    pub fn classes(&self) -> &[String] {
+        &self.0.labels.classes
+    }
+
+    /// Computes statistics of tracks, as [`track_stats`](crate::dataset::track_stats) does, of numbers that are drawn from
+    /// each source as often as the first sample's weights say. Within a source, all numbers are drawn equally often.
+    ///
+    /// # Errors
+    ///
+    /// A name of no track or of a track of texts; a track that differs between clips or sources; or
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if a track is damaged.
+    pub fn track_stats(&self, names: Option<&[&str]>) -> Result<BTreeMap<String, TrackStats>> {
+        let shares = self.0.shares.first().iter().copied();
+        track_stats_of(&self.0.sets.iter().zip(shares).collect::<Vec<_>>(), names)
+    }
+
+    /// Computes statistics of pictures, as [`picture_stats`](crate::dataset::picture_stats) does, of pixels that are drawn
+    /// from each source as often as the first sample's weights say.
+    ///
+    /// # Errors
+    ///
+    /// A frame is damaged, or a file cannot be read.
+    pub fn picture_stats(&self, frames: u32) -> Result<TrackStats> {
+        let shares = self.0.shares.first().iter().copied();
+        picture_stats_of(&self.0.sets.iter().zip(shares).collect::<Vec<_>>(), frames)
+    }
+
+    /// The number of the source of a clip, and the clip's ordinal in it. `None` if there is no such clip.
+    pub fn place(&self, clip: u64) -> Option<(usize, u64)> {
+        let source = self.0.starts.partition_point(|&start| start <= clip).checked_sub(1)?;
+        (clip < self.0.all.len()).then(|| (source, clip - self.0.starts[source]))
+    }
+
+    /// The options that each source has of its own.
+    pub(super) fn own(&self) -> &[OwnOptions] {
+        &self.0.own
+    }
+
+    /// The number of the source of a clip, which has this ordinal in the mix, and its label; -1 for none.
+    pub(super) fn source_and_label(&self, clip: &Clip<'_>, ordinal: u64) -> Result<(u32, i64)> {
+        let (source, _) = self.place(ordinal).ok_or_else(|| Error::internal("a clip of no source"))?;
+        let label = self.0.labels.of(source, clip).map_err(|e| self.named(e.in_clip(ordinal)))?;
+        Ok((source as u32, label))
+    }
+
+    /// The order of samples. `samples` has the number of samples of each source, and `resumed` the order of each
+    /// source in the run that is resumed. They are kept if no order is asked for, even if the sources have moved.
+    pub(super) fn order(
+        &self,
+        samples: &[u64],
+        options: &Settings,
+        resumed: Option<Vec<SourceOrder>>,
+    ) -> Result<Mixed> {
+        let order = &options.sampling.order;
+        let own = |set: &Dataset| source_order(set, order);
+        let own = self.0.sets.iter().map(own).collect::<Result<Vec<_>>>()?;
+        let kept = resumed.filter(|kept| *order == Order::Sequential && kept.len() == own.len());
+        let sources = samples.iter().copied().zip(kept.unwrap_or(own)).collect();
+        let all = samples.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
+        let samples_per_epoch = self.0.samples_per_epoch.unwrap_or(all).max(1);
+        Mixed::new(self.0.shares.clone(), sources, samples_per_epoch, options.seed)
+    }
+
+    /// The number of samples of each source, with its name and the length of a round.
+    pub(super) fn named_counts(&self, order: &Mixed, counts: Vec<u64>) -> Vec<SourceCount> {
+        let names = self.names().iter().cloned();
+        let counts = names.zip(counts).zip(order.rounds());
+        counts.map(|((name, samples), round)| SourceCount { name, samples, samples_per_round: round }).collect()
+    }
+
+    /// Adds the clip and its source to an error, if the error is about a clip.
+    pub(super) fn named(&self, e: Error) -> Error {
+        match e.clip().and_then(|clip| self.place(clip)) {
+            Some((source, clip)) => e.also_help(format!("it is clip {clip} of source \"{}\"", self.names()[source])),
+            None => e,
+        }
+    }
+}
+
+fn shares(window: u32, weights: Vec<(String, f64)>, mut schedule: Vec<(u64, Vec<(String, f64)>)>) -> Result<Shares> {
+    let first = [(0, weights)];
+    let names = Shares::new(window, &first)?.names().to_vec();
+    if schedule.first().is_none_or(|(from, _)| *from > 0) {
+        schedule.splice(0..0, first);
+    }
+    Shares::of(names, window, &schedule)
+}
+
+/// The order of a source for the requested order.
+fn source_order(set: &Dataset, order: &Order) -> Result<SourceOrder> {
+    match *order {
+        Order::Sequential => Ok(match best_order(set) {
+            Order::Blocks { block, .. } | Order::Homes { block, .. } => SourceOrder::Blocks { block, window: WINDOW },
+            _ => SourceOrder::Shuffled,
+        }),
+        Order::Shuffled => Ok(SourceOrder::Shuffled),
+        Order::Blocks { block, window } => Ok(SourceOrder::Blocks { block, window }),
+        _ => {
+            let e = Error::usage("loader option order: a mix has an order of its own");
+            Err(e.expected("sequential, shuffled or blocks").found(order).hint(Hint::Unset("order")))
+        }
+    }
+}

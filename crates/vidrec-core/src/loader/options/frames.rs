@@ -1,0 +1,464 @@
+//! The frames of a sample.
+
+use serde::{Deserialize, Serialize};
+
+use super::Draws;
+use crate::loader::draw::{Length, Start, Temporal, WindowPad};
+use crate::loader::require::require;
+use vidrec_format::error::Result;
+use vidrec_format::sampler::Rate;
+use vidrec_format::words::words;
+
+/// The frames of a sample, and the samples of a clip.
+///
+/// ```text
+/// 10 frames stored                 0   1   2   3   4   5   6   7   8   9
+/// Uniform of 3                     [     1     ) [     5     ) [     8     )   centers of 3 equal segments
+/// Random of 3                      [ one draw  ) [ one draw  ) [ one draw  )   one in each of them
+/// Clip of 3, stride 2              |<- start ->|   2       4       6           a run, at random or in the middle
+/// Views of 3, stride 2, 3 views    0   2   4 | 2   4   6   (k = 1) | 5   7   9  runs from the start to the end
+/// Windows of 3, stride 2, hop 3    0 2 4 | 3 5 7                              each run is a sample of its own
+/// Windows of 2, stride 3, past 1   - 0 | - 1 | - 2 | 0 3 | 1 4 | … | 6 9      padded: the same around each frame
+/// ```
+///
+/// Only the chosen frames are read. A *sample* is what a loader counts, shuffles and batches. It is one clip, except
+/// that [`Views`](Self::Views), [`Windows`](Self::Windows) and [`Crop::Three`](super::Crop::Three) make several
+/// samples of each clip. With V views and three crops, sample `(clip * V + view) * 3 + crop` belongs to `clip`.
+/// Windows count all starts of a clip, then those of the next clip.
+///
+/// Rules that take runs have a rate, `fps`: frames per second of presentation time, whatever the stored rate. The run
+/// is then one of the frames that are on the screen at each tick. A rate above that of a clip's stored frames is an
+/// error. A loader with a rate reads every frame's entry once. Rules that spread frames over a clip have no rate,
+/// because the distance of their frames follows from the length of the clip.
+///
+/// [`ShortClips`] says what happens to a clip that has fewer frames than a sample needs, and [`Draws`] which clips an
+/// epoch has if the data set has several draws of each video.
+///
+/// As JSON (serde): the name of the variant with its fields, such as `{"Run": {"count": 16, "fps": "4"}}`. Fields
+/// with a default may be missing.
+///
+/// ```
+/// use vidrec::{Frames, LoaderOptions};
+///
+/// // Sixteen frames, four a second, from a random place.
+/// let frames = Frames::run(16).with_fps(Some("4".parse()?));
+/// let options = LoaderOptions { frames, ..LoaderOptions::default() };
+/// assert_eq!(LoaderOptions::default().frames, Frames::Stored);
+/// # drop(options);
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Frames {
+    /// All frames of the clip; every clip must have the same number. The default.
+    #[default]
+    Stored,
+    /// The centers of equal segments ([`vidrec_format::sampler::uniform`]), or all frames if that many are requested.
+    Uniform {
+        /// The number of frames, 1 or more.
+        count: u32,
+        /// The treatment of clips that have fewer frames.
+        #[serde(default)]
+        short: ShortClips,
+        /// The draws of a video in an epoch.
+        #[serde(default)]
+        draws: Draws,
+    },
+    /// One frame at random in each of those segments, as in TSN's training.
+    Random {
+        /// The number of frames, 1 or more.
+        count: u32,
+        /// The treatment of clips that have fewer frames.
+        #[serde(default)]
+        short: ShortClips,
+        /// The draws of a video in an epoch.
+        #[serde(default)]
+        draws: Draws,
+    },
+    /// A run: frames in a row, each `stride` after the one before.
+    Run {
+        /// The number of frames, 1 or more.
+        count: u32,
+        /// The rate of the frames that the run is taken from. Default `None`: all stored frames.
+        #[serde(default)]
+        fps: Option<Rate>,
+        /// The distance from one frame of the run to the next, 1 or more. Default 1.
+        #[serde(default = "one")]
+        stride: u32,
+        /// The place where the run begins.
+        #[serde(default)]
+        at: Start,
+        /// The treatment of clips that are shorter than a run.
+        #[serde(default)]
+        short: ShortClips,
+        /// The draws of a video in an epoch.
+        #[serde(default)]
+        draws: Draws,
+    },
+    /// Every run that begins at frame 0, `hop`, 2 `hop`, … and fits inside a clip is a sample. A clip that is
+    /// shorter than a run has one sample, or none with [`ShortClips::Skip`].
+    ///
+    /// With a `pad` other than [`WindowPad::Drop`], there is a sample around each of the frames 0, `hop`, 2 `hop`, …:
+    /// the current frame, the `past` frames before it, and the others after it, `stride` apart. What reaches beyond
+    /// the clip is padded, and [`Batch::frame_mask`](crate::loader::Batch::frame_mask) is false there. No clip is then too
+    /// short.
+    ///
+    /// If all clips have the same number of frames, counting the samples takes no memory; otherwise it takes 8
+    /// bytes a clip.
+    Windows {
+        /// The number of frames, 1 or more.
+        count: u32,
+        /// The rate of the frames that the run is taken from. Default `None`: all stored frames.
+        #[serde(default)]
+        fps: Option<Rate>,
+        /// The distance from one frame of the run to the next, 1 or more. Default 1.
+        #[serde(default = "one")]
+        stride: u32,
+        /// The distance in frames from the start of one run to that of the next, 1 or more. Default 1.
+        #[serde(default = "one")]
+        hop: u32,
+        /// The number of frames of the run before the current one, from which tracks count
+        /// ([`TrackAnchor::Current`](super::TrackAnchor::Current)); less than `count`. Default 0: the current frame is
+        /// the first. `count - 1` makes it the last, so that the run is a history.
+        #[serde(default)]
+        past: u32,
+        /// What happens to runs that reach beyond the clip.
+        #[serde(default)]
+        pad: WindowPad,
+        /// The treatment of clips that are shorter than a run.
+        #[serde(default)]
+        short: ShortClips,
+        /// The draws of a video in an epoch.
+        #[serde(default)]
+        draws: Draws,
+    },
+    /// Several runs of each clip, from its start to its end, for testing. Run `k` of `views` begins at floor(k (F
+    /// - span) / (views - 1)) in a clip of F frames. A single run is in the middle. Each run is a sample.
+    Views {
+        /// The number of runs of each clip, 1 or more.
+        views: u32,
+        /// The number of frames, 1 or more.
+        count: u32,
+        /// The rate of the frames that the run is taken from. Default `None`: all stored frames.
+        #[serde(default)]
+        fps: Option<Rate>,
+        /// The distance from one frame of the run to the next, 1 or more. Default 1.
+        #[serde(default = "one")]
+        stride: u32,
+        /// The treatment of clips that are shorter than a run.
+        #[serde(default)]
+        short: ShortClips,
+        /// The draws of a video in an epoch.
+        #[serde(default)]
+        draws: Draws,
+    },
+    /// All frames of each clip, whatever their number. Each batch is as long as the longest of its clips on any
+    /// rank, or as its bucket ([`Batching`](super::Batching)). Shorter clips are padded, and
+    /// [`Batch::frame_mask`](crate::loader::Batch::frame_mask) is false for the padding.
+    AllFrames {
+        /// The maximum number of frames of a sample, 1 or more. A longer clip has this many of them, spread evenly.
+        /// Default `None`: no maximum.
+        #[serde(default)]
+        max: Option<u32>,
+        /// The rate of the frames, unless there are more than the maximum. Default `None`: all stored frames.
+        #[serde(default)]
+        fps: Option<Rate>,
+        /// The draws of a video in an epoch.
+        #[serde(default)]
+        draws: Draws,
+    },
+}
+
+/// The treatment of a clip that has fewer frames than a sample needs: the number of frames, or those that a run
+/// spans.
+///
+/// [`LoaderStats`](crate::loader::LoaderStats) counts these clips, and [`Loader::warnings`](crate::loader::Loader::warnings) says
+/// what happens to them.
+///
+/// As a word (`FromStr`, `Display`, serde): `repeat`, `pad`, `skip` or `error`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum ShortClips {
+    /// Frames come more than once. A run repeats its last frame; other rules spread the repetitions evenly. The
+    /// mask of a repeated frame is false. The default.
+    #[default]
+    Repeat,
+    /// Each existing frame comes once. The values of the missing ones are 0, and their mask is false.
+    Pad,
+    /// The clip is not in the epoch.
+    Skip,
+    /// The loader is not created. The error names the first such clip.
+    Error,
+}
+
+words!(ShortClips, "short", { "repeat" => Repeat, "pad" => Pad, "skip" => Skip, "error" => Error });
+
+fn one() -> u32 {
+    1
+}
+
+/// A number of frames, spread evenly.
+impl From<u32> for Frames {
+    fn from(count: u32) -> Self {
+        Frames::uniform(count)
+    }
+}
+
+impl Frames {
+    /// [`Frames::Uniform`] of this many frames, with defaults.
+    pub fn uniform(count: u32) -> Self {
+        Frames::Uniform { count, short: ShortClips::default(), draws: Draws::default() }
+    }
+
+    /// [`Frames::Random`] of this many frames, with defaults.
+    pub fn random(count: u32) -> Self {
+        Frames::Random { count, short: ShortClips::default(), draws: Draws::default() }
+    }
+
+    /// [`Frames::Run`] of this many frames, with defaults.
+    pub fn run(count: u32) -> Self {
+        let (at, short, draws) = Default::default();
+        Frames::Run { count, fps: None, stride: 1, at, short, draws }
+    }
+
+    /// [`Frames::Windows`] of this many frames, with defaults.
+    pub fn windows(count: u32) -> Self {
+        let (short, draws) = Default::default();
+        Frames::Windows { count, fps: None, stride: 1, hop: 1, past: 0, pad: WindowPad::Drop, short, draws }
+    }
+
+    /// [`Frames::Views`]: this many runs of this many frames, with defaults.
+    pub fn views(views: u32, count: u32) -> Self {
+        let (short, draws) = Default::default();
+        Frames::Views { views, count, fps: None, stride: 1, short, draws }
+    }
+
+    /// [`Frames::AllFrames`] without a maximum, with defaults.
+    pub fn all() -> Self {
+        Frames::AllFrames { max: None, fps: None, draws: Draws::default() }
+    }
+
+    /// Returns the same rule with another stride, if the rule has one.
+    #[must_use]
+    pub fn with_stride(mut self, new: u32) -> Self {
+        if let Frames::Run { stride, .. } | Frames::Windows { stride, .. } | Frames::Views { stride, .. } = &mut self {
+            *stride = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with another distance from run to run, if the rule has one.
+    #[must_use]
+    pub fn with_hop(mut self, new: u32) -> Self {
+        if let Frames::Windows { hop, .. } = &mut self {
+            *hop = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with another number of frames before the current one, if the rule has one.
+    #[must_use]
+    pub fn with_past(mut self, new: u32) -> Self {
+        if let Frames::Windows { past, .. } = &mut self {
+            *past = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with another treatment of runs that reach beyond the clip, if the rule has one.
+    #[must_use]
+    pub fn with_pad(mut self, new: WindowPad) -> Self {
+        if let Frames::Windows { pad, .. } = &mut self {
+            *pad = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with another place for its run, if the rule has one.
+    #[must_use]
+    pub fn with_at(mut self, new: Start) -> Self {
+        if let Frames::Run { at, .. } = &mut self {
+            *at = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with another maximum, if the rule has one.
+    #[must_use]
+    pub fn with_max(mut self, new: Option<u32>) -> Self {
+        if let Frames::AllFrames { max, .. } = &mut self {
+            *max = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with another rate, if the rule has one.
+    #[must_use]
+    pub fn with_fps(mut self, new: Option<Rate>) -> Self {
+        if let Frames::Run { fps, .. }
+        | Frames::Windows { fps, .. }
+        | Frames::Views { fps, .. }
+        | Frames::AllFrames { fps, .. } = &mut self
+        {
+            *fps = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with another treatment of short clips, if the rule has one.
+    #[must_use]
+    pub fn with_short(mut self, new: ShortClips) -> Self {
+        if let Frames::Uniform { short, .. }
+        | Frames::Random { short, .. }
+        | Frames::Run { short, .. }
+        | Frames::Windows { short, .. }
+        | Frames::Views { short, .. } = &mut self
+        {
+            *short = new;
+        }
+        self
+    }
+
+    /// Returns the same rule with other draws of videos, if the rule has any.
+    #[must_use]
+    pub fn with_draws(mut self, new: Draws) -> Self {
+        if let Frames::Uniform { draws, .. }
+        | Frames::Random { draws, .. }
+        | Frames::Run { draws, .. }
+        | Frames::Windows { draws, .. }
+        | Frames::Views { draws, .. }
+        | Frames::AllFrames { draws, .. } = &mut self
+        {
+            *draws = new;
+        }
+        self
+    }
+
+    /// The number of frames of a sample.
+    pub(super) fn length(&self) -> Length {
+        match *self {
+            Frames::Stored => Length::Stored,
+            Frames::AllFrames { max, .. } => Length::Any { most: max },
+            Frames::Uniform { count, .. }
+            | Frames::Random { count, .. }
+            | Frames::Run { count, .. }
+            | Frames::Windows { count, .. }
+            | Frames::Views { count, .. } => Length::Fixed(count),
+        }
+    }
+
+    /// The rule that chooses among the frames at the rate.
+    pub(super) fn temporal(&self) -> Temporal {
+        match *self {
+            Frames::Stored | Frames::Uniform { .. } | Frames::AllFrames { .. } => Temporal::Uniform,
+            Frames::Random { .. } => Temporal::RandomSegments,
+            Frames::Run { stride, at, .. } => Temporal::Clip { stride, start: at },
+            Frames::Windows { stride, hop, past, pad, .. } => Temporal::Dense { stride, hop, past, pad },
+            Frames::Views { stride, views, .. } => Temporal::Views { stride, views },
+        }
+    }
+
+    pub(super) fn fps(&self) -> Option<Rate> {
+        match *self {
+            Frames::Stored | Frames::Uniform { .. } | Frames::Random { .. } => None,
+            Frames::Run { fps, .. }
+            | Frames::Windows { fps, .. }
+            | Frames::Views { fps, .. }
+            | Frames::AllFrames { fps, .. } => fps,
+        }
+    }
+
+    pub(super) fn short(&self) -> ShortClips {
+        match *self {
+            Frames::Stored | Frames::AllFrames { .. } => ShortClips::Repeat,
+            Frames::Uniform { short, .. }
+            | Frames::Random { short, .. }
+            | Frames::Run { short, .. }
+            | Frames::Windows { short, .. }
+            | Frames::Views { short, .. } => short,
+        }
+    }
+
+    pub(super) fn draws(&self) -> Draws {
+        match *self {
+            Frames::Stored => Draws::Rotate,
+            Frames::Uniform { draws, .. }
+            | Frames::Random { draws, .. }
+            | Frames::Run { draws, .. }
+            | Frames::Windows { draws, .. }
+            | Frames::Views { draws, .. }
+            | Frames::AllFrames { draws, .. } => draws,
+        }
+    }
+
+    /// Returns an error that names the field if a value makes no sense.
+    pub(super) fn check(&self) -> Result<()> {
+        let none = matches!(self.length(), Length::Fixed(0) | Length::Any { most: Some(0) });
+        require(!none, "frames", 0, "1 or more")?;
+        let (stride, views, hop) = match *self {
+            Frames::Run { stride, .. } => (stride, 1, 1),
+            Frames::Windows { stride, hop, .. } => (stride, 1, hop),
+            Frames::Views { stride, views, .. } => (stride, views, 1),
+            _ => return Ok(()),
+        };
+        require(stride > 0, "frames: stride", stride, "1 or more")?;
+        require(views > 0, "frames: views", views, "1 or more")?;
+        require(hop > 0, "frames: hop", hop, "1 or more")?;
+        let Frames::Windows { count, past, pad, short, .. } = *self else { return Ok(()) };
+        require(past < count, "frames: past", past, &format!("less than the {count} frames of the run"))?;
+        let is_free = pad == WindowPad::Drop || short == ShortClips::Repeat;
+        require(is_free, "frames: short", short, "none with a pad, because no clip is then too short")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_the_name_and_the_fields_of_each_rule() {
+        let json = |text: &str| serde_json::from_str::<Frames>(text).map_err(|e| e.to_string());
+        let rate = "30000/1001".parse().ok();
+        for (text, frames) in [
+            ("\"Stored\"", Frames::Stored),
+            ("{\"Uniform\": {\"count\": 8}}", Frames::uniform(8)),
+            ("{\"Random\": {\"count\": 8, \"short\": \"pad\"}}", Frames::random(8).with_short(ShortClips::Pad)),
+            ("{\"Run\": {\"count\": 8, \"at\": \"center\"}}", Frames::run(8).with_at(Start::Center)),
+            ("{\"Run\": {\"count\": 8, \"fps\": \"30000/1001\"}}", Frames::run(8).with_fps(rate)),
+            ("{\"Run\": {\"count\": 8, \"fps\": 4}}", Frames::run(8).with_fps("4".parse().ok())),
+            ("{\"Windows\": {\"count\": 8, \"hop\": 3}}", Frames::windows(8).with_hop(3)),
+            (
+                "{\"Windows\": {\"count\": 2, \"stride\": 5, \"past\": 1, \"pad\": \"edge\"}}",
+                Frames::windows(2).with_stride(5).with_past(1).with_pad(WindowPad::Edge),
+            ),
+            ("{\"Views\": {\"views\": 3, \"count\": 8, \"stride\": 2}}", Frames::views(3, 8).with_stride(2)),
+            (
+                "{\"AllFrames\": {\"max\": 64, \"draws\": \"all\"}}",
+                Frames::all().with_max(Some(64)).with_draws(Draws::All),
+            ),
+        ] {
+            assert_eq!(json(text).unwrap(), frames);
+            assert_eq!(json(&serde_json::to_string(&frames).unwrap()).unwrap(), frames);
+        }
+        assert!(json("{\"Uniform\": {\"count\": 8, \"fps\": 4}}").unwrap_err().contains("unknown field `fps`"));
+        assert!(json("{\"Run\": {\"count\": 8, \"fps\": 0}}").unwrap_err().contains("rate"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        for (named, frames) in [
+            ("frames", Frames::uniform(0)),
+            ("frames", Frames::all().with_max(Some(0))),
+            ("stride", Frames::run(3).with_stride(0)),
+            ("views", Frames::views(0, 3)),
+            ("hop", Frames::windows(3).with_hop(0)),
+            ("past", Frames::windows(3).with_past(3)),
+            ("short", Frames::windows(3).with_pad(WindowPad::Zero).with_short(ShortClips::Skip)),
+        ] {
+            assert!(frames.check().unwrap_err().to_string().contains(named), "{frames:?}");
+        }
+        Frames::all().check().unwrap();
+    }
+}

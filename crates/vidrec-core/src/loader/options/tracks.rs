@@ -1,0 +1,226 @@
+//! The values of a track that come with a sample.
+
+use serde::{Deserialize, Serialize};
+
+use super::TrackNormalize;
+use crate::loader::require::require;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::sampler::Rate;
+use vidrec_format::words::words;
+
+/// The value of a track that stands for a time between two of its values.
+///
+/// A time within a microsecond of a value counts as the time of that value where it matters: at the first and the
+/// last value, and for [`Previous`](Self::Previous).
+///
+/// As a word (`FromStr`, `Display`, serde): `nearest`, `linear` or `previous`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum TrackHow {
+    /// The value whose time is nearest. If two are equally near, it is the earlier one. The default.
+    #[default]
+    Nearest,
+    /// Interpolated between the value before and the one after, in proportion to time. Whole numbers become `f32`;
+    /// other types do not change.
+    Linear,
+    /// The latest value at or before the time.
+    Previous,
+}
+
+words!(TrackHow, "how", { "nearest" => Nearest, "linear" => Linear, "previous" => Previous });
+
+/// The frame from which the time of a window counts.
+///
+/// As a word (`FromStr`, `Display`, serde): `current`, `last` or `each`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum TrackAnchor {
+    /// The current frame of the sample: that of [`Frames::Windows`](super::Frames::Windows) with its `past`, and the
+    /// first of all other samples. The default.
+    #[default]
+    Current,
+    /// The last frame of the sample.
+    Last,
+    /// Each frame of the sample, with a window of its own.
+    Each,
+}
+
+words!(TrackAnchor, "anchor", { "current" => Current, "last" => Last, "each" => Each });
+
+/// What happens if a clip does not have a track, or an episode does not have a camera.
+///
+/// As a word (`FromStr`, `Display`, serde): `error` or `mask`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum Missing {
+    /// An error names what is missing where. The default.
+    #[default]
+    Error,
+    /// The values are 0 and the mask is false.
+    Mask,
+}
+
+words!(Missing, "missing", { "error" => Error, "mask" => Mask });
+
+/// The choice of a track's values for a sample: one for each of its frames, those of a window in time, those of a
+/// range of steps, or those at given times. At most one of [`window`](Self::window), [`steps`](Self::steps) and
+/// [`times`](Self::times) is given.
+///
+/// | Choice | Values |
+/// | --- | --- |
+/// | none | the value at the time of each frame; for timing `frames`, the value of the frame |
+/// | `window` from `a` to `b` | those at `a + k / rate` for k = 0, 1, 2, … as long as `a + k / rate <= b + 1e-6` seconds: both ends count |
+/// | `steps` from `a` to `b` | those at `k / rate` for k = a, …, b - 1: exactly `b - a` values, and `b` is not among them |
+/// | `times` | those at these offsets |
+///
+/// The rate is [`rate`](Self::rate). Without it, it is that of a track of timing `rate`, and the values are the
+/// stored ones from the one nearest to the start on. A second of sound at 16 kHz therefore has 16,001 values as
+/// `window: Some((0.0, 1.0))`, and 16,000 as `steps: Some((0, 16_000))`.
+///
+/// For timing `spans`, a value is the latest that has started and not ended. Texts come with a window or without
+/// any choice: those whose span overlaps the window, or the time from the first to the last frame; for timing
+/// `frames`, those of the frames.
+///
+/// Before the first value of a track and after the last, the mask is false and values are 0. With
+/// [`WindowPad::Edge`](crate::loader::WindowPad::Edge), they are the first and the last value.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use vidrec::{LoaderOptions, TrackHow, TrackWindow};
+///
+/// // The next 50 actions, 30 a second.
+/// let action = TrackWindow { steps: Some((0, 50)), rate: Some("30".parse()?), ..TrackWindow::default() };
+/// // The state now, and a tenth of a second ago.
+/// let state = TrackWindow { times: Some(vec![-0.1, 0.0]), how: TrackHow::Linear, ..TrackWindow::default() };
+/// let tracks = BTreeMap::from([("action".to_owned(), action), ("state".to_owned(), state)]);
+/// let options = LoaderOptions { tracks, ..LoaderOptions::default() };
+/// # drop(options);
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrackWindow {
+    /// The start and end in seconds, relative to the frame in [`anchor`](Self::anchor). Default `None`.
+    pub window: Option<(f64, f64)>,
+    /// The first step and the one after the last, relative to the same frame. Default `None`.
+    pub steps: Option<(i64, i64)>,
+    /// Times in seconds, relative to the same frame, in any order. Default `None`.
+    pub times: Option<Vec<f64>>,
+    /// The number of values per second of a window or of steps. Default `None`: the stored values, which only
+    /// tracks of timing `rate` allow.
+    pub rate: Option<Rate>,
+    /// The value that stands for a time between two values. Default [`TrackHow::Nearest`].
+    pub how: TrackHow,
+    /// The frame from which a window counts. Default [`TrackAnchor::Current`].
+    pub anchor: TrackAnchor,
+    /// What happens if a clip does not have the track. Default [`Missing::Error`].
+    pub missing: Missing,
+    /// The normalization of numbers. Default `None`: they are as stored.
+    pub normalize: Option<TrackNormalize>,
+    /// For tracks of [pictures](vidrec_format::track::schema::TrackSchema::is_picture), such as depth: `frames`, to crop, resize and mirror them as the
+    /// frames of the sample, or the name of a camera, to do so as with its frames. Each pixel is that of the stored picture
+    /// in which its center lies, so no value is blended with another. Default `None`: pictures come as stored.
+    pub follow: Option<String>,
+    /// The number of numbers of a value in a batch, of type `f32`: after those of the track, which have one side and may be
+    /// normalized, come zeros. [`TrackBatch::dims`](crate::loader::TrackBatch::dims) counts those of the track. With it, sources of a mix
+    /// may have values of other lengths and types. Default `None`: the shape and the type of the track.
+    pub dims: Option<u32>,
+}
+
+/// The maximum distance of a value from a frame in seconds: a year.
+const MOST_SECONDS: f64 = 366.0 * 86_400.0;
+/// The maximum number of a step.
+const MOST_STEPS: i64 = 1 << 40;
+
+impl TrackWindow {
+    /// Returns an error that names the track if a value makes no sense for any track.
+    pub(super) fn check(&self, name: &str) -> Result<()> {
+        let option = format!("tracks[{name:?}]");
+        let given = [self.window.is_some(), self.steps.is_some(), self.times.is_some()];
+        if given.into_iter().filter(|&given| given).count() > 1 {
+            let e = Error::usage(format!("loader option {option}: several choices of values"));
+            return Err(e.expected("one of window, steps and times"));
+        }
+        if self.rate.is_some() && self.window.is_none() && self.steps.is_none() {
+            let e = Error::usage(format!("loader option {option}: a rate needs a window or steps"));
+            return Err(e.help("give one of them, or omit the rate"));
+        }
+        self.normalize.iter().try_for_each(|normalize| normalize.check(&format!("{option}.normalize")))?;
+        let fits = |seconds: f64| seconds.abs() <= MOST_SECONDS;
+        if let Some((start, end)) = self.window {
+            require(
+                fits(start) && fits(end) && start <= end,
+                &format!("{option}.window"),
+                format_args!("{start} to {end}"),
+                "seconds from a start to an end that is not before it",
+            )?;
+        }
+        if let Some((start, end)) = self.steps {
+            require(
+                start < end && start >= -MOST_STEPS && end <= MOST_STEPS,
+                &format!("{option}.steps"),
+                format_args!("{start} to {end}"),
+                "a first step, and a larger one after the last",
+            )?;
+        }
+        if let Some(times) = &self.times {
+            let all_fit = !times.is_empty() && times.iter().copied().all(fits);
+            require(all_fit, &format!("{option}.times"), format_args!("{times:?}"), "one or more numbers of seconds")?;
+        }
+        Ok(())
+    }
+
+    /// The start and end of the window in nanoseconds.
+    pub(crate) fn nanoseconds(&self) -> Option<(i64, i64)> {
+        self.window.map(|(start, end)| (nanoseconds(start), nanoseconds(end)))
+    }
+
+    /// The times in nanoseconds.
+    pub(crate) fn times_ns(&self) -> Option<Vec<i64>> {
+        Some(self.times.as_ref()?.iter().copied().map(nanoseconds).collect())
+    }
+}
+
+fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_makes_no_sense_is_refused_by_name() {
+        let of = |window: Option<(f64, f64)>, rate: Option<&str>| {
+            let rate = rate.map(|rate| rate.parse().unwrap());
+            TrackWindow { window, rate, ..TrackWindow::default() }.check("action")
+        };
+        of(Some((0.0, 0.0)), None).unwrap();
+        of(Some((-0.5, 0.5)), Some("29.97")).unwrap();
+        for window in [(0.5, 0.4), (f64::NAN, 1.0), (0.0, f64::NAN), (0.0, f64::INFINITY), (-1e12, 0.0)] {
+            let e = of(Some(window), Some("10")).unwrap_err().to_string();
+            assert!(e.contains("tracks[\"action\"].window"), "{e}");
+        }
+        assert!(of(None, Some("10")).unwrap_err().to_string().contains("tracks[\"action\"]: a rate"));
+    }
+
+    #[test]
+    fn steps_and_times_that_make_no_sense_are_refused_by_name() {
+        let none = TrackWindow::default;
+        let (steps, times) = (Some((0, 2)), Some(vec![0.0]));
+        for (named, window) in [
+            ("steps", TrackWindow { steps: Some((3, 3)), ..none() }),
+            ("steps", TrackWindow { steps: Some((0, i64::MAX)), ..none() }),
+            ("times", TrackWindow { times: Some(vec![]), ..none() }),
+            ("times", TrackWindow { times: Some(vec![0.0, f64::NAN]), ..none() }),
+            ("one of window, steps and times", TrackWindow { steps, times: times.clone(), ..none() }),
+            ("rate", TrackWindow { times, rate: "10".parse().ok(), ..none() }),
+        ] {
+            let e = window.check("action").unwrap_err().to_string();
+            assert!(e.contains("tracks[\"action\"]") && e.contains(named), "{e}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Free space on the disk, checked before a long run and at intervals during it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::store::disk::capacity::free_space;
+use vidrec_format::byte_size::shown_bytes;
+use vidrec_format::error::{Error, Result};
+
+/// Bytes written between two checks.
+const INTERVAL: u64 = 64 << 20;
+
+/// Bytes that stay free, so that work in progress can finish cleanly.
+const RESERVE: u64 = 64 << 20;
+
+/// Returns an error if a run will not fit on the disk.
+pub fn require(dir: &Path, needed: u64, free: u64) -> Result<()> {
+    if needed.saturating_add(RESERVE) <= free {
+        return Ok(());
+    }
+    Err(full("pack: there is not enough free space, as estimated from a sample of the videos", dir)
+        .expected(format!("about {} plus a reserve of {}", shown_bytes(needed), shown_bytes(RESERVE)))
+        .found(shown_bytes(free))
+        .help("free some space, choose another disk, or store fewer or smaller frames"))
+}
+
+/// Checks the free space of a folder at intervals of written bytes.
+#[derive(Debug)]
+pub struct Watch {
+    dir: PathBuf,
+    next: u64,
+}
+
+impl Watch {
+    pub fn new(dir: &Path) -> Self {
+        Watch { dir: dir.to_owned(), next: INTERVAL }
+    }
+
+    /// Call this with the number of bytes written so far.
+    ///
+    /// # Errors
+    ///
+    /// The disk is nearly full. There is still enough space to finish cleanly.
+    pub fn check(&mut self, written: u64) -> Result<()> {
+        if written < self.next {
+            return Ok(());
+        }
+        self.next = written.saturating_add(INTERVAL);
+        // The index, which is written later, needs a few bytes per thousand bytes of frames.
+        enough(&self.dir, written / 50, free_space(&self.dir)?)
+    }
+}
+
+fn enough(dir: &Path, index: u64, free: u64) -> Result<()> {
+    if free >= RESERVE + INTERVAL + index {
+        return Ok(());
+    }
+    Err(full("continue: the disk is nearly full", dir)
+        .found(format!("{} left", shown_bytes(free)))
+        .help("free some space and pack again"))
+}
+
+fn full(doing: &str, dir: &Path) -> Error {
+    Error::io(doing, dir, io::Error::from(io::ErrorKind::StorageFull))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_yet_has_the_space_of_its_parent() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(free_space(&dir.path().join("a/b")).unwrap() > 0);
+        assert!(free_space(Path::new("not-there")).unwrap() > 0);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_numbers() {
+        let dir = Path::new("out");
+        require(dir, 10 << 30, 11 << 30).unwrap();
+        let e = require(dir, 10 << 30, 10 << 30).unwrap_err();
+        assert_eq!(e.kind(), vidrec_format::error::ErrorKind::Io);
+        for part in ["out", "10.7 GB", "not enough free space"] {
+            assert!(e.to_string().contains(part), "{e}");
+        }
+        enough(dir, 0, 1 << 30).unwrap();
+        assert!(enough(dir, 0, 100 << 20).unwrap_err().to_string().contains("104.9 MB left"));
+        assert!(enough(dir, 1 << 30, 1 << 30).is_err());
+    }
+}

@@ -1,0 +1,182 @@
+//! Files that are read at positions, wherever they are: mapped, in memory, open, or in object storage.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::store::disk::advice::Advice;
+use crate::store::disk::map::MappedFile;
+use crate::store::disk::positional::PositionalFile;
+use crate::store::remote::RemoteFile;
+use vidrec_format::allocation;
+use vidrec_format::error::{Error, Result};
+
+/// A file that many threads read at positions. The defaults are right for a file on this machine.
+pub trait ReadAt: fmt::Debug + Send + Sync {
+    /// Length of the file when it was opened.
+    fn len(&self) -> u64;
+
+    /// The whole file, if it is mapped or in memory.
+    fn bytes(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Returns a part of the file that stays in memory as long as this value. Meant for indexes and tables. `None` if
+    /// the part is not within the file, or if the file can only be copied from.
+    fn slice(&self, range: Range<u64>) -> Result<Option<&[u8]>> {
+        let place = |at| usize::try_from(at).ok();
+        let range = place(range.start).zip(place(range.end));
+        Ok(self.bytes().zip(range).and_then(|(bytes, (begin, end))| bytes.get(begin..end)))
+    }
+
+    /// Replaces the contents of `buffer` with a range of the file. `around` returns the range that will be read next,
+    /// which the same request may fetch.
+    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()>;
+
+    /// Gives advice on a range of the file.
+    fn advise(&self, _: Range<u64>, _: Advice) {}
+
+    /// Pages that could not be read so far.
+    fn lost(&self) -> u64 {
+        0
+    }
+
+    /// Fetches parts, several requests at a time, so that [`slice`](Self::slice) finds them.
+    fn prefetch(&self, _: &[Range<u64>]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether [`slice`](Self::slice) will read a part from this machine's disks.
+    fn is_kept(&self, _: &Range<u64>) -> bool {
+        true
+    }
+
+    /// Forgets fetched bytes that proved wrong, so that the next read fetches them. Returns whether that was possible.
+    fn forget(&self, _: &Range<u64>) -> bool {
+        false
+    }
+
+    /// How often the parts that [`slice`](Self::slice) returns were forgotten.
+    fn generation(&self) -> usize {
+        0
+    }
+
+    /// Forgets the parts that [`slice`](Self::slice) returned in generation `seen`, because some of their bytes proved
+    /// wrong. They are fetched once more. Returns whether that was possible.
+    fn forget_slices(&self, _seen: usize) -> bool {
+        false
+    }
+
+    /// The remote file.
+    fn remote(&self) -> Option<&Arc<RemoteFile>> {
+        None
+    }
+}
+
+impl ReadAt for [u8] {
+    fn len(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+
+    fn copy(&self, range: Range<u64>, _: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        let bytes = self.slice(range)?.ok_or_else(|| Error::internal("a range outside of the bytes"))?;
+        buffer.clear();
+        allocation::reserve(buffer, bytes.len(), "a record")?;
+        buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn len(&self) -> u64 {
+        ReadAt::len(&**self)
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+
+    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        (**self).copy(range, around, buffer)
+    }
+}
+
+impl ReadAt for MappedFile {
+    fn len(&self) -> u64 {
+        ReadAt::len(&**self)
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+
+    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        (**self).copy(range, around, buffer)
+    }
+
+    fn advise(&self, range: Range<u64>, advice: Advice) {
+        self.advise(range, advice);
+    }
+
+    fn lost(&self) -> u64 {
+        self.lost()
+    }
+}
+
+impl ReadAt for PositionalFile {
+    fn len(&self) -> u64 {
+        self.len()
+    }
+
+    fn copy(&self, range: Range<u64>, _: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        self.read(range, buffer)
+    }
+
+    fn advise(&self, range: Range<u64>, advice: Advice) {
+        self.advise(range, advice);
+    }
+}
+
+impl ReadAt for Arc<RemoteFile> {
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+
+    fn slice(&self, range: Range<u64>) -> Result<Option<&[u8]>> {
+        let is_inside = range.start <= range.end && range.end <= (**self).len();
+        if is_inside { self.table(range).map(Some) } else { Ok(None) }
+    }
+
+    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        self.read(range, around, buffer)
+    }
+
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
+        self.fetch_tables(ranges)
+    }
+
+    fn is_kept(&self, range: &Range<u64>) -> bool {
+        range.is_empty() || (**self).is_kept(range)
+    }
+
+    fn forget(&self, range: &Range<u64>) -> bool {
+        (**self).forget(range);
+        true
+    }
+
+    fn generation(&self) -> usize {
+        (**self).generation()
+    }
+
+    fn forget_slices(&self, seen: usize) -> bool {
+        self.forget_tables(seen)
+    }
+
+    fn remote(&self) -> Option<&Arc<RemoteFile>> {
+        Some(self)
+    }
+}

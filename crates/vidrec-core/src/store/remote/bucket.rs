@@ -1,0 +1,348 @@
+//! A writable folder in object storage. Nothing here lists or renames objects.
+//!
+//! The answer to a request may be lost although the server carried the request out. A request that replaces or
+//! removes an object is then simply repeated. A conditional request is refused the second time, because the first one
+//! changed the object. A writer that is refused therefore reads the object, and may find what it wrote itself.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload};
+
+use super::failure::Kind;
+use super::fetch::Part;
+use super::promise::Pending;
+use super::remote::Remote;
+use super::request::{Doing, FetchError, Link, SLOWEST_BYTES_PER_SECOND, Task};
+use super::times::Times;
+use super::url::Address;
+use crate::store::storage::RemoteStats;
+use crate::store::storage::Storage;
+use vidrec_format::error::{Error, Result};
+
+/// How often a conditional write is tried when other writers interfere.
+const CONFLICTS: u64 = 8;
+
+/// The object that is used to probe what a store supports.
+const PROBE: &str = ".vidrec-probe";
+/// How often the store is probed.
+const PROBES: u32 = 4;
+
+/// How a store handles conditional writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Probed {
+    /// It refuses writes whose condition does not hold.
+    Refuses,
+    /// It accepted a write whose condition did not hold, unless another publisher was in the way.
+    Accepts,
+    /// It says that it supports none.
+    CannotSay,
+    /// The probe object existed: a killed process left it, or another publisher is probing at the same time.
+    WasThere,
+}
+
+/// A folder in object storage.
+#[derive(Clone)]
+pub struct Bucket {
+    location: PathBuf,
+    pub(super) address: Address,
+    pub(super) remote: Arc<Remote>,
+}
+
+/// What identifies one version of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag {
+    e_tag: Option<String>,
+    /// The version that Google's storage uses to tell versions apart. Other stores have none, or do not compare it.
+    version: Option<String>,
+}
+
+impl Tag {
+    fn of(meta: &ObjectMeta) -> Self {
+        Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
+    }
+}
+
+/// What is known about an object before it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its length.
+    pub bytes: u64,
+    pub tag: Tag,
+    /// When it was last changed, by the clock of the server.
+    pub changed: SystemTime,
+}
+
+/// Leaves out the client, which holds the credentials.
+impl fmt::Debug for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Bucket").field(&self.location).finish()
+    }
+}
+
+impl Bucket {
+    /// Opens a folder in object storage. It sends no request yet.
+    pub fn open(location: &Path, storage: &Storage) -> Result<Self> {
+        let address = Address::of(location)?;
+        let (what, help) = match &*address.scheme {
+            "http" | "https" => ("web servers are read-only", "write to a folder, to s3://, gs:// or az://"),
+            "hf" => (
+                "vidrec does not write to the Hugging Face Hub",
+                "write to a folder, and upload it with `hf upload OWNER/NAME FOLDER --repo-type dataset`",
+            ),
+            _ => ("", ""),
+        };
+        if !what.is_empty() {
+            return Err(Error::usage(what).file(location).help(help));
+        }
+        let remote = Remote::with(&Storage { cache: None, ..storage.clone() }, Times::of_writes(storage.timeout))?;
+        let bucket = Bucket { location: location.to_owned(), address, remote };
+        bucket.link()?;
+        Ok(bucket)
+    }
+
+    /// The location of the folder.
+    pub fn location(&self) -> &Path {
+        &self.location
+    }
+
+    /// The location of an object, for errors.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.location.join(name)
+    }
+
+    /// Asks whether an object exists.
+    pub fn look(&self, name: &str) -> Result<Option<Found>> {
+        self.run(name, Doing::Read, 0, |link, task| async move { link.look(&task).await })
+    }
+
+    /// Reads a whole object of at most `most` bytes. `None` if it does not exist.
+    pub fn read(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
+        self.run(name, Doing::Read, 0, move |link, task| async move {
+            match link.fetch(&task, Part::Whole(most), None).await {
+                Ok((bytes, meta)) => Ok(Some((bytes, Tag::of(&meta)))),
+                Err(e) if e.is(Kind::NotFound) => Ok(None),
+                Err(e) => Err(e),
+            }
+        })
+    }
+
+    /// Reads a range of an object.
+    ///
+    /// # Errors
+    ///
+    /// The request failed, or the object ends before the range does.
+    pub fn read_range(&self, name: &str, start: u64, length: u64) -> Result<Vec<u8>> {
+        let Some(end) = start.checked_add(length) else {
+            return Err(Error::limit("the range is too long").file(self.path(name)).at(start));
+        };
+        if length == 0 {
+            return Ok(Vec::new());
+        }
+        let (bytes, _) = self.run(name, Doing::Read, length, move |link, task| async move {
+            link.fetch(&task, Part::Range(start..end), None).await
+        })?;
+        if bytes.len() as u64 == length {
+            return Ok(bytes);
+        }
+        let e = Error::lost("the object is too short").file(self.path(name)).at(start);
+        Err(e.expected(format!("{length} bytes")).found(format!("{} bytes", bytes.len())))
+    }
+
+    /// Writes an object, and replaces an existing one.
+    pub fn put(&self, name: &str, bytes: Vec<u8>) -> Result<()> {
+        let size = bytes.len() as u64;
+        let payload = PutPayload::from(bytes);
+        self.run(name, Doing::Write, size, |link, task| async move {
+            link.put(&task, &payload, PutMode::Overwrite).await.map(drop)
+        })
+    }
+
+    /// Writes an object if there is none of this name. Returns whether the object now has these bytes. If not,
+    /// another object has the name.
+    pub fn put_once(&self, name: &str, bytes: Vec<u8>) -> Result<bool> {
+        self.put_if(name, bytes, None)
+    }
+
+    /// Replaces the version `of` of an object. Returns whether the object now has these bytes. If not, that version
+    /// no longer exists.
+    pub fn put_instead(&self, name: &str, bytes: Vec<u8>, of: &Tag) -> Result<bool> {
+        self.put_if(name, bytes, Some(of.clone()))
+    }
+
+    fn put_if(&self, name: &str, bytes: Vec<u8>, of: Option<Tag>) -> Result<bool> {
+        let size = bytes.len() as u64;
+        let payload = PutPayload::from(bytes);
+        self.run(name, Doing::Write, size, |link, task| async move { link.put_if(&task, &payload, of).await })
+    }
+
+    /// Removes an object, if it exists.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        self.run(name, Doing::Remove, 0, |link, task| async move {
+            let store = &link.client.store;
+            match link.run(&task, || async { Ok(store.delete(&task.key).await?) }).await {
+                Err(e) if e.is(Kind::NotFound) => Ok(()),
+                other => other,
+            }
+        })
+    }
+
+    /// Probes whether the store supports conditional writes. It must refuse a second object of the same name, and a
+    /// replacement of a version that does not exist.
+    ///
+    /// The probe object always has the same name, so that the next process removes what a killed process left.
+    /// Another publisher that probes at the same time can make a store look as if it lacked this support. The
+    /// opposite cannot happen. So a store is probed several times before it counts as lacking.
+    pub fn has_conditions(&self) -> Result<bool> {
+        for tries in 1.. {
+            let found = self.tries_conditions();
+            let removed = self.remove(PROBE);
+            match found? {
+                Probed::Refuses => return removed.map(|()| true),
+                Probed::CannotSay => return removed.map(|()| false),
+                Probed::Accepts | Probed::WasThere if tries < PROBES => removed?,
+                Probed::Accepts => return removed.map(|()| false),
+                Probed::WasThere => break,
+            }
+        }
+        Err(Error::lost("the server keeps refusing an object with a new name").file(self.path(PROBE)))
+    }
+
+    /// Removes the object of [`has_conditions`](Self::has_conditions), if a killed process left it.
+    pub fn remove_probe(&self) -> Result<()> {
+        if self.look(PROBE)?.is_some() { self.remove(PROBE) } else { Ok(()) }
+    }
+
+    /// Writes an object and removes it, to find out what is wrong before the work begins.
+    pub fn try_to_write(&self) -> Result<()> {
+        self.put(PROBE, b"vidrec tries whether it may write here".to_vec())?;
+        self.remove(PROBE)
+    }
+
+    /// What was sent and received so far.
+    pub fn stats(&self) -> RemoteStats {
+        self.remote.stats()
+    }
+
+    fn tries_conditions(&self) -> Result<Probed> {
+        let name = PROBE;
+        let put = |text: &'static str, of: Option<Tag>| {
+            let payload = PutPayload::from_static(text.as_bytes());
+            self.run(name, Doing::Write, 0, |link, task| async move {
+                match link.put_if(&task, &payload, of).await {
+                    Err(e) if e.is(Kind::Unsupported) => Ok(None),
+                    other => other.map(Some),
+                }
+            })
+        };
+        let no_version = Tag { e_tag: Some("\"0\"".into()), version: Some("1".into()) };
+        match put("the first of three objects of this name: vidrec tries whether the others are refused", None)? {
+            Some(true) => {
+                let is_replaced = || put("the third one", Some(no_version)).map(|third| third != Some(false));
+                let refuses = put("the second one", None)? == Some(false) && !is_replaced()?;
+                Ok(if refuses { Probed::Refuses } else { Probed::Accepts })
+            }
+            Some(false) => Ok(Probed::WasThere),
+            None => Ok(Probed::CannotSay),
+        }
+    }
+
+    pub(super) fn link(&self) -> Result<Arc<Link>> {
+        self.remote.link(&self.address)
+    }
+
+    pub(super) fn task(&self, name: &str, doing: Doing, bytes: u64) -> Result<Task> {
+        let location = self.path(name);
+        let key = Address::of(&location)?.key;
+        Ok(Task { doing, location, key, bytes })
+    }
+
+    /// Makes requests about an object, and waits for their result.
+    fn run<T, F>(&self, name: &str, doing: Doing, bytes: u64, work: impl FnOnce(Arc<Link>, Task) -> F) -> Result<T>
+    where
+        T: Clone + Send + 'static,
+        F: Future<Output = Result<T, FetchError>> + Send + 'static,
+    {
+        let task = self.task(name, doing, bytes)?;
+        let location = task.location.clone();
+        let pending = self.remote.start(work(self.link()?, task))?;
+        self.wait(&pending, bytes).map_err(|e| if e.path().is_none() { e.file(location) } else { e })
+    }
+
+    /// Waits for requests that transfer `bytes` bytes.
+    pub(super) fn wait<T: Clone + Send + 'static>(&self, pending: &Pending<T>, bytes: u64) -> Result<T> {
+        // Beyond the patience for every request, this allows time for the bytes, and for reads of an object that was
+        // in the way.
+        let longer = self.remote.patience().saturating_add(Duration::from_secs(2 * bytes / SLOWEST_BYTES_PER_SECOND));
+        pending.is_over_within(longer);
+        self.remote.wait(pending)
+    }
+}
+
+impl Link {
+    pub(super) async fn look(&self, task: &Task) -> Result<Option<Found>, FetchError> {
+        let store = &self.client.store;
+        let head = || GetOptions { head: true, ..GetOptions::default() };
+        match self.run(task, || async { Ok(store.get_opts(&task.key, head()).await?) }).await {
+            Ok(found) => {
+                let (tag, meta) = (Tag::of(&found.meta), found.meta);
+                Ok(Some(Found { bytes: meta.size, tag, changed: meta.last_modified.into() }))
+            }
+            Err(e) if e.is(Kind::NotFound) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    pub(super) async fn put(&self, task: &Task, payload: &PutPayload, mode: PutMode) -> Result<bool, FetchError> {
+        let store = &self.client.store;
+        let has_condition = mode != PutMode::Overwrite;
+        self.run(task, || async {
+            match store.put_opts(&task.key, payload.clone(), mode.clone().into()).await {
+                // A conflict with writes of others also ends here, even if none of these succeeded.
+                Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. })
+                    if has_condition =>
+                {
+                    Ok(false)
+                }
+                other => Ok(other.map(|_| true)?),
+            }
+        })
+        .await
+    }
+
+    /// Replaces the version `of` of an object. With `None`, it creates the object if there is none.
+    async fn put_if(&self, task: &Task, payload: &PutPayload, of: Option<Tag>) -> Result<bool, FetchError> {
+        let mode = of.clone().map_or(PutMode::Create, |Tag { e_tag, version }| {
+            PutMode::Update(object_store::UpdateVersion { e_tag, version })
+        });
+        for tries in 1..=CONFLICTS {
+            if self.put(task, payload, mode.clone()).await? {
+                return Ok(true);
+            }
+            let there = self.look(&Task { doing: Doing::Read, bytes: 0, ..task.clone() }).await?;
+            if let Some(found) = &there
+                && found.bytes == payload.content_length() as u64
+                && self.has(task, payload, found.bytes).await?
+            {
+                return Ok(true);
+            }
+            if there.map(|found| found.tag) != of {
+                return Ok(false);
+            }
+            tokio::time::sleep(Duration::from_millis(50 << tries)).await;
+        }
+        let what = "the server keeps refusing the write because of other writers, although nobody wrote the object";
+        Err(task.failed(what, "try again later", CONFLICTS))
+    }
+
+    /// Whether an object has these bytes.
+    async fn has(&self, task: &Task, payload: &PutPayload, most: u64) -> Result<bool, FetchError> {
+        match self.fetch(&Task { doing: Doing::Read, ..task.clone() }, Part::Whole(most), None).await {
+            Ok((bytes, _)) => Ok(payload.iter().flat_map(|chunk| chunk.iter()).eq(&bytes)),
+            Err(e) if e.is(Kind::NotFound) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The objects below a location, a page at a time.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use object_store::ObjectMeta;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
+
+use super::fetch::Version;
+use super::remote::Remote;
+use super::request::{FetchError, Link, Task};
+use super::url::Address;
+use crate::store::storage::Storage;
+use vidrec_format::error::{Error, Result};
+
+/// An object below a location.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedObject {
+    /// Its key, relative to the location.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its ETag, or else the time of its last change, as [`RemoteFile::version`](super::RemoteFile::version) has it.
+    pub version: String,
+}
+
+/// A list of the objects below a location, in the order of their keys or, if the store keeps to none, of its server.
+pub struct Listing {
+    remote: Arc<Remote>,
+    location: PathBuf,
+    address: Address,
+    /// The object after which the list begins.
+    after: Option<String>,
+    /// Where the next page begins; `None` before the first one.
+    token: Option<String>,
+    ended: bool,
+}
+
+impl Listing {
+    /// Begins a list of the objects below `location` behind the object `after`, without a request. A server that
+    /// cannot begin there begins with the first object.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): the location is on a web server, which has no lists.
+    pub fn begin(location: &Path, storage: &Storage, after: Option<&str>) -> Result<Self> {
+        let address = Address::of(location)?;
+        let remote = Remote::new(&Storage { cache: None, ..storage.clone() })?;
+        if remote.link(&address)?.client.lists.is_none() {
+            let e = Error::usage("web servers do not list their files").file(location);
+            return Err(e.help("name the videos in a manifest on this machine"));
+        }
+        let after = after.map(|name| below(&address) + name);
+        Ok(Listing { remote, location: location.to_owned(), address, after, token: None, ended: false })
+    }
+
+    /// Returns the next objects, about a thousand; `None` at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The request failed, or a key has empty, `.` or `..` parts, which no location can name.
+    pub fn next_page(&mut self) -> Result<Option<Vec<ListedObject>>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let link = self.remote.link(&self.address)?;
+        // The Hub lists folders before files, and no repository has more files than fit into memory.
+        if link.client.hub.is_some() {
+            let mut all = Vec::new();
+            while !self.ended {
+                all.append(&mut self.page(&link)?);
+            }
+            all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+            return Ok(Some(all));
+        }
+        self.page(&link).map(Some)
+    }
+
+    fn page(&mut self, link: &Arc<Link>) -> Result<Vec<ListedObject>> {
+        let prefix = below(&self.address);
+        let task = Task::read(&self.location, &self.address.key, 0);
+        let options =
+            PaginatedListOptions { offset: self.after.clone(), page_token: self.token.take(), ..Default::default() };
+        let link = link.clone();
+        let found = self.remote.start(async move { page(&link, &task, &prefix, &options).await })?;
+        let (objects, token) = self.remote.wait(&found)?;
+        self.ended = token.is_none();
+        self.token = token;
+        Ok(objects)
+    }
+}
+
+/// The start of the keys of all objects below an address.
+fn below(address: &Address) -> String {
+    let folder = address.key.as_ref();
+    if folder.is_empty() { String::new() } else { format!("{folder}/") }
+}
+
+async fn page(
+    link: &Link,
+    task: &Task,
+    prefix: &str,
+    options: &PaginatedListOptions,
+) -> Result<(Vec<ListedObject>, Option<String>), FetchError> {
+    let missing = || task.failed("the server has no lists", "name the videos in a manifest", 1);
+    let lists: &Arc<dyn PaginatedListStore> = link.client.lists.as_ref().ok_or_else(missing)?;
+    let asked = Some(prefix).filter(|prefix| !prefix.is_empty());
+    let found = link.run(task, || async { Ok(lists.list_paginated(asked, options.clone()).await?) }).await?;
+    let listed = found.result.objects.into_iter().filter_map(|meta| listed(meta, prefix));
+    Ok((listed.collect(), found.page_token))
+}
+
+fn listed(meta: ObjectMeta, prefix: &str) -> Option<ListedObject> {
+    let Version { length, tag } = Version::of(&meta);
+    // Azure's lists have tags without the quotation marks that its answers have (RFC 9110, section 8.8.3).
+    let version = if meta.e_tag.is_some() && !tag.ends_with('"') { format!("\"{tag}\"") } else { tag };
+    // The object that stands for the folder itself is not below it.
+    let name = meta.location.as_ref().strip_prefix(prefix)?.to_owned();
+    Some(ListedObject { name, bytes: length, version })
+}

@@ -1,0 +1,191 @@
+//! The state that all files of a remote data set share: options, clients, memory, counters.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::blocks::Blocks;
+use super::failure::Kind;
+use super::fetch::{Part, Version};
+use super::promise::{Pending, Promise};
+use super::request::{FetchError, Link, Task};
+use super::runtime;
+use super::store;
+use super::times::Times;
+use super::url::Address;
+use crate::store::cache::{self, CachedObject, DiskCache};
+use crate::store::counters::Counters;
+use crate::store::per_process::PerProcess;
+use crate::store::storage::RemoteStats;
+use crate::store::storage::Storage;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::stop;
+
+/// The shared part of a remote data set.
+#[derive(Debug)]
+pub struct Remote {
+    storage: Storage,
+    times: Times,
+    pub counters: Arc<Counters>,
+    /// The most bytes of blocks in memory.
+    memory_bytes: AtomicU64,
+    /// The clients, by store. Connections and requests do not survive a fork.
+    links: PerProcess<Mutex<HashMap<String, Arc<Link>>>>,
+    blocks: PerProcess<Mutex<Blocks>>,
+    cache: Option<Arc<DiskCache>>,
+}
+
+/// Returns a location with the commit that its revision is, if it is on the Hugging Face Hub: [`Remote::pinned`]. Paths,
+/// and locations that do not change so, need no request.
+pub fn pinned(location: &Path, storage: &Storage) -> Result<PathBuf> {
+    match crate::store::location::split(location) {
+        Some(("hf", _)) => Remote::new(&Storage { cache: None, ..storage.clone() })?.pinned(location),
+        _ => Ok(location.to_owned()),
+    }
+}
+
+/// The memory with which so many bytes are asked for ahead of their use.
+pub fn memory_for(ahead_bytes: u64) -> u64 {
+    ahead_bytes.saturating_mul(8).div_ceil(3)
+}
+
+impl Remote {
+    pub fn new(storage: &Storage) -> Result<Arc<Self>> {
+        Self::with(storage, Times::of_reads(storage.timeout))
+    }
+
+    /// Creates one with other limits of time.
+    pub(super) fn with(storage: &Storage, times: Times) -> Result<Arc<Self>> {
+        let limit = |dir: &PathBuf| storage.cache_bytes.map_or_else(|| cache::default_limit(dir), Ok);
+        let open = |dir: &PathBuf| DiskCache::open(dir, limit(dir)?);
+        let cache = storage.cache.as_ref().map(open).transpose()?;
+        let memory_bytes = AtomicU64::new(storage.memory_bytes);
+        let (counters, links, blocks) = Default::default();
+        Ok(Arc::new(Remote { storage: storage.clone(), times, counters, memory_bytes, links, blocks, cache }))
+    }
+
+    /// The most bytes of blocks in memory.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes.load(Relaxed)
+    }
+
+    /// The most bytes that are asked for ahead of their use. What was used last takes as much again.
+    pub fn ahead_bytes(&self) -> u64 {
+        self.memory_bytes() / 8 * 3
+    }
+
+    /// Allows at least so many bytes of blocks in memory, because a batch needs them.
+    pub fn need_memory(&self, bytes: u64) {
+        self.memory_bytes.fetch_max(bytes, Relaxed);
+    }
+
+    pub(super) fn blocks(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.get().lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The most bytes that the cache on disk may hold; `None` without a cache.
+    pub fn cache_limit(&self) -> Option<u64> {
+        self.cache.as_ref().map(|cache| cache.limit())
+    }
+
+    /// An object in the cache on disk, if there is a cache.
+    pub(super) fn kept(&self, location: &Path, version: &Version) -> Result<Option<Arc<CachedObject>>> {
+        let Some(cache) = &self.cache else { return Ok(None) };
+        if version.tag.is_empty() {
+            let e = Error::usage("the server sends neither ETag nor Last-Modified, so a cache could be out of date");
+            return Err(e.file(location).help("read it without a cache"));
+        }
+        let identity = (&*location.to_string_lossy(), &*version.tag, version.length);
+        Ok(Some(Arc::new(CachedObject::new(cache.clone(), identity, self.counters.clone()))))
+    }
+
+    /// The first reason why the cache could not keep something.
+    pub fn cache_failure(&self) -> Option<&str> {
+        self.counters.cache_failure()
+    }
+
+    pub fn stats(&self) -> RemoteStats {
+        self.counters.snapshot(self.blocks().held())
+    }
+
+    /// How long a read may take, including all tries.
+    pub fn timeout(&self) -> Duration {
+        self.storage.timeout
+    }
+
+    /// The longest time that a read can take: twice the timeout, because it may wait in a queue, plus 60 s.
+    pub fn patience(&self) -> Duration {
+        self.storage.timeout.saturating_mul(2).saturating_add(Duration::from_secs(60))
+    }
+
+    pub(super) fn until(&self) -> Instant {
+        let now = Instant::now();
+        now.checked_add(self.patience()).unwrap_or(now + Duration::from_secs(1 << 30))
+    }
+
+    /// The client of a store in this process.
+    pub(super) fn link(&self, address: &Address) -> Result<Arc<Link>> {
+        let links = || self.links.get().lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(link) = links().get(&address.store) {
+            return Ok(link.clone());
+        }
+        let client = store::connect(address, &self.storage.options, &self.times)?;
+        let mut link = Arc::new(Link::new(client, self.counters.clone(), self.storage.timeout));
+        if let Some(hub) = link.client.hub.clone().filter(|_| !address.is_of_commit()) {
+            let (asking, task) = (link.clone(), Task::read(Path::new(&address.store), &address.key, 0));
+            let commit = self.start(async move { asking.run(&task, || async { Ok(hub.commit().await?) }).await })?;
+            link = self.link(&address.at(&self.wait(&commit)?))?;
+        }
+        // Of two threads that asked for the commit at once, the first decides.
+        Ok(links().entry(address.store.clone()).or_insert(link).clone())
+    }
+
+    /// Returns the location with the commit that its revision is, if it is on the Hugging Face Hub. This and all later
+    /// reads of the location are of that commit. Other locations stay as they are.
+    pub fn pinned(&self, location: &Path) -> Result<PathBuf> {
+        let address = Address::of(location)?;
+        let Some(hub) = self.link(&address)?.client.hub.clone() else { return Ok(location.to_owned()) };
+        let path = location.to_str().and_then(|text| text.strip_prefix(&address.store)).unwrap_or_default();
+        Ok(PathBuf::from(address.at(hub.revision()).store + path))
+    }
+
+    /// Starts a request.
+    pub(super) fn start<T: Clone + Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, FetchError>> + Send + 'static,
+    ) -> Result<Pending<T>> {
+        Ok(Pending(Promise::start(&runtime::handle()?, work)))
+    }
+
+    /// Waits for a request that [`start`](Self::start) began.
+    pub(super) fn wait<T: Clone + Send + 'static>(&self, pending: &Pending<T>) -> Result<T> {
+        if let Some(here) = pending.0.wait(Instant::now()) {
+            return here.map_err(|e| e.error());
+        }
+        let begin = Instant::now();
+        let found = pending.0.wait(self.until());
+        self.counters.waited(begin.elapsed());
+        if found.is_none() {
+            stop::check()?;
+        }
+        let none = || Error::lost(format!("a request had no result for {} s", self.patience().as_secs()));
+        found.ok_or_else(none)?.map_err(|e| e.error())
+    }
+
+    /// Reads a whole small object of at most `most` bytes. `None` if it does not exist.
+    pub fn read(&self, location: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+        let address = Address::of(location)?;
+        let link = self.link(&address)?;
+        let task = Task::read(location, &address.key, 0);
+        let pending = self.start(async move {
+            match link.fetch(&task, Part::Whole(most), None).await {
+                Ok((bytes, _)) => Ok(Some(bytes)),
+                Err(e) if e.is(Kind::NotFound) => Ok(None),
+                Err(e) => Err(e),
+            }
+        })?;
+        self.wait(&pending)
+    }
+}

@@ -1,0 +1,104 @@
+//! The files of a local data set, and the proof of each while it is read.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::store::disk::regular_file::{Links, open_regular, read_regular};
+use crate::store::location::is_remote;
+use crate::store::remote::Pieces;
+use crate::transfer::both_ways::listing_of;
+use crate::transfer::fetch::{Item, items};
+use vidrec_format::dataset_json::DatasetJson;
+use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::limits;
+
+/// A data set in a local folder.
+pub(super) struct LocalSet {
+    /// The bytes of its `dataset.json`.
+    pub bytes: Vec<u8>,
+    pub json: DatasetJson,
+    pub files: Vec<LocalFile>,
+}
+
+/// A file of a data set.
+pub(super) struct LocalFile {
+    item: Item,
+    pub bytes: u64,
+}
+
+impl LocalSet {
+    /// Reads the `dataset.json` in a folder, or the one that `path` names, and checks that the
+    /// listed files exist and have their lengths.
+    pub fn open(path: &Path) -> Result<Self> {
+        if is_remote(path) {
+            let e = Error::usage("vidrec can push only data sets on this machine").file(path);
+            return Err(e.help("fetch it first"));
+        }
+        let listing = listing_of(path, "pushes")?;
+        let bytes = read_regular(&listing, limits::MAX_LISTING_BYTES, Links::Follow)?;
+        let json = DatasetJson::prove(&bytes).map_err(|e| e.file(&listing))?;
+        let files = items(&listing, &json).into_iter().map(LocalFile::of).collect::<Result<_>>()?;
+        Ok(LocalSet { bytes, json, files })
+    }
+
+    /// The size of all its files, except `dataset.json`.
+    pub fn all_bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+impl LocalFile {
+    fn of(item: Item) -> Result<Self> {
+        let path = &item.location;
+        let bytes = fs::metadata(path).map_err(|e| Error::io("open the file", path, e).hint(Hint::Verify))?.len();
+        item.prove_length(bytes).map_err(|e| e.hint(Hint::Verify))?;
+        Ok(LocalFile { item, bytes })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.item.name
+    }
+
+    /// Whether its name is unique to its contents, so that an object of this name and length is this file.
+    pub fn has_own_name(&self) -> bool {
+        self.item.has_digits()
+    }
+
+    /// Opens the file, to be read once and proven.
+    pub fn read(&self) -> Result<Reading<'_>> {
+        let path = self.item.location.clone();
+        let file = open_regular(&path, Links::Follow)?;
+        Ok(Reading { of: self, path, file, digest: Sha256::new() })
+    }
+}
+
+/// A file that is read from start to end, and compared with `dataset.json` at its end.
+pub(super) struct Reading<'a> {
+    of: &'a LocalFile,
+    path: PathBuf,
+    file: File,
+    digest: Sha256,
+}
+
+impl Pieces for Reading<'_> {
+    fn bytes(&self) -> u64 {
+        self.of.bytes
+    }
+
+    fn next(&mut self, bytes: usize) -> Result<Vec<u8>> {
+        let mut piece = Vec::new();
+        piece.try_reserve_exact(bytes).map_err(|_| Error::no_memory("a part of a file", bytes))?;
+        piece.resize(bytes, 0);
+        self.file.read_exact(&mut piece).map_err(|e| Error::io("read the file", &self.path, e))?;
+        self.digest.update(&piece);
+        Ok(piece)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let digest = self.digest.clone().finalize().into();
+        self.of.item.prove(&self.path, digest).map_err(|e| e.hint(Hint::Verify))
+    }
+}

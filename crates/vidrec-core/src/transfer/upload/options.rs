@@ -1,0 +1,46 @@
+//! What to upload, and how.
+
+use std::path::PathBuf;
+
+use crate::store::disk::private_folder;
+use crate::store::storage::Storage;
+
+/// Options of [`push`](crate::transfer::upload::push).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PushOptions {
+    /// How to reach the storage. Its cache is not used.
+    pub storage: Storage,
+    /// Replace another, existing data set. Off by default: such a data set is an error.
+    pub overwrite: bool,
+    /// The caller states that nobody else publishes at this location at the same time, so the store need not keep
+    /// publishers apart. Off by default: a store that cannot keep them apart is refused.
+    pub only_publisher: bool,
+}
+
+/// Options of [`write_remote`](crate::transfer::upload::write_remote).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RemoteOutput {
+    /// See [`PushOptions::storage`].
+    pub storage: Storage,
+    /// A local folder with room for the whole output. The output is written first to a folder inside it that no other
+    /// user can enter. Default `None`: `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`,
+    /// `~/.cache/vidrec`).
+    pub scratch: Option<PathBuf>,
+    /// See [`PushOptions::overwrite`].
+    pub overwrite: bool,
+    /// See [`PushOptions::only_publisher`].
+    pub only_publisher: bool,
+}
+
+impl RemoteOutput {
+    /// The folder in which the output is written first: [`scratch`](Self::scratch), or its default.
+    pub fn scratch_folder(&self) -> PathBuf {
+        self.scratch.clone().unwrap_or_else(private_folder::for_scratch)
+    }
+
+    pub(super) fn push(&self) -> PushOptions {
+        let RemoteOutput { storage, overwrite, only_publisher, .. } = self.clone();
+        PushOptions { storage, overwrite, only_publisher }
+    }
+}

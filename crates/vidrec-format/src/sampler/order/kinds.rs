@@ -1,0 +1,371 @@
+//! The kinds of order, and an order in one epoch.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use super::order_json::{OrderJson, Written};
+use super::source_order::check_blocks;
+use super::{Blocks, Homes, Mixed, Permutation, Weights};
+use crate::error::{Error, Result};
+
+/// The order in which the samples of a loader come.
+///
+/// ```
+/// use vidrec::order::Order;
+///
+/// let order = Order::Blocks { block: 100, window: 4 }.epoch(1000, 7, 0)?;
+/// let mut samples: Vec<u64> = (0..order.len()).map(|i| order.get(i).unwrap()).collect();
+/// samples.sort_unstable();
+/// assert!(samples.into_iter().eq(0..1000));
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+///
+/// As a word (`Display`): `sequential`, `shuffled`, `blocks`, `homes`, `given`, `weighted` or `mix`.
+/// As JSON (serde): the name of the variant, with its fields if it has any, such as
+/// `{"Blocks": {"block": 64, "window": 8}}`. [`Order::Given`] reads a list of samples, and [`Order::Weighted`] a list
+/// of `weights`. Both are written as their digest, which is short and enough to compare two orders. So is a mix,
+/// which cannot be read.
+#[derive(Debug, Clone, PartialEq, Default, serde::Deserialize)]
+#[serde(try_from = "OrderJson")]
+#[non_exhaustive]
+pub enum Order {
+    /// As stored, the same in each epoch. The default.
+    #[default]
+    Sequential,
+    /// An exact shuffle of all samples, new in each epoch: [`Permutation`].
+    Shuffled,
+    /// Blocks of neighbors in a new order each epoch, shuffled within a window of blocks: [`Blocks`].
+    ///
+    /// This is for disks that read much faster in sequence than at random. It mixes less than [`Order::Shuffled`].
+    Blocks {
+        /// The number of adjacent samples in a block, at least 1.
+        block: u32,
+        /// The number of blocks whose samples are mixed, at least 1.
+        window: u32,
+    },
+    /// Blocks of neighbors with a home for each block, among nodes that keep what they read. A given fraction of
+    /// the blocks changes homes each epoch: [`Homes`].
+    ///
+    /// This is for clusters. Use a home for each node, and a cache that holds a little more than its share of the
+    /// data. From the second epoch on, a node then downloads only what was exchanged. Without a cache, each node
+    /// still downloads only its share. [`Ranks::by_homes`](super::Ranks::by_homes) says which rank reads which
+    /// home. Within a home, it mixes as [`Order::Blocks`]. With buckets (`Batching`), a rank first takes its own
+    /// clips in each batch of all ranks, and fills up with clips of other homes.
+    Homes {
+        /// The number of homes, at least 1. `None`: one for each rank of the loader (`world_size`), or the number
+        /// in the state from which it resumes. Use the number of nodes if the ranks of a node share a cache.
+        homes: Option<u32>,
+        /// The fraction of the blocks that may change homes for an epoch after the first, from 0 to 1. With 1, all
+        /// blocks are dealt again. With 0, each home has the same samples in every epoch.
+        exchange: f64,
+        /// The number of adjacent samples in a block, at least 1.
+        block: u32,
+        /// The number of blocks of a home whose samples are mixed, at least 1.
+        window: u32,
+    },
+    /// Explicit samples, in the same order in each epoch. A sample may be missing, or occur several times and then
+    /// get another crop each time.
+    ///
+    /// A sample is the ordinal of a clip, unless the loader takes several views of a clip: see `Frames`.
+    Given(Arc<[u64]>),
+    /// Draws *with replacement*, as many as there are samples. A sample may come several times in an epoch, each
+    /// time with another crop, or never.
+    Weighted(Arc<Weights>),
+    /// Samples of several sources by quotas: [`Mixed`], which has a seed of its own. `Loader::mix` creates it.
+    Mixed(Arc<Mixed>),
+}
+
+impl Order {
+    /// The number of homes, if the order has homes and their number is given.
+    pub fn homes(&self) -> Option<u32> {
+        if let Order::Homes { homes, .. } = self { *homes } else { None }
+    }
+
+    /// Returns the order with this number of homes, if it has homes and their number is not given.
+    #[doc(hidden)]
+    pub fn with_default_homes(self, default: u32) -> Self {
+        match self {
+            Order::Homes { homes: None, exchange, block, window } => {
+                Order::Homes { homes: Some(default), exchange, block, window }
+            }
+            order => order,
+        }
+    }
+
+    /// The order of `n` samples in `epoch` under `seed`. The cost does not depend on `n`, except that
+    /// [`Order::Given`] searches its list.
+    ///
+    /// # Errors
+    ///
+    /// Homes, a block or a window of 0; homes whose number is not given; an exchange outside 0 to 1; a list with a
+    /// sample that does not exist; or weights for another number of samples.
+    pub fn epoch(&self, n: u64, seed: u64, epoch: u64) -> Result<EpochOrder> {
+        self.check(n)?;
+        Ok(self.proven(n, seed, epoch))
+    }
+
+    /// Returns an error where [`epoch`](Self::epoch) does.
+    #[doc(hidden)]
+    pub fn check(&self, n: u64) -> Result<()> {
+        match self {
+            Order::Blocks { block, window } => check_blocks(*block, *window),
+            Order::Homes { homes, exchange, block, window } => {
+                if homes.is_none_or(|homes| homes == 0) {
+                    let e = Error::usage("order homes: the number of homes is out of range").expected("1 or more");
+                    return Err(e.found(homes.map_or("none", |_| "0")));
+                }
+                if !(0.0..=1.0).contains(exchange) {
+                    return Err(Error::usage("order homes: exchange is out of range")
+                        .expected("0 to 1")
+                        .found(exchange));
+                }
+                check_blocks(*block, *window)
+            }
+            Order::Given(list) => match list.iter().find(|&&sample| sample >= n) {
+                Some(sample) => {
+                    Err(Error::usage(format!("the order names sample {sample}")).expected(format!("less than {n}")))
+                }
+                None => Ok(()),
+            },
+            Order::Weighted(weights) if weights.len() != n => {
+                Err(Error::usage("the number of weights is not the number of samples").expected(n).found(weights.len()))
+            }
+            Order::Mixed(mixed) if mixed.samples() != n => {
+                Err(Error::usage("the mix has a different number of samples").expected(n).found(mixed.samples()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The order of an epoch, as [`epoch`](Self::epoch), for arguments that [`check`](Self::check) accepted.
+    #[doc(hidden)]
+    pub fn proven(&self, n: u64, seed: u64, epoch: u64) -> EpochOrder {
+        EpochOrder(match self {
+            Order::Sequential => Kind::Sequential(n),
+            Order::Shuffled => Kind::Shuffled(Permutation::new(n, seed, epoch)),
+            Order::Blocks { block, window } => Kind::Blocks(Blocks::new(n, *block, *window, seed, epoch)),
+            Order::Homes { homes, exchange, block, window } => {
+                Kind::Homes(Homes::new(n, homes.unwrap_or(1), *exchange, *block, *window, seed, epoch))
+            }
+            Order::Given(list) => Kind::Given(list.clone()),
+            Order::Weighted(weights) => Kind::Weighted { weights: weights.clone(), seed, epoch },
+            Order::Mixed(mixed) => Kind::Mixed { mixed: mixed.clone(), epoch },
+        })
+    }
+}
+
+impl TryFrom<OrderJson> for Order {
+    type Error = Error;
+
+    fn try_from(json: OrderJson) -> Result<Self> {
+        Ok(match json {
+            OrderJson::Sequential => Order::Sequential,
+            OrderJson::Shuffled => Order::Shuffled,
+            OrderJson::Blocks { block, window } => Order::Blocks { block, window },
+            OrderJson::Homes { homes, exchange, block, window } => Order::Homes { homes, exchange, block, window },
+            OrderJson::Given(samples) => Order::Given(samples.into()),
+            OrderJson::Weighted { weights } => Order::Weighted(Arc::new(Weights::new(&weights)?)),
+        })
+    }
+}
+
+impl Serialize for Order {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let written = match self {
+            Order::Sequential => Written::Sequential,
+            Order::Shuffled => Written::Shuffled,
+            &Order::Blocks { block, window } => Written::Blocks { block, window },
+            &Order::Homes { homes, exchange, block, window } => Written::Homes { homes, exchange, block, window },
+            Order::Given(list) => {
+                let mut digest = crc32fast::Hasher::new();
+                list.iter().for_each(|sample| digest.update(&sample.to_le_bytes()));
+                Written::Given { samples: list.len(), digest: format!("{:08x}", digest.finalize()) }
+            }
+            Order::Weighted(weights) => {
+                Written::Weighted { samples: weights.len(), digest: format!("{:08x}", weights.digest()) }
+            }
+            Order::Mixed(mixed) => Written::Mixed { shares: mixed.describe(u64::MAX) },
+        };
+        written.serialize(serializer)
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Order::Sequential => "sequential",
+            Order::Shuffled => "shuffled",
+            Order::Blocks { .. } => "blocks",
+            Order::Homes { .. } => "homes",
+            Order::Given(_) => "given",
+            Order::Weighted(_) => "weighted",
+            Order::Mixed(_) => "mix",
+        })
+    }
+}
+
+/// An [`Order`] in one epoch: a function from positions to samples.
+#[derive(Debug, Clone)]
+pub struct EpochOrder(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Sequential(u64),
+    Shuffled(Permutation),
+    Blocks(Blocks),
+    Homes(Homes),
+    Given(Arc<[u64]>),
+    Weighted { weights: Arc<Weights>, seed: u64, epoch: u64 },
+    Mixed { mixed: Arc<Mixed>, epoch: u64 },
+}
+
+impl EpochOrder {
+    /// The number of positions in the epoch.
+    pub fn len(&self) -> u64 {
+        match &self.0 {
+            Kind::Sequential(n) => *n,
+            Kind::Shuffled(permutation) => permutation.len(),
+            Kind::Blocks(blocks) => blocks.len(),
+            Kind::Homes(homes) => homes.len(),
+            Kind::Given(list) => list.len() as u64,
+            Kind::Weighted { weights, .. } => weights.len(),
+            Kind::Mixed { mixed, .. } => mixed.samples_per_epoch(),
+        }
+    }
+
+    /// Whether the epoch has no positions.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a sample may come more than once.
+    #[doc(hidden)]
+    pub fn repeats(&self) -> bool {
+        matches!(self.0, Kind::Given(_) | Kind::Weighted { .. })
+    }
+
+    /// The sample at `position` and, in a mix, the round through its source. `None` past the end.
+    #[doc(hidden)]
+    pub fn drawn(&self, position: u64) -> Option<(u64, Option<u64>)> {
+        match &self.0 {
+            Kind::Mixed { mixed, epoch } => {
+                mixed.in_epoch(*epoch, position).map(|draw| (draw.sample, Some(draw.round)))
+            }
+            _ => self.get(position).map(|sample| (sample, None)),
+        }
+    }
+
+    /// The sample at `position`; `None` past the end.
+    pub fn get(&self, position: u64) -> Option<u64> {
+        match &self.0 {
+            Kind::Sequential(n) => (position < *n).then_some(position),
+            Kind::Shuffled(permutation) => permutation.get(position),
+            Kind::Blocks(blocks) => blocks.get(position),
+            Kind::Homes(homes) => homes.get(position),
+            Kind::Given(list) => list.get(usize::try_from(position).ok()?).copied(),
+            Kind::Weighted { weights, seed, epoch } => {
+                (position < weights.len()).then(|| weights.draw(*seed, *epoch, position))
+            }
+            Kind::Mixed { mixed, epoch } => mixed.in_epoch(*epoch, position).map(|draw| draw.sample),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOMES: Order = Order::Homes { homes: Some(5), exchange: 0.25, block: 3, window: 2 };
+
+    fn homes(homes: Option<u32>, exchange: f64) -> Order {
+        Order::Homes { homes, exchange, block: 3, window: 2 }
+    }
+
+    fn blocks(block: u32, window: u32) -> Order {
+        Order::Homes { homes: Some(5), exchange: 0.25, block, window }
+    }
+
+    #[test]
+    fn orders_of_blocks_have_no_homes() {
+        let blocks = Order::Blocks { block: 3, window: 2 };
+        assert_eq!((HOMES.homes(), blocks.homes()), (Some(5), None));
+        assert_eq!(blocks.clone().with_default_homes(7), blocks);
+    }
+
+    #[test]
+    fn a_default_does_not_replace_a_number_of_homes_that_is_given() {
+        assert_eq!(HOMES.with_default_homes(7).homes(), Some(5));
+        assert_eq!(homes(None, 0.5).with_default_homes(7), homes(Some(7), 0.5));
+    }
+
+    #[test]
+    fn each_kind_has_its_length_and_ends() {
+        let weights = Arc::new(Weights::new(&[1.0; 9]).unwrap());
+        for (order, length) in [
+            (Order::Sequential, 9),
+            (Order::Shuffled, 9),
+            (Order::Blocks { block: 2, window: 2 }, 9),
+            (HOMES, 9),
+            (Order::Given([3, 3, 0].into()), 3),
+            (Order::Weighted(weights), 9),
+        ] {
+            let epoch = order.epoch(9, 1, 2).unwrap();
+            assert_eq!(epoch.len(), length);
+            assert!((0..length).all(|i| epoch.get(i).unwrap() < 9));
+            assert_eq!(epoch.get(length), None, "{order:?}");
+        }
+        let given = Order::Given([3, 3, 0].into()).epoch(9, 1, 2).unwrap();
+        assert_eq!([given.get(0), given.get(2)], [Some(3), Some(0)]);
+    }
+
+    #[test]
+    fn orders_that_make_no_sense_are_refused() {
+        let weights = Arc::new(Weights::new(&[1.0; 3]).unwrap());
+        for (order, named) in [
+            (Order::Blocks { block: 0, window: 1 }, "block is out of range"),
+            (Order::Blocks { block: 1, window: 0 }, "window"),
+            (homes(Some(0), 0.25), "homes"),
+            (homes(None, 0.25), "homes"),
+            (homes(Some(5), f64::NAN), "exchange"),
+            (homes(Some(5), -0.01), "exchange"),
+            (homes(Some(5), 1.01), "exchange"),
+            (blocks(0, 2), "block is out of range"),
+            (blocks(3, 0), "window"),
+            (Order::Given([0, 9].into()), "sample 9"),
+            (Order::Weighted(weights), "weight"),
+        ] {
+            let e = order.epoch(9, 0, 0).unwrap_err().to_string();
+            assert!(e.contains(named), "{order:?}: {e}");
+        }
+    }
+
+    #[test]
+    fn an_order_is_read_as_it_is_written() {
+        let homes = Order::Homes { homes: Some(3), exchange: 0.5, block: 4, window: 2 };
+        for order in [Order::Sequential, Order::Shuffled, Order::Blocks { block: 4, window: 2 }, homes] {
+            let json = serde_json::to_string(&order).unwrap();
+            assert_eq!(serde_json::from_str::<Order>(&json).unwrap(), order, "{json}");
+        }
+        let read = |json| serde_json::from_str::<Order>(json).map_err(|e| e.to_string());
+        assert_eq!(read(r#"{"Blocks": {}}"#), Ok(Order::Blocks { block: 64, window: 8 }));
+        assert_eq!(read(r#"{"Homes": {}}"#), Ok(Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 }));
+        assert_eq!(read(r#"{"Given": [3, 0, 3]}"#), Ok(Order::Given([3, 0, 3].into())));
+        let weights = Order::Weighted(Arc::new(Weights::new(&[1.0, 3.0]).unwrap()));
+        assert_eq!(read(r#"{"Weighted": {"weights": [2, 6]}}"#), Ok(weights));
+        assert!(read(r#"{"Weighted": {"weights": [-1]}}"#).unwrap_err().contains("weight"));
+        assert!(read(r#"{"Blocks": {"blok": 3}}"#).unwrap_err().contains("blok"));
+    }
+
+    #[test]
+    fn long_orders_are_written_as_their_digest() {
+        let written = |order: Order| serde_json::to_string(&order).unwrap();
+        let given = |list: &[u64]| written(Order::Given(list.into()));
+        assert_eq!(given(&[1, 2]), given(&[1, 2]));
+        assert_ne!(given(&[1, 2]), given(&[2, 1]));
+        let weighted = |list: &[f64]| written(Order::Weighted(Arc::new(Weights::new(list).unwrap())));
+        assert_eq!(weighted(&[1.0, 3.0]), weighted(&[2.0, 6.0]), "weights are in any unit");
+        assert_ne!(weighted(&[1.0, 3.0]), weighted(&[1.0, 2.0]));
+    }
+}

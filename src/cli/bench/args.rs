@@ -1,0 +1,101 @@
+//! The options of `vidrec bench`.
+
+use std::path::PathBuf;
+
+use crate::jpeg::JpegDecoder;
+use crate::{Io, LoaderOptions, OpenOptions};
+
+use crate::cli::storage::{MemoryArgs, StorageArgs, local};
+use crate::cli::words::words;
+
+/// What is measured if no options are given.
+const USUAL: [&str; 5] =
+    ["crop=RandomResizedCrop(224)", "flip=0.5", "shuffle=True", "dtype=float32", "normalize=IMAGENET"];
+
+/// The options of the loader that errors name.
+pub const LOADER: [&str; 7] = ["batch_size", "batching", "decoded_cache", "frames", "normalize", "order", "tracks"];
+
+/// Measure the loader on a data set, without a training step.
+///
+/// Options of the loader are written as in Python: `vidrec bench train batch_size=32 'frames=Uniform(8)' threads=4`. What a
+/// loader prints of itself can be pasted. Options that are not given have Python's defaults; only if none are given,
+/// the batches are those of a usual training loop. `device=cuda` measures batches that a GPU makes, with the program of the
+/// Python package.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The data set.
+    pub dataset: PathBuf,
+    /// Options of the loader, as Python takes them.
+    #[arg(value_name = "NAME=VALUE", default_values = USUAL)]
+    loader: Vec<String>,
+    /// What batches hold.
+    #[arg(long, value_enum, default_value_t)]
+    pub output: Output,
+    /// How to read local files.
+    #[arg(long, default_value_t, value_parser = words::<Io>(Io::WORDS))]
+    io: Io,
+    /// Which JPEG decoder to use; the pictures are the same.
+    ///
+    /// auto: vidrec's own for the tiles of JPEGs that it packed, libjpeg-turbo for all others; own: the same, but
+    /// damaged tiles are an error rather than decoded again; turbo: libjpeg-turbo.
+    #[arg(long, default_value_t, value_parser = words::<JpegDecoder>(JpegDecoder::WORDS))]
+    decoder: JpegDecoder,
+    /// How long to measure, after a second of warming up.
+    #[arg(long, default_value_t = 5.0, value_parser = parse_seconds)]
+    pub seconds: f64,
+    /// Measure this many epochs, however long they take.
+    #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..))]
+    pub epochs: Option<u64>,
+    /// Begin with the files out of the system's cache, and without warming up; --epochs 1 reads each clip but once.
+    ///
+    /// Of a remote data set, begin with nothing in memory and nothing in --cache, which must be empty. What the server has
+    /// in its own caches stays there.
+    #[arg(long)]
+    pub cold: bool,
+    /// Write a JSON line for each batch: when it came, how long it was waited for, how many were ready.
+    #[arg(long, value_name = "FILE", value_parser = local)]
+    pub trace: Option<PathBuf>,
+    /// Measure with several numbers of threads and say which is best.
+    #[arg(long, conflicts_with = "trace")]
+    pub tune: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: StorageArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+}
+
+/// What batches hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Output {
+    /// Decoded frames.
+    #[default]
+    Pictures,
+    /// The frames' JPEGs, for a decoder on a GPU.
+    Jpeg,
+}
+
+impl Args {
+    /// How the data set is opened.
+    pub fn open_options(&self) -> Result<OpenOptions, String> {
+        let mut options = OpenOptions::from(self.storage.with_memory(&self.memory)?);
+        options.io = self.io;
+        Ok(options)
+    }
+
+    /// The options of the loader.
+    pub fn loader_options(&self) -> crate::Result<LoaderOptions> {
+        if self.loader.iter().any(|option| option.starts_with("device=")) {
+            let e = crate::Error::usage("loader option device: its kernels are in the Python package");
+            return Err(e.help("install it with: pip install 'vidrec[gpu]'; its program measures them"));
+        }
+        let options = self.loader.join(", ").parse::<LoaderOptions>()?;
+        Ok(LoaderOptions { decoder: self.decoder, ..options })
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|s| (0.0..=86_400.0).contains(s)).ok_or_else(|| "expected 0 to 86400 seconds".into())
+}

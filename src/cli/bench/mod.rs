@@ -1,0 +1,104 @@
+//! `vidrec bench`: how fast does the loader feed a training loop from this data set, on this machine?
+
+mod args;
+mod measure;
+mod tune;
+
+pub use args::Args;
+use measure::{EpochReport, Report, measure};
+
+use crate::{DecodedStats, Hint, RemoteStats};
+
+use crate::cli::output::{bytes, count, grouped};
+use crate::cli::{Outcome, Run, output};
+
+pub fn run(args: &Args) -> Run {
+    run_with(args).map_err(|e| match e.downcast::<crate::Error>() {
+        Ok(e) if e.kind() != crate::ErrorKind::Usage && e.kind() != crate::ErrorKind::Limit => e.into(),
+        Ok(e) => e.worded(arguments).into(),
+        Err(other) => other,
+    })
+}
+
+fn run_with(args: &Args) -> Run {
+    let options = args.loader_options()?;
+    if args.tune {
+        output::print(args.json, &tune::tune(args, &options)?, tune::render)?;
+    } else {
+        output::print(args.json, &measure(args, options)?, render)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// A hint of the library in terms of this command: options of the loader are no flags.
+fn arguments(hint: Hint) -> String {
+    match hint {
+        Hint::Set(option) if args::LOADER.contains(&option) => format!("give {option}=…"),
+        Hint::Unset(option) if args::LOADER.contains(&option) => format!("omit {option}="),
+        other => output::flags(other),
+    }
+}
+
+fn render(r: &Report) -> String {
+    let mut text = format!(
+        "{:.0} frames/s, {:.1} clips/s with {} threads; batches of {:?}, {:.1} kB per frame\n\
+         first batch after {:.1} ms",
+        r.frames_per_second,
+        r.clips_per_second,
+        r.threads,
+        r.shape,
+        r.bytes_per_frame / 1e3,
+        r.first_batch_ms,
+    );
+    if let Some(cpu) = r.cpu_seconds_per_1000_frames {
+        text += &format!("; {cpu:.3} CPU seconds per 1000 frames");
+    }
+    if let Some(rss) = r.peak_rss_bytes {
+        text += &format!("; at most {} of memory, mapped files included", bytes(rss));
+    }
+    text += "\n";
+    if let Some(remote) = &r.stats.remote {
+        text += &render_remote(remote);
+    }
+    if let Some(cache) = &r.stats.decoded_cache {
+        text += &render_decoded(cache, &r.epochs);
+    }
+    text
+}
+
+/// What the cache of decoded frames did, epoch by epoch.
+fn render_decoded(cache: &DecodedStats, epochs: &[EpochReport]) -> String {
+    let mut text = String::new();
+    for report in epochs {
+        let EpochReport { epoch, frames, seconds, hits, taken_bytes, cpu_seconds_per_1000_frames: cpu, .. } = report;
+        let which = match report.epochs {
+            1 => format!("epoch {epoch}"),
+            epochs => format!("epochs {epoch} to {}", epoch + epochs - 1),
+        };
+        let cpu = cpu.map_or(String::new(), |cpu| format!(", {cpu:.3} CPU seconds per 1000 frames"));
+        let (rate, share) = (*frames as f64 / seconds, *hits as f64 / *frames as f64 * 100.0);
+        text += &format!("{which}: {rate:.0} frames/s{cpu}; {share:.0} % decoded before; {}\n", bytes(*taken_bytes));
+    }
+    let DecodedStats { limit_bytes, taken_bytes, hits, partial_hits, misses, refused, .. } = cache;
+    text + &format!(
+        "decoded frames: {} of {} in memory; {} hits, {} in part, {} misses; no room for {}\n",
+        bytes(*taken_bytes),
+        bytes(*limit_bytes),
+        grouped(*hits),
+        grouped(*partial_hits),
+        grouped(*misses),
+        grouped(*refused),
+    )
+}
+
+/// What went over the network since the data set was opened.
+fn render_remote(r: &RemoteStats) -> String {
+    format!(
+        "{}: {} fetched, {} from the cache; {} sent again; waited {:.1} s for the network\n",
+        count(r.requests, "request"),
+        bytes(r.fetched_bytes),
+        bytes(r.cached_bytes),
+        grouped(r.retries),
+        r.network_wait_seconds,
+    )
+}

@@ -1,0 +1,188 @@
+//! `vidrec cache`: look after the blocks of remote data sets that are kept on disk.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use crate::WarmReport;
+use crate::cache::{CacheReport, CachedReport, RemovalReport};
+use crate::edit;
+
+use crate::cli::clips::ClipArgs;
+use crate::cli::outcome::{Outcome, Run};
+use crate::cli::output::{self, bytes, count, printable};
+use crate::cli::progress::ProgressArgs;
+use crate::cli::storage::StorageArgs;
+
+/// Warm, show, trim or clear a cache: a folder with blocks of remote data sets.
+///
+/// Loaders and commands share it and keep it below its limit by themselves. What is removed while a process needs it is
+/// fetched again.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    Warm(Warm),
+    Show(Show),
+    Trim(Trim),
+    Clear(Clear),
+}
+
+/// Fill a cache with a remote data set, so that the first epoch of a training run reads from local disk.
+///
+/// vidrec fetches with large requests, many at a time, and compares every checksum. It does not fetch what is in the cache
+/// already, so after an interruption the same command continues where it stopped. It removes other data sets if they
+/// take the room, and keeps below the limit. The exit status is 3 if not all of it fits.
+#[derive(clap::Args)]
+struct Warm {
+    /// The location of the data set, such as s3://bucket/train. --cache says in which folder to keep it.
+    location: PathBuf,
+    #[command(flatten)]
+    which: ClipArgs,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+/// List the objects in a cache, and how much of each is there.
+#[derive(clap::Args)]
+struct Show {
+    /// The cache's folder.
+    dir: PathBuf,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Remove blocks of objects, those that were used longest ago first, until the others fit.
+#[derive(clap::Args)]
+struct Trim {
+    /// The cache's folder.
+    dir: PathBuf,
+    /// The most bytes to keep, such as 500GB or 20GiB; 0 keeps nothing.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    bytes: u64,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Remove all objects, or those from one place.
+#[derive(clap::Args)]
+struct Clear {
+    /// The cache's folder.
+    dir: PathBuf,
+    /// Remove only objects whose location begins with this, such as s3://bucket/train.
+    #[arg(long, value_name = "PREFIX")]
+    location: Option<String>,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn size(text: &str) -> Result<u64, crate::Error> {
+    if text == "0" { Ok(0) } else { crate::parse_bytes(text) }
+}
+
+pub fn run(args: &Args) -> Run {
+    let (report, json) = match &args.action {
+        Action::Warm(args) => return warm(args),
+        Action::Show(show) => {
+            output::print(show.json, &crate::cache::show(&show.dir)?, shown)?;
+            return Ok(Outcome::Done);
+        }
+        Action::Trim(trim) => (crate::cache::trim(&trim.dir, trim.bytes)?, trim.json),
+        Action::Clear(clear) => (crate::cache::clear(&clear.dir, clear.location.as_deref())?, clear.json),
+    };
+    output::print(json, &report, removed)?;
+    Ok(Outcome::Done)
+}
+
+fn warm(args: &Warm) -> Run {
+    if !crate::is_remote(&args.location) {
+        return Err("this data set is on this machine, so it needs no cache".into());
+    }
+    let all = args.storage.open(&args.location)?;
+    let set = match args.which.selection(|| Ok(all.clone()))? {
+        None => all,
+        Some(selection) => all.select(edit::subset_clips(&all, &selection)?.clips)?,
+    };
+    let report = set.warm(&mut args.progress.of_bytes())?;
+    output::print(args.json, &report, warmed)?;
+    Ok(if report.missing_bytes == 0 { Outcome::Done } else { Outcome::Problems })
+}
+
+fn warmed(r: &WarmReport) -> String {
+    let kept = if r.kept_bytes > 0 { format!(", {} of it already here", bytes(r.kept_bytes)) } else { String::new() };
+    let (fetched, requests) = (bytes(r.remote.fetched_bytes), count(r.remote.requests, "request"));
+    let mut text =
+        format!("{}, {}{kept}\n  fetched {fetched} with {requests}\n", count(r.clips, "clip"), bytes(r.bytes));
+    if r.missing_bytes > 0 {
+        let limit = r.cache_bytes.map_or(String::new(), |limit| format!(" of {}", bytes(limit)));
+        let (missing, clips) = (bytes(r.missing_bytes), count(r.missing_clips, "clip"));
+        text += &format!(
+            "  {missing} did not fit into the cache{limit}: {clips} will come from the server in each epoch\n"
+        );
+    }
+    text
+}
+
+fn shown(report: &CacheReport) -> String {
+    let mut rows = vec![["here", "of", "share", "last used", "location", "version"].map(String::from).to_vec()];
+    rows.extend(report.objects.iter().map(row));
+    let mut text = if report.objects.is_empty() { String::new() } else { table(&rows) };
+    text += &format!("{}, {} here", count(report.objects.len() as u64, "object"), bytes(report.bytes));
+    if let Some(limit) = report.limit {
+        text += &format!(" of a limit of {}", bytes(limit));
+    }
+    text + "\n"
+}
+
+fn row(object: &CachedReport) -> Vec<String> {
+    let share = (object.bytes as f64 / object.length.max(1) as f64 * 100.0).min(100.0);
+    let last_used = object.last_used.map_or_else(|| "?".into(), ago);
+    let share = format!("{share:.0}%");
+    let texts = [&object.location, &object.version].map(|text| printable(text));
+    [bytes(object.bytes), bytes(object.length), share, last_used].into_iter().chain(texts).collect()
+}
+
+/// How long ago a time was, in seconds since 1970.
+fn ago(then: u64) -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    let passed = Duration::from_secs(now.saturating_sub(then)).as_secs();
+    match passed {
+        0..60 => "just now".into(),
+        60..3600 => format!("{} min ago", passed / 60),
+        3600..86_400 => format!("{} h ago", passed / 3600),
+        _ => format!("{} ago", count(passed / 86_400, "day")),
+    }
+}
+
+fn removed(report: &RemovalReport) -> String {
+    format!("removed {}; {} left\n", bytes(report.removed_bytes), bytes(report.bytes))
+}
+
+/// Columns, as wide as their widest cell. The first four are numbers, on the right.
+fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| console::measure_text_width(&row[column])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cell = |column: usize| {
+            let side = if column < 4 { console::Alignment::Right } else { console::Alignment::Left };
+            console::pad_str(&row[column], widths[column], side, None).into_owned()
+        };
+        let line = (0..columns).map(cell).collect::<Vec<_>>().join("  ");
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,150 @@
+//! What subcommands that make data sets out of data sets share.
+
+use std::path::{Path, PathBuf};
+
+use crate::Sharding;
+use crate::edit::{EditOptions, EditReport};
+
+use crate::cli::outcome::{Failure, Outcome, Run};
+use crate::cli::output::{self, bytes, count, printable};
+use crate::cli::progress::ProgressArgs;
+use crate::cli::remote_output::Output;
+use crate::cli::storage::StorageArgs;
+
+/// How an output is written.
+#[derive(clap::Args)]
+pub struct OutputArgs {
+    /// How many shards to write, with the same number of clips each; or each:N for N clips in each; or the size at which
+    /// another shard begins, such as 1GiB. [default: shards end where those of the input end, but a few clips of each of many
+    /// shards share one]
+    #[arg(long, value_name = "N|each:N|SIZE")]
+    pub shards: Option<Sharding>,
+    /// Replace a data set that is already there.
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub progress: ProgressArgs,
+}
+
+impl OutputArgs {
+    /// What the library takes, but for `overwrite`, which depends on where the output is.
+    pub fn options(&self, overwrite: bool) -> EditOptions {
+        EditOptions { shards: self.shards, overwrite }
+    }
+}
+
+/// A new data set, wherever it is to be.
+#[derive(clap::Args)]
+pub struct NewSetArgs {
+    /// The folder to write to, or a location such as s3://bucket/new.
+    #[arg(short, long, display_order = 0)]
+    output: PathBuf,
+    #[command(flatten)]
+    pub how: OutputArgs,
+    #[command(flatten)]
+    pub storage: StorageArgs,
+}
+
+impl NewSetArgs {
+    /// Makes a data set, and tells what was written.
+    pub fn write(&self, write: impl FnOnce(&Path, &EditOptions) -> crate::Result<EditReport>) -> Run {
+        let report = self.place()?.write(|out, overwrite| write(out, &self.how.options(overwrite)))?;
+        let report = at(report, &self.output);
+        output::print(self.how.json, &report, render)?;
+        Ok(outcome(&[report]))
+    }
+
+    /// Makes several data sets in folders of the output.
+    pub fn write_parts(
+        &self,
+        write: impl FnOnce(&Path, &EditOptions) -> crate::Result<Vec<EditReport>>,
+    ) -> Result<Vec<EditReport>, Failure> {
+        let reports = self.place()?.write_parts(|out, overwrite| write(out, &self.how.options(overwrite)))?;
+        let moved = |report: EditReport| {
+            let name = Path::new(&report.output).file_name().unwrap_or_default().to_owned();
+            at(report, &self.output.join(name))
+        };
+        Ok(reports.into_iter().map(moved).collect())
+    }
+
+    fn place(&self) -> Result<Output<'_>, Failure> {
+        let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
+        Ok(Output {
+            path: &self.output,
+            storage,
+            overwrite: self.how.overwrite,
+            only_publisher,
+            progress: self.how.progress,
+        })
+    }
+}
+
+/// The report of an output that was made in a scratch folder, with the place where it is now.
+fn at(report: EditReport, output: &Path) -> EditReport {
+    if !crate::is_remote(output) {
+        return report;
+    }
+    let mut report = report;
+    report.output = output.display().to_string();
+    report
+}
+
+/// Prints what was written. The status is 3 if a data set does not have something that was named, or if something could
+/// not be cleaned up.
+pub fn tell_all(reports: &[EditReport], json: bool) -> Run {
+    output::print(json, &reports, |reports| reports.iter().map(render).collect())?;
+    Ok(outcome(reports))
+}
+
+fn outcome(reports: &[EditReport]) -> Outcome {
+    let all_found = reports.iter().all(|r| r.not_found.is_empty());
+    let outcome = if all_found { Outcome::Done } else { Outcome::Problems };
+    outcome.but_left(reports.iter().flat_map(|r| &r.left_behind))
+}
+
+fn render(r: &EditReport) -> String {
+    const SHOWN: usize = 10;
+    let (clips, frames, shards) = (count(r.clips, "clip"), count(r.frames, "frame"), count(r.shards, "shard"));
+    let added = if r.whole.is_some() { "added " } else { "" };
+    let mut text = format!("{}: {added}{clips}, {frames}, {} in {shards}\n", r.output, bytes(r.bytes));
+    if let Some(whole) = &r.whole {
+        text += &format!("  now {}, {}\n", count(whole.clips, "clip"), count(whole.frames, "frame"));
+    }
+    for note in &r.notes {
+        text += &format!("  {}\n", printable(note));
+    }
+    for name in r.not_found.iter().take(SHOWN) {
+        text += &format!("  not in the data set: {}\n", printable(name));
+    }
+    if r.not_found.len() > SHOWN {
+        text += &format!("  and {} more (--json lists them)\n", r.not_found.len() - SHOWN);
+    }
+    text
+}
+
+/// `NAME=VALUE`.
+pub fn parse_pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    if name.is_empty() { Err("there is no name before the =".into()) } else { Ok((name.to_owned(), value.to_owned())) }
+}
+
+/// `NAME=FILE`.
+pub fn parse_file_pair(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, file) = text.split_once('=').ok_or("expected NAME=FILE")?;
+    if name.is_empty() { Err("there is no name before the =".into()) } else { Ok((name.to_owned(), file.into())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_read() {
+        assert_eq!(parse_pair("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert_eq!(parse_pair("a="), Ok(("a".into(), String::new())));
+        assert!(parse_pair("=b").is_err() && parse_pair("ab").is_err());
+    }
+}

@@ -1,0 +1,190 @@
+//! The `vidrec` program. Only this file turns an outcome into an exit status.
+
+#![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "only packing uses it"))]
+
+mod append;
+mod bench;
+mod browse;
+mod cache;
+mod check;
+mod clip_list;
+mod clips;
+mod completions;
+mod edit;
+mod examples;
+mod extract;
+mod fetch;
+mod groups;
+mod inspect;
+mod interop;
+mod interrupt;
+mod manual;
+mod merge;
+mod outcome;
+mod output;
+#[cfg_attr(not(feature = "pack"), path = "no_packing.rs")]
+mod packing;
+mod progress;
+mod push;
+mod ranges;
+mod relabel;
+mod remote_output;
+mod repair;
+mod reshard;
+mod sheet;
+mod split;
+mod stats;
+mod storage;
+mod subset;
+mod table;
+mod threads;
+mod usage;
+mod verify;
+mod version;
+mod view;
+mod words;
+
+use std::ffi::OsString;
+use std::sync::atomic::Ordering;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use self::outcome::{Outcome, Run};
+
+/// Pack video data sets once, then feed training as fast as the hardware allows.
+///
+/// Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but there were problems or skipped inputs; 130 interrupted.
+/// Results go to standard output, everything else to standard error.
+#[derive(Parser)]
+#[command(name = "vidrec", version, long_version = version::long(), max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Packing(packing::Command),
+    Inspect(inspect::Args),
+    Verify(verify::Args),
+    Check(check::Args),
+    Extract(extract::Args),
+    View(view::Args),
+    Browse(browse::Args),
+    #[command(flatten)]
+    Interop(interop::Command),
+    Fetch(fetch::Args),
+    Push(push::Args),
+    Bench(bench::Args),
+    Merge(merge::Args),
+    Split(split::Args),
+    Subset(subset::Args),
+    Reshard(reshard::Args),
+    Append(append::Args),
+    Relabel(relabel::Args),
+    Repair(repair::Args),
+    Cache(cache::Args),
+    #[command(hide = true)]
+    Completions(completions::Args),
+    #[command(hide = true)]
+    Manual(manual::Args),
+}
+
+/// Runs the program with its name and arguments, and returns its exit status. Wrong usage ends the process at once.
+///
+/// `start` is the command that starts a further process of this program, as a worker.
+pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let run = crate::stoppable(interrupt::asked(), || match parsed(&args).command {
+        Command::Packing(command) => command.run(start),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Extract(args) => extract::run(&args),
+        Command::View(args) => view::run(&args),
+        Command::Browse(args) => browse::run(&args),
+        Command::Interop(command) => command.run(),
+        Command::Fetch(args) => fetch::run(&args),
+        Command::Push(args) => push::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Merge(args) => merge::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Subset(args) => subset::run(&args),
+        Command::Reshard(args) => reshard::run(&args),
+        Command::Append(args) => append::run(&args),
+        Command::Relabel(args) => relabel::run(&args),
+        Command::Repair(args) => repair::run(&args),
+        Command::Cache(args) => cache::run(&args),
+        Command::Completions(args) => completions::run(&args, command()),
+        Command::Manual(args) => manual::run(&args, command()),
+    });
+    match run {
+        // The output may contain zeros instead of data that was lost.
+        Ok(Outcome::Done) if crate::lost_pages() > 0 => {
+            output::tell("a file was truncated while it was read, or its disk is failing; do not use the output");
+            1
+        }
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::Problems) => 3,
+        Ok(Outcome::Nothing) => 1,
+        // The reader of the output has closed it.
+        Err(e) if output::is_broken_pipe(e.as_ref()) => 0,
+        Err(e) => {
+            output::print_error(e.as_ref());
+            // What a signal has ended beside this process, such as a program that gets credentials, is no fault.
+            let is_stopped = interrupt::asked().load(Ordering::Relaxed) || output::is_interruption(e.as_ref());
+            if is_stopped { interrupt::STATUS } else { 1 }
+        }
+    }
+}
+
+/// The program as the command line describes it.
+fn command() -> clap::Command {
+    groups::added_to(examples::added_to(Cli::command()))
+}
+
+fn parsed(args: &[OsString]) -> Cli {
+    let mut command = command();
+    let cli = match command.try_get_matches_from_mut(args) {
+        Ok(mut found) => Cli::from_arg_matches_mut(&mut found).map_err(|e| e.format(&mut command)),
+        Err(e) => Err(groups::with_most_frames(groups::suggested(e, &command, args.get(1)), args)),
+    };
+    cli.unwrap_or_else(|e| e.exit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paths of the subcommands of a command that do something themselves.
+    fn paths(command: &clap::Command, path: &str) -> Vec<String> {
+        let name = |inner: &clap::Command| format!("{path} {}", inner.get_name()).trim_start().to_owned();
+        let shown = command.get_subcommands().filter(|inner| inner.get_name() != "help");
+        let below =
+            |inner| if clap::Command::has_subcommands(inner) { paths(inner, &name(inner)) } else { vec![name(inner)] };
+        shown.flat_map(below).collect()
+    }
+
+    #[test]
+    fn each_subcommand_has_two_or_three_examples_that_it_takes() {
+        let named: Vec<_> = examples::EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();
+        assert_eq!(named, paths(&Cli::command(), ""));
+        let mut wrong = Vec::new();
+        for (path, examples) in examples::EXAMPLES {
+            assert!((2..=3).contains(&examples.len()), "{path}");
+            // What other programs do is theirs.
+            for example in examples.iter().filter(|example| example.starts_with("vidrec ")) {
+                assert!(example.starts_with(&format!("vidrec {path} ")), "{example}");
+                let words = example.split(" > ").next().unwrap_or_default().split(' ');
+                wrong.extend(Cli::try_parse_from(words).err().map(|e| format!("{example}: {e}")));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn the_command_line_is_consistent_and_every_argument_has_help() {
+        Cli::command().help_expected(true).debug_assert();
+    }
+}

@@ -1,0 +1,66 @@
+//! The options of [`report`](super::report()), and the data sets that it takes.
+
+use vidrec_core::dataset::Dataset;
+
+/// A data set, and its name on the page.
+#[derive(Debug, Clone)]
+pub struct NamedSet {
+    /// The name of the data set on the page, such as its path.
+    pub name: String,
+    /// The data set.
+    pub set: Dataset,
+}
+
+/// Options of [`report`](super::report()).
+///
+/// ```
+/// use vidrec::report::ReportOptions;
+///
+/// let options = ReportOptions { clips: 200, ..ReportOptions::default() };
+/// assert_eq!(options.budget, 14_000_000);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// The title of the page. Default: the names of the data sets.
+    pub title: Option<String>,
+    /// The most clips to show, of all data sets together. Default 1000. If there are more, they are drawn by
+    /// class.
+    pub clips: u64,
+    /// The most bytes that the page may have. Default 14 MB, which mail servers take. To stay within the limit, strips get
+    /// smaller first, and then fewer. What is left goes into larger strips of clips that somebody opens, unless a data set
+    /// is remote.
+    pub budget: u64,
+    /// Whether to look for findings in all clips, which decodes every frame. `None`, the default: in all clips if
+    /// all data sets are local; otherwise in the clips that the page shows.
+    pub check: Option<bool>,
+    /// The seed for the choice of the clips. Default 0.
+    pub seed: u64,
+    /// The number of threads that decode frames; `None`, the default, for one per core. The page is the same for
+    /// any number.
+    pub threads: Option<usize>,
+}
+
+/// Which clips are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    None,
+    /// Those that the page shows.
+    Shown,
+    All,
+}
+
+impl ReportOptions {
+    pub(super) fn extent(&self, sets: &[NamedSet]) -> Extent {
+        match self.check {
+            Some(false) => Extent::None,
+            None if sets.iter().any(|set| set.set.is_remote()) => Extent::Shown,
+            None | Some(true) => Extent::All,
+        }
+    }
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        ReportOptions { title: None, clips: 1000, budget: 14_000_000, check: None, seed: 0, threads: None }
+    }
+}

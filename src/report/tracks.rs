@@ -1,0 +1,174 @@
+//! Answers with the tracks of a clip: numbers and texts as JSON, sound as WAV, pictures as PNG.
+
+use std::io::Cursor;
+
+use image::{DynamicImage, ImageFormat, RgbImage};
+use serde::Serialize;
+
+use super::answer::Answer;
+use vidrec_core::dataset::{Clip, ClipTracks, TrackView};
+use vidrec_format::error::{Error, Result};
+use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+
+/// The most numbers of a track that are sent, evenly spread over its values.
+const MOST_NUMBERS: usize = 1 << 18;
+/// The most texts of a track that are sent.
+const MOST_TEXTS: usize = 1 << 16;
+/// The most bytes of sound that are sent.
+const MOST_SOUND: usize = 128 << 20;
+
+/// A track as the page shows it. Times are seconds on the clip's clock.
+#[derive(Serialize)]
+struct ShownTrack<'a> {
+    #[serde(flatten)]
+    schema: &'a TrackSchema,
+    count: usize,
+    /// The numbers of a value.
+    width: u64,
+    is_picture: bool,
+    #[serde(flatten)]
+    contents: Option<Contents>,
+    /// Why the track cannot be shown.
+    fault: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Contents {
+    /// Every `step`th value is here.
+    step: usize,
+    values: Option<Vec<f64>>,
+    texts: Option<Vec<String>>,
+    /// The times of these values; the times of the frames if there are none and no rate.
+    times: Option<Vec<f64>>,
+    ends: Option<Vec<f64>>,
+    /// The time of the first value, and values per second.
+    rate: Option<(f64, f64)>,
+}
+
+/// Returns all tracks of a clip. A damaged one has a fault instead of values.
+pub(super) fn all(clip: &Clip<'_>) -> Result<Answer> {
+    let tracks = clip.tracks()?;
+    let mut shown = Vec::new();
+    for name in tracks.names() {
+        let Some(track) = tracks.unproven(name)? else { continue };
+        let (schema, count) = (track.schema(), track.len());
+        let (contents, fault) = match contents(&tracks, track) {
+            Ok(contents) => (Some(contents), None),
+            Err(e) => (None, Some(e.to_string())),
+        };
+        let (width, is_picture) = (schema.numbers_per_value() as u64, schema.is_picture());
+        shown.push(ShownTrack { schema, count, width, is_picture, contents, fault });
+    }
+    Answer::json(&shown)
+}
+
+fn contents(tracks: &ClipTracks<'_>, unproven: TrackView<'_>) -> Result<Contents> {
+    let schema = unproven.schema();
+    let (mut step, mut values, mut texts) = (1, None, None);
+    let track = if schema.is_picture() {
+        // Its pictures are decoded one at a time.
+        unproven.prove_times()?;
+        unproven
+    } else {
+        tracks.get(&schema.name)?.ok_or_else(|| Error::internal("a track is gone"))?
+    };
+    if schema.kind == TrackType::Utf8 {
+        if track.len() > MOST_TEXTS {
+            return Err(Error::limit(format!("it has {} texts, more than the page shows", track.len())));
+        }
+        texts = track.texts().map(Iterator::collect);
+    } else if !schema.is_picture() {
+        let width = schema.numbers_per_value().max(1);
+        step = (track.len() * width).div_ceil(MOST_NUMBERS).max(1);
+        values = Some(numbers(&track, width, step));
+    }
+    let seconds = |times: &[i64]| times.iter().step_by(step).map(|&ns| ns as f64 / 1e9).collect();
+    let rate = track.rate().filter(|_| schema.timing == TrackTiming::Rate);
+    Ok(Contents {
+        step,
+        values,
+        texts,
+        times: track.starts_ns().map(|times| seconds(&times)),
+        ends: track.ends_ns().map(|times| seconds(&times)),
+        rate: rate.map(|(first, (n, d))| (first as f64 / 1e9, f64::from(n) / f64::from(d) / step as f64)),
+    })
+}
+
+/// Every `step`th value of a track, each of `width` numbers.
+fn numbers(track: &TrackView<'_>, width: usize, step: usize) -> Vec<f64> {
+    fn pick<T: Copy>(
+        all: Option<std::borrow::Cow<'_, [T]>>,
+        width: usize,
+        step: usize,
+        to: impl Fn(T) -> f64,
+    ) -> Vec<f64> {
+        let all = all.unwrap_or_default();
+        all.chunks(width).step_by(step).flatten().map(|&number| to(number)).collect()
+    }
+    match track.schema().kind.stored() {
+        TrackType::F32 => pick(track.numbers::<f32>(), width, step, f64::from),
+        TrackType::F64 => pick(track.numbers::<f64>(), width, step, |number| number),
+        TrackType::I16 => pick(track.numbers::<i16>(), width, step, f64::from),
+        TrackType::I32 => pick(track.numbers::<i32>(), width, step, f64::from),
+        TrackType::I64 => pick(track.numbers::<i64>(), width, step, |number| number as f64),
+        TrackType::U16 => pick(track.numbers::<u16>(), width, step, f64::from),
+        TrackType::U8 | TrackType::Bool => pick(track.numbers::<u8>(), width, step, f64::from),
+        TrackType::Utf8 => Vec::new(),
+    }
+}
+
+/// Returns the sound of a clip, its track `audio`, as a WAV file; `None` if it has none that a browser plays.
+pub(super) fn sound(clip: &Clip<'_>) -> Result<Option<Answer>> {
+    let Some(track) = clip.track("audio")? else { return Ok(None) };
+    let channels = track.schema().numbers_per_value();
+    let rate = track.rate().and_then(|(_, (n, d))| (n % d.max(1) == 0).then(|| n / d.max(1)));
+    let (Some(rate), Ok(channels_stored)) = (rate, u16::try_from(channels)) else { return Ok(None) };
+    let bytes = track.number_bytes().unwrap_or_default();
+    if track.schema().kind != TrackType::I16 || channels == 0 || channels > 32 || bytes.len() > MOST_SOUND {
+        return Ok(None);
+    }
+    // RIFF WAVE of PCM: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0", 1991.
+    let each = 2 * channels_stored;
+    let mut wav = b"RIFF".to_vec();
+    wav.extend((bytes.len() as u32 + 36).to_le_bytes());
+    wav.extend(b"WAVEfmt \x10\0\0\0\x01\0");
+    wav.extend(channels_stored.to_le_bytes());
+    wav.extend(rate.to_le_bytes());
+    wav.extend(rate.saturating_mul(each.into()).to_le_bytes());
+    wav.extend(each.to_le_bytes());
+    wav.extend(b"\x10\0data");
+    wav.extend((bytes.len() as u32).to_le_bytes());
+    wav.extend(bytes);
+    Ok(Some(Answer { kind: "audio/wav", bytes: wav }))
+}
+
+/// Returns a picture of a track from the least number in black to the greatest in white; `None` if there is none.
+pub(super) fn picture(clip: &Clip<'_>, track: u64, value: u64) -> Result<Option<Answer>> {
+    let tracks = clip.tracks()?;
+    let name = usize::try_from(track).ok().and_then(|track| tracks.names().nth(track));
+    let Some(track) = name.map(|name| tracks.unproven(name)).transpose()?.flatten() else { return Ok(None) };
+    let schema = track.schema();
+    let value = usize::try_from(value).ok().filter(|&value| schema.is_picture() && value < track.len());
+    let (Some(value), [height, width, channels @ ..]) = (value, &schema.shape[..]) else { return Ok(None) };
+    let found = track.values_at(std::iter::once(value))?;
+    let each = schema.value_bytes().unwrap_or(0) as usize;
+    let bytes = found.place(value).checked_mul(each).and_then(|at| found.bytes.get(at..at + each));
+    let bytes = bytes.ok_or_else(|| Error::internal("a picture is not among the values of its track"))?;
+    let numbers: Vec<u16> = match schema.kind {
+        TrackType::U8 => bytes.iter().map(|&number| number.into()).collect(),
+        _ => bytes.as_chunks().0.iter().map(|&number| u16::from_le_bytes(number)).collect(),
+    };
+    let (low, high) = (numbers.iter().min().copied().unwrap_or(0), numbers.iter().max().copied().unwrap_or(0));
+    let level = |number: u16| (255 * u32::from(number - low) / u32::from(high - low).max(1)) as u8;
+    let channels = channels.first().map_or(1, |&channels| channels as usize).max(1);
+    let pixels = numbers.chunks_exact(channels).flat_map(|pixel| match pixel {
+        [red, green, blue, ..] => [level(*red), level(*green), level(*blue)],
+        _ => [level(pixel[0]); 3],
+    });
+    let drawn = RgbImage::from_raw(*width, *height, pixels.collect())
+        .ok_or_else(|| Error::internal("a picture of a track has another size"))?;
+    let mut png = Cursor::new(Vec::new());
+    let written = DynamicImage::from(drawn).write_to(&mut png, ImageFormat::Png);
+    written.map_err(|e| Error::internal(format!("a picture cannot be encoded: {e}")))?;
+    Ok(Some(Answer { kind: "image/png", bytes: png.into_inner() }))
+}
