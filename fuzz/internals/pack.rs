@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::shards::receipt;
 use super::track::read_any;
-use super::work::wire::{Hello, Request, receive, receive_said};
+use super::work::messages::{Greeting, Request, receive, receive_from_worker};
 
 /// Reads the receipt of a part.
 pub fn receipts(bytes: &[u8]) {
@@ -14,9 +14,9 @@ pub fn receipts(bytes: &[u8]) {
 
 /// Reads what a run and its decoding processes say to each other.
 pub fn messages(bytes: &[u8]) {
-    let _ = receive::<Hello>(&mut &*bytes);
+    let _ = receive::<Greeting>(&mut &*bytes);
     let _ = receive::<Request>(&mut &*bytes);
-    let _ = receive_said(&mut &*bytes, u64::MAX);
+    let _ = receive_from_worker(&mut &*bytes, u64::MAX);
 }
 
 /// Reads a file of track values, of the kind that its extension names.

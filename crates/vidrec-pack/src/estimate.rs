@@ -10,12 +10,11 @@ use serde::Serialize;
 use super::channels::channels;
 use super::options::PackOptions;
 use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
-use super::pool::pool;
+use super::serve::pool;
 use super::work::{
-    ClipFailure, ClipRecipe, Event, Failure, Gate, MemoryBound, PackedClip, Pool, Resources, VideoStore, for_each,
-    pack_somewhere, shared,
+    ClipRecipe, Event, Failure, PackedClip, PackedVideo, Pool, Resources, Sources, VideoStore, for_each,
 };
-use crate::video;
+use crate::video::{self, VideoError};
 use vidrec_core::store::disk::capacity::free_space;
 use vidrec_core::store::disk::free_space;
 use vidrec_format::error::{Error, Result};
@@ -210,50 +209,34 @@ impl Probe {
         let chosen: Vec<&Job> =
             vidrec_format::sampler::uniform(n, count.min(n)).into_iter().map(|i| jobs[i as usize]).collect();
         let started = Instant::now();
-        let memory = MemoryBound::of(&options.resources);
         let threads = options.resources.threads_for(chosen.len());
-        let gate = Gate::new(threads);
         let store = VideoStore::new(&options.input.storage, threads);
-        let measure = self.measure;
+        let recipe = ClipRecipe { measure: self.measure, ..options.recipe(&store, (&plan.tracks, channels)) };
+        let sources = Sources::new(&chosen, recipe, &options.resources, pool, threads);
         let work = |i: usize| {
             let begun = Instant::now();
             // The first one is always packed, so that there is something to go by.
-            (i == 0 || started.elapsed() < limit).then(|| {
-                let mut held = memory.hold();
-                let packed = gate.pack(|alone| {
-                    let recipe = options.recipe(&store, (&plan.tracks, channels));
-                    let recipe = ClipRecipe { measure, shared: shared(&chosen, i), ..recipe };
-                    pack_somewhere(pool, chosen[i], recipe, &mut held, alone)
-                });
-                let measuring = packed.as_ref().map_or(Duration::ZERO, |clips| measuring(clips, options));
-                (packed, begun.elapsed().saturating_sub(measuring), held)
-            })
+            (i == 0 || started.elapsed() < limit).then(|| (sources.pack(i), begun.elapsed()))
         };
         let (mut probe, mut stopped) = (self, None);
-        let window = Resources::window(threads);
-        let probed = for_each(
-            0..chosen.len(),
-            threads,
-            window,
-            |_| 0,
-            work,
-            |event| {
-                if let Event::Done(i, Some((packed, took, _held))) = event {
-                    if let Some(failure) = packed.as_ref().err().filter(|failure| failure.stops()) {
-                        stopped = Some(failure.to_error(&chosen[i].path));
-                        return ControlFlow::Break(());
-                    }
-                    probe.add(chosen[i], packed, took);
+        let sink = |event: Event<Option<(PackedVideo<'_>, Duration)>>| {
+            let mut taken = Ok(());
+            if let Event::Done(i, Some((packed, took))) = event {
+                match packed.clips {
+                    Err(failure) if failure.stops() => taken = Err(failure.to_error(&chosen[i].path)),
+                    Err(failure) => probe.add_failure(chosen[i], &failure, took),
+                    Ok(clips) => probe.add(&clips, took.saturating_sub(measuring(&clips, options))),
                 }
-                match tell(&probe.progress(chosen.len())) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(e) => {
-                        stopped = Some(e);
-                        ControlFlow::Break(())
-                    }
+            }
+            match taken.and_then(|()| tell(&probe.progress(chosen.len()))) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(e) => {
+                    stopped = Some(e);
+                    ControlFlow::Break(())
                 }
-            },
-        );
+            }
+        };
+        let probed = for_each(0..chosen.len(), threads, Resources::window(threads), |_| 0, work, sink);
         probed.map_err(|e| Error::start("a thread", e))?;
         stopped.map_or(Ok(probe), Err)
     }
@@ -268,21 +251,23 @@ impl Probe {
         }
     }
 
-    fn add(&mut self, job: &Job, packed: Result<Vec<PackedClip>, ClipFailure>, took: Duration) {
+    fn add_failure(&mut self, job: &Job, failure: &VideoError, took: Duration) {
         self.done += 1;
         self.busy += took;
-        match packed {
-            Ok(clips) => clips.iter().for_each(|clip| {
-                let jpegs: u64 = clip.frames.iter().map(|f| clip.jpegs[f.jpeg].len() as u64).sum();
-                let attributes = serde_json::to_string(&clip.info.attributes).map_or(0, |text| text.len() as u64);
-                self.frames += clip.frames.len() as u64;
-                self.jpeg_bytes += jpegs;
-                let measured = clip.frames.iter().filter_map(|frame| clip.measured.get(frame.jpeg));
-                self.measured.extend(measured);
-                self.bytes += jpegs + clip.frames.len() as u64 * BYTES_PER_FRAME;
-                self.bytes += BYTES_PER_CLIP + attributes + clip.info.source.len() as u64;
-            }),
-            Err(failure) => self.failures.push(Failure::new(job.ordinal, job, &failure)),
+        self.failures.push(Failure::new(job.ordinal, job, failure));
+    }
+
+    fn add(&mut self, clips: &[PackedClip], took: Duration) {
+        self.done += 1;
+        self.busy += took;
+        for clip in clips {
+            let jpegs: u64 = clip.frames.iter().map(|f| clip.jpegs[f.jpeg].len() as u64).sum();
+            let attributes = serde_json::to_string(&clip.info.attributes).map_or(0, |text| text.len() as u64);
+            self.frames += clip.frames.len() as u64;
+            self.jpeg_bytes += jpegs;
+            self.measured.extend(clip.frames.iter().filter_map(|frame| clip.measured.get(frame.jpeg)));
+            self.bytes += jpegs + clip.frames.len() as u64 * BYTES_PER_FRAME;
+            self.bytes += BYTES_PER_CLIP + attributes + clip.info.source.len() as u64;
         }
     }
 

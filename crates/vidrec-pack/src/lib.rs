@@ -22,7 +22,6 @@ mod flat;
 pub mod fuzzing;
 mod options;
 mod plan;
-mod pool;
 mod recipe;
 mod run_options;
 mod schema;
@@ -45,9 +44,7 @@ pub use shards::{
     write_plan,
 };
 pub use track::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
-pub use work::{
-    Failure, FrameChoice, FrameOptions, LimitOptions, MaxFailures, PackStage, PictureOptions, Quality, Resources,
-};
+pub use work::{Failure, FrameChoice, FrameOptions, LimitOptions, MaxFailures, PictureOptions, Quality, Resources};
 
 pub use vidrec_core::dataset::writer::Sharding;
 

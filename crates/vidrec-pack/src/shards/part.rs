@@ -7,7 +7,7 @@ use super::plan::PartsPlan;
 use super::report::PackReport;
 use super::run::ShardWork;
 use crate::options::PackOptions;
-use crate::pool::pool;
+use crate::serve::pool;
 use crate::video;
 use crate::work::Resources;
 use vidrec_core::store::storage::Storage;

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::place::Place;
 use super::plan::PartsPlan;
@@ -12,7 +13,8 @@ use super::removal::forget;
 use super::report::{PackReport, lines};
 use super::video_report::of_failed;
 use crate::plan::PackPlan;
-use crate::work::{Failure, PackStage};
+use crate::video::Stage;
+use crate::work::Failure;
 use vidrec_core::dataset::listing::ShardFiles;
 use vidrec_core::dataset::{Shard, Source};
 use vidrec_core::dataset::{verify, writer};
@@ -177,7 +179,7 @@ impl PartsPlan {
     /// Refuses more failures than the plan allows. Videos skipped as asked, and those of parts that may be
     /// missing, do not count.
     fn check_failures(&self, report: &PackReport) -> Result<()> {
-        let as_asked = [PackStage::Short.to_string(), MISSING.to_owned()];
+        let as_asked = [Stage::Short.to_string(), MISSING.to_owned()];
         let failed = report.failures.iter().filter(|failure| !as_asked.contains(&failure.stage)).count() as u64;
         let most = self.json.options()?.limits.max_failures.map(|most| most.count(self.json.videos));
         match most {
@@ -265,7 +267,7 @@ impl NewSet<'_> {
         let (shards, place) = (&self.json.shards, self.place);
         let source = place.source()?;
         let counter = Mutex::new(Counter::new(Some(shards.len() as u64), progress));
-        let counter = || counter.lock().unwrap_or_else(PoisonError::into_inner);
+        let counter = || counter.lock();
         in_order(shards.len(), place.at_once(), |i| {
             let open = open_shard(place, &shards[i], &source)?;
             if self.options.read_all {

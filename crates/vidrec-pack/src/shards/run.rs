@@ -11,9 +11,10 @@ use super::report::PackReport;
 use super::video_report;
 use crate::options::PackOptions;
 use crate::plan::Job;
+use crate::video::{Stage, VideoError};
 use crate::work::{
-    ClipFailure, Event, Failure, PackStage, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Slowed, Sources,
-    VideoStore, for_each, sound_schema,
+    Event, Failure, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Slowed, Sources, VideoStore, for_each,
+    sound_schema,
 };
 use vidrec_core::dataset::writer::{EncodedTrack, FrameData, Writer};
 use vidrec_core::store::disk::free_space::Watch;
@@ -188,8 +189,8 @@ impl ShardRun<'_, '_> {
     }
 
     /// Returns an error if the run must stop at this failure.
-    fn check_failure(&self, open: &OpenShard, (place, job): (u64, &Job), failure: &ClipFailure) -> Result<()> {
-        if failure.stage == PackStage::Short {
+    fn check_failure(&self, open: &OpenShard, (place, job): (u64, &Job), failure: &VideoError) -> Result<()> {
+        if failure.stage == Stage::Short {
             return Ok(());
         }
         // Do not produce a smaller data set because the machine cannot pack even one video at a time, or because

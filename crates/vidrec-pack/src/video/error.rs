@@ -1,4 +1,4 @@
-//! The errors of reading a video.
+//! Why a video has no clip, and at which stage of the work it failed.
 
 use std::ffi::c_int;
 use std::fmt;
@@ -7,10 +7,11 @@ use std::path::Path;
 
 use ffmpeg_next::error::{EAGAIN, EINVAL, EIO, ENOENT, ENOMEM, ENOSYS, ENOTSUP, ERANGE};
 
+use vidrec_format::allocation;
 use vidrec_format::error::Error;
 use vidrec_format::machine::Shortage;
 
-/// The stage at which reading a video failed.
+/// The stage of the work at which a video failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Stage {
@@ -28,6 +29,17 @@ pub enum Stage {
     Limit,
     /// Reading took too long.
     Timeout,
+    /// A frame could not be encoded.
+    Encode,
+    /// A track could not be read, or does not match the video.
+    Track,
+    /// The video has too few frames, and the options say to skip such videos:
+    /// [`Short::Skip`](vidrec_format::sampler::Short::Skip).
+    Short,
+    /// The process that decoded the video ended.
+    Crash,
+    /// vidrec itself has a bug.
+    Internal,
 }
 
 impl fmt::Display for Stage {
@@ -40,27 +52,85 @@ impl fmt::Display for Stage {
             Stage::Scale => "scale",
             Stage::Limit => "limit",
             Stage::Timeout => "timeout",
+            Stage::Encode => "encode",
+            Stage::Track => "track",
+            Stage::Short => "short",
+            Stage::Crash => "crash",
+            Stage::Internal => "internal",
         })
     }
 }
 
-/// Why a video could not be read, and at which stage.
+/// Why a video has no clip, and the stage at which it failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct VideoError {
-    /// The stage at which reading failed.
+    /// The stage at which it failed.
     pub stage: Stage,
     /// The error, with the file's name.
     pub error: Error,
+    /// Whether the video could not be fetched although it may exist.
+    pub(crate) is_lost: bool,
 }
 
 impl VideoError {
-    pub(super) fn new(stage: Stage, error: Error) -> Self {
-        VideoError { stage, error }
+    pub(crate) fn new(stage: Stage, error: Error) -> Self {
+        VideoError { stage, error, is_lost: false }
+    }
+
+    pub(crate) fn internal(what: impl Into<String>) -> Self {
+        VideoError::new(Stage::Internal, Error::decode(what))
+    }
+
+    pub(crate) fn missing_frame() -> Self {
+        VideoError::internal("a chosen frame is missing")
     }
 
     pub(super) fn of_file(self, path: &Path) -> Self {
-        VideoError { stage: self.stage, error: self.error.file(path) }
+        VideoError { error: self.error.file(path), ..self }
+    }
+
+    /// Removes the file, which a list of failures names already.
+    pub(crate) fn without_file(self) -> Self {
+        VideoError { error: self.error.without_file(), ..self }
+    }
+
+    /// Returns the text of the error and of its causes.
+    pub(crate) fn message(&self) -> String {
+        format!("{:#}", self.error)
+    }
+
+    /// Replaces the text of the error, and whether a shortage of the machine caused it.
+    pub(crate) fn reworded(self, message: String, shortage: Option<Shortage>) -> Self {
+        VideoError { error: shortage.into_iter().fold(Error::decode(message), Error::blame), ..self }
+    }
+
+    /// What the machine ran out of. If this is set, the video itself is not at fault.
+    pub(crate) fn shortage(&self) -> Option<Shortage> {
+        self.error.shortage()
+    }
+
+    /// Whether the run has to end because no video is at fault.
+    pub(crate) fn stops(&self) -> bool {
+        self.shortage().is_some() || self.is_lost
+    }
+
+    /// Returns the error that ends a run.
+    pub(crate) fn to_error(&self, path: &Path) -> Error {
+        let what = format!("{}: {}", self.stage, self.message());
+        let e = if self.is_lost { Error::lost(what) } else { Error::decode(what) }.file(path);
+        self.shortage().into_iter().fold(e, Error::blame)
+    }
+
+    /// Turns a lack of memory into a failure of the video, if the video was packed alone.
+    ///
+    /// It does so if `needed` bytes can still be allocated, because then the video asked for more than it should need.
+    pub(crate) fn when_alone(self, needed: u64) -> Self {
+        if self.shortage() != Some(Shortage::Memory) || !allocation::can_allocate(needed) {
+            return self;
+        }
+        let message = format!("{} (even alone, it needs more than any valid video does)", self.message());
+        self.reworded(message, None)
     }
 }
 

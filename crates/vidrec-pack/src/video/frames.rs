@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::facts::VideoFacts;
+use super::timeline::Timeline;
 use vidrec_format::planes::Planes;
 
 /// A chosen frame as it is stored in the video: one number to a pixel, in row-major order.
@@ -56,6 +57,17 @@ pub struct SampledVideo<T = SampledFrame> {
     pub time_base: (u32, u32),
     /// The number of frames of the video: those that decode, and [`VideoFacts::undecoded_frames`].
     pub frame_count: u32,
+    /// The frames of the video, of which the last choice was made.
+    pub timeline: Timeline,
     /// The facts about the video.
     pub facts: VideoFacts,
+}
+
+impl<T> SampledVideo<T> {
+    /// Replaces each frame.
+    pub(crate) fn try_map<U, E>(self, change: impl FnMut(T) -> Result<U, E>) -> Result<SampledVideo<U>, E> {
+        let SampledVideo { frames, time_base, frame_count, timeline, facts } = self;
+        let frames = frames.into_iter().map(change).collect::<Result<_, E>>()?;
+        Ok(SampledVideo { frames, time_base, frame_count, timeline, facts })
+    }
 }

@@ -107,8 +107,8 @@ mod timeline;
 mod words;
 
 pub use audio::{AudioChannels, AudioFacts, AudioOptions};
-pub(crate) use audio::{KeptSound, MAX_BYTES as MAX_AUDIO_BYTES, Sound, read as read_audio};
-pub(crate) use container::{OpenVideo, Readable, VideoFile, VideoSource, no_video, open_regular};
+pub(crate) use audio::{MAX_BYTES as MAX_AUDIO_BYTES, Sound, SoundCache, read as read_audio};
+pub(crate) use container::{VideoFile, no_video, open_regular};
 pub use error::{Stage, VideoError};
 pub use facts::{TimeGap, VideoFacts};
 pub(crate) use frames::{FullColor, NumberFrame};

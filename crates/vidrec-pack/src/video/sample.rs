@@ -110,7 +110,7 @@ impl Video {
         let bytes_per_pixel = bytes_per_pixel + if self.options.full_color { 6 + 6 + 3 } else { 0 };
         let in_hand = stored.map_or(0, |(w, h)| u64::from(w) * u64::from(h) * bytes_per_pixel);
         OVERHEAD
-            .saturating_add(self.file.kept_bytes())
+            .saturating_add(self.file.bytes_in_memory())
             .saturating_add(packets)
             .saturating_add(decoder)
             .saturating_add(in_hand)
@@ -232,7 +232,7 @@ fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Resul
         && let Some(plan) = map.plan(wanted)
         && let Some(found) = pass.run_plan(wanted, &plan, make.again())?
     {
-        return Ok(found.into_video(stream, packets));
+        return Ok(found.into_video(stream, packets, guess.clone()));
     }
     let wanted = wanted.unwrap_or_default();
     let mut first = pass.run(&wanted, (Keep::Intact, None), make.again())?;
@@ -244,7 +244,7 @@ fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Resul
     let truly_wanted = chosen(choose, &truth).map_err(|e| VideoError::new(Stage::Sample, e))?;
     if keep == Keep::Intact && presentation.is_as_guessed && truly_wanted == wanted {
         first.flaws = presentation.flaws;
-        return Ok(first.into_video(stream, packets));
+        return Ok(first.into_video(stream, packets, truth));
     }
     drop(first); // frees memory before the second pass
     let second = pass.run(&truly_wanted, (keep, Some(&presentation)), make)?;
@@ -253,7 +253,7 @@ fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Resul
             Error::decode("two decodes differ").expected(format!("{} frames", truth.pts.len())).found(second.count());
         return Err(VideoError::new(Stage::Decode, error));
     }
-    Ok(second.into_video(stream, packets))
+    Ok(second.into_video(stream, packets, truth))
 }
 
 /// Asks `choose` for the wanted ordinals, checks them, and removes repeats.

@@ -1,32 +1,72 @@
 //! Turns one video into its clip or draws: sample, encode, describe. Runs on the worker threads.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::choose::{ChoiceNotes, needs_times, select, zero};
-use super::encoded_source::{EncodedPicture, EncodedSource};
-use super::failure::{ClipFailure, PackStage};
+use super::choose::{check_times, clock_start, select};
+use super::encode::EncodedFrame;
 use super::memory::{self, HeldMemory};
-use super::options::ClipRecipe;
-use super::packed::{PackedClip, PackedFrame, held_bytes, repeated_frames};
-use super::quality::Quality;
-use super::tracks::TrackSource;
-use super::{fault, pictures, sound, video};
+use super::options::{ClipRecipe, Quality};
+use super::{fault, pictures, sound, tracks, video};
 use crate::plan::{self, Job, nanoseconds};
-use crate::video::{Stage, Timeline};
+use crate::video::{SampledVideo, Stage, Timeline, VideoError, VideoFacts};
 use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Error;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::sampler::Selection;
+use vidrec_jpeg::Measured;
 
 /// One video in this many has its frames compared with the encoded JPEGs, for the report. The number is high
 /// enough that the comparison costs next to nothing.
 const ONE_MEASURED_OF: u64 = 32;
+
+/// A frame of a packed clip. Repeated frames share a JPEG.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct PackedFrame {
+    /// Position in [`PackedClip::jpegs`].
+    pub jpeg: usize,
+    pub pts: i64,
+    pub source_index: u32,
+}
+
+/// A clip that is ready to be written.
+#[derive(Debug, Default)]
+pub(crate) struct PackedClip {
+    pub info: ClipInfo,
+    /// The JPEGs of the frames taken from the source. All draws of a source share them.
+    pub jpegs: Arc<Vec<Vec<u8>>>,
+    pub frames: Vec<PackedFrame>,
+    /// The measured quality of these JPEGs.
+    pub measured: Arc<Vec<Measured>>,
+    pub facts: VideoFacts,
+    pub tracks: Vec<EncodedTrack>,
+}
+
+impl PackedClip {
+    /// Returns the number of frames that replace a missing one.
+    pub fn repeated_frames(&self) -> u64 {
+        if self.info.short { repeated_frames(&self.frames) } else { 0 }
+    }
+}
+
+fn repeated_frames(frames: &[PackedFrame]) -> u64 {
+    let distinct: BTreeSet<usize> = frames.iter().map(|f| f.jpeg).collect();
+    (frames.len() - distinct.len()) as u64
+}
+
+/// Returns the bytes that a video's clips hold. All its clips share the JPEGs.
+pub(crate) fn held_bytes(clips: &[PackedClip]) -> u64 {
+    let jpegs: u64 = clips.first().map_or(0, |clip| clip.jpegs.iter().map(|jpeg| jpeg.len() as u64).sum());
+    let tracks = clips.iter().flat_map(|clip| &clip.tracks).map(|track| track.bytes.len() as u64);
+    jpegs + tracks.sum::<u64>()
+}
 
 /// Samples and encodes a video, and returns its clip, or one clip for each draw.
 ///
@@ -37,15 +77,15 @@ pub(crate) fn pack_one(
     recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
     alone: bool,
-) -> Result<Vec<PackedClip>, ClipFailure> {
-    let needed = Cell::new(memory::PER_THREAD);
-    let pack = AssertUnwindSafe(|| sample_and_encode(job, recipe, held, &needed));
+) -> Result<Vec<PackedClip>, VideoError> {
+    let mut needed = memory::PER_THREAD;
+    let pack = AssertUnwindSafe(|| sample_and_encode(job, recipe, held, &mut needed));
     let packed = catch_unwind(pack).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-        Err(ClipFailure::new(PackStage::Internal, format!("{text}; please report this as a bug")))
+        Err(VideoError::internal(format!("{text}; please report this as a bug")))
     });
-    let packed = packed.map_err(|failure| if alone { failure.when_alone(needed.get()) } else { failure });
+    let packed = packed.map_err(|failure| if alone { failure.when_alone(needed) } else { failure });
     // JPEGs that were made and then thrown away no longer count.
     held.set(packed.as_ref().map_or(0, |clips| held_bytes(clips)));
     packed
@@ -55,106 +95,102 @@ fn sample_and_encode(
     job: &Job,
     recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
-    needed: &Cell<u64>,
-) -> Result<Vec<PackedClip>, ClipFailure> {
+    needed: &mut u64,
+) -> Result<Vec<PackedClip>, VideoError> {
     if let Some(fault) = &job.fault {
-        return Err(ClipFailure::new(PackStage::Video(Stage::Open), &**fault));
+        return Err(VideoError::new(Stage::Open, Error::decode(&**fault)));
     }
     fault::decoder(&job.source, recipe.store)?;
     let recipe = ClipRecipe { measure: recipe.measure || job.ordinal.is_multiple_of(ONE_MEASURED_OF), ..recipe };
-    // The last choice counts: the first one may rest on an estimate of the number of frames.
-    let chosen: RefCell<Vec<Selection>> = RefCell::default();
     // A timeout beyond the range of the clock means no timeout.
     let deadline = Instant::now().checked_add(recipe.limits.timeout.0);
-    let notes = ChoiceNotes::default();
-    let tracks = TrackSource::new(job, recipe);
-    let begin = Cell::new(0);
+    let too_few = Cell::new(false);
     let choose = |timeline: &Timeline| {
-        notes.declined.set(false);
-        tracks.see(timeline);
-        begin.set(zero(job, recipe.input.segments, timeline));
-        let selections = select(job, recipe, timeline, &notes)?;
+        let selections = select(job, recipe, timeline, &too_few)?.selections;
         let mut wanted: Vec<u32> = selections.iter().flat_map(|s| s.frames.iter().copied()).collect();
         wanted.sort_unstable();
-        *chosen.borrow_mut() = selections;
         Ok(wanted)
     };
     let is_kept = recipe.pictures.quality == Quality::Original && plan::is_jpeg(&job.path) && !is_remote(&job.path);
     let source = if job.column.is_some() || recipe.store.is_folder(&job.path) || is_kept {
-        needs_times(job, recipe)?;
+        check_times(job, recipe)?;
         pictures::sample(job, recipe, &choose)
     } else {
         video::sample(&job.path, recipe, held, needed, &choose)
     };
-    let mut source = source.map_err(|failure| {
-        let skipped = failure.stage == PackStage::Video(Stage::Sample) && notes.declined.get();
-        if skipped { ClipFailure { stage: PackStage::Short, ..failure } } else { failure }
+    let mut source = source.map_err(|failure| match failure.stage {
+        Stage::Sample if too_few.get() => VideoError { stage: Stage::Short, ..failure },
+        _ => failure,
     })?;
-    let (sound, facts) = sound::of_video(job, recipe, tracks.part(), deadline)?;
+    let timeline = &source.timeline;
+    let sample = |e| VideoError::new(Stage::Sample, e);
+    let choice = select(job, recipe, timeline, &too_few).map_err(sample)?;
+    let window = tracks::window(job, recipe, timeline);
+    let begin = clock_start(job, recipe.input.segments, timeline);
+    let (sound, facts) = sound::of_video(job, recipe, tracks::part(window.as_ref()), deadline)?;
     source.facts.audio = facts;
-    source.facts.thinned = notes.thinned.get();
-    source.facts.time_gap = notes.gap.get();
-    let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
-    let measured = Arc::new(source.pictures.iter().filter_map(|p| p.measured).collect());
-    let quality = recipe.pictures.quality.target().and_then(|_| source.describe_quality());
+    (source.facts.thinned, source.facts.time_gap) = (choice.thinned, choice.gap);
+    let jpegs = Arc::new(source.frames.iter_mut().map(|frame| std::mem::take(&mut frame.jpeg)).collect());
+    let measured: Arc<Vec<_>> = Arc::new(source.frames.iter().filter_map(|frame| frame.measured).collect());
+    let quality = recipe.pictures.quality.target().and_then(|_| describe_quality(&measured));
+    source.frames.iter_mut().for_each(|frame| frame.pts = frame.pts.saturating_sub(begin));
+    let begin_ns = nanoseconds(begin, source.time_base);
     let draws = recipe.frames.draws > 1;
-    source.pictures.iter_mut().for_each(|picture| picture.pts = picture.pts.saturating_sub(begin.get()));
-    let begin_ns = nanoseconds(begin.get(), source.time_base);
     let clip = |(draw, selection): (u32, &Selection)| {
-        let clip = assemble(job, &source, &jpegs, selection, draws.then_some(draw))?;
-        let clip = PackedClip { measured: Arc::clone(&measured), ..with_quality(clip, quality.as_ref()) };
-        let mut tracks = tracks.of_clip(&selection.frames, held.memory())?;
+        let mut clip = assemble(job, &source, selection, draws.then_some(draw), quality.as_ref())?;
+        (clip.jpegs, clip.measured) = (Arc::clone(&jpegs), Arc::clone(&measured));
+        let mut tracks = tracks::of_clip(job, recipe, window.as_ref(), &selection.frames, held.memory())?;
         tracks.extend(sound.clone());
-        tracks = tracks.into_iter().map(|track| earlier(track, begin_ns)).collect::<Result<_, _>>()?;
-        held.add(tracks.iter().map(|track| track.bytes.len()).sum());
-        Ok(PackedClip { tracks, ..clip })
+        clip.tracks = tracks.into_iter().map(|track| earlier(track, begin_ns)).collect::<Result<_, _>>()?;
+        held.add(clip.tracks.iter().map(|track| track.bytes.len()).sum());
+        Ok(clip)
     };
-    (0..).zip(&chosen.into_inner()).map(clip).collect()
+    (0..).zip(&choice.selections).map(clip).collect()
 }
 
 /// Moves a track to a clock that begins later.
-fn earlier(track: EncodedTrack, by_ns: i64) -> Result<EncodedTrack, ClipFailure> {
+fn earlier(track: EncodedTrack, by_ns: i64) -> Result<EncodedTrack, VideoError> {
     if by_ns == 0 {
         return Ok(track);
     }
     let Some((facts, bytes)) = track.payload().earlier(by_ns) else {
         let e = Error::limit(format!("track \"{}\": a time does not fit into 64 bits", track.schema.name));
-        return Err(ClipFailure::of(PackStage::Track, &e));
+        return Err(VideoError::new(Stage::Track, e));
     };
     let bytes = bytes.into_owned();
     Ok(EncodedTrack { facts, bytes, ..track })
 }
 
-/// Adds the quality of the JPEGs to the attributes of the clip. It goes into the object `video`, next to the facts
-/// about the video.
-fn with_quality(mut clip: PackedClip, quality: Option<&Value>) -> PackedClip {
-    if let (Some(quality), Some(Value::Object(video))) = (quality, clip.info.attributes.0.get_mut("video")) {
-        video.insert("jpeg".into(), quality.clone());
-    }
-    clip
-}
-
-/// Assembles the clip of one draw. `draw` is its number if the video has several draws.
+/// Assembles the clip of one draw, without its JPEGs and tracks. `draw` is its number if the video has several draws.
 fn assemble(
     job: &Job,
-    source: &EncodedSource,
-    jpegs: &Arc<Vec<Vec<u8>>>,
+    source: &SampledVideo<EncodedFrame>,
     selection: &Selection,
     draw: Option<u32>,
-) -> Result<PackedClip, ClipFailure> {
+    quality: Option<&Value>,
+) -> Result<PackedClip, VideoError> {
     let mut sizes = Vec::with_capacity(selection.frames.len());
     let mut frames = Vec::with_capacity(selection.frames.len());
     for &wanted in &selection.frames {
-        let jpeg = source.pictures.binary_search_by_key(&wanted, |p| p.source_index);
-        let jpeg = jpeg.map_err(|_| ClipFailure::missing_frame())?;
-        let EncodedPicture { pts, size, .. } = source.pictures[jpeg];
+        let jpeg = source.frames.binary_search_by_key(&wanted, |frame| frame.source_index);
+        let jpeg = jpeg.map_err(|_| VideoError::missing_frame())?;
+        let EncodedFrame { pts, size, .. } = source.frames[jpeg];
         sizes.push(size);
         frames.push(PackedFrame { jpeg, pts, source_index: wanted });
     }
-    let first = *sizes.first().ok_or_else(ClipFailure::missing_frame)?;
+    let first = *sizes.first().ok_or_else(VideoError::missing_frame)?;
     let (width, height) = if sizes.iter().all(|&size| size == first) { first } else { (0, 0) };
+    let mut video = serde_json::to_value(&source.facts).unwrap_or_default();
+    if let Value::Object(video) = &mut video {
+        video.insert("frames".into(), source.frame_count.into());
+        video.retain(|_, v| !v.is_null());
+        video.extend(quality.map(|quality| ("jpeg".into(), quality.clone())));
+        if selection.short {
+            video.insert("repeated_frames".into(), repeated_frames(&frames).into());
+        }
+    }
     let mut attributes = job.attributes.to_map();
-    attributes.insert("video".into(), source.describe());
+    attributes.insert("video".into(), video);
     attributes.extend(draw.map(|draw| ("draw".into(), draw.into())));
     let info = ClipInfo {
         label: job.label,
@@ -166,16 +202,19 @@ fn assemble(
         time_base: source.time_base,
         short: selection.short,
     };
-    let mut clip = PackedClip {
-        info,
-        jpegs: Arc::clone(jpegs),
-        frames,
-        measured: Arc::default(),
-        facts: source.facts.clone(),
-        tracks: Vec::new(),
-    };
-    if let (true, Some(Value::Object(video))) = (selection.short, clip.info.attributes.0.get_mut("video")) {
-        video.insert("repeated_frames".into(), repeated_frames(&clip.frames).into());
-    }
-    Ok(clip)
+    Ok(PackedClip { info, frames, facts: source.facts.clone(), ..PackedClip::default() })
+}
+
+/// Returns the entry `jpeg` of the clip attribute `video`: the lowest and highest quality, and the lowest
+/// score of luma of each measure.
+///
+/// Returns `None` if nothing was measured.
+fn describe_quality(measured: &[Measured]) -> Option<Value> {
+    let qualities = || measured.iter().map(|m| m.quality);
+    let (least, most) = (qualities().min()?, qualities().max()?);
+    let lowest = |score: fn(&Measured) -> f64| measured.iter().map(score).fold(f64::INFINITY, f64::min);
+    // The scores are rounded down, so that none claims more than was measured.
+    let (psnr, ssim) = (lowest(|m| m.scores.psnr), lowest(|m| m.scores.ssim));
+    let (psnr, ssim) = ((psnr * 100.0).floor() / 100.0, (ssim * 1e4).floor() / 1e4);
+    Some(json!({"quality": [least, most], "psnr": psnr, "ssim": ssim}))
 }

@@ -2,11 +2,9 @@
 
 use std::time::Instant;
 
-use super::encoded_source::EncodedPicture;
-use super::failure::{ClipFailure, PackStage};
 use super::options::ClipRecipe;
 use crate::video::{FullColor, SampledFrame};
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::Result;
 use vidrec_jpeg::{Encoder, Measured, MeasuredEncoder, QualityTarget};
 
 /// Encodes the frames of a video, in their order.
@@ -75,12 +73,20 @@ fn with_color(
 /// An encoder that measures keeps another picture.
 pub(super) const ENCODER_BYTES_PER_PIXEL: u64 = 8;
 
-pub(super) fn encode(encoder: &mut FrameEncoder, frame: &SampledFrame) -> Result<EncodedPicture, ClipFailure> {
-    let (jpeg, measured) = encoder.encode(frame).map_err(not_encoded)?;
+/// Encodes a frame of a video.
+pub(super) fn encode(encoder: &mut FrameEncoder, frame: &SampledFrame) -> Result<EncodedFrame> {
+    let (jpeg, measured) = encoder.encode(frame)?;
     let size = (frame.image.width(), frame.image.height());
-    Ok(EncodedPicture { jpeg, size, pts: frame.pts, source_index: frame.source_index, measured })
+    Ok(EncodedFrame { jpeg, size, pts: frame.pts, source_index: frame.source_index, measured })
 }
 
-pub(super) fn not_encoded(e: Error) -> ClipFailure {
-    ClipFailure::of(PackStage::Encode, &e)
+/// An encoded frame of a video or a folder.
+pub(super) struct EncodedFrame {
+    pub jpeg: Vec<u8>,
+    /// Width and height in pixels.
+    pub size: (u32, u32),
+    pub pts: i64,
+    pub source_index: u32,
+    /// The measured quality, if it was measured.
+    pub measured: Option<Measured>,
 }

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use super::failure::ClipFailure;
 use super::video_store::VideoStore;
+use crate::video::VideoError;
 
 /// Returns what `VIDREC_DECODER_FAULT` says for this video, in a debug build.
 fn planned(source: &str) -> Option<(String, String)> {
@@ -19,7 +19,7 @@ fn planned(source: &str) -> Option<(String, String)> {
 /// `abort:SOURCE` and `hang:SOURCE` stand for a codec that crashes or hangs. `kill:SOURCE` stands for a system
 /// that runs out of memory and kills the process. `escape:SOURCE:WAY` stands for a video that has taken over its
 /// decoder and tries to get out.
-pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), ClipFailure> {
+pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), VideoError> {
     let Some((what, how)) = planned(source) else { return Ok(()) };
     match what.as_str() {
         "abort" => std::process::abort(),
@@ -27,14 +27,14 @@ pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), ClipFailur
             std::thread::park();
         },
         #[cfg(all(target_os = "linux", debug_assertions))]
-        "kill" => super::confine::escape::die(),
+        "kill" => super::escape::die(),
         #[cfg(not(target_os = "linux"))]
         "kill" => {
             let kill = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
             drop(kill);
         }
         #[cfg(all(target_os = "linux", debug_assertions))]
-        "escape" => return super::confine::escape::attempt(&how, store),
+        "escape" => return super::escape::attempt(&how, store),
         _ => {}
     }
     let _ = (how, store);

@@ -7,9 +7,10 @@
 //! smaller data set.
 
 use std::fmt;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::failure::ClipFailure;
+use parking_lot::{Condvar, Mutex};
+
+use crate::video::VideoError;
 use vidrec_format::machine::Shortage;
 
 pub(crate) struct Gate {
@@ -53,11 +54,11 @@ impl Gate {
     }
 
     /// Packs a video by calling `work`, and tells it whether the video is packed alone.
-    pub fn pack<T>(&self, mut work: impl FnMut(bool) -> Result<T, ClipFailure>) -> Result<T, ClipFailure> {
+    pub fn pack<T>(&self, mut work: impl FnMut(bool) -> Result<T, VideoError>) -> Result<T, VideoError> {
         let pass = self.enter();
         let first = work(false);
-        let Err(ClipFailure { shortage: Some(shortage), .. }) = first else { return first };
-        let crowd = self.lock().inside;
+        let Some(shortage) = first.as_ref().err().and_then(VideoError::shortage) else { return first };
+        let crowd = self.state.lock().inside;
         drop(pass);
         let pass = self.enter_alone();
         let again = work(true);
@@ -70,13 +71,13 @@ impl Gate {
 
     /// Says why fewer videos were packed at a time than asked for; `None` if that did not happen.
     pub fn slowed(&self) -> Option<Slowed> {
-        let state = self.lock();
+        let state = self.state.lock();
         state.shortage.map(|shortage| Slowed { shortage, most: state.most })
     }
 
     /// Lowers the number of videos at a time, because `crowd` of them were too many.
     fn lower(&self, crowd: usize, shortage: Shortage) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let most = crowd.saturating_sub(1).max(1);
         if most < state.most {
             state.most = most;
@@ -85,33 +86,28 @@ impl Gate {
     }
 
     fn enter(&self) -> GatePass<'_> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while state.alone > 0 || state.inside >= state.most {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         state.inside += 1;
         GatePass { gate: self, alone: false }
     }
 
     fn enter_alone(&self) -> GatePass<'_> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.alone += 1;
         while state.inside > 0 {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         state.inside += 1;
         GatePass { gate: self, alone: true }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, GateState> {
-        // No code that can panic runs under the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for GatePass<'_> {
     fn drop(&mut self) {
-        let mut state = self.gate.lock();
+        let mut state = self.gate.state.lock();
         state.inside -= 1;
         state.alone -= usize::from(self.alone);
         drop(state);
@@ -124,11 +120,12 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use std::thread;
 
-    use super::super::failure::PackStage;
     use super::*;
+    use crate::video::Stage;
+    use vidrec_format::error::Error;
 
-    fn failure(shortage: Option<Shortage>) -> ClipFailure {
-        ClipFailure { stage: PackStage::Encode, message: String::new(), shortage, unreached: false }
+    fn failure(shortage: Option<Shortage>) -> VideoError {
+        VideoError::new(Stage::Encode, Error::decode("")).reworded(String::new(), shortage)
     }
 
     /// Packs 80 videos on 8 threads on a machine that can handle `enough`; returns how many succeeded, and the
@@ -173,7 +170,7 @@ mod tests {
         assert!(gate.pack(own).is_err());
         // A video that gets no memory in a crowd, and that alone turns out to ask for too much.
         let huge = |alone: bool| -> Result<(), _> { Err(failure((!alone).then_some(Shortage::Memory))) };
-        assert!(gate.pack(huge).is_err_and(|e| e.shortage.is_none()));
+        assert!(gate.pack(huge).is_err_and(|e| e.shortage().is_none()));
         assert_eq!((tries.into_inner(), gate.slowed()), (1, None));
     }
 }

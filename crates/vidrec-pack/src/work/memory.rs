@@ -6,10 +6,12 @@
 //! videos being decoded, because their number of frames is not known in advance, and the needs of a video that is
 //! decoded alone.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
 
 use super::options::Resources;
-use super::worker_requests::Line;
+use super::run_client::RunClient;
 
 /// The default bound for each thread. A video of 3840x2160 pixels with 10 bits fits.
 pub(super) const PER_THREAD: u64 = 480 << 20;
@@ -17,8 +19,8 @@ pub(super) const PER_THREAD: u64 = 480 << 20;
 /// The memory that is shared out to the videos in progress.
 pub(crate) struct MemoryBound {
     most: u64,
-    /// The line to the run that shares out the memory, if this process is one of several.
-    elsewhere: Option<Arc<Line>>,
+    /// The run that shares out the memory, if this process is a worker.
+    run: Option<Arc<RunClient>>,
     state: Mutex<MemoryState>,
     freed: Condvar,
 }
@@ -48,25 +50,23 @@ impl MemoryBound {
 
     fn new(most: u64) -> Self {
         let state = MemoryState { decoding: 0, holders: 0, held: 0, waiting: 0 };
-        MemoryBound { most, elsewhere: None, state: Mutex::new(state), freed: Condvar::new() }
+        MemoryBound { most, run: None, state: Mutex::new(state), freed: Condvar::new() }
     }
 
     /// Creates a bound whose shares come from the run, which shares out memory to all its processes.
-    pub fn of_run(line: &Arc<Line>) -> Self {
-        MemoryBound { elsewhere: Some(Arc::clone(line)), ..Self::new(u64::MAX) }
+    pub fn of_run(run: &Arc<RunClient>) -> Self {
+        MemoryBound { run: Some(Arc::clone(run)), ..Self::new(u64::MAX) }
     }
 
     /// Waits until `bytes` are free. A request for more than the bound waits until nothing else is being decoded.
     ///
     /// A thread that holds a share and asks for a second one may wait for itself forever.
     pub fn share(&self, bytes: u64) -> MemoryShare<'_> {
-        if let Some(line) = &self.elsewhere {
-            line.room(bytes);
-        }
-        let mut state = self.lock();
+        self.run.iter().for_each(|run| run.reserve(bytes));
+        let mut state = self.state.lock();
         state.waiting += 1;
         while state.holders > 0 && state.decoding.saturating_add(state.held).saturating_add(bytes) > self.most {
-            state = self.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.freed.wait(&mut state);
         }
         state.waiting -= 1;
         state.decoding = state.decoding.saturating_add(bytes);
@@ -78,16 +78,11 @@ impl MemoryBound {
     pub fn hold(&self) -> HeldMemory<'_> {
         HeldMemory { memory: self, bytes: 0 }
     }
-
-    fn lock(&self) -> MutexGuard<'_, MemoryState> {
-        // No code that can panic runs under the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for MemoryShare<'_> {
     fn drop(&mut self) {
-        let mut state = self.memory.lock();
+        let mut state = self.memory.state.lock();
         state.holders -= 1;
         // Without holders the sum is 0, even if it was cut off at the largest number.
         state.decoding = if state.holders == 0 { 0 } else { state.decoding.saturating_sub(self.bytes) };
@@ -115,7 +110,7 @@ impl<'a> HeldMemory<'a> {
 
     /// Replaces the count by `bytes`.
     pub fn set(&mut self, bytes: u64) {
-        let mut state = self.memory.lock();
+        let mut state = self.memory.state.lock();
         state.held = state.held.saturating_sub(self.bytes).saturating_add(bytes);
         drop(state);
         if bytes < self.bytes {
@@ -177,7 +172,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!(memory.lock().decoding, 0);
+        assert_eq!(memory.state.lock().decoding, 0);
     }
 
     #[test]
@@ -194,7 +189,7 @@ mod tests {
                 let _share = memory.share(40);
                 second_has_begun.store(1, SeqCst);
             });
-            while memory.lock().waiting == 0 && second_has_begun.load(SeqCst) == 0 {
+            while memory.state.lock().waiting == 0 && second_has_begun.load(SeqCst) == 0 {
                 thread::yield_now();
             }
             assert_eq!(second_has_begun.load(SeqCst), 0, "10 of 100 are used for decoding, 90 by JPEGs");
@@ -202,7 +197,7 @@ mod tests {
         });
         assert_eq!(second_has_begun.into_inner(), 1, "while the first still decodes");
         drop(first);
-        let state = memory.lock();
+        let state = memory.state.lock();
         assert_eq!((state.held, state.decoding), (0, 0));
     }
 }

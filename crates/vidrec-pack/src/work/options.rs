@@ -1,14 +1,14 @@
 //! How videos become clips: which frames, as which images, within which limits, and with how much of the machine.
 
 use std::ffi::OsString;
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::frame_choice::FrameChoice;
-use super::max_failures::MaxFailures;
-use super::quality::Quality;
 use super::stamp::Stamp;
 use super::video_store::VideoStore;
 use crate::arguments::{self, MAX_DRAWS, Seconds};
@@ -19,6 +19,7 @@ use crate::video::{Decode, FrameSize};
 use vidrec_core::dataset::writer::Sharding;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::{Rule, Short};
+use vidrec_format::words::serde_by_text;
 use vidrec_format::{limits, threads};
 use vidrec_jpeg::QualityTarget;
 
@@ -297,6 +298,135 @@ impl Resources {
         threads * IN_FLIGHT_PER_THREAD
     }
 }
+
+/// How well pictures are stored.
+///
+/// In text (`FromStr`, `Display`, serde): the JPEG quality such as `90`, `psnr:40`, `ssim:0.98`, or `original`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Quality {
+    /// JPEG quality, 1 to 100.
+    Level(u8),
+    /// The lowest quality at which the luma of a frame is this close to the scaled original. A frame that misses the
+    /// target even at quality 100 is stored at quality 100.
+    Least(QualityTarget),
+    /// The JPEGs of image folders as they are, byte for byte and at their own size. All other pictures have the
+    /// default quality.
+    Original,
+}
+
+impl Default for Quality {
+    fn default() -> Self {
+        Quality::Level(Quality::DEFAULT)
+    }
+}
+
+impl Quality {
+    const DEFAULT: u8 = 90;
+
+    /// The quality of JPEGs that are made without a target.
+    pub(crate) fn level(self) -> u8 {
+        match self {
+            Quality::Level(level) => level,
+            Quality::Least(_) | Quality::Original => Quality::DEFAULT,
+        }
+    }
+
+    /// The target that each frame has to reach.
+    pub(crate) fn target(self) -> Option<QualityTarget> {
+        match self {
+            Quality::Least(target) => Some(target),
+            Quality::Level(_) | Quality::Original => None,
+        }
+    }
+}
+
+impl From<u8> for Quality {
+    fn from(level: u8) -> Self {
+        Quality::Level(level)
+    }
+}
+
+impl From<QualityTarget> for Quality {
+    fn from(target: QualityTarget) -> Self {
+        Quality::Least(target)
+    }
+}
+
+impl fmt::Display for Quality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Quality::Level(level) => write!(f, "{level}"),
+            Quality::Least(target) => write!(f, "{target}"),
+            Quality::Original => f.write_str("original"),
+        }
+    }
+}
+
+impl FromStr for Quality {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "original" {
+            return Ok(Quality::Original);
+        }
+        if text.contains(':') {
+            return text.parse().map(Quality::Least);
+        }
+        let level = text.parse().ok().filter(|level| (1..=100).contains(level)).map(Quality::Level);
+        level.ok_or_else(|| {
+            Error::usage("not a quality")
+                .expected("a number from 1 to 100, psnr:40, ssim:0.98, or original")
+                .found(text)
+        })
+    }
+}
+
+serde_by_text!(Quality);
+
+/// How many videos may fail before a run stops. Videos skipped as asked (`Short::Skip`) do not count.
+///
+/// The text form (`FromStr`, `Display`, serde) is a number such as `20`, or a percentage such as `1.5%`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum MaxFailures {
+    /// This many videos.
+    Count(u64),
+    /// This percentage of all videos in the inputs.
+    Percent(f64),
+}
+
+impl MaxFailures {
+    /// Returns the number of videos, out of `total`.
+    pub(crate) fn count(self, total: u64) -> u64 {
+        match self {
+            MaxFailures::Count(n) => n,
+            MaxFailures::Percent(p) => (total as f64 * p / 100.0) as u64,
+        }
+    }
+}
+
+impl fmt::Display for MaxFailures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MaxFailures::Count(n) => write!(f, "{n}"),
+            MaxFailures::Percent(p) => write!(f, "{p}%"),
+        }
+    }
+}
+
+impl FromStr for MaxFailures {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let parsed = match text.strip_suffix('%') {
+            Some(p) => p.parse().ok().filter(|p| (0.0..=100.0).contains(p)).map(MaxFailures::Percent),
+            None => text.parse().ok().map(MaxFailures::Count),
+        };
+        parsed.ok_or_else(|| Error::usage("expected a number of videos, or a share such as 1.5%"))
+    }
+}
+
+serde_by_text!(MaxFailures);
 
 /// Everything that decides what a video becomes.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::{ControlFlow, Range};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
 
 use vidrec_format::stop;
 
@@ -39,23 +40,8 @@ struct SharedOrder<R> {
 }
 
 impl<R> SharedOrder<R> {
-    fn lock(&self) -> MutexGuard<'_, OrderedState<R>> {
-        // No code that can panic runs under the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, state: MutexGuard<'a, OrderedState<R>>) -> MutexGuard<'a, OrderedState<R>> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits like [`wait`](Self::wait), but only for a limited time.
-    fn wait_a_while<'a>(&self, state: MutexGuard<'a, OrderedState<R>>) -> (MutexGuard<'a, OrderedState<R>>, bool) {
-        let (state, timeout) = self.changed.wait_timeout(state, WAIT).unwrap_or_else(PoisonError::into_inner);
-        (state, timeout.timed_out())
-    }
-
     fn stop(&self) {
-        self.lock().stopped = true;
+        self.state.lock().stopped = true;
         self.changed.notify_all();
     }
 }
@@ -112,7 +98,7 @@ pub(crate) fn for_each<R: Send>(
             carry();
             while let Some(item) = begin(&shared, window, &cost) {
                 let result = work(item);
-                shared.lock().done.insert(item, result);
+                shared.state.lock().done.insert(item, result);
                 shared.changed.notify_all();
             }
         };
@@ -138,7 +124,7 @@ pub(crate) fn for_each<R: Send>(
 
 /// Returns the next item to work on once there is room for it; `None` when nothing is left to do.
 fn begin<R>(shared: &SharedOrder<R>, window: usize, cost: &impl Fn(usize) -> u64) -> Option<usize> {
-    let mut state = shared.lock();
+    let mut state = shared.state.lock();
     loop {
         if state.stopped {
             return None;
@@ -161,13 +147,13 @@ fn begin<R>(shared: &SharedOrder<R>, window: usize, cost: &impl Fn(usize) -> u64
             state.next += 1;
             return Some(state.next - 1);
         }
-        state = shared.wait(state);
+        shared.changed.wait(&mut state);
     }
 }
 
 /// Returns the result of `item`, or the event that it is not ready yet; `None` if it never comes.
 fn take<R>(shared: &SharedOrder<R>, item: usize) -> Option<Event<R>> {
-    let mut state = shared.lock();
+    let mut state = shared.state.lock();
     let mut waited = false;
     loop {
         if let Some(result) = state.done.remove(&item) {
@@ -181,7 +167,7 @@ fn take<R>(shared: &SharedOrder<R>, item: usize) -> Option<Event<R>> {
         if waited {
             return Some(Event::Waiting);
         }
-        (state, waited) = shared.wait_a_while(state);
+        waited = shared.changed.wait_for(&mut state, WAIT).timed_out();
     }
 }
 
@@ -226,7 +212,7 @@ mod tests {
     fn of_the_last_items_the_most_costly_are_begun_first() {
         let costs = [9, 1, 1, 1, 3, 5, 5, 4];
         let (begun, mut seen) = (Mutex::new(Vec::new()), Vec::new());
-        let work = |i| begun.lock().unwrap().push(i);
+        let work = |i| begun.lock().push(i);
         let sink = |event| {
             if let Event::Done(i, ()) = event {
                 seen.push(i);
@@ -234,7 +220,7 @@ mod tests {
             ControlFlow::Continue(())
         };
         for_each(0..costs.len(), 1, 4, |i| costs[i], work, sink).unwrap();
-        let begun = begun.into_inner().unwrap();
+        let begun = begun.into_inner();
         // The sink decides how many items start in order before the rest has room.
         let in_order = begun.iter().enumerate().take_while(|&(n, &i)| n == i).count();
         assert!(in_order >= 4, "{begun:?}");

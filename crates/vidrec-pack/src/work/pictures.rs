@@ -12,15 +12,14 @@ use std::time::{Duration, Instant};
 
 use image::metadata::Orientation;
 
-use super::encode::FrameEncoder;
-use super::encoded_source::{EncodedPicture, EncodedSource};
-use super::failure::{ClipFailure, PackStage};
-use super::options::ClipRecipe;
-use super::quality::Quality;
+use super::encode::{EncodedFrame, FrameEncoder, encode};
+use super::options::{ClipRecipe, Quality};
 use super::video_store::VideoStore;
 use crate::plan::{self, Job};
 use crate::track::ParquetRows;
-use crate::video::{FrameSize, Moment, Stage, Timeline, Video, VideoFacts, VideoFile, VideoOptions};
+use crate::video::{
+    FrameSize, Moment, SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoFile, VideoOptions,
+};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_format::sampler::Rate;
@@ -31,7 +30,7 @@ pub(super) fn sample(
     job: &Job,
     recipe: ClipRecipe<'_>,
     choose: &dyn Fn(&Timeline) -> Result<Vec<u32>>,
-) -> Result<EncodedSource, ClipFailure> {
+) -> Result<SampledVideo<EncodedFrame>, VideoError> {
     let path = &job.path;
     let (paths, count, rate) = match &job.column {
         Some(column) => (Vec::new(), column.count as usize, rate(column.fps)),
@@ -43,34 +42,36 @@ pub(super) fn sample(
         None => (vec![path.clone()], 1, recipe.input.picture_fps),
     };
     if count == 0 {
-        return Err(failure(Stage::Stream, &Error::usage("the folder has no JPEG or PNG files")));
+        return Err(VideoError::new(Stage::Stream, Error::usage("the folder has no JPEG or PNG files")));
     }
     let timeline = timeline(count, rate);
-    let mut wanted = choose(&timeline).map_err(|e| failure(Stage::Sample, &e))?;
+    let mut wanted = choose(&timeline).map_err(|e| VideoError::new(Stage::Sample, e))?;
     wanted.dedup();
     let mut reader = PictureReader {
         recipe,
         deadline: Instant::now().checked_add(recipe.limits.timeout.0),
         size: recipe.pictures.size,
-        encoder: FrameEncoder::new(recipe).map_err(|e| failure(Stage::Scale, &e))?,
-        source: EncodedSource { time_base: timeline.time_base, frame_count: count as u32, ..EncodedSource::default() },
+        encoder: FrameEncoder::new(recipe).map_err(|e| VideoError::new(Stage::Scale, e))?,
+        frames: Vec::new(),
+        facts: VideoFacts::default(),
     };
     let pts = |index: u32| timeline.pts[index as usize];
     match &job.column {
         None => wanted.into_iter().try_for_each(|i| reader.read(&Picture::File(&paths[i as usize]), pts(i), i))?,
         Some(column) => {
-            let opened = |e: &Error| failure(Stage::Open, e);
-            let rows = ParquetRows::open_by(path, &|path| recipe.store.open(path)).map_err(|e| opened(&e))?;
-            let mut pictures = rows.pictures(&column.name).map_err(|e| opened(&e))?;
+            let opened = |e: Error| VideoError::new(Stage::Open, e);
+            let rows = ParquetRows::open_by(path, &|path| recipe.store.open(path)).map_err(opened)?;
+            let mut pictures = rows.pictures(&column.name).map_err(opened)?;
             for i in wanted {
                 let row = column.first.saturating_add(i.into());
-                let bytes = pictures.get(row).map_err(|e| failure(Stage::Stream, &e))?;
+                let bytes = pictures.get(row).map_err(|e| VideoError::new(Stage::Stream, e))?;
                 reader.read(&Picture::InRow(row, bytes.into()), pts(i), i)?;
             }
         }
     }
-    reader.source.facts.container = "pictures".into();
-    Ok(reader.source)
+    let PictureReader { frames, mut facts, .. } = reader;
+    facts.container = "pictures".into();
+    Ok(SampledVideo { frames, time_base: timeline.time_base, frame_count: count as u32, timeline, facts })
 }
 
 /// The rate of an episode.
@@ -90,7 +91,8 @@ struct PictureReader<'a> {
     /// The size of the next images: that of the first one.
     size: FrameSize,
     encoder: FrameEncoder,
-    source: EncodedSource,
+    frames: Vec<EncodedFrame>,
+    facts: VideoFacts,
 }
 
 /// An image.
@@ -116,7 +118,7 @@ impl Picture<'_> {
     }
 
     /// The image as a video of one frame.
-    fn video(&self, store: &VideoStore) -> Result<VideoFile, ClipFailure> {
+    fn video(&self, store: &VideoStore) -> Result<VideoFile, VideoError> {
         match self {
             Picture::File(path) => store.file(path),
             Picture::InRow(_, bytes) => Ok(VideoFile::in_memory(&self.name(), bytes)),
@@ -137,47 +139,54 @@ impl Picture<'_> {
 }
 
 impl PictureReader<'_> {
-    fn read(&mut self, picture: &Picture<'_>, pts: i64, source_index: u32) -> Result<(), ClipFailure> {
-        let named = |stage, e: &Error| {
-            let failure = failure(stage, e);
-            ClipFailure { message: format!("{}: {}", picture.name(), failure.message), ..failure }
+    fn read(&mut self, picture: &Picture<'_>, pts: i64, source_index: u32) -> Result<(), VideoError> {
+        let named = |stage, e: Error| {
+            let (message, shortage) = (format!("{}: {e:#}", picture.name()), e.shortage());
+            VideoError::new(stage, e).reworded(message, shortage)
         };
-        let (jpeg, size, measured) = if self.recipe.pictures.quality == Quality::Original && picture.is_jpeg() {
-            let taken = untouched(picture, self.recipe.store).map_err(|e| named(Stage::Decode, &e.without_file()))?;
-            let (coded_width, coded_height) = taken.1;
-            let codec = "mjpeg".into();
-            self.source.take_facts(VideoFacts { codec, coded_width, coded_height, ..VideoFacts::default() });
-            (taken.0, taken.1, None)
-        } else {
-            let left = self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now()));
-            let decode = self.recipe.frames.decode();
-            let max_pixels = self.recipe.limits.max_pixels;
-            let options = VideoOptions {
-                size: self.size,
-                decode,
-                timeout: left,
-                max_pixels,
-                reduce_depth: self.recipe.pictures.reduce_depth,
-                full_color: self.recipe.measure,
-                ..VideoOptions::default()
-            };
-            let store = self.recipe.store;
-            let video = Video::open_file(picture.video(store)?, &options);
-            let sampled = video.and_then(|video| video.sample(&|_| Ok(vec![0])));
-            let sampled = sampled.map_err(|e| match too_large(picture, max_pixels, store) {
-                Some(too_large) => named(Stage::Limit, &too_large),
-                None => named(e.stage, &e.error.without_file()),
-            })?;
-            let frame = sampled.frames.first().ok_or_else(ClipFailure::missing_frame)?;
-            let image = &frame.image;
-            let (jpeg, measured) = self.encoder.encode(frame).map_err(|e| named(Stage::Scale, &e))?;
-            self.size = FrameSize::Exact { width: image.width(), height: image.height() };
-            let size = (image.width(), image.height());
-            self.source.take_facts(sampled.facts);
-            (jpeg, size, measured)
+        let ClipRecipe { store, frames, pictures, limits, measure, .. } = self.recipe;
+        if pictures.quality == Quality::Original && picture.is_jpeg() {
+            let (jpeg, size) = untouched(picture, store).map_err(|e| named(Stage::Decode, e.without_file()))?;
+            let (coded_width, coded_height) = size;
+            self.add_facts(VideoFacts { codec: "mjpeg".into(), coded_width, coded_height, ..VideoFacts::default() });
+            self.frames.push(EncodedFrame { jpeg, size, pts, source_index, measured: None });
+            return Ok(());
+        }
+        let options = VideoOptions {
+            size: self.size,
+            decode: frames.decode(),
+            timeout: self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now())),
+            max_pixels: limits.max_pixels,
+            reduce_depth: pictures.reduce_depth,
+            full_color: measure,
+            ..VideoOptions::default()
         };
-        self.source.pictures.push(EncodedPicture { jpeg, size, pts, source_index, measured });
+        let video = Video::open_file(picture.video(store)?, &options);
+        let sampled = video.and_then(|video| video.sample(&|_| Ok(vec![0])));
+        let sampled = sampled.map_err(|e| match too_large(picture, limits.max_pixels, store) {
+            Some(too_large) => named(Stage::Limit, too_large),
+            None => named(e.stage, e.error.without_file()),
+        })?;
+        let frame = sampled.frames.first().ok_or_else(VideoError::missing_frame)?;
+        let encoded = encode(&mut self.encoder, frame).map_err(|e| named(Stage::Scale, e))?;
+        let (width, height) = encoded.size;
+        self.size = FrameSize::Exact { width, height };
+        self.add_facts(sampled.facts);
+        self.frames.push(EncodedFrame { pts, source_index, ..encoded });
         Ok(())
+    }
+
+    /// Adds the facts about the next image.
+    fn add_facts(&mut self, facts: VideoFacts) {
+        if self.frames.is_empty() {
+            self.facts = facts;
+            return;
+        }
+        self.facts.decode_errors += facts.decode_errors;
+        self.facts.corrupt_packets += facts.corrupt_packets;
+        self.facts.damaged_frames += facts.damaged_frames;
+        self.facts.logged_errors += facts.logged_errors;
+        self.facts.first_error = self.facts.first_error.take().or(facts.first_error);
     }
 }
 
@@ -233,10 +242,6 @@ fn untouched(picture: &Picture<'_>, store: &VideoStore) -> Result<(Vec<u8>, (u32
 /// Returns the orientation in the EXIF data, if there is one.
 fn orientation(jpeg: &[u8]) -> Option<Orientation> {
     Orientation::from_exif_chunk(vidrec_jpeg::exif(jpeg)?)
-}
-
-fn failure(stage: Stage, e: &Error) -> ClipFailure {
-    ClipFailure::of(PackStage::Video(stage), e)
 }
 
 #[cfg(test)]

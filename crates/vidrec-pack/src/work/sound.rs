@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::failure::{ClipFailure, PackStage};
+use super::clip::PackedClip;
 use super::options::ClipRecipe;
-use super::packed::PackedClip;
 use crate::plan::Job;
-use crate::video::{AudioFacts, AudioOptions, MAX_AUDIO_BYTES, Sound, Stage, read_audio};
+use crate::video::{AudioFacts, AudioOptions, MAX_AUDIO_BYTES, Sound, Stage, VideoError, read_audio};
 use vidrec_core::dataset::writer::Track;
 use vidrec_core::dataset::writer::{EncodedTrack, TrackTimes, TrackValues};
 use vidrec_format::track::schema::TrackSchema;
@@ -47,7 +46,7 @@ pub(super) fn of_video(
     recipe: ClipRecipe<'_>,
     part: (i64, i64),
     deadline: Option<Instant>,
-) -> Result<(Option<EncodedTrack>, Option<AudioFacts>), ClipFailure> {
+) -> Result<(Option<EncodedTrack>, Option<AudioFacts>), VideoError> {
     let Some(options) = recipe.input.audio else { return Ok((None, None)) };
     if job.column.is_some() || recipe.store.is_folder(&job.path) {
         return Ok((None, Some(AudioFacts::default())));
@@ -58,20 +57,17 @@ pub(super) fn of_video(
     let read = match job.segment {
         // Other clips of the video follow.
         Some(_) => {
-            let kept = &recipe.store.open.sound;
+            let kept = &recipe.store.open_videos.sound;
             let stamp = recipe.shared.map(|stamp| (stamp.bytes, stamp.modified_ns));
             kept.read_part((&file, stamp), options_and_channels, part, deadline)
         }
         None => read_audio(&file, options_and_channels, part, MAX_AUDIO_BYTES, deadline),
     };
-    let (sound, facts) = read.map_err(|e| {
-        let failure = ClipFailure::from(e);
+    let (sound, facts) = read.map_err(|e| match e.stage {
         // Errors that concern only the sound get a stage of their own.
-        match failure.stage {
-            PackStage::Video(Stage::Decode) => ClipFailure { stage: PackStage::Track, ..failure },
-            _ => failure,
-        }
+        Stage::Decode => VideoError { stage: Stage::Track, ..e.without_file() },
+        _ => e.without_file(),
     })?;
     let encoded = sound.map(|sound| track(&options, sound).encode(0)).transpose();
-    Ok((encoded.map_err(|e| ClipFailure::of(PackStage::Track, &e))?, Some(facts)))
+    Ok((encoded.map_err(|e| VideoError::new(Stage::Track, e))?, Some(facts)))
 }

@@ -1,26 +1,24 @@
 //! Finds the clips of each video: from a decoder in this process or another one.
 
 use std::borrow::Borrow;
-use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::clip;
-use super::failure::ClipFailure;
+use super::clip::{self, PackedClip, held_bytes};
 use super::fault;
 use super::gate::{Gate, Slowed};
-use super::isolate::{Errand, Pool};
 use super::memory::{HeldMemory, MemoryBound};
 use super::options::{ClipRecipe, Resources};
-use super::packed::{PackedClip, held_bytes};
-use super::read_ahead::ReadAhead;
+use super::pool::Pool;
 use super::stamp::{Stamp, track_stamps};
 use crate::plan::{self, Job};
+use crate::video::{VideoError, open_regular};
+use vidrec_core::store::disk::advice::{Advice, advise};
+use vidrec_core::store::location::is_remote;
 
-/// How many bytes of the next files are read ahead.
-const READ_AHEAD: u64 = 256 << 20;
+/// The most bytes of a file that the system is told to read before a worker begins with it.
+const READ_AHEAD: u64 = 64 << 20;
 /// A video stays open if another clip of it is among so many before or after one.
 const NEAR: usize = 64;
-/// How many threads read ahead.
-const READERS: usize = 1;
 
 /// The result of packing a video.
 pub(crate) struct PackedVideo<'m> {
@@ -28,7 +26,7 @@ pub(crate) struct PackedVideo<'m> {
     pub stamp: Option<Stamp>,
     /// The same for the files of its tracks.
     pub track_stamps: Vec<Option<Stamp>>,
-    pub clips: Result<Vec<PackedClip>, ClipFailure>,
+    pub clips: Result<Vec<PackedClip>, VideoError>,
     /// The memory that the JPEGs of the clips use.
     pub _held: HeldMemory<'m>,
 }
@@ -40,7 +38,8 @@ pub(crate) struct Sources<'a> {
     /// The decoding processes, if this process does not decode.
     pool: Option<&'a Pool<'a>>,
     memory: MemoryBound,
-    ahead: ReadAhead,
+    /// The number of files that the system was told to read.
+    ahead: AtomicUsize,
     gate: Gate,
     threads: usize,
 }
@@ -54,9 +53,7 @@ impl<'a> Sources<'a> {
         pool: Option<&'a Pool<'a>>,
         threads: usize,
     ) -> Self {
-        let mut seen = HashSet::new();
-        let paths = jobs.iter().map(|job| seen.insert(&*job.path).then(|| job.path.clone())).collect();
-        let ahead = ReadAhead::new(paths, READERS, READ_AHEAD);
+        let ahead = AtomicUsize::new(0);
         let (memory, gate) = (MemoryBound::of(resources), Gate::new(threads));
         Sources { jobs, recipe, pool, memory, ahead, gate, threads }
     }
@@ -83,19 +80,31 @@ impl<'a> Sources<'a> {
         PackedVideo { stamp, track_stamps, clips, _held: held }
     }
 
-    fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<Vec<PackedClip>, ClipFailure> {
+    fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<Vec<PackedClip>, VideoError> {
         let job = self.jobs[ordinal];
-        self.ahead.begin(ordinal);
         let next = self.jobs.iter().skip(ordinal + 1).take(self.threads);
         next.for_each(|job| self.recipe.store.expect(&job.path));
+        self.read_ahead(ordinal + 2 * self.threads);
         self.gate.pack(|alone| {
             if alone {
-                self.ahead.stop();
                 self.pool.into_iter().for_each(Pool::end_idle);
             }
             let recipe = ClipRecipe { shared: shared(self.jobs, ordinal), ..self.recipe };
             pack_somewhere(self.pool, job, recipe, held, alone)
         })
+    }
+
+    /// Tells the system to read the files up to that of this job, so that a decoder does not wait for the disk.
+    fn read_ahead(&self, last: usize) {
+        let first = self.ahead.fetch_max(last + 1, Ordering::Relaxed);
+        for job in self.jobs.get(first..=last.min(self.jobs.len().saturating_sub(1))).into_iter().flatten() {
+            // The decoder reports what cannot be opened.
+            if !is_remote(&job.path)
+                && let Ok(Some((file, length))) = open_regular(&job.path)
+            {
+                advise(&file, 0..length.min(READ_AHEAD), Advice::Soon);
+            }
+        }
     }
 }
 
@@ -114,17 +123,17 @@ pub(crate) fn pack_somewhere(
     recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
     alone: bool,
-) -> Result<Vec<PackedClip>, ClipFailure> {
+) -> Result<Vec<PackedClip>, VideoError> {
     fault::wait(&job.source);
     let packed = match pool {
         None => clip::pack_one(job, recipe, held, alone),
-        Some(pool) => {
-            let ClipRecipe { store, channels, measure, shared, .. } = recipe;
-            pool.pack(&Errand { job, store, memory: held.memory(), channels, measure, shared, alone })
-        }
+        Some(pool) => pool.pack(job, recipe, held, alone),
     };
     packed.map_err(|failure| match job.is_missing().then(|| plan::missing(&job.path)).flatten() {
-        Some(why) => ClipFailure { message: format!("{}; {why}", failure.message), ..failure },
+        Some(why) => {
+            let (message, shortage) = (format!("{}; {why}", failure.message()), failure.shortage());
+            failure.reworded(message, shortage)
+        }
         None => failure,
     })
 }

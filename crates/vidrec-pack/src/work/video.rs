@@ -1,17 +1,14 @@
 //! Samples and encodes the frames of a video file, one after another: as JPEGs, or as numbers of a track.
 
-use std::cell::Cell;
 use std::path::Path;
 
-use super::encode::{ENCODER_BYTES_PER_PIXEL, FrameEncoder, encode, not_encoded};
-use super::encoded_source::EncodedSource;
-use super::failure::{ClipFailure, PackStage};
+use super::encode::{ENCODER_BYTES_PER_PIXEL, EncodedFrame, FrameEncoder, encode};
 use super::memory::{self, HeldMemory, MemoryBound};
 use super::options::ClipRecipe;
 use crate::arguments::Seconds;
 use crate::plan::Segment;
 use crate::track::{ChoosePictures, EncodePicture, EpisodeFrames};
-use crate::video::{Choose, NumberFrame, SampledFrame, SampledVideo, Timeline, Video, VideoOptions};
+use crate::video::{Choose, NumberFrame, SampledFrame, SampledVideo, Stage, Timeline, Video, VideoError, VideoOptions};
 use vidrec_format::error::Error;
 
 /// Samples a video and encodes each frame as soon as it is decoded, so only one uncompressed image is in memory.
@@ -21,34 +18,34 @@ pub(super) fn sample(
     path: &Path,
     recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
-    needed: &Cell<u64>,
+    needed: &mut u64,
     choose: Choose<'_>,
-) -> Result<EncodedSource, ClipFailure> {
+) -> Result<SampledVideo<EncodedFrame>, VideoError> {
     let mut video = open(path, recipe)?;
     video.set_full_color(recipe.measure);
     let pixels = video.picture_size().map_or(0, |(width, height)| u64::from(width) * u64::from(height));
     let bytes = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
-    needed.set(bytes.max(memory::PER_THREAD));
+    *needed = bytes.max(memory::PER_THREAD);
     let _share = held.memory().share(bytes);
+    let not_encoded = |e| VideoError::new(Stage::Encode, e);
     let mut encoder = FrameEncoder::new(recipe).map_err(not_encoded)?;
-    let mut make = |frame: SampledFrame| {
-        let picture = encode(&mut encoder, &frame)?;
-        held.add(picture.jpeg.len());
-        Ok(picture)
+    let mut make = |frame: SampledFrame| -> Result<_, VideoError> {
+        let encoded = encode(&mut encoder, &frame).map_err(not_encoded)?;
+        held.add(encoded.jpeg.len());
+        Ok(encoded)
     };
     let sampled = video.sample_part(choose, &mut make);
     // A whole video has to be decoded for nearly all that is taken of it alone.
     let why_whole = video.why_whole().filter(|_| recipe.shared.is_some());
     keep_open(path, recipe, video);
-    let SampledVideo { frames, time_base, frame_count, mut facts } = sampled?;
-    facts.decoded_whole = why_whole;
-    let pictures = frames.into_iter().collect::<Result<_, ClipFailure>>()?;
-    Ok(EncodedSource { pictures, time_base, frame_count, facts })
+    let mut sampled = sampled.map_err(VideoError::without_file)?.try_map(|frame| frame)?;
+    sampled.facts.decoded_whole = why_whole;
+    Ok(sampled)
 }
 
 /// Opens a video, or takes one that is still open.
-fn open(path: &Path, recipe: ClipRecipe<'_>) -> Result<Video, ClipFailure> {
-    let kept = recipe.shared.and_then(|stamp| recipe.store.open.take(path, stamp));
+fn open(path: &Path, recipe: ClipRecipe<'_>) -> Result<Video, VideoError> {
+    let kept = recipe.shared.and_then(|stamp| recipe.store.open_videos.take(path, stamp));
     if let Some(video) = kept {
         return Ok(video);
     }
@@ -61,13 +58,13 @@ fn open(path: &Path, recipe: ClipRecipe<'_>) -> Result<Video, ClipFailure> {
         reduce_depth: recipe.pictures.reduce_depth,
         ..VideoOptions::default()
     };
-    Ok(Video::open_file(recipe.store.file(path)?, &options)?)
+    Video::open_file(recipe.store.file(path)?, &options).map_err(VideoError::without_file)
 }
 
 /// Leaves a video open if other clips are made of it. One of a track is shared as that of the frames is.
 fn keep_open(path: &Path, recipe: ClipRecipe<'_>, video: Video) {
     if let Some(stamp) = recipe.shared {
-        recipe.store.open.put(path, stamp, video);
+        recipe.store.open_videos.put(path, stamp, video);
     }
 }
 
@@ -79,7 +76,7 @@ pub(super) fn numbers(
     memory: &MemoryBound,
     choose: ChoosePictures<'_>,
     encode: EncodePicture<'_>,
-) -> Result<Vec<Vec<u8>>, ClipFailure> {
+) -> Result<Vec<Vec<u8>>, VideoError> {
     let mut video = open(path, recipe)?;
     let _share = memory.share(video.memory_needed());
     let clock = recipe.input.segments;
@@ -94,12 +91,13 @@ pub(super) fn numbers(
     let mut make = |NumberFrame { numbers, width, height }| encode((numbers, [height as usize, width as usize]));
     let sampled = video.sample_numbers(&wanted, &mut make);
     keep_open(path, recipe, video);
-    let SampledVideo { frames, facts, .. } = sampled?;
+    let SampledVideo { frames, facts, .. } = sampled.map_err(VideoError::without_file)?;
+    let of_track = |e| VideoError::new(Stage::Track, e);
     let damage = facts.damage();
     if damage > 0 {
         let what = facts.first_error.unwrap_or_else(|| format!("{damage} errors"));
         let e = Error::decode("the video is damaged, so its numbers may be wrong").found(what);
-        return Err(ClipFailure::of(PackStage::Track, &e));
+        return Err(of_track(e));
     }
-    frames.into_iter().collect::<Result<_, _>>().map_err(|e| ClipFailure::of(PackStage::Track, &e))
+    frames.into_iter().collect::<Result<_, _>>().map_err(of_track)
 }

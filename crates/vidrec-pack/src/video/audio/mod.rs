@@ -6,17 +6,17 @@
 //! steady.rs     places samples whose times do not fit
 //! resample.rs   converts rates, formats and channels
 //! read.rs       decodes packets to samples
-//! whole.rs      keeps the sound of whole videos for their parts
+//! cache.rs      keeps the sound of whole videos for their parts
 //! ```
 
+mod cache;
 mod facts;
 mod options;
 mod read;
 mod resample;
 mod steady;
-mod whole;
 
+pub(crate) use cache::SoundCache;
 pub use facts::AudioFacts;
 pub use options::{AudioChannels, AudioOptions};
 pub(crate) use read::{MAX_BYTES, Sound, read};
-pub(crate) use whole::KeptSound;

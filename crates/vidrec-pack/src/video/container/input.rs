@@ -5,18 +5,17 @@
 //! alone. No protocol is allowed, so a playlist cannot open other files.
 
 use std::io::Seek;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use ffmpeg_next::format::context::{self, StreamIo};
 use ffmpeg_next::format::stream::Disposition;
 use ffmpeg_next::packet::side_data;
 use ffmpeg_next::{Dictionary, Packet, Stream, codec, ffi, format, media};
+use parking_lot::Mutex;
 
-use super::encryption::Encryption;
-use super::no_video::unknown;
-use super::source::{ReadFailure, VideoFile};
-use super::stream::{StreamInfo, matrix_from_exif};
+use super::source::{ReadFailure, VideoFile, unknown};
+use super::stream::{StreamInfo, encryption, matrix_from_exif};
 use crate::video::error::{Stage, VideoError, encrypted, ffmpeg_error, shortage, timeout};
 use crate::video::log;
 use crate::video::log::Heard;
@@ -36,11 +35,11 @@ impl Deadline {
     }
 
     pub fn at(&self) -> Instant {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 
     pub fn set(&self, at: Instant) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = at;
+        *self.0.lock() = at;
     }
 
     fn is_over(&self) -> bool {
@@ -56,7 +55,6 @@ pub(crate) struct Input {
     file_bytes: u64,
     failure: ReadFailure,
     heard: Heard,
-    encryption: Encryption,
     /// What EXIF says of a PNG or WebP picture. FFmpeg says the same of a JPEG, with each frame.
     display_matrix: Option<[i32; 9]>,
 }
@@ -89,7 +87,11 @@ impl Input {
     fn choose(&mut self, stream: usize) -> Result<(), VideoError> {
         self.stream = stream;
         discard_others(&mut self.context, stream);
-        self.encryption.of_stream(&self.context, stream).map_or(Ok(()), |how| Err(self.refuse_encrypted(&how)))
+        // FFmpeg reads neither fragments nor tracks whose encryption it cannot follow, and says so as it opens the file.
+        const LOGGED: [&str; 4] = ["saio", "saiz", "senc", "Unsupported encoding type"];
+        let logged = self.heard.first.clone().filter(|text| LOGGED.iter().any(|word| text.contains(word)));
+        let how = self.context.stream(stream).and_then(|stream| encryption(&stream)).or(logged);
+        how.map_or(Ok(()), |how| Err(self.refuse_encrypted(&how)))
     }
 
     fn refuse_encrypted(&self, how: &str) -> VideoError {
@@ -100,7 +102,6 @@ impl Input {
     fn open_any(file: &VideoFile, deadline: &Deadline) -> Result<Self, VideoError> {
         let mut source = file.open()?;
         let start = source.refuse_others()?;
-        let encryption = Encryption::of(&mut source, deadline.at())?;
         let display_matrix = exif(&mut source).and_then(|exif| matrix_from_exif(&exif));
         let _ = source.rewind();
         source.failure.check(Stage::Open)?;
@@ -126,7 +127,7 @@ impl Input {
         }
         let mut heard = Heard::default();
         heard.add(said, "opening");
-        Ok(Input { context, stream: 0, deadline, file_bytes, failure, heard, encryption, display_matrix })
+        Ok(Input { context, stream: 0, deadline, file_bytes, failure, heard, display_matrix })
     }
 
     /// Returns the length of the file when it was opened.

@@ -1,24 +1,16 @@
 //! Reads containers: the file, the video stream, its packets, and what the container claims about them.
 
-mod anatomy;
-mod claims;
-mod clock;
-mod encryption;
+mod bitstream;
+mod checksums;
 mod input;
-mod matroska;
-mod mp4;
-mod no_video;
-mod obu;
 mod packets;
-mod parameter_sets;
-mod replay;
 mod source;
-mod sps;
 mod stream;
 
-pub(crate) use anatomy::{Anatomy, PacketRole};
+#[cfg(test)]
+pub(crate) use bitstream::PacketSets;
+pub(crate) use bitstream::{Anatomy, PacketRole};
 pub(crate) use input::{Deadline, Input, NextPacket};
-pub(crate) use no_video::no_video;
 pub(crate) use packets::{Note, PacketClock, Packets};
-pub(crate) use source::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
+pub(crate) use source::{VideoFile, no_video, open_regular};
 pub(crate) use stream::{StreamInfo, matrix_from_bytes};

@@ -1,16 +1,15 @@
 //! Holds the packets of the video stream: reads them once to count them, then replays them as often as needed.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
-use ffmpeg_next::packet::{Ref, side_data};
+use ffmpeg_next::packet::Ref;
+use ffmpeg_next::packet::side_data::Type;
 use ffmpeg_next::{Packet, ffi};
 
-use super::anatomy::{self, Anatomy, Syntax};
-use super::input::{Input, NextPacket};
-use super::matroska::{self, Checksums};
-use super::parameter_sets::{self, ParameterSets};
-use super::replay::Replay;
+use super::bitstream::{self, Anatomy, PacketSets, ParameterSets, Syntax};
+use super::checksums::{self, Checksums};
+use super::input::{Deadline, Input, NextPacket};
 use super::source::VideoFile;
 use super::stream::StreamInfo;
 use crate::video::error::{VideoError, words};
@@ -29,30 +28,23 @@ pub(crate) struct Note {
     pub hidden: bool,
     /// What the data says about itself, if vidrec understands it.
     pub anatomy: Option<Anatomy>,
-    /// Whether the packet has parameter sets. Later pictures may need these even if they do not refer to its picture.
-    pub parameter_sets: bool,
-    /// Whether a decoder that got only the first packet and this one has all parameter sets that count from here on.
-    pub stands_alone: bool,
+    /// Its parameter sets.
+    pub sets: PacketSets,
 }
 
 impl Note {
-    fn of(packet: &Packet, syntax: Option<Syntax>, sets: &mut ParameterSets) -> Self {
-        let readable = syntax.zip(new_syntax(packet, syntax)).filter(|(old, new)| old == new).zip(packet.data());
-        let carried = readable.and_then(|((syntax, _), data)| {
-            let record = new_extradata(packet).map(|record| parameter_sets::of_extradata(syntax, &record));
-            let mut carried = record.unwrap_or_else(|| Some(Default::default()))?;
-            carried.extend(parameter_sets::of_packet(syntax, data)?);
-            Some(carried)
-        });
+    fn of(packet: &Packet, syntax: Option<Syntax>, sets: &mut ParameterSets<'_>) -> Self {
+        let replaced = packet.side_data().any(|d| matches!(d.kind(), Type::NewExtraData | Type::ParamChange));
+        let is_readable = !replaced || new_syntax(packet, syntax) == syntax;
+        let sets = sets.take(packet.data().filter(|_| !replaced));
         Note {
             pts: packet.pts(),
             dts: packet.dts(),
             duration: packet.duration(),
             key: packet.is_key(),
             hidden: packet.size() == 0 || is_hidden(packet),
-            anatomy: readable.and_then(|((syntax, _), data)| syntax.read(data)),
-            parameter_sets: carried.as_ref().is_none_or(|carried| !carried.is_empty()),
-            stands_alone: sets.take(carried),
+            anatomy: syntax.zip(packet.data()).filter(|_| is_readable).and_then(|(syntax, data)| syntax.read(data)),
+            sets,
         }
     }
 
@@ -133,7 +125,7 @@ impl Packets {
         file: VideoFile,
         keep_bytes: usize,
     ) -> Result<Self, VideoError> {
-        let checksums = matroska::check(&file, &stream.container, input.deadline().at())?;
+        let checksums = checksums::check(&file, &stream.container, input.deadline().at())?;
         let mut all = Packets {
             replay: RefCell::new(Replay::new(file, input.deadline().clone(), keep_bytes)),
             notes: Vec::new(),
@@ -142,9 +134,9 @@ impl Packets {
             checksums,
             read_error: None,
         };
-        let extradata = anatomy::extradata(&stream.parameters);
+        let extradata = bitstream::extradata(&stream.parameters);
         let syntax = Syntax::of(stream.parameters.id(), extradata);
-        let mut sets = ParameterSets::of(syntax, extradata);
+        let mut sets = ParameterSets::new(syntax, extradata);
         loop {
             let packet = match input.next()? {
                 NextPacket::Packet(packet) => packet,
@@ -246,6 +238,93 @@ impl Packets {
     }
 }
 
+/// The bytes of memory that a packet takes besides its data, for structures of FFmpeg and of its allocator.
+const PACKET_OVERHEAD: usize = 512;
+
+/// The most bytes of packets of a stream that is too long to keep. Parts of a video often share a group of pictures, or
+/// begin before the last one ended.
+const WINDOW: usize = 8 << 20;
+
+/// The packets of a stream, in the file's order. The last ones that were read are in memory, up to all of them.
+struct Replay {
+    file: VideoFile,
+    deadline: Deadline,
+    /// The open file, which gives the packet after `recent` next; `None` if it has ended or has to be opened.
+    input: Option<Input>,
+    /// The first packet, which every decoder gets.
+    head: Option<Packet>,
+    recent: VecDeque<Packet>,
+    /// The number of the first of `recent`.
+    first: usize,
+    bytes: usize,
+    /// The most bytes of `recent`.
+    most: usize,
+}
+
+impl Replay {
+    /// Keeps all packets of a stream of no more than `most` bytes, and few of a longer one.
+    fn new(file: VideoFile, deadline: Deadline, most: usize) -> Self {
+        let (input, head, recent) = Default::default();
+        Replay { file, deadline, input, head, recent, first: 0, bytes: 0, most }
+    }
+
+    /// Takes the next packet while the stream is read for the first time.
+    fn take(&mut self, packet: Packet) {
+        if self.first == 0 {
+            self.push(packet);
+        }
+        if self.first > 0 {
+            // None of them comes again before the file is opened again.
+            self.rest();
+        }
+    }
+
+    /// From here on, keeps at most [`WINDOW`] bytes of packets, for a stream that is read again later.
+    fn rest(&mut self) {
+        if self.bytes > WINDOW {
+            self.input = None;
+            self.recent.clear();
+            (self.first, self.bytes) = (usize::MAX, 0);
+        }
+        self.most = self.most.min(WINDOW);
+    }
+
+    /// Returns a packet; `None` beyond the end of the file.
+    fn get(&mut self, number: usize) -> Result<Option<&Packet>, VideoError> {
+        if number == 0 && self.head.is_some() {
+            return Ok(self.head.as_ref());
+        }
+        let behind = |all: &Self| all.first.saturating_add(all.recent.len());
+        if number < self.first || (number >= behind(self) && self.input.is_none()) {
+            self.input = Some(Input::open(&self.file, &self.deadline)?);
+            self.recent.clear();
+            (self.first, self.bytes) = (0, 0);
+        }
+        while number >= behind(self) {
+            let next = self.input.as_mut().map_or(Ok(NextPacket::End(None)), Input::next)?;
+            let NextPacket::Packet(packet) = next else { return Ok(None) };
+            self.push(packet);
+        }
+        Ok(self.recent.get(number - self.first))
+    }
+
+    fn push(&mut self, packet: Packet) {
+        if self.head.is_none() {
+            self.head = Some(packet.clone());
+        }
+        self.bytes += cost(&packet);
+        self.recent.push_back(packet);
+        while self.bytes > self.most && self.recent.len() > 1 {
+            self.bytes -= self.recent.pop_front().as_ref().map_or(0, cost);
+            self.first += 1;
+        }
+    }
+}
+
+fn cost(packet: &Packet) -> usize {
+    packet.size().saturating_add(PACKET_OVERHEAD)
+}
+
 /// Whether the container says that the packet's frame is decoded only for other frames and never shown (edit
 /// lists).
 fn is_hidden(packet: &Packet) -> bool {
@@ -253,18 +332,10 @@ fn is_hidden(packet: &Packet) -> bool {
     unsafe { (*packet.as_ptr()).flags & ffi::AV_PKT_FLAG_DISCARD != 0 }
 }
 
-/// Returns the configuration record that replaces that of the stream from the packet on, if it has one.
-fn new_extradata(packet: &Packet) -> Option<Vec<u8>> {
-    let mut data = packet.side_data();
-    data.find(|d| d.kind() == side_data::Type::NewExtraData).map(|d| d.data().to_vec())
-}
-
 /// Returns the syntax of the stream from a packet on; `None` if it is unknown.
 fn new_syntax(packet: &Packet, syntax: Option<Syntax>) -> Option<Syntax> {
-    if packet.side_data().any(|d| d.kind() == side_data::Type::ParamChange) {
-        return None;
-    }
-    new_extradata(packet).map_or(syntax, |record| Syntax::of(syntax?.codec(), &record))
+    let record = packet.side_data().find(|d| d.kind() == Type::NewExtraData)?;
+    Syntax::of(syntax?.codec(), record.data())
 }
 
 #[cfg(test)]

@@ -1,112 +1,113 @@
-//! Provides the bytes that FFmpeg reads: those of a file, or of an object in object storage or on a web server.
+//! Provides the bytes that FFmpeg reads, and refuses files that are no videos.
 
-use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::no_video::no_video;
+use parking_lot::Mutex;
+
 use crate::video::error::{Stage, VideoError};
 use vidrec_core::store::disk::regular_file::{Links, try_open_regular};
-use vidrec_core::store::remote::{KEPT_BYTES, ObjectReader, RemoteFile};
+use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Error;
+use vidrec_format::{header, recordio};
 
-/// A video file, which may be opened several times. A remote file has the same version each time.
+/// A video file, which may be opened several times.
 #[derive(Debug, Clone)]
 pub(crate) struct VideoFile {
     path: PathBuf,
-    place: Place,
+    bytes: VideoBytes,
 }
 
-/// Where the bytes of a video come from.
+/// The place of a video's bytes.
 #[derive(Debug, Clone)]
-enum Place {
+enum VideoBytes {
     /// A file on this machine.
-    Here,
-    Object(Arc<RemoteFile>),
-    /// Another process that opens the video for this one, which may not open it.
-    Elsewhere(Arc<dyn OpenVideo>),
-}
-
-/// Opens a video for a process that may not open it.
-pub(crate) trait OpenVideo: fmt::Debug + Send + Sync {
-    /// Opens the video at its first byte, and returns it with its length; `None` if it is not a regular file.
-    fn open(&self, path: &Path) -> io::Result<Option<(Box<dyn Readable>, u64)>>;
-
-    /// Returns the most bytes of the video that are kept in memory while it is read.
-    fn kept_bytes(&self) -> u64;
-}
-
-/// Bytes in memory.
-#[derive(Debug)]
-struct InMemory(Arc<[u8]>);
-
-impl OpenVideo for InMemory {
-    fn open(&self, _: &Path) -> io::Result<Option<(Box<dyn Readable>, u64)>> {
-        Ok(Some((Box::new(io::Cursor::new(Arc::clone(&self.0))), self.0.len() as u64)))
-    }
-
-    fn kept_bytes(&self) -> u64 {
-        self.0.len() as u64
-    }
+    Named,
+    /// A file of this length that is open already: another process opened it, or it is a copy of a remote video.
+    Open(Arc<File>, u64),
+    InMemory(Arc<[u8]>),
 }
 
 impl VideoFile {
     /// Creates a video from a file on this machine.
     pub fn local(path: &Path) -> Self {
-        VideoFile { path: path.to_owned(), place: Place::Here }
+        VideoFile { path: path.to_owned(), bytes: VideoBytes::Named }
     }
 
-    /// Wraps an open object.
-    pub fn remote(location: &Path, object: Arc<RemoteFile>) -> Self {
-        VideoFile { path: location.to_owned(), place: Place::Object(object) }
+    /// Creates a video from an open file of this length.
+    pub fn opened(path: &Path, file: File, length: u64) -> Self {
+        VideoFile { path: path.to_owned(), bytes: VideoBytes::Open(Arc::new(file), length) }
     }
 
-    /// Creates a video of bytes in memory.
+    /// Creates a video from bytes in memory.
     pub fn in_memory(name: &str, bytes: &Arc<[u8]>) -> Self {
-        VideoFile { path: name.into(), place: Place::Elsewhere(Arc::new(InMemory(Arc::clone(bytes)))) }
-    }
-
-    /// Creates a video that `opener` opens.
-    pub fn elsewhere(path: &Path, opener: Arc<dyn OpenVideo>) -> Self {
-        VideoFile { path: path.to_owned(), place: Place::Elsewhere(opener) }
+        VideoFile { path: name.into(), bytes: VideoBytes::InMemory(Arc::clone(bytes)) }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the most bytes of the file that are kept in memory while it is read.
-    pub fn kept_bytes(&self) -> u64 {
-        match &self.place {
-            Place::Here => 0,
-            Place::Object(object) => object.len().min(KEPT_BYTES),
-            Place::Elsewhere(opener) => opener.kept_bytes(),
-        }
+    /// Returns the bytes of the video that are in memory.
+    pub fn bytes_in_memory(&self) -> u64 {
+        if let VideoBytes::InMemory(bytes) = &self.bytes { bytes.len() as u64 } else { 0 }
+    }
+
+    /// Returns the open file and its length, if the video is one.
+    pub fn as_opened(&self) -> Option<(&File, u64)> {
+        if let VideoBytes::Open(file, length) = &self.bytes { Some((file, *length)) } else { None }
     }
 
     /// Opens the video at its first byte.
     pub fn open(&self) -> Result<VideoSource, VideoError> {
         let failed = |e| VideoError::new(Stage::Open, e);
-        let opened = match &self.place {
-            Place::Here if vidrec_core::store::location::is_remote(&self.path) => {
+        let (inner, bytes): (Box<dyn ReadSeek>, u64) = match &self.bytes {
+            VideoBytes::Named if is_remote(&self.path) => {
                 let e = Error::usage("this is not a file on this machine");
                 return Err(failed(e.help("pack remote videos, or read them from a local copy")));
             }
-            Place::Here => open_regular(&self.path).map(|opened| opened.map(boxed)),
-            Place::Object(object) => Ok(Some((Box::new(ObjectReader::new(object)) as _, object.len()))),
-            Place::Elsewhere(opener) => opener.open(&self.path),
+            VideoBytes::Named => match open_regular(&self.path) {
+                Ok(Some((file, length))) => (Box::new(file), length),
+                Ok(None) => return Err(failed(Error::usage("this is not a regular file"))),
+                Err(e) => return Err(failed(Error::io("open the video", &self.path, e))),
+            },
+            VideoBytes::Open(file, length) => {
+                (Box::new(FileCursor { file: Arc::clone(file), length: *length, at: 0 }), *length)
+            }
+            VideoBytes::InMemory(bytes) => (Box::new(Cursor::new(Arc::clone(bytes))), bytes.len() as u64),
         };
-        match opened.map_err(|e| failed(Error::io("open the video", &self.path, e)))? {
-            Some((inner, bytes)) => Ok(VideoSource::new(inner, bytes, &self.path)),
-            None => Err(failed(Error::usage("this is not a regular file"))),
-        }
+        Ok(VideoSource { inner, bytes, path: self.path.clone(), failure: ReadFailure::default() })
     }
 }
 
-fn boxed((file, bytes): (File, u64)) -> (Box<dyn Readable>, u64) {
-    (Box::new(file), bytes)
+/// A position in an open file that several readers share, possibly in several processes.
+struct FileCursor {
+    file: Arc<File>,
+    length: u64,
+    at: u64,
+}
+
+impl Read for FileCursor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for FileCursor {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let to = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = to.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
 }
 
 /// Opens a file and returns it with its length; `None` if it is not a regular file.
@@ -123,21 +124,18 @@ pub(crate) struct ReadFailure(Arc<Mutex<Option<Error>>>);
 
 impl ReadFailure {
     pub fn check(&self, stage: Stage) -> Result<(), VideoError> {
-        match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(e) => Err(VideoError::new(stage, e)),
-            None => Ok(()),
-        }
+        self.0.lock().take().map_or(Ok(()), |e| Err(VideoError::new(stage, e)))
     }
 }
 
 /// A source of bytes that can be read at any position.
-pub(crate) trait Readable: Read + Seek + Send {}
+trait ReadSeek: Read + Seek + Send {}
 
-impl<T: Read + Seek + Send> Readable for T {}
+impl<T: Read + Seek + Send> ReadSeek for T {}
 
 /// An open video that remembers the first read error.
 pub(crate) struct VideoSource {
-    inner: Box<dyn Readable>,
+    inner: Box<dyn ReadSeek>,
     /// The length of the video when it was opened.
     pub bytes: u64,
     path: PathBuf,
@@ -145,18 +143,11 @@ pub(crate) struct VideoSource {
 }
 
 impl VideoSource {
-    fn new(inner: Box<dyn Readable>, bytes: u64, path: &Path) -> Self {
-        VideoSource { inner, bytes, path: path.to_owned(), failure: ReadFailure::default() }
-    }
-
     /// Records the error, and returns another one of its kind for FFmpeg.
     fn note(&self, e: io::Error) -> io::Error {
         let for_ffmpeg = e.raw_os_error().map_or_else(|| e.kind().into(), io::Error::from_raw_os_error);
         if e.kind() != io::ErrorKind::Interrupted {
-            let mut slot = self.failure.0.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.get_or_insert_with(|| {
-                e.downcast::<Error>().unwrap_or_else(|e| Error::io("read the video", &self.path, e))
-            });
+            self.failure.0.lock().get_or_insert_with(|| Error::io("read the video", &self.path, e));
         }
         for_ffmpeg
     }
@@ -215,4 +206,61 @@ fn playlist(start: &[u8]) -> Option<Error> {
     what.or(dash.then_some("a DASH manifest")).map(|what| {
         Error::decode(format!("this is {what}, which would open other files")).help("name the media files themselves")
     })
+}
+
+/// What a file is, and what to do about it.
+type Known = (&'static str, &'static str);
+
+/// Returns what a file is if it begins like something that is no video.
+pub(crate) fn no_video(start: &[u8]) -> Option<Known> {
+    const POINTER: &str = "get the files that pointers stand for: `git lfs pull`, or download them again";
+    const PAGE: &str = "the server answered with a page in place of the file; open it to see what it says, and download \
+                        the file again";
+    const UNPACK: &str = "unpack it first";
+    const PACKED: &str = "it is packed already: give it to the other commands, such as `vidrec inspect`, or import it";
+    const STARTS: [(&[u8], Known); 9] = [
+        (&recordio::MAGIC.to_le_bytes(), ("a RecordIO file", PACKED)),
+        (&header::MAGIC, ("the index of a data set", PACKED)),
+        (b"version https://git-lfs.github.com/", ("a Git LFS pointer", POINTER)),
+        (b"PK\x03\x04", ("a ZIP archive, or a document of an office program", "unpack it, or export it as text")),
+        (b"\x1F\x8B", ("a gzip file", UNPACK)),
+        (b"\x28\xB5\x2F\xFD", ("a Zstandard file", UNPACK)),
+        (b"7z\xBC\xAF\x27\x1C", ("a 7z archive", UNPACK)),
+        (b"Rar!\x1A\x07", ("a RAR archive", UNPACK)),
+        (b"%PDF-", ("a PDF document", "download the file again")),
+    ];
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start).trim_ascii_start().to_ascii_lowercase();
+    let is = |words: &[&[u8]]| words.iter().any(|word| text.starts_with(word));
+    match STARTS.iter().find(|(begin, _)| start.starts_with(begin)) {
+        Some((_, known)) => Some(*known),
+        None if is(&[b"<!doctype html", b"<html", b"<head", b"<body"]) => Some(("an HTML page", PAGE)),
+        None if is(&[b"/annex/objects/", b"../.git/annex", b".git/annex"]) => {
+            Some(("a git-annex pointer", "`git annex get` the file"))
+        }
+        None => None,
+    }
+}
+
+/// Returns what a file is that FFmpeg cannot open: text, or a kind of picture that it does not know.
+pub(super) fn unknown(start: &[u8]) -> Option<Known> {
+    let text = match std::str::from_utf8(start) {
+        Ok(text) => Some(text),
+        // The last character may be cut.
+        Err(e) => std::str::from_utf8(&start[..e.valid_up_to()]).ok().filter(|_| e.error_len().is_none()),
+    };
+    let is_text = text.is_some_and(|text| text.chars().all(|c| !c.is_control() || c.is_whitespace()));
+    match () {
+        () if is_animated_webp(start) => {
+            Some(("an animated WebP", "FFmpeg has no decoder for it; convert it to GIF, APNG or a video first"))
+        }
+        () if is_text => Some(("a text file", "see what it says, and download the video again")),
+        () => None,
+    }
+}
+
+/// Whether a file is WebP with the flag "animation" of its `VP8X` chunk (RFC 9649, 2.7).
+fn is_animated_webp(start: &[u8]) -> bool {
+    start.starts_with(b"RIFF")
+        && start.get(8..16) == Some(b"WEBPVP8X")
+        && start.get(20).is_some_and(|flags| flags & 2 != 0)
 }

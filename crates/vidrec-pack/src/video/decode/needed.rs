@@ -87,16 +87,14 @@ impl PacketMap {
         for (i, (note, anatomy)) in notes.iter().zip(&anatomies).enumerate() {
             // A decoder that starts here must not need parameters of a skipped packet.
             if anatomy.role == PacketRole::Restart {
-                restarts = (restarts.0 + usize::from(!note.stands_alone), restarts.1 + 1);
-                start = if note.stands_alone { i } else { start };
+                restarts = (restarts.0 + usize::from(!note.sets.stands_alone), restarts.1 + 1);
+                start = if note.sets.stands_alone { i } else { start };
             }
             packets.push(MapEntry {
                 pts: note.pts.or((!anatomy.shown).then_some(0))?,
                 key: note.key,
                 shown: anatomy.shown && !note.hidden,
-                disposable: anatomy.role == PacketRole::Disposable
-                    && anatomy.layer == top_layer
-                    && !note.parameter_sets,
+                disposable: anatomy.role == PacketRole::Disposable && anatomy.layer == top_layer && !note.sets.some,
                 start,
             });
         }
@@ -115,7 +113,7 @@ impl PacketMap {
     /// themselves.
     pub fn why_whole(&self) -> Option<String> {
         let (dependent, all) = self.restarts;
-        let why = "what they say about colors, or their parameters, depends on earlier packets";
+        let why = "the parameters of the stream change before them";
         (2 * dependent > all).then(|| format!("{dependent} of {all} key frames do not decode by themselves: {why}"))
     }
 
@@ -158,6 +156,7 @@ fn held_back(decoded: &[usize], presented: &[usize]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::video::container::PacketSets;
 
     /// Packets as letters: `I` restart, `P` reference, `b` disposable, with their times.
     fn notes(packets: &[(char, i64)]) -> Vec<Note> {
@@ -177,8 +176,7 @@ mod tests {
                     key: role == PacketRole::Restart,
                     hidden: false,
                     anatomy: Some(anatomy),
-                    parameter_sets: false,
-                    stands_alone: true,
+                    sets: PacketSets { some: false, stands_alone: true },
                 }
             })
             .collect()
@@ -209,11 +207,11 @@ mod tests {
     #[test]
     fn parameter_sets_on_the_way_are_not_skipped() {
         let mut packets = two_groups();
-        packets[5].parameter_sets = true;
+        packets[5].sets.some = true;
         assert_eq!(fed(&packets, &[6]), [0, 5, 6, 7]);
-        packets[5].stands_alone = false;
+        packets[5].sets.stands_alone = false;
         assert_eq!(fed(&packets, &[6]), [0, 1, 4, 5, 6, 7]);
-        packets[2].parameter_sets = true;
+        packets[2].sets.some = true;
         assert_eq!(fed(&packets, &[4]), [0, 1, 2, 4]);
     }
 

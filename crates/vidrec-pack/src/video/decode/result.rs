@@ -5,6 +5,7 @@ use super::times::{FrameTime, Presentation, TimeFlaws};
 use crate::video::container::{Packets, StreamInfo};
 use crate::video::facts::VideoFacts;
 use crate::video::frames::SampledVideo;
+use crate::video::timeline::Timeline;
 
 /// Which frames count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,11 +75,11 @@ impl<T> PassResult<T> {
         (keep, presentation)
     }
 
-    pub fn into_video(mut self, stream: &StreamInfo, packets: &Packets) -> SampledVideo<T> {
+    pub fn into_video(mut self, stream: &StreamInfo, packets: &Packets, timeline: Timeline) -> SampledVideo<T> {
         let (facts, frame_count) = (self.facts(stream, packets), self.count());
         self.frames.sort_by_key(|&(ordinal, _)| ordinal);
         let frames = self.frames.into_iter().map(|(_, frame)| frame).collect();
-        SampledVideo { frame_count, frames, time_base: stream.time_base, facts }
+        SampledVideo { frame_count, frames, time_base: stream.time_base, timeline, facts }
     }
 
     fn facts(&self, stream: &StreamInfo, packets: &Packets) -> VideoFacts {

@@ -5,12 +5,11 @@
 //! do without them. The second ends the process at calls that no decoder has a reason to make, only an attacker.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use libc::c_long;
 use seccompiler::SeccompCmpArgLen::Dword;
 use seccompiler::{BpfProgram, SeccompAction, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch};
-
-use super::system::install;
 
 /// One comparison of a call's arguments: the number of the argument, the operator and the value.
 type Argument = (u8, SeccompCmpOp, u64);
@@ -31,6 +30,26 @@ pub(super) fn filter() -> Result<(), String> {
         install(&program?).map_err(|e| format!("the kernel refuses a filter of system calls: {e}"))?;
     }
     Ok(())
+}
+
+/// Filters the system calls of all threads of this process from now on.
+///
+/// Kernels before 5.16 turn off speculation for a process with a filter, which makes the process slower. A flag
+/// prevents that. This process can use the flag because it has nothing to hide from the video that it decodes.
+fn install(program: &BpfProgram) -> io::Result<()> {
+    let length = u16::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // seccompiler's instructions are the kernel's: `struct sock_filter` of linux/filter.h, by `repr(C)`.
+    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut().cast() };
+    let flags = libc::SECCOMP_FILTER_FLAG_TSYNC | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+    // SAFETY: `program` points to as many instructions as it says, and they live until the call returns. The
+    // kernel copies and checks them and writes nothing.
+    let code = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
+    match code {
+        0 => Ok(()),
+        // The number of a thread on which the filter could not be installed.
+        1.. => Err(io::ErrorKind::PermissionDenied.into()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn program(
@@ -55,8 +74,14 @@ fn program(
     filter.try_into().map_err(|e: seccompiler::BackendError| e.to_string())
 }
 
-fn whatever(calls: &[c_long]) -> impl Iterator<Item = (c_long, Vec<Argument>)> {
-    calls.iter().map(|&call| (call, Vec::new()))
+/// Returns the numbers of calls.
+macro_rules! calls {
+    ($($call:ident)+) => { &[$(libc::$call),+] };
+}
+
+/// Returns calls with whatever arguments.
+fn whatever(calls: &[c_long]) -> Vec<(c_long, Vec<Argument>)> {
+    calls.iter().map(|&call| (call, Vec::new())).collect()
 }
 
 const EQUAL: SeccompCmpOp = SeccompCmpOp::Eq;
@@ -67,48 +92,20 @@ fn bits(mask: i32) -> SeccompCmpOp {
 
 /// The calls that decoding, encoding, memory, threads and the messages to and from the run need.
 fn needed(own: u64) -> Vec<(c_long, Vec<Argument>)> {
-    let mut calls: Vec<_> = whatever(&[
-        // Reads the files that the run handed over, and the requests that come with them.
-        libc::SYS_read,
-        libc::SYS_readv,
-        libc::SYS_pread64,
-        libc::SYS_lseek,
-        libc::SYS_recvmsg,
-        libc::SYS_close,
-        libc::SYS_munmap,
-        libc::SYS_mremap,
-        libc::SYS_madvise,
-        libc::SYS_brk,
-        libc::SYS_futex,
-        libc::SYS_set_robust_list,
-        libc::SYS_rseq,
-        libc::SYS_sched_yield,
-        libc::SYS_sched_getaffinity,
-        libc::SYS_clock_gettime,
-        libc::SYS_clock_getres,
-        libc::SYS_gettimeofday,
-        libc::SYS_clock_nanosleep,
-        libc::SYS_nanosleep,
-        libc::SYS_restart_syscall,
-        libc::SYS_getpid,
-        libc::SYS_getppid,
-        libc::SYS_gettid,
-        libc::SYS_getrandom,
-        libc::SYS_rt_sigaction,
-        libc::SYS_rt_sigprocmask,
-        libc::SYS_rt_sigreturn,
-        libc::SYS_sigaltstack,
-        libc::SYS_exit,
-        libc::SYS_exit_group,
-    ])
-    .collect();
+    let mut calls: Vec<_> = whatever(calls! {
+        SYS_read SYS_readv SYS_pread64 SYS_lseek SYS_recvmsg SYS_close SYS_munmap SYS_mremap SYS_madvise SYS_brk
+        SYS_futex SYS_set_robust_list SYS_rseq SYS_sched_yield SYS_sched_getaffinity SYS_clock_gettime
+        SYS_clock_getres SYS_gettimeofday SYS_clock_nanosleep SYS_nanosleep SYS_restart_syscall SYS_getpid
+        SYS_getppid SYS_gettid SYS_getrandom SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigreturn SYS_sigaltstack
+        SYS_exit SYS_exit_group
+    });
     #[cfg(target_arch = "x86_64")]
     calls.push((libc::SYS_time, Vec::new()));
     // Memory that is not executable.
     calls.extend([libc::SYS_mmap, libc::SYS_mprotect].map(|call| (call, vec![(2, bits(libc::PROT_EXEC), 0)])));
-    // Answers and messages.
+    // Replies on the socket, and messages. A file goes with none of them.
     for call in [libc::SYS_write, libc::SYS_writev] {
-        calls.extend([1, 2].map(|file| (call, vec![(0, EQUAL, file)])));
+        calls.extend([0, 2].map(|file| (call, vec![(0, EQUAL, file)])));
     }
     for command in [libc::F_GETFD, libc::F_SETFD, libc::F_GETFL, libc::F_DUPFD_CLOEXEC] {
         calls.push((libc::SYS_fcntl, vec![(1, EQUAL, u64::from(command.cast_unsigned()))]));
@@ -125,79 +122,25 @@ fn needed(own: u64) -> Vec<(c_long, Vec<Argument>)> {
 ///
 /// Opening a file for reading is not among them, because libraries look for configuration files.
 fn hostile(own: u64) -> Vec<(c_long, Vec<Argument>)> {
-    let mut calls: Vec<_> = whatever(&[
+    let mut calls: Vec<_> = whatever(calls! {
         // Other programs, and the processes and threads of others.
-        libc::SYS_execve,
-        libc::SYS_execveat,
-        libc::SYS_kill,
-        libc::SYS_tkill,
-        libc::SYS_rt_sigqueueinfo,
-        libc::SYS_rt_tgsigqueueinfo,
-        libc::SYS_pidfd_open,
-        libc::SYS_pidfd_getfd,
-        libc::SYS_pidfd_send_signal,
-        libc::SYS_ptrace,
-        libc::SYS_process_vm_readv,
-        libc::SYS_process_vm_writev,
+        SYS_execve SYS_execveat SYS_kill SYS_tkill SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open
+        SYS_pidfd_getfd SYS_pidfd_send_signal SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev
         // Networks.
-        libc::SYS_socket,
-        libc::SYS_socketpair,
-        libc::SYS_connect,
-        libc::SYS_bind,
-        libc::SYS_listen,
-        libc::SYS_sendto,
-        libc::SYS_sendmsg,
-        libc::SYS_sendmmsg,
+        SYS_socket SYS_socketpair SYS_connect SYS_bind SYS_listen SYS_sendto SYS_sendmsg SYS_sendmmsg
         // Creating, changing and removing files.
-        libc::SYS_openat2,
-        libc::SYS_unlinkat,
-        libc::SYS_renameat2,
-        libc::SYS_mkdirat,
-        libc::SYS_linkat,
-        libc::SYS_symlinkat,
-        libc::SYS_fchmodat,
-        libc::SYS_fchownat,
-        libc::SYS_truncate,
-        libc::SYS_mknodat,
-        libc::SYS_setxattr,
+        SYS_openat2 SYS_unlinkat SYS_renameat2 SYS_mkdirat SYS_linkat SYS_symlinkat SYS_fchmodat SYS_fchownat
+        SYS_truncate SYS_mknodat SYS_setxattr
         // The kernel and mounts.
-        libc::SYS_mount,
-        libc::SYS_umount2,
-        libc::SYS_pivot_root,
-        libc::SYS_chroot,
-        libc::SYS_setns,
-        libc::SYS_unshare,
-        libc::SYS_bpf,
-        libc::SYS_perf_event_open,
-        libc::SYS_userfaultfd,
-        libc::SYS_io_uring_setup,
-        libc::SYS_add_key,
-        libc::SYS_request_key,
-        libc::SYS_keyctl,
-        libc::SYS_init_module,
-        libc::SYS_finit_module,
-        libc::SYS_kexec_load,
-        libc::SYS_reboot,
-        libc::SYS_setuid,
-        libc::SYS_setgid,
-        libc::SYS_capset,
-    ])
-    .collect();
+        SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_setns SYS_unshare SYS_bpf SYS_perf_event_open
+        SYS_userfaultfd SYS_io_uring_setup SYS_add_key SYS_request_key SYS_keyctl SYS_init_module SYS_finit_module
+        SYS_kexec_load SYS_reboot SYS_setuid SYS_setgid SYS_capset
+    });
     #[cfg(target_arch = "x86_64")]
-    calls.extend(whatever(&[
-        libc::SYS_fork,
-        libc::SYS_vfork,
-        libc::SYS_creat,
-        libc::SYS_unlink,
-        libc::SYS_rename,
-        libc::SYS_renameat,
-        libc::SYS_mkdir,
-        libc::SYS_rmdir,
-        libc::SYS_link,
-        libc::SYS_symlink,
-        libc::SYS_chmod,
-        libc::SYS_chown,
-    ]));
+    calls.extend(whatever(calls! {
+        SYS_fork SYS_vfork SYS_creat SYS_unlink SYS_rename SYS_renameat SYS_mkdir SYS_rmdir SYS_link SYS_symlink
+        SYS_chmod SYS_chown
+    }));
     calls.push((libc::SYS_clone, vec![(0, bits(libc::CLONE_THREAD), 0)]));
     calls.push((libc::SYS_tgkill, vec![(0, SeccompCmpOp::Ne, own)]));
     let writing = [(libc::O_ACCMODE, libc::O_WRONLY), (libc::O_ACCMODE, libc::O_RDWR), (libc::O_CREAT, libc::O_CREAT)];

@@ -1,12 +1,10 @@
-//! Reads what a packet says about itself before it is decoded: whether other pictures refer to its picture, and
-//! whether decoding can start with it.
+//! Reads what a packet says about itself before it is decoded: whether other pictures refer to its picture, whether
+//! decoding can start with it, and which parameter sets it has.
 //!
 //! This reports only what a codec's own standard guarantees, and only for the codecs below. `None` means "not
 //! understood"; the whole stream is then decoded. Memory safety does not depend on anything here.
 
 use ffmpeg_next::codec::{self, Id};
-
-use super::obu;
 
 /// How the rest of the stream depends on the picture in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,12 +304,12 @@ fn vp9_frames(data: &[u8]) -> Option<Vec<&[u8]>> {
 /// All other frames count as references: which of them replace nothing follows much later in their headers.
 fn av1(data: &[u8]) -> Option<Anatomy> {
     let (mut shown, mut role) = (0, None);
-    for unit in obu::all(data) {
+    for unit in obus(data) {
         let unit = unit.ok()?;
         let first = || unit.payload.first().copied();
         match unit.kind {
             // Pictures that are no video have shorter headers of frames.
-            obu::SEQUENCE_HEADER if first()? & 0x10 != 0 => return None,
+            SEQUENCE_HEADER if first()? & 0x10 != 0 => return None,
             _ if unit.layers.1 != 0 => return None,
             // A frame, with its header alone or with the rest.
             3 | 6 => {
@@ -322,11 +320,147 @@ fn av1(data: &[u8]) -> Option<Anatomy> {
                 role.get_or_insert(if restarts { PacketRole::Restart } else { PacketRole::Reference });
             }
             // Sequence headers, delimiters, tiles, metadata, copies of headers and padding.
-            obu::SEQUENCE_HEADER | 2 | 4 | 5 | 7 | 15 => {}
+            SEQUENCE_HEADER | 2 | 4 | 5 | 7 | 15 => {}
             _ => return None,
         }
     }
     Some(Anatomy { shown: shown == 1, ..Anatomy::plain(role.filter(|_| shown <= 1)?) })
+}
+
+/// The type of an OBU with what all pictures of a sequence share.
+const SEQUENCE_HEADER: u8 = 1;
+
+/// A unit of an AV1 stream (AV1 bitstream specification, 5.3).
+struct Obu<'a> {
+    kind: u8,
+    /// Temporal and spatial layer.
+    layers: (u8, u8),
+    payload: &'a [u8],
+}
+
+/// Returns the units of a packet; an `Err` if it makes no sense.
+fn obus(mut data: &[u8]) -> impl Iterator<Item = Result<Obu<'_>, ()>> {
+    std::iter::from_fn(move || {
+        if data.is_empty() {
+            return None;
+        }
+        let first = next_obu(&mut data).ok_or(());
+        if first.is_err() {
+            data = &[];
+        }
+        Some(first)
+    })
+}
+
+fn next_obu<'a>(data: &mut &'a [u8]) -> Option<Obu<'a>> {
+    let &head = data.split_off_first()?;
+    let (forbidden, has_layers, has_size) = (head & 0x80 != 0, head & 4 != 0, head & 2 != 0);
+    let layers = if has_layers { *data.split_off_first()? } else { 0 };
+    let size = if has_size { leb128(data)? } else { data.len() };
+    let payload = data.split_off(..size)?;
+    let layers = (layers >> 5, layers >> 3 & 3);
+    (!forbidden).then_some(Obu { kind: head >> 3 & 15, layers, payload })
+}
+
+/// Reads a number of at most 32 bits (4.10.5).
+fn leb128(data: &mut &[u8]) -> Option<usize> {
+    let mut value = 0u64;
+    for at in 0..8 {
+        let &byte = data.split_off_first()?;
+        value |= u64::from(byte & 0x7f) << (7 * at);
+        if byte & 0x80 == 0 {
+            return u32::try_from(value).ok().map(|size| size as usize);
+        }
+    }
+    None
+}
+
+/// Follows what a decoder must know besides the pictures that a picture refers to: parameter sets and, because FFmpeg decodes
+/// what some versions of x264 wrote in another way, the version of x264.
+pub(super) struct ParameterSets<'a> {
+    syntax: Option<Syntax>,
+    extradata: &'a [u8],
+    /// The sets of the first packet, one after the other, if the stream does not have the same; `None` before it.
+    first: Option<Vec<u8>>,
+    /// Whether a later packet has had others.
+    changed: bool,
+}
+
+/// What a packet has of parameter sets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct PacketSets {
+    /// Whether it has any. Later pictures may need these even if they do not refer to its picture.
+    pub some: bool,
+    /// Whether a decoder that got only the first packet and this one has all sets that count from here on.
+    pub stands_alone: bool,
+}
+
+impl<'a> ParameterSets<'a> {
+    /// Starts with those of the stream.
+    pub fn new(syntax: Option<Syntax>, extradata: &'a [u8]) -> Self {
+        ParameterSets { syntax, extradata, first: None, changed: false }
+    }
+
+    /// Takes the data of the next packet; `None` if it cannot be read, or replaces the parameters of the stream.
+    pub fn take(&mut self, data: Option<&[u8]>) -> PacketSets {
+        let sets = self.syntax.zip(data).and_then(|(syntax, data)| parameter_sets(syntax, data));
+        let has = |bytes: &[u8], set: &&[u8]| memchr::memmem::find(bytes, set).is_some();
+        match (&self.first, &sets) {
+            (None, Some(sets)) => {
+                let is_known = sets.iter().all(|set| has(self.extradata, set));
+                self.first = Some(if is_known { Vec::new() } else { sets.concat() });
+            }
+            (Some(first), Some(sets)) => {
+                let known = if first.is_empty() { self.extradata } else { first };
+                self.changed |= !sets.iter().all(|set| has(known, set));
+            }
+            (_, None) => self.changed = true,
+        }
+        PacketSets { some: sets.is_none_or(|sets| !sets.is_empty()), stands_alone: !self.changed }
+    }
+}
+
+/// Returns the parameter sets of a packet; `None` if it makes no sense.
+fn parameter_sets(syntax: Syntax, data: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut sets = Vec::new();
+    match syntax {
+        Syntax::H264 { length_bytes } => {
+            for unit in (Units { data, length_bytes }) {
+                let unit = unit.ok()?;
+                match unit.first()? & 0x1f {
+                    7 | 8 | 13 | 15 => sets.push(unit),
+                    6 => sets.extend(x264_version(unit)),
+                    _ => {}
+                }
+            }
+        }
+        Syntax::Hevc { length_bytes } => {
+            for unit in (Units { data, length_bytes }) {
+                let unit = unit.ok()?;
+                if (32..=34).contains(&(unit.first()? >> 1 & 0x3f)) {
+                    sets.push(unit);
+                }
+            }
+        }
+        Syntax::Av1 => {
+            for obu in obus(data) {
+                let Obu { kind, payload, .. } = obu.ok()?;
+                if kind == SEQUENCE_HEADER {
+                    sets.push(payload);
+                }
+            }
+        }
+        Syntax::Vp8 | Syntax::Vp9 | Syntax::Jpeg | Syntax::Intra => {}
+    }
+    Some(sets)
+}
+
+/// Returns the words with the version of x264, if the unit holds the text that x264 writes about itself.
+fn x264_version(unit: &[u8]) -> Option<&[u8]> {
+    const BEFORE: &[u8] = b"x264 - core ";
+    let text = &unit[memchr::memmem::find(unit, BEFORE)?..];
+    let digits = text[BEFORE.len()..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    text.get(..BEFORE.len() + digits + 1)
 }
 
 #[cfg(test)]
@@ -461,5 +595,23 @@ mod tests {
         assert_eq!(read(Syntax::Vp9, &two_shown), None);
         let too_long = [0b1000_0110, 7, 0xc1, 2, 2, 0xc1];
         assert_eq!(read(Syntax::Vp9, &too_long), None);
+    }
+
+    /// Says for each packet with these units, in a stream with the sets `a` and `b`, whether it stands alone.
+    fn alone(packets: &[&[&[u8]]]) -> Vec<bool> {
+        let data = |units: &&[&[u8]]| units.iter().flat_map(|unit| [&[0, unit.len() as u8], *unit].concat()).collect();
+        let mut sets = ParameterSets::new(Some(H264), b"\x01avcC\x67a\x68b");
+        packets.iter().map(data).map(|data: Vec<u8>| sets.take(Some(&data)).stands_alone).collect()
+    }
+
+    #[test]
+    fn a_packet_after_other_parameter_sets_does_not_stand_alone() {
+        let (a, b, other): (&[u8], &[u8], &[u8]) = (b"\x67a", b"\x68b", b"\x67c");
+        assert_eq!(alone(&[&[], &[a], &[b], &[a, b]]), [true; 4], "the same ones again");
+        assert_eq!(alone(&[&[other], &[], &[other], &[a], &[]]), [true, true, true, false, false]);
+        assert_eq!(alone(&[&[], &[other, b], &[]]), [true, false, false]);
+        let (one, two): (&[u8], &[u8]) = (b"\x06x264 - core 9 r", b"\x06x264 - core 94 r");
+        assert_eq!(alone(&[&[one], &[one], &[two]]), [true, true, false], "another version of x264");
+        assert_eq!(ParameterSets::new(Some(H264), b"").take(None), PacketSets { some: true, stands_alone: false });
     }
 }

@@ -4,8 +4,10 @@
 //! gaps shift what comes later. So a part has the samples that it has in the whole, and the whole is decoded once.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::facts::AudioFacts;
 use super::options::AudioOptions;
@@ -21,7 +23,7 @@ const MOST_VIDEOS: usize = 2;
 
 /// The sound of the videos that were read last.
 #[derive(Debug, Default)]
-pub(crate) struct KeptSound(Mutex<Vec<Kept>>);
+pub(crate) struct SoundCache(Mutex<Vec<Kept>>);
 
 /// What decides the sound of a video: its path, the size and time of its file, and how it is read.
 type Key = (PathBuf, Option<(u64, u64)>, (AudioOptions, Option<u32>));
@@ -40,7 +42,7 @@ enum Whole {
     Read(Option<Sound>, AudioFacts),
 }
 
-impl KeptSound {
+impl SoundCache {
     /// Reads the sound of a part of a video, as [`read`] does. Of a video with little sound, it is read once for all
     /// parts that come one after another, as long as the size and time of its file, `stamp`, are the same.
     pub fn read_part(
@@ -51,7 +53,7 @@ impl KeptSound {
         deadline: Instant,
     ) -> Result<(Option<Sound>, AudioFacts), VideoError> {
         let kept = self.kept((file.path().to_owned(), stamp, (*options.0, options.1)));
-        let mut whole = lock(&kept);
+        let mut whole = kept.lock();
         if matches!(*whole, Whole::Unknown) {
             *whole = match read(file, options, (i64::MIN, i64::MAX), MOST_BYTES, deadline) {
                 Ok((sound, facts)) => Whole::Read(sound, facts),
@@ -70,7 +72,7 @@ impl KeptSound {
     /// The place of the sound of a video, which is kept from now on instead of that of the video that was asked for
     /// first.
     fn kept(&self, key: Key) -> Arc<Mutex<Whole>> {
-        let mut all = lock(&self.0);
+        let mut all = self.0.lock();
         let known = all.iter().position(|kept| kept.key == key);
         let kept = match known {
             Some(i) => all.remove(i),
@@ -81,11 +83,6 @@ impl KeptSound {
         all.drain(..surplus);
         kept.whole
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // No code under the lock leaves it half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Sound {
@@ -131,7 +128,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sound.wav");
         std::fs::write(&path, wave()).unwrap();
-        let (file, kept) = (VideoFile::local(&path), KeptSound::default());
+        let (file, kept) = (VideoFile::local(&path), SoundCache::default());
         let deadline = Instant::now() + Duration::from_secs(600);
         for (rate, channels) in
             [(8000, AudioChannels::Source), (16_000, AudioChannels::Mono), (11_025, AudioChannels::Stereo)]

@@ -7,14 +7,15 @@ use std::process::Command;
 
 use rustix::process::{Signal, getppid, kill_process};
 
-use super::super::failure::{ClipFailure, PackStage};
-use super::super::video_store::VideoStore;
+use super::video_store::VideoStore;
+use crate::video::{Stage, VideoError};
+use vidrec_format::error::Error;
 use vidrec_format::machine::Shortage;
 
 /// Tries the escape named `way`. Those that write a file and remove one name it after a colon.
 ///
 /// The failure says whether the system refused it. Some attempts end the process.
-pub fn attempt(way: &str, store: &VideoStore) -> Result<(), ClipFailure> {
+pub fn attempt(way: &str, store: &VideoStore) -> Result<(), VideoError> {
     let (way, path) = way.split_once(':').unwrap_or((way, ""));
     let tried = match way {
         "read" => File::open("/etc/passwd").map(drop),
@@ -46,22 +47,22 @@ pub fn attempt(way: &str, store: &VideoStore) -> Result<(), ClipFailure> {
         Ok(()) => format!("escaped: {way}"),
         Err(e) => format!("refused: {e}"),
     };
-    Err(ClipFailure::new(PackStage::Internal, told))
+    Err(VideoError::internal(told))
 }
 
 /// Allocates memory until none is left.
-fn take_memory() -> Result<(), ClipFailure> {
+fn take_memory() -> Result<(), VideoError> {
     const STEP: usize = 1 << 30;
     let mut taken: Vec<Vec<u8>> = Vec::new();
     while taken.len() < 4096 {
         let mut more = Vec::new();
         if more.try_reserve_exact(STEP).is_err() {
-            let failure = ClipFailure::new(PackStage::Video(crate::video::Stage::Decode), "no memory for a test");
-            return Err(ClipFailure { shortage: Some(Shortage::Memory), ..failure });
+            let e = Error::decode("no memory for a test").blame(Shortage::Memory);
+            return Err(VideoError::new(Stage::Decode, e));
         }
         taken.push(std::hint::black_box(more));
     }
-    Err(ClipFailure::new(PackStage::Internal, "escaped: memory"))
+    Err(VideoError::internal("escaped: memory"))
 }
 
 /// Allocates memory like code that ends its process if an allocation fails.

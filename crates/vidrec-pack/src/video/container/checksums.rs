@@ -1,4 +1,4 @@
-//! Checks the checksums of Matroska and WebM files, which FFmpeg does not do, and finds their encrypted tracks.
+//! Checks the checksums of Matroska and WebM files, which FFmpeg does not do.
 //!
 //! An element may start with a CRC-32 of its remaining data (RFC 8794, 11.3.1; RFC 9559, 6.2). FFmpeg's muxer
 //! writes one in each child of the segment. This module checks the elements that affect pictures and times. An
@@ -7,33 +7,15 @@
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::time::Instant;
 
-use super::source::{VideoFile, VideoSource};
+use super::source::VideoFile;
 use crate::video::error::{Stage, VideoError, timeout};
 use vidrec_format::error::Error;
 
 const SEGMENT: u32 = 0x1853_8067;
 const CRC32: u32 = 0xbf;
 /// The checked children of a segment.
-const CHECKED: [(u32, &str); 3] = [(0x1549_a966, "Info"), (TRACKS, "Tracks"), (CLUSTER, "Cluster")];
-
-const TRACKS: u32 = 0x1654_ae6b;
+const CHECKED: [(u32, &str); 3] = [(0x1549_a966, "Info"), (0x1654_ae6b, "Tracks"), (CLUSTER, "Cluster")];
 const CLUSTER: u32 = 0x1f43_b675;
-const TRACK_ENTRY: u32 = 0xae;
-const TRACK_TYPE: u32 = 0x83;
-const CONTENT_ENCODINGS: u32 = 0x6d80;
-const CONTENT_ENCODING: u32 = 0x6240;
-const CONTENT_ENCRYPTION: u32 = 0x5035;
-const CONTENT_ENC_ALGO: u32 = 0x47e1;
-
-/// The first bytes of a file.
-pub(super) const START: [u8; 4] = [0x1a, 0x45, 0xdf, 0xa3];
-
-/// Types of tracks.
-pub(super) const VIDEO: u64 = 1;
-pub(super) const AUDIO: u64 = 2;
-
-/// The most tracks of a file, as in FFmpeg.
-const MOST_TRACKS: usize = 1000;
 
 /// How many bytes to read at a time.
 const READ_BYTES: usize = 128 << 10;
@@ -69,26 +51,6 @@ pub(crate) fn check(file: &VideoFile, container: &str, deadline: Instant) -> Res
         CheckStop::Io(e) => VideoError::new(Stage::Decode, Error::io("read the video", file.path(), e)),
         CheckStop::Late => timeout("reading"),
     })
-}
-
-/// A track of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Track {
-    /// [`VIDEO`], [`AUDIO`] or another type.
-    pub kind: u64,
-    /// Whether its frames are encrypted (RFC 9559, 5.1.4.1.31), not only signed.
-    pub encrypted: bool,
-}
-
-/// Returns the tracks of a file in order, if they come before its pictures. Nonsensical data ends the search.
-pub(super) fn tracks(source: &mut VideoSource, end: u64, deadline: Instant) -> Vec<Track> {
-    if source.rewind().is_err() {
-        return Vec::new();
-    }
-    let mut reader = ElementReader { inner: BufReader::new(source), at: 0, end, deadline };
-    let mut found = Vec::new();
-    let _ = reader.tracks(&mut found);
-    found
 }
 
 enum CheckStop {
@@ -165,74 +127,6 @@ impl<R: Read + Seek> ElementReader<R> {
             self.at += length as u64;
         }
         Ok(Some((u32::from_le_bytes(stored), hasher.finalize())))
-    }
-
-    fn tracks(&mut self, found: &mut Vec<Track>) -> Result<(), CheckStop> {
-        while let Some(element) = self.element(self.end)? {
-            match (element.id, element.end) {
-                (SEGMENT, _) => {}
-                (CLUSTER, _) | (_, None) => break,
-                (TRACKS, Some(end)) => return self.entries(end, found),
-                (_, Some(end)) => self.seek(end)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn entries(&mut self, end: u64, found: &mut Vec<Track>) -> Result<(), CheckStop> {
-        while let Some((id, entry)) = self.child(end)? {
-            if id == TRACK_ENTRY && found.len() < MOST_TRACKS {
-                let track = self.entry(entry)?;
-                found.push(track);
-            }
-            self.seek(entry)?;
-        }
-        Ok(())
-    }
-
-    fn entry(&mut self, end: u64) -> Result<Track, CheckStop> {
-        let mut track = Track { kind: 0, encrypted: false };
-        while let Some((id, child)) = self.child(end)? {
-            match id {
-                TRACK_TYPE => track.kind = self.unsigned(child)?,
-                CONTENT_ENCODINGS => track.encrypted |= self.has_cipher(child)?,
-                _ => {}
-            }
-            self.seek(child)?;
-        }
-        Ok(track)
-    }
-
-    /// Whether the encodings of a track name a cipher.
-    fn has_cipher(&mut self, end: u64) -> Result<bool, CheckStop> {
-        let mut found = false;
-        while let Some((id, child)) = self.child(end)? {
-            match id {
-                // The content follows as the next element.
-                CONTENT_ENCODING | CONTENT_ENCRYPTION => continue,
-                // 0 stands for a signature.
-                CONTENT_ENC_ALGO => found |= self.unsigned(child)? != 0,
-                _ => {}
-            }
-            self.seek(child)?;
-        }
-        Ok(found)
-    }
-
-    /// Returns the id and the end of the next element, if it ends at or before `end`.
-    fn child(&mut self, end: u64) -> Result<Option<(u32, u64)>, CheckStop> {
-        self.look_at_the_clock()?;
-        Ok(self.element(end)?.and_then(|element| Some((element.id, element.end?))))
-    }
-
-    /// Returns the number that lies between here and `end`; 0 if it is too long.
-    fn unsigned(&mut self, end: u64) -> io::Result<u64> {
-        let mut bytes = [0; 8];
-        let length = usize::try_from(end.saturating_sub(self.at)).unwrap_or(usize::MAX);
-        let Some(number) = 8usize.checked_sub(length).and_then(|start| bytes.get_mut(start..)) else { return Ok(0) };
-        self.inner.read_exact(number)?;
-        self.at = end;
-        Ok(u64::from_be_bytes(bytes))
     }
 
     /// Returns the header of the next element that ends at or before `end`.
