@@ -15,7 +15,6 @@ pub mod video;
 pub mod arguments;
 mod channels;
 mod estimate;
-mod flat;
 #[doc(hidden)]
 #[cfg(any(test, vidrec_internals))]
 #[path = "../../../fuzz/internals/pack.rs"]
@@ -23,7 +22,6 @@ pub mod fuzzing;
 mod options;
 mod plan;
 mod recipe;
-mod run_options;
 mod schema;
 mod serve;
 mod shards;
@@ -33,11 +31,11 @@ mod work;
 
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
+pub use options::{IfExists, RunOptions};
 pub use plan::{
     Attributes, InputOptions, Job, ManifestColumns, OptionWords, PackPlan, PassedOver, Segment, SegmentClock,
 };
 pub use recipe::Recipe;
-pub use run_options::{IfExists, RunOptions};
 pub use serve::serve;
 pub use shards::{
     PackReport, PartOptions, PartsPlan, PlanStatus, PublishOptions, Warning, WrittenPlan, pack, pack_plan, plan_status,

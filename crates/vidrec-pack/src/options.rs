@@ -1,13 +1,17 @@
 //! All options of a pack, and which of them determine the bytes.
 
-use super::flat;
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
 use super::plan::InputOptions;
-use super::run_options::RunOptions;
 use super::track::PlannedTrack;
 use super::work::{ClipRecipe, FrameOptions, LimitOptions, PictureOptions, Resources, VideoStore};
-use serde_json::{Map, Value};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::json_object::JsonObject;
+use vidrec_format::words::words;
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] the pack uses.
 ///
@@ -86,13 +90,13 @@ impl PackOptions {
 
     pub(crate) fn from_map(mut options: Map<String, Value>) -> Result<Self> {
         let read = PackOptions {
-            input: flat::take(&mut options)?,
-            frames: flat::take(&mut options)?,
-            pictures: flat::take(&mut options)?,
-            limits: flat::take(&mut options)?,
+            input: take_group(&mut options)?,
+            frames: take_group(&mut options)?,
+            pictures: take_group(&mut options)?,
+            limits: take_group(&mut options)?,
             ..PackOptions::default()
         };
-        flat::check_known(&options, &Self::names()?)?;
+        check_known(&options, &Self::names()?)?;
         read.check().map(|()| read)
     }
 
@@ -116,12 +120,12 @@ impl PackOptions {
     }
 
     pub(crate) fn to_map(&self) -> Result<Map<String, Value>> {
-        Ok(self.groups()?.into_iter().flatten().filter(|(_, value)| flat::is_set(value)).collect())
+        Ok(self.groups()?.into_iter().flatten().filter(|(_, value)| is_set(value)).collect())
     }
 
     /// The options of each group.
     pub(crate) fn groups(&self) -> Result<[Map<String, Value>; 4]> {
-        Ok([flat::map(&self.input)?, flat::map(&self.frames)?, flat::map(&self.pictures)?, flat::map(&self.limits)?])
+        Ok([group_map(&self.input)?, group_map(&self.frames)?, group_map(&self.pictures)?, group_map(&self.limits)?])
     }
 
     /// The names of all options.
@@ -161,6 +165,116 @@ impl PackOptions {
 
 /// This version of vidrec, as data sets name it.
 pub(super) const TOOL: &str = concat!("vidrec ", env!("CARGO_PKG_VERSION"));
+
+/// What a run does with an output that exists, and where it works.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunOptions {
+    /// What to do if the output exists. Default [`IfExists::Fail`].
+    pub if_exists: IfExists,
+    /// For an output in object storage: a folder on this machine to pack in, with room for two shards. Default `None`:
+    /// `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
+    pub scratch: Option<PathBuf>,
+    /// The same as [`PublishOptions::only_publisher`](crate::PublishOptions::only_publisher). Off by default.
+    pub only_publisher: bool,
+}
+
+/// What to do if there is a data set in the output, or an interrupted pack.
+///
+/// The text form (`FromStr`, `Display`, serde) is `fail`, `resume`, `retry-failed` or `replace`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum IfExists {
+    /// Do nothing and return an error, because either may be hours of work.
+    #[default]
+    Fail,
+    /// Resume an interrupted pack of the same inputs and options. If they are packed already, return the report. Begin
+    /// if there is nothing.
+    Resume,
+    /// Pack the shards again that have videos which failed when the data set was packed from the same inputs, with the same
+    /// options.
+    ///
+    /// The other shards stay as they are. A video that was packed before must not fail now. The result is that of a pack
+    /// in which these videos had not failed. It replaces the data set when it is complete.
+    RetryFailed,
+    /// Replace a data set when the new one is complete. An interrupted pack goes on if it is the same, and is discarded
+    /// if it is not.
+    Replace,
+}
+
+words!(IfExists, "what to do if the output exists", {
+    "fail" => Fail,
+    "resume" => Resume,
+    "retry-failed" => RetryFailed,
+    "replace" => Replace,
+});
+
+impl IfExists {
+    /// Whether an interrupted pack is resumed, if it is the same.
+    ///
+    /// # Errors
+    ///
+    /// It is to stay as it is. `found` describes it.
+    pub(crate) fn resumes(self, found: impl FnOnce() -> Error) -> Result<()> {
+        match self {
+            IfExists::Fail => Err(found().hint(Hint::Resume).hint(Hint::Restart)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the data set that is there may be replaced.
+    pub(crate) fn replaces(self) -> bool {
+        matches!(self, IfExists::RetryFailed | IfExists::Replace)
+    }
+}
+
+/// How alike a name must be for it to be suggested, from 0 to 1.
+const NEAR: f64 = 0.8;
+
+/// Returns a group of options as an object.
+pub(crate) fn group_map<T: Serialize>(group: &T) -> Result<Map<String, Value>> {
+    match serde_json::to_value(group) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(other) => Err(Error::internal(format!("options: {other}"))),
+        Err(e) => Err(Error::internal(format!("options: {e}"))),
+    }
+}
+
+/// Takes the options of a group out of an object. The others have their defaults.
+pub(crate) fn take_group<T: Serialize + DeserializeOwned + Default>(options: &mut Map<String, Value>) -> Result<T> {
+    let names = group_map(&T::default())?;
+    let own: Map<String, Value> = names.keys().filter_map(|name| options.remove_entry(name)).collect();
+    serde_json::from_value(Value::Object(own.clone())).map_err(|e| refuse::<T>(own, &e))
+}
+
+/// Returns the error for the option that is wrong, which serde does not name.
+fn refuse<T: DeserializeOwned>(options: Map<String, Value>, all: &serde_json::Error) -> Error {
+    let alone = |(name, value): (String, Value)| {
+        let e = serde_json::from_value::<T>(Value::Object([(name.clone(), value)].into_iter().collect())).err()?;
+        Some(Error::usage(format!("option {name}: {e}")))
+    };
+    options.into_iter().find_map(alone).unwrap_or_else(|| Error::usage(format!("options: {all}")))
+}
+
+/// Refuses options that nobody has taken, and names the nearest of the `known` ones.
+pub(crate) fn check_known(left: &Map<String, Value>, known: &[String]) -> Result<()> {
+    let Some(name) = left.keys().next() else { return Ok(()) };
+    let e = Error::usage("unknown option").found(name);
+    let alike = known.iter().map(|known| (strsim::jaro_winkler(name, known), known)).filter(|(alike, _)| *alike > NEAR);
+    match alike.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
+        Some((_, near)) => Err(e.help(format!("did you mean {near}?"))),
+        None => Err(e.help(format!("the options are {}", known.join(", ")))),
+    }
+}
+
+/// Whether an option does something.
+pub(crate) fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Array(list) => !list.is_empty(),
+        _ => true,
+    }
+}
 
 #[cfg(test)]
 mod tests {

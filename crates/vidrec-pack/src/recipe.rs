@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::{Map, Value};
 
-use super::flat;
-use super::options::{FIXED, PackOptions};
+use super::options::{FIXED, PackOptions, check_known, group_map, is_set, take_group};
 use super::plan::InputOptions;
 use super::work::{FrameOptions, LimitOptions, PictureOptions};
 use vidrec_core::dataset::{OpenOptions, Source};
@@ -86,10 +85,10 @@ impl Recipe {
     }
 
     fn from_map(mut map: Map<String, Value>) -> Result<Self> {
-        let Head { inputs } = flat::take(&mut map)?;
+        let Head { inputs } = take_group(&mut map)?;
         let known = PackOptions::names()?;
         let (options, rest) = map.into_iter().partition(|(name, _)| known.contains(name));
-        flat::check_known(&rest, &names()?)?;
+        check_known(&rest, &names()?)?;
         let options = PackOptions::from_map(options)?;
         Ok(Recipe { inputs, options })
     }
@@ -100,7 +99,7 @@ impl Recipe {
     ///
     /// [`Internal`](vidrec_format::error::ErrorKind::Internal): a path is not UTF-8.
     pub fn to_toml(&self) -> Result<String> {
-        let head = flat::map(&Head { inputs: self.inputs.clone() })?;
+        let head = group_map(&Head { inputs: self.inputs.clone() })?;
         let groups = [head].into_iter().chain(self.options.groups()?);
         let texts: Vec<String> = groups.map(paragraph).collect::<Result<_>>()?;
         Ok(texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"))
@@ -156,7 +155,7 @@ impl Recipe {
 
 /// The names of all that a recipe may have.
 fn names() -> Result<Vec<String>> {
-    Ok(flat::map(&Head::default())?.into_iter().map(|(name, _)| name).chain(PackOptions::names()?).collect())
+    Ok(group_map(&Head::default())?.into_iter().map(|(name, _)| name).chain(PackOptions::names()?).collect())
 }
 
 /// Adds the properties of a group.
@@ -169,7 +168,7 @@ fn join(schema: &mut Schema, group: &Schema) {
 
 /// Returns the options of a group that are set, as TOML.
 fn paragraph(mut group: Map<String, Value>) -> Result<String> {
-    group.retain(|_, value| flat::is_set(value));
+    group.retain(|_, value| is_set(value));
     group.values_mut().for_each(fit_toml);
     toml::to_string(&group).map_err(|e| Error::internal(format!("recipe: {e}")))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::endings::LEROBOT_INFO;
+use super::extensions::LEROBOT_INFO;
 use super::listed::ObjectList;
 use super::places;
 use vidrec_core::store::disk::{AtomicFile, whole_folder};

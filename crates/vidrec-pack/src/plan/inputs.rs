@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::episodes_copy::EpisodesCopy;
-use super::found::FoundVideo;
+use super::extensions::pictures;
+use super::job::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
 use super::listed::{ListedVideos, ObjectList};
 use super::manifest_columns::ManifestColumns;
 use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally};
-use super::pictures::pictures;
 use super::roots::Roots;
 use super::segment::SegmentClock;
-use super::{folders, lerobot, manifest, notes, video_folder};
+use super::{folders, lerobot, manifest, notes};
 use crate::track;
 use crate::track::{PlannedTrack, ReadVideo, TrackClock, TrackFiles, TrackSpec};
 use crate::video::open_regular;
@@ -309,7 +309,7 @@ impl Gathered {
         if self.add_episodes(path, options)? {
             return Ok(());
         }
-        let lists = video_folder::lists(path)?;
+        let lists = folders::lists(path)?;
         if !lists.is_empty() {
             let before = self.found.len();
             let add = |(list, split): (PathBuf, _)| self.add_list(&list, split, Some(path), options).map(drop);

@@ -1,16 +1,17 @@
-//! A video to be packed.
+//! A video to be packed, and a video as an input provides it, before labels are numbers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
-use super::attributes::Attributes;
+use super::labels::{Classes, Label, Tag};
 use super::picture_column::PictureColumn;
 use super::segment::Segment;
 use crate::system_path;
-use crate::track::EpisodeFrames;
-use crate::track::RowTracks;
+use crate::track::{EpisodeFrames, RowTracks};
+use vidrec_format::error::{Error, Result};
 
 /// A video to be packed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -101,4 +102,115 @@ impl Job {
 
 fn shared_text<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
     String::deserialize(from).map(Arc::from)
+}
+
+/// A JSON object, kept as its text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Attributes(Box<str>);
+
+impl Attributes {
+    /// Returns the object.
+    pub(crate) fn to_map(&self) -> Map<String, Value> {
+        // The text was made from a map, so it parses as one.
+        if self.0.is_empty() { Map::new() } else { serde_json::from_str(&self.0).unwrap_or_default() }
+    }
+
+    /// Returns the text of the object, which is empty for an empty object.
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn from_map(map: Map<String, Value>) -> Self {
+        // A map with text as keys can always be written.
+        let text = if map.is_empty() { String::new() } else { serde_json::to_string(&map).unwrap_or_default() };
+        Attributes(text.into())
+    }
+
+    pub(super) fn insert(&mut self, key: &str, value: impl Into<Value>) {
+        let mut map = self.to_map();
+        map.insert(key.to_owned(), value.into());
+        *self = Attributes::from_map(map);
+    }
+}
+
+/// A video as an input provides it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FoundVideo {
+    pub path: PathBuf,
+    pub source: String,
+    /// The number of its root in [`Roots`](super::roots::Roots).
+    pub root: usize,
+    pub label: Label,
+    pub segment: Option<Segment>,
+    pub split: Option<Box<str>>,
+    pub attributes: Attributes,
+    pub fault: Option<Box<str>>,
+    pub tracks: Option<Box<RowTracks>>,
+    /// The frames that its segment must have, if it belongs to an episode.
+    pub episode: Option<Box<EpisodeFrames>>,
+    /// The frames, if `path` is a Parquet file with pictures.
+    pub column: Option<Box<PictureColumn>>,
+}
+
+impl FoundVideo {
+    /// Creates a whole video with nothing but a path, a source and a label.
+    pub fn new(path: PathBuf, source: String, label: Label) -> Self {
+        FoundVideo {
+            path,
+            source,
+            root: 0,
+            label,
+            segment: None,
+            split: None,
+            attributes: Attributes::default(),
+            fault: None,
+            tracks: None,
+            episode: None,
+            column: None,
+        }
+    }
+
+    /// Returns the video with its place in the order of the inputs, and its label as a number.
+    ///
+    /// # Errors
+    ///
+    /// The classes do not include its label.
+    pub fn into_job(self, ordinal: u64, classes: &Classes) -> Result<Job> {
+        let find = |tag: &Tag| classes.find(tag).map_err(|what| Error::usage(format!("{}: {what}", self.source)));
+        let mut attributes = self.attributes;
+        let label = match &self.label {
+            Label::None => None,
+            Label::One(tag) => Some(find(tag)?),
+            Label::Many(tags) => {
+                let labels = tags.iter().map(find).collect::<Result<Vec<u32>>>()?;
+                attributes.insert("labels", labels);
+                None
+            }
+        };
+        let class = match (label, &self.label) {
+            (Some(_), Label::One(Tag::Name(name))) => name.clone(),
+            (label, _) => label.map_or("", |label| classes.name(label)).into(),
+        };
+        let FoundVideo { path, source, segment, fault, tracks, episode, column, .. } = self;
+        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode, column })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_object_goes_in_and_comes_out() {
+        let mut attributes = Attributes::default();
+        assert_eq!((attributes.as_json(), attributes.to_map().len()), ("", 0));
+        attributes.insert("a", "x\"y");
+        attributes.insert("b", vec![1, 2]);
+        attributes.insert("a", 3);
+        assert_eq!(attributes.as_json(), r#"{"a":3,"b":[1,2]}"#);
+        assert_eq!(Value::Object(attributes.to_map()), json!({"a": 3, "b": [1, 2]}));
+        assert_eq!(Attributes::from_map(attributes.to_map()), attributes);
+    }
 }

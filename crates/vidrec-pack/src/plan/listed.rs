@@ -9,8 +9,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::endings::{LEROBOT_INFO, is_clip};
-use super::found::FoundVideo;
+use super::extensions::{LEROBOT_INFO, is_clip};
+use super::job::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label};
 use super::notes::Unlabeled;

@@ -1,27 +1,25 @@
 //! From inputs to jobs: the videos, their order and their labels.
 //!
 //! ```text
-//! inputs.rs      turns folders, files and manifests into a list of jobs
-//! folders.rs     finds videos and folders of pictures below a folder; video_folder.rs: manifests in it
+//! inputs.rs      turns folders, files and manifests into a list of jobs; job.rs: a video to be packed
+//! folders.rs     finds videos and folders of pictures below a folder, and manifests in it; extensions.rs: by their names
+//! passed_over.rs counts the files in folders that are neither
 //! manifest/      reads manifests, one file for each format
 //! listed.rs      finds videos below a location in object storage, and keeps more of them than fit in memory
 //! lerobot/       reads LeRobot data sets: episodes become segments; episode_frames.rs: the frames that these must have
 //! episodes_copy.rs  the files of values of a remote LeRobot data set
 //! picture_column.rs  the frames of an episode that are pictures in a Parquet file
-//! text.rs        reads them as UTF-8; times.rs: columns of times that segments may have
 //! places.rs      resolves the paths in manifests
+//! text.rs        reads files that name videos or classes as UTF-8
 //! labels.rs      turns labels and class names into numbers
 //! roots.rs       makes sources differ where several inputs would give different videos the same one
-//! missing.rs     says what may be wrong with the name of a file that is missing
 //! notes.rs       collects notes on the inputs before the work begins
 //! ```
 
-mod attributes;
-mod endings;
 mod episode_frames;
 mod episodes_copy;
+mod extensions;
 mod folders;
-mod found;
 mod inputs;
 mod job;
 mod labels;
@@ -29,27 +27,21 @@ mod lerobot;
 mod listed;
 mod manifest;
 mod manifest_columns;
-mod missing;
-mod near_names;
 mod notes;
 mod options;
 mod passed_over;
 mod picture_column;
-mod pictures;
 mod places;
 mod roots;
 mod segment;
 mod text;
-mod times;
-mod video_folder;
 
-pub use attributes::Attributes;
+pub(super) use extensions::{is_jpeg, pictures};
 pub use inputs::PackPlan;
-pub use job::Job;
+pub use job::{Attributes, Job};
+pub(super) use manifest::missing;
 pub use manifest_columns::ManifestColumns;
-pub(super) use missing::missing;
 pub use options::{InputOptions, OptionWords};
 pub use passed_over::PassedOver;
-pub(super) use pictures::{is_jpeg, pictures};
 pub(crate) use segment::nanoseconds;
 pub use segment::{Segment, SegmentClock};

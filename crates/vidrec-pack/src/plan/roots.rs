@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 
-use super::found::FoundVideo;
+use super::job::FoundVideo;
 use super::places;
 use vidrec_core::store::location;
 use vidrec_core::store::location::is_remote;

@@ -10,7 +10,7 @@ use super::plan::PartsPlan;
 use super::plan_json::{Difference, PlanJson};
 use super::receipt::Receipt;
 use super::report::PackReport;
-use super::video_report::{of_failed, of_packed};
+use super::report::{of_failed, of_packed};
 use crate::plan::{Job, PackPlan};
 use crate::work::Failure;
 use vidrec_core::dataset::writer::ClipInfo;

@@ -3,21 +3,21 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::attempt::Attempt;
 use super::existing::Existing;
+use super::place::Attempt;
 use super::place::{PLAN, Place};
 use super::plan::PartsPlan;
 use super::plan_json::Difference;
-use super::publish_options::PublishOptions;
-use super::removal::{discard, forget};
+use super::publish::PublishOptions;
+use super::publish::{discard, forget};
 use super::report::PackReport;
 use super::run::ShardWork;
 use super::write::Draft;
 use crate::channels::channels;
 use crate::estimate::check_space;
+use crate::options::IfExists;
 use crate::options::PackOptions;
 use crate::plan::PackPlan;
-use crate::run_options::IfExists;
 use crate::serve::pool;
 use crate::video;
 use crate::work::Pool;

@@ -24,29 +24,23 @@
 //! OUT/.vidrec.pack/attempts/1/          the working folder of a process, with a lock
 //! ```
 
-mod attempt;
 mod existing;
 mod local;
-mod part;
 mod place;
 mod plan;
 mod plan_json;
-mod planned_job;
 mod publish;
-mod publish_options;
 pub(super) mod receipt;
-mod removal;
 mod report;
 mod run;
 mod size;
 mod status;
-mod video_report;
 mod write;
 
 pub use local::{pack, pack_plan};
-pub use part::PartOptions;
 pub use plan::PartsPlan;
-pub use publish_options::PublishOptions;
+pub use publish::PublishOptions;
 pub use report::{PackReport, Warning};
+pub use run::PartOptions;
 pub use status::{PlanStatus, plan_status};
 pub use write::{WrittenPlan, write_plan};

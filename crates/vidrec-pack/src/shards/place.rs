@@ -243,3 +243,42 @@ fn to_bytes(value: &impl Serialize) -> Result<Vec<u8>> {
     bytes.push(b'\n');
     Ok(bytes)
 }
+
+/// The most processes that pack shards of a plan at the same time in one folder.
+const MOST_ATTEMPTS: u32 = 1024;
+
+/// A working folder that only this process uses.
+pub(super) struct Attempt {
+    pub number: u32,
+    pub dir: PathBuf,
+    lock: FolderLock,
+}
+
+impl Attempt {
+    /// Takes the first working folder that no process uses. What a killed process left there is removed.
+    pub fn begin(attempts: &Path) -> Result<Self> {
+        for number in 1..=MOST_ATTEMPTS {
+            let dir = attempts.join(number.to_string());
+            let Some(lock) = FolderLock::try_take(&dir)? else { continue };
+            let attempt = Attempt { number, dir, lock };
+            whole_folder::remove(&attempt.shard(), &[])?;
+            whole_folder::create(&attempt.shard())?;
+            return Ok(attempt);
+        }
+        Err(Error::usage(format!("{MOST_ATTEMPTS} processes already pack shards of this plan")).file(attempts))
+    }
+
+    /// Returns the folder of the open shard.
+    pub fn shard(&self) -> PathBuf {
+        self.dir.join("shard")
+    }
+
+    /// Removes the working folder. The lock goes last, so no other process begins here before.
+    pub fn remove(self) -> Result<()> {
+        whole_folder::remove(&self.shard(), &[])?;
+        drop(self.lock);
+        // Another process may have begun here in the meantime.
+        whole_folder::remove_if_empty(&self.dir);
+        Ok(())
+    }
+}

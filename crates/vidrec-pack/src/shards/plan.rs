@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::place::{PLAN, Place};
 use super::plan_json::{Difference, PlanJson, PlannedPart};
-use super::planned_job::{PlannedJob, look};
+use super::plan_json::{PlannedJob, look};
 use super::receipt::Receipt;
 use crate::options::TOOL;
 use crate::plan::Job;

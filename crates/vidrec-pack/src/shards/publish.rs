@@ -1,30 +1,27 @@
-//! From receipts to a data set.
+//! From receipts to a data set, and the removal of a plan whose parts became one, or never will.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use parking_lot::Mutex;
 
-use super::place::Place;
+use super::place::{PLAN, Place};
 use super::plan::PartsPlan;
-use super::publish_options::PublishOptions;
 use super::receipt::{self, Receipt};
-use super::removal::forget;
+use super::report::of_failed;
 use super::report::{PackReport, lines};
-use super::video_report::of_failed;
 use crate::plan::PackPlan;
 use crate::video::Stage;
 use crate::work::Failure;
 use vidrec_core::dataset::listing::ShardFiles;
-use vidrec_core::dataset::{Shard, Source};
-use vidrec_core::dataset::{verify, writer};
+use vidrec_core::dataset::{Shard, Source, verify, writer};
 use vidrec_core::store::disk::publication::{LeftBehind, Replaced};
 use vidrec_core::store::disk::regular_file::{Links, read_if_there};
 use vidrec_core::store::disk::{FolderLock, Temporary, write_file};
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::Bucket;
-use vidrec_core::transfer::upload;
-use vidrec_core::transfer::upload::{PushOptions, PushReport};
+use vidrec_core::transfer::upload::{self, PushOptions, PushReport};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::file_name::{FileKind, FileName};
@@ -305,4 +302,53 @@ fn prove(open: &Shard, progress: &mut ProgressFn<'_>) -> Result<()> {
 /// Turns the result of a progress report into the answer of a progress function.
 fn told(told: Result<()>) -> ControlFlow<()> {
     if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+/// How a plan is published.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct PublishOptions {
+    /// Publish without the parts that are not done. Their videos are then in the list of failures, at the stage
+    /// `missing`. Off by default: a part that is not done is an error.
+    pub allow_missing: bool,
+    /// Replace a data set that is already there. Off by default.
+    pub overwrite: bool,
+    /// Read all files, and check everything that [`verify`](vidrec_core::dataset::verify::verify()) checks without
+    /// decoding the images. Off by default: vidrec then checks the length of each file, and the checksums of both
+    /// its ends and of the small sections of its index.
+    pub read_all: bool,
+    /// Assume that nobody else publishes at the same place at the same time, so object storage need not keep
+    /// publishers apart. Off by default: a store that cannot keep them apart is refused. In a folder, a lock keeps
+    /// them apart.
+    pub only_publisher: bool,
+}
+
+/// Removes a plan whose parts became a data set. In object storage, `plan.json` goes last, because it says which objects
+/// there are.
+pub(super) fn forget(place: &Place) -> Result<()> {
+    if place.bucket.is_none() {
+        return place.remove_folder();
+    }
+    let plan = PartsPlan::open_place(place.clone())?;
+    in_order(plan.parts() as usize, place.at_once(), |part| place.remove(&receipt::name(part as u32)))?;
+    place.remove(&plan.json.jobs)?;
+    place.remove(PLAN)
+}
+
+/// Removes a plan, and the files of its parts that are not in a data set.
+pub(super) fn discard(place: &Place) -> Result<()> {
+    if let Some(bucket) = &place.bucket {
+        remove_shards(&PartsPlan::open_place(place.clone())?, bucket)?;
+    }
+    forget(place)
+}
+
+fn remove_shards(plan: &PartsPlan, bucket: &Bucket) -> Result<()> {
+    let listing = bucket.read(FILE_NAME, limits::MAX_LISTING_BYTES)?;
+    let listing = listing.map(|(bytes, _)| DatasetJson::prove(&bytes)).transpose()?;
+    let listed: HashSet<&FileName> = listing.iter().flat_map(DatasetJson::file_names).collect();
+    let shards: Vec<_> = plan.receipts()?.into_iter().flatten().filter_map(|receipt| receipt.shard).collect();
+    let names: Vec<&FileName> =
+        shards.iter().flat_map(ShardJson::file_names).filter(|name| !listed.contains(name)).collect();
+    in_order(names.len(), plan.place.at_once(), |i| bucket.remove(names[i])).map(drop)
 }

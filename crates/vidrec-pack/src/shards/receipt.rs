@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::place::Place;
-use super::planned_job::InputStamps;
+use super::plan_json::InputStamps;
 use super::report::{PackReport, lines};
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::ShardJson;

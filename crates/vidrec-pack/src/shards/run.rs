@@ -1,25 +1,28 @@
 //! From clips to shards. Clips of all shards come in one stream, so the end of a shard leaves no thread without work.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use super::attempt::Attempt;
+use super::place::Attempt;
 use super::plan::PartsPlan;
-use super::planned_job::InputStamps;
+use super::plan_json::InputStamps;
 use super::receipt::Receipt;
+use super::report;
 use super::report::PackReport;
-use super::video_report;
 use crate::options::PackOptions;
 use crate::plan::Job;
-use crate::video::{Stage, VideoError};
+use crate::serve::pool;
+use crate::video::{self, Stage, VideoError};
 use crate::work::{
     Event, Failure, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Slowed, Sources, VideoStore, for_each,
     sound_schema,
 };
 use vidrec_core::dataset::writer::{EncodedTrack, FrameData, Writer};
 use vidrec_core::store::disk::free_space::Watch;
+use vidrec_core::store::storage::Storage;
 use vidrec_format::dataset_json::ShardJson;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::machine::Shortage;
 use vidrec_format::meta::Meta;
 use vidrec_format::progress::{Progress, ProgressFn, tell};
@@ -175,12 +178,12 @@ impl ShardRun<'_, '_> {
         let report = match &packed.clips {
             Ok(clips) => {
                 clips.iter().try_for_each(|clip| append(&mut open.writer, clip))?;
-                video_report::of_clips(job, clips)
+                report::of_clips(job, clips)
             }
             Err(failure) => {
                 let place = self.work.plan.part(open.part)?.first + open.report.videos();
                 self.check_failure(open, (place, job), failure)?;
-                video_report::of_failed(Failure::new(place, job, failure))
+                report::of_failed(Failure::new(place, job, failure))
             }
         };
         open.report.add(&report);
@@ -251,4 +254,81 @@ fn append(writer: &mut Writer, clip: &PackedClip) -> Result<()> {
     let frames: Vec<FrameData<'_>> = clip.frames.iter().map(frame).collect();
     let tracks: Vec<_> = clip.tracks.iter().map(EncodedTrack::payload).collect();
     writer.append_payloads(&clip.info, &frames, &tracks)
+}
+
+/// How a part is packed. Everything that determines the bytes is in the plan.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct PartOptions {
+    /// How much of the machine the work may use. Default: all cores.
+    pub resources: Resources,
+    /// How remote videos are read. The plan does not store this. Default: [`Storage::default`].
+    pub storage: Storage,
+    /// For a plan in object storage: a folder on this machine to pack in, with room for a part. Default `None`: `TMPDIR`,
+    /// or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
+    pub scratch: Option<PathBuf>,
+}
+
+impl PartsPlan {
+    /// Packs a part, or returns the report of the attempt that has done so.
+    ///
+    /// An attempt that was interrupted or killed leaves nothing: the next one packs the part from its beginning. Several
+    /// attempts at once do no harm: each one works in its own folder, and all produce the same bytes. It is an error if
+    /// another attempt produced different bytes.
+    ///
+    /// `progress` is called as in [`pack`](crate::pack()).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`pack`](crate::pack()). [`Usage`](vidrec_format::error::ErrorKind::Usage) also: the plan has
+    /// no such part or was made by another version of vidrec or FFmpeg, or a video has changed since.
+    pub fn pack(&self, part: u32, options: &PartOptions, progress: &mut ProgressFn<'_>) -> Result<PackReport> {
+        self.part(part)?;
+        self.check_versions()?;
+        if let Some(receipt) = self.receipt(part)? {
+            return Ok(receipt.report.found());
+        }
+        let attempts = self.place.attempts(options.scratch.as_deref(), &self.digest)?;
+        let attempt = Attempt::begin(&attempts)?;
+        let packed = self.pack_in(&attempt, part, options, progress);
+        let removed = attempt.remove();
+        self.place.tidy(&attempts);
+        let report = packed.map_err(|e| e.without_hints(&[Hint::Resume, Hint::Restart]).hint(Hint::Part))?;
+        removed.map(|()| report)
+    }
+
+    fn pack_in(
+        &self,
+        attempt: &Attempt,
+        part: u32,
+        options: &PartOptions,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<PackReport> {
+        video::init();
+        let jobs = self.jobs(part, &options.storage)?;
+        let mut pack_options = self.options(&options.resources)?;
+        pack_options.input.storage.clone_from(&options.storage);
+        let pool = pool(&self.json.tracks, &pack_options)?;
+        let work = ShardWork {
+            plan: self,
+            parts: vec![part],
+            jobs: jobs.iter().collect(),
+            options: &pack_options,
+            channels: self.json.channels,
+            pool: pool.as_ref(),
+            may_fail: &|_| true,
+            before: PackReport::default(),
+        };
+        let (report, done) = work.pack(attempt, progress);
+        done.map(|()| report)
+    }
+
+    /// Returns the options that the parts are packed with, with these resources.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): an option of the plan is unknown.
+    pub fn options(&self, resources: &Resources) -> Result<PackOptions> {
+        Ok(PackOptions { resources: resources.clone(), ..self.json.options()? })
+    }
 }

@@ -9,12 +9,12 @@ use sha2::{Digest, Sha256};
 use super::place::{Place, name_of_jobs};
 
 use super::plan_json::{FORM, PlanJson, PlannedPart};
-use super::planned_job::{InputStamps, ObjectStamp, PlannedJob, look};
+use super::plan_json::{InputStamps, ObjectStamp, PlannedJob, look};
 use super::size;
 use crate::channels::channels;
+use crate::options::IfExists;
 use crate::options::{PackOptions, TOOL};
 use crate::plan::{Job, PackPlan};
-use crate::run_options::IfExists;
 use crate::video;
 use crate::work::{MaxFailures, Stamp, track_stamps};
 use vidrec_core::dataset::writer::first_video;

@@ -18,7 +18,6 @@ mod planned;
 mod read;
 mod spec;
 mod times;
-mod window;
 
 /// Reads a file of values in every way: as rows of a track, with times, and as spans.
 #[cfg(any(test, vidrec_internals))]
@@ -38,4 +37,4 @@ pub(super) use arguments::{EpisodeFrames, EpisodeRows, EpisodeVideo, Given, RowT
 pub(super) use planned::{PlannedTrack, plan};
 pub(super) use read::{ChoosePictures, EncodePicture, ParquetRows, ReadVideo, TrackFiles};
 pub use spec::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
-pub(super) use window::{Span, Window};
+pub(super) use times::{Span, Window};

@@ -2,8 +2,8 @@
 
 use super::array::Array;
 use super::spec::{TrackClock, TrackSpec, TrackSpecTiming};
+use super::times::Window;
 use super::times::{check_order, text};
-use super::window::Window;
 use vidrec_core::dataset::writer::{Track, TrackTimes};
 use vidrec_format::error::{Error, Result};
 

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::arguments::{EpisodeRows, RowTracks, TrackCell};
 use super::place::{Raw, chosen_places, picture_places, place};
-use super::read::{OpenFile, ParquetRows, Pictures, TrackFiles, depth, read};
+use super::read::{OpenFile, ParquetRows, Pictures, TrackFiles, read, read_png};
 use super::spec::{TrackSpec, TrackSpecTiming};
-use super::window::Window;
+use super::times::Window;
 use vidrec_core::dataset::writer::{EncodedTrack, NewPictures};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::{TrackSchema, TrackType};
@@ -187,7 +187,7 @@ impl PlannedTrack {
         let file = ParquetRows::open_by(&rows.file, how)?;
         let (mut column, mut pictures) = (file.pictures(&self.spec.column)?, NewPictures::new(self.schema())?);
         for place in places {
-            let (numbers, [height, width]) = depth::read(&column.get(rows.first + place as u64)?)?;
+            let (numbers, [height, width]) = read_png(&column.get(rows.first + place as u64)?)?;
             self.check_size([height, width]).map_err(|e| e.found(format!("[{height}, {width}] in row {place}")))?;
             pictures.push(&pictures.encode(&numbers)?)?;
         }

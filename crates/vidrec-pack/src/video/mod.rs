@@ -96,27 +96,24 @@ mod container;
 mod decode;
 mod error;
 mod facts;
-mod frames;
-mod libraries;
-mod log;
+mod ffmpeg;
 mod options;
 mod picture;
 mod sample;
 
 mod timeline;
-mod words;
 
 pub use audio::{AudioChannels, AudioFacts, AudioOptions};
 pub(crate) use audio::{MAX_BYTES as MAX_AUDIO_BYTES, Sound, SoundCache, read as read_audio};
 pub(crate) use container::{VideoFile, no_video, open_regular};
 pub use error::{Stage, VideoError};
 pub use facts::{TimeGap, VideoFacts};
-pub(crate) use frames::{FullColor, NumberFrame};
-pub use frames::{SampledFrame, SampledVideo};
 #[doc(hidden)]
-pub use libraries::init;
-pub use libraries::{ffmpeg_version, libraries};
+pub use ffmpeg::init;
+pub use ffmpeg::{ffmpeg_version, libraries};
 pub use options::{Decode, FrameSize, VideoOptions};
 pub use sample::{Video, sample};
 pub(crate) use timeline::ExactTimes;
 pub use timeline::{Choose, Moment, Timeline};
+pub(crate) use timeline::{FullColor, NumberFrame};
+pub use timeline::{SampledFrame, SampledVideo};

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use super::container::{Deadline, Input, Packets, StreamInfo, VideoFile};
 use super::decode::{DecodePass, Keep, Make, PacketMap};
 use super::error::{Stage, VideoError, refused_size};
-use super::frames::{NumberFrame, SampledFrame, SampledVideo};
-use super::libraries::init;
+use super::ffmpeg::init;
 use super::options::{Decode, VideoOptions};
 use super::picture::{Size, display_size, target_size};
 use super::timeline::{Choose, Timeline};
+use super::timeline::{NumberFrame, SampledFrame, SampledVideo};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 

@@ -1,21 +1,20 @@
 //! Turns one video into its clip or draws: sample, encode, describe. Runs on the worker threads.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::choose::{check_times, clock_start, select};
 use super::encode::EncodedFrame;
 use super::memory::{self, HeldMemory};
 use super::options::{ClipRecipe, Quality};
+use super::packed::{PackedClip, PackedFrame, held_bytes, repeated_frames};
 use super::{fault, pictures, sound, tracks, video};
 use crate::plan::{self, Job, nanoseconds};
-use crate::video::{SampledVideo, Stage, Timeline, VideoError, VideoFacts};
+use crate::video::{SampledVideo, Stage, Timeline, VideoError};
 use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Error;
@@ -26,47 +25,6 @@ use vidrec_jpeg::Measured;
 /// One video in this many has its frames compared with the encoded JPEGs, for the report. The number is high
 /// enough that the comparison costs next to nothing.
 const ONE_MEASURED_OF: u64 = 32;
-
-/// A frame of a packed clip. Repeated frames share a JPEG.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct PackedFrame {
-    /// Position in [`PackedClip::jpegs`].
-    pub jpeg: usize,
-    pub pts: i64,
-    pub source_index: u32,
-}
-
-/// A clip that is ready to be written.
-#[derive(Debug, Default)]
-pub(crate) struct PackedClip {
-    pub info: ClipInfo,
-    /// The JPEGs of the frames taken from the source. All draws of a source share them.
-    pub jpegs: Arc<Vec<Vec<u8>>>,
-    pub frames: Vec<PackedFrame>,
-    /// The measured quality of these JPEGs.
-    pub measured: Arc<Vec<Measured>>,
-    pub facts: VideoFacts,
-    pub tracks: Vec<EncodedTrack>,
-}
-
-impl PackedClip {
-    /// Returns the number of frames that replace a missing one.
-    pub fn repeated_frames(&self) -> u64 {
-        if self.info.short { repeated_frames(&self.frames) } else { 0 }
-    }
-}
-
-fn repeated_frames(frames: &[PackedFrame]) -> u64 {
-    let distinct: BTreeSet<usize> = frames.iter().map(|f| f.jpeg).collect();
-    (frames.len() - distinct.len()) as u64
-}
-
-/// Returns the bytes that a video's clips hold. All its clips share the JPEGs.
-pub(crate) fn held_bytes(clips: &[PackedClip]) -> u64 {
-    let jpegs: u64 = clips.first().map_or(0, |clip| clip.jpegs.iter().map(|jpeg| jpeg.len() as u64).sum());
-    let tracks = clips.iter().flat_map(|clip| &clip.tracks).map(|track| track.bytes.len() as u64);
-    jpegs + tracks.sum::<u64>()
-}
 
 /// Samples and encodes a video, and returns its clip, or one clip for each draw.
 ///

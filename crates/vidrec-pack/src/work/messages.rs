@@ -27,7 +27,7 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::clip::{PackedClip, PackedFrame};
+use super::packed::{PackedClip, PackedFrame};
 use super::stamp::Stamp;
 use crate::plan::Job;
 use crate::system_path;

@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::clip::PackedClip;
 use super::confine::block_signals;
 use super::memory::HeldMemory;
 use super::messages::{self, Answer, Ask, Channel, FromWorker, Greeting, PackResult, PictureFolder, Request, Setup};
 use super::options::ClipRecipe;
+use super::packed::PackedClip;
 use super::video_store::VideoStore;
 use crate::plan::Job;
 use crate::track::PlannedTrack;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::clip::PackedClip;
 use super::options::ClipRecipe;
+use super::packed::PackedClip;
 use crate::plan::Job;
 use crate::video::{AudioFacts, AudioOptions, MAX_AUDIO_BYTES, Sound, Stage, VideoError, read_audio};
 use vidrec_core::dataset::writer::Track;

@@ -3,11 +3,12 @@
 use std::borrow::Borrow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::clip::{self, PackedClip, held_bytes};
+use super::clip;
 use super::fault;
 use super::gate::{Gate, Slowed};
 use super::memory::{HeldMemory, MemoryBound};
 use super::options::{ClipRecipe, Resources};
+use super::packed::{PackedClip, held_bytes};
 use super::pool::Pool;
 use super::stamp::{Stamp, track_stamps};
 use crate::plan::{self, Job};

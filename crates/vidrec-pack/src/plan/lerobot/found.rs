@@ -4,10 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::super::attributes::Attributes;
-use super::super::found::FoundVideo;
 use super::super::labels::Label;
-use super::super::manifest_columns::{ColumnTally, ColumnUse, ManifestColumns};
 use super::super::options::InputOptions;
 use super::super::picture_column::PictureColumn;
 use super::super::places;
@@ -16,6 +13,9 @@ use super::episodes::{self, Episode, PicturePlace};
 use super::info::{FeatureKind, Info};
 use super::rows::DataRows;
 use super::tasks;
+use crate::plan::job::Attributes;
+use crate::plan::job::FoundVideo;
+use crate::plan::manifest_columns::{ColumnTally, ColumnUse, ManifestColumns};
 use crate::track::{EpisodeFrames, EpisodeRows, EpisodeVideo, PlannedTrack, RowTracks};
 use vidrec_core::store::disk::inside::{Inside, LEADS_OUT};
 use vidrec_core::store::location::is_remote;

@@ -8,8 +8,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::endings::LEROBOT_INFO;
 use super::pattern::Pattern;
+use crate::plan::extensions::LEROBOT_INFO;
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;

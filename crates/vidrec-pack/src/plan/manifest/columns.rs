@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::super::attributes::Attributes;
 use super::super::labels::{Label, Tag, whole_number};
-use super::super::manifest_columns::ColumnUse;
-use super::super::near_names::meant;
 use super::super::options::InputOptions;
 use super::super::segment::{Segment, microseconds};
+use super::column_names::meant;
 use super::row::{Context, ManifestRow, in_column};
+use crate::plan::job::Attributes;
+use crate::plan::manifest_columns::ColumnUse;
 use crate::track::TrackSpec;
 use vidrec_format::error::Error;
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::super::manifest_columns::ColumnTally;
-use super::super::text::{body, lines};
 use super::columns::{Cells, ColumnRole, no_paths};
 use super::row::{Context, FoundVideos, ManifestRow};
+use crate::plan::manifest_columns::ColumnTally;
+use crate::plan::text::{body, lines};
 use vidrec_format::error::{Error, Result};
 
 pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally, found: &mut FoundVideos) -> Result<()> {

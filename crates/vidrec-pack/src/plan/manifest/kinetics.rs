@@ -7,10 +7,10 @@
 
 use csv::StringRecord;
 
-use super::super::manifest_columns::{ColumnTally, ColumnUse};
 use super::columns::{Cells, ColumnRole};
 use super::lookup::Lookup;
 use super::row::{Context, ManifestRow};
+use crate::plan::manifest_columns::{ColumnTally, ColumnUse};
 use vidrec_format::error::Result;
 use vidrec_format::source_name;
 

@@ -8,12 +8,14 @@
 //! of frames, the first of two or more numbers is the number of its frames, as in mmaction2's lists. It is kept as
 //! the attribute `total_frames`.
 
-use super::super::endings::has_video_ending;
-use super::super::labels::{Classes, Label, Tag};
-use super::super::manifest_columns::{ColumnTally, ColumnUse};
-use super::super::text::lines;
-use super::row::{Context, ManifestRow, in_column};
 use std::path::Path;
+
+use super::super::labels::{Classes, Label, Tag};
+use super::row::{Context, ManifestRow, in_column};
+use crate::plan::extensions::has_video_ending;
+use crate::plan::labels::number;
+use crate::plan::manifest_columns::{ColumnTally, ColumnUse};
+use crate::plan::text::{body, lines};
 use vidrec_format::error::Result;
 
 /// The attribute for the number of frames in a manifest.
@@ -147,5 +149,57 @@ fn take_folders(rows: &mut [ManifestRow], classes: &Classes) {
         if let Some((folder, _)) = row.path.split_once('/').filter(|(folder, _)| classes.contains(folder)) {
             row.label = Label::name(folder);
         }
+    }
+}
+
+/// Reads MXNet's `.lst`, as `im2rec.py` writes it: an index, one or more labels and a path, separated by tabs. The label
+/// -1 means no label. Our exports write it, and vidrec stores it in the records of clips without a label.
+pub(super) fn read_lst(context: &Context<'_>, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
+    let bytes = context.bytes()?;
+    columns.add(ColumnUse::Path, "the last column");
+    columns.add(ColumnUse::Attribute, "index");
+    let rows = lines(body(&bytes, context.file)?);
+    let mut rows: Vec<ManifestRow> = rows.map(|(line, text)| lst_row(columns, line, text)).collect();
+    even_out(&mut rows);
+    Ok(rows)
+}
+
+fn lst_row(columns: &mut ColumnTally, line: u64, text: Result<&str, String>) -> ManifestRow {
+    let text = match text {
+        Ok(text) => text,
+        Err(what) => return ManifestRow::bad(line, what),
+    };
+    let fields: Vec<&str> = text.split('\t').map(str::trim).collect();
+    let [index, labels @ .., path] = &*fields else { return ManifestRow::bad(line, LAYOUT) };
+    if labels.is_empty() {
+        return ManifestRow::bad(line, format!("{LAYOUT}, found {} columns", fields.len()));
+    }
+    (0..labels.len()).for_each(|label| columns.add_number(ColumnUse::Label, label + 2));
+    let mut row = ManifestRow { line, path: (*path).to_owned(), ..ManifestRow::default() };
+    let tags: Result<Vec<Option<Tag>>, String> = labels.iter().map(|text| tag(text)).collect();
+    match tags.map(<[Option<Tag>; 1]>::try_from) {
+        Ok(Ok([tag])) => row.label = tag.map_or(Label::None, Label::One),
+        Ok(Err(several)) => row.label = Label::Many(several.into_iter().flatten().collect()),
+        Err(what) => row.fault = Some(in_column("label", what)),
+    }
+    match index.parse::<u64>() {
+        Ok(id) => row.attributes.insert("index", id),
+        Err(_) => row.fault = Some(in_column("index", format!("expected a whole number, found {index:?}"))),
+    }
+    if path.is_empty() {
+        row.fault = Some(in_column("path", "the path is empty"));
+    }
+    row
+}
+
+/// What a line must have.
+const LAYOUT: &str = "expected an index, a label and a path with tabs between them";
+
+/// Reads a label that is written as a float such as `3.000000`, as `im2rec.py` does. Returns `None` for -1.
+fn tag(text: &str) -> Result<Option<Tag>, String> {
+    match text.parse::<f64>() {
+        Ok(-1.0) => Ok(None),
+        Ok(v) if v >= 0.0 && v.fract() == 0.0 && v < 1e15 => number(v as u64).map(Some),
+        _ => Err(format!("expected a whole number from 0 on, or -1 for no label, found {text:?}")),
     }
 }

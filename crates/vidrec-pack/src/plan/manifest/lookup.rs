@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::super::endings::has_video_ending;
+use crate::plan::extensions::has_video_ending;
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::source_name;

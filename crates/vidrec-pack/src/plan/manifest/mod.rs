@@ -6,35 +6,33 @@
 //!                     no header: path and label                     list.rs
 //! .jsonl .ndjson      an object on each line                        json_lines.rs
 //! .txt                path and label, in that order                 list.rs
-//! .lst                MXNet: index, label or labels, path           mxnet.rs
+//! .lst                MXNet: index, label or labels, path           list.rs
 //! .json               Something-Something: an array of objects      something.rs
 //! ```
 //!
 //! Paths are written like sources ([`source_name`]): `\xFF` is a byte that is not UTF-8 and that a manifest cannot
 //! hold.
 
+mod column_names;
 mod columns;
-mod found_list;
 mod json_lines;
 mod kinetics;
 mod list;
 mod lookup;
-mod mxnet;
+mod missing;
 mod row;
 mod something;
 mod table;
-mod tracks;
 
 use std::path::{Path, PathBuf};
 
-use super::found::FoundVideo;
+use super::job::FoundVideo;
 use super::labels::{Classes, number_all};
 use super::manifest_columns::{ColumnTally, ManifestColumns};
-use super::notes;
 use super::options::InputOptions;
 use super::text;
-use found_list::FoundList;
-use row::{Context, FoundVideos, in_column};
+pub(crate) use missing::missing;
+use row::{Context, FoundList, FoundVideos, in_column};
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
@@ -111,7 +109,7 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
             let bytes = context.bytes()?;
             list::read(&context, text::body(&bytes, file)?, &mut columns)?
         }
-        ManifestFormat::Lst => mxnet::read(&context, &mut columns)?,
+        ManifestFormat::Lst => list::read_lst(&context, &mut columns)?,
         ManifestFormat::Json => {
             let (rows, own) = something::read(&context, &mut columns)?;
             classes = own;
@@ -127,7 +125,7 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
         videos[i].fault.get_or_insert_with(|| context.fault(lines[i], in_column("label", what)));
     }
     let columns = columns.finish();
-    let mut notes = notes::questions(&columns, options)?;
+    let mut notes = column_names::questions(&columns, options)?;
     notes.extend(bad_rows(&videos, &columns.manifest));
     notes.extend(nowhere(&videos, &columns.manifest, &context));
     Ok(Some(Manifest { videos, columns, root: context.root, classes, notes }))

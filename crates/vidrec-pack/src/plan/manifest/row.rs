@@ -1,5 +1,6 @@
 //! A row of a manifest in any format, and the context in which the manifest is read.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
@@ -9,18 +10,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::super::attributes::Attributes;
-use super::super::found::FoundVideo;
 use super::super::labels::{Label, Tag};
-use super::super::options::InputOptions;
-use super::super::places;
 use super::super::segment::{Segment, SegmentClock};
-use super::found_list::FoundList;
-use super::tracks;
-use vidrec_core::store::disk::inside::outside;
+use crate::plan::job::{Attributes, FoundVideo};
+use crate::plan::options::InputOptions;
+use crate::plan::places;
+use crate::track::{Given, RowTracks, TrackCell, TrackSpec};
+use vidrec_core::store::disk::inside::{Inside, is_below, outside};
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
+use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::source_name;
+use vidrec_format::track::schema::TrackType;
 
 /// The largest manifest that is read as a whole, in bytes.
 const MOST_BYTES: u64 = 4 << 30;
@@ -129,7 +130,7 @@ impl Context<'_> {
     /// Returns the video of a row. A row without a path is named by its line.
     fn found(&self, row: ManifestRow) -> Result<FoundVideo> {
         let specs = &self.options.track;
-        let tracks = tracks::of((self.file, &self.root), specs, row.line, &row.tracks);
+        let tracks = row_tracks((self.file, &self.root), specs, row.line, &row.tracks);
         let (tracks, no_track) =
             tracks.map_or_else(|(column, what)| (None, Some(in_column(&column, what))), |t| (t, None));
         let ManifestRow { line, mut path, label, segment, split, attributes, fault, .. } = row;
@@ -167,5 +168,96 @@ impl Context<'_> {
         e.expected("relative paths below the folder, and no links out of it")
             .found(format!("{:?}", path.display().to_string()))
             .help("name the list itself as the input; or, if you trust whoever made the folder, allow this")
+    }
+}
+
+/// The limits on where a manifest from an input folder may lead.
+pub(super) struct FoundList {
+    /// The root of its videos: the folder of the manifest, or the root that the caller named.
+    root: PathBuf,
+    /// The root of its files of values, which are on this machine.
+    values: PathBuf,
+    /// The folder that links may lead to.
+    inside: RefCell<Inside>,
+}
+
+impl FoundList {
+    /// Creates the limits for a manifest that was found in `folder`, and whose paths begin at `root`.
+    ///
+    /// # Errors
+    ///
+    /// The manifest is a link that leads out of the folder.
+    pub fn new(file: &Path, folder: &Path, root: &Path, options: &InputOptions) -> Result<Self> {
+        let mut inside = Inside::new(folder)?;
+        inside.check(file)?;
+        // A caller who names a root wants what is there.
+        if let Some(root) = options.root.as_deref().filter(|root| !is_remote(root)) {
+            inside = Inside::new(root)?;
+        }
+        let values = if is_remote(root) { file.parent().unwrap_or(Path::new("")) } else { root };
+        Ok(FoundList { root: root.to_owned(), values: values.to_owned(), inside: RefCell::new(inside) })
+    }
+
+    /// Returns the first path that leads where the manifest may not lead: the video, or values beside it.
+    pub fn outside<'a>(&self, found: &'a FoundVideo) -> Option<&'a Path> {
+        let mut inside = self.inside.borrow_mut();
+        let video = found.path.as_path();
+        let is_kept = is_below(&self.root, video) && (is_remote(video) || inside.holds_all(video));
+        let mut files = found.tracks.iter().flat_map(|tracks| tracks.files());
+        Some(video)
+            .filter(|_| !is_kept)
+            .or_else(|| files.find(|file| !is_below(&self.values, file) || !inside.holds_all(file)))
+    }
+}
+
+/// Returns the tracks of a row of the manifest `file`, whose paths begin at `root`, or `None` if the row provides
+/// none.
+///
+/// `cells` are by column. An error names its column.
+fn row_tracks(
+    (file, root): (&Path, &Path),
+    specs: &[TrackSpec],
+    line: u64,
+    cells: &Map<String, Value>,
+) -> Result<Option<Box<RowTracks>>, (String, String)> {
+    if cells.is_empty() {
+        return Ok(None);
+    }
+    // A remote root is for the videos. Files of values must be on this machine.
+    let root = if is_remote(root) { file.parent().unwrap_or(Path::new("")) } else { root };
+    let given = |column: &str, is_picture: bool| {
+        let given = cells.get(column).map(|value| given(root, value, is_picture));
+        given.transpose().map_err(|what| (column.to_owned(), what))
+    };
+    let mut row = Vec::new();
+    for spec in specs {
+        let mut columns = spec.columns();
+        let is_picture = matches!(spec.kind, Some(TrackType::U8 | TrackType::U16));
+        let values = columns.next().map(|column| given(column, is_picture)).transpose()?.flatten();
+        let times = columns.next().map(|column| given(column, false)).transpose()?.flatten();
+        row.push(values.map(|values| TrackCell { values, times }));
+    }
+    Ok(Some(Box::new(RowTracks { manifest: source_name::of_path(file).into(), line, cells: row, episode: None })))
+}
+
+/// `is_picture` says that texts in a list name pictures, because the type of the track is one of numbers.
+fn given(root: &Path, value: &Value, is_picture: bool) -> Result<Given, String> {
+    let place = |name: &str| -> PathBuf { places::below(root, &source_name::to_path(name)) };
+    let names = match value {
+        Value::Array(_) if is_picture => serde_json::from_value::<Vec<String>>(value.clone()).ok(),
+        Value::String(text) if is_picture && text.starts_with('[') => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    if let Some(names) = names.filter(|names| !names.is_empty()) {
+        return Ok(Given::Pictures(names.iter().map(|name| place(name)).collect()));
+    }
+    match value {
+        Value::Array(_) => Ok(Given::List(value.to_string().into())),
+        Value::String(text) if text.starts_with('[') => Ok(Given::List(text.as_str().into())),
+        Value::String(name) => {
+            let path = place(name);
+            Ok(if !is_remote(&path) && path.is_dir() { Given::Folder(path) } else { Given::File(path) })
+        }
+        other => Err(format!("expected the name of a file or a list, found {other}")),
     }
 }

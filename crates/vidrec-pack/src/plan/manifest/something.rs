@@ -8,14 +8,14 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::super::attributes::Attributes;
 use super::super::labels::{Classes, Label};
-use super::super::manifest_columns::{ColumnTally, ColumnUse};
-use super::super::text::whole;
 use super::columns::ColumnRole;
 use super::json_lines::one_each_line;
 use super::lookup::Lookup;
 use super::row::{Context, ManifestRow};
+use crate::plan::job::Attributes;
+use crate::plan::manifest_columns::{ColumnTally, ColumnUse};
+use crate::plan::text::whole;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
 

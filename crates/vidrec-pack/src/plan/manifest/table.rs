@@ -2,11 +2,11 @@
 
 use csv::{ByteRecord, ReaderBuilder, StringRecord};
 
-use super::super::manifest_columns::ColumnTally;
-use super::super::text::{body, decoded};
 use super::columns::{Cells, ColumnRole, no_paths};
 use super::row::{Context, FoundVideos, ManifestRow};
 use super::{kinetics, list};
+use crate::plan::manifest_columns::ColumnTally;
+use crate::plan::text::{body, decoded};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 

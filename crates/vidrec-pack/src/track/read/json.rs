@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::content::Content;
+use super::open::Content;
 use crate::track::array::Array;
 use crate::track::place::Raw;
 use crate::track::spec::TimeUnit;

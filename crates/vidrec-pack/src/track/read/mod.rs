@@ -1,12 +1,8 @@
 //! Values from files and lists.
 
 mod column_rows;
-mod content;
-mod csv;
-pub(super) mod depth;
 mod json;
 mod npy;
-mod npz;
 mod open;
 mod parquet;
 mod pictures;
@@ -17,10 +13,11 @@ use super::arguments::{Given, TrackCell};
 use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
-use content::Content;
+use open::Content;
 pub(crate) use open::{ChoosePictures, EncodePicture, OpenFile, ReadVideo, TrackFiles};
 use open::{bytes, ending, open};
 pub(crate) use pictures::Pictures;
+pub(super) use pictures::read_png;
 use vidrec_format::error::{Error, Result};
 
 /// Reads the values of a track and their times from a cell. `how` opens files.
@@ -68,10 +65,10 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
     };
     match ending(path).as_str() {
         "npy" => npy::read(&bytes(path, how)?).map(Content::One),
-        "npz" => npz::read(&bytes(path, how)?, &wanted).map(Content::Named),
+        "npz" => npy::read_npz(&bytes(path, how)?, &wanted).map(Content::Named),
         "parquet" => parquet::read(open(path, how)?, path).map(Content::Named),
-        "csv" => csv::read(&bytes(path, how)?, b',').map(Content::Named),
-        "tsv" => csv::read(&bytes(path, how)?, b'\t').map(Content::Named),
+        "csv" => table::read_csv(&bytes(path, how)?, b',').map(Content::Named),
+        "tsv" => table::read_csv(&bytes(path, how)?, b'\t').map(Content::Named),
         "json" => {
             let text = String::from_utf8(bytes(path, how)?);
             json::read(&text.map_err(|_| Error::usage("the file is not UTF-8"))?, is_spans.then_some(spec.unit))

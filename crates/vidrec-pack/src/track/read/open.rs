@@ -1,14 +1,18 @@
-//! Files of values, opened after a check of their kind and size.
+//! Files of values, opened after a check of their kind and size, and their contents.
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::content::MAX_BYTES;
-use super::depth::Depth;
+use super::table::Table;
 use crate::track::arguments::EpisodeFrames;
+use crate::track::array::Array;
+use crate::track::place::Raw;
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
+
+/// A picture: its numbers in row-major order, its height and its width.
+pub(crate) type Depth = (Vec<u16>, [usize; 2]);
 
 /// Opens a file, and returns it with its length, or `None` if it is not a regular file. A process that decodes may
 /// not open files itself.
@@ -66,4 +70,17 @@ pub(super) fn bytes(path: &Path, how: OpenFile<'_>) -> Result<Vec<u8>> {
 /// Returns the ending of a file in lowercase.
 pub(super) fn ending(path: &Path) -> String {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase()
+}
+
+/// The size limit in bytes of a file of values, and of each array in it.
+pub(super) const MAX_BYTES: u64 = 1 << 30;
+
+/// The contents of a file or a list.
+pub(super) enum Content {
+    /// One array without a name.
+    One(Array),
+    /// Named arrays or columns.
+    Named(Table),
+    /// Spans from a list.
+    Spans(Raw),
 }

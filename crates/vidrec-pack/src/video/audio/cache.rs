@@ -9,11 +9,11 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use super::facts::AudioFacts;
 use super::options::AudioOptions;
 use super::read::{MAX_BYTES, Sound, after, read};
 use crate::video::container::VideoFile;
 use crate::video::error::{Stage, VideoError};
+use crate::video::facts::AudioFacts;
 
 /// The most bytes of sound that are kept of a video: more than an hour at 16 kHz and one channel.
 const MOST_BYTES: usize = 128 << 20;

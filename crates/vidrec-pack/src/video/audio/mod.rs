@@ -10,13 +10,11 @@
 //! ```
 
 mod cache;
-mod facts;
 mod options;
 mod read;
 mod resample;
-mod steady;
 
+pub use super::facts::AudioFacts;
 pub(crate) use cache::SoundCache;
-pub use facts::AudioFacts;
 pub use options::{AudioChannels, AudioOptions};
 pub(crate) use read::{MAX_BYTES, Sound, read};

@@ -4,13 +4,12 @@ use std::time::Instant;
 
 use ffmpeg_next::{ChannelLayout, Packet, codec, decoder, frame};
 
-use super::facts::AudioFacts;
 use super::options::{AudioChannels, AudioOptions};
 use super::resample::{ToFloats, ToStored, count};
-use super::steady::Steady;
 use crate::video::container::{Input, NextPacket, VideoFile};
 use crate::video::error::{Stage, VideoError, ffmpeg_error, timeout, words};
-use crate::video::log;
+use crate::video::facts::AudioFacts;
+use crate::video::ffmpeg::{self, Heard};
 use vidrec_format::error::{Error, Result};
 
 /// The most bytes of sound of one clip: nine hours at 16 kHz and one channel.
@@ -58,7 +57,7 @@ pub(crate) fn read(
     context.set_threading(one);
     let mut decoder = context.decoder();
     decoder.set_packet_time_base((time_base.0 as i32, time_base.1 as i32));
-    let mut decoder = log::listen(|| decoder.audio()).0.map_err(fail)?;
+    let mut decoder = ffmpeg::listen(|| decoder.audio()).0.map_err(fail)?;
     let mut sound = Making::new((*options, expected), time_base, (start, end), most, deadline);
     let mut packets = 0u64;
     loop {
@@ -105,14 +104,14 @@ fn feed(
     let is_now = |e: &ffmpeg_next::Error| {
         !matches!(e, Eof) && !matches!(e, Other { errno } if *errno == ffmpeg_next::error::EAGAIN)
     };
-    let mut count = |result: Result<(), ffmpeg_next::Error>, heard: log::Heard| {
+    let mut count = |result: Result<(), ffmpeg_next::Error>, heard: Heard| {
         facts.logged_errors += heard.errors;
         let error = result.err().filter(is_now);
         facts.decode_errors += u64::from(error.is_some());
         note(facts, error.map(|e| words(&e, None)).or(heard.first));
         error.is_some()
     };
-    let (sent, heard) = log::listen(|| match packet {
+    let (sent, heard) = ffmpeg::listen(|| match packet {
         Some(packet) => decoder.send_packet(packet),
         None => decoder.send_eof(),
     });
@@ -123,7 +122,7 @@ fn feed(
             return Err(timeout("decoding the sound"));
         }
         let mut frame = frame::Audio::empty();
-        let (received, heard) = log::listen(|| decoder.receive_frame(&mut frame));
+        let (received, heard) = ffmpeg::listen(|| decoder.receive_frame(&mut frame));
         match received {
             Ok(()) => {
                 count(Ok(()), heard);
@@ -357,4 +356,66 @@ fn rounded(numerator: i128, denominator: i128) -> i128 {
 
 fn clamped(ns: i128) -> i64 {
     i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// A position in a steady stream of samples.
+#[derive(Debug, Clone)]
+pub(super) struct Steady {
+    /// The number of samples so far.
+    pub next: i64,
+    tolerance: i64,
+    pub gaps: u64,
+    pub silent: u64,
+    pub cut: u64,
+}
+
+/// What to do before samples are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    /// The number of silent samples to insert before them.
+    pub silence: i64,
+    /// How many of them to omit, from the first on.
+    pub skip: usize,
+}
+
+impl Steady {
+    /// Starts a stream of `rate` samples per second.
+    pub fn new(rate: u32) -> Self {
+        Steady { next: 0, tolerance: i64::from(rate / 50), gaps: 0, silent: 0, cut: 0 }
+    }
+
+    /// Takes `count` samples. The first should be sample `at`, if its time is known.
+    pub fn take(&mut self, at: Option<i64>, count: usize) -> Step {
+        let off = at.map_or(0, |at| at.saturating_sub(self.next));
+        let step = if off > self.tolerance {
+            self.gaps += 1;
+            Step { silence: off, skip: 0 }
+        } else if off < -self.tolerance {
+            Step { silence: 0, skip: usize::try_from(off.unsigned_abs()).unwrap_or(usize::MAX).min(count) }
+        } else {
+            Step { silence: 0, skip: 0 }
+        };
+        self.silent += step.silence.unsigned_abs();
+        self.cut += step.skip as u64;
+        self.next = self.next.saturating_add(step.silence).saturating_add((count - step.skip) as i64);
+        step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_filled_and_overlaps_cut() {
+        let mut steady = Steady::new(1000);
+        let none = Step { silence: 0, skip: 0 };
+        assert_eq!(steady.take(Some(0), 100), none);
+        assert_eq!(steady.take(Some(119), 100), none, "rounded");
+        assert_eq!(steady.take(None, 100), none);
+        assert_eq!(steady.take(Some(400), 100), Step { silence: 100, skip: 0 });
+        assert_eq!(steady.take(Some(450), 100), Step { silence: 0, skip: 50 });
+        assert_eq!(steady.take(Some(0), 100), Step { silence: 0, skip: 100 }, "all of it was there");
+        assert_eq!((steady.next, steady.gaps, steady.silent, steady.cut), (550, 1, 100, 150));
+    }
 }

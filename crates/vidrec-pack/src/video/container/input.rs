@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 use super::source::{ReadFailure, VideoFile, unknown};
 use super::stream::{StreamInfo, encryption, matrix_from_exif};
 use crate::video::error::{Stage, VideoError, encrypted, ffmpeg_error, shortage, timeout};
-use crate::video::log;
-use crate::video::log::Heard;
+use crate::video::ffmpeg;
+use crate::video::ffmpeg::Heard;
 use vidrec_format::error::Error;
 use vidrec_format::exif::exif;
 
@@ -114,7 +114,7 @@ impl Input {
         options.set("err_detect", "crccheck");
         let (deadline, interrupt) = (deadline.clone(), deadline.clone());
         let late = move || interrupt.is_over();
-        let (opened, said) = log::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
+        let (opened, said) = ffmpeg::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
         failure.check(Stage::Open)?;
         let context = match opened {
             Ok(context) => context,
@@ -171,7 +171,7 @@ impl Input {
                 return Err(timeout("reading"));
             }
             let mut packet = Packet::empty();
-            let (read, said) = log::listen(|| packet.read(&mut self.context));
+            let (read, said) = ffmpeg::listen(|| packet.read(&mut self.context));
             self.heard.add(said, "reading");
             match read {
                 Ok(()) if packet.stream() == self.stream => {

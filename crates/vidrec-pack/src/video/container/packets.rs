@@ -13,7 +13,7 @@ use super::input::{Deadline, Input, NextPacket};
 use super::source::VideoFile;
 use super::stream::StreamInfo;
 use crate::video::error::{VideoError, words};
-use crate::video::log::Heard;
+use crate::video::ffmpeg::Heard;
 use crate::video::timeline::Timeline;
 
 /// What vidrec remembers of every packet.

@@ -4,12 +4,9 @@ mod decoder;
 mod look;
 mod needed;
 mod pass;
-mod result;
-mod suspects;
-mod taker;
 mod times;
 
 pub(crate) use needed::PacketMap;
 pub(crate) use pass::DecodePass;
-pub(crate) use result::Keep;
-pub(crate) use taker::Make;
+pub(crate) use pass::Keep;
+pub(crate) use pass::Make;

@@ -5,12 +5,11 @@ mod color;
 mod deep;
 mod format;
 mod geometry;
-mod numbers;
 mod scale;
 
 pub(crate) use color::ColorConversion;
 pub(crate) use deep::Deep;
 pub(crate) use format::PictureFormat;
 pub(crate) use geometry::{Orientation, Size, display_size, fit, odd_angle, target_size};
-pub(crate) use numbers::numbers;
 pub(crate) use scale::Scaler;
+pub(crate) use scale::numbers;

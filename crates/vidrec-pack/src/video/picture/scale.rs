@@ -14,14 +14,13 @@ use std::ptr;
 
 use ffmpeg_next::{ffi, frame};
 
-use vidrec_format::error::{Error, Result};
-use vidrec_format::machine::Shortage;
-
 use super::color::{ColorRange, center_chroma};
 use super::deep::{ChromaLayout, Deep};
 use super::format::{Class, PictureFormat};
 use super::geometry::Size;
 use crate::video::error::ffmpeg_error;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::machine::Shortage;
 
 /// The scaler's flags: bicubic, all chroma samples used, exact rounding, and the same result on every CPU.
 ///
@@ -354,6 +353,25 @@ impl Drop for Swscale {
 
 fn int(v: u32) -> Result<c_int> {
     c_int::try_from(v).map_err(|_| Error::limit(format!("a picture cannot have a side of {v} pixels")))
+}
+
+/// Returns the numbers of a gray frame, or of the luma of a frame with more than 8 bits. Encoders that have no gray store
+/// depth as luma.
+///
+/// # Errors
+///
+/// The frame has no such numbers.
+pub(crate) fn numbers(frame: &frame::Video, picture: PictureFormat) -> Result<Vec<u16>> {
+    let is_gray = picture.class == Class::Gray && picture.stored_depth <= 16;
+    let is_luma = picture.class == Class::Yuv && picture.plain_planes && picture.depth > 8;
+    if !(is_gray || is_luma) {
+        let e = Error::usage("the frames do not have one number to a pixel");
+        return Err(e.expected("gray of up to 16 bits, or luma of 9 to 16 bits").found(picture.name));
+    }
+    let mut numbers = Scaler::of_luma(picture)?.run(frame)?.y;
+    let fill = 16 - picture.depth;
+    numbers.iter_mut().for_each(|number| *number >>= fill);
+    Ok(numbers)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(super) fn leave_signals_to_the_run() {
 }
 
 /// Lets no signal that is meant for the run reach the processes that this thread starts, from their first moment on.
-pub(in super::super) fn block_signals() {
+pub(crate) fn block_signals() {
     block(&OF_THE_RUN);
 }
 

@@ -13,9 +13,8 @@ use std::path::Path;
 use parquet::file::reader::FileReader;
 use parquet::record::Field;
 
-use super::content::MAX_BYTES;
-use super::depth::{self, Depth};
-use super::open::ValueFile;
+use super::open::{Depth, MAX_BYTES, ValueFile};
+use super::pictures::read_png;
 use super::table::Table;
 use crate::track::array::Array;
 use footer::{fault, open_table};
@@ -122,7 +121,7 @@ impl Column {
 /// The picture of a cell: a PNG file, or a structure with one in `bytes`, as Hugging Face's `datasets` writes it.
 fn picture(field: &Field) -> Option<Depth> {
     match field {
-        Field::Bytes(png) => depth::read(png.data()).ok(),
+        Field::Bytes(png) => read_png(png.data()).ok(),
         Field::Group(row) => {
             let png = row.get_column_iter().find(|(name, _)| *name == "bytes");
             png.and_then(|(_, field)| if matches!(field, Field::Bytes(_)) { picture(field) } else { None })

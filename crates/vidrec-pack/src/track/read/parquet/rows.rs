@@ -11,7 +11,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::footer::{fault, open_table};
 use crate::track::read::column_rows::ColumnRows;
-use crate::track::read::content::MAX_BYTES;
+use crate::track::read::open::MAX_BYTES;
 use crate::track::read::open::{OpenFile, ValueFile, open};
 use crate::video::open_regular;
 use vidrec_core::dataset::writer::TrackValues;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::footer::fault;
 use super::rows::{ParquetRows, unpanicking};
 use crate::track::read::column_rows::ColumnRows;
-use crate::track::read::content::MAX_BYTES;
+use crate::track::read::open::MAX_BYTES;
 use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 

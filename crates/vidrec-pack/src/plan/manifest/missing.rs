@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::endings::has_video_ending;
+use crate::plan::extensions::has_video_ending;
 
 /// Returns what may be wrong with the name of a file that does not exist.
 pub(crate) fn missing(path: &Path) -> Option<String> {

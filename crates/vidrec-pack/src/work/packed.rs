@@ -1,0 +1,51 @@
+//! Clips that are ready to be written.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::video::VideoFacts;
+use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
+use vidrec_jpeg::Measured;
+
+/// A frame of a packed clip. Repeated frames share a JPEG.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct PackedFrame {
+    /// Position in [`PackedClip::jpegs`].
+    pub jpeg: usize,
+    pub pts: i64,
+    pub source_index: u32,
+}
+
+/// A clip that is ready to be written.
+#[derive(Debug, Default)]
+pub(crate) struct PackedClip {
+    pub info: ClipInfo,
+    /// The JPEGs of the frames taken from the source. All draws of a source share them.
+    pub jpegs: Arc<Vec<Vec<u8>>>,
+    pub frames: Vec<PackedFrame>,
+    /// The measured quality of these JPEGs.
+    pub measured: Arc<Vec<Measured>>,
+    pub facts: VideoFacts,
+    pub tracks: Vec<EncodedTrack>,
+}
+
+impl PackedClip {
+    /// Returns the number of frames that replace a missing one.
+    pub fn repeated_frames(&self) -> u64 {
+        if self.info.short { repeated_frames(&self.frames) } else { 0 }
+    }
+}
+
+pub(super) fn repeated_frames(frames: &[PackedFrame]) -> u64 {
+    let distinct: BTreeSet<usize> = frames.iter().map(|f| f.jpeg).collect();
+    (frames.len() - distinct.len()) as u64
+}
+
+/// Returns the bytes that a video's clips hold. All its clips share the JPEGs.
+pub(crate) fn held_bytes(clips: &[PackedClip]) -> u64 {
+    let jpegs: u64 = clips.first().map_or(0, |clip| clip.jpegs.iter().map(|jpeg| jpeg.len() as u64).sum());
+    let tracks = clips.iter().flat_map(|clip| &clip.tracks).map(|track| track.bytes.len() as u64);
+    jpegs + tracks.sum::<u64>()
+}
