@@ -108,11 +108,11 @@ impl PackPlan {
         let mut pinned_root = options.clone();
         pinned_root.root = options.root.as_deref().map(|root| pinned(root, &options.storage)).transpose()?;
         let options = &pinned_root;
-        let mut gathered = Gathered::default();
+        let mut gathered = InputList::default();
         for input in inputs {
             gathered.add(input, options)?;
         }
-        let Gathered { mut found, classes, passed_over, manifests, notes, roots, episodes } = gathered;
+        let InputList { mut found, classes, passed_over, manifests, notes, roots, episodes } = gathered;
         if found.is_empty() {
             return Err(no_videos(inputs, &passed_over.into_list()));
         }
@@ -234,7 +234,7 @@ fn check_tracks(options: &InputOptions) -> Result<()> {
 
 /// What the inputs have provided so far.
 #[derive(Default)]
-struct Gathered {
+struct InputList {
     found: Vec<FoundVideo>,
     classes: Option<Classes>,
     passed_over: PassedOverTally,
@@ -255,7 +255,7 @@ struct Episodes {
     copies: Vec<Arc<EpisodesCopy>>,
 }
 
-impl Gathered {
+impl InputList {
     /// Adds the videos of an input.
     fn add(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
         if is_remote(path) {

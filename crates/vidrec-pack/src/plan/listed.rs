@@ -13,7 +13,7 @@ use super::extensions::{LEROBOT_INFO, is_clip};
 use super::job::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label};
-use super::notes::Unlabeled;
+use super::notes::UnlabeledVideos;
 use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally, kind_by_ending};
 use super::places;
@@ -176,7 +176,7 @@ impl ListedVideos {
     pub(super) fn of(location: &Path, classes: Option<Classes>, options: &InputOptions) -> Result<Option<Self>> {
         let list = ObjectList::of(location, options)?;
         let (mut passed_over, mut labels) = (PassedOverTally::default(), HashSet::new());
-        let mut unlabeled = Unlabeled::default();
+        let mut unlabeled = UnlabeledVideos::default();
         let mut is_lerobot = false;
         list.each(&mut |object| {
             is_lerobot |= object.name == LEROBOT_INFO;

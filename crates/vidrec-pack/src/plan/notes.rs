@@ -6,7 +6,7 @@ use vidrec_core::store::disk::inside::LEADS_OUT;
 
 /// Returns a note on videos without a label.
 pub(super) fn unlabeled(found: &[FoundVideo]) -> Option<String> {
-    let mut unlabeled = Unlabeled::default();
+    let mut unlabeled = UnlabeledVideos::default();
     found.iter().filter(|found| found.fault.is_none()).for_each(|found| unlabeled.count(found));
     unlabeled.note()
 }
@@ -27,14 +27,14 @@ pub(super) fn links(found: &[FoundVideo], options: &InputOptions) -> Option<Stri
 
 /// The videos without a label so far.
 #[derive(Default)]
-pub(super) struct Unlabeled {
+pub(super) struct UnlabeledVideos {
     /// The number of all videos.
     pub of: u64,
     count: u64,
     first: Option<String>,
 }
 
-impl Unlabeled {
+impl UnlabeledVideos {
     pub fn count(&mut self, found: &FoundVideo) {
         self.of += 1;
         // Episodes have tasks instead.

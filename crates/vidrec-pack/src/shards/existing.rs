@@ -22,7 +22,7 @@ use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::names;
 
 /// A finished data set that was packed from the same plan.
-pub(super) struct Existing {
+pub(super) struct PackedSet {
     set: Dataset,
     listing: DatasetJson,
     failures: BTreeMap<u64, Failure>,
@@ -30,7 +30,7 @@ pub(super) struct Existing {
     draws: u64,
 }
 
-impl Existing {
+impl PackedSet {
     /// Opens the data set of a pack at `out`, whose plan is `now`.
     ///
     /// Its settings, versions, classes and the sources of all videos must be those of the plan. This does not check whether
@@ -53,7 +53,7 @@ impl Existing {
         }
         let failures = read_failures(out, &source, listing.failures.as_ref())?;
         let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
-        let existing = Existing { set, listing, failures, draws };
+        let existing = PackedSet { set, listing, failures, draws };
         existing.check(out, plan)?;
         Ok(existing)
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::existing::Existing;
+use super::existing::PackedSet;
 use super::place::Attempt;
 use super::place::{PLAN, Place};
 use super::plan::PartsPlan;
@@ -252,14 +252,14 @@ impl LocalPack<'_> {
     }
 
     /// Returns the data set that this call would make, or whose failed videos it retries.
-    fn existing(&self, draft: &Draft, is_pending: bool) -> Result<Option<Existing>> {
+    fn existing(&self, draft: &Draft, is_pending: bool) -> Result<Option<PackedSet>> {
         let LocalPack { plan, out, options } = *self;
         let storage = &options.input.storage;
         if is_remote(out) {
             if options.run.if_exists == IfExists::Replace {
                 return Ok(None);
             }
-            return match Existing::open(out, plan, &draft.json, storage) {
+            return match PackedSet::open(out, plan, &draft.json, storage) {
                 Err(e) if is_of_network(&e) || e.kind() == ErrorKind::Interrupted => Err(e),
                 found => Ok(found.ok()),
             };
@@ -271,9 +271,9 @@ impl LocalPack<'_> {
                 Err(e.help("pack it first, with the same inputs and options"))
             }
             // The data set may also be one that the interrupted pack replaces.
-            IfExists::Resume if is_there && is_pending => Ok(Existing::open(out, plan, &draft.json, storage).ok()),
+            IfExists::Resume if is_there && is_pending => Ok(PackedSet::open(out, plan, &draft.json, storage).ok()),
             IfExists::RetryFailed | IfExists::Resume if is_there => {
-                Existing::open(out, plan, &draft.json, storage).map(Some)
+                PackedSet::open(out, plan, &draft.json, storage).map(Some)
             }
             _ => Ok(None),
         }
@@ -307,7 +307,7 @@ impl LocalPack<'_> {
         pending: Option<PartsPlan>,
         draft: Draft,
         place: &Place,
-        existing: Option<&Existing>,
+        existing: Option<&PackedSet>,
     ) -> Result<PartsPlan> {
         if let Some(pending) = pending {
             return Ok(pending);
@@ -324,7 +324,7 @@ impl LocalPack<'_> {
     fn pack_parts(
         &self,
         parts: &PartsPlan,
-        existing: Option<&Existing>,
+        existing: Option<&PackedSet>,
         (channels, pool): (Option<u32>, Option<&Pool<'_>>),
         is_new: bool,
         progress: &mut ProgressFn<'_>,

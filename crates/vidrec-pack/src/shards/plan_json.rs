@@ -177,11 +177,11 @@ const AT_ONCE: usize = 64;
 
 /// A line of `jobs.jsonl`.
 #[derive(Serialize, Deserialize)]
-pub(super) struct PlannedJob<J = Job> {
+pub(super) struct PlannedJob {
     /// What identified the files when the plan was made. A pack on one machine reads the files as it finds them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamps: Option<InputStamps>,
-    pub job: J,
+    pub job: Job,
 }
 
 /// What identifies the files of a video.

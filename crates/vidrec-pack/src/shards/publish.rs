@@ -268,7 +268,7 @@ impl NewSet<'_> {
         in_order(shards.len(), place.at_once(), |i| {
             let open = open_shard(place, &shards[i], &source)?;
             if self.options.read_all {
-                prove(&open, &mut |_| told(counter().tell()))?;
+                prove(&open, &mut |_| to_control_flow(counter().tell()))?;
             }
             counter().add(shards[i].frames, shards[i].bytes)
         })?;
@@ -300,7 +300,7 @@ fn prove(open: &Shard, progress: &mut ProgressFn<'_>) -> Result<()> {
 }
 
 /// Turns the result of a progress report into the answer of a progress function.
-fn told(told: Result<()>) -> ControlFlow<()> {
+fn to_control_flow(told: Result<()>) -> ControlFlow<()> {
     if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 

@@ -15,7 +15,7 @@ use crate::plan::Job;
 use crate::serve::pool;
 use crate::video::{self, Stage, VideoError};
 use crate::work::{
-    Event, Failure, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Slowed, Sources, VideoStore, for_each,
+    Event, Failure, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Sources, ThreadLimit, VideoStore, for_each,
     sound_schema,
 };
 use vidrec_core::dataset::writer::{EncodedTrack, FrameData, Writer};
@@ -68,7 +68,7 @@ impl<'a> ShardWork<'a> {
         };
         let (window, cost) = (Resources::window(threads), |ordinal| sources.cost(ordinal));
         let started = for_each(0..self.jobs.len(), threads, window, cost, |i| sources.pack(i), |event| run.take(event));
-        let too_few = |started: usize| Slowed { shortage: Shortage::Threads, most: started };
+        let too_few = |started: usize| ThreadLimit { shortage: Shortage::Threads, most: started };
         let slowed = match started {
             Ok(started) => sources.slowed().or_else(|| (1..threads).contains(&started).then(|| too_few(started))),
             Err(e) => return (run.all, Err(Error::start("a thread", e))),

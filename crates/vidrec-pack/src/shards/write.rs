@@ -84,7 +84,7 @@ pub fn write_plan(plan: &PackPlan, out: impl AsRef<Path>, options: &PackOptions)
     }
     let place = Place::of(out.as_ref(), &options.input.storage)?;
     let stamps = Stamps::of(plan, &options.input.storage)?;
-    let sums = Sums::of(plan, &stamps)?;
+    let sums = PlanTotals::of(plan, &stamps)?;
     let mut draft = Draft::new(plan, &place, Some(&stamps), sums.videos, None, options)?;
     draft.json.channels = channels(plan, options, None)?;
     let sizes = draft.json.parts.iter().map(|part| part.videos);
@@ -200,9 +200,9 @@ fn bytes(stamp: Option<Stamp>, object: Option<&ObjectStamp>) -> u64 {
     stamp.map_or_else(|| object.map_or(0, ObjectStamp::bytes), |stamp| stamp.bytes)
 }
 
-/// Sums over all videos of a plan.
+/// PlanTotals over all videos of a plan.
 #[derive(Default)]
-struct Sums {
+struct PlanTotals {
     /// The videos and segments of videos.
     videos: u64,
     files: u64,
@@ -212,9 +212,9 @@ struct Sums {
     missing: u64,
 }
 
-impl Sums {
+impl PlanTotals {
     fn of(plan: &PackPlan, stamps: &Stamps<'_>) -> Result<Self> {
-        let (mut sums, mut with_segments) = (Sums::default(), HashSet::new());
+        let (mut sums, mut with_segments) = (PlanTotals::default(), HashSet::new());
         stamps.each(plan, &mut |job, stamp, object| {
             let bytes = bytes(stamp, object.as_ref());
             sums.videos += 1;
@@ -291,9 +291,8 @@ fn line(here: &Path, job: &Job, stamps: Option<InputStamps>) -> Result<Vec<u8>> 
         true => Ok(path.to_owned()),
         false => std::path::absolute(here.join(path)).map_err(|e| Error::io("find the file", path, e)),
     };
-    let tracks = job.tracks.clone().map(|row| row.with_paths(whole)).transpose()?;
-    let path = whole(&job.path)?;
-    let planned = PlannedJob { stamps, job: job.at(&path, tracks.as_ref()) };
+    let tracks = job.tracks.clone().map(|row| row.with_paths(whole).map(Box::new)).transpose()?;
+    let planned = PlannedJob { stamps, job: Job { path: whole(&job.path)?, tracks, ..job.clone() } };
     let mut line = serde_json::to_vec(&planned).map_err(|e| Error::internal(format!("inputs: {e}")))?;
     line.push(b'\n');
     Ok(line)

@@ -9,7 +9,7 @@ use crate::system_path;
 
 /// The values of a track, or their times, as a row provides them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Given {
+pub(crate) enum TrackInput {
     /// A file with the values.
     File(#[serde(with = "system_path")] PathBuf),
     /// A list in the row itself, as JSON.
@@ -43,9 +43,9 @@ pub(crate) struct EpisodeVideo {
 /// What a row provides for one track.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TrackCell {
-    pub values: Given,
+    pub values: TrackInput,
     /// The times of the values, if the row has a column for them.
-    pub times: Option<Given>,
+    pub times: Option<TrackInput>,
 }
 
 /// What a row provides for all tracks.
@@ -79,9 +79,9 @@ impl RowTracks {
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let given = self.cells.iter().flatten().flat_map(|cell| [Some(&cell.values), cell.times.as_ref()]).flatten();
         let files = given.flat_map(|given| match given {
-            Given::File(path) | Given::Folder(path) => std::slice::from_ref(path),
-            Given::Pictures(paths) => paths,
-            Given::List(_) => &[],
+            TrackInput::File(path) | TrackInput::Folder(path) => std::slice::from_ref(path),
+            TrackInput::Pictures(paths) => paths,
+            TrackInput::List(_) => &[],
         });
         let videos = self.episode.iter().flat_map(|rows| rows.videos.iter().map(|video| &video.file));
         files.chain(self.episode.iter().map(|rows| &rows.file)).chain(videos).map(PathBuf::as_path)
@@ -92,9 +92,9 @@ impl RowTracks {
         let cells = self.cells.iter_mut().flatten();
         let given = cells.flat_map(|cell| [Some(&mut cell.values), cell.times.as_mut()]).flatten();
         let files = given.flat_map(|given| match given {
-            Given::File(path) | Given::Folder(path) => std::slice::from_mut(path),
-            Given::Pictures(paths) => paths,
-            Given::List(_) => &mut [],
+            TrackInput::File(path) | TrackInput::Folder(path) => std::slice::from_mut(path),
+            TrackInput::Pictures(paths) => paths,
+            TrackInput::List(_) => &mut [],
         });
         let rows = self.episode.iter_mut();
         let of_rows = rows.flat_map(|rows| rows.videos.iter_mut().map(|video| &mut video.file).chain([&mut rows.file]));
@@ -111,12 +111,12 @@ impl RowTracks {
     }
 }
 
-impl fmt::Display for Given {
+impl fmt::Display for TrackInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Given::File(path) | Given::Folder(path) => write!(f, "{}", path.display()),
-            Given::Pictures(paths) => write!(f, "a list of {} pictures", paths.len()),
-            Given::List(_) => f.write_str("a list"),
+            TrackInput::File(path) | TrackInput::Folder(path) => write!(f, "{}", path.display()),
+            TrackInput::Pictures(paths) => write!(f, "a list of {} pictures", paths.len()),
+            TrackInput::List(_) => f.write_str("a list"),
         }
     }
 }

@@ -13,37 +13,78 @@ pub(crate) struct Array {
     pub shape: Vec<usize>,
 }
 
-/// Converts all numbers to `$to`. The error is the place of the first number that `$fits` rejects.
-macro_rules! cast {
-    ($values:expr, $to:ty, $fits:expr) => {
-        $values
-            .iter()
-            .enumerate()
-            .map(|(i, &n)| {
-                let cast = n as $to;
-                if $fits(n, cast) { Ok(cast) } else { Err(i) }
-            })
-            .collect::<std::result::Result<Vec<$to>, usize>>()
-    };
+/// A number of any type that values may have.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Number {
+    Whole(i64),
+    Float(f64),
 }
 
-/// Converts numbers of any type to `$to`, if they keep their meaning.
-macro_rules! cast_all {
-    ($values:expr, $to:ty, $variant:ident, $from_float:expr) => {
-        match $values {
-            TrackValues::F32(n) => cast!(n, $to, $from_float),
-            TrackValues::F64(n) => cast!(n, $to, $from_float),
-            TrackValues::I16(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
-            TrackValues::I32(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
-            TrackValues::I64(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
-            TrackValues::U8(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
-            TrackValues::U16(n) => cast!(n, $to, |n, cast: $to| cast as i128 == i128::from(n)),
-            // Those are whole numbers before.
-            TrackValues::Bool(_) => Err(0),
-            TrackValues::Texts(_) => Err(0),
+impl Number {
+    /// Returns the same whole number, if it is one. From 2^53 on, a float may stand for another number than the one that
+    /// was written.
+    fn whole(self) -> Option<i64> {
+        match self {
+            Number::Whole(n) => Some(n),
+            Number::Float(n) if n.fract() == 0.0 && n.abs() < 9_007_199_254_740_992.0 => Some(n as i64),
+            Number::Float(_) => None,
         }
-        .map(TrackValues::$variant)
-    };
+    }
+
+    fn f64(self) -> Option<f64> {
+        match self {
+            Number::Whole(n) => Some(n as f64).filter(|&float| float as i128 == i128::from(n)),
+            Number::Float(n) => Some(n),
+        }
+    }
+
+    fn f32(self) -> Option<f32> {
+        match self {
+            Number::Whole(n) => Some(n as f32).filter(|&float| float as i128 == i128::from(n)),
+            Number::Float(n) => Some(n as f32).filter(|float| float.is_finite() || !n.is_finite()),
+        }
+    }
+}
+
+/// Returns all numbers, or `None` of texts. `true` is 1.
+pub(super) fn numbers(values: &TrackValues) -> Option<Vec<Number>> {
+    fn whole<T: Copy + Into<i64>>(numbers: &[T]) -> Vec<Number> {
+        numbers.iter().map(|&n| Number::Whole(n.into())).collect()
+    }
+    Some(match values {
+        TrackValues::F32(n) => n.iter().map(|&n| Number::Float(n.into())).collect(),
+        TrackValues::F64(n) => n.iter().map(|&n| Number::Float(n)).collect(),
+        TrackValues::I16(n) => whole(n),
+        TrackValues::I32(n) => whole(n),
+        TrackValues::I64(n) => whole(n),
+        TrackValues::U8(n) => whole(n),
+        TrackValues::U16(n) => whole(n),
+        TrackValues::Bool(n) => whole(n),
+        TrackValues::Texts(_) => return None,
+    })
+}
+
+/// Converts numbers to a type. The error is the place of the first one that would not keep its meaning.
+pub(super) fn typed(numbers: &[Number], kind: TrackType) -> std::result::Result<TrackValues, usize> {
+    fn all<T>(numbers: &[Number], change: impl Fn(Number) -> Option<T>) -> std::result::Result<Vec<T>, usize> {
+        numbers.iter().enumerate().map(|(i, &number)| change(number).ok_or(i)).collect()
+    }
+    fn whole<T: TryFrom<i64>>(numbers: &[Number]) -> std::result::Result<Vec<T>, usize> {
+        all(numbers, |number| number.whole()?.try_into().ok())
+    }
+    Ok(match kind {
+        TrackType::F32 => TrackValues::F32(all(numbers, Number::f32)?),
+        TrackType::F64 => TrackValues::F64(all(numbers, Number::f64)?),
+        TrackType::I16 => TrackValues::I16(whole(numbers)?),
+        TrackType::I32 => TrackValues::I32(whole(numbers)?),
+        TrackType::I64 => TrackValues::I64(whole(numbers)?),
+        TrackType::U8 => TrackValues::U8(whole(numbers)?),
+        TrackType::U16 => TrackValues::U16(whole(numbers)?),
+        TrackType::Bool => {
+            TrackValues::Bool(all(numbers, |n| n.whole().filter(|n| (0..=1).contains(n)).map(|n| n == 1))?)
+        }
+        TrackType::Utf8 => return Err(0),
+    })
 }
 
 impl Array {
@@ -80,42 +121,23 @@ impl Array {
     ///
     /// Floats are rounded to the nearest `f32`. All other conversions must be exact, so only whole floats below
     /// 2^53 become integers.
-    #[expect(clippy::cast_lossless, clippy::useless_conversion, reason = "written once for all types")]
     pub fn into_type(self, kind: TrackType) -> Result<Self> {
         let found = self.values.kind();
         if found == kind {
             return Ok(self);
         }
-        if found == TrackType::Utf8 || kind == TrackType::Utf8 {
+        let Some(numbers) = numbers(&self.values).filter(|_| kind != TrackType::Utf8) else {
             return Err(Error::usage("the values have the wrong type").expected(kind).found(found));
-        }
-        if let TrackValues::Bool(bools) = self.values {
-            let numbers = TrackValues::U8(bools.into_iter().map(u8::from).collect());
-            return Array { values: numbers, shape: self.shape }.into_type(kind);
-        }
-        let values = match kind {
-            TrackType::F32 => {
-                cast_all!(&self.values, f32, F32, |n, cast: f32| cast.is_finite() || !f64::from(n).is_finite())
-            }
-            TrackType::F64 => cast_all!(&self.values, f64, F64, |_, _| true),
-            TrackType::I16 => cast_all!(&self.values, i16, I16, |n, cast: i16| is_same(f64::from(n), cast as f64)),
-            TrackType::I32 => cast_all!(&self.values, i32, I32, |n, cast: i32| is_same(f64::from(n), cast as f64)),
-            TrackType::I64 => cast_all!(&self.values, i64, I64, |n, cast: i64| is_same(f64::from(n), cast as f64)),
-            TrackType::U8 => cast_all!(&self.values, u8, U8, |n, cast: u8| is_same(f64::from(n), cast as f64)),
-            TrackType::U16 => cast_all!(&self.values, u16, U16, |n, cast: u16| is_same(f64::from(n), cast as f64)),
-            TrackType::Bool => {
-                let all = cast_all!(&self.values, u8, U8, |n, cast: u8| is_same(f64::from(n), cast as f64));
-                all.and_then(|numbers| bools(&numbers))
-            }
-            TrackType::Utf8 => Err(0),
         };
-        let values = values.map_err(|i| {
-            let per_value = self.shape.iter().skip(1).product::<usize>().max(1);
-            Error::usage(format!("a number of type {found} cannot be converted to type {kind}")).found(format!(
-                "{} in value {}",
-                text(&self.values, i),
-                i / per_value
-            ))
+        let values = typed(&numbers, kind).map_err(|i| {
+            let value = i / self.shape.iter().skip(1).product::<usize>().max(1);
+            let number = match numbers.get(i) {
+                Some(Number::Float(n)) => format!("{n:?}"),
+                Some(Number::Whole(n)) => n.to_string(),
+                None => String::new(),
+            };
+            Error::usage(format!("a number of type {found} cannot be converted to type {kind}"))
+                .found(format!("{number} in value {value}"))
         })?;
         Ok(Array { values, shape: self.shape })
     }
@@ -143,21 +165,6 @@ impl Array {
     }
 }
 
-/// The numbers as `bool`. The error is the place of the first number that is neither 0 nor 1.
-fn bools(numbers: &TrackValues) -> std::result::Result<TrackValues, usize> {
-    let TrackValues::U8(numbers) = numbers else { return Err(0) };
-    match numbers.iter().position(|&n| n > 1) {
-        Some(i) => Err(i),
-        None => Ok(TrackValues::Bool(numbers.iter().map(|&n| n == 1).collect())),
-    }
-}
-
-/// Whether a float equals the whole number that it became. From 2^53 on, it may stand for another number than the
-/// one that was written.
-fn is_same(number: f64, whole: f64) -> bool {
-    number == whole && number.abs() < 9_007_199_254_740_992.0
-}
-
 /// Returns the numbers or texts at these places, which must exist.
 fn pick(values: &TrackValues, places: impl Iterator<Item = usize>) -> TrackValues {
     match values {
@@ -170,21 +177,6 @@ fn pick(values: &TrackValues, places: impl Iterator<Item = usize>) -> TrackValue
         TrackValues::U16(n) => TrackValues::U16(places.map(|i| n[i]).collect()),
         TrackValues::Bool(n) => TrackValues::Bool(places.map(|i| n[i]).collect()),
         TrackValues::Texts(texts) => TrackValues::Texts(places.map(|i| texts[i].clone()).collect()),
-    }
-}
-
-/// Returns a number or a text in words, for errors.
-fn text(values: &TrackValues, i: usize) -> String {
-    match pick(values, [i].into_iter().filter(|&i| i < values.count())) {
-        TrackValues::F32(n) => format!("{n:?}"),
-        TrackValues::F64(n) => format!("{n:?}"),
-        TrackValues::I16(n) => format!("{n:?}"),
-        TrackValues::I32(n) => format!("{n:?}"),
-        TrackValues::I64(n) => format!("{n:?}"),
-        TrackValues::U8(n) => format!("{n:?}"),
-        TrackValues::U16(n) => format!("{n:?}"),
-        TrackValues::Bool(n) => format!("{n:?}"),
-        TrackValues::Texts(texts) => format!("{texts:?}"),
     }
 }
 
@@ -203,12 +195,12 @@ mod tests {
         assert_eq!(bools.into_type(TrackType::F32).unwrap().values, TrackValues::F32(vec![1.0, 0.0]));
         assert_eq!(floats(vec![0.1]).into_type(TrackType::F32).unwrap().values, TrackValues::F32(vec![0.1]));
         for (array, kind, found) in [
-            (ints(vec![0, 256]), TrackType::U8, "[256] in value 1"),
-            (ints(vec![0, 1, 2]), TrackType::Bool, "[2] in value 2"),
-            (floats(vec![0.5]), TrackType::Bool, "[0.5] in value 0"),
+            (ints(vec![0, 256]), TrackType::U8, "256 in value 1"),
+            (ints(vec![0, 1, 2]), TrackType::Bool, "2 in value 2"),
+            (floats(vec![0.5]), TrackType::Bool, "0.5 in value 0"),
             (ints(vec![(1 << 24) + 1]), TrackType::F32, "16777217"),
             (ints(vec![i64::MAX]), TrackType::F64, "9223372036854775807"),
-            (floats(vec![1.0, 1.5]), TrackType::I32, "[1.5] in value 1"),
+            (floats(vec![1.0, 1.5]), TrackType::I32, "1.5 in value 1"),
             (floats(vec![32_768.0]), TrackType::I16, "32768"),
             (floats(vec![9_007_199_254_740_992.0]), TrackType::I64, "9007199254740992"),
             (floats(vec![f64::NAN]), TrackType::I64, "NaN"),

@@ -24,7 +24,7 @@ mod times;
 pub(super) fn read_any(file: &std::path::Path) {
     for words in ["a=x,rate=50", "a=x,times=t,unit=ms", "a=x,spans,unit=us", "a=x,frames,values=b"] {
         let Ok(spec) = words.parse::<TrackSpec>() else { continue };
-        let cell = TrackCell { values: Given::File(file.to_owned()), times: None };
+        let cell = TrackCell { values: TrackInput::File(file.to_owned()), times: None };
         let _ = read::read(&spec, &cell, &crate::video::open_regular);
     }
     let Ok(rows) = ParquetRows::open(file) else { return };
@@ -33,7 +33,7 @@ pub(super) fn read_any(file: &std::path::Path) {
     }
 }
 
-pub(super) use arguments::{EpisodeFrames, EpisodeRows, EpisodeVideo, Given, RowTracks, TrackCell};
+pub(super) use arguments::{EpisodeFrames, EpisodeRows, EpisodeVideo, RowTracks, TrackCell, TrackInput};
 pub(super) use planned::{PlannedTrack, plan};
 pub(super) use read::{ChoosePictures, EncodePicture, ParquetRows, ReadVideo, TrackFiles};
 pub use spec::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};

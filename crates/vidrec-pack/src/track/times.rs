@@ -1,9 +1,9 @@
 //! Times of values in nanoseconds, and the part of a video that a clip covers.
 
-use super::array::Array;
+use super::array::{Array, Number, numbers};
 use super::spec::TimeUnit;
-use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::track::schema::TrackType;
 
 /// The latest time that a track may have: 100 years.
 const MOST_NS: f64 = 100.0 * 366.0 * 86_400e9;
@@ -13,38 +13,20 @@ pub(super) fn nanoseconds(times: &Array, unit: Option<TimeUnit>) -> Result<Vec<i
     if times.shape.len() != 1 {
         return Err(Error::usage("times must be an array of one dimension").found(format!("shape {:?}", times.shape)));
     }
-    let whole = |n: &mut dyn Iterator<Item = i64>| {
-        let Some(unit) = unit else {
-            return Err(Error::usage("the times are whole numbers without a unit")
-                .expected("unit=s, unit=ms, unit=us or unit=ns in the description of the track"));
-        };
-        n.enumerate()
-            .map(|(i, n)| {
-                n.checked_mul(unit.nanoseconds()).filter(|&ns| is_time(ns as f64)).ok_or_else(|| no_time(i, n))
-            })
-            .collect()
-    };
-    match &times.values {
-        TrackValues::F32(n) => seconds(n.iter().map(|&n| f64::from(n)), unit),
-        TrackValues::F64(n) => seconds(n.iter().copied(), unit),
-        TrackValues::I16(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
-        TrackValues::I32(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
-        TrackValues::I64(n) => whole(&mut n.iter().copied()),
-        TrackValues::U8(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
-        TrackValues::U16(n) => whole(&mut n.iter().map(|&n| i64::from(n))),
-        TrackValues::Bool(_) | TrackValues::Texts(_) => {
-            Err(Error::usage("times must be numbers").found(times.values.kind()))
+    let no_numbers = || Error::usage("times must be numbers").found(times.values.kind());
+    let numbers = numbers(&times.values).filter(|_| times.values.kind() != TrackType::Bool).ok_or_else(no_numbers)?;
+    let ns = |(i, number): (usize, Number)| match (number, unit) {
+        (Number::Whole(_), None) => Err(Error::usage("the times are whole numbers without a unit")
+            .expected("unit=s, unit=ms, unit=us or unit=ns in the description of the track")),
+        (Number::Whole(n), Some(unit)) => {
+            n.checked_mul(unit.nanoseconds()).filter(|&ns| is_time(ns as f64)).ok_or_else(|| no_time(i, n))
         }
-    }
-}
-
-fn seconds(times: impl Iterator<Item = f64>, unit: Option<TimeUnit>) -> Result<Vec<i64>> {
-    let unit = unit.unwrap_or(TimeUnit::Seconds).nanoseconds() as f64;
-    let ns = |(i, time): (usize, f64)| {
-        let ns = time * unit;
-        if is_time(ns) { Ok(ns.round() as i64) } else { Err(no_time(i, time)) }
+        (Number::Float(n), unit) => {
+            let ns = n * unit.unwrap_or(TimeUnit::Seconds).nanoseconds() as f64;
+            if is_time(ns) { Ok(ns.round() as i64) } else { Err(no_time(i, n)) }
+        }
     };
-    times.enumerate().map(ns).collect()
+    numbers.into_iter().enumerate().map(ns).collect()
 }
 
 fn is_time(ns: f64) -> bool {
@@ -145,6 +127,7 @@ fn partition(count: usize, is: impl Fn(usize) -> bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vidrec_core::dataset::writer::TrackValues;
 
     #[test]
     fn times_are_read_in_their_unit() {

@@ -13,32 +13,32 @@ use ffmpeg_next::{codec, ffi, format};
 
 /// The messages of one or several calls, at error level or worse.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Heard {
+pub(super) struct LoggedErrors {
     pub errors: u64,
     /// The text of the first message, cleaned.
     pub first: Option<String>,
 }
 
-impl Heard {
+impl LoggedErrors {
     fn note(&mut self, text: impl FnOnce() -> String) {
         self.errors += 1;
         self.first.get_or_insert_with(text);
     }
 
     /// Adds messages that were logged later, during `doing`.
-    pub fn add(&mut self, later: Heard, doing: &str) {
+    pub fn add(&mut self, later: LoggedErrors, doing: &str) {
         self.errors += later.errors;
         self.first = self.first.take().or(later.first.map(|text| format!("{doing}: {text}")));
     }
 }
 
 thread_local! {
-    static LISTENER: RefCell<Option<Heard>> = const { RefCell::new(None) };
+    static LISTENER: RefCell<Option<LoggedErrors>> = const { RefCell::new(None) };
 }
 
 /// Runs `work`, and returns the errors that FFmpeg logs meanwhile on this thread.
-pub(super) fn listen<R>(work: impl FnOnce() -> R) -> (R, Heard) {
-    let outer = LISTENER.replace(Some(Heard::default()));
+pub(super) fn collect_errors<R>(work: impl FnOnce() -> R) -> (R, LoggedErrors) {
+    let outer = LISTENER.replace(Some(LoggedErrors::default()));
     let result = work();
     (result, LISTENER.replace(outer).unwrap_or_default())
 }
@@ -87,10 +87,10 @@ unsafe extern "C" fn on_message(context: *mut c_void, level: c_int, format: *con
     // recorded.
     let _ = LISTENER.try_with(|listener| {
         if let Ok(mut listener) = listener.try_borrow_mut()
-            && let Some(heard) = listener.as_mut()
+            && let Some(logged) = listener.as_mut()
         {
             // SAFETY: the arguments are those that FFmpeg gave for this one call, and are used once.
-            heard.note(|| clean(&unsafe { format_line(context, level, format, arguments) }));
+            logged.note(|| clean(&unsafe { format_line(context, level, format, arguments) }));
         }
     });
 }
@@ -191,24 +191,24 @@ mod tests {
     #[test]
     fn errors_of_the_own_thread_are_heard() {
         super::super::init();
-        let ((), heard) = listen(|| {
+        let ((), logged) = collect_errors(|| {
             log(ffi::AV_LOG_WARNING, c"a warning");
             log(ffi::AV_LOG_ERROR, c"first\n\x1b one");
             log(ffi::AV_LOG_FATAL, c"second");
             std::thread::spawn(|| log(ffi::AV_LOG_ERROR, c"another thread's")).join().unwrap();
-            let ((), inner) = listen(|| log(ffi::AV_LOG_ERROR, c"inner"));
+            let ((), inner) = collect_errors(|| log(ffi::AV_LOG_ERROR, c"inner"));
             assert_eq!((inner.errors, inner.first.as_deref()), (1, Some("inner of 7")));
         });
-        assert_eq!((heard.errors, heard.first.as_deref()), (2, Some("first one of 7")));
+        assert_eq!((logged.errors, logged.first.as_deref()), (2, Some("first one of 7")));
         log(ffi::AV_LOG_ERROR, c"nobody listens");
-        assert_eq!(listen(|| ()).1.errors, 0);
+        assert_eq!(collect_errors(|| ()).1.errors, 0);
     }
 
     #[test]
     fn a_long_message_is_cut_and_an_address_left_out() {
         super::super::init();
         let long = std::ffi::CString::new("ä".repeat(2000)).unwrap();
-        let first = listen(|| log(ffi::AV_LOG_ERROR, &long)).1.first.unwrap();
+        let first = collect_errors(|| log(ffi::AV_LOG_ERROR, &long)).1.first.unwrap();
         assert!(first.chars().count() == MAX_TEXT + 1 && first.ends_with('…'), "{first}");
         assert_eq!(clean("at 0x7ffe12345678, offset 0x2110a."), "at 0x… offset 0x2110a");
         assert_eq!(clean("\t \n"), "");

@@ -36,11 +36,11 @@ pub struct Video {
     /// The open file, until its packets have been read.
     input: Option<Input>,
     stream: StreamInfo,
-    known: Option<Known>,
+    known: Option<KnownPackets>,
 }
 
 /// What the packets of a video tell.
-struct Known {
+struct KnownPackets {
     packets: Packets,
     /// The frames that they promise.
     guess: Timeline,
@@ -197,7 +197,7 @@ impl Video {
         let Some(mut input) = self.input.take() else { return Ok(()) };
         let packets = Packets::scan(&mut input, &self.stream, self.file.clone(), self.options.keep_bytes)?;
         let map = (self.options.decode == Decode::Needed).then(|| PacketMap::of(&packets, &self.stream));
-        self.known = Some(Known { guess: packets.timeline(&self.stream), packets, map });
+        self.known = Some(KnownPackets { guess: packets.timeline(&self.stream), packets, map });
         Ok(())
     }
 }
@@ -219,7 +219,7 @@ fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Resul
     video.options.check_pixels((video.stream.picture.0, video.stream.picture.1))?;
     video.know()?;
     let Video { options, deadline, stream, known, .. } = video;
-    let Some(Known { packets, guess, map }) = known else {
+    let Some(KnownPackets { packets, guess, map }) = known else {
         return Err(VideoError::new(Stage::Decode, Error::decode("an earlier attempt to read the video failed")));
     };
     options.check_duration(packets.seconds(stream))?;
@@ -239,7 +239,7 @@ fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Resul
     let (keep, presentation) = first.what_to_keep(stream, packets);
     let truth = presentation.timeline(stream, packets);
     if truth.pts.is_empty() {
-        return Err(nothing_decodes(first.first_error.or(packets.first_error()), options));
+        return Err(nothing_decodes(first.facts.first_error.or(packets.first_error()), options));
     }
     let truly_wanted = chosen(choose, &truth).map_err(|e| VideoError::new(Stage::Sample, e))?;
     if keep == Keep::Intact && presentation.is_as_guessed && truly_wanted == wanted {

@@ -11,7 +11,7 @@
 //! pool.rs         decodes in worker processes; messages.rs: their messages; run_client.rs: what a worker asks its run for
 //! confine/        the privileges that a worker gives up; fault.rs, escape.rs: what tests make decoders do
 //! memory.rs       a bound for all videos in progress
-//! gate.rs         limits how many videos are packed at a time
+//! permits.rs      limits how many videos are packed at a time
 //! ```
 
 mod choose;
@@ -23,13 +23,13 @@ mod escape;
 mod failure;
 mod fault;
 mod frame_choice;
-mod gate;
 mod grid;
 mod memory;
 pub(super) mod messages;
 mod options;
 mod ordered;
 mod packed;
+mod permits;
 mod pictures;
 mod pool;
 mod run_client;
@@ -44,12 +44,12 @@ pub(super) use clip::pack_one;
 pub(super) use confine::confine;
 pub use failure::Failure;
 pub use frame_choice::FrameChoice;
-pub(super) use gate::Slowed;
 pub(super) use memory::MemoryBound;
 pub(super) use options::ClipRecipe;
 pub use options::{FrameOptions, LimitOptions, MaxFailures, PictureOptions, Quality, Resources};
 pub(super) use ordered::{Event, for_each};
 pub(super) use packed::{PackedClip, PackedFrame};
+pub(super) use permits::ThreadLimit;
 pub(super) use pool::Pool;
 pub(super) use run_client::RunClient;
 pub(super) use sound::{sound_channels, sound_schema};

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::clip;
 use super::fault;
-use super::gate::{Gate, Slowed};
 use super::memory::{HeldMemory, MemoryBound};
 use super::options::{ClipRecipe, Resources};
 use super::packed::{PackedClip, held_bytes};
+use super::permits::{Permits, ThreadLimit};
 use super::pool::Pool;
 use super::stamp::{Stamp, track_stamps};
 use crate::plan::{self, Job};
@@ -41,7 +41,7 @@ pub(crate) struct Sources<'a> {
     memory: MemoryBound,
     /// The number of files that the system was told to read.
     ahead: AtomicUsize,
-    gate: Gate,
+    permits: Permits,
     threads: usize,
 }
 
@@ -55,13 +55,13 @@ impl<'a> Sources<'a> {
         threads: usize,
     ) -> Self {
         let ahead = AtomicUsize::new(0);
-        let (memory, gate) = (MemoryBound::of(resources), Gate::new(threads));
-        Sources { jobs, recipe, pool, memory, ahead, gate, threads }
+        let (memory, permits) = (MemoryBound::of(resources), Permits::new(threads));
+        Sources { jobs, recipe, pool, memory, ahead, permits, threads }
     }
 
     /// Says why fewer videos were packed at a time than asked for; `None` if that did not happen.
-    pub fn slowed(&self) -> Option<Slowed> {
-        self.gate.slowed()
+    pub fn slowed(&self) -> Option<ThreadLimit> {
+        self.permits.slowed()
     }
 
     /// Estimates how long a video takes, relative to others. The estimate is its size in bytes, or 0 if asking for
@@ -86,7 +86,7 @@ impl<'a> Sources<'a> {
         let next = self.jobs.iter().skip(ordinal + 1).take(self.threads);
         next.for_each(|job| self.recipe.store.expect(&job.path));
         self.read_ahead(ordinal + 2 * self.threads);
-        self.gate.pack(|alone| {
+        self.permits.pack(|alone| {
             if alone {
                 self.pool.into_iter().for_each(Pool::end_idle);
             }

@@ -63,17 +63,8 @@ pub(super) fn meant(column: &str) -> Option<&'static str> {
 }
 
 /// Whether two words differ by one letter that is missing, added or changed, or by two neighbors that are swapped.
-pub(super) fn is_one_slip(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let same_start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[same_start..], &b[same_start..]);
-    let same_end = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[..a.len() - same_end], &b[..b.len() - same_end]);
-    match (a, b) {
-        ([], [_]) | ([_], []) | ([_], [_]) => true,
-        ([a, b], [c, d]) => a == d && b == c,
-        _ => false,
-    }
+fn is_one_slip(a: &str, b: &str) -> bool {
+    strsim::osa_distance(a, b) == 1
 }
 
 /// What a column may have, by its name.

@@ -13,18 +13,7 @@ use crate::track::TrackSpec;
 use vidrec_format::error::Error;
 
 /// Names that a column of paths has in common manifests.
-const PATHS: [&str; 10] = [
-    "path",
-    "file_name",
-    "filename",
-    "file",
-    "video_file_name",
-    "file_path",
-    "filepath",
-    "video_path",
-    "clip_path",
-    "video",
-];
+const PATHS: &str = "path file_name filename file video_file_name file_path filepath video_path clip_path video";
 
 /// The meaning of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,15 +36,15 @@ pub(super) enum ColumnRole {
 
 impl ColumnRole {
     pub fn of(name: &str) -> Self {
-        let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+        let is = |known: &str| known.split(' ').any(|known| name.eq_ignore_ascii_case(known));
         match () {
             () if name.is_empty() => ColumnRole::Nothing,
-            () if is(&PATHS) => ColumnRole::Path,
-            () if is(&["label"]) => ColumnRole::Label,
-            () if is(&["labels"]) => ColumnRole::Labels,
-            () if is(&["start", "time_start"]) => ColumnRole::Start,
-            () if is(&["end", "time_end"]) => ColumnRole::End,
-            () if is(&["split"]) => ColumnRole::Split,
+            () if is(PATHS) => ColumnRole::Path,
+            () if is("label") => ColumnRole::Label,
+            () if is("labels") => ColumnRole::Labels,
+            () if is("start time_start") => ColumnRole::Start,
+            () if is("end time_end") => ColumnRole::End,
+            () if is("split") => ColumnRole::Split,
             () => ColumnRole::Attribute,
         }
     }

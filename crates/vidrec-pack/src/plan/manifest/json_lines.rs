@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::columns::{Cells, ColumnRole, no_paths};
-use super::row::{Context, FoundVideos, ManifestRow};
+use super::row::{Context, ManifestRow, ManifestVideos};
 use crate::plan::manifest_columns::ColumnTally;
 use crate::plan::text::{body, lines};
 use vidrec_format::error::{Error, Result};
 
-pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally, found: &mut FoundVideos) -> Result<()> {
+pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally, found: &mut ManifestVideos) -> Result<()> {
     let bytes = context.bytes()?;
     let text = body(&bytes, context.file)?;
     if text.trim_ascii_start().starts_with(b"[") {

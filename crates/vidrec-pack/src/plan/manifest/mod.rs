@@ -32,7 +32,7 @@ use super::manifest_columns::{ColumnTally, ManifestColumns};
 use super::options::InputOptions;
 use super::text;
 pub(crate) use missing::missing;
-use row::{Context, FoundList, FoundVideos, in_column};
+use row::{Context, ManifestLimits, ManifestVideos, in_column};
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::source_name;
@@ -90,12 +90,12 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
         Some(root) => root.clone(),
         None => file.parent().unwrap_or(Path::new("")).to_owned(),
     };
-    let limits = folder.filter(|_| !options.outside).map(|folder| FoundList::new(file, folder, &root, options));
+    let limits = folder.filter(|_| !options.outside).map(|folder| ManifestLimits::new(file, folder, &root, options));
     let unit = if format == ManifestFormat::Json { "entry" } else { "line" };
     let context = Context { file, root, options, unit, limits: limits.transpose()? };
     let mut classes = None;
     let mut columns = ColumnTally::new(source_name::of_path(file));
-    let mut found = FoundVideos::default();
+    let mut found = ManifestVideos::default();
     let rows = match format {
         ManifestFormat::Table(delimiter) => {
             table::read(&context, delimiter, &mut columns, &mut found)?;
@@ -120,7 +120,7 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
         check_chosen(file, options, &columns)?;
     }
     rows.into_iter().try_for_each(|row| found.push(&context, row))?;
-    let FoundVideos { mut videos, lines, .. } = found;
+    let ManifestVideos { mut videos, lines, .. } = found;
     for (i, what) in number_all(videos.iter_mut().map(|video| &mut video.label)) {
         videos[i].fault.get_or_insert_with(|| context.fault(lines[i], in_column("label", what)));
     }

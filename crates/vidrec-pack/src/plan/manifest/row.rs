@@ -15,7 +15,7 @@ use super::super::segment::{Segment, SegmentClock};
 use crate::plan::job::{Attributes, FoundVideo};
 use crate::plan::options::InputOptions;
 use crate::plan::places;
-use crate::track::{Given, RowTracks, TrackCell, TrackSpec};
+use crate::track::{RowTracks, TrackCell, TrackInput, TrackSpec};
 use vidrec_core::store::disk::inside::{Inside, is_below, outside};
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_core::store::location::is_remote;
@@ -36,7 +36,7 @@ pub(super) struct Context<'a> {
     /// What its rows are called: `line`, or `entry` of an array.
     pub unit: &'static str,
     /// The limits on where it may lead, if nobody named it.
-    pub limits: Option<FoundList>,
+    pub limits: Option<ManifestLimits>,
 }
 
 /// A row of a manifest.
@@ -69,14 +69,14 @@ pub(super) fn in_column(column: &str, what: impl fmt::Display) -> String {
 
 /// The videos of a manifest so far.
 #[derive(Default)]
-pub(super) struct FoundVideos {
+pub(super) struct ManifestVideos {
     pub videos: Vec<FoundVideo>,
     /// The line of each video.
     pub lines: Vec<u64>,
     names: HashSet<Arc<str>>,
 }
 
-impl FoundVideos {
+impl ManifestVideos {
     /// Adds the video of a row. Equal names of classes share their memory.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl Context<'_> {
 }
 
 /// The limits on where a manifest from an input folder may lead.
-pub(super) struct FoundList {
+pub(super) struct ManifestLimits {
     /// The root of its videos: the folder of the manifest, or the root that the caller named.
     root: PathBuf,
     /// The root of its files of values, which are on this machine.
@@ -181,7 +181,7 @@ pub(super) struct FoundList {
     inside: RefCell<Inside>,
 }
 
-impl FoundList {
+impl ManifestLimits {
     /// Creates the limits for a manifest that was found in `folder`, and whose paths begin at `root`.
     ///
     /// # Errors
@@ -195,7 +195,7 @@ impl FoundList {
             inside = Inside::new(root)?;
         }
         let values = if is_remote(root) { file.parent().unwrap_or(Path::new("")) } else { root };
-        Ok(FoundList { root: root.to_owned(), values: values.to_owned(), inside: RefCell::new(inside) })
+        Ok(ManifestLimits { root: root.to_owned(), values: values.to_owned(), inside: RefCell::new(inside) })
     }
 
     /// Returns the first path that leads where the manifest may not lead: the video, or values beside it.
@@ -241,7 +241,7 @@ fn row_tracks(
 }
 
 /// `is_picture` says that texts in a list name pictures, because the type of the track is one of numbers.
-fn given(root: &Path, value: &Value, is_picture: bool) -> Result<Given, String> {
+fn given(root: &Path, value: &Value, is_picture: bool) -> Result<TrackInput, String> {
     let place = |name: &str| -> PathBuf { places::below(root, &source_name::to_path(name)) };
     let names = match value {
         Value::Array(_) if is_picture => serde_json::from_value::<Vec<String>>(value.clone()).ok(),
@@ -249,14 +249,14 @@ fn given(root: &Path, value: &Value, is_picture: bool) -> Result<Given, String> 
         _ => None,
     };
     if let Some(names) = names.filter(|names| !names.is_empty()) {
-        return Ok(Given::Pictures(names.iter().map(|name| place(name)).collect()));
+        return Ok(TrackInput::Pictures(names.iter().map(|name| place(name)).collect()));
     }
     match value {
-        Value::Array(_) => Ok(Given::List(value.to_string().into())),
-        Value::String(text) if text.starts_with('[') => Ok(Given::List(text.as_str().into())),
+        Value::Array(_) => Ok(TrackInput::List(value.to_string().into())),
+        Value::String(text) if text.starts_with('[') => Ok(TrackInput::List(text.as_str().into())),
         Value::String(name) => {
             let path = place(name);
-            Ok(if !is_remote(&path) && path.is_dir() { Given::Folder(path) } else { Given::File(path) })
+            Ok(if !is_remote(&path) && path.is_dir() { TrackInput::Folder(path) } else { TrackInput::File(path) })
         }
         other => Err(format!("expected the name of a file or a list, found {other}")),
     }

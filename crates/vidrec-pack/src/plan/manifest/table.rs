@@ -3,7 +3,7 @@
 use csv::{ByteRecord, ReaderBuilder, StringRecord};
 
 use super::columns::{Cells, ColumnRole, no_paths};
-use super::row::{Context, FoundVideos, ManifestRow};
+use super::row::{Context, ManifestRow, ManifestVideos};
 use super::{kinetics, list};
 use crate::plan::manifest_columns::ColumnTally;
 use crate::plan::text::{body, decoded};
@@ -15,7 +15,7 @@ pub(super) fn read(
     context: &Context<'_>,
     delimiter: u8,
     columns: &mut ColumnTally,
-    found: &mut FoundVideos,
+    found: &mut ManifestVideos,
 ) -> Result<()> {
     let bytes = context.bytes()?;
     let text = body(&bytes, context.file)?;
@@ -70,7 +70,7 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     /// Adds what `row` makes of each line.
-    fn each(mut self, found: &mut FoundVideos, row: impl Fn(u64, &StringRecord) -> ManifestRow) -> Result<()> {
+    fn each(mut self, found: &mut ManifestVideos, row: impl Fn(u64, &StringRecord) -> ManifestRow) -> Result<()> {
         let mut record = ByteRecord::new();
         while self.reader.read_byte_record(&mut record).map_err(|e| fault(self.context, &e))? {
             let line = self.line(&record);

@@ -9,7 +9,7 @@ mod pictures;
 mod table;
 
 pub(crate) use self::parquet::ParquetRows;
-use super::arguments::{Given, TrackCell};
+use super::arguments::{TrackCell, TrackInput};
 use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
@@ -52,12 +52,12 @@ pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Res
     }
 }
 
-fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content> {
+fn content(spec: &TrackSpec, given: &TrackInput, how: OpenFile<'_>) -> Result<Content> {
     let is_spans = spec.timing == TrackSpecTiming::Spans;
     let path = match given {
-        Given::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
-        Given::File(path) => path,
-        Given::Folder(_) | Given::Pictures(_) => return Err(Error::usage("pictures cannot be times")),
+        TrackInput::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
+        TrackInput::File(path) => path,
+        TrackInput::Folder(_) | TrackInput::Pictures(_) => return Err(Error::usage("pictures cannot be times")),
     };
     let wanted = |name: &str| {
         let is_time = matches!(&spec.timing, TrackSpecTiming::Times(times) if times == name);

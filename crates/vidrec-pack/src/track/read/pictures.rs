@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use image::{DynamicImage, ImageFormat, ImageReader};
 
 use super::open::{ChoosePictures, Depth, EncodePicture, TrackFiles, bytes, ending};
-use crate::track::arguments::{EpisodeFrames, Given};
+use crate::track::arguments::{EpisodeFrames, TrackInput};
 use crate::track::spec::{TrackSpec, TrackSpecTiming};
 use vidrec_format::error::{Error, Result};
 
@@ -27,9 +27,9 @@ impl<'a> Pictures<'a> {
     /// # Errors
     ///
     /// The folder cannot be listed or has no PNG file, or the track has a timing that pictures cannot have.
-    pub fn of(spec: &TrackSpec, given: &'a Given, how: TrackFiles<'_>) -> Result<Option<Self>> {
+    pub fn of(spec: &TrackSpec, given: &'a TrackInput, how: TrackFiles<'_>) -> Result<Option<Self>> {
         let pictures = match given {
-            Given::Folder(path) => {
+            TrackInput::Folder(path) => {
                 let mut files = (how.list)(path)?;
                 files.retain(|file| ending(file) == "png");
                 if files.is_empty() {
@@ -37,12 +37,12 @@ impl<'a> Pictures<'a> {
                 }
                 Pictures::Files(files)
             }
-            Given::Pictures(paths) => Pictures::Files(paths.clone()),
-            Given::File(path) if ending(path) == "png" => Pictures::Files(vec![path.clone()]),
-            Given::File(path) if spec.size.is_some() && !VALUE_ENDINGS.contains(&&*ending(path)) => {
+            TrackInput::Pictures(paths) => Pictures::Files(paths.clone()),
+            TrackInput::File(path) if ending(path) == "png" => Pictures::Files(vec![path.clone()]),
+            TrackInput::File(path) if spec.size.is_some() && !VALUE_ENDINGS.contains(&&*ending(path)) => {
                 Pictures::Video(path, None)
             }
-            Given::File(_) | Given::List(_) => return Ok(None),
+            TrackInput::File(_) | TrackInput::List(_) => return Ok(None),
         };
         match spec.timing {
             TrackSpecTiming::Frames | TrackSpecTiming::EveryFrame => Ok(Some(pictures)),

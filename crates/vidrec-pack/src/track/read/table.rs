@@ -1,6 +1,6 @@
 //! Named arrays: the columns of a table such as a CSV file, or the arrays of an archive.
 
-use crate::track::array::Array;
+use crate::track::array::{Array, numbers, typed};
 use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
@@ -53,27 +53,9 @@ fn side_by_side(columns: &[&Array], first: &Array) -> Result<Array> {
         .help("add values=A+B to the description of the track"));
     }
     let rows = first.len();
-    macro_rules! woven {
-        ($variant:ident) => {{
-            let lists = columns.iter().filter_map(|column| match &column.values {
-                TrackValues::$variant(n) => Some(n),
-                _ => None,
-            });
-            let lists: Vec<_> = lists.collect();
-            TrackValues::$variant((0..rows).flat_map(|row| lists.iter().map(move |list| list[row])).collect())
-        }};
-    }
-    let values = match kind {
-        TrackType::F32 => woven!(F32),
-        TrackType::F64 => woven!(F64),
-        TrackType::I16 => woven!(I16),
-        TrackType::I32 => woven!(I32),
-        TrackType::I64 => woven!(I64),
-        TrackType::U8 => woven!(U8),
-        TrackType::U16 => woven!(U16),
-        TrackType::Bool => woven!(Bool),
-        TrackType::Utf8 => TrackValues::Texts(Vec::new()),
-    };
+    let lists: Vec<_> = columns.iter().filter_map(|column| numbers(&column.values)).collect();
+    let woven: Vec<_> = (0..rows).flat_map(|row| lists.iter().map(move |list| list[row])).collect();
+    let values = typed(&woven, kind).map_err(|_| Error::internal("a number lost its type"))?;
     Ok(Array { values, shape: vec![rows, columns.len()] })
 }
 

@@ -23,20 +23,20 @@ const MOST_VIDEOS: usize = 2;
 
 /// The sound of the videos that were read last.
 #[derive(Debug, Default)]
-pub(crate) struct SoundCache(Mutex<Vec<Kept>>);
+pub(crate) struct SoundCache(Mutex<Vec<CachedSound>>);
 
 /// What decides the sound of a video: its path, the size and time of its file, and how it is read.
 type Key = (PathBuf, Option<(u64, u64)>, (AudioOptions, Option<u32>));
 
 /// The sound of a video. Whoever needs it waits while another thread decodes it.
 #[derive(Debug, Clone)]
-struct Kept {
+struct CachedSound {
     key: Key,
-    whole: Arc<Mutex<Whole>>,
+    whole: Arc<Mutex<SoundState>>,
 }
 
 #[derive(Debug)]
-enum Whole {
+enum SoundState {
     Unknown,
     TooLong,
     Read(Option<Sound>, AudioFacts),
@@ -54,14 +54,14 @@ impl SoundCache {
     ) -> Result<(Option<Sound>, AudioFacts), VideoError> {
         let kept = self.kept((file.path().to_owned(), stamp, (*options.0, options.1)));
         let mut whole = kept.lock();
-        if matches!(*whole, Whole::Unknown) {
+        if matches!(*whole, SoundState::Unknown) {
             *whole = match read(file, options, (i64::MIN, i64::MAX), MOST_BYTES, deadline) {
-                Ok((sound, facts)) => Whole::Read(sound, facts),
-                Err(e) if e.stage == Stage::Limit => Whole::TooLong,
+                Ok((sound, facts)) => SoundState::Read(sound, facts),
+                Err(e) if e.stage == Stage::Limit => SoundState::TooLong,
                 Err(e) => return Err(e),
             };
         }
-        if let Whole::Read(sound, facts) = &*whole {
+        if let SoundState::Read(sound, facts) = &*whole {
             let cut = |sound: &Sound| sound.part(part, options.0.rate);
             return Ok((sound.as_ref().map(cut), facts.clone()));
         }
@@ -71,12 +71,12 @@ impl SoundCache {
 
     /// The place of the sound of a video, which is kept from now on instead of that of the video that was asked for
     /// first.
-    fn kept(&self, key: Key) -> Arc<Mutex<Whole>> {
+    fn kept(&self, key: Key) -> Arc<Mutex<SoundState>> {
         let mut all = self.0.lock();
         let known = all.iter().position(|kept| kept.key == key);
         let kept = match known {
             Some(i) => all.remove(i),
-            None => Kept { key, whole: Arc::new(Mutex::new(Whole::Unknown)) },
+            None => CachedSound { key, whole: Arc::new(Mutex::new(SoundState::Unknown)) },
         };
         all.push(kept.clone());
         let surplus = all.len().saturating_sub(MOST_VIDEOS);

@@ -9,7 +9,7 @@ use super::resample::{ToFloats, ToStored, count};
 use crate::video::container::{Input, NextPacket, VideoFile};
 use crate::video::error::{Stage, VideoError, ffmpeg_error, timeout, words};
 use crate::video::facts::AudioFacts;
-use crate::video::ffmpeg::{self, Heard};
+use crate::video::ffmpeg::{self, LoggedErrors};
 use vidrec_format::error::{Error, Result};
 
 /// The most bytes of sound of one clip: nine hours at 16 kHz and one channel.
@@ -57,8 +57,8 @@ pub(crate) fn read(
     context.set_threading(one);
     let mut decoder = context.decoder();
     decoder.set_packet_time_base((time_base.0 as i32, time_base.1 as i32));
-    let mut decoder = ffmpeg::listen(|| decoder.audio()).0.map_err(fail)?;
-    let mut sound = Making::new((*options, expected), time_base, (start, end), most, deadline);
+    let mut decoder = ffmpeg::collect_errors(|| decoder.audio()).0.map_err(fail)?;
+    let mut sound = SoundReader::new((*options, expected), time_base, (start, end), most, deadline);
     let mut packets = 0u64;
     loop {
         match input.next()? {
@@ -95,7 +95,7 @@ fn feed(
     decoder: &mut decoder::Audio,
     packet: Option<&Packet>,
     facts: &mut AudioFacts,
-    sound: &mut Making,
+    sound: &mut SoundReader,
 ) -> Result<(), VideoError> {
     use ffmpeg_next::Error::{Eof, Other};
     if packet.is_some_and(|packet| packet.size() == 0) {
@@ -104,37 +104,37 @@ fn feed(
     let is_now = |e: &ffmpeg_next::Error| {
         !matches!(e, Eof) && !matches!(e, Other { errno } if *errno == ffmpeg_next::error::EAGAIN)
     };
-    let mut count = |result: Result<(), ffmpeg_next::Error>, heard: Heard| {
-        facts.logged_errors += heard.errors;
+    let mut count = |result: Result<(), ffmpeg_next::Error>, logged: LoggedErrors| {
+        facts.logged_errors += logged.errors;
         let error = result.err().filter(is_now);
         facts.decode_errors += u64::from(error.is_some());
-        note(facts, error.map(|e| words(&e, None)).or(heard.first));
+        note(facts, error.map(|e| words(&e, None)).or(logged.first));
         error.is_some()
     };
-    let (sent, heard) = ffmpeg::listen(|| match packet {
+    let (sent, logged) = ffmpeg::collect_errors(|| match packet {
         Some(packet) => decoder.send_packet(packet),
         None => decoder.send_eof(),
     });
-    count(sent, heard);
+    count(sent, logged);
     let mut errors = 0;
     while errors < MAX_ERRORS {
         if Instant::now() >= sound.deadline {
             return Err(timeout("decoding the sound"));
         }
         let mut frame = frame::Audio::empty();
-        let (received, heard) = ffmpeg::listen(|| decoder.receive_frame(&mut frame));
+        let (received, logged) = ffmpeg::collect_errors(|| decoder.receive_frame(&mut frame));
         match received {
             Ok(()) => {
-                count(Ok(()), heard);
+                count(Ok(()), logged);
                 errors = 0;
                 sound.push(&mut frame)?;
             }
             Err(e) if is_now(&e) => {
-                count(Err(e), heard);
+                count(Err(e), logged);
                 errors += 1;
             }
             Err(e) => {
-                count(Err(e), heard);
+                count(Err(e), logged);
                 break;
             }
         }
@@ -143,7 +143,7 @@ fn feed(
 }
 
 /// Sound that is being read.
-struct Making {
+struct SoundReader {
     options: AudioOptions,
     expected: Option<u32>,
     time_base: (u32, u32),
@@ -152,7 +152,7 @@ struct Making {
     /// The most bytes to keep.
     most: usize,
     deadline: Instant,
-    begun: Option<Begun>,
+    begun: Option<SoundStream>,
     /// The number of samples of one channel before the first that is kept, at the stored rate.
     skipped: u64,
     /// The number of samples of one channel so far, kept or not, at the stored rate.
@@ -161,7 +161,7 @@ struct Making {
 }
 
 /// What the first frame determines.
-struct Begun {
+struct SoundStream {
     first_pts: i64,
     rate: u32,
     /// The number of channels of the video.
@@ -233,7 +233,7 @@ fn stored(frame: &frame::Audio, channels: AudioChannels, expected: Option<u32>) 
     }
 }
 
-impl Making {
+impl SoundReader {
     fn new(
         (options, expected): (AudioOptions, Option<u32>),
         time_base: (u32, u32),
@@ -242,7 +242,7 @@ impl Making {
         deadline: Instant,
     ) -> Self {
         let (begun, skipped, done, samples) = (None, 0, 0, Vec::new());
-        Making { options, expected, time_base, part, most, deadline, begun, skipped, done, samples }
+        SoundReader { options, expected, time_base, part, most, deadline, begun, skipped, done, samples }
     }
 
     fn push(&mut self, frame: &mut frame::Audio) -> Result<(), VideoError> {
@@ -257,7 +257,7 @@ impl Making {
             Some(begun) => begun,
             None => {
                 let (rate, stored) = (frame.rate(), stored(frame, self.options.channels, self.expected)?);
-                self.begun.insert(Begun {
+                self.begun.insert(SoundStream {
                     first_pts: pts.unwrap_or(0),
                     rate,
                     channels: frame.channels().into(),

@@ -19,7 +19,7 @@ pub(crate) enum PacketRole {
 
 /// The properties of one packet, known without decoding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Anatomy {
+pub(crate) struct PacketInfo {
     pub role: PacketRole,
     /// Whether the decoder outputs the packet's picture. An understood packet has at most one such picture.
     pub shown: bool,
@@ -29,9 +29,9 @@ pub(crate) struct Anatomy {
     pub moves_ahead: bool,
 }
 
-impl Anatomy {
+impl PacketInfo {
     fn plain(role: PacketRole) -> Self {
-        Anatomy { role, shown: true, layer: 0, moves_ahead: false }
+        PacketInfo { role, shown: true, layer: 0, moves_ahead: false }
     }
 }
 
@@ -89,7 +89,7 @@ impl Syntax {
     }
 
     /// Reads the data of one packet.
-    pub fn read(self, data: &[u8]) -> Option<Anatomy> {
+    pub fn read(self, data: &[u8]) -> Option<PacketInfo> {
         match self {
             Syntax::H264 { length_bytes } => h264(Units { data, length_bytes }),
             Syntax::Hevc { length_bytes } => hevc(Units { data, length_bytes }),
@@ -97,7 +97,7 @@ impl Syntax {
             Syntax::Vp9 => vp9(data),
             Syntax::Av1 => av1(data),
             Syntax::Jpeg => jpeg(data),
-            Syntax::Intra => Some(Anatomy::plain(PacketRole::Restart)),
+            Syntax::Intra => Some(PacketInfo::plain(PacketRole::Restart)),
         }
     }
 }
@@ -142,14 +142,14 @@ impl<'a> Iterator for Units<'a> {
 
 /// Reads the markers of a JPEG up to its first scan, by ITU-T T.81, annex B. FFmpeg's decoder keeps tables and what it
 /// learns of some comments and application data, so only a JPEG stands alone that has its tables and nothing of the latter.
-fn jpeg(data: &[u8]) -> Option<Anatomy> {
+fn jpeg(data: &[u8]) -> Option<PacketInfo> {
     let (mut rest, mut quantizers, mut codes) = (data.strip_prefix(b"\xff\xd8")?, false, false);
     loop {
         let ([0xff, marker, high, low], _) = rest.split_first_chunk::<4>()? else { return None };
         let length = usize::from(u16::from_be_bytes([*high, *low]));
         let segment = rest.get(4..length.checked_add(2)?)?;
         match marker {
-            0xda => return (quantizers && codes).then(|| Anatomy::plain(PacketRole::Restart)),
+            0xda => return (quantizers && codes).then(|| PacketInfo::plain(PacketRole::Restart)),
             0xdb => quantizers = true,
             0xc4 => codes = true,
             0xc0 | 0xdd => {}
@@ -166,7 +166,7 @@ fn jpeg(data: &[u8]) -> Option<Anatomy> {
 ///
 /// After an IDR picture nothing refers to what came before it (7.4.1.2.4). Nothing refers to a picture whose slices
 /// have `nal_ref_idc` 0. A packet of two fields has two first slices and is not understood.
-fn h264(units: Units) -> Option<Anatomy> {
+fn h264(units: Units) -> Option<PacketInfo> {
     let (mut pictures, mut slices, mut idr, mut unreferenced) = (0, 0, 0, 0);
     let mut moves_ahead = false;
     for unit in units {
@@ -193,7 +193,7 @@ fn h264(units: Units) -> Option<Anatomy> {
         (n, 0) if n == slices => PacketRole::Restart,
         _ => return None, // slices that contradict each other
     };
-    Some(Anatomy { moves_ahead, ..Anatomy::plain(role) })
+    Some(PacketInfo { moves_ahead, ..PacketInfo::plain(role) })
 }
 
 /// Whether the code after the first bit of a first slice is that of a B slice: 1 or 6 (`slice_type`, table 7-6).
@@ -205,7 +205,7 @@ fn is_b_slice(start: u8) -> bool {
 ///
 /// After an IDR picture nothing refers to what came before it. Only a higher temporal layer may refer to a sub-layer
 /// non-reference picture (an even type below 16).
-fn hevc(units: Units) -> Option<Anatomy> {
+fn hevc(units: Units) -> Option<PacketInfo> {
     let (mut pictures, mut first) = (0, None);
     for unit in units {
         let unit = unit.ok()?;
@@ -234,16 +234,16 @@ fn hevc(units: Units) -> Option<Anatomy> {
     // The types of slices come after parameters. So only pictures at which decoding can start are certain not to
     // move ahead.
     let moves_ahead = kind < 16;
-    Some(Anatomy { layer, moves_ahead, ..Anatomy::plain(role) })
+    Some(PacketInfo { layer, moves_ahead, ..PacketInfo::plain(role) })
 }
 
 /// Reads a frame by RFC 6386, 9.1. A key frame replaces all three references and every probability.
 ///
 /// All other frames count as references: even one that replaces no picture may change probabilities.
-fn vp8(data: &[u8]) -> Option<Anatomy> {
+fn vp8(data: &[u8]) -> Option<PacketInfo> {
     let &[tag, ..] = data else { return None };
     let role = if tag & 1 == 0 { PacketRole::Restart } else { PacketRole::Reference };
-    Some(Anatomy { shown: tag & 0x10 != 0, ..Anatomy::plain(role) })
+    Some(PacketInfo { shown: tag & 0x10 != 0, ..PacketInfo::plain(role) })
 }
 
 /// Reads a packet by the VP9 bitstream specification, 6.2 and annex B. A key frame replaces all eight references
@@ -251,7 +251,7 @@ fn vp8(data: &[u8]) -> Option<Anatomy> {
 ///
 /// All other frames count as references. A frame that replaces no picture may still change contexts, and the next
 /// frame may use its motion vectors.
-fn vp9(data: &[u8]) -> Option<Anatomy> {
+fn vp9(data: &[u8]) -> Option<PacketInfo> {
     let (mut shown, mut role) = (0, None);
     for frame in vp9_frames(data)? {
         let mut bits = frame.first().map(|&b| u32::from(b))?;
@@ -272,7 +272,7 @@ fn vp9(data: &[u8]) -> Option<Anatomy> {
         // Decoding can start at a packet if its first frame is a key frame.
         role.get_or_insert(if existing || inter { PacketRole::Reference } else { PacketRole::Restart });
     }
-    Some(Anatomy { shown: shown == 1, ..Anatomy::plain(role.filter(|_| shown <= 1)?) })
+    Some(PacketInfo { shown: shown == 1, ..PacketInfo::plain(role.filter(|_| shown <= 1)?) })
 }
 
 /// Returns the frames of a VP9 packet, which may be a superframe with an index at its end.
@@ -302,7 +302,7 @@ fn vp9_frames(data: &[u8]) -> Option<Vec<&[u8]>> {
 /// references and every context.
 ///
 /// All other frames count as references: which of them replace nothing follows much later in their headers.
-fn av1(data: &[u8]) -> Option<Anatomy> {
+fn av1(data: &[u8]) -> Option<PacketInfo> {
     let (mut shown, mut role) = (0, None);
     for unit in obus(data) {
         let unit = unit.ok()?;
@@ -324,7 +324,7 @@ fn av1(data: &[u8]) -> Option<Anatomy> {
             _ => return None,
         }
     }
-    Some(Anatomy { shown: shown == 1, ..Anatomy::plain(role.filter(|_| shown <= 1)?) })
+    Some(PacketInfo { shown: shown == 1, ..PacketInfo::plain(role.filter(|_| shown <= 1)?) })
 }
 
 /// The type of an OBU with what all pictures of a sequence share.

@@ -18,7 +18,7 @@ use super::source::{ReadFailure, VideoFile, unknown};
 use super::stream::{StreamInfo, encryption, matrix_from_exif};
 use crate::video::error::{Stage, VideoError, encrypted, ffmpeg_error, shortage, timeout};
 use crate::video::ffmpeg;
-use crate::video::ffmpeg::Heard;
+use crate::video::ffmpeg::LoggedErrors;
 use vidrec_format::error::Error;
 use vidrec_format::exif::exif;
 
@@ -54,7 +54,7 @@ pub(crate) struct Input {
     deadline: Deadline,
     file_bytes: u64,
     failure: ReadFailure,
-    heard: Heard,
+    logged: LoggedErrors,
     /// What EXIF says of a PNG or WebP picture. FFmpeg says the same of a JPEG, with each frame.
     display_matrix: Option<[i32; 9]>,
 }
@@ -89,7 +89,7 @@ impl Input {
         discard_others(&mut self.context, stream);
         // FFmpeg reads neither fragments nor tracks whose encryption it cannot follow, and says so as it opens the file.
         const LOGGED: [&str; 4] = ["saio", "saiz", "senc", "Unsupported encoding type"];
-        let logged = self.heard.first.clone().filter(|text| LOGGED.iter().any(|word| text.contains(word)));
+        let logged = self.logged.first.clone().filter(|text| LOGGED.iter().any(|word| text.contains(word)));
         let how = self.context.stream(stream).and_then(|stream| encryption(&stream)).or(logged);
         how.map_or(Ok(()), |how| Err(self.refuse_encrypted(&how)))
     }
@@ -114,7 +114,8 @@ impl Input {
         options.set("err_detect", "crccheck");
         let (deadline, interrupt) = (deadline.clone(), deadline.clone());
         let late = move || interrupt.is_over();
-        let (opened, said) = ffmpeg::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
+        let (opened, said) =
+            ffmpeg::collect_errors(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
         failure.check(Stage::Open)?;
         let context = match opened {
             Ok(context) => context,
@@ -125,9 +126,9 @@ impl Input {
         if let (true, Some(e)) = (context.format().name() == "webp_pipe", other_kind(&start)) {
             return Err(e);
         }
-        let mut heard = Heard::default();
-        heard.add(said, "opening");
-        Ok(Input { context, stream: 0, deadline, file_bytes, failure, heard, display_matrix })
+        let mut logged = LoggedErrors::default();
+        logged.add(said, "opening");
+        Ok(Input { context, stream: 0, deadline, file_bytes, failure, logged, display_matrix })
     }
 
     /// Returns the length of the file when it was opened.
@@ -136,8 +137,8 @@ impl Input {
     }
 
     /// Returns the errors that FFmpeg has logged so far while it opened and read the file.
-    pub fn heard(&self) -> &Heard {
-        &self.heard
+    pub fn logged(&self) -> &LoggedErrors {
+        &self.logged
     }
 
     pub fn deadline(&self) -> &Deadline {
@@ -171,8 +172,8 @@ impl Input {
                 return Err(timeout("reading"));
             }
             let mut packet = Packet::empty();
-            let (read, said) = ffmpeg::listen(|| packet.read(&mut self.context));
-            self.heard.add(said, "reading");
+            let (read, said) = ffmpeg::collect_errors(|| packet.read(&mut self.context));
+            self.logged.add(said, "reading");
             match read {
                 Ok(()) if packet.stream() == self.stream => {
                     return match is_encrypted(&packet) {

@@ -9,7 +9,7 @@ mod stream;
 
 #[cfg(test)]
 pub(crate) use bitstream::PacketSets;
-pub(crate) use bitstream::{Anatomy, PacketRole};
+pub(crate) use bitstream::{PacketInfo, PacketRole};
 pub(crate) use input::{Deadline, Input, NextPacket};
 pub(crate) use packets::{Note, PacketClock, Packets};
 pub(crate) use source::{VideoFile, no_video, open_regular};

@@ -7,13 +7,13 @@ use ffmpeg_next::packet::Ref;
 use ffmpeg_next::packet::side_data::Type;
 use ffmpeg_next::{Packet, ffi};
 
-use super::bitstream::{self, Anatomy, PacketSets, ParameterSets, Syntax};
+use super::bitstream::{self, PacketInfo, PacketSets, ParameterSets, Syntax};
 use super::checksums::{self, Checksums};
 use super::input::{Deadline, Input, NextPacket};
 use super::source::VideoFile;
 use super::stream::StreamInfo;
 use crate::video::error::{VideoError, words};
-use crate::video::ffmpeg::Heard;
+use crate::video::ffmpeg::LoggedErrors;
 use crate::video::timeline::Timeline;
 
 /// What vidrec remembers of every packet.
@@ -27,7 +27,7 @@ pub(crate) struct Note {
     /// Whether the packet holds no data, or an edit list hides its frame.
     pub hidden: bool,
     /// What the data says about itself, if vidrec understands it.
-    pub anatomy: Option<Anatomy>,
+    pub anatomy: Option<PacketInfo>,
     /// Its parameter sets.
     pub sets: PacketSets,
 }
@@ -109,7 +109,7 @@ pub(crate) struct Packets {
     /// Packets that the demuxer marked as damaged.
     pub corrupt: u64,
     /// The errors that FFmpeg logged while it opened and read the file.
-    pub heard: Heard,
+    pub logged: LoggedErrors,
     /// The container's own checksums.
     pub checksums: Checksums,
     /// The error that ended the stream, if it did not end cleanly.
@@ -130,7 +130,7 @@ impl Packets {
             replay: RefCell::new(Replay::new(file, input.deadline().clone(), keep_bytes)),
             notes: Vec::new(),
             corrupt: 0,
-            heard: Heard::default(),
+            logged: LoggedErrors::default(),
             checksums,
             read_error: None,
         };
@@ -142,7 +142,7 @@ impl Packets {
                 NextPacket::Packet(packet) => packet,
                 NextPacket::End(error) => {
                     all.read_error = error;
-                    all.heard = input.heard().clone();
+                    all.logged = input.logged().clone();
                     return Ok(all);
                 }
             };
@@ -197,21 +197,21 @@ impl Packets {
         let Some(packet) = packet else { return last.saturating_add(stream.nominal_duration()) };
         let duration = if packet.duration > 0 { packet.duration } else { stream.nominal_duration() };
         let end = last.saturating_add(duration);
-        let is_whole = self.checksums.whole && self.read_error.is_none() && self.heard.errors == 0;
+        let is_whole = self.checksums.whole && self.read_error.is_none() && self.logged.errors == 0;
         stream.claimed_end.filter(|_| is_whole).map_or(end, |claimed| end.max(claimed))
     }
 
     /// Returns the first flaw that reading the file revealed.
     pub fn first_error(&self) -> Option<String> {
         let read_error = || self.read_error.map(|e| format!("reading: {}", words(&e, None)));
-        self.checksums.first.clone().or_else(|| self.heard.first.clone()).or_else(read_error)
+        self.checksums.first.clone().or_else(|| self.logged.first.clone()).or_else(read_error)
     }
 
     /// Returns the notes of all packets, if nothing indicates damage and their number is the one that the
     /// container claims.
     pub fn intact_notes(&self, stream: &StreamInfo) -> Option<&[Note]> {
         let claimed = stream.claimed_frames.is_none_or(|n| n == self.notes.len() as u64);
-        let intact = self.corrupt == 0 && self.read_error.is_none() && self.heard.errors == 0;
+        let intact = self.corrupt == 0 && self.read_error.is_none() && self.logged.errors == 0;
         (intact && self.checksums.failed == 0 && claimed).then_some(&self.notes)
     }
 

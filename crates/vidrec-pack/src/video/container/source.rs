@@ -209,16 +209,16 @@ fn playlist(start: &[u8]) -> Option<Error> {
 }
 
 /// What a file is, and what to do about it.
-type Known = (&'static str, &'static str);
+type FileKind = (&'static str, &'static str);
 
 /// Returns what a file is if it begins like something that is no video.
-pub(crate) fn no_video(start: &[u8]) -> Option<Known> {
+pub(crate) fn no_video(start: &[u8]) -> Option<FileKind> {
     const POINTER: &str = "get the files that pointers stand for: `git lfs pull`, or download them again";
     const PAGE: &str = "the server answered with a page in place of the file; open it to see what it says, and download \
                         the file again";
     const UNPACK: &str = "unpack it first";
     const PACKED: &str = "it is packed already: give it to the other commands, such as `vidrec inspect`, or import it";
-    const STARTS: [(&[u8], Known); 9] = [
+    const STARTS: [(&[u8], FileKind); 9] = [
         (&recordio::MAGIC.to_le_bytes(), ("a RecordIO file", PACKED)),
         (&header::MAGIC, ("the index of a data set", PACKED)),
         (b"version https://git-lfs.github.com/", ("a Git LFS pointer", POINTER)),
@@ -242,7 +242,7 @@ pub(crate) fn no_video(start: &[u8]) -> Option<Known> {
 }
 
 /// Returns what a file is that FFmpeg cannot open: text, or a kind of picture that it does not know.
-pub(super) fn unknown(start: &[u8]) -> Option<Known> {
+pub(super) fn unknown(start: &[u8]) -> Option<FileKind> {
     let text = match std::str::from_utf8(start) {
         Ok(text) => Some(text),
         // The last character may be cut.

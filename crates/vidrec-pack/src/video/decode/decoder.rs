@@ -13,7 +13,7 @@ use ffmpeg_next::{Packet, codec, decoder, ffi, frame, picture};
 
 use crate::video::container::{Packets, StreamInfo};
 use crate::video::error::{Stage, VideoError, ffmpeg_error, shortage, timeout, words};
-use crate::video::ffmpeg::{self, Heard};
+use crate::video::ffmpeg::{self, LoggedErrors};
 use vidrec_format::error::Error;
 use vidrec_format::limits;
 
@@ -44,10 +44,10 @@ impl ErrorTally {
     }
 
     /// Records what a call logged and the error that it returned.
-    fn note(&mut self, place: ErrorPlace, heard: Heard, error: Option<ffmpeg_next::Error>) {
+    fn note(&mut self, place: ErrorPlace, logged: LoggedErrors, error: Option<ffmpeg_next::Error>) {
         self.errors += u64::from(error.is_some());
-        self.logged += heard.errors;
-        let text = match (error, heard.first) {
+        self.logged += logged.errors;
+        let text = match (error, logged.first) {
             (None, None) => return,
             (Some(error), said) => words(&error, said.as_deref()),
             (None, Some(said)) => said,
@@ -100,21 +100,21 @@ enum CallResult {
 
 /// Why decoding stops before the end of the stream.
 #[derive(Debug)]
-pub(crate) enum Halt {
+pub(crate) enum DecodeStop {
     /// The video cannot be read.
     Failed(VideoError),
     /// The frames that came out are not the expected ones. The whole stream must be decoded.
     Unexpected,
 }
 
-impl From<VideoError> for Halt {
+impl From<VideoError> for DecodeStop {
     fn from(e: VideoError) -> Self {
-        Halt::Failed(e)
+        DecodeStop::Failed(e)
     }
 }
 
 /// Receives a frame, and whether it decoded with damage.
-type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video, bool) -> Result<(), Halt>;
+type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video, bool) -> Result<(), DecodeStop>;
 
 impl PacketDecoder {
     pub fn open(stream: &StreamInfo, max_pixels: u64, deadline: Instant) -> Result<Self, VideoError> {
@@ -139,16 +139,21 @@ impl PacketDecoder {
             (*c).max_pixels = max_pixels;
             (*c).err_recognition = ERROR_DETECTION;
         }
-        let (opened, heard) = ffmpeg::listen(|| decoder.video());
-        let inner = opened.map_err(|e| fail(e, heard.first.as_deref()))?;
+        let (opened, logged) = ffmpeg::collect_errors(|| decoder.video());
+        let inner = opened.map_err(|e| fail(e, logged.first.as_deref()))?;
         let mut tally = ErrorTally::default();
-        tally.note(ErrorPlace::Opening, heard, None);
+        tally.note(ErrorPlace::Opening, logged, None);
         let (suspects, marks) = (Suspects::default(), marks_damage(stream.parameters.id()));
         Ok(PacketDecoder { inner, deadline, tally, suspects, marks, frame: frame::Video::empty() })
     }
 
     /// Decodes all packets, or those that `feed` selects, and passes each frame to `on_frame` when it comes out.
-    pub fn run(mut self, packets: &Packets, feed: Option<&[bool]>, on_frame: OnFrame) -> Result<ErrorTally, Halt> {
+    pub fn run(
+        mut self,
+        packets: &Packets,
+        feed: Option<&[bool]>,
+        on_frame: OnFrame,
+    ) -> Result<ErrorTally, DecodeStop> {
         packets.replay(feed, |index, packet| self.feed(packet, ErrorPlace::Packet(index), on_frame))?;
         self.suspects.begin(None, self.delay());
         self.call(ErrorPlace::End, |decoder, _| decoder.send_eof())?;
@@ -156,7 +161,7 @@ impl PacketDecoder {
         Ok(self.tally)
     }
 
-    fn feed(&mut self, packet: &Packet, place: ErrorPlace, on_frame: OnFrame) -> Result<(), Halt> {
+    fn feed(&mut self, packet: &Packet, place: ErrorPlace, on_frame: OnFrame) -> Result<(), DecodeStop> {
         if packet.size() == 0 {
             return Ok(()); // a decoder takes an empty packet for the end of the stream
         }
@@ -164,14 +169,14 @@ impl PacketDecoder {
         if self.call(place, |decoder, _| decoder.send_packet(packet))? == CallResult::NotNow {
             self.drain(place, on_frame)?;
             if self.call(place, |decoder, _| decoder.send_packet(packet))? == CallResult::NotNow {
-                self.tally.note(place, Heard::default(), Some(ffmpeg_next::Error::Other { errno: EAGAIN }));
+                self.tally.note(place, LoggedErrors::default(), Some(ffmpeg_next::Error::Other { errno: EAGAIN }));
             }
         }
         self.drain(place, on_frame)
     }
 
     /// Takes all frames that are ready out of the decoder.
-    fn drain(&mut self, place: ErrorPlace, on_frame: OnFrame) -> Result<(), Halt> {
+    fn drain(&mut self, place: ErrorPlace, on_frame: OnFrame) -> Result<(), DecodeStop> {
         let mut errors_in_a_row = 0;
         while errors_in_a_row < MAX_FLUSH_ERRORS {
             if Instant::now() >= self.deadline {
@@ -198,8 +203,8 @@ impl PacketDecoder {
         call: impl FnOnce(&mut decoder::Video, &mut frame::Video) -> Result<(), ffmpeg_next::Error>,
     ) -> Result<CallResult, VideoError> {
         use ffmpeg_next::Error::{Eof, Other};
-        let (result, heard) = ffmpeg::listen(|| call(&mut self.inner, &mut self.frame));
-        if heard.errors > 0 && !self.marks {
+        let (result, logged) = ffmpeg::collect_errors(|| call(&mut self.inner, &mut self.frame));
+        if logged.errors > 0 && !self.marks {
             self.suspects.add();
         }
         let (answer, error) = match result {
@@ -210,7 +215,7 @@ impl PacketDecoder {
             }
             Err(e) => (CallResult::Refused, Some(e)),
         };
-        self.tally.note(place, heard, error);
+        self.tally.note(place, logged, error);
         Ok(answer)
     }
 
@@ -238,27 +243,12 @@ fn cannot_decode(stream: &StreamInfo, e: ffmpeg_next::Error, said: Option<&str>)
 /// frame that it repaired. Its other log messages, such as one about a misplaced NAL unit, do not mean that a
 /// picture is damaged.
 fn marks_damage(id: codec::Id) -> bool {
-    use codec::Id;
-    matches!(
-        id,
-        Id::H264
-            | Id::MPEG1VIDEO
-            | Id::MPEG2VIDEO
-            | Id::MPEG4
-            | Id::H263
-            | Id::H263I
-            | Id::H263P
-            | Id::FLV1
-            | Id::MSMPEG4V1
-            | Id::MSMPEG4V2
-            | Id::MSMPEG4V3
-            | Id::WMV1
-            | Id::WMV2
-            | Id::WMV3
-            | Id::VC1
-            | Id::RV10
-            | Id::RV20
-    )
+    use codec::Id::*;
+    const MARKING: [codec::Id; 17] = [
+        H264, MPEG1VIDEO, MPEG2VIDEO, MPEG4, H263, H263I, H263P, FLV1, MSMPEG4V1, MSMPEG4V2, MSMPEG4V3, WMV1, WMV2,
+        WMV3, VC1, RV10, RV20,
+    ];
+    MARKING.contains(&id)
 }
 
 /// Whether FFmpeg itself marks the frame: it is incomplete, or its decoder met errors in it.

@@ -1,8 +1,8 @@
 //! Turns packets into chosen pictures: finds the packets needed, runs the decoder, and converts its frames.
 
 mod decoder;
-mod look;
 mod needed;
+mod output_shape;
 mod pass;
 mod times;
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::video::container::{Anatomy, Note, PacketClock, PacketRole, Packets, StreamInfo};
+use crate::video::container::{Note, PacketClock, PacketInfo, PacketRole, Packets, StreamInfo};
 
 /// The frames of a stream whose packets alone tell which frames come out and what each of them needs.
 pub(crate) struct PacketMap {
@@ -30,14 +30,14 @@ pub(crate) struct PacketChoice {
     /// Whether the decoder gets each packet of the stream.
     pub feed: Vec<bool>,
     /// The frames that come out, in order.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<ExpectedFrame>,
     /// The number of frames that do not come out because their packets are not decoded.
     pub undecoded: u32,
 }
 
 /// A frame that must come out of the decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedFrame {
     pub pts: i64,
     pub key: bool,
     /// The position among all frames of the video.
@@ -71,9 +71,9 @@ impl PacketMap {
     ///
     /// `reorder` is the number of pictures that the decoder may hold back to reorder them, if that is limited.
     fn new(notes: &[Note], reorder: Option<usize>) -> Option<Self> {
-        let anatomies: Vec<Anatomy> = notes.iter().map(|n| n.anatomy).collect::<Option<_>>()?;
+        let anatomies: Vec<PacketInfo> = notes.iter().map(|n| n.anatomy).collect::<Option<_>>()?;
         let first = anatomies.first()?;
-        let keys_agree = |(n, a): (&Note, &Anatomy)| match a.role {
+        let keys_agree = |(n, a): (&Note, &PacketInfo)| match a.role {
             PacketRole::Restart => n.key,
             PacketRole::Reference => true,
             PacketRole::Disposable => !n.key,
@@ -134,10 +134,10 @@ impl PacketMap {
                 *feed |= !packet.disposable;
             }
         }
-        let expected: Vec<Expected> = (0u32..)
+        let expected: Vec<ExpectedFrame> = (0u32..)
             .zip(&self.shown)
             .filter(|&(_, &i)| feed[i])
-            .map(|(ordinal, &i)| Expected { pts: self.packets[i].pts, key: self.packets[i].key, ordinal })
+            .map(|(ordinal, &i)| ExpectedFrame { pts: self.packets[i].pts, key: self.packets[i].key, ordinal })
             .collect();
         let undecoded = u32::try_from(self.shown.len() - expected.len()).ok()?;
         Some(PacketChoice { feed, expected, undecoded })
@@ -168,7 +168,7 @@ mod tests {
                     'P' => PacketRole::Reference,
                     _ => PacketRole::Disposable,
                 };
-                let anatomy = Anatomy { role, shown: true, layer: 0, moves_ahead: false };
+                let anatomy = PacketInfo { role, shown: true, layer: 0, moves_ahead: false };
                 Note {
                     pts: Some(pts),
                     dts: None,
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(fed(&two_groups(), &[3, 8]), [0, 1, 5, 6, 8]);
         let plan = PacketMap::new(&two_groups(), None).unwrap().plan(&[6]).unwrap();
         assert_eq!(plan.undecoded, 5);
-        assert_eq!(plan.expected[1], Expected { pts: 5, key: true, ordinal: 5 });
+        assert_eq!(plan.expected[1], ExpectedFrame { pts: 5, key: true, ordinal: 5 });
         assert!(PacketMap::new(&two_groups(), None).unwrap().plan(&[9]).is_none());
     }
 

@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use ffmpeg_next::frame;
 
-use super::decoder::{Halt, PacketDecoder};
-use super::look::{Look, with_bars};
-use super::needed::{Expected, PacketChoice};
-use super::times::{Clock, FrameTime, Presentation, Shown, TimeFlaws};
+use super::decoder::{DecodeStop, PacketDecoder};
+use super::needed::{ExpectedFrame, PacketChoice};
+use super::output_shape::{OutputShape, with_bars};
+use super::times::{Clock, FrameTime, Presentation, PresentedFrame, TimeFlaws};
 use crate::video::container::{Packets, StreamInfo};
 use crate::video::error::{Stage, VideoError};
 use crate::video::facts::VideoFacts;
@@ -37,19 +37,19 @@ impl DecodePass<'_> {
         (keep, presentation): (Keep, Option<&Presentation>),
         mut make: Make<'_, T>,
     ) -> Result<PassResult<T>, VideoError> {
-        let mut taker = Taker::new(self.stream, self.options, wanted, keep, presentation, make.again());
+        let mut taker = FrameCollector::new(self.stream, self.options, wanted, keep, presentation, make.again());
         let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
         let tally = match decoder.run(self.packets, None, &mut |frame, damaged| Ok(taker.see(frame, damaged)?)) {
             Ok(tally) => tally,
-            Err(Halt::Failed(e)) => return Err(e),
-            Err(Halt::Unexpected) => {
+            Err(DecodeStop::Failed(e)) => return Err(e),
+            Err(DecodeStop::Unexpected) => {
                 return Err(VideoError::new(Stage::Decode, Error::decode("a halt without a plan")));
             }
         };
         let mut found = taker.found;
         found.flaws = presentation.map(|shown| shown.flaws).unwrap_or_default();
-        (found.errors, found.logged) = (tally.errors, tally.logged);
-        found.first_error = tally.first_error;
+        (found.facts.decode_errors, found.facts.logged_errors) = (tally.errors, tally.logged);
+        found.facts.first_error = tally.first_error;
         Ok(found)
     }
 
@@ -61,19 +61,19 @@ impl DecodePass<'_> {
         plan: &PacketChoice,
         mut make: Make<'_, T>,
     ) -> Result<Option<PassResult<T>>, VideoError> {
-        let mut taker = Taker::new(self.stream, self.options, wanted, Keep::Intact, None, make.again());
+        let mut taker = FrameCollector::new(self.stream, self.options, wanted, Keep::Intact, None, make.again());
         let mut expected = plan.expected.iter();
         let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
         let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame, damaged| {
-            taker.see_expected(frame, damaged, *expected.next().ok_or(Halt::Unexpected)?)
+            taker.see_expected(frame, damaged, *expected.next().ok_or(DecodeStop::Unexpected)?)
         });
         match run {
             Ok(tally) if tally.is_clean() && expected.len() == 0 => {
-                taker.found.undecoded = plan.undecoded;
+                taker.found.facts.undecoded_frames = plan.undecoded;
                 Ok(Some(taker.found))
             }
-            Ok(_) | Err(Halt::Unexpected) => Ok(None),
-            Err(Halt::Failed(e)) => Err(e),
+            Ok(_) | Err(DecodeStop::Unexpected) => Ok(None),
+            Err(DecodeStop::Failed(e)) => Err(e),
         }
     }
 }
@@ -97,15 +97,9 @@ pub(crate) struct PassResult<T> {
     pub left_out: Vec<FrameTime>,
     /// The flaws in the times of the frames that count.
     pub flaws: TimeFlaws,
-    pub damaged: u32,
-    pub interlaced: u32,
-    pub format_changes: u32,
-    pub size_changes: u32,
-    pub undecoded: u32,
-    pub errors: u64,
-    pub logged: u64,
-    pub first_error: Option<String>,
-    pub look: Option<Look>,
+    /// What is known of the video so far.
+    pub facts: VideoFacts,
+    pub look: Option<OutputShape>,
 }
 
 impl<T> PassResult<T> {
@@ -115,21 +109,14 @@ impl<T> PassResult<T> {
             counted: Vec::new(),
             left_out: Vec::new(),
             flaws: TimeFlaws::default(),
-            damaged: 0,
-            interlaced: 0,
-            format_changes: 0,
-            size_changes: 0,
-            undecoded: 0,
-            errors: 0,
-            logged: 0,
-            first_error: None,
+            facts: VideoFacts::default(),
             look: None,
         }
     }
 
     /// Returns the number of frames that count or were not decoded.
     pub fn count(&self) -> u32 {
-        u32::try_from(self.counted.len()).unwrap_or(u32::MAX).saturating_add(self.undecoded)
+        u32::try_from(self.counted.len()).unwrap_or(u32::MAX).saturating_add(self.facts.undecoded_frames)
     }
 
     /// Returns which frames to keep and when they are shown: the intact ones if there are any, otherwise the
@@ -147,13 +134,9 @@ impl<T> PassResult<T> {
     }
 
     pub fn into_video(mut self, stream: &StreamInfo, packets: &Packets, timeline: Timeline) -> SampledVideo<T> {
-        let (facts, frame_count) = (self.facts(stream, packets), self.count());
+        let frame_count = self.count();
         self.frames.sort_by_key(|&(ordinal, _)| ordinal);
         let frames = self.frames.into_iter().map(|(_, frame)| frame).collect();
-        SampledVideo { frame_count, frames, time_base: stream.time_base, timeline, facts }
-    }
-
-    fn facts(&self, stream: &StreamInfo, packets: &Packets) -> VideoFacts {
         let mut facts = VideoFacts {
             codec: stream.codec.to_owned(),
             container: stream.container.clone(),
@@ -161,20 +144,15 @@ impl<T> PassResult<T> {
             claimed_seconds: stream.claimed_seconds,
             creation_year: stream.creation_year,
             stream_seconds: packets.seconds(stream),
-            format_changes: self.format_changes,
-            size_changes: self.size_changes,
-            interlaced_frames: self.interlaced,
-            decode_errors: self.errors + u64::from(packets.read_error.is_some()),
             corrupt_packets: packets.corrupt,
-            logged_errors: self.logged + packets.heard.errors,
             failed_checksums: packets.checksums.failed,
-            damaged_frames: self.damaged,
-            undecoded_frames: self.undecoded,
             guessed_times: self.flaws.guessed,
             unordered_times: self.flaws.unordered,
-            first_error: self.first_error.clone().or_else(|| packets.first_error()),
-            ..VideoFacts::default()
+            ..self.facts
         };
+        facts.decode_errors += u64::from(packets.read_error.is_some());
+        facts.logged_errors += packets.logged.errors;
+        facts.first_error = facts.first_error.or_else(|| packets.first_error());
         if let Some(look) = &self.look {
             facts.pixel_format = look.picture.name.to_owned();
             (facts.coded_width, facts.coded_height) = (look.picture.size.width, look.picture.size.height);
@@ -185,7 +163,7 @@ impl<T> PassResult<T> {
             facts.range = look.picture.range_name().to_owned();
             facts.chroma_location = look.picture.siting_name().to_owned();
         }
-        facts
+        SampledVideo { frame_count, frames, time_base: stream.time_base, timeline, facts }
     }
 }
 
@@ -206,7 +184,7 @@ impl<T> Make<'_, T> {
 }
 
 /// Looks at each frame as it comes out of the decoder.
-pub(crate) struct Taker<'a, T> {
+pub(crate) struct FrameCollector<'a, T> {
     stream: &'a StreamInfo,
     options: &'a VideoOptions,
     wanted: &'a [u32],
@@ -220,7 +198,7 @@ pub(crate) struct Taker<'a, T> {
     pub found: PassResult<T>,
 }
 
-impl<'a, T> Taker<'a, T> {
+impl<'a, T> FrameCollector<'a, T> {
     pub fn new(
         stream: &'a StreamInfo,
         options: &'a VideoOptions,
@@ -231,38 +209,43 @@ impl<'a, T> Taker<'a, T> {
     ) -> Self {
         let (clock, found) = (Clock::default(), PassResult::new());
         let (scaler, full_scaler, last) = (None, None, None);
-        Taker { stream, options, wanted, keep, presentation, make, scaler, full_scaler, clock, last, found }
+        FrameCollector { stream, options, wanted, keep, presentation, make, scaler, full_scaler, clock, last, found }
     }
 
     /// Checks a frame of a stream that is decoded in part.
-    pub fn see_expected(&mut self, frame: &frame::Video, damaged: bool, expected: Expected) -> Result<(), Halt> {
+    pub fn see_expected(
+        &mut self,
+        frame: &frame::Video,
+        damaged: bool,
+        expected: ExpectedFrame,
+    ) -> Result<(), DecodeStop> {
         let as_expected = frame.pts() == Some(expected.pts) && frame.is_key() == expected.key;
         if !as_expected || damaged {
-            return Err(Halt::Unexpected);
+            return Err(DecodeStop::Unexpected);
         }
         let time = FrameTime { own: Some(expected.pts), guess: expected.pts, key: expected.key };
-        Ok(self.count(frame, time, Shown { ordinal: expected.ordinal, pts: expected.pts })?)
+        Ok(self.count(frame, time, PresentedFrame { ordinal: expected.ordinal, pts: expected.pts })?)
     }
 
     /// Looks at a frame of a stream that is decoded whole.
     pub fn see(&mut self, frame: &frame::Video, damaged: bool) -> Result<(), VideoError> {
         let time = self.clock.time(frame, self.stream);
-        self.found.damaged += u32::from(damaged);
+        self.found.facts.damaged_frames += u32::from(damaged);
         if damaged && self.keep == Keep::Intact {
             self.found.left_out.push(time);
             return Ok(());
         }
         let place = u32::try_from(self.found.counted.len()).map_err(|_| too_many_frames())?;
-        let as_it_comes = Shown { ordinal: place, pts: time.guess };
+        let as_it_comes = PresentedFrame { ordinal: place, pts: time.guess };
         let shown = self.presentation.and_then(|all| all.at(place)).unwrap_or(as_it_comes);
         self.count(frame, time, shown)
     }
 
     /// Counts a frame, and takes its picture if it is one of those wanted.
-    fn count(&mut self, frame: &frame::Video, time: FrameTime, shown: Shown) -> Result<(), VideoError> {
-        let Shown { ordinal: index, pts } = shown;
+    fn count(&mut self, frame: &frame::Video, time: FrameTime, shown: PresentedFrame) -> Result<(), VideoError> {
+        let PresentedFrame { ordinal: index, pts } = shown;
         self.found.counted.push(time);
-        self.found.interlaced += u32::from(frame.is_interlaced());
+        self.found.facts.interlaced_frames += u32::from(frame.is_interlaced());
         let picture = PictureFormat::of(frame).ok_or_else(|| {
             VideoError::new(
                 Stage::Scale,
@@ -270,17 +253,17 @@ impl<'a, T> Taker<'a, T> {
             )
         })?;
         let changed = self.last.is_some_and(|last| (last.size, last.format) != (picture.size, picture.format));
-        self.found.format_changes += u32::from(changed);
-        self.found.size_changes += u32::from(self.last.is_some_and(|last| last.size != picture.size));
+        self.found.facts.format_changes += u32::from(changed);
+        self.found.facts.size_changes += u32::from(self.last.is_some_and(|last| last.size != picture.size));
         if (changed || self.last.is_none()) && matches!(self.make, Make::Picture(_)) {
             self.options.check_depth(picture.stored_depth, picture.name)?;
         }
         self.last = Some(picture);
         if self.found.look.is_none() {
-            self.found.look = Some(Look::new(frame, picture, self.stream, self.options)?);
+            self.found.look = Some(OutputShape::new(frame, picture, self.stream, self.options)?);
         }
         if self.wanted.binary_search(&index).is_ok() {
-            let made = self.make(frame, picture, Shown { ordinal: index, pts });
+            let made = self.make(frame, picture, PresentedFrame { ordinal: index, pts });
             self.found.frames.push((index, made.map_err(|e| VideoError::new(Stage::Scale, e.in_frame(index)))?));
         }
         Ok(())
@@ -290,7 +273,7 @@ impl<'a, T> Taker<'a, T> {
         &mut self,
         frame: &frame::Video,
         picture: PictureFormat,
-        Shown { ordinal: source_index, pts }: Shown,
+        PresentedFrame { ordinal: source_index, pts }: PresentedFrame,
     ) -> vidrec_format::error::Result<T> {
         let taken = match &self.make {
             Make::Picture(_) => Some(self.take(frame, picture)?),

@@ -64,14 +64,14 @@ pub(crate) struct TimeFlaws {
 
 /// The position of a frame among all frames in the order in which they are shown, and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct PresentedFrame {
     pub ordinal: u32,
     pub pts: i64,
 }
 
 /// When frames are shown, in the order in which the decoder returns them.
 pub(crate) struct Presentation {
-    frames: Vec<Shown>,
+    frames: Vec<PresentedFrame>,
     keys: Vec<bool>,
     /// Whether frames are shown in this order, at the estimated times.
     pub is_as_guessed: bool,
@@ -85,7 +85,7 @@ impl Presentation {
         if packets == PacketClock::Reorders && has_distinct_times(frames) {
             in_order.sort_by_key(|&i| times[i]);
         }
-        let mut shown: Vec<Shown> = times.iter().map(|&pts| Shown { ordinal: 0, pts }).collect();
+        let mut shown: Vec<PresentedFrame> = times.iter().map(|&pts| PresentedFrame { ordinal: 0, pts }).collect();
         for (ordinal, i) in (0..).zip(in_order) {
             shown[i].ordinal = ordinal;
         }
@@ -105,13 +105,13 @@ impl Presentation {
     }
 
     /// Returns when the frame at this position in the decoder's order is shown. Positions start at 0.
-    pub fn at(&self, place: u32) -> Option<Shown> {
+    pub fn at(&self, place: u32) -> Option<PresentedFrame> {
         self.frames.get(place as usize).copied()
     }
 
     /// Returns all frames in the order in which they are shown.
     pub fn timeline(&self, stream: &StreamInfo, packets: &Packets) -> Timeline {
-        let mut frames: Vec<(&Shown, bool)> = self.frames.iter().zip(self.keys.iter().copied()).collect();
+        let mut frames: Vec<(&PresentedFrame, bool)> = self.frames.iter().zip(self.keys.iter().copied()).collect();
         frames.sort_by_key(|(shown, _)| shown.ordinal);
         let (pts, key): (Vec<i64>, Vec<bool>) = frames.into_iter().map(|(shown, key)| (shown.pts, key)).unzip();
         let end = packets.end_of(pts.last().copied().unwrap_or(0), stream);

@@ -13,12 +13,12 @@ use parking_lot::{Condvar, Mutex};
 use crate::video::VideoError;
 use vidrec_format::machine::Shortage;
 
-pub(crate) struct Gate {
-    state: Mutex<GateState>,
+pub(crate) struct Permits {
+    state: Mutex<PermitState>,
     changed: Condvar,
 }
 
-struct GateState {
+struct PermitState {
     /// The most videos that may be packed at a time.
     most: usize,
     inside: usize,
@@ -28,29 +28,29 @@ struct GateState {
 }
 
 /// A video that is being packed. Dropping it lets the next one in.
-struct GatePass<'a> {
-    gate: &'a Gate,
+struct Permit<'a> {
+    permits: &'a Permits,
     alone: bool,
 }
 
 /// Says that fewer videos were packed at a time than asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slowed {
+pub(crate) struct ThreadLimit {
     pub shortage: Shortage,
     /// The number of videos packed at a time in the end.
     pub most: usize,
 }
 
-impl fmt::Display for Slowed {
+impl fmt::Display for ThreadLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "out of {}: from then on, packed {} at a time", self.shortage.resource(), self.most)
     }
 }
 
-impl Gate {
+impl Permits {
     pub fn new(most: usize) -> Self {
-        let state = GateState { most: most.max(1), inside: 0, alone: 0, shortage: None };
-        Gate { state: Mutex::new(state), changed: Condvar::new() }
+        let state = PermitState { most: most.max(1), inside: 0, alone: 0, shortage: None };
+        Permits { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Packs a video by calling `work`, and tells it whether the video is packed alone.
@@ -70,9 +70,9 @@ impl Gate {
     }
 
     /// Says why fewer videos were packed at a time than asked for; `None` if that did not happen.
-    pub fn slowed(&self) -> Option<Slowed> {
+    pub fn slowed(&self) -> Option<ThreadLimit> {
         let state = self.state.lock();
-        state.shortage.map(|shortage| Slowed { shortage, most: state.most })
+        state.shortage.map(|shortage| ThreadLimit { shortage, most: state.most })
     }
 
     /// Lowers the number of videos at a time, because `crowd` of them were too many.
@@ -85,33 +85,33 @@ impl Gate {
         }
     }
 
-    fn enter(&self) -> GatePass<'_> {
+    fn enter(&self) -> Permit<'_> {
         let mut state = self.state.lock();
         while state.alone > 0 || state.inside >= state.most {
             self.changed.wait(&mut state);
         }
         state.inside += 1;
-        GatePass { gate: self, alone: false }
+        Permit { permits: self, alone: false }
     }
 
-    fn enter_alone(&self) -> GatePass<'_> {
+    fn enter_alone(&self) -> Permit<'_> {
         let mut state = self.state.lock();
         state.alone += 1;
         while state.inside > 0 {
             self.changed.wait(&mut state);
         }
         state.inside += 1;
-        GatePass { gate: self, alone: true }
+        Permit { permits: self, alone: true }
     }
 }
 
-impl Drop for GatePass<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let mut state = self.gate.state.lock();
+        let mut state = self.permits.state.lock();
         state.inside -= 1;
         state.alone -= usize::from(self.alone);
         drop(state);
-        self.gate.changed.notify_all();
+        self.permits.changed.notify_all();
     }
 }
 
@@ -129,9 +129,9 @@ mod tests {
     }
 
     /// Packs 80 videos on 8 threads on a machine that can handle `enough`; returns how many succeeded, and the
-    /// gate.
-    fn pack_where_there_is_enough_for(enough: usize) -> (usize, Gate) {
-        let (gate, inside, good) = (Gate::new(8), AtomicUsize::new(0), AtomicUsize::new(0));
+    /// permits.
+    fn pack_where_there_is_enough_for(enough: usize) -> (usize, Permits) {
+        let (permits, inside, good) = (Permits::new(8), AtomicUsize::new(0), AtomicUsize::new(0));
         let one = |alone: bool| {
             let now = inside.fetch_add(1, SeqCst) + 1;
             assert!(!alone || now == 1);
@@ -141,36 +141,37 @@ mod tests {
         };
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| (0..10).for_each(|_| _ = good.fetch_add(usize::from(gate.pack(one).is_ok()), SeqCst)));
+                scope
+                    .spawn(|| (0..10).for_each(|_| _ = good.fetch_add(usize::from(permits.pack(one).is_ok()), SeqCst)));
             }
         });
-        (good.into_inner(), gate)
+        (good.into_inner(), permits)
     }
 
     #[test]
     fn what_fails_in_a_crowd_works_alone_and_then_there_are_fewer() {
         for enough in [1, 3, 7] {
-            let (good, gate) = pack_where_there_is_enough_for(enough);
+            let (good, permits) = pack_where_there_is_enough_for(enough);
             assert_eq!(good, 80, "enough for {enough}");
             // The scheduler decides whether all eight were ever inside.
-            assert!(gate.slowed().is_none_or(|slowed| slowed.most < 8 && slowed.shortage == Shortage::Descriptors));
+            assert!(permits.slowed().is_none_or(|slowed| slowed.most < 8 && slowed.shortage == Shortage::Descriptors));
         }
-        let (good, gate) = pack_where_there_is_enough_for(8);
-        assert_eq!((good, gate.slowed()), (80, None));
+        let (good, permits) = pack_where_there_is_enough_for(8);
+        assert_eq!((good, permits.slowed()), (80, None));
         assert_eq!(pack_where_there_is_enough_for(0).0, 0, "not even alone");
     }
 
     #[test]
     fn a_video_that_fails_by_itself_is_tried_once_and_slows_nothing() {
-        let (gate, tries) = (Gate::new(4), AtomicUsize::new(0));
+        let (permits, tries) = (Permits::new(4), AtomicUsize::new(0));
         let own = |_| -> Result<(), _> {
             tries.fetch_add(1, SeqCst);
             Err(failure(None))
         };
-        assert!(gate.pack(own).is_err());
+        assert!(permits.pack(own).is_err());
         // A video that gets no memory in a crowd, and that alone turns out to ask for too much.
         let huge = |alone: bool| -> Result<(), _> { Err(failure((!alone).then_some(Shortage::Memory))) };
-        assert!(gate.pack(huge).is_err_and(|e| e.shortage().is_none()));
-        assert_eq!((tries.into_inner(), gate.slowed()), (1, None));
+        assert!(permits.pack(huge).is_err_and(|e| e.shortage().is_none()));
+        assert_eq!((tries.into_inner(), permits.slowed()), (1, None));
     }
 }

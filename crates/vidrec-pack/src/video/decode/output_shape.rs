@@ -10,7 +10,7 @@ use vidrec_format::planes::Planes;
 
 /// The properties that the first frame determines for all frames.
 #[derive(Clone)]
-pub(crate) struct Look {
+pub(crate) struct OutputShape {
     pub picture: PictureFormat,
     pub sar: (u32, u32),
     pub orientation: Orientation,
@@ -19,7 +19,7 @@ pub(crate) struct Look {
     pub target: Size,
 }
 
-impl Look {
+impl OutputShape {
     /// Derives the properties from the first frame.
     pub fn new(
         frame: &frame::Video,
@@ -37,7 +37,7 @@ impl Look {
         let shown = orientation.apply(display_size(picture.size, sar));
         let target = target_size(shown, options.size).map_err(|e| VideoError::new(Stage::Scale, e))?;
         let odd_angle = matrix.as_ref().and_then(odd_angle);
-        Ok(Look { picture, sar, orientation, odd_angle, target: orientation.apply(target) })
+        Ok(OutputShape { picture, sar, orientation, odd_angle, target: orientation.apply(target) })
     }
 
     /// Returns the size for a frame before it is turned. It is the whole target if the picture is as large as the
