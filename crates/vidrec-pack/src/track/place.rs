@@ -2,8 +2,7 @@
 
 use super::array::Array;
 use super::spec::{TrackClock, TrackSpec, TrackSpecTiming};
-use super::times::Window;
-use super::times::{check_order, text};
+use super::times::{Window, check_order, text};
 use vidrec_core::dataset::writer::{Track, TrackTimes};
 use vidrec_format::error::{Error, Result};
 
@@ -214,7 +213,7 @@ fn check_reach(spec: &TrackSpec, (first, end): (i64, i64), count: usize, window:
 
 #[cfg(test)]
 mod tests {
-    use super::super::window::Span;
+    use super::super::times::Span;
     use super::*;
     use vidrec_core::dataset::writer::TrackValues;
 
