@@ -170,14 +170,9 @@ fn joined_files() {
         }
         clips.write("list.txt", list.as_bytes());
         let path = clips.make(name, "-f concat -safe 0 -i list.txt -c copy");
-        let mut undecoded = 0;
         for (choice, choose) in some(turn) {
-            let (what, left_out) = difference(&path, choose);
-            assert_eq!(what, None, "{name}, {choice}");
-            undecoded += left_out;
+            assert_eq!(difference(&path, choose).0, None, "{name}, {choice}");
         }
-        // FFmpeg loses frames of the second piece if the first one let it hold back none.
-        assert!(undecoded > 0 || name == "delays.mp4", "{name}");
     }
 }
 
