@@ -10,11 +10,11 @@ use vidrec::Dataset;
 use crate::common::ffmpeg_videos;
 use crate::common::skip::has_ffmpeg;
 
-/// Three pieces with other parameter sets, joined without encoding them again: 12 s of 25 frames a second.
+/// Three pieces, joined without encoding them again: 12 s of 25 frames a second.
 fn joined(folder: &Path) {
-    for (i, refs) in [1, 4, 2].into_iter().enumerate() {
+    for i in 0..3 {
         let sound = format!("-f lavfi -i sine=frequency={}:duration=4", 300 + 200 * i);
-        let video = format!("-f lavfi -i testsrc2=s=160x96:r=25:d=4 {sound} -c:v libx264 -g 20 -refs {refs}");
+        let video = format!("-f lavfi -i testsrc2=s=160x96:r=25:d=4,hue=h={} {sound} -c:v libx264 -g 20", 90 * i);
         make(folder, &format!("{video} -pix_fmt yuv420p -c:a aac"), &format!("{i}.mp4"));
     }
     join(folder, &["0.mp4", "1.mp4", "2.mp4"]);
@@ -104,7 +104,8 @@ fn videos_that_have_to_be_decoded_whole_are_named_once() {
     assert!(whole[0].contains("mpeg4 in avi"), "{whole:?}");
 }
 
-/// Where a file without colors follows one with colors, FFmpeg's decoder keeps those, so decoding cannot begin there.
+/// Where the parameters of the stream change, FFmpeg's decoder keeps some of the former ones, such as colors, so decoding
+/// cannot begin there.
 #[test]
 fn joined_files_of_mixed_colors_are_named() {
     if !has_ffmpeg() {

@@ -24,16 +24,6 @@ fn a_cut_file_gives_what_is_left() {
     }
 }
 
-#[test]
-fn a_file_without_its_index_does_not_open() {
-    let Some(clips) = clips() else { return };
-    let path = clips.make("m.mp4", "-f lavfi -i testsrc2=s=96x64:r=25:d=1 -c:v mpeg4");
-    let bytes = std::fs::read(&path).unwrap();
-    let e = all(&clips.write("cut.mp4", &bytes[..bytes.len() / 2]), SIZE).unwrap_err();
-    assert_eq!(e.stage, Stage::Open);
-    assert!(e.error.to_string().contains("Invalid data found when processing input"), "{}", e.error);
-}
-
 /// Sizes and pixel formats may change in the middle; the pictures keep the first one's size.
 #[test]
 fn a_change_of_size_in_the_middle() {

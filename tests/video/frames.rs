@@ -6,7 +6,7 @@ use std::time::Duration;
 use vidrec::ErrorKind;
 use vidrec::video::{FrameSize, Stage, Timeline, Video, VideoOptions, sample};
 
-use crate::video::support::{all, clips, options, probe_times, some};
+use crate::video::support::{all, clips, options, probe_times};
 
 const SMALL: FrameSize = FrameSize::ShortSide(32);
 
@@ -51,18 +51,6 @@ fn frames_that_an_edit_list_hides_do_not_count() {
     let expected = probe_times(&cut);
     assert!(expected.len() < 30, "the clip should have an edit list: {}", expected.len());
     assert_eq!(times(&cut), expected);
-}
-
-#[test]
-fn a_picture_does_not_depend_on_what_else_is_chosen() {
-    let Some(clips) = clips() else { return };
-    let path = clips.make("b.mp4", "-f lavfi -i testsrc2=s=96x64:r=25:d=2 -c:v mpeg4 -bf 2 -q:v 4");
-    let every = all(&path, SMALL).unwrap();
-    let few = some(&path, SMALL, 5).unwrap();
-    for frame in &few.frames {
-        assert_eq!(*frame, every.frames[frame.source_index as usize]);
-    }
-    assert_eq!(few.facts, every.facts);
 }
 
 #[test]

@@ -146,12 +146,10 @@ fn joined_files() {
     const HEVC: &str = "-c:v libx265 -x265-params log-level=none:keyint=10:open-gop=0";
     let joined = [
         ("same.mp4", ["-c:v libx264 -g 10"; 3]),
-        ("references.mp4", ["-c:v libx264 -g 10 -refs 1", "-c:v libx264 -g 10 -refs 4", "-c:v libx264 -g 10 -refs 2"]),
         ("colors.mp4", ["-c:v libx264 -g 10", COLORS, "-c:v libx264 -g 10"]),
         ("uncolored.mkv", [COLORS, "-c:v libx264 -g 10", COLORS]),
         ("sizes.mp4", ["-c:v libx264 -g 10", "-c:v libx264 -g 10 -s 128x80", "-c:v libx264 -g 10 -s 192x128"]),
         ("delays.mp4", ["-c:v libx264 -g 10 -bf 0", "-c:v libx264 -g 10 -bf 3", "-c:v libx264 -g 10 -bf 0"]),
-        ("profiles.mp4", ["-c:v libx264 -g 10 -profile:v main", "-c:v libx264 -g 10 -qp 0", "-c:v libx264 -g 10"]),
         ("hevc.mp4", [HEVC, "-c:v libx265 -x265-params log-level=none:keyint=10:ref=2:open-gop=0", HEVC]),
         (
             "av1.mp4",

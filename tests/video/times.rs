@@ -144,16 +144,6 @@ fn where_times_begin_again_frames_stay_in_their_order() {
     assert!(video.facts.unordered_times > 0, "{:?}", video.facts);
 }
 
-/// AVI has no times of presentation.
-#[test]
-fn where_there_are_no_times_they_are_guessed_and_in_order() {
-    let Some(clips) = clips() else { return };
-    let path = clips.make("b.avi", "-f lavfi -i testsrc2=s=96x64:r=25:d=1 -c:v mpeg4 -q:v 3 -bf 2");
-    let video = all(&path, SIZE).unwrap();
-    assert!(times(&video).is_sorted_by(|a, b| a < b), "{:?}", times(&video));
-    assert!(video.facts.guessed_times > 0 && video.facts.unordered_times == 0, "{:?}", video.facts);
-}
-
 /// The decoder of this codec marks nothing, and FFmpeg takes all of its frames for key frames.
 #[test]
 fn key_frames_of_a_decoder_without_marks_are_those_of_the_container() {

@@ -50,7 +50,7 @@ impl Recipe {
 
     /// Returns the recipe of `inputs` and `given` options, which are an object as [`PackOptions::from_json`] reads it.
     ///
-    /// If the first input is a recipe, that is read. TrackInput options then replace its own, and further inputs its inputs.
+    /// If the first input is a recipe, that is read. Given options then replace its own, and further inputs its inputs.
     ///
     /// # Errors
     ///

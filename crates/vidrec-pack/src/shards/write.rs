@@ -200,7 +200,7 @@ fn bytes(stamp: Option<Stamp>, object: Option<&ObjectStamp>) -> u64 {
     stamp.map_or_else(|| object.map_or(0, ObjectStamp::bytes), |stamp| stamp.bytes)
 }
 
-/// PlanTotals over all videos of a plan.
+/// Totals over all videos of a plan.
 #[derive(Default)]
 struct PlanTotals {
     /// The videos and segments of videos.
