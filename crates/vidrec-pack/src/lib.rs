@@ -22,7 +22,6 @@ pub mod fuzzing;
 mod options;
 mod plan;
 mod recipe;
-mod schema;
 mod serve;
 mod shards;
 mod system_path;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::segment::SegmentClock;
 use crate::arguments;
-use crate::schema::NumberOrText;
+use crate::arguments::NumberOrText;
 use crate::track::TrackSpec;
 use crate::video::AudioOptions;
 use vidrec_core::store::storage::Storage;

@@ -4,16 +4,13 @@
 //! ```text
 //! size.rs          how many shards a pack has
 //! write.rs         inputs to a plan; plan_json.rs: the contents of plan.json
-//! plan.rs          an existing plan, and the jobs of a part
-//! run.rs           packs parts in a working folder (attempt.rs); writes their files, then their receipts (receipt.rs)
-//! part.rs          packs one part of a plan that machines share
-//! status.rs        which parts are done
+//! plan.rs          an existing plan, the jobs of a part, and which parts are done
+//! run.rs           packs parts in a working folder; writes their files, then their receipts (receipt.rs)
 //! publish.rs       receipts to a data set
-//! local.rs         a whole pack on this machine; removal.rs: removes its plan
+//! local.rs         a whole pack on this machine
 //! existing.rs      a data set that was packed before from the same inputs
 //! place.rs         where the files of a plan are: in a folder or in object storage
-//! planned_job.rs   a video of a plan, and what identifies its files
-//! video_report.rs  the result of a video; report.rs: of a pack
+//! report.rs        the result of a video and of a pack
 //! ```
 //!
 //! ```text
@@ -34,13 +31,12 @@ pub(super) mod receipt;
 mod report;
 mod run;
 mod size;
-mod status;
 mod write;
 
 pub use local::{pack, pack_plan};
 pub use plan::PartsPlan;
+pub use plan::{PlanStatus, plan_status};
 pub use publish::PublishOptions;
 pub use report::{PackReport, Warning};
 pub use run::PartOptions;
-pub use status::{PlanStatus, plan_status};
 pub use write::{WrittenPlan, write_plan};

@@ -12,7 +12,7 @@ use super::encode::EncodedFrame;
 use super::memory::{self, HeldMemory};
 use super::options::{ClipRecipe, Quality};
 use super::packed::{PackedClip, PackedFrame, held_bytes, repeated_frames};
-use super::{fault, pictures, sound, tracks, video};
+use super::{fault, pictures, tracks, video};
 use crate::plan::{self, Job, nanoseconds};
 use crate::video::{SampledVideo, Stage, Timeline, VideoError};
 use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
@@ -85,7 +85,7 @@ fn sample_and_encode(
     let choice = select(job, recipe, timeline, &too_few).map_err(sample)?;
     let window = tracks::window(job, recipe, timeline);
     let begin = clock_start(job, recipe.input.segments, timeline);
-    let (sound, facts) = sound::of_video(job, recipe, tracks::part(window.as_ref()), deadline)?;
+    let (sound, facts) = tracks::sound_of_video(job, recipe, tracks::part(window.as_ref()), deadline)?;
     source.facts.audio = facts;
     (source.facts.thinned, source.facts.time_gap) = (choice.thinned, choice.gap);
     let jpegs = Arc::new(source.frames.iter_mut().map(|frame| std::mem::take(&mut frame.jpeg)).collect());

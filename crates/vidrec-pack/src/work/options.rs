@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::frame_choice::FrameChoice;
 use super::stamp::Stamp;
 use super::video_store::VideoStore;
-use crate::arguments::{self, MAX_DRAWS, Seconds};
+use crate::arguments::{self, MAX_DRAWS, NumberOrText, Seconds};
 use crate::plan::InputOptions;
-use crate::schema::{self, NumberOrText};
 use crate::track::PlannedTrack;
 use crate::video::{Decode, FrameSize};
 use vidrec_core::dataset::writer::Sharding;
@@ -43,7 +42,7 @@ pub struct FrameOptions {
     pub sample: Rule,
     /// What to do with a video of too few frames.
     #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "HOW", hide_short_help = true, value_parser = arguments::words::<Short>(Short::WORDS)))]
-    #[schemars(schema_with = "schema::short")]
+    #[schemars(schema_with = "arguments::short")]
     pub short: Short,
     /// Store this many draws of each video by a random rule, as clips side by side. An epoch then takes one of them.
     #[cfg_attr(feature = "clap", arg(long, default_value_t = 1, value_name = "K", hide_short_help = true, value_parser = arguments::number_of::<u32>("draws")))]

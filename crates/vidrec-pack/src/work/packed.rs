@@ -1,11 +1,12 @@
-//! Clips that are ready to be written.
+//! The result of a video: clips that are ready to be written, or a failure.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::video::VideoFacts;
+use crate::plan::Job;
+use crate::video::{VideoError, VideoFacts};
 use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
 use vidrec_jpeg::Measured;
 
@@ -48,4 +49,26 @@ pub(crate) fn held_bytes(clips: &[PackedClip]) -> u64 {
     let jpegs: u64 = clips.first().map_or(0, |clip| clip.jpegs.iter().map(|jpeg| jpeg.len() as u64).sum());
     let tracks = clips.iter().flat_map(|clip| &clip.tracks).map(|track| track.bytes.len() as u64);
     jpegs + tracks.sum::<u64>()
+}
+
+/// A video that was skipped: a line of the list of failures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Its place in the plan, from 0.
+    pub item: u64,
+    /// Path relative to the input root.
+    pub source: String,
+    /// The stage at which it failed: `open`, `stream`, `decode`, `sample`, `scale`, `limit`, `timeout`, `encode`,
+    /// `track`, `short`, `crash` or `internal`.
+    pub stage: String,
+    /// What is wrong, in FFmpeg's own words if they come from FFmpeg.
+    pub error: String,
+}
+
+impl Failure {
+    pub(crate) fn new(place: u64, job: &Job, failure: &VideoError) -> Self {
+        let (source, stage) = (job.source.clone(), failure.stage.to_string());
+        Failure { item: place, source, stage, error: failure.message() }
+    }
 }

@@ -2,15 +2,18 @@
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::memory::MemoryBound;
 use super::options::ClipRecipe;
+use super::packed::PackedClip;
 use super::video;
 use crate::plan::{Job, Segment};
 use crate::track::{EpisodeFrames, ReadVideo, TrackFiles, Window};
-use crate::video::{Stage, Timeline, VideoError};
-use vidrec_core::dataset::writer::EncodedTrack;
+use crate::video::{AudioFacts, AudioOptions, MAX_AUDIO_BYTES, Sound, Stage, Timeline, VideoError, read_audio};
+use vidrec_core::dataset::writer::{EncodedTrack, Track, TrackTimes, TrackValues};
 use vidrec_format::error::Error;
+use vidrec_format::track::schema::TrackSchema;
 
 /// Returns the part of a video that its clip covers, if the clip has tracks or sound.
 pub(super) fn window(job: &Job, recipe: ClipRecipe<'_>, timeline: &Timeline) -> Option<Window> {
@@ -67,4 +70,66 @@ pub(super) fn of_clip(
 fn segment(job: &Job, frames: EpisodeFrames) -> Result<Segment, String> {
     let whole = job.segment.filter(|segment| segment.end_us.is_none());
     whole.map_or_else(|| frames.segment(), Ok)
+}
+
+/// The name of the track.
+pub(crate) const SOUND: &str = "audio";
+
+/// Returns the schema that the sound tracks of all clips share.
+pub(crate) fn sound_schema(options: &AudioOptions, channels: Option<u32>) -> TrackSchema {
+    let channels = options.channels.count().or(channels).unwrap_or(1);
+    track(options, Sound { samples: Vec::new(), channels, first_ns: 0 }).schema()
+}
+
+/// Returns the number of channels of a clip's sound; `None` if it has no sound.
+pub(crate) fn sound_channels(clip: &PackedClip) -> Option<u32> {
+    let track = clip.tracks.iter().find(|track| track.schema.name == SOUND)?;
+    Some(track.schema.shape.first().copied().unwrap_or(1))
+}
+
+fn track(options: &AudioOptions, sound: Sound) -> Track {
+    let shape = if sound.channels == 1 { Vec::new() } else { vec![sound.channels] };
+    Track {
+        name: SOUND.into(),
+        values: TrackValues::I16(sound.samples),
+        shape,
+        times: TrackTimes::Rate { first_ns: sound.first_ns, rate: (options.rate, 1) },
+        nan: false,
+        coding: options.coding,
+    }
+}
+
+/// Reads the sound of `part` of a video, if the options ask for it and the video has any. Also returns the facts
+/// about the sound.
+///
+/// `part` is in nanoseconds on the clock of the video's pts.
+pub(super) fn sound_of_video(
+    job: &Job,
+    recipe: ClipRecipe<'_>,
+    part: (i64, i64),
+    deadline: Option<Instant>,
+) -> Result<(Option<EncodedTrack>, Option<AudioFacts>), VideoError> {
+    let Some(options) = recipe.input.audio else { return Ok((None, None)) };
+    if job.column.is_some() || recipe.store.is_folder(&job.path) {
+        return Ok((None, Some(AudioFacts::default())));
+    }
+    let deadline = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(100 * 365 * 86_400));
+    let file = recipe.store.file(&job.path)?;
+    let options_and_channels = (&options, recipe.channels);
+    let read = match job.segment {
+        // Other clips of the video follow.
+        Some(_) => {
+            let kept = &recipe.store.open_videos.sound;
+            let stamp = recipe.shared.map(|stamp| (stamp.bytes, stamp.modified_ns));
+            kept.read_part((&file, stamp), options_and_channels, part, deadline)
+        }
+        None => read_audio(&file, options_and_channels, part, MAX_AUDIO_BYTES, deadline),
+    };
+    let (sound, facts) = read.map_err(|e| match e.stage {
+        // Errors that concern only the sound get a stage of their own.
+        Stage::Decode => VideoError { stage: Stage::Track, ..e.without_file() },
+        _ => e.without_file(),
+    })?;
+    let encoded = sound.map(|sound| track(&options, sound).encode(0)).transpose();
+    Ok((encoded.map_err(|e| VideoError::new(Stage::Track, e))?, Some(facts)))
 }

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! .csv .tsv           a header that names a column of paths         table.rs
-//!                     a header with youtube_id and time_start       kinetics.rs
+//!                     a header with youtube_id and time_start       ids.rs
 //!                     no header: path and label                     list.rs
 //! .jsonl .ndjson      an object on each line                        json_lines.rs
 //! .txt                path and label, in that order                 list.rs
 //! .lst                MXNet: index, label or labels, path           list.rs
-//! .json               Something-Something: an array of objects      something.rs
+//! .json               Something-Something: an array of objects      ids.rs
 //! ```
 //!
 //! Paths are written like sources ([`source_name`]): `\xFF` is a byte that is not UTF-8 and that a manifest cannot
@@ -15,13 +15,11 @@
 
 mod column_names;
 mod columns;
+mod ids;
 mod json_lines;
-mod kinetics;
 mod list;
-mod lookup;
 mod missing;
 mod row;
-mod something;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -111,7 +109,7 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
         }
         ManifestFormat::Lst => list::read_lst(&context, &mut columns)?,
         ManifestFormat::Json => {
-            let (rows, own) = something::read(&context, &mut columns)?;
+            let (rows, own) = ids::read_something(&context, &mut columns)?;
             classes = own;
             rows
         }

@@ -4,7 +4,7 @@ use csv::{ByteRecord, ReaderBuilder, StringRecord};
 
 use super::columns::{Cells, ColumnRole, no_paths};
 use super::row::{Context, ManifestRow, ManifestVideos};
-use super::{kinetics, list};
+use super::{ids, list};
 use crate::plan::manifest_columns::ColumnTally;
 use crate::plan::text::{body, decoded};
 use vidrec_format::error::{Error, Result};
@@ -29,8 +29,8 @@ pub(super) fn read(
             .found(header.len()));
     }
     let rows = Rows { context, text, reader, columns: header.len(), at: (0, 1) };
-    if kinetics::is_header(&header) && context.options.path_column.is_none() {
-        let list = kinetics::List::new(context, &header, columns)?;
+    if ids::is_kinetics(&header) && context.options.path_column.is_none() {
+        let list = ids::Kinetics::new(context, &header, columns)?;
         return rows.each(found, |line, record| list.row(line, record));
     }
     let roles: Vec<ColumnRole> = header.iter().map(|name| ColumnRole::among(context.options, name)).collect();

@@ -1,15 +1,17 @@
-//! Numbers as text, and the numbers that each option takes.
+//! Options as text: which numbers and words each takes, and their JSON schemas.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
+use vidrec_format::sampler::Short;
 use vidrec_format::words::AsText;
 use vidrec_jpeg::Encoder;
 
@@ -118,6 +120,37 @@ impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0.as_secs_f64())
     }
+}
+
+/// Takes the words of an option. `--help` and completions list them.
+#[cfg(feature = "clap")]
+pub(crate) fn words<T>(words: &'static [&'static str]) -> impl clap::builder::TypedValueParser<Value = T>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    use clap::builder::TypedValueParser as _;
+    clap::builder::PossibleValuesParser::new(words).try_map(|word| word.parse())
+}
+
+/// A value that is written as a number or as text.
+pub(crate) struct NumberOrText;
+
+impl JsonSchema for NumberOrText {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NumberOrText".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["number", "string"]})
+    }
+}
+
+pub(crate) fn short(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"enum": Short::WORDS})
 }
 
 #[cfg(test)]
