@@ -5,7 +5,7 @@ use std::io::Cursor;
 use image::{DynamicImage, ImageFormat, RgbImage};
 use serde::Serialize;
 
-use super::answer::Answer;
+use super::site::Answer;
 use vidrec_core::dataset::{Clip, ClipTracks, TrackView};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};

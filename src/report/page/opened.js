@@ -1,3 +1,131 @@
+// The other cameras of an episode: clips with the same attribute `episode`, each with a `camera`.
+
+/// The most cameras beside the one that is opened.
+const MOST_CAMERAS = 8;
+
+detail.parts.push((clip) => {
+  const { episode, camera } = clip.attributes;
+  if (episode === undefined || camera === undefined) return undefined;
+  const node = el("div", { class: "cameras" });
+  let others = [], at = 0, isOpen = true;
+  const follow = (t) => {
+    at = t;
+    const time = clip.strip.times[t];
+    for (const other of others) other.follow(t, time);
+  };
+  catalog.episode(clip.set, episode).then(async (indexes) => {
+    const found = await Promise.all(indexes.filter((index) => index !== clip.index).slice(0, MOST_CAMERAS).map((index) => catalog.clip(index)));
+    if (!isOpen) return;
+    others = found.filter((other) => !other.absent && other.attributes.camera !== camera).map(cameraOf);
+    node.replaceChildren(...others.map((other) => other.node));
+    follow(at);
+  }).catch((e) => node.replaceChildren(el("p", { class: "notice" }, `Other cameras are not shown: ${e.message}.`)));
+  return { node, follow, isBeside: true, stop: () => { isOpen = false; } };
+});
+
+/// A clip that follows the time of another one.
+function cameraOf(other) {
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const link = el("a", { href: hashOf({ clip: other.key }) }, canvas, String(other.attributes.camera));
+  let shown = -1;
+  return { node: link, follow(t, time) {
+    const { times } = other.strip;
+    const next = time === undefined ? Math.min(t, other.frames - 1) : Math.max(times.findLastIndex((one) => one <= time + 1e-6), 0);
+    if (next === shown) return;
+    shown = next;
+    strips.draw(canvas, other, next, "opened");
+  } };
+}
+
+// Playing an opened clip: at the times of its frames, with its sound if there is any.
+
+detail.parts.push((clip, play) => {
+  if (clip.frames < 2) return undefined;
+  const button = el("button", { type: "button", class: "main", onclick: () => (isPlaying ? stop() : start()) }, "Play");
+  let isPlaying = false, sound;
+
+  /// The times of all frames; of a clip whose frames are not in order of time, ten a second.
+  const all = clip.strip.times;
+  const times = all.every((time, t) => t === 0 || time > all[t - 1]) ? all : clip.strip.frames.map((t) => t / 10);
+
+  async function start() {
+    isPlaying = true;
+    button.textContent = "Pause";
+    try {
+      sound ??= await soundOf(clip);
+    } catch (e) {
+      trouble(e);
+      stop();
+    }
+    if (!isPlaying) return;
+    if (play.at() === clip.frames - 1) play.go(0);
+    sound?.start(times[play.at()]);
+    const [from, began] = [times[play.at()], performance.now()];
+    const end = times.at(-1) + (times.at(-1) - times[0]) / (times.length - 1);
+    let isDrawing = false;
+    const step = () => {
+      if (!isPlaying) return;
+      const now = from + (performance.now() - began) / 1000;
+      if (now >= end) return stop();
+      const t = Math.max(times.findLastIndex((time) => time <= now), 0);
+      if (!isDrawing && t !== play.at()) {
+        isDrawing = true;
+        Promise.resolve(play.go(t)).finally(() => { isDrawing = false; });
+        for (let next = t + 1; next < Math.min(t + 4, clip.frames); next += 1) strips.load(clip, next, "opened").catch(() => {});
+      }
+      requestAnimationFrame(step);
+    };
+    step();
+  }
+
+  function stop() {
+    isPlaying = false;
+    button.textContent = "Play";
+    sound?.stop();
+  }
+
+  function close() {
+    stop();
+    sound?.close();
+  }
+
+  play.node.addEventListener("keydown", (event) => {
+    if (event.key !== " ") return;
+    event.preventDefault();
+    button.click();
+  });
+  return { node: el("p", { class: "transport" }, button, el("span", { class: "quiet" }, "Space plays")), stop: close };
+});
+
+/// What plays the sound of a clip, its track `audio`, if a browser can play it.
+async function soundOf(clip) {
+  const RATES = [3000, 768_000];
+  const track = (await clip.tracks()).find(({ name, rate }) => name === "audio" && rate);
+  const perSecond = track && track.rate[1] * track.step;
+  if (!track?.count || !(perSecond >= RATES[0] && perSecond <= RATES[1])) return null;
+  const wav = await asks.get(`${clip.set}/${clip.clip}/audio.wav`, (answer) => answer.arrayBuffer());
+  const context = new AudioContext({ sampleRate: perSecond });
+  const buffer = await context.decodeAudioData(wav);
+  let running = null;
+  return {
+    /// Plays from a time of the clip on.
+    start(time) {
+      running?.stop();
+      running = context.createBufferSource();
+      running.buffer = buffer;
+      running.connect(context.destination);
+      const into = time - track.rate[0];
+      context.resume();
+      running.start(context.currentTime + Math.max(-into, 0), Math.max(into, 0));
+    },
+    stop() {
+      running?.stop();
+      running = null;
+    },
+    close: () => context.close(),
+  };
+}
+
 // The tracks of an opened clip: numbers as curves, texts as words and pictures of numbers, with a cursor at the frame that is shown.
 
 const CURVE_WIDTH = 600, CURVE_HEIGHT = 64;

@@ -1,24 +1,9 @@
-//! Judges a single clip by its measures.
+//! The rules by which the measures of a clip are findings.
 //!
 //! The limits are on luma from 0 to 255, averaged over 8 x 8 pixels of the stored frame.
 
-use super::finding::FindingKind;
+use super::finding::{Finding, FindingKind};
 use super::measures::{Extremes, Measures, Step};
-
-/// A finding about a clip.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    pub kind: FindingKind,
-    pub frames: Vec<u32>,
-    pub value: Option<f64>,
-    pub text: String,
-}
-
-impl Found {
-    fn whole(kind: FindingKind, value: f64, text: String) -> Self {
-        Found { kind, frames: Vec::new(), value: Some(value), text }
-    }
-}
 
 /// A frame is black if 98 of 100 pixels are at most this bright. The limit follows FFmpeg's filter `blackdetect`,
 /// whose defaults are a ratio of 0.98 and a threshold of a tenth of the range.
@@ -65,11 +50,11 @@ const CUT_RATIO: f32 = 2.0;
 const CUT_STEPS: usize = 3;
 
 /// Returns the findings about a clip.
-pub(super) fn judge(measures: &Measures) -> Vec<Found> {
+pub(super) fn findings(measures: &Measures) -> Vec<Finding> {
     let Some(extremes) = measures.extremes else { return Vec::new() };
     let light = of_light(&extremes, measures.frames.len());
     let is_plain = light.as_ref().is_some_and(|f| matches!(f.kind, FindingKind::Black | FindingKind::Uniform));
-    let mut found: Vec<Found> = light.into_iter().collect();
+    let mut found: Vec<Finding> = light.into_iter().collect();
     if !is_plain {
         let frozen = frozen(measures);
         let repeated = if frozen.is_none() { repeated(measures) } else { None };
@@ -79,39 +64,39 @@ pub(super) fn judge(measures: &Measures) -> Vec<Found> {
     found
 }
 
-fn of_light(all: &Extremes, frames: usize) -> Option<Found> {
+fn of_light(all: &Extremes, frames: usize) -> Option<Finding> {
     let median = all.medians / frames.max(1) as f64;
     let each = if frames == 1 { "the frame" } else { "each frame" };
     if all.p98 <= BLACK {
         let text = format!("black: 98 % of {each} has a luma of at most {}", all.p98);
-        return Some(Found::whole(FindingKind::Black, f64::from(all.p98), text));
+        return Some(Finding::new(FindingKind::Black, Some(f64::from(all.p98)), text));
     }
     if all.range <= UNIFORM {
         let text =
             format!("uniform brightness: the luma of {each} is {median:.0}, give or take {}", all.range.div_ceil(2));
-        return Some(Found::whole(FindingKind::Uniform, f64::from(all.range), text));
+        return Some(Finding::new(FindingKind::Uniform, Some(f64::from(all.range)), text));
     }
     if all.p99 <= DARK {
         let text = format!("very dark: 99 % of {each} has a luma of at most {}", all.p99);
-        return Some(Found::whole(FindingKind::Dark, f64::from(all.p99), text));
+        return Some(Finding::new(FindingKind::Dark, Some(f64::from(all.p99)), text));
     }
     if all.white >= BLOWN_OUT {
         let text = format!("blown out: at least {:.0} % of {each} is white", all.white * 100.0);
-        return Some(Found::whole(FindingKind::BlownOut, all.white, text));
+        return Some(Finding::new(FindingKind::BlownOut, Some(all.white), text));
     }
     None
 }
 
-fn frozen(measures: &Measures) -> Option<Found> {
+fn frozen(measures: &Measures) -> Option<Finding> {
     let largest = measures.steps.iter().map(|step| step.largest).max()?.max(measures.largest_from_first);
     let text = || {
         format!("frozen: all {} frames look the same; no pixel changes by more than {largest}", measures.frames.len())
     };
-    (largest <= FROZEN).then(|| Found::whole(FindingKind::Frozen, f64::from(largest), text()))
+    (largest <= FROZEN).then(|| Finding::new(FindingKind::Frozen, Some(f64::from(largest)), text()))
 }
 
 /// Returns the longest stretch of repeated frames, if it is long enough to report.
-fn repeated(measures: &Measures) -> Option<Found> {
+fn repeated(measures: &Measures) -> Option<Finding> {
     let (mut best, mut start) = (0..0, 0);
     for (i, step) in measures.steps.iter().enumerate() {
         if step.largest > 0 {
@@ -125,11 +110,12 @@ fn repeated(measures: &Measures) -> Option<Found> {
     }
     let frames = measures.frames[best.start + 1..=best.end].to_vec();
     let (from, to) = (measures.frames[best.start], measures.frames[best.end]);
+    let count = frames.len() as f64;
     let text = format!("frames {from} to {to} of {} look the same", measures.frames.len());
-    Some(Found { kind: FindingKind::RepeatedFrames, value: Some(frames.len() as f64), frames, text })
+    Some(Finding { frames, ..Finding::new(FindingKind::RepeatedFrames, Some(count), text) })
 }
 
-fn cuts(measures: &Measures) -> Option<Found> {
+fn cuts(measures: &Measures) -> Option<Finding> {
     let steps = &measures.steps;
     if steps.len() < CUT_STEPS {
         return None;
@@ -149,7 +135,7 @@ fn cuts(measures: &Measures) -> Option<Found> {
             frames[0]
         ),
     };
-    Some(Found { kind: FindingKind::SceneCut, frames, value: Some(f64::from(largest)), text })
+    Some(Finding { frames, ..Finding::new(FindingKind::SceneCut, Some(f64::from(largest)), text) })
 }
 
 /// Returns the smallest change across step `i`: between the frames beside it, and between each of them and the

@@ -1,4 +1,4 @@
-//! Looks at a frame at a glance: its luma, decoded small, and the distribution of its brightness.
+//! The luma of frames, decoded small.
 
 use vidrec_format::allocation;
 use vidrec_format::error::Result;
@@ -15,7 +15,7 @@ pub(super) enum Detail {
 }
 
 /// Decodes frames at a fraction of their size. There is one per thread, reused for every frame.
-pub(super) struct Glances {
+pub(super) struct LumaDecoder {
     decoder: RegionDecoder,
     planes: [Vec<u8>; 3],
     rgb: Vec<u8>,
@@ -23,41 +23,41 @@ pub(super) struct Glances {
 
 /// The luma of a frame, decoded small.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Glance {
+pub(super) struct Luma {
     pub width: usize,
     pub height: usize,
     /// The luma row by row, without padding.
-    pub luma: Vec<u8>,
+    pub pixels: Vec<u8>,
 }
 
-impl Glances {
+impl LumaDecoder {
     pub fn new() -> Result<Self> {
         let decoder = RegionDecoder::new(JpegDecoder::Auto)?;
-        Ok(Glances { decoder, planes: Default::default(), rgb: Vec::new() })
+        Ok(LumaDecoder { decoder, planes: Default::default(), rgb: Vec::new() })
     }
 
-    /// Decodes a JPEG into `glance` and reuses its memory.
+    /// Decodes a JPEG into `luma` and reuses its memory.
     ///
     /// # Errors
     ///
     /// The data is not a JPEG or is damaged, the image is beyond [`limits`](vidrec_format::limits), or there is no
     /// memory.
-    pub fn decode(&mut self, jpeg: &[u8], detail: Detail, glance: &mut Glance) -> Result<()> {
+    pub fn decode(&mut self, jpeg: &[u8], detail: Detail, luma: &mut Luma) -> Result<()> {
         let format = self.decoder.format(jpeg)?;
         let (scale, whole) = (scale_of(format.size, detail), Region::whole(format.size));
-        glance.width = scale.side(format.size.0) as usize;
-        glance.height = scale.side(format.size.1) as usize;
-        allocation::resize(&mut glance.luma, glance.width * glance.height, 0, "a decoded picture")?;
+        luma.width = scale.side(format.size.0) as usize;
+        luma.height = scale.side(format.size.1) as usize;
+        allocation::resize(&mut luma.pixels, luma.width * luma.height, 0, "a decoded picture")?;
         match format.pixels {
             Pixels::Ycc420 => {
                 let cut = self.decoder.planes(jpeg, whole, scale, &mut self.planes)?;
                 let rows = self.planes[0].chunks(cut.luma_pitch(scale));
-                let to = glance.luma.chunks_exact_mut(glance.width);
+                let to = luma.pixels.chunks_exact_mut(luma.width);
                 to.zip(rows).for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
             }
             Pixels::Other => {
                 let cut = self.decoder.rgb(jpeg, format.size, whole, &mut self.rgb)?;
-                shrink(&self.rgb, cut.region.width as usize, format.size, scale, glance);
+                shrink(&self.rgb, cut.region.width as usize, format.size, scale, luma);
             }
         }
         Ok(())
@@ -71,41 +71,30 @@ fn scale_of((width, height): (u32, u32), detail: Detail) -> Scale {
 }
 
 /// Averages the luma (BT.601, as in JFIF) of squares of RGB pixels, `pitch` of them in a row.
-fn shrink(rgb: &[u8], pitch: usize, (width, height): (u32, u32), scale: Scale, glance: &mut Glance) {
+fn shrink(rgb: &[u8], pitch: usize, (width, height): (u32, u32), scale: Scale, luma: &mut Luma) {
     let (width, height, step) = (width as usize, height as usize, scale.step() as usize);
-    for (i, luma) in glance.luma.iter_mut().enumerate() {
-        let (x, y) = (i % glance.width * step, i / glance.width * step);
+    for (i, pixel) in luma.pixels.iter_mut().enumerate() {
+        let (x, y) = (i % luma.width * step, i / luma.width * step);
         let (columns, rows) = (x..(x + step).min(width), y..(y + step).min(height));
         let count = (columns.len() * rows.len()) as u32;
         let row = |y: usize| &rgb[(y * pitch + columns.start) * 3..(y * pitch + columns.end) * 3];
         let pixels = rows.flat_map(|y| row(y).chunks_exact(3));
         let sum: u32 =
             pixels.map(|p| (299 * u32::from(p[0]) + 587 * u32::from(p[1]) + 114 * u32::from(p[2])) / 1000).sum();
-        *luma = (sum / count.max(1)) as u8;
+        *pixel = (sum / count.max(1)) as u8;
     }
-}
-
-/// The distribution of the brightness of a frame.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Light {
-    /// The luma that a hundredth of the pixels do not exceed. The next fields are the same for other shares.
-    pub p1: u8,
-    pub p50: u8,
-    pub p98: u8,
-    pub p99: u8,
-    /// The share of white pixels, whose luma is at least [`WHITE`].
-    pub white: f64,
 }
 
 /// The lowest luma of a white pixel. It is below 255 because sensors and encoders that clip rarely reach 255 in
 /// the mean of 8 x 8 pixels.
 pub(super) const WHITE: u8 = 250;
 
-impl Glance {
-    pub fn light(&self) -> Light {
+impl Luma {
+    /// Returns the luma that each of these shares of the pixels, in percent, does not exceed, and the share of white pixels.
+    pub fn percentiles<const N: usize>(&self, percents: [u64; N]) -> ([u8; N], f64) {
         let mut counts = [0u32; 256];
-        self.luma.iter().for_each(|&luma| counts[usize::from(luma)] += 1);
-        let total = self.luma.len() as u64;
+        self.pixels.iter().for_each(|&luma| counts[usize::from(luma)] += 1);
+        let total = self.pixels.len() as u64;
         let percentile = |percent: u64| {
             let mut seen = 0u64;
             let reaches = |&luma: &usize| {
@@ -115,22 +104,16 @@ impl Glance {
             (0..256).find(reaches).unwrap_or(255) as u8
         };
         let white: u32 = counts[usize::from(WHITE)..].iter().sum();
-        Light {
-            p1: percentile(1),
-            p50: percentile(50),
-            p98: percentile(98),
-            p99: percentile(99),
-            white: f64::from(white) / total.max(1) as f64,
-        }
+        (percents.map(percentile), f64::from(white) / total.max(1) as f64)
     }
 
     /// Returns the largest difference between a pixel and that of another frame; 255 if the frames have different
     /// sizes.
-    pub fn largest_change(&self, other: &Glance) -> u8 {
+    pub fn largest_change(&self, other: &Luma) -> u8 {
         if (self.width, self.height) != (other.width, other.height) {
             return 255;
         }
-        self.luma.iter().zip(&other.luma).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0)
+        self.pixels.iter().zip(&other.pixels).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0)
     }
 }
 
@@ -141,32 +124,32 @@ mod tests {
     use vidrec_jpeg::Encoder;
 
     #[test]
-    fn a_glance_is_an_eighth_and_small_pictures_stay_large_enough() {
+    fn luma_is_an_eighth_and_small_pictures_stay_large_enough() {
         assert_eq!([(340, 256), (255, 128), (40, 33), (8, 8)].map(|size| scale_of(size, Detail::Coarse)), {
             [Scale::Eighth, Scale::Quarter, Scale::Full, Scale::Full]
         });
         assert_eq!([(340, 256), (255, 128)].map(|size| scale_of(size, Detail::Fine)), [Scale::Half, Scale::Full]);
         let mut picture = Planes::new(341, 257).unwrap();
         picture.y.chunks_exact_mut(341).for_each(|row| row[170..].fill(200));
-        let (mut jpeg, mut glance) = (Vec::new(), Glance::default());
+        let (mut jpeg, mut luma) = (Vec::new(), Luma::default());
         Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-        Glances::new().unwrap().decode(&jpeg, Detail::Coarse, &mut glance).unwrap();
-        assert_eq!((glance.width, glance.height), (43, 33));
-        assert!(glance.luma.chunks_exact(43).all(|row| row[0] < 5 && row[42].abs_diff(200) < 5));
-        let light = glance.light();
-        assert!(light.p1 < 5 && light.p99 > 195 && light.white == 0.0, "{light:?}");
+        LumaDecoder::new().unwrap().decode(&jpeg, Detail::Coarse, &mut luma).unwrap();
+        assert_eq!((luma.width, luma.height), (43, 33));
+        assert!(luma.pixels.chunks_exact(43).all(|row| row[0] < 5 && row[42].abs_diff(200) < 5));
+        let ([p1, p99], white) = luma.percentiles([1, 99]);
+        assert!(p1 < 5 && p99 > 195 && white == 0.0, "{p1} {p99} {white}");
     }
 
     #[test]
-    fn pictures_without_planes_give_the_same_glance() {
+    fn pictures_without_planes_give_the_same_luma() {
         let mut gray = image::GrayImage::new(256, 256);
         gray.enumerate_pixels_mut().for_each(|(x, y, p)| p.0 = [((x + y) / 2) as u8]);
         let mut jpeg = Vec::new();
         image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 95).encode_image(&gray).unwrap();
-        let mut glance = Glance::default();
-        Glances::new().unwrap().decode(&jpeg, Detail::Coarse, &mut glance).unwrap();
-        assert_eq!((glance.width, glance.height), (32, 32));
+        let mut luma = Luma::default();
+        LumaDecoder::new().unwrap().decode(&jpeg, Detail::Coarse, &mut luma).unwrap();
+        assert_eq!((luma.width, luma.height), (32, 32));
         let expected = |i: usize| (i % 32 * 8 + i / 32 * 8 + 7) / 2;
-        assert!(glance.luma.iter().enumerate().all(|(i, &luma)| usize::from(luma).abs_diff(expected(i)) < 3));
+        assert!(luma.pixels.iter().enumerate().all(|(i, &pixel)| usize::from(pixel).abs_diff(expected(i)) < 3));
     }
 }
