@@ -44,8 +44,7 @@ pub fn run(args: &Args) -> Run {
     options.storage = args.storage.storage()?;
     options.overwrite = args.overwrite;
     options.selection = args.which.selection(|| args.storage.open(&args.location))?;
-    let whole = options.selection.is_none();
-    let mut progress = if whole { args.progress.of_bytes() } else { args.progress.of("clips") };
+    let mut progress = args.progress.of(if options.selection.is_none() { "bytes" } else { "clips" });
     let report = crate::fetch(&args.location, &args.output, &options, &mut progress)?;
     drop(progress);
     output::print(args.json, &report, render)?;

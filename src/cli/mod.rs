@@ -40,11 +40,11 @@ mod table;
 mod threads;
 mod usage;
 mod verify;
-mod version;
 mod view;
 mod words;
 
 use std::ffi::OsString;
+use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -56,7 +56,7 @@ use self::outcome::{Outcome, Run};
 /// Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but there were problems or skipped inputs; 130 interrupted.
 /// Results go to standard output, everything else to standard error.
 #[derive(Parser)]
-#[command(name = "vidrec", version, long_version = version::long(), max_term_width = 110)]
+#[command(name = "vidrec", version, long_version = long_version(), max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -89,6 +89,13 @@ enum Command {
     Completions(completions::Args),
     #[command(hide = true)]
     Manual(manual::Args),
+}
+
+/// The version, and the FFmpeg libraries that read videos. `-V` prints only the first line.
+fn long_version() -> &'static str {
+    static TEXT: LazyLock<String> =
+        LazyLock::new(|| format!("{}\nFFmpeg: {}", env!("CARGO_PKG_VERSION"), packing::libraries()));
+    &TEXT
 }
 
 /// Runs the program with its name and arguments, and returns its exit status. Wrong usage ends the process at once.
@@ -141,7 +148,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
 
 /// The program as the command line describes it.
 fn command() -> clap::Command {
-    groups::added_to(examples::added_to(Cli::command()))
+    groups::added_to(examples::added_to(Cli::command(), "vidrec"))
 }
 
 fn parsed(args: &[OsString]) -> Cli {
@@ -159,7 +166,7 @@ mod tests {
 
     /// The paths of the subcommands of a command that do something themselves.
     fn paths(command: &clap::Command, path: &str) -> Vec<String> {
-        let name = |inner: &clap::Command| format!("{path} {}", inner.get_name()).trim_start().to_owned();
+        let name = |inner: &clap::Command| format!("{path} {}", inner.get_name());
         let shown = command.get_subcommands().filter(|inner| inner.get_name() != "help");
         let below =
             |inner| if clap::Command::has_subcommands(inner) { paths(inner, &name(inner)) } else { vec![name(inner)] };
@@ -168,14 +175,13 @@ mod tests {
 
     #[test]
     fn each_subcommand_has_two_or_three_examples_that_it_takes() {
-        let named: Vec<_> = examples::EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();
-        assert_eq!(named, paths(&Cli::command(), ""));
         let mut wrong = Vec::new();
-        for (path, examples) in examples::EXAMPLES {
+        for path in paths(&Cli::command(), "vidrec") {
+            let examples: Vec<&str> = examples::of(&path).unwrap_or_default().lines().collect();
             assert!((2..=3).contains(&examples.len()), "{path}");
-            // What other programs do is theirs.
-            for example in examples.iter().filter(|example| example.starts_with("vidrec ")) {
-                assert!(example.starts_with(&format!("vidrec {path} ")), "{example}");
+            // Examples of other programs are not parsed.
+            for example in examples.into_iter().filter(|example| example.starts_with("vidrec ")) {
+                assert!(example.starts_with(&format!("{path} ")), "{example}");
                 let words = example.split(" > ").next().unwrap_or_default().split(' ');
                 wrong.extend(Cli::try_parse_from(words).err().map(|e| format!("{example}: {e}")));
             }

@@ -1,18 +1,18 @@
 //! `vidrec browse`: a page that shows data sets, from a server on this machine or as a file.
 
-mod answer;
-mod findings;
 mod server;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::report::{NamedSet, Report, ReportOptions, Site, report};
-
-use crate::cli::outcome::Failure;
-use crate::cli::output::{bytes, count, share};
+use crate::check::CheckReport;
+use crate::cli::interrupt;
+use crate::cli::outcome::{Failure, Outcome, Run};
+use crate::cli::output::{self, bytes, count, share};
 use crate::cli::progress::ProgressArgs;
 use crate::cli::storage::{StorageArgs, local};
-use crate::cli::{Outcome, Run, output, threads};
+use crate::cli::threads;
+use crate::report::{NamedSet, Report, ReportOptions, Site, report};
 
 /// Look at data sets in a browser: search, filter, play and flag clips; findings of a check; figures.
 ///
@@ -22,7 +22,7 @@ use crate::cli::{Outcome, Run, output, threads};
 ///
 /// With --export, writes a page as one file instead, which opens from a disk and loads nothing, so it can be mailed: figures,
 /// what a check finds, and all clips or some of each class. `vidrec subset --exclude` reads the list of clips that people
-/// flag. Of a remote data set, this reads the index and the clips that are shown, and checks only these; --check reads all.
+/// flag. Of a remote data set, this reads the index and the clips that are shown; --check reads all.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data sets.
@@ -47,8 +47,7 @@ pub struct Args {
     /// With --export: the most bytes that the page may have. Frames are shown smaller, and then fewer clips, to keep it.
     #[arg(long, requires = "export", default_value = "14MB", value_name = "SIZE", value_parser = crate::parse_bytes)]
     budget: u64,
-    /// With --export: look for findings in all clips of remote data sets too, as `vidrec check` does, and not only in those
-    /// that are shown.
+    /// With --export: look for findings in remote data sets too, as `vidrec check` does.
     #[arg(long, requires = "export", conflicts_with = "no_check")]
     check: bool,
     /// With --export: do not look for findings.
@@ -85,14 +84,37 @@ pub fn run(args: &Args) -> Run {
         output::print(args.json, &figures, |figures| render(figures, out))?;
         return Ok(Outcome::Done);
     }
-    let found = args.findings.as_deref().map(|path| findings::read(path, &sets)).transpose()?;
-    serve(Site::new(sets, args.title.as_deref(), found.as_ref())?, args.port)?;
+    let found = args.findings.as_deref().map(|path| findings(path, &sets)).transpose()?;
+    let site = Site::new(sets, args.title.as_deref(), found.as_ref())?;
+    server::serve(site, args.port.unwrap_or(0), &*interrupt::flag()?)?;
     Ok(Outcome::Done)
 }
 
-fn serve(site: Site, port: Option<u16>) -> Result<(), Failure> {
-    let stop = crate::cli::interrupt::flag()?;
-    server::serve(site, port.unwrap_or(0), &stop)
+/// Reads the report of a check of these data sets.
+fn findings(path: &Path, sets: &[NamedSet]) -> Result<CheckReport, Failure> {
+    let failure = |what: String| format!("{}: {what}; write one with `vidrec check --json`", path.display());
+    let text = fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let report: CheckReport =
+        serde_json::from_slice(&text).map_err(|e| failure(format!("this is not the report of a check: {e}")))?;
+    let (checked, given) = (report.sets.len(), sets.len());
+    if checked != given {
+        return Err(failure(format!("it is about {checked} data sets, and {given} are to be shown")).into());
+    }
+    let size = |clips, frames| format!("{clips} clips and {frames} frames");
+    for (at, (checked, NamedSet { set, .. })) in (1..).zip(report.sets.iter().zip(sets)) {
+        let (found, here) = (size(checked.clips, checked.frames), size(set.len(), set.frame_count()));
+        if found != here {
+            return Err(failure(format!("data set {at} had {found} when it was checked, and has {here}")).into());
+        }
+    }
+    let has = |set: usize, clip: Option<u64>| {
+        sets.get(set).is_some_and(|named| clip.is_none_or(|clip| clip < named.set.len()))
+    };
+    let is_known = report.findings.iter().all(|finding| {
+        finding.clips.iter().all(|clip| has(clip.set, Some(clip.clip)))
+            && finding.videos.iter().all(|video| has(video.set, None))
+    });
+    if is_known { Ok(report) } else { Err(failure("a finding is about a clip that is not there".into()).into()) }
 }
 
 fn render(figures: &Report, out: &Path) -> String {
@@ -101,12 +123,9 @@ fn render(figures: &Report, out: &Path) -> String {
         let (clips, size) = (share(shown.clips, shown.of_clips, "clip"), bytes(figures.page_bytes));
         text += &format!("wrote {}: {clips}, {size}\n", out.display());
     }
-    let found = figures.findings.iter().flatten().filter(|(_, n)| **n > 0);
-    for (kind, n) in found {
+    for (kind, n) in figures.findings.iter().flatten().filter(|(_, n)| **n > 0) {
         text += &format!("  {kind}: {}\n", count(*n, "finding"));
     }
-    for note in &figures.notes {
-        text += &format!("  {note}\n");
-    }
+    figures.notes.iter().for_each(|note| text += &format!("  {note}\n"));
     text
 }
