@@ -29,7 +29,7 @@ enum Format {
         #[command(flatten)]
         to: To,
     },
-    /// For GulpIO and its forks: data_0.gulp, meta_0.gmeta, label2idx.json; tracks are files in a folder beside them.
+    /// For GulpIO and its forks: data_0.gulp, meta_0.gmeta, label2idx.json. Without tracks.
     Gulp {
         #[command(flatten)]
         to: To,
@@ -76,15 +76,6 @@ enum Format {
     Frames {
         #[command(flatten)]
         to: To,
-    },
-    /// One video per clip, for people to look at: H.264 if FFmpeg has libx264, otherwise MPEG-4. Without tracks.
-    #[cfg(feature = "pack")]
-    Mp4 {
-        #[command(flatten)]
-        to: To,
-        /// Frames per second.
-        #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=240))]
-        fps: u32,
     },
     /// The metadata of clips or frames, as one table.
     Metadata {
@@ -139,14 +130,12 @@ impl Format {
                 to
             }
             Format::Mds { to, .. } | Format::Lerobot { to, .. } | Format::Metadata { to, .. } => to,
-            #[cfg(feature = "pack")]
-            Format::Mp4 { to, .. } => to,
         }
     }
 
     fn export(&self, set: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> crate::Result<ExportReport> {
         match self {
-            Format::Mxnet { .. } => mxnet::export(set, out, false, progress),
+            Format::Mxnet { .. } => mxnet::export(set, out, progress),
             Format::Gulp { clips_per_chunk, .. } => gulp::export(set, out, *clips_per_chunk, progress),
             Format::Webdataset { clips_per_shard, .. } => {
                 let options = webdataset::WebdatasetOptions { clips_per_shard: *clips_per_shard, ..Default::default() };
@@ -158,8 +147,6 @@ impl Format {
                 lerobot::export(set, out, &options, progress)
             }
             Format::Frames { .. } => frames::export(set, out, progress),
-            #[cfg(feature = "pack")]
-            Format::Mp4 { fps, .. } => crate::interop::preview::export(set, out, *fps, progress),
             Format::Metadata { format, rows, .. } => metadata::export(set, out, *format, *rows, progress),
         }
     }

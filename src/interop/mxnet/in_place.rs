@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::import::{MxnetOptions, RecordFile};
-use super::scan;
+use super::records;
 use crate::interop::ImportReport;
 use crate::interop::sink;
 use crate::interop::sink::Kind;
@@ -172,7 +172,7 @@ fn index_of(
 fn entries(decoder: &mut Decoder, file: &RecordFile, run: Range<usize>) -> Result<((u32, u32), Vec<FrameEntry>)> {
     let (mut sizes, mut entries) = (Vec::new(), Vec::new());
     for (t, record) in (0..).zip(&file.records[run]) {
-        let jpeg = scan::picture(&file.bytes, record)?;
+        let jpeg = records::picture(&file.bytes, record)?;
         sizes.push(jpeg_size(decoder, &jpeg).map_err(|e| e.in_frame(t))?);
         entries.push(FrameEntry {
             record_offset: record.offset,

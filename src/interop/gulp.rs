@@ -1,25 +1,128 @@
-//! Imports GulpIO chunks.
+//! GulpIO and its forks: `data_N.gulp` with concatenated JPEGs, `meta_N.gmeta` with JSON, and `label2idx.json`.
+//!
+//! Source: GulpIO, `src/main/python/gulpio/fileio.py`. GulpIO2 has the same files.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::layout::{GulpClip, GulpMeta, LABELS_FILE, OUR_KEY, track_file};
-use crate::interop::clip_json;
-use crate::interop::clip_json::ClipJson;
-use crate::interop::sink;
-use crate::interop::sink::Sink;
-use crate::interop::{ImportOptions, ImportReport, text, tracks};
-use vidrec_core::dataset::writer::Track;
-use vidrec_core::store::disk::folder_of;
+use super::clip_json::{self, ClipJson};
+use super::report::track_names;
+use super::sink::{self, ImportOptions, Sink};
+use super::{ExportReport, ImportReport, text};
+use vidrec_core::dataset::{Clip, Dataset};
 use vidrec_core::store::disk::map::MappedFile;
+use vidrec_core::store::disk::{NewFile, NewFolder};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::limits;
-use vidrec_format::progress::ProgressFn;
+use vidrec_format::progress::{Counter, ProgressFn};
+
+/// The file with the class names and their labels, beside the chunks.
+const LABELS_FILE: &str = "label2idx.json";
+
+/// The key in a clip's metadata under which an export stores everything that the data set knows about the clip.
+const OUR_KEY: &str = "vidrec";
+
+/// A video in a `.gmeta` file.
+#[derive(Debug, Deserialize)]
+struct GulpClip {
+    /// The user's metadata. Readers use the first element.
+    meta_data: Vec<Value>,
+    /// The offset, the number of padding bytes and the length, including padding, of each frame.
+    frame_info: Vec<(u64, u64, u64)>,
+}
+
+/// A `.gmeta` file, by id.
+type GulpMeta = BTreeMap<String, GulpClip>;
+
+/// Writes chunks of up to `clips_per_chunk` clips to a new folder.
+///
+/// A clip's id is its ordinal. Its metadata contains `label` (a class name, or a number as text), `id` (the
+/// source) and its attributes. Everything else is under the key `vidrec`, so that an import restores the same
+/// clip. A chunk has no room for tracks, which the report names, nor for clips without frames, which it counts.
+///
+/// # Errors
+///
+/// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder, or if
+/// `clips_per_chunk` is 0; [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
+pub fn export(
+    dataset: &Dataset,
+    out: &Path,
+    clips_per_chunk: u64,
+    progress: &mut ProgressFn<'_>,
+) -> Result<ExportReport> {
+    if clips_per_chunk == 0 {
+        return Err(Error::usage("a chunk needs at least one clip"));
+    }
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
+    let tracks_left_out = track_names(dataset)?;
+    let mut folder = NewFolder::create(out)?;
+    let mut labels: BTreeMap<String, u32> = dataset.classes().iter().cloned().zip(0..).collect();
+    let mut without_frames = 0;
+    for (chunk, first) in (0..dataset.len()).step_by(clips_per_chunk as usize).enumerate() {
+        let mut data = folder.file(format!("data_{chunk}.gulp"))?;
+        let mut entries = Vec::new();
+        for ordinal in first..dataset.len().min(first.saturating_add(clips_per_chunk)) {
+            let clip = dataset.clip(ordinal)?;
+            if clip.frame_count() == 0 {
+                without_frames += 1;
+                counter.add(0, 0)?;
+                continue;
+            }
+            let id = ordinal.to_string();
+            let json = ClipJson::of(&clip, Vec::new())?;
+            if let Some((name, label)) = label_name(&json) {
+                labels.insert(name, label);
+            }
+            let frames = write_frames(&clip, &mut data)?;
+            let video = json!({ "meta_data": [meta_data(&json)], "frame_info": frames });
+            entries.push(format!("\"{id}\": {video}"));
+            counter.add(clip.frame_count().into(), 0)?;
+        }
+        folder.finish(data)?;
+        // The JSON is built by hand, to keep the keys in the order of the clips.
+        folder.write(format!("meta_{chunk}.gmeta"), format!("{{{}}}", entries.join(",\n")).as_bytes())?;
+    }
+    folder.write(LABELS_FILE, &serde_json::to_vec(&labels).unwrap_or_default())?;
+    clip_json::write_meta(dataset, &mut folder)?;
+    let report = ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) };
+    Ok(report.without_frames(without_frames))
+}
+
+fn write_frames(clip: &Clip<'_>, data: &mut NewFile) -> Result<Vec<[u64; 3]>> {
+    let mut infos = Vec::new();
+    for frame in clip.frames() {
+        let frame = frame?;
+        frame.check()?;
+        let (offset, length) = (data.bytes, frame.jpeg().len() as u64);
+        let padded = length.next_multiple_of(4);
+        data.write(frame.jpeg())?;
+        data.write(&[0; 3][..(padded - length) as usize])?;
+        infos.push([offset, padded - length, padded]);
+    }
+    Ok(infos)
+}
+
+/// Returns the label's name, which GulpIO's own loader looks up in `label2idx.json`, and the label.
+fn label_name(clip: &ClipJson) -> Option<(String, u32)> {
+    let label = clip.label?;
+    Some(if clip.class.is_empty() { (label.to_string(), label) } else { (clip.class.clone(), label) })
+}
+
+fn meta_data(clip: &ClipJson) -> Value {
+    let mut data = clip.attributes.0.clone();
+    data.insert("id".into(), json!(clip.source));
+    if let Some((name, _)) = label_name(clip) {
+        data.insert("label".into(), json!(name));
+    }
+    data.insert(OUR_KEY.into(), clip.to_value());
+    Value::Object(data)
+}
 
 /// Imports all chunks of a folder, in order of number. The videos of a chunk are in order of their frames.
 ///
@@ -71,25 +174,12 @@ fn add_chunk(
     for (id, video) in videos {
         let place = format!("{}, video {id}", chunk.name());
         let clip = clip(&id, &video, labels, options);
-        let read = read_tracks(chunk, &id, &clip).and_then(|tracks| Ok((frames(&video, bytes)?, tracks)));
-        match read {
-            Ok((frames, tracks)) => sink.add(&place, &clip, &frames, &tracks)?,
+        match frames(&video, bytes) {
+            Ok(frames) => sink.add(&place, &clip, &frames, &[])?,
             Err(e) => sink.leave_out(&place, e.file(chunk.data()?).also_help(format!("this is video {id}")))?,
         }
     }
     Ok(())
-}
-
-/// Reads the tracks of a clip that an export wrote.
-fn read_tracks(chunk: &Chunk, id: &str, clip: &ClipJson) -> Result<Vec<Track>> {
-    let is_number = !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit());
-    if !is_number && !clip.tracks.is_empty() {
-        return Err(Error::decode("only clips that vidrec exported have tracks").found(format!("the id {id:?}")));
-    }
-    let folder = folder_of(chunk.data()?);
-    let file = |name: &str| text::read_bytes(&folder.join(track_file(id, name)), limits::MAX_TRACK_BLOCK_BYTES);
-    let file = |name: &str| file(name).map(Cow::Owned);
-    clip.tracks.iter().map(|track| tracks::read(track, &file)).collect()
 }
 
 /// Returns the JPEGs of a video.

@@ -1,4 +1,4 @@
-//! Imports lines of JSON.
+//! Imports texts: JSON lines, each of which becomes a clip without frames.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};

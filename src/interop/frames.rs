@@ -1,4 +1,4 @@
-//! Imports folders of images.
+//! Folders of images: one folder per clip.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -7,20 +7,55 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::layout::CLIP_FILE;
-use crate::interop::clip_json;
-use crate::interop::clip_json::{ClipJson, META_FILE};
-use crate::interop::sink;
-use crate::interop::sink::Sink;
-use crate::interop::tracks;
-use crate::interop::tracks::TrackJson;
-use crate::interop::{ImportOptions, ImportReport, text};
+use super::clip_json::{self, ClipJson, META_FILE};
+use super::sink::{self, ImportOptions, Sink};
+use super::text;
+use super::tracks::{self, TrackJson, TrackStems};
+use super::{ExportReport, ImportReport};
+use vidrec_core::dataset::Dataset;
 use vidrec_core::dataset::writer::Track;
+use vidrec_core::store::disk::NewFolder;
 use vidrec_core::store::disk::inside::Inside;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::natural_order::{NaturalOrder, is_hidden};
-use vidrec_format::progress::ProgressFn;
+use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::{limits, source_name};
+
+/// The file with everything that is known about a clip, in the clip's folder.
+const CLIP_FILE: &str = "clip.json";
+
+/// Writes a folder of images for each clip to a new folder.
+///
+/// A frame is `CLIP/FRAME.jpg`, such as `000012/003.jpg`. `CLIP/clip.json` holds everything else that is known
+/// about the clip. A track of numbers is `CLIP/track.NAME.npy`, and one of texts is `CLIP/track.NAME.json`. Stored
+/// times are `CLIP/track.NAME.times.npy` in nanoseconds: (N,), or (N, 2) for spans.
+///
+/// # Errors
+///
+/// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder;
+/// [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
+pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
+    let stems = TrackStems::of(dataset)?;
+    let mut folder = NewFolder::create(out)?;
+    for clip in dataset.clips() {
+        let clip = clip?;
+        let name = format!("{:06}", clip.ordinal());
+        for (t, frame) in clip.frames().enumerate() {
+            let frame = frame?;
+            frame.check()?;
+            folder.write_many(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
+        }
+        let put = &mut |file: &str, bytes: &[u8]| folder.write_many(format!("{name}/{file}"), bytes);
+        let tracks = tracks::write_all(&clip, &stems, put)?;
+        let json = serde_json::to_vec_pretty(&ClipJson::of(&clip, tracks)?.to_value()).unwrap_or_default();
+        folder.write_many(format!("{name}/{CLIP_FILE}"), &json)?;
+        counter.add(clip.frame_count().into(), 0)?;
+    }
+    clip_json::write_meta(dataset, &mut folder)?;
+    Ok(ExportReport::new(dataset, folder.publish()?))
+}
 
 /// Imports each folder below `root` that contains images (`.jpg`, `.jpeg`, `.png`) as a clip, in order of path.
 ///
