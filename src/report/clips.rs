@@ -6,10 +6,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rayon::ThreadPool;
 use rayon::prelude::*;
-use serde::Serialize;
 
 use super::check::Finding;
-use super::facts::ClipFacts;
+use super::facts;
 use super::options::NamedSet;
 use super::page::in_script;
 use super::strip::{Strip, StripSize};
@@ -19,7 +18,7 @@ use vidrec_format::random::{Random, stream};
 use vidrec_jpeg::Decoder;
 
 /// A clip of one of the data sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ClipId {
     pub set: usize,
     pub clip: u64,
@@ -129,7 +128,7 @@ fn page_clip(sets: &[NamedSet], id: ClipId, size: StripSize, decoder: &mut Resul
     let clip = sets[id.set].set.clip(id.clip)?;
     let strip = Strip::of(&clip, size, decoder)?;
     let jpeg = strip.as_ref().map_or_else(String::new, |strip| STANDARD.encode(&strip.jpeg));
-    Ok(PageClip { id, facts: in_script(&ClipFacts::exported(id, &clip, strip)?)?, strip: jpeg })
+    Ok(PageClip { id, facts: in_script(&facts::exported(id, &clip, strip)?)?, strip: jpeg })
 }
 
 #[cfg(test)]

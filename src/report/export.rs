@@ -105,6 +105,7 @@ fn write(
     let pool = threads::pool(options.threads)?;
     let mut counter = Counter::new(Some(by_worth.len() as u64), progress);
     let (clips, size) = clips::within(room, &by_worth, sets, &pool, &mut counter)?;
+    let longest = report.sets.iter().map(|set| set.stats.most_frames).max().unwrap_or(0);
     let shown = Shown {
         clips: clips.len() as u64,
         of_clips: all,
@@ -112,7 +113,7 @@ fn write(
         frames: size.frames,
         quality: size.quality,
     };
-    report.notes.splice(0..0, clip_notes(&shown, options));
+    report.notes.splice(0..0, clip_notes(&shown, longest, options));
     report.shown = Some(shown);
     let data = in_script(&page_data(report, found, most))?;
     let (list, strips) = elements(&clips);
@@ -133,8 +134,8 @@ fn elements(clips: &[PageClip]) -> (String, String) {
     (list, strips)
 }
 
-/// Returns sentences that say which clips are shown, and how.
-fn clip_notes(shown: &Shown, options: &ReportOptions) -> Vec<String> {
+/// Returns sentences that say which clips are shown, and how. `longest` is the most frames of a clip.
+fn clip_notes(shown: &Shown, longest: u32, options: &ReportOptions) -> Vec<String> {
     let Shown { clips, of_clips, height, frames, .. } = *shown;
     let mut notes = Vec::new();
     if clips == of_clips {
@@ -146,9 +147,12 @@ fn clip_notes(shown: &Shown, options: &ReportOptions) -> Vec<String> {
             options.seed
         ));
     }
-    notes.push(format!("Frames are up to {height} pixels high, and of longer clips {frames} frames are shown."));
+    if longest > frames {
+        notes.push(format!("Of clips with more than {frames} frames, {frames} are shown, evenly spread."));
+    }
     if clips < of_clips.min(options.clips) {
-        notes.push(format!("More clips did not fit into {} (--budget).", shown_bytes(options.budget)));
+        let budget = shown_bytes(options.budget);
+        notes.push(format!("More clips did not fit into {budget} (--budget), with frames of {height} pixels."));
     }
     notes
 }

@@ -1,35 +1,11 @@
 //! What a page knows of a clip.
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::clips::ClipId;
 use super::strip::Strip;
 use vidrec_core::dataset::{Clip, ClipNumbers};
 use vidrec_format::error::{Error, Result};
-
-/// A clip of the page.
-#[derive(Serialize)]
-pub(super) struct ClipFacts {
-    #[serde(flatten)]
-    id: ClipId,
-    source: String,
-    class: String,
-    frames: u32,
-    width: u32,
-    height: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<u64>,
-    short: bool,
-    attributes: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    strip: Option<Strip>,
-    /// The times of all frames in seconds, where a page reads the frames one by one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    times: Option<Vec<f64>>,
-}
 
 /// The most characters of a text among the attributes, the most items of a list, and how deep they nest.
 const TEXT: usize = 600;
@@ -38,53 +14,50 @@ const DEPTH: u32 = 4;
 /// The most frames of a clip whose times are sent.
 const MOST_FRAMES: u32 = 1 << 20;
 
-impl ClipFacts {
-    /// Describes a clip for an exported page, with short attributes.
-    pub fn exported(id: ClipId, clip: &Clip<'_>, strip: Option<Strip>) -> Result<Self> {
-        let numbers = ClipNumbers::of(clip, &clip.frame_entries()?);
-        let facts = ClipFacts::of_index(id.set, clip)?;
-        // Milliseconds are as much as a person reads.
-        let seconds = numbers.seconds.map(|seconds| (seconds * 1e3).round() / 1e3);
-        Ok(ClipFacts {
-            seconds,
-            bytes: Some(numbers.bytes),
-            strip,
-            attributes: shortened(facts.attributes, DEPTH),
-            ..facts
-        })
+/// Describes a clip for an exported page, with its strip and short attributes.
+pub(super) fn exported(id: ClipId, clip: &Clip<'_>, strip: Option<Strip>) -> Result<Value> {
+    let numbers = ClipNumbers::of(clip, &clip.frame_entries()?);
+    let mut facts = of_index(id.set, clip)?;
+    facts["attributes"] = shortened(facts["attributes"].take(), DEPTH);
+    // Milliseconds are as much as a person reads.
+    facts["seconds"] = json!(numbers.seconds.map(|seconds| (seconds * 1e3).round() / 1e3));
+    facts["bytes"] = numbers.bytes.into();
+    if let Some(strip) = strip {
+        facts["strip"] = json!(strip);
     }
+    Ok(facts)
+}
 
-    /// Describes a clip for a page that asks a server for frames.
-    pub fn served(set: usize, clip: &Clip<'_>) -> Result<Self> {
-        if clip.frame_count() > MOST_FRAMES {
-            let e = Error::limit("the clip has more frames than the page shows").in_clip(clip.ordinal());
-            return Err(e.expected(format!("at most {MOST_FRAMES}")).found(clip.frame_count()));
-        }
-        let entries = clip.frame_entries()?;
-        let numbers = ClipNumbers::of(clip, &entries);
-        let (unit, per_second) = clip.time_base();
-        let times = entries.iter().map(|entry| entry.pts as f64 * f64::from(unit) / f64::from(per_second)).collect();
-        let facts = ClipFacts::of_index(set, clip)?;
-        Ok(ClipFacts { seconds: numbers.seconds, bytes: Some(numbers.bytes), times: Some(times), ..facts })
+/// Describes a clip for a page that asks a server for frames, with the times of all frames in seconds.
+pub(super) fn served(set: usize, clip: &Clip<'_>) -> Result<Value> {
+    if clip.frame_count() > MOST_FRAMES {
+        let e = Error::limit("the clip has more frames than the page shows").in_clip(clip.ordinal());
+        return Err(e.expected(format!("at most {MOST_FRAMES}")).found(clip.frame_count()));
     }
+    let entries = clip.frame_entries()?;
+    let numbers = ClipNumbers::of(clip, &entries);
+    let (unit, per_second) = clip.time_base();
+    let time = |pts: i64| pts as f64 * f64::from(unit) / f64::from(per_second);
+    let mut facts = of_index(set, clip)?;
+    facts["seconds"] = json!(numbers.seconds);
+    facts["bytes"] = numbers.bytes.into();
+    facts["times"] = entries.iter().map(|entry| time(entry.pts)).collect();
+    Ok(facts)
+}
 
-    /// Describes a clip without the entries of its frames.
-    pub fn of_index(set: usize, clip: &Clip<'_>) -> Result<Self> {
-        Ok(ClipFacts {
-            id: ClipId { set, clip: clip.ordinal() },
-            source: clip.source()?,
-            class: class_of(clip)?,
-            frames: clip.frame_count(),
-            width: clip.width(),
-            height: clip.height(),
-            seconds: None,
-            bytes: None,
-            short: clip.is_short(),
-            attributes: clip.attributes()?.0.into(),
-            strip: None,
-            times: None,
-        })
-    }
+/// Describes a clip without the entries of its frames.
+pub(super) fn of_index(set: usize, clip: &Clip<'_>) -> Result<Value> {
+    Ok(json!({
+        "set": set,
+        "clip": clip.ordinal(),
+        "source": clip.source()?,
+        "class": class_of(clip)?,
+        "frames": clip.frame_count(),
+        "width": clip.width(),
+        "height": clip.height(),
+        "short": clip.is_short(),
+        "attributes": clip.attributes()?,
+    }))
 }
 
 /// Returns the class of a clip, or its label as text.

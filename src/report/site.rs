@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::check::{CheckReport, FindingKind};
 use super::data::{self, MOST_FINDINGS, page_data};
-use super::facts::ClipFacts;
+use super::facts;
 use super::figures::{Report, all_figures};
 use super::options::NamedSet;
 use super::page::{Page, in_script};
@@ -95,7 +95,7 @@ impl Site {
                 None => Ok(None),
             },
             [name] => match name.strip_suffix(".json").and_then(clip) {
-                Some(clip) => Answer::json(&ClipFacts::served(number, &clip?)?).map(Some),
+                Some(clip) => Answer::json(&facts::served(number, &clip?)?).map(Some),
                 None => Ok(None),
             },
             [ordinal, name] => match clip(ordinal) {
@@ -154,7 +154,7 @@ fn piece(set: &NamedSet, number: usize, first: u64) -> Result<Answer> {
         if bytes.len() > PIECE_BYTES {
             break;
         }
-        let facts = set.set.clip(clip).and_then(|clip| ClipFacts::of_index(number, &clip));
+        let facts = set.set.clip(clip).and_then(|clip| facts::of_index(number, &clip));
         let line = facts.and_then(|facts| Answer::json(&facts));
         bytes.extend(line.or_else(|e| Answer::json(&json!({ "fault": e.to_string() })))?.bytes);
         bytes.push(b'\n');

@@ -8,7 +8,7 @@ use crate::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, texts, we
 use clap::Subcommand;
 
 use crate::cli::outcome::Failure;
-use crate::cli::output::{bytes, count, printable};
+use crate::cli::output::{bytes, count, line, printable};
 use crate::cli::progress::ProgressArgs;
 use crate::cli::remote_output::Output;
 use crate::cli::storage::RemoteStorageArgs;
@@ -267,18 +267,11 @@ impl Mxnet {
 fn render(r: &ImportReport, to: &str) -> String {
     let size = format!("{}, {}", count(r.clips, "clip"), count(r.frames, "frame"));
     let mut text = format!("imported {size}, {} {to}\n", bytes(r.bytes));
-    let mut line = |n: u64, what: &str, rest: &str| {
-        if n > 0 {
-            text += &format!("  {} {rest}\n", count(n, what));
-        }
-    };
-    line(r.retiled, "frame", "rewritten with restart markers, with the same pixels");
-    line(r.not_retiled, "frame", "stored as they are, because tiles need 4:2:0 and 8 bits");
-    line(r.reencoded, "image", "encoded as JPEG");
-    line(r.left_out.len() as u64, "fault", "skipped");
-    for note in &r.notes {
-        text += &format!("  {}\n", printable(note));
-    }
+    text += &line(r.retiled, "frame", "rewritten with restart markers, with the same pixels");
+    text += &line(r.not_retiled, "frame", "stored as they are, because tiles need 4:2:0 and 8 bits");
+    text += &line(r.reencoded, "image", "encoded as JPEG");
+    text += &line(r.left_out.len() as u64, "fault", "skipped");
+    r.notes.iter().for_each(|note| text += &format!("  {}\n", printable(note)));
     text
 }
 

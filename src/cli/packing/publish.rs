@@ -44,6 +44,6 @@ pub fn run(args: &Args) -> Run {
     (options.read_all, options.only_publisher) = (args.read_all, args.storage.only_publisher());
     let published = plan.publish(&options, &mut args.progress.of("shards"))?;
     report::tell(&published);
-    output::print(args.json, &published, |r| report::render_published(r, &args.plan))?;
+    output::print(args.json, &published, |r| report::summary("published", r, &args.plan))?;
     Ok(if published.is_clean() { Outcome::Done } else { Outcome::Problems })
 }

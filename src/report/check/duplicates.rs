@@ -115,11 +115,15 @@ impl Group<'_> {
     /// Returns the clips that show nearly the same as another one with a different label.
     fn conflict(&self, clips: &[FoundClip]) -> Result<Option<Finding>> {
         // These are in order of data set and clip, like the members.
-        let names: Vec<Naming> =
-            clips.iter().map(|clip| Naming::of(&self.sets[clip.set], clip)).collect::<Result<_>>()?;
+        let labels = clips.iter().map(|found| label(&self.sets[found.set].clip(found.clip)?));
+        let labels: Vec<Option<(bool, String)>> = labels.collect::<Result<_>>()?;
+        let contradict = |i: usize, j: usize| match (&labels[i], &labels[j]) {
+            (Some((is_class, one)), Some((other_is_class, other))) => is_class == other_is_class && one != other,
+            _ => false,
+        };
         let (mut conflicting, mut least) = (BTreeSet::new(), None::<u32>);
         for i in 0..clips.len() {
-            for j in (i + 1..clips.len()).take(LABELS_COMPARED).filter(|&j| names[i].contradicts(&names[j])) {
+            for j in (i + 1..clips.len()).take(LABELS_COMPARED).filter(|&j| contradict(i, j)) {
                 let hash = |i: usize| &self.compared[self.group.members[i] as usize].hash;
                 if let Some(found) = likeness(hash(i), hash(j), self.limit) {
                     conflicting.extend([i, j]);
@@ -143,50 +147,20 @@ impl Group<'_> {
 pub(super) fn found_clip(sets: &[Dataset], set: usize, clip: u64) -> FoundClip {
     let entry = sets[set].clip(clip);
     let source = entry.as_ref().ok().and_then(|clip| clip.source().ok()).unwrap_or_default();
-    let class = entry.as_ref().ok().and_then(class_of);
-    FoundClip { set, clip, source, class }
+    let label = entry.as_ref().ok().and_then(|clip| label(clip).ok()?);
+    FoundClip { set, clip, source, class: label.map(|(_, text)| text) }
 }
 
-/// Returns the class, or the labels as text.
-fn class_of(clip: &Clip<'_>) -> Option<String> {
-    match &*clip.class().ok()? {
-        "" => {
-            let labels: Vec<String> = clip.labels().ok()?.iter().map(u32::to_string).collect();
-            (!labels.is_empty()).then(|| labels.join(", "))
-        }
-        class => Some(class.to_owned()),
+/// The class of a clip, or its labels as text; and whether it is a class. Only texts of the same kind contradict each other.
+fn label(clip: &Clip<'_>) -> Result<Option<(bool, String)>> {
+    let class = clip.class()?;
+    if !class.is_empty() {
+        return Ok(Some((true, class)));
     }
-}
-
-/// The label of a clip in a form that can be compared with others.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Naming {
-    /// A class name.
-    Class(String),
-    /// Numbers, in order, without names.
-    Labels(Vec<u32>),
-    None,
-}
-
-impl Naming {
-    pub fn of(set: &Dataset, found: &FoundClip) -> Result<Self> {
-        let clip = set.clip(found.clip)?;
-        if !clip.class()?.is_empty() {
-            return Ok(Naming::Class(clip.class()?));
-        }
-        let mut labels = clip.labels()?;
-        labels.sort_unstable();
-        Ok(if labels.is_empty() { Naming::None } else { Naming::Labels(labels) })
-    }
-
-    /// Whether two labels are of the same kind and differ.
-    pub fn contradicts(&self, other: &Naming) -> bool {
-        match (self, other) {
-            (Naming::Class(a), Naming::Class(b)) => a != b,
-            (Naming::Labels(a), Naming::Labels(b)) => a != b,
-            _ => false,
-        }
-    }
+    let mut labels = clip.labels()?;
+    labels.sort_unstable();
+    let labels: Vec<String> = labels.iter().map(u32::to_string).collect();
+    Ok((!labels.is_empty()).then(|| (false, labels.join(", "))))
 }
 
 /// The largest difference in the brightness of a cell of 8 x 8 between two frames that show the same. A hand
