@@ -62,13 +62,7 @@ fn distribution(found: &Distribution) -> String {
     if let Some(s) = &found.summary {
         title += &match s.min == s.max {
             true => format!(": all {}", show(s.min)),
-            false => format!(
-                ": {} to {}, median {}, mean {}",
-                show(s.min),
-                show(s.max),
-                show(s.median),
-                show(s.mean)
-            ),
+            false => format!(": {} to {}, median {}, mean {}", show(s.min), show(s.max), show(s.median), show(s.mean)),
         };
     }
     if found.without > 0 {

@@ -61,7 +61,7 @@ impl Served {
 fn what_is_printed_is_the_same() {
     let served = Served::new();
     for line in [
-        "inspect SET --json --classes",
+        "inspect SET --json",
         "inspect SET --clip 13 --json",
         "inspect SET --stats --json",
         "verify SET --deep --json",

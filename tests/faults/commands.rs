@@ -109,14 +109,13 @@ const MAKE_SETS: [(&str, &str); 13] = [
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--overwrite`.
-const EXPORTS: [(&str, &str); 11] = [
+const EXPORTS: [(&str, &str); 10] = [
     ("export mxnet", ""),
     ("export gulp", " --clips-per-chunk 4"),
     ("export webdataset", " --clips-per-shard 4"),
     ("export mds", ""),
     ("export frames", ""),
     ("export lerobot", " --fps 10"),
-    ("export mp4", ""),
     ("export metadata", " --format csv"),
     ("export metadata", " --format jsonl --rows frames"),
     ("export metadata", " --format parquet"),

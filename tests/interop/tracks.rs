@@ -113,7 +113,7 @@ fn out_and_in_again_gives_the_same_tracks() {
 fn a_format_without_room_for_tracks_says_which_it_leaves_out() {
     let dir = tempfile::tempdir().unwrap();
     let open = Dataset::open(data_set(dir.path())).unwrap();
-    let report = mxnet::export(&open, &dir.path().join("mxnet"), false, &mut no_progress).unwrap();
+    let report = mxnet::export(&open, &dir.path().join("mxnet"), &mut no_progress).unwrap();
     let names = ["Action", "a.times/../x", "action", "caption", "done", "nan", "none", "作", "動"];
     assert_eq!(report.tracks_left_out, names);
     let note = report.left_out_note("out").unwrap();
