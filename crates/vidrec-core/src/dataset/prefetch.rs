@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::dataset::Dataset;
+use super::data_set::Dataset;
 use super::tables::Tables;
 use vidrec_format::error::Result;
 use vidrec_format::workers::in_order;

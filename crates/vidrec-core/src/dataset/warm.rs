@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::dataset::Dataset;
+use super::data_set::Dataset;
 use super::warm_report::WarmReport;
 use crate::store::disk::advice::{Advice, advise};
 use crate::store::disk::regular_file::{Links, open_regular};

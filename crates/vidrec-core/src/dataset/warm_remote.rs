@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::dataset::Dataset;
+use super::data_set::Dataset;
 use super::prefetch::{SHARDS_AT_A_TIME, at_once};
 use super::tables::Tables;
 use super::warm_report::WarmReport;
