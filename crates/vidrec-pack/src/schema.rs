@@ -22,5 +22,5 @@ impl JsonSchema for NumberOrText {
 }
 
 pub(crate) fn short(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"enum": Short::WORDS})
+    json_schema!({"enum": <Short as strum::VariantNames>::VARIANTS})
 }

@@ -11,7 +11,7 @@ use super::picture::{self, Form};
 use super::schema::{TrackSchema, TrackTiming, TrackType};
 use super::{flac, opus};
 use crate::error::{Error, Result};
-use crate::words::words;
+use crate::words::unknown_variant;
 use crate::{allocation, crc32, limits};
 
 /// The values of a block of FLAC, of which the last one may have fewer.
@@ -24,7 +24,9 @@ const ENTRY_BYTES: usize = 8;
 ///
 /// In text (`FromStr`, `Display`, serde): `raw`, `flac`, `opus` or `png`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackCoding {
     /// As they are. A reader uses them where they are.
     #[default]
@@ -39,8 +41,6 @@ pub enum TrackCoding {
     /// picture: `[height, width]`, or `[height, width, channels]` with at most 4 channels.
     Png,
 }
-
-words!(TrackCoding, "coding of a track", { "raw" => Raw, "flac" => Flac, "opus" => Opus, "png" => Png });
 
 impl TrackCoding {
     /// Its number in the directory.

@@ -41,7 +41,7 @@ pub struct FrameOptions {
     #[schemars(with = "String")]
     pub sample: Rule,
     /// What to do with a video of too few frames.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "HOW", hide_short_help = true, value_parser = arguments::words::<Short>(Short::WORDS)))]
+    #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "HOW", hide_short_help = true, value_parser = arguments::words::<Short>()))]
     #[schemars(schema_with = "schema::short")]
     pub short: Short,
     /// Store this many draws of each video by a random rule, as clips side by side. An epoch then takes one of them.

@@ -1,14 +1,16 @@
 //! The positions of an epoch, dealt to ranks in batches, the same number for each.
 
 use crate::error::{Error, Result};
-use crate::words::words;
+use crate::words::unknown_variant;
 
 /// The treatment of clips that do not fill a batch on every rank.
 ///
 /// As a word (`FromStr`, `Display`, serde): `keep`, `drop`, `pad` or `wrap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Last {
     /// They come, and the last batches are smaller. Nothing is repeated. All ranks have the same number of batches,
     /// each batch has at least one clip on each rank, and ranks differ by at most one clip. The default.
@@ -26,8 +28,6 @@ pub enum Last {
     /// They come, and the free slots take clips from the start of the same epoch's order, with a mask of true.
     Wrap,
 }
-
-words!(Last, "last", { "keep" => Keep, "drop" => Drop, "pad" => Pad, "wrap" => Wrap });
 
 /// One place in one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
