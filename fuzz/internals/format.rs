@@ -2,7 +2,7 @@
 
 use super::dataset_json::DatasetJson;
 use super::meta::Meta;
-use super::track::{directory, ends, flac, opus, picture, schema::Schema, table_entry};
+use super::track::{directory, ends, opus, picture, schema::Schema, table_entry};
 use crate::crc32;
 
 /// Parses `dataset.json`, and checks that the result is the same after it is written and read again.
@@ -20,7 +20,6 @@ pub fn meta(bytes: &[u8]) {
 /// whose directory gets the checksum that it should have.
 pub fn tracks(bytes: &[u8]) {
     ends_of(bytes);
-    flac::fuzz(bytes);
     opus::fuzz(bytes);
     picture::fuzz(bytes);
     let Some((length, rest)) = bytes.split_first_chunk() else { return };
