@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::ExportReport;
 use super::tracks::TrackJson;
 use vidrec_core::dataset::{Clip, Dataset};
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::AtomicFile;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::words::unknown_variant;
 
 /// The file format of the table.

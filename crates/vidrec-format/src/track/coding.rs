@@ -7,7 +7,7 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian as LE};
 use serde::{Deserialize, Serialize};
 
-use super::picture::{self, Form};
+use super::png::{self, Form};
 use super::schema::{TrackSchema, TrackTiming, TrackType};
 use super::{flac, opus};
 use crate::error::{Error, Result};
@@ -179,7 +179,7 @@ impl<'a> Blocks<'a> {
                 Error::format("track-coding", "a block of a track does not decode").found(format!("block {i}: {what}"))
             };
             if let Some(form) = Form::of(self.schema).filter(|_| self.coding == TrackCoding::Png) {
-                let picture = picture::open(&copy, &form).map_err(fault)?;
+                let picture = png::open(&copy, &form).map_err(fault)?;
                 allocation::reserve(out, form.bytes(), "the values of a track")?;
                 picture.decode(out).map_err(fault)?;
                 continue;
@@ -268,7 +268,7 @@ impl NewBlocks {
 
 /// Encodes a picture whose numbers are little-endian; `None` if it is none of this track.
 pub fn encode_picture(value: &[u8], schema: &TrackSchema) -> Option<Vec<u8>> {
-    picture::encode(value, &Form::of(schema)?)
+    png::encode(value, &Form::of(schema)?)
 }
 
 /// Encodes interleaved numbers of so many channels as FLAC; `None` if they are too long.

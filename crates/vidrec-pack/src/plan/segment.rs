@@ -16,7 +16,7 @@ use vidrec_format::words::unknown_variant;
 ///
 /// Times are compared in whole microseconds, with both sides rounded to the nearest. So a time that was written
 /// with fewer digits than the exact time of a frame still means that frame. The times of frames at a constant rate are those before
-/// their container rounded them ([`unrounded`](vidrec_format::sampler::unrounded)).
+/// their container rounded them ([`unrounded_times`](vidrec_format::sampler::unrounded_times)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Segment {
     /// The start in microseconds.
