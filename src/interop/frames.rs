@@ -17,9 +17,10 @@ use vidrec_core::dataset::writer::Track;
 use vidrec_core::store::disk::NewFolder;
 use vidrec_core::store::disk::inside::Inside;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::natural_order::{NaturalOrder, is_hidden};
-use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_format::{limits, source_name};
+use vidrec_core::natural_order::{NaturalOrder, is_hidden};
+use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::source_name;
+use vidrec_format::limits;
 
 /// The file with everything that is known about a clip, in the clip's folder.
 const CLIP_FILE: &str = "clip.json";

@@ -19,7 +19,7 @@ use vidrec_core::store::disk::map::MappedFile;
 use vidrec_core::store::disk::{NewFile, NewFolder};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::progress::{Counter, ProgressFn};
+use vidrec_core::progress::{Counter, ProgressFn};
 
 /// The file with the class names and their labels, beside the chunks.
 const LABELS_FILE: &str = "label2idx.json";

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use vidrec_core::dataset::writer::{Track, TrackTimes, TrackValues};
 use vidrec_core::dataset::{Clip, Dataset, TrackView};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::npy::Header;
+use vidrec_core::npy::Header;
 use vidrec_format::track::payload::numbers;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 

@@ -9,7 +9,7 @@ use crate::interop::clip_json::ClipJson;
 use vidrec_core::dataset::split_payload;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::recordio::MAGIC;
-use vidrec_format::{limits, record_header, recordio};
+use vidrec_format::{limits, recordio};
 
 /// A record and the contents of its header.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ pub(super) fn scan(file: &[u8]) -> Records {
 fn read(file: &[u8], at: u64) -> Result<(Record, u64)> {
     let record = recordio::read(file, at)?;
     let (header, picture_at) = split_payload(&record.payload, at)?;
-    let labels = Labels::from_bytes(header.flag, header.label, &record.payload[record_header::BYTES..picture_at]);
+    let labels = Labels::from_bytes(header.flag, header.label, &record.payload[recordio::HEADER_BYTES..picture_at]);
     Ok((Record { offset: at, id: header.id, id2: header.id2, labels }, record.end))
 }
 
@@ -136,7 +136,7 @@ impl Labels {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use vidrec_format::record_header::RecordHeader;
+    use vidrec_format::recordio::RecordHeader;
 
     fn file(records: usize) -> Vec<u8> {
         let mut file = Vec::new();

@@ -9,9 +9,10 @@ use super::clip::{CheckedClip, ClipChecker, stops};
 use super::duplicates::{self, ComparedClip, found_clip};
 use super::finding::{CheckReport, CheckedSet, FailedVideo, Finding, FindingKind};
 use vidrec_core::dataset::{Dataset, Tables, different_clocks};
+use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::threads;
+use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_format::{allocation, threads};
 
 /// The number of frames that are decoded between two calls of the progress callback. Longer clips are not divided.
 const FRAMES_AT_A_TIME: u64 = 2048;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::dataset::Dataset;
+use super::data_set::Dataset;
 use super::listing;
 use super::source::Source;
 use vidrec_format::data_binding::hex;

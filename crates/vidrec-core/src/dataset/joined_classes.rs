@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::dataset::Dataset;
+use super::data_set::Dataset;
 use super::tables::Tables;
 use vidrec_format::error::{Error, Result};
 

@@ -7,7 +7,7 @@ pub mod writer;
 
 mod clip;
 mod clock;
-mod dataset;
+mod data_set;
 mod failures;
 mod fingerprint;
 mod frame;
@@ -37,7 +37,7 @@ mod warm_report;
 pub use clip::Clip;
 #[doc(hidden)]
 pub use clock::{begin_together, different_clocks};
-pub use dataset::Dataset;
+pub use data_set::Dataset;
 pub use fingerprint::Fingerprint;
 pub use frame::Frame;
 #[doc(hidden)]
