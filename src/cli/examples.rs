@@ -52,13 +52,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("import gulp", &["vidrec import gulp gulped -o train", "vidrec import gulp gulped -o train --retile"]),
-    (
-        "import webdataset",
-        &[
-            "vidrec import webdataset shard-000000.tar shard-000001.tar -o train",
-            "vidrec import webdataset shard-000000.tar -o train --salvage",
-        ],
-    ),
     ("import frames", &["vidrec import frames jpegs -o train", "vidrec import frames jpegs -o train --retile"]),
     ("import texts", &["vidrec import texts captions.jsonl -o texts", "vidrec import texts a.jsonl b.jsonl -o texts"]),
     ("export mxnet", &["vidrec export mxnet train -o for-mxnet", "vidrec export mxnet train -o for-mxnet --json"]),
@@ -66,25 +59,13 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         "export gulp",
         &["vidrec export gulp train -o gulped", "vidrec export gulp train -o gulped --clips-per-chunk 500"],
     ),
-    (
-        "export webdataset",
-        &["vidrec export webdataset train -o tars", "vidrec export webdataset train -o tars --clips-per-shard 200"],
-    ),
-    ("export mds", &["vidrec export mds train -o mds", "vidrec export mds train -o mds --shard-size 128"]),
-    (
-        "export lerobot",
-        &[
-            "vidrec export lerobot train -o for-lerobot",
-            "vidrec export lerobot train -o for-lerobot --fps 30 --without gaze",
-        ],
-    ),
     ("export frames", &["vidrec export frames train -o jpegs", "vidrec export frames s3://bucket/train -o jpegs"]),
     ("export mp4", &["vidrec export mp4 train -o previews", "vidrec export mp4 train -o previews --fps 4"]),
     (
         "export metadata",
         &[
             "vidrec export metadata train -o train.csv",
-            "vidrec export metadata train -o frames.parquet --format parquet --rows frames",
+            "vidrec export metadata train -o frames.jsonl --format jsonl --rows frames",
         ],
     ),
     ("fetch", &["vidrec fetch s3://bucket/train -o train", "vidrec fetch s3://bucket/train -o train --overwrite"]),

@@ -11,8 +11,6 @@ pub mod error;
 pub mod exif;
 pub mod limits;
 #[doc(hidden)]
-pub mod list_levels;
-#[doc(hidden)]
 pub mod machine;
 #[doc(hidden)]
 pub mod natural_order;

@@ -18,5 +18,5 @@ mod write;
 
 pub(super) use description::TrackJson;
 pub(super) use read::read;
-pub(super) use stems::{TrackStems, is_file};
-pub(super) use write::{times, write_all};
+pub(super) use stems::TrackStems;
+pub(super) use write::write_all;

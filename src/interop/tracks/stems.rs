@@ -1,7 +1,6 @@
 //! The prefixes of the names of a track's files.
 //!
-//! A track may have any name. Archives and file systems allow fewer names: WebDataset's readers ignore case and
-//! split at dots.
+//! A track may have any name. Archives and file systems allow fewer names.
 
 use std::collections::{HashMap, HashSet};
 
@@ -58,11 +57,6 @@ pub(crate) fn is_stem(text: &str) -> bool {
     text.strip_prefix(PREFIX).is_some_and(|name| !name.is_empty() && name.chars().all(is_plain))
 }
 
-/// Whether the name can be that of a track's file.
-pub(crate) fn is_file(name: &str) -> bool {
-    [".times.npy", ".npy", ".json"].iter().any(|ending| name.strip_suffix(ending).is_some_and(is_stem))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,15 +75,5 @@ mod tests {
         assert_eq!(all.len(), names.len());
         assert!(all.iter().all(|stem| is_stem(stem) && stem.len() < 80), "{all:?}");
         assert!(stems.get("other").is_err());
-    }
-
-    #[test]
-    fn other_names_are_no_files_of_tracks() {
-        for name in ["track.a.npy", "track.a.times.npy", "track.a-2.json"] {
-            assert!(is_file(name), "{name}");
-        }
-        for name in ["json", "track.json", "track..npy", "track.a/../b.npy", "track.A.npy", "x.track.a.npy", "a.npy"] {
-            assert!(!is_file(name), "{name}");
-        }
     }
 }

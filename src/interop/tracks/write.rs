@@ -61,7 +61,7 @@ pub(crate) fn descr(kind: TrackType) -> Option<&'static str> {
 
 /// Returns the times of all values in nanoseconds, and their shape. Spans have start and end side by side. Returns
 /// `None` if the timing has no times.
-pub(crate) fn times(track: &TrackView<'_>) -> Option<(Vec<usize>, Vec<i64>)> {
+fn times(track: &TrackView<'_>) -> Option<(Vec<usize>, Vec<i64>)> {
     let (starts, count) = (track.starts_ns()?, track.len());
     Some(match track.ends_ns() {
         Some(ends) => (vec![count, 2], starts.iter().zip(&*ends).flat_map(|(&start, &end)| [start, end]).collect()),
