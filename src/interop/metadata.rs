@@ -1,13 +1,7 @@
 //! Exports the metadata of clips or frames as a table.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::Type;
 use serde_json::{Value, json};
 
 use super::ExportReport;
@@ -27,8 +21,6 @@ pub enum Format {
     Csv,
     /// One JSON object per line.
     Jsonl,
-    /// Apache Parquet, uncompressed.
-    Parquet,
 }
 
 /// What each row of the table describes.
@@ -42,47 +34,27 @@ pub enum Rows {
     Frames,
 }
 
-/// The type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Integer,
-    Number,
-    Text,
-}
-
-const CLIP_COLUMNS: [(&str, Kind); 13] = [
-    ("clip", Kind::Integer),
-    ("source", Kind::Text),
-    ("label", Kind::Integer),
-    ("class", Kind::Text),
-    ("frames", Kind::Integer),
-    ("width", Kind::Integer),
-    ("height", Kind::Integer),
-    ("short", Kind::Integer),
-    ("first_seconds", Kind::Number),
-    ("last_seconds", Kind::Number),
-    ("bytes", Kind::Integer),
-    ("attributes", Kind::Text),
-    ("tracks", Kind::Text),
+const CLIP_COLUMNS: [&str; 13] = [
+    "clip",
+    "source",
+    "label",
+    "class",
+    "frames",
+    "width",
+    "height",
+    "short",
+    "first_seconds",
+    "last_seconds",
+    "bytes",
+    "attributes",
+    "tracks",
 ];
 
 /// The columns of JSON. They are text only in formats that have nothing better.
 const JSON_COLUMNS: [&str; 2] = ["attributes", "tracks"];
 
-const FRAME_COLUMNS: [(&str, Kind); 9] = [
-    ("clip", Kind::Integer),
-    ("frame", Kind::Integer),
-    ("source", Kind::Text),
-    ("label", Kind::Integer),
-    ("pts", Kind::Integer),
-    ("pts_seconds", Kind::Number),
-    ("source_index", Kind::Integer),
-    ("bytes", Kind::Integer),
-    ("crc32", Kind::Integer),
-];
-
-/// Rows per row group of a Parquet file.
-const GROUP_ROWS: usize = 1 << 16;
+const FRAME_COLUMNS: [&str; 9] =
+    ["clip", "frame", "source", "label", "pts", "pts_seconds", "source_index", "bytes", "crc32"];
 
 /// Writes the table to `out`, which appears when it is complete.
 ///
@@ -107,14 +79,13 @@ pub fn export(
     if out.exists() {
         return Err(Error::usage("the file already exists").file(out));
     }
-    let columns: &[(&str, Kind)] = if rows == Rows::Clips { &CLIP_COLUMNS } else { &FRAME_COLUMNS };
+    let columns: &[&str] = if rows == Rows::Clips { &CLIP_COLUMNS } else { &FRAME_COLUMNS };
     let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut file = AtomicFile::create(out)?;
     let here = |e: Error| e.file(out);
     let mut table: Box<dyn Table> = match format {
         Format::Csv => Box::new(Csv::begin(&mut file, columns).map_err(here)?),
         Format::Jsonl => Box::new(Jsonl { out: &mut file, columns }),
-        Format::Parquet => Box::new(Parquet::begin(&mut file, columns).map_err(here)?),
     };
     for clip in dataset.clips() {
         let clip = clip?;
@@ -184,9 +155,9 @@ fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
 struct Csv<'a>(csv::Writer<&'a mut AtomicFile>);
 
 impl<'a> Csv<'a> {
-    fn begin(out: &'a mut AtomicFile, columns: &[(&str, Kind)]) -> Result<Self> {
+    fn begin(out: &'a mut AtomicFile, columns: &[&str]) -> Result<Self> {
         let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(columns.iter().map(|(name, _)| name)).map_err(failed)?;
+        csv.write_record(columns).map_err(failed)?;
         Ok(Csv(csv))
     }
 }
@@ -208,13 +179,13 @@ impl Table for Csv<'_> {
 
 struct Jsonl<'a> {
     out: &'a mut AtomicFile,
-    columns: &'a [(&'a str, Kind)],
+    columns: &'a [&'a str],
 }
 
 impl Table for Jsonl<'_> {
     fn push(&mut self, row: Vec<Value>) -> Result<()> {
         let mut object: serde_json::Map<String, Value> =
-            self.columns.iter().map(|(n, _)| (*n).into()).zip(row).collect();
+            self.columns.iter().map(|name| (*name).into()).zip(row).collect();
         for column in JSON_COLUMNS {
             if let Some(Value::String(text)) = object.get(column)
                 && let Ok(value) = serde_json::from_str(text)
@@ -228,71 +199,5 @@ impl Table for Jsonl<'_> {
 
     fn end(self: Box<Self>) -> Result<()> {
         Ok(())
-    }
-}
-
-struct Parquet<'a> {
-    out: SerializedFileWriter<&'a mut AtomicFile>,
-    kinds: Vec<Kind>,
-    rows: Vec<Vec<Value>>,
-}
-
-impl<'a> Parquet<'a> {
-    fn begin(out: &'a mut AtomicFile, columns: &[(&str, Kind)]) -> Result<Self> {
-        let field = |&(name, kind): &(&str, Kind)| {
-            let (physical, logical) = match kind {
-                Kind::Integer => (Physical::INT64, None),
-                Kind::Number => (Physical::DOUBLE, None),
-                Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            };
-            let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
-            field.with_logical_type(logical).build().map(Arc::new)
-        };
-        let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        let schema = Type::group_type_builder("vidrec").with_fields(fields).build().map_err(failed)?;
-        let properties = WriterProperties::builder().build();
-        let out = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
-        Ok(Parquet { out, kinds: columns.iter().map(|&(_, kind)| kind).collect(), rows: Vec::new() })
-    }
-
-    fn write_group(&mut self) -> parquet::errors::Result<()> {
-        let mut group = self.out.next_row_group()?;
-        for (i, kind) in self.kinds.iter().enumerate() {
-            let Some(mut column) = group.next_column()? else { break };
-            let cells = || self.rows.iter().map(|row| &row[i]);
-            let defined: Vec<i16> = cells().map(|v| i16::from(!v.is_null())).collect();
-            match kind {
-                Kind::Integer => {
-                    let values: Vec<i64> = cells().filter_map(Value::as_i64).collect();
-                    column.typed::<Int64Type>().write_batch(&values, Some(&defined), None)?;
-                }
-                Kind::Number => {
-                    let values: Vec<f64> = cells().filter_map(Value::as_f64).collect();
-                    column.typed::<DoubleType>().write_batch(&values, Some(&defined), None)?;
-                }
-                Kind::Text => {
-                    let values: Vec<ByteArray> = cells().filter_map(Value::as_str).map(ByteArray::from).collect();
-                    column.typed::<ByteArrayType>().write_batch(&values, Some(&defined), None)?;
-                }
-            }
-            column.close()?;
-        }
-        group.close()?;
-        self.rows.clear();
-        Ok(())
-    }
-}
-
-impl Table for Parquet<'_> {
-    fn push(&mut self, row: Vec<Value>) -> Result<()> {
-        self.rows.push(row);
-        if self.rows.len() == GROUP_ROWS { self.write_group().map_err(failed) } else { Ok(()) }
-    }
-
-    fn end(mut self: Box<Self>) -> Result<()> {
-        if !self.rows.is_empty() {
-            self.write_group().map_err(failed)?;
-        }
-        self.out.finish().map(drop).map_err(failed)
     }
 }

@@ -4,15 +4,14 @@
 //! | --- | --- | --- | --- |
 //! | MXNet RecordIO: [`mxnet`] | `.rec`, with `.idx` and `.lst` if present | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
 //! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | the same | everything but tracks |
-//! | WebDataset: [`webdataset`] | tar files, one sample per clip | the same | everything |
 //! | texts, as JSON lines: [`texts`] | one clip without frames per line | | |
 //! | folders of images: [`frames`] | one folder per clip | the same | everything |
-//! | LeRobot: [`lerobot`] | as inputs of a pack | Motion JPEG in MP4, Parquet | |
-//! | MosaicML MDS: [`mds`] | | shards, one sample per clip | |
-//! | tables: [`metadata`] | | CSV, JSON lines, Parquet | |
+//! | tables: [`metadata`] | | CSV, JSON lines | |
 //!
-//! "Everything" includes tracks. MDS has them as arrays, and tables list their names and types. MXNet and GulpIO have
-//! no room for tracks. [`ExportReport::tracks_left_out`] names the tracks that are not exported.
+//! The Python package has WebDataset, MDS and LeRobot: `vidrec.convert`.
+//!
+//! "Everything" includes tracks. Tables list their names and types. MXNet and GulpIO have no room for tracks.
+//! [`ExportReport::tracks_left_out`] names the tracks that are not exported.
 //!
 //! JPEGs stay unchanged, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An
 //! export writes a folder that appears under its name only when it is complete.
@@ -45,8 +44,6 @@
 mod clip_json;
 pub mod frames;
 pub mod gulp;
-pub mod lerobot;
-pub mod mds;
 pub mod metadata;
 pub mod mxnet;
 mod report;
@@ -54,7 +51,6 @@ mod sink;
 mod text;
 pub mod texts;
 mod tracks;
-pub mod webdataset;
 
 pub use report::{ExportReport, ImportReport, LeftOut};
 pub use sink::ImportOptions;

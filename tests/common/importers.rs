@@ -45,13 +45,6 @@ pub fn gulp(input: &[u8]) {
     });
 }
 
-pub fn webdataset(tar: &[u8]) {
-    in_folder("a.tar", tar, |folder| {
-        let (files, out) = ([folder.join("a.tar")], folder.join("out"));
-        check(interop::webdataset::import(&files, &out, &options(), &mut vidrec::no_progress), &out);
-    });
-}
-
 /// A record file of MXNet, with its `.idx` and `.lst`.
 pub fn mxnet(input: &[u8]) {
     let [records, index, list] = files(input);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use vidrec::interop::{ImportOptions, frames, gulp, mds, metadata, mxnet, webdataset};
+use vidrec::interop::{ImportOptions, frames, gulp, metadata, mxnet};
 use vidrec::{ClipInfo, Dataset, FrameData, Track, TrackTimes, TrackValues, Writer, WriterOptions, no_progress};
 
 use super::{assert_whole, jpeg};
@@ -91,15 +91,12 @@ fn out_and_in_again_gives_the_same_tracks() {
 
     let reports = [
         gulp::export(&open, &at("gulp"), 3, &mut no_progress).unwrap(),
-        webdataset::export(&open, &at("wds"), Default::default(), &mut no_progress).unwrap(),
         frames::export(&open, &at("frames"), &mut no_progress).unwrap(),
-        mds::export(&open, &at("mds"), 1 << 20, &mut no_progress).unwrap(),
     ];
     assert!(reports.iter().all(|report| report.tracks_left_out.is_empty()), "{reports:#?}");
     gulp::import(&at("gulp"), &at("from gulp"), &options, &mut no_progress).unwrap();
-    webdataset::import(&[at("wds/shard-000000.tar")], &at("from wds"), &options, &mut no_progress).unwrap();
     frames::import(&at("frames"), &at("from frames"), &options, &mut no_progress).unwrap();
-    for name in ["from gulp", "from wds", "from frames"] {
+    for name in ["from gulp", "from frames"] {
         assert_eq!(content(&at(name)), content(&set), "{name}");
         assert_whole(&at(name));
     }
@@ -178,21 +175,4 @@ fn files_that_are_not_the_tracks_are_errors_that_name_them() {
         fs::remove_dir_all(at("out")).unwrap();
         fs::write(&path, before).unwrap();
     }
-}
-
-#[test]
-fn files_of_another_projects_samples_are_no_tracks() {
-    let dir = tempfile::tempdir().unwrap();
-    let (tar, out) = (dir.path().join("a.tar"), dir.path().join("out"));
-    let mut file = tar::Builder::new(fs::File::create(&tar).unwrap());
-    let picture = jpeg(1);
-    for (name, bytes) in [("k.jpg", &picture[..]), ("k.track.a.npy", b"x"), ("k.track.b.json", b"[]"), ("k.npy", b"")] {
-        let mut header = tar::Header::new_ustar();
-        header.set_size(bytes.len() as u64);
-        file.append_data(&mut header, name, bytes).unwrap();
-    }
-    file.finish().unwrap();
-    let report = webdataset::import(&[tar], &out, &ImportOptions::default(), &mut no_progress).unwrap();
-    assert_eq!(report.notes, ["ignored .json files: 1", "ignored .npy files: 2"]);
-    assert_eq!(content(&out), [Vec::<String>::new()]);
 }

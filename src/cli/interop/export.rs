@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::interop::{ExportReport, frames, gulp, lerobot, mds, metadata, mxnet, webdataset};
+use crate::interop::{ExportReport, frames, gulp, metadata, mxnet};
 use crate::{Dataset, ProgressFn};
 use clap::Subcommand;
 
@@ -36,40 +36,6 @@ enum Format {
         /// Clips per chunk.
         #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         clips_per_chunk: u64,
-    },
-    /// For WebDataset: tar files with one sample per clip: KEY.000.jpg and so on, KEY.json and KEY.cls, and for each track
-    /// KEY.track.NAME.npy (texts: .json) and KEY.track.NAME.times.npy.
-    Webdataset {
-        #[command(flatten)]
-        to: To,
-        /// Maximum number of clips in a tar file, which also ends at 1 GiB.
-        #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-        clips_per_shard: u64,
-    },
-    /// For MosaicML's streaming: MDS shards with one sample per clip, and a column for each track.
-    Mds {
-        #[command(flatten)]
-        to: To,
-        /// Size of a shard in MiB, below 4096.
-        #[arg(long, default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..4096))]
-        shard_size: u64,
-    },
-    /// For LeRobot (version 3 of its format): the JPEGs as Motion JPEG in MP4, and the tracks in Parquet files, with one value
-    /// for each frame.
-    ///
-    /// Clips with the same attribute "episode" are the cameras of one episode, called by their attribute "camera".
-    /// Otherwise each clip is an episode of the camera observation.images.main. A track gives each frame its latest
-    /// value, so values between two frames are lost; sound is left out. Texts of the track "task" or "caption" are the tasks
-    /// of the frames, otherwise the attribute "task" or the class of the clip. Frames have to be evenly spaced.
-    Lerobot {
-        #[command(flatten)]
-        to: To,
-        /// Frames per second, such as 30 or 30000/1001, whatever the times of the frames [default: that of the clips].
-        #[arg(long, value_name = "RATE")]
-        fps: Option<crate::sampler::Rate>,
-        /// Leave out this track. Can be given several times.
-        #[arg(long, value_name = "TRACK")]
-        without: Vec<String>,
     },
     /// One folder per clip, with 000.jpg and so on, clip.json, and for each track track.NAME.npy (texts: .json) and
     /// track.NAME.times.npy.
@@ -126,10 +92,7 @@ pub fn run(args: &Args) -> Run {
 impl Format {
     fn to(&self) -> &To {
         match self {
-            Format::Mxnet { to } | Format::Frames { to } | Format::Gulp { to, .. } | Format::Webdataset { to, .. } => {
-                to
-            }
-            Format::Mds { to, .. } | Format::Lerobot { to, .. } | Format::Metadata { to, .. } => to,
+            Format::Mxnet { to } | Format::Frames { to } | Format::Gulp { to, .. } | Format::Metadata { to, .. } => to,
         }
     }
 
@@ -137,15 +100,6 @@ impl Format {
         match self {
             Format::Mxnet { .. } => mxnet::export(set, out, progress),
             Format::Gulp { clips_per_chunk, .. } => gulp::export(set, out, *clips_per_chunk, progress),
-            Format::Webdataset { clips_per_shard, .. } => {
-                let options = webdataset::WebdatasetOptions { clips_per_shard: *clips_per_shard, ..Default::default() };
-                webdataset::export(set, out, options, progress)
-            }
-            Format::Mds { shard_size, .. } => mds::export(set, out, shard_size << 20, progress),
-            Format::Lerobot { fps, without, .. } => {
-                let options = lerobot::LeRobotOptions { fps: *fps, without: without.clone() };
-                lerobot::export(set, out, &options, progress)
-            }
             Format::Frames { .. } => frames::export(set, out, progress),
             Format::Metadata { format, rows, .. } => metadata::export(set, out, *format, *rows, progress),
         }

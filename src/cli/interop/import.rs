@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ProgressFn;
 use crate::interop::mxnet::Ids;
-use crate::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, texts, webdataset};
+use crate::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, texts};
 use clap::Subcommand;
 
 use crate::cli::outcome::Failure;
@@ -29,7 +29,6 @@ pub struct Args {
 enum Format {
     Mxnet(Mxnet),
     Gulp(Gulp),
-    Webdataset(Webdataset),
     Frames(Frames),
     Texts(Texts),
 }
@@ -66,19 +65,6 @@ struct Mxnet {
 struct Gulp {
     /// The folder.
     folder: PathBuf,
-    /// The folder to make the data set in, or a location such as s3://bucket/train.
-    #[arg(short, long)]
-    output: PathBuf,
-    #[command(flatten)]
-    pictures: Pictures,
-}
-
-/// Import WebDataset's tar files: one clip per sample, one frame per image.
-#[derive(clap::Args)]
-struct Webdataset {
-    /// The tar files, in order.
-    #[arg(required = true)]
-    file: Vec<PathBuf>,
     /// The folder to make the data set in, or a location such as s3://bucket/train.
     #[arg(short, long)]
     output: PathBuf,
@@ -213,7 +199,6 @@ impl Format {
         match self {
             Format::Mxnet(a) => (&a.pictures.how, a.output.as_ref()),
             Format::Gulp(a) => (&a.pictures.how, Some(&a.output)),
-            Format::Webdataset(a) => (&a.pictures.how, Some(&a.output)),
             Format::Frames(a) => (&a.pictures.how, Some(&a.output)),
             Format::Texts(a) => (&a.how, Some(&a.output)),
         }
@@ -223,9 +208,6 @@ impl Format {
         match self {
             Format::Mxnet(a) => a.import(progress),
             Format::Gulp(a) => a.pictures.write(&a.output, |out, how| gulp::import(&a.folder, out, how, progress)),
-            Format::Webdataset(a) => {
-                a.pictures.write(&a.output, |out, how| webdataset::import(&a.file, out, how, progress))
-            }
             Format::Frames(a) => a.pictures.write(&a.output, |out, how| {
                 let how = ImportOptions { outside: a.outside, ..how.clone() };
                 frames::import(&a.folder, out, &how, progress)

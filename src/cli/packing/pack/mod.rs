@@ -37,9 +37,6 @@ pub struct Args {
     /// else is a clip of these frames; a metadata.csv or .jsonl in it lists what is taken. Files without the ending of a
     /// video are ignored and counted by ending. Hidden ones, whose names begin with a dot, are not looked at.
     ///
-    /// A data set of LeRobot, version 2 or 3 (a folder with its meta/info.json): each episode of a camera is a clip with the
-    /// attributes episode, camera and task, and every other feature is a track. See docs/lerobot.md.
-    ///
     /// .csv, .tsv or .jsonl: columns path (or file_name, filename, video), label (or labels, with ";" between them),
     /// start and end in seconds (see --segments), split; any other is kept as an attribute. vidrec says what each
     /// column became. A .csv of Kinetics (youtube_id, time_start).
