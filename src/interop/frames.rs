@@ -8,18 +8,17 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::clip_json::{self, ClipJson, META_FILE};
+use super::report::track_names;
 use super::sink::{self, ImportOptions, Sink};
 use super::text;
-use super::tracks::{self, TrackJson, TrackStems};
 use super::{ExportReport, ImportReport};
 use vidrec_core::dataset::Dataset;
-use vidrec_core::dataset::writer::Track;
-use vidrec_core::store::disk::NewFolder;
-use vidrec_core::store::disk::inside::Inside;
-use vidrec_format::error::{Error, Result};
 use vidrec_core::natural_order::{NaturalOrder, is_hidden};
 use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::source_name;
+use vidrec_core::store::disk::NewFolder;
+use vidrec_core::store::disk::inside::Inside;
+use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
 /// The file with everything that is known about a clip, in the clip's folder.
@@ -28,8 +27,7 @@ const CLIP_FILE: &str = "clip.json";
 /// Writes a folder of images for each clip to a new folder.
 ///
 /// A frame is `CLIP/FRAME.jpg`, such as `000012/003.jpg`. `CLIP/clip.json` holds everything else that is known
-/// about the clip. A track of numbers is `CLIP/track.NAME.npy`, and one of texts is `CLIP/track.NAME.json`. Stored
-/// times are `CLIP/track.NAME.times.npy` in nanoseconds: (N,), or (N, 2) for spans.
+/// about the clip, except its tracks, which the report names.
 ///
 /// # Errors
 ///
@@ -38,7 +36,7 @@ const CLIP_FILE: &str = "clip.json";
 /// [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
 pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     let counter = &mut Counter::new(Some(dataset.len()), progress);
-    let stems = TrackStems::of(dataset)?;
+    let tracks_left_out = track_names(dataset)?;
     let mut folder = NewFolder::create(out)?;
     for clip in dataset.clips() {
         let clip = clip?;
@@ -48,14 +46,12 @@ pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> R
             frame.check()?;
             folder.write_many(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
         }
-        let put = &mut |file: &str, bytes: &[u8]| folder.write_many(format!("{name}/{file}"), bytes);
-        let tracks = tracks::write_all(&clip, &stems, put)?;
-        let json = serde_json::to_vec_pretty(&ClipJson::of(&clip, tracks)?.to_value()).unwrap_or_default();
+        let json = serde_json::to_vec_pretty(&ClipJson::of(&clip)?.to_value()).unwrap_or_default();
         folder.write_many(format!("{name}/{CLIP_FILE}"), &json)?;
         counter.add(clip.frame_count().into(), 0)?;
     }
     clip_json::write_meta(dataset, &mut folder)?;
-    Ok(ExportReport::new(dataset, folder.publish()?))
+    Ok(ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) })
 }
 
 /// Imports each folder below `root` that contains images (`.jpg`, `.jpeg`, `.png`) as a clip, in order of path.
@@ -63,7 +59,7 @@ pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> R
 /// Each clip gets all images of its folder as frames, in the natural order of their names: `img_9.jpg` comes
 /// before `img_10.jpg`. Hidden images and folders, whose names start with a dot, are ignored. If folders with
 /// images are inside other folders, the first folder level is the class. Otherwise there are no labels. If an
-/// export wrote a `clip.json`, that file supplies the rest, with the tracks whose files are beside it; it may also say that a
+/// export wrote a `clip.json`, that file supplies the rest; it may also say that a
 /// clip has no frames. A link that
 /// leads out of `root` is an error, unless [`outside`](ImportOptions::outside) is set.
 ///
@@ -93,14 +89,13 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
             }
             false => Ok(clip),
         });
-        let with_tracks = clip.and_then(|clip| Ok((read_tracks(root, folder, &clip, &check)?, clip)));
-        match with_tracks.and_then(|(tracks, clip)| Ok((clip, pictures?, tracks))) {
-            Ok((clip, pictures, tracks)) => {
+        match clip.and_then(|clip| Ok((clip, pictures?))) {
+            Ok((clip, pictures)) => {
                 let name = |e: Error| match e.frame().and_then(|t| files.get(t as usize)) {
                     Some(file) => e.file(file),
                     None => e.file(root.join(source_name::to_path(folder))),
                 };
-                sink.add(folder, &clip, &pictures, &tracks).map_err(name)?;
+                sink.add(folder, &clip, &pictures).map_err(name)?;
             }
             Err(e) => sink.leave_out(folder, e)?,
         }
@@ -110,18 +105,6 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
 
 /// Refuses a path that leads out of the folder, unless the options allow such paths.
 type Check<'a> = dyn Fn(&Path) -> Result<()> + 'a;
-
-/// Reads the tracks of a clip that an export wrote.
-fn read_tracks(root: &Path, folder: &str, clip: &ClipJson, check: &Check<'_>) -> Result<Vec<Track>> {
-    let folder = root.join(source_name::to_path(folder));
-    let file = |name: &str| {
-        let path = folder.join(name);
-        check(&path)?;
-        text::read_bytes(&path, limits::MAX_TRACK_BLOCK_BYTES).map(Cow::Owned)
-    };
-    let track = |json: &TrackJson| tracks::read(json, &file).map_err(|e| e.file(&folder));
-    clip.tracks.iter().map(track).collect()
-}
 
 /// Returns the folders that contain images or a `clip.json`, and their images. The paths of the folders are relative to `root`, as
 /// names of sources.

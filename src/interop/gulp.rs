@@ -15,11 +15,11 @@ use super::report::track_names;
 use super::sink::{self, ImportOptions, Sink};
 use super::{ExportReport, ImportReport, text};
 use vidrec_core::dataset::{Clip, Dataset};
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::map::MappedFile;
 use vidrec_core::store::disk::{NewFile, NewFolder};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_core::progress::{Counter, ProgressFn};
 
 /// The file with the class names and their labels, beside the chunks.
 const LABELS_FILE: &str = "label2idx.json";
@@ -75,7 +75,7 @@ pub fn export(
                 continue;
             }
             let id = ordinal.to_string();
-            let json = ClipJson::of(&clip, Vec::new())?;
+            let json = ClipJson::of(&clip)?;
             if let Some((name, label)) = label_name(&json) {
                 labels.insert(name, label);
             }
@@ -175,7 +175,7 @@ fn add_chunk(
         let place = format!("{}, video {id}", chunk.name());
         let clip = clip(&id, &video, labels, options);
         match frames(&video, bytes) {
-            Ok(frames) => sink.add(&place, &clip, &frames, &[])?,
+            Ok(frames) => sink.add(&place, &clip, &frames)?,
             Err(e) => sink.leave_out(&place, e.file(chunk.data()?).also_help(format!("this is video {id}")))?,
         }
     }

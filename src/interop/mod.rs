@@ -3,15 +3,15 @@
 //! | format | import | export | kept by an export and an import |
 //! | --- | --- | --- | --- |
 //! | MXNet RecordIO: [`mxnet`] | `.rec`, with `.idx` and `.lst` if present | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
-//! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | the same | everything but tracks |
+//! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | the same | everything |
 //! | texts, as JSON lines: [`texts`] | one clip without frames per line | | |
 //! | folders of images: [`frames`] | one folder per clip | the same | everything |
 //! | tables: [`metadata`] | | CSV, JSON lines | |
 //!
 //! The Python package has WebDataset, MDS and LeRobot: `vidrec.convert`.
 //!
-//! "Everything" includes tracks. Tables list their names and types. MXNet and GulpIO have no room for tracks.
-//! [`ExportReport::tracks_left_out`] names the tracks that are not exported.
+//! "Everything" is without tracks: tables list their names and types, and [`ExportReport::tracks_left_out`] names those that
+//! are not exported.
 //!
 //! JPEGs stay unchanged, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An
 //! export writes a folder that appears under its name only when it is complete.
@@ -50,7 +50,6 @@ mod report;
 mod sink;
 mod text;
 pub mod texts;
-mod tracks;
 
 pub use report::{ExportReport, ImportReport, LeftOut};
 pub use sink::ImportOptions;

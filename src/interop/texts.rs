@@ -72,7 +72,7 @@ pub fn import(
             match clip.map_err(|e| e.file(file).also_help(format!("this is line {}", place.number))) {
                 Ok(clip) => {
                     bytes += place.bytes;
-                    sink.add(&name, &clip, &[], &[]).map_err(|e| e.file(file))?;
+                    sink.add(&name, &clip, &[]).map_err(|e| e.file(file))?;
                 }
                 Err(e) => sink.leave_out(&name, e)?,
             }

@@ -64,7 +64,7 @@ pub fn import(
             let pictures = pictures.collect::<Result<Vec<Cow<'_, [u8]>>>>();
             let place = file.place(&run);
             match clip.and_then(|clip| Ok((clip, pictures?))) {
-                Ok((clip, pictures)) => sink.add(&place, &clip, &pictures, &[]).map_err(|e| file.at(e, &run))?,
+                Ok((clip, pictures)) => sink.add(&place, &clip, &pictures).map_err(|e| file.at(e, &run))?,
                 Err(e) => sink.leave_out(&place, file.at(e, &run))?,
             }
         }
