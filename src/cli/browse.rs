@@ -6,12 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::check::CheckReport;
-use crate::cli::interrupt;
-use crate::cli::outcome::{Failure, Outcome, Run};
-use crate::cli::output::{self, bytes, count, share};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::{StorageArgs, local};
-use crate::cli::threads;
+use crate::cli::output::{bytes, count, share};
+use crate::cli::{Failure, Outcome, ProgressArgs, Run, StorageArgs, interrupt, local, output, threads};
 use crate::report::{NamedSet, Report, ReportOptions, Site, report};
 
 /// Look at data sets in a browser: search, filter, play and flag clips; findings of a check; figures.

@@ -5,13 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::WarmReport;
 use crate::cache::{CacheReport, CachedReport, RemovalReport};
-use crate::edit;
-
 use crate::cli::clips::ClipArgs;
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count, printable};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::StorageArgs;
+use crate::cli::output::{bytes, count, printable};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
+use crate::edit;
 
 /// Warm, show, trim or clear a cache: a folder with blocks of remote data sets.
 ///

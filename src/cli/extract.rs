@@ -3,12 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use crate::cli::output::{bytes, count};
-use crate::cli::ranges::{self, ClipRange};
-use crate::cli::storage::{StorageArgs, local};
-use crate::cli::{Outcome, Run, output};
+use crate::cli::{ClipRange, Outcome, Run, StorageArgs, local, output, ranges};
+use serde_json::json;
 
 /// Write the JPEGs of some clips as files, byte for byte.
 ///

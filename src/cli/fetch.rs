@@ -2,13 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::{FetchOptions, FetchReport};
-
 use crate::cli::clips::ClipArgs;
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::StorageArgs;
+use crate::cli::output::{bytes, count};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
+use crate::{FetchOptions, FetchReport};
 
 /// Copy a data set from object storage or a web server to a local folder.
 ///

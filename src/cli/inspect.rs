@@ -4,11 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count, grouped, printable};
-use crate::cli::packing;
-use crate::cli::stats;
-use crate::cli::storage::StorageArgs;
+use crate::cli::output::{bytes, count, grouped, printable};
+use crate::cli::{Outcome, Run, StorageArgs, output, packing, stats};
 use crate::edit::joined_meta;
 use crate::{Clip, Dataset, JsonObject, Result, TrackCoding, TrackSchema, TrackView};
 

@@ -49,7 +49,12 @@ use std::sync::atomic::Ordering;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use self::outcome::{Outcome, Run};
+use self::outcome::{Failure, Outcome, Run};
+use self::progress::ProgressArgs;
+use self::ranges::ClipRange;
+use self::remote_output::Output;
+use self::storage::{RemoteStorageArgs, StorageArgs, local};
+use self::words::words;
 
 /// Pack video data sets once, then feed training as fast as the hardware allows.
 ///

@@ -13,8 +13,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::Progress;
-use crate::cli::interrupt;
-use crate::cli::output::{self, bytes, grouped};
+use crate::cli::output::{bytes, grouped};
+use crate::cli::{interrupt, output};
 
 /// Stops the work after Ctrl-C or SIGTERM, and shows how far it is until it is dropped.
 pub type ProgressCallback = Box<dyn FnMut(&Progress) -> ControlFlow<()> + Send>;

@@ -2,12 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::cli::output::{bytes, count};
+use crate::cli::{Outcome, ProgressArgs, RemoteStorageArgs, Run, output};
 use crate::{PushOptions, PushReport};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::RemoteStorageArgs;
 
 /// Copy a data set from a local folder to object storage.
 ///

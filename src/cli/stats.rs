@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count, grouped, line, printable};
+use crate::cli::output::{bytes, count, grouped, line, printable};
+use crate::cli::{Outcome, Run, output};
 use crate::{ClassStats, Dataset, Distribution, Stats, TrackStats};
 
 /// The frames of a clip whose pixels count.

@@ -8,11 +8,9 @@ use image::{GrayImage, RgbImage};
 
 use crate::Clip;
 use crate::Dataset;
-use crate::cli::outcome::{Failure, Outcome, Run};
-use crate::cli::output::{self, count, printable, share};
-use crate::cli::ranges::{self, ClipRange};
-use crate::cli::sheet::{self, ClipRow};
-use crate::cli::storage::{StorageArgs, local};
+use crate::cli::output::{count, printable, share};
+use crate::cli::sheet::ClipRow;
+use crate::cli::{ClipRange, Failure, Outcome, Run, StorageArgs, local, output, ranges, sheet};
 use crate::jpeg::Decoder;
 use crate::report::thumbnail::thumbnail;
 use crate::sampler::uniform;

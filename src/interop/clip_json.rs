@@ -7,13 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::text;
-use vidrec_core::dataset::writer::ClipInfo;
-use vidrec_core::dataset::{Clip, Dataset};
+use crate::{Clip, ClipInfo, Dataset, JsonObject, Meta, Result, limits};
 use vidrec_core::store::disk::NewFolder;
-use vidrec_format::error::Result;
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::limits;
-use vidrec_format::meta::Meta;
 
 /// A clip without its frames and tracks. The field names are the keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -12,14 +12,12 @@ use super::report::track_names;
 use super::sink::{self, ImportOptions, Sink};
 use super::text;
 use super::{ExportReport, ImportReport};
-use vidrec_core::dataset::Dataset;
+use crate::{Dataset, Error, ProgressFn, Result, limits};
 use vidrec_core::natural_order::{NaturalOrder, is_hidden};
-use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::progress::Counter;
 use vidrec_core::source_name;
 use vidrec_core::store::disk::NewFolder;
 use vidrec_core::store::disk::inside::Inside;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::limits;
 
 /// The file with everything that is known about a clip, in the clip's folder.
 const CLIP_FILE: &str = "clip.json";

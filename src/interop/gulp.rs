@@ -14,12 +14,10 @@ use super::clip_json::{self, ClipJson};
 use super::report::track_names;
 use super::sink::{self, ImportOptions, Sink};
 use super::{ExportReport, ImportReport, text};
-use vidrec_core::dataset::{Clip, Dataset};
-use vidrec_core::progress::{Counter, ProgressFn};
+use crate::{Clip, Dataset, Error, JsonObject, ProgressFn, Result};
+use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::map::MappedFile;
 use vidrec_core::store::disk::{NewFile, NewFolder};
-use vidrec_format::error::{Error, Result};
-use vidrec_format::json_object::JsonObject;
 
 /// The file with the class names and their labels, beside the chunks.
 const LABELS_FILE: &str = "label2idx.json";

@@ -5,10 +5,9 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::ExportReport;
-use vidrec_core::dataset::{Clip, Dataset, TrackView};
-use vidrec_core::progress::{Counter, ProgressFn};
+use crate::{Clip, Dataset, Error, ProgressFn, Result, TrackView};
+use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::AtomicFile;
-use vidrec_format::error::{Error, Result};
 use vidrec_format::words::unknown_variant;
 
 /// The file format of the table.

@@ -10,14 +10,12 @@ use serde_json::{Value, json};
 
 use super::clip_json::ClipJson;
 use super::report::{ImportReport, LeftOut};
-use vidrec_core::dataset::writer::{ClipInfo, FrameData, Writer, WriterOptions};
+use crate::{
+    ClipInfo, Error, ErrorKind, FrameData, Hint, JsonObject, Meta, ProgressFn, Result, Writer, WriterOptions, limits,
+};
 use vidrec_core::exif::exif;
-use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::progress::Counter;
 use vidrec_core::threads;
-use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::limits;
-use vidrec_format::meta::Meta;
 use vidrec_jpeg::{Decoder, Retiled, Retiler};
 
 /// Options of an import.

@@ -12,8 +12,8 @@ use super::facts;
 use super::options::NamedSet;
 use super::page::in_script;
 use super::strip::{Strip, StripSize};
+use crate::{Error, Result};
 use vidrec_core::progress::Counter;
-use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
 use vidrec_jpeg::Decoder;
 

@@ -8,13 +8,10 @@ use super::data::{MOST_FINDINGS, page_data};
 use super::figures::{Checked, Report, Shown, all_figures};
 use super::options::{NamedSet, ReportOptions};
 use super::page::{self, Page, in_script};
-use vidrec_core::byte_size::shown_bytes;
-use vidrec_core::dataset::Dataset;
-use vidrec_core::progress::{Counter, ProgressFn};
+use crate::{Dataset, Error, ProgressFn, Result, shown_bytes, write_whole};
+use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::regular_file::refuse_others;
-use vidrec_core::store::disk::write_whole;
 use vidrec_core::threads;
-use vidrec_format::error::{Error, Result};
 
 /// Describes data sets, and writes a page about them to `out` if a path is given. Replaces an existing file.
 ///

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::clips::ClipId;
 use super::strip::Strip;
-use vidrec_core::dataset::{Clip, ClipNumbers};
-use vidrec_format::error::{Error, Result};
+use crate::{Clip, Error, Result};
+use vidrec_core::dataset::ClipNumbers;
 
 /// The most characters of a text among the attributes, the most items of a list, and how deep they nest.
 const TEXT: usize = 600;

@@ -6,9 +6,7 @@ use serde::Serialize;
 
 use super::check::FindingKind;
 use super::options::NamedSet;
-use vidrec_core::dataset::{Fingerprint, Stats, stats_of};
-use vidrec_format::error::Result;
-use vidrec_format::json_object::JsonObject;
+use crate::{Fingerprint, JsonObject, Result, Stats, stats_of};
 
 /// The figures that [`report`](super::report()) returns. `vidrec browse --export FILE --json` prints the same.
 #[derive(Debug, Clone, PartialEq, Serialize)]

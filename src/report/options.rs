@@ -1,6 +1,6 @@
 //! The options of [`report`](super::report()), and the data sets that it takes.
 
-use vidrec_core::dataset::Dataset;
+use crate::Dataset;
 
 /// A data set, and its name on the page.
 #[derive(Debug, Clone)]

@@ -1,11 +1,10 @@
 //! The page of `vidrec browse`: one that asks a server for clips, and one that has them inside.
 
+use crate::{Error, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-
-use vidrec_format::error::{Error, Result};
 
 const TEMPLATE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");

@@ -12,8 +12,7 @@ use super::figures::{Report, all_figures};
 use super::options::NamedSet;
 use super::page::{Page, in_script};
 use super::tracks;
-use vidrec_core::dataset::Clip;
-use vidrec_format::error::{Error, Result};
+use crate::{Clip, Error, Result};
 
 /// The clips that are described at once for a search, and about the most bytes of their descriptions.
 const PIECE: u64 = 4096;

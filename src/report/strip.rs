@@ -5,8 +5,7 @@ use serde::Serialize;
 use turbojpeg::{Compressor, Subsamp};
 
 use super::thumbnail::thumbnail;
-use vidrec_core::dataset::Clip;
-use vidrec_format::error::{Error, ErrorKind, Result};
+use crate::{Clip, Error, ErrorKind, Result};
 use vidrec_format::sampler::uniform;
 use vidrec_jpeg::Decoder;
 

@@ -3,8 +3,7 @@
 use image::RgbImage;
 use image::imageops;
 
-use vidrec_core::dataset::Frame;
-use vidrec_format::error::{Error, Result};
+use crate::{Error, Frame, Result};
 use vidrec_jpeg::Decoder;
 
 /// The largest ratio of width to height of a thumbnail.

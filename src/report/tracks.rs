@@ -6,9 +6,7 @@ use image::{DynamicImage, ImageFormat, RgbImage};
 use serde_json::{Value, json};
 
 use super::site::Answer;
-use vidrec_core::dataset::{Clip, ClipTracks, TrackView};
-use vidrec_format::error::{Error, Result};
-use vidrec_format::track::schema::{TrackTiming, TrackType};
+use crate::{Clip, ClipTracks, Error, Result, TrackTiming, TrackType, TrackView};
 
 /// The most numbers of a track that are sent, evenly spread over its values.
 const MOST_NUMBERS: usize = 1 << 18;

@@ -19,8 +19,7 @@ use tokio::runtime::Builder;
 use tokio::task::spawn_blocking;
 use tokio::time::{interval, sleep};
 
-use crate::cli::outcome::Failure;
-use crate::cli::output;
+use crate::cli::{Failure, output};
 use crate::report::Site;
 use crate::{Error, ErrorKind};
 

@@ -5,10 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use crate::cli::output::{bytes, count, printable};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::StorageArgs;
-use crate::cli::words::words;
-use crate::cli::{Outcome, Run, output};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output, words};
 use crate::interop::{frames, gulp, metadata, mxnet};
 
 /// Write a data set in another project's format. JPEGs are written as they are stored, byte for byte.

@@ -4,12 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use crate::cli::outcome::{Failure, Outcome, Run};
-use crate::cli::output::{self, bytes, count, line, printable};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::remote_output::Output;
-use crate::cli::storage::RemoteStorageArgs;
-use crate::cli::words::words;
+use crate::cli::output::{bytes, count, line, printable};
+use crate::cli::{Failure, Outcome, Output, ProgressArgs, RemoteStorageArgs, Run, output, words};
 use crate::interop::mxnet::{Ids, MxnetOptions};
 use crate::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, texts};
 

@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::pack::{PackPlan, WrittenPlan, write_plan};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count};
+use crate::cli::output::{bytes, count};
 use crate::cli::packing::pack::recipe::RecipeArgs;
 use crate::cli::packing::pack::report;
-use crate::cli::storage::RemoteStorageArgs;
+use crate::cli::{Outcome, RemoteStorageArgs, Run, output};
+use crate::pack::{PackPlan, WrittenPlan, write_plan};
 
 /// Divide a pack into parts that any number of machines can pack.
 ///

@@ -2,13 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::pack::{PartsPlan, PublishOptions};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output;
 use crate::cli::packing::pack::report;
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::RemoteStorageArgs;
+use crate::cli::{Outcome, ProgressArgs, RemoteStorageArgs, Run, output};
+use crate::pack::{PartsPlan, PublishOptions};
 
 /// Make a data set of the parts of a plan.
 ///

@@ -8,12 +8,11 @@ use sha2::{Digest, Sha256};
 
 use crate::interop::report::track_names;
 use crate::interop::{ExportReport, text};
-use vidrec_core::dataset::Dataset;
+use crate::{Dataset, Error, ProgressFn, Result};
 use vidrec_core::dataset::Shard;
-use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::NewFolder;
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::{Error, Result};
 use vidrec_format::file_name;
 
 /// Creates a folder with a link `NAME.rec` to each record file, and its `.idx` and `.lst` beside it. Frames are

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::records::Record;
-use vidrec_format::error::{Error, Hint};
+use crate::{Error, Hint};
 use vidrec_format::words::unknown_variant;
 
 /// What the ids of records say about clips.

@@ -14,9 +14,8 @@ use crate::interop::clip_json::ClipJson;
 use crate::interop::sink;
 use crate::interop::sink::Sink;
 use crate::interop::{ImportOptions, ImportReport, text};
-use vidrec_core::progress::ProgressFn;
+use crate::{Error, ProgressFn, Result};
 use vidrec_core::store::disk::map::MappedFile;
-use vidrec_format::error::{Error, Result};
 
 /// Options for facts that a record file does not state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

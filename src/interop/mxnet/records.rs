@@ -6,10 +6,10 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use crate::interop::clip_json::ClipJson;
+use crate::{Error, Result, limits};
 use vidrec_core::dataset::split_payload;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::recordio;
 use vidrec_format::recordio::MAGIC;
-use vidrec_format::{limits, recordio};
 
 /// A record and the contents of its header.
 #[derive(Debug, Clone)]

@@ -9,10 +9,8 @@ use super::hash::Cosines;
 use super::luma::{Detail, Luma, LumaDecoder};
 use super::measures::{ClipHash, Measures};
 use super::rules;
-use vidrec_core::dataset::{Clip, Dataset};
+use crate::{Clip, Dataset, Error, ErrorKind, JsonObject, Result};
 use vidrec_core::store::location::is_of_network;
-use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::json_object::JsonObject;
 
 /// The result of checking a clip by itself.
 #[derive(Debug, Default)]

@@ -8,9 +8,7 @@ use super::hash::Hash;
 use super::measures::{ClipHash, SLOTS};
 use super::nearest::{Keyed, near_pairs};
 use super::run::CheckOptions;
-use vidrec_core::dataset::{Clip, Dataset};
-use vidrec_format::error::{Error, Result};
-use vidrec_format::limits;
+use crate::{Clip, Dataset, Error, Result, limits};
 
 /// A clip that is compared with others.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use vidrec_format::error::Error;
+use crate::Error;
 use vidrec_format::words::unknown_variant;
 
 /// A kind of finding.

@@ -1,7 +1,7 @@
 //! The luma of frames, decoded small.
 
+use crate::Result;
 use vidrec_format::allocation;
-use vidrec_format::error::Result;
 use vidrec_jpeg::{JpegDecoder, Pixels, Region, RegionDecoder, Scale};
 
 /// How small a frame is decoded: the number of pixels to keep on its shorter side, if it has that many.

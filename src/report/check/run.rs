@@ -8,11 +8,11 @@ use rayon::prelude::*;
 use super::clip::{CheckedClip, ClipChecker, stops};
 use super::duplicates::{self, ComparedClip, found_clip};
 use super::finding::{CheckReport, CheckedSet, FailedVideo, Finding, FindingKind};
-use vidrec_core::dataset::{Dataset, Tables, different_clocks};
-use vidrec_core::progress::{Counter, ProgressFn};
+use crate::{Dataset, Error, ProgressFn, Result};
+use vidrec_core::dataset::{Tables, different_clocks};
+use vidrec_core::progress::Counter;
 use vidrec_core::threads;
 use vidrec_format::allocation;
-use vidrec_format::error::{Error, Result};
 
 /// The number of frames that are decoded between two calls of the progress callback. Longer clips are not divided.
 const FRAMES_AT_A_TIME: u64 = 2048;

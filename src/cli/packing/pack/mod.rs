@@ -8,12 +8,9 @@ mod run_args;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::pack::{PackOptions, PackPlan, Recipe, estimate, pack_plan, serve};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output;
 use crate::cli::remote_output::scratch_folder;
-use crate::cli::storage::{RemoteStorageArgs, local};
+use crate::cli::{Outcome, RemoteStorageArgs, Run, local, output};
+use crate::pack::{PackOptions, PackPlan, Recipe, estimate, pack_plan, serve};
 
 /// Sample frames from videos and write them as a data set.
 ///

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::cli::output::{self, bytes, count, line, printable};
+use crate::cli::output;
+use crate::cli::output::{bytes, count, line, printable};
 use crate::pack::{Estimate, IfExists, ManifestColumns, PackReport, PassedOver};
 
 /// Names on standard error what is not in the data set, or not as it should be.
