@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::finding::{Finding, FindingKind};
 use super::hash::Cosines;
-use super::luma::{Detail, Luma, LumaDecoder};
+use super::luma::{Detail, LumaDecoder};
 use super::measures::{ClipHash, Measures};
 use super::rules;
 use crate::{Clip, Dataset, Error, ErrorKind, JsonObject, Result};
@@ -28,8 +28,6 @@ pub(super) struct CheckedClip {
 pub(super) struct ClipChecker {
     decoder: LumaDecoder,
     cosines: Cosines,
-    spare: Luma,
-    fine: Luma,
     buffer: Vec<u8>,
     reads_frames: bool,
     takes_hashes: bool,
@@ -38,13 +36,10 @@ pub(super) struct ClipChecker {
 impl ClipChecker {
     /// Creates a checker for some kinds of findings.
     pub fn new(kinds: &[FindingKind]) -> Result<Self> {
-        let (spare, fine, buffer) = Default::default();
         Ok(ClipChecker {
             decoder: LumaDecoder::new()?,
             cosines: Cosines::new(),
-            spare,
-            fine,
-            buffer,
+            buffer: Vec::new(),
             reads_frames: kinds.iter().any(|kind| kind.needs_frames()),
             takes_hashes: kinds.iter().any(|kind| kind.is_of_pairs()),
         })
@@ -102,13 +97,12 @@ impl ClipChecker {
     fn measure(&mut self, clip: &Clip<'_>, t: u32, measures: &mut Measures) -> Result<()> {
         let frame = clip.frame_with(t, &mut self.buffer)?;
         frame.check()?;
-        let mut luma = std::mem::take(&mut self.spare);
-        self.decoder.decode(frame.jpeg(), Detail::Coarse, &mut luma).map_err(|e| frame.place(e))?;
+        let luma = self.decoder.decode(frame.jpeg(), Detail::Coarse).map_err(|e| frame.place(e))?;
         if measures.is_hashed(t) {
-            self.decoder.decode(frame.jpeg(), Detail::Fine, &mut self.fine).map_err(|e| frame.place(e))?;
-            measures.take_hash(t, &self.fine, &self.cosines);
+            let fine = self.decoder.decode(frame.jpeg(), Detail::Fine).map_err(|e| frame.place(e))?;
+            measures.take_hash(t, &fine, &self.cosines);
         }
-        self.spare = measures.take(t, luma);
+        measures.take(t, luma);
         Ok(())
     }
 }

@@ -8,9 +8,9 @@
 //! mirrored picture has the opposite sign at every odd horizontal frequency.
 
 use std::f64::consts::PI;
-use std::ops::Range;
 
-use super::luma::Luma;
+use image::GrayImage;
+use image::imageops::{self, FilterType};
 
 /// The side of the picture that is transformed.
 const SIDE: usize = 32;
@@ -35,28 +35,9 @@ pub(super) struct Hash {
 pub(super) struct Thumb(pub [u8; SIDE * SIDE]);
 
 impl Thumb {
-    pub fn of(luma: &Luma) -> Self {
-        let mut thumb = [0; SIDE * SIDE];
-        if luma.pixels.is_empty() {
-            return Thumb(thumb);
-        }
-        let columns: [_; SIDE] = std::array::from_fn(|x| weights(x, luma.width));
-        for y in 0..SIDE {
-            let (rows, row_ends) = weights(y, luma.height);
-            for (x, (range, ends)) in columns.iter().enumerate() {
-                let (mut sum, mut all) = (0u64, 0u64);
-                for row in rows.clone() {
-                    let down = weight(row, &rows, row_ends);
-                    for column in range.clone() {
-                        let share = down * weight(column, range, *ends);
-                        sum += share * u64::from(luma.pixels[row * luma.width + column]);
-                        all += share;
-                    }
-                }
-                thumb[y * SIDE + x] = ((sum + all / 2) / all.max(1)) as u8;
-            }
-        }
-        Thumb(thumb)
+    pub fn of(luma: &GrayImage) -> Self {
+        let small = imageops::resize(luma, SIDE as u32, SIDE as u32, FilterType::Triangle);
+        Thumb(std::array::from_fn(|i| small.as_raw()[i]))
     }
 
     /// Returns the mean difference of the pixels of two pictures.
@@ -83,24 +64,6 @@ impl Thumb {
         let mean = self.0.iter().map(|&luma| f32::from(luma)).sum::<f32>() / count;
         let squares = self.0.iter().map(|&luma| (f32::from(luma) - mean) * (f32::from(luma) - mean));
         (squares.sum::<f32>() / count).sqrt()
-    }
-}
-
-/// Returns the pixels in a row of `length` that pixel `i` of 32 covers, and how much of the first and last it
-/// covers, in 32ths.
-fn weights(i: usize, length: usize) -> (Range<usize>, (u64, u64)) {
-    let (start, end) = (i * length, (i + 1) * length);
-    let range = start / SIDE..end.div_ceil(SIDE);
-    let first = (range.start + 1) * SIDE - start;
-    let last = end - (range.end - 1) * SIDE;
-    if range.len() == 1 { (range, (length as u64, length as u64)) } else { (range, (first as u64, last as u64)) }
-}
-
-fn weight(at: usize, range: &Range<usize>, (first, last): (u64, u64)) -> u64 {
-    match () {
-        () if at == range.start => first,
-        () if at + 1 == range.end => last,
-        () => SIDE as u64,
     }
 }
 
@@ -210,11 +173,11 @@ mod tests {
     use super::*;
 
     /// Returns a picture whose pixels are means of 8 x 8 points.
-    fn luma(width: usize, height: usize, of: impl Fn(f64, f64) -> f64) -> Luma {
+    fn luma(width: usize, height: usize, of: impl Fn(f64, f64) -> f64) -> GrayImage {
         let at = |i: usize, part: usize, length: usize| ((8 * i + part) as f64 + 0.5) / (8 * length) as f64;
         let point = |i: usize, p: usize| of(at(i % width, p % 8, width), at(i / width, p / 8, height));
         let pixel = |i: usize| ((0..64).map(|p| point(i, p)).sum::<f64>() / 64.0) as u8;
-        Luma { width, height, pixels: (0..width * height).map(pixel).collect() }
+        GrayImage::from_raw(width as u32, height as u32, (0..width * height).map(pixel).collect()).unwrap()
     }
 
     /// Returns waves, and patches with sharp edges, so that the picture contains all frequencies.
@@ -224,7 +187,7 @@ mod tests {
         60.0 + 40.0 * (5.0 * x + 2.0 * y).sin() + 30.0 * (9.0 * y * x).cos() + 9.0 * patch
     }
 
-    fn hash(luma: &Luma) -> Hash {
+    fn hash(luma: &GrayImage) -> Hash {
         Hash::of(&Thumb::of(luma), &Cosines::new())
     }
 
@@ -256,16 +219,6 @@ mod tests {
     }
 
     #[test]
-    fn a_thumb_is_the_mean_of_what_it_covers() {
-        for (width, height) in [(1, 1), (32, 32), (40, 33), (7, 90)] {
-            let thumb = Thumb::of(&luma(width, height, |_, _| 77.0));
-            assert_eq!(thumb, Thumb([77; SIDE * SIDE]), "{width}x{height}");
-        }
-        let ramp = Thumb::of(&Luma { width: 64, height: 1, pixels: (0..64).map(|i| i * 2).collect() });
-        assert!(ramp.0.chunks_exact(SIDE).all(|row| row.iter().enumerate().all(|(x, &v)| usize::from(v) == 4 * x + 1)));
-    }
-
-    #[test]
     fn the_key_has_the_low_frequencies() {
         let first = hash(&luma(43, 32, scene));
         let mut other = first;
@@ -293,9 +246,9 @@ mod tests {
                 });
                 *luma = (128.0 + 22.0 * waves.sum::<f64>()).clamp(0.0, 255.0) as u8;
             }
-            let (mut jpeg, mut luma) = (Vec::new(), Luma::default());
+            let mut jpeg = Vec::new();
             Encoder::new(80).unwrap().encode(&picture, &mut jpeg).unwrap();
-            decoder.decode(&jpeg, Detail::Fine, &mut luma).unwrap();
+            let luma = decoder.decode(&jpeg, Detail::Fine).unwrap();
             Hash::of(&Thumb::of(&luma), &Cosines::new())
         };
         let whole = hash(340, 256);

@@ -1,7 +1,9 @@
 //! Measures a clip from frame to frame.
 
+use image::GrayImage;
+
 use super::hash::{Cosines, Hash, Thumb};
-use super::luma::Luma;
+use super::luma::{largest_change, percentiles};
 
 /// The number of frames whose hashes are kept for each clip. These are the frames in the middle of four equal
 /// stretches.
@@ -52,8 +54,8 @@ pub(super) struct Measures {
     slots: [Option<Hash>; SLOTS],
     /// The frames that the slots are for.
     slot_frames: Option<[u32; SLOTS]>,
-    first: Luma,
-    last: Luma,
+    /// The first frame and the last.
+    ends: Option<(GrayImage, GrayImage)>,
     thumbs: Option<(Thumb, Thumb)>,
 }
 
@@ -68,8 +70,7 @@ impl Measures {
             largest_from_first: 0,
             slots: [None; SLOTS],
             slot_frames: (hashed && !coming.is_empty()).then(|| std::array::from_fn(middle)),
-            first: Luma::default(),
-            last: Luma::default(),
+            ends: None,
             thumbs: None,
         }
     }
@@ -80,34 +81,35 @@ impl Measures {
     }
 
     /// Takes the hash of a frame that was decoded finely.
-    pub fn take_hash(&mut self, t: u32, fine: &Luma, cosines: &Cosines) {
+    pub fn take_hash(&mut self, t: u32, fine: &GrayImage, cosines: &Cosines) {
         let hash = Hash::of(&Thumb::of(fine), cosines);
         let slots = self.slots.iter_mut().zip(self.slot_frames.into_iter().flatten());
         slots.filter(|(_, frame)| *frame == t).for_each(|(slot, _)| *slot = Some(hash));
     }
 
-    /// Takes the next frame, and returns memory for the frame after it.
-    pub fn take(&mut self, t: u32, luma: Luma) -> Luma {
+    /// Takes the next frame.
+    pub fn take(&mut self, t: u32, luma: GrayImage) {
         let thumb = Thumb::of(&luma);
         self.add_light(&luma);
-        if let Some((before, last)) = &self.thumbs {
+        if let (Some((before, previous)), Some((first, last))) = (&self.thumbs, &self.ends) {
             self.steps.push(Step {
-                largest: luma.largest_change(&self.last),
-                mean: thumb.mean_change(last),
+                largest: largest_change(&luma, last),
+                mean: thumb.mean_change(previous),
                 mean_of_two: thumb.mean_change(before),
-                spread: thumb.spread_change(last),
+                spread: thumb.spread_change(previous),
             });
-            self.largest_from_first = self.largest_from_first.max(luma.largest_change(&self.first));
-        } else {
-            self.first.clone_from(&luma);
+            self.largest_from_first = self.largest_from_first.max(largest_change(&luma, first));
         }
         self.thumbs = Some((self.thumbs.map_or(thumb, |(_, last)| last), thumb));
+        self.ends = Some(match self.ends.take() {
+            Some((first, _)) => (first, luma),
+            None => (luma.clone(), luma),
+        });
         self.frames.push(t);
-        std::mem::replace(&mut self.last, luma)
     }
 
-    fn add_light(&mut self, luma: &Luma) {
-        let ([p1, p50, p98, p99], white) = luma.percentiles([1, 50, 98, 99]);
+    fn add_light(&mut self, luma: &GrayImage) {
+        let ([p1, p50, p98, p99], white) = percentiles(luma, [1, 50, 98, 99]);
         let this = Extremes { p98, p99, range: p99 - p1, white, medians: f64::from(p50) };
         self.extremes = Some(self.extremes.map_or(this, |so_far| Extremes {
             p98: so_far.p98.max(this.p98),
