@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use vidrec::edit::{self, Change, ClockStart, EditOptions, EditReport, Key, Relabeling, Selection, SplitBy};
+use vidrec::edit::{self, Change, Changes, ClockStart, EditOptions, EditReport, Key, Selection, SplitBy};
 use vidrec::{ProgressFn, Sharding};
 
 use crate::dataset::Dataset;
@@ -91,63 +91,38 @@ pub fn subset(
     set: PyRef<'_, Dataset>,
     out: PathBuf,
     chosen: Chosen,
+    changes: ChangeArguments,
     how: How,
     progress: Shows<'_>,
 ) -> PyResult<String> {
+    let (clips, renamed_classes, clock) = changes;
+    let clips = clips.into_iter().map(change).collect::<PyResult<_>>()?;
+    let changes = Changes { clips, renamed_classes, clock: clock.as_deref().map(ClockStart::from) };
     let (set, selection) = (set.get().clone(), Selection::from(chosen));
-    write(py, out, how, &progress, |out, options, tell| edit::subset(&set, &selection, out, options, tell))
+    write(py, out, how, &progress, |out, options, tell| edit::subset(&set, &selection, &changes, out, options, tell))
 }
 
-/// The report, as JSON.
-#[pyfunction]
-pub fn reshard(
-    py: Python<'_>,
-    set: PyRef<'_, Dataset>,
-    out: PathBuf,
-    how: How,
-    progress: Shows<'_>,
-) -> PyResult<String> {
-    let set = set.get().clone();
-    write(py, out, how, &progress, |out, options, tell| edit::reshard(&set, out, options, tell))
-}
-
-/// The report, as JSON. What grows is in a folder of this machine.
+/// The report, as JSON. The data set that grows is in a folder of this machine.
 #[pyfunction]
 pub fn append(
     py: Python<'_>,
     path: PathBuf,
-    more: PyRef<'_, Dataset>,
+    more: Vec<PyRef<'_, Dataset>>,
     shards: Option<String>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let (more, options) = (more.get().clone(), EditOptions { shards: sharding(shards.as_deref())?, overwrite: false });
+    let more = more.iter().map(|set| set.get().clone()).collect::<Vec<_>>();
+    let options = EditOptions { shards: sharding(shards.as_deref())?, overwrite: false };
     to_json(&task::run(py, progress.as_ref(), |tell| edit::append(path, &more, &options, tell))?)
 }
 
 /// A clip's ordinal or a source, a label or none, attributes as JSON.
-type Changed = (Option<u64>, String, Option<String>, String);
+type ChangeOfClips = (Option<u64>, String, Option<String>, String);
 
-fn change((clip, source, label, attributes): Changed) -> PyResult<Change> {
+fn change((clip, source, label, attributes): ChangeOfClips) -> PyResult<Change> {
     let attributes = attributes.parse().map_err(raise)?;
     Ok(Change { key: clip.map_or(Key::Source(source), Key::Clip), label, attributes })
 }
 
-/// Changes of clips, classes to rename, and where clocks begin.
-type NewLabels = (Vec<Changed>, Vec<(String, String)>, Option<String>);
-
-/// The report, as JSON.
-#[pyfunction]
-pub fn relabel(
-    py: Python<'_>,
-    set: PyRef<'_, Dataset>,
-    out: PathBuf,
-    relabeling: NewLabels,
-    how: How,
-    progress: Shows<'_>,
-) -> PyResult<String> {
-    let (changes, renamed_classes, clock) = relabeling;
-    let changes = changes.into_iter().map(change).collect::<PyResult<_>>()?;
-    let clock = clock.as_deref().map(ClockStart::from);
-    let (set, relabeling) = (set.get().clone(), Relabeling { changes, renamed_classes, clock });
-    write(py, out, how, &progress, |out, options, tell| edit::relabel(&set, &relabeling, out, options, tell))
-}
+/// Changes of clips, classes to rename, and the beginning of clocks.
+type ChangeArguments = (Vec<ChangeOfClips>, Vec<(String, String)>, Option<String>);

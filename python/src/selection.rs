@@ -26,7 +26,6 @@ impl From<Chosen> for Selection {
     fn from(o: Chosen) -> Selection {
         Selection {
             classes: o.classes,
-            clips: None,
             list: o.list.map(clip_list),
             exclude: clip_list(o.exclude),
             attributes: o.attributes,

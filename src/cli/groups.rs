@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Pack", &["pack", "import"]),
     ("Look", &["inspect", "view", "browse", "check", "verify", "extract"]),
     ("Train", &["bench", "cache"]),
-    ("Edit", &["merge", "append", "split", "subset", "relabel", "reshard", "repair"]),
+    ("Edit", &["merge", "split", "subset", "repair"]),
     ("Move", &["fetch", "push", "export"]),
     ("Cluster", &["plan", "status", "publish"]),
 ];

@@ -4,21 +4,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::frame::Frame;
-use super::records::plain_record_bytes;
-use super::runs;
-use super::shard::Shard;
+use crate::dataset::records::plain_record_bytes;
+use crate::dataset::request_ranges::request_ranges;
+use crate::dataset::writer::ClipInfo;
+use crate::dataset::{Frame, Shard};
 use crate::store::disk::advice::Advice;
 use crate::store::remote::RemoteFile;
-use vidrec_format::clip_entry;
-use vidrec_format::clip_entry::ClipEntry;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::frame_entry::FrameEntry;
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::record_header::RecordHeader;
+use vidrec_format::{ClipEntry, Error, FrameEntry, JsonObject, RecordHeader, Result, clip_entry};
 
 /// A remote file, and ranges of it.
-type RemoteRuns<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);
+type RemoteRanges<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);
 
 /// One clip of a data set.
 #[derive(Debug, Clone, Copy)]
@@ -141,6 +136,22 @@ impl<'a> Clip<'a> {
         })
     }
 
+    /// The description of the clip, as a writer takes it.
+    #[doc(hidden)]
+    pub fn info(&self) -> Result<ClipInfo> {
+        let [source, class, _] = self.strings()?;
+        Ok(ClipInfo {
+            label: self.label(),
+            source,
+            class,
+            attributes: self.attributes()?,
+            width: self.width(),
+            height: self.height(),
+            time_base: self.time_base(),
+            short: self.is_short(),
+        })
+    }
+
     fn strings(&self) -> Result<[String; 3]> {
         let found = self.shard.of_index(|index, bytes| index.strings(bytes, &self.entry));
         found.map_err(|e| e.in_clip(self.ordinal))
@@ -259,9 +270,9 @@ impl<'a> Clip<'a> {
     }
 
     /// The remote file with the clip's records, and the ranges of some frames' records in it. See
-    /// [`runs`](super::runs::runs).
+    /// [`request_ranges`].
     #[doc(hidden)]
-    pub fn remote_runs(&self, frames: &[u32]) -> Result<Option<RemoteRuns<'a>>> {
+    pub fn remote_ranges(&self, frames: &[u32]) -> Result<Option<RemoteRanges<'a>>> {
         let Some(file) = self.shard.records.remote() else { return Ok(None) };
         let place = |&t: &u32| {
             let entry = self.frame_entry(t)?;
@@ -269,9 +280,9 @@ impl<'a> Clip<'a> {
             Ok(entry.record_offset..end)
         };
         let there = frames.iter().filter(|&&t| t < self.frame_count());
-        let mut wanted = there.map(place).collect::<Result<Vec<_>>>()?;
-        wanted.retain(|record| record.start < record.end);
-        Ok(Some((file, runs::runs(wanted))))
+        let mut records = there.map(place).collect::<Result<Vec<_>>>()?;
+        records.retain(|record| record.start < record.end);
+        Ok(Some((file, request_ranges(records))))
     }
 
     /// All frames, in order.

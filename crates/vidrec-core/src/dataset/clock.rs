@@ -1,10 +1,10 @@
 //! The clocks of clips: which clips share one, and where one begins.
 
-use super::clip::Clip;
-use super::track::nanoseconds;
-use vidrec_format::error::{Error, Result};
+use crate::dataset::Clip;
+use crate::dataset::track::nanoseconds;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
 use vidrec_format::track::schema::TrackTiming;
+use vidrec_format::{Error, Result};
 
 /// The attribute by which clips of an episode say that they have one clock: those with the same text do.
 const CLOCK: &str = "clock";

@@ -6,26 +6,15 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::clip::Clip;
-use super::fingerprint::Fingerprint;
-use super::io::Io;
-use super::listing::{self, Leftover, ShardFiles};
-use super::open_options::OpenOptions;
-use super::shard::Shard;
-use super::slot::Slot;
-use super::source::Source;
-use super::tables::Tables;
-use super::track_file;
+use crate::dataset::lazy_shard::LazyShard;
+use crate::dataset::listing::ShardFiles;
+use crate::dataset::{Clip, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
 use crate::store::disk::folder_of;
 use crate::store::location::is_remote;
 use crate::store::remote::Remote;
 use crate::store::storage::RemoteStats;
-use vidrec_format::data_binding;
-use vidrec_format::dataset_json::DatasetJson;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::meta::Meta;
-use vidrec_format::names;
 use vidrec_format::track::schema::TrackSchema;
+use vidrec_format::{DatasetJson, Error, Meta, Result, data_binding, names};
 
 const NO_DIGEST: [u8; 32] = [0; 32];
 
@@ -52,7 +41,7 @@ pub struct Dataset(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    shards: Vec<Arc<Slot>>,
+    shards: Vec<Arc<LazyShard>>,
     /// Ordinal of each shard's first clip, followed by the number of clips.
     starts: Vec<u64>,
     /// The number of frames before each shard, followed by the number of frames of all shards.
@@ -86,7 +75,7 @@ fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
 
 impl Inner {
     /// Joins shards. For each shard, `kinds` contains the first shard whose class names and tracks it must have.
-    fn new(shards: Vec<Arc<Slot>>, kinds: Vec<usize>, io: Io) -> Result<Self> {
+    fn new(shards: Vec<Arc<LazyShard>>, kinds: Vec<usize>, io: Io) -> Result<Self> {
         if shards.is_empty() {
             return Err(Error::usage("there are no shards to open"));
         }
@@ -116,7 +105,7 @@ impl Inner {
         let of = |shard: &Shard| shard.index.meta.draws.unwrap_or(1);
         let draws = self.shards.first().and_then(|slot| slot.opened()).map_or(1, of);
         // When a shard is opened later, it is refused if its number of draws differs.
-        let whole = |slot: &Arc<Slot>| {
+        let whole = |slot: &Arc<LazyShard>| {
             slot.opened().is_none_or(|shard| of(shard) == draws)
                 && slot.clip_count().is_multiple_of(u64::from(draws.max(1)))
         };
@@ -203,7 +192,8 @@ impl Dataset {
     }
 
     pub(crate) fn open_files(files: &[ShardFiles], source: &Source) -> Result<Self> {
-        let shards: Vec<_> = files.iter().map(|files| Slot::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
+        let shards: Vec<_> =
+            files.iter().map(|files| LazyShard::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
         let kinds = vec![0; shards.len()];
         Ok(Dataset(Arc::new(Inner::new(shards, kinds, source.io())?)))
     }
@@ -383,6 +373,11 @@ impl Dataset {
         self.0.shards.iter().map(|slot| slot.record_path())
     }
 
+    /// The first record file, by which errors name the data set.
+    pub(crate) fn first_file(&self) -> &Path {
+        self.record_files().next().unwrap_or(Path::new(""))
+    }
+
     /// The number of frames per clip, if all clips seem to have the same; `None` if they differ or there are no clips.
     ///
     /// This takes the same time for any number of clips. The counts of clips and frames in the files' headers must
@@ -399,7 +394,7 @@ impl Dataset {
         }
         let Some(first) = self.clips().next() else { return Ok(None) };
         let frames = first?.frame_count();
-        let fits = |s: &Arc<Slot>| s.clip_count().checked_mul(frames.into()) == Some(s.frame_count());
+        let fits = |s: &Arc<LazyShard>| s.clip_count().checked_mul(frames.into()) == Some(s.frame_count());
         // Each probe of a remote data set is a request.
         let count = if self.is_remote() { 1 } else { PROBES.min(self.len()) };
         // The product does not overflow: an ordinal needs no more than 48 bits.
@@ -543,11 +538,6 @@ impl Dataset {
         self.remotes().iter().find_map(|remote| remote.cache_failure().map(str::to_owned))
     }
 
-    /// The most bytes that the cache of the remote shards may hold; `None` if there are no remote shards or no cache.
-    pub(super) fn cache_limit(&self) -> Option<u64> {
-        self.remotes().iter().filter_map(|remote| remote.cache_limit()).min()
-    }
-
     /// Length of all record files.
     fn record_bytes(&self) -> u64 {
         self.0.shards.iter().map(|slot| slot.record_bytes()).sum()
@@ -612,6 +602,20 @@ impl Dataset {
     pub fn clips(&self) -> impl Iterator<Item = Result<Clip<'_>>> {
         (0..self.len()).map(|i| self.clip(i))
     }
+}
+
+/// Identifies a data set. Two data sets with the same fingerprint have the same clips in the same order, packed to the
+/// same bytes.
+///
+/// It depends only on the record files, so names, folders and labels may change. It is computed from the digests in the
+/// indexes, without reading the record files.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Fingerprint {
+    /// Number of clips.
+    pub clips: u64,
+    /// SHA-256, in hexadecimal, of the concatenated SHA-256 digests of the record files. If clips were selected, their
+    /// ordinals in those files follow, each as 64 bits with the lowest byte first.
+    pub digest: String,
 }
 
 const _: () = {

@@ -5,15 +5,14 @@ use std::path::Path;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::dataset::Dataset;
-use super::listing;
-use super::source::Source;
+use crate::dataset::{Dataset, Source, listing};
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::{Error, Result};
 
 /// A line of a list of failures.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FailedSource {
+    /// The source of the video.
     pub source: String,
     /// The stage of the work on the video at which it failed.
     #[serde(default)]

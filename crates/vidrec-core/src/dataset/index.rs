@@ -8,21 +8,12 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian as LE};
 
 use crate::store::read_at::ReadAt;
-use vidrec_format::clip_entry;
-use vidrec_format::clip_entry::{ClipEntry, StringRef};
-use vidrec_format::data_binding;
-use vidrec_format::data_binding::DataBinding;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::footer;
-use vidrec_format::frame_entry;
-use vidrec_format::frame_entry::FrameEntry;
-use vidrec_format::header;
+use vidrec_format::clip_entry::StringRef;
 use vidrec_format::header::Header;
-use vidrec_format::limits;
-use vidrec_format::meta::Meta;
-use vidrec_format::section;
-use vidrec_format::section::{SectionEntry, SectionId};
-use vidrec_format::{align_up, crc32};
+use vidrec_format::{
+    ClipEntry, DataBinding, Error, FrameEntry, Meta, Result, SectionEntry, SectionId, align_up, clip_entry, crc32,
+    data_binding, footer, frame_entry, header, limits, section,
+};
 
 /// The checked structure of an index file. It holds no reference to the file's bytes; each method takes them as an
 /// argument.

@@ -4,20 +4,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::source::Source;
+use crate::dataset::Source;
 use crate::store::disk::regular_file::{Links, read_regular};
 use crate::store::disk::{is_being_written, publication};
 use crate::store::remote::Remote;
-use vidrec_format::dataset_json;
-use vidrec_format::dataset_json::{DatasetJson, ShardJson};
-use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::file_name::{FileKind, FileName};
-use vidrec_format::limits;
-use vidrec_format::names;
+use vidrec_format::{
+    DatasetJson, Error, ErrorKind, FileKind, FileName, Hint, Result, ShardJson, dataset_json, limits, names,
+};
 
 /// The files of a shard.
 #[derive(Debug, Clone)]
 pub struct ShardFiles {
+    /// The index.
     pub index: PathBuf,
     /// The record file. `None` if only the index was given. Its name, or the digest in it, then leads to the record
     /// file.

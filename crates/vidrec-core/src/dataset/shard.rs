@@ -4,23 +4,17 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::index::Index;
-use super::listing::ShardFiles;
-use super::records::{Records, loaded, plain_record_bytes};
-use super::source::{Source, Starting};
-use super::track_file::TrackFile;
+use crate::dataset::listing::ShardFiles;
+use crate::dataset::records::{Records, loaded, plain_record_bytes};
+use crate::dataset::source::Starting;
+use crate::dataset::{Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
-use vidrec_format::clip_entry::ClipEntry;
-use vidrec_format::data_binding::DataBinding;
-use vidrec_format::dataset_json::{ShardJson, TrackFileJson};
-use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::file_name::FileName;
-use vidrec_format::frame_entry::FrameEntry;
-use vidrec_format::record_header;
-use vidrec_format::record_header::RecordHeader;
-use vidrec_format::{crc32, data_binding, names, recordio};
+use vidrec_format::{
+    ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
+    TrackFileJson, crc32, data_binding, names, record_header, recordio,
+};
 
 /// The length of the end of a remote index that the first request after the head fetches. Usually it contains all
 /// sections except the tables and the strings.

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::io::Io;
-use super::open_options::OpenOptions;
-use super::records::Records;
+use crate::dataset::records::Records;
+use crate::dataset::{Io, OpenOptions};
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::open_files::{FILES, MAPS};
 use crate::store::disk::positional::PositionalFile;
@@ -13,8 +12,7 @@ use crate::store::disk::regular_file::{Links, missing, read_if_there, read_regul
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
 use crate::store::remote::{Opening, Remote};
-use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::limits;
+use vidrec_format::{Error, ErrorKind, Result, limits};
 
 /// An index of up to this size is read into memory, because a map would take as much memory in the system.
 const SMALL_INDEX_BYTES: u64 = 64 << 10;

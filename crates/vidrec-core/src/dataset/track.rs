@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::clip::Clip;
-use super::track_file::{Block, TrackFile};
+use crate::dataset::track_file::Block;
+use crate::dataset::{Clip, TrackFile};
 use crate::store::remote::RemoteFile;
-use vidrec_format::error::{Error, Result};
 use vidrec_format::track::coding::TrackCoding;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming};
+use vidrec_format::{Error, Result};
 
 /// All tracks of a clip, read once.
 ///

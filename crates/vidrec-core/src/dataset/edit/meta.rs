@@ -5,16 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::dataset::Dataset;
-use vidrec_format::error::Result;
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::meta::Meta;
+use vidrec_format::{JsonObject, Meta, Result};
 
 /// The key in the settings under which each combination of differing settings is an object.
 const MERGED: &str = "merged";
 
 /// Joins the META of all shards of some data sets, and returns a note if they differ. The class names are those of
 /// the first.
-pub fn joined(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
+pub fn joined_meta(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
     let mut metas: Vec<&Meta> = Vec::new();
     for set in sets {
         metas.extend(set.shards()?.into_iter().map(|shard| &shard.index.meta));

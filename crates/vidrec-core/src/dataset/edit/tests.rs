@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::dealer::Dealer;
+use super::ratio::Dealer;
 use super::*;
 use crate::dataset::Dataset;
 use crate::dataset::writer::{ClipInfo, FrameData, Writer, WriterOptions};
@@ -128,7 +128,6 @@ proptest! {
     fn selections_are_those_of_the_model(
         videos in prop::collection::vec(0..CLIPS, 0..40),
         (class, weather_wanted) in (prop::option::of(0u32..3), prop::option::of(0usize..3)),
-        clips in prop::option::of(prop::collection::vec(0u64..40, 0..30)),
         list in prop::option::of((prop::collection::vec(0u64..40, 0..9), prop::collection::vec(0u64..18, 0..9))),
         exclude in (prop::collection::vec(0u64..40, 0..4), prop::collection::vec(0u64..18, 0..4)),
     ) {
@@ -143,7 +142,6 @@ proptest! {
             let weather_wanted = weather_wanted.map(|i| weather(i as u64));
             let selection = Selection {
                 classes: class.iter().map(u32::to_string).collect(),
-                clips: clips.as_deref().map(inside),
                 list: list.as_ref().map(listed),
                 exclude: listed(&exclude),
                 attributes: weather_wanted.iter().map(|w| ("weather".into(), (*w).into())).collect(),
@@ -156,7 +154,6 @@ proptest! {
                 let origin = stored[clip as usize];
                 class.is_none_or(|class| label(origin) == Some(class))
                     && weather_wanted.is_none_or(|w| weather(origin) == w)
-                    && selection.clips.as_ref().is_none_or(|clips| clips.contains(&clip))
                     && selection.list.as_ref().is_none_or(|list| names(list, clip))
                     && !names(&selection.exclude, clip)
             };
@@ -204,7 +201,7 @@ fn a_few_clips_of_many_shards_share_shards_and_most_clips_do_not() {
     let (dir, set) = data_set(1);
     let sharded = |name: &str, set: &Dataset, shards| {
         let options = EditOptions { shards, ..EditOptions::default() };
-        reshard(set, dir.path().join(name), &options, &mut vidrec_format::progress::no_progress).unwrap();
+        merge(&[set.clone()], dir.path().join(name), &options, &mut vidrec_format::progress::no_progress).unwrap();
         Dataset::open(dir.path().join(name)).unwrap()
     };
     let in_twelve = sharded("twelve", &set, Some(crate::dataset::writer::Sharding::Count(12)));

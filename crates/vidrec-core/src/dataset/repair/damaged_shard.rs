@@ -5,15 +5,12 @@ use std::path::{Path, PathBuf};
 use crate::dataset::shard::beside;
 use crate::dataset::{Index, Io, Source, TrackFile, listing, proven_bytes};
 use crate::store::disk::map::MappedFile;
-use vidrec_format::clip_entry::ClipEntry;
-use vidrec_format::data_binding::{DataBinding, edge_crc32};
-use vidrec_format::dataset_json::ShardJson;
-use vidrec_format::error::Result;
-use vidrec_format::frame_entry::FrameEntry;
+use vidrec_format::data_binding::edge_crc32;
 use vidrec_format::header::Header;
-use vidrec_format::meta::Meta;
-use vidrec_format::section::{SectionEntry, SectionId};
-use vidrec_format::{align_up, clip_entry, frame_entry, header, limits, section};
+use vidrec_format::{
+    ClipEntry, DataBinding, FrameEntry, Meta, Result, SectionEntry, SectionId, ShardJson, align_up, clip_entry,
+    frame_entry, header, limits, section,
+};
 
 /// A shard of a damaged data set. Entries of its index have checksums, which are compared when they are used.
 pub(super) struct DamagedShard {

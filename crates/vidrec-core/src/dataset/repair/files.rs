@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::dataset::listing::{self, Listing, ShardFiles};
-use crate::dataset::{Io, Source};
-use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
-use vidrec_format::error::{Error, Result};
-use vidrec_format::file_name::{FileKind, FileName};
-use vidrec_format::names;
+use crate::dataset::listing::{Listing, ShardFiles};
+use crate::dataset::{Io, Source, listing};
+use vidrec_format::dataset_json::FILE_NAME;
+use vidrec_format::{DatasetJson, Error, FileKind, FileName, Result, names};
 
 /// The shards that the `dataset.json` of a folder lists. If it cannot be read, or does not fit the files, those whose files are
 /// there, in order of their names. Adds what is wrong with the list to `damage`.

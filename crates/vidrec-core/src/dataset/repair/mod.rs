@@ -104,7 +104,7 @@ impl Repair<'_, '_, '_> {
         self.report.damage.extend(damage.map(|damage| format!("{}: {damage}", shard.name)));
         self.report.clips += clips;
         self.writer.as_mut().map_or(Ok(()), Writer::next_shard)?;
-        let draws = edit::draws(self.meta);
+        let draws = edit::draws_per_video(self.meta);
         for first in (0..found).step_by(draws as usize) {
             let group: Vec<_> = (first..found.min(first + draws)).map(|clip| salvage.clip(clip)).collect();
             let is_whole = group.len() as u64 == draws && group.iter().all(Result::is_ok);

@@ -3,21 +3,17 @@
 use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
+use vidrec_jpeg::{Decoder, RgbPicture};
 
 use super::damaged_shard::DamagedShard;
 use super::record_scan::{LEAST_RECORD_BYTES, RecordScan};
 use super::report::{DamagedClip, Losses};
 use crate::dataset::split_payload;
 use crate::dataset::writer::ClipInfo;
-use vidrec_format::clip_entry::{ClipEntry, FLAG_SHORT};
+use vidrec_format::clip_entry::FLAG_SHORT;
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::Result;
-use vidrec_format::file_name::FileName;
-use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::meta::Meta;
-use vidrec_format::{crc32, names, recordio};
-use vidrec_jpeg::{Decoder, RgbPicture};
+use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
+use vidrec_format::{ClipEntry, FileName, FrameEntry, JsonObject, Meta, Result, crc32, names, recordio};
 
 /// A clip with all its frames.
 pub(super) struct SavedClip<'a> {

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
+use vidrec_jpeg::{Decoder, RgbPicture};
 
 use crate::dataset::Shard;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::Counter;
-use vidrec_jpeg::{Decoder, RgbPicture};
+use vidrec_format::{Counter, Error, Result};
 
 /// Bytes of images that are decoded together, in parallel. This is enough for all threads, and takes little memory if
 /// the images are not in a map.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::store::storage::Storage;
-use vidrec_format::error::{Error, ErrorKind, Hint};
+use vidrec_format::{Error, ErrorKind, Hint};
 
 /// Options of [`verify`](crate::dataset::verify::verify()).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,11 +3,10 @@
 use super::scan::stops;
 use crate::dataset::{RecordsDigest, Shard, TrackFile};
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::Counter;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::ends;
 use vidrec_format::track::sizes::ALIGNMENT;
+use vidrec_format::{Counter, Error, Result};
 
 /// Returns the problems of the tracks of a shard. If the file is not the one that the index names, that is the only
 /// problem, and the file is not read.

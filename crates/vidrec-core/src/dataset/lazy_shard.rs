@@ -1,21 +1,17 @@
-//! An entry in the list of shards. The shard is open, or is opened when it is used.
+//! A shard of a data set, which is opened when it is first used.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::listing::ShardFiles;
-use super::shard::Shard;
-use super::source::Source;
+use crate::dataset::listing::ShardFiles;
+use crate::dataset::{Shard, Source};
 use crate::store::remote::Remote;
-use vidrec_format::data_binding;
-use vidrec_format::dataset_json::ShardJson;
-use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+use vidrec_format::{Error, ErrorKind, Hint, Result, ShardJson, data_binding};
 
 /// A shard of a data set. A remote shard is opened when it is first used, because opening takes several requests.
 /// Until then, `dataset.json` says enough to count clips. Opening proves that the shard matches it.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct LazyShard {
     files: ShardFiles,
     source: Source,
     shard: OnceLock<Shard>,
@@ -29,10 +25,10 @@ fn suggest_repair(e: Error) -> Error {
     e.hint(Hint::Verify).hint(Hint::Repair)
 }
 
-impl Slot {
+impl LazyShard {
     /// A slot for a shard, which is opened at once unless it is remote and listed.
     pub fn new(files: &ShardFiles, source: &Source) -> Result<Self> {
-        let slot = Slot { files: files.clone(), source: source.clone(), shard: OnceLock::new() };
+        let slot = LazyShard { files: files.clone(), source: source.clone(), shard: OnceLock::new() };
         if matches!(source, Source::Local(_)) || files.listed.is_none() {
             slot.open()?;
         }
