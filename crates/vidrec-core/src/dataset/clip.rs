@@ -1,16 +1,16 @@
 //! One clip: its entry, its strings, its frames.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::dataset::records::plain_record_bytes;
+use crate::dataset::records::record_range;
 use crate::dataset::request_ranges::request_ranges;
+use crate::dataset::shard::StoredFrame;
 use crate::dataset::writer::ClipInfo;
 use crate::dataset::{Frame, Shard};
 use crate::store::disk::advice::Advice;
 use crate::store::remote::RemoteFile;
-use vidrec_format::{ClipEntry, Error, FrameEntry, JsonObject, RecordHeader, Result, clip_entry};
+use vidrec_format::{ClipEntry, Error, FrameEntry, JsonObject, Result, clip_entry};
 
 /// A remote file, and ranges of it.
 type RemoteRanges<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);
@@ -228,7 +228,7 @@ impl<'a> Clip<'a> {
 
     /// The size that the clip's records have in a record file that vidrec writes. Reads only the frame entries.
     pub(crate) fn record_bytes(&self) -> Result<u64> {
-        Ok(self.frame_entries()?.iter().map(plain_record_bytes).sum())
+        Ok(self.frame_entries()?.iter().map(|entry| record_range(entry).end - entry.record_offset).sum())
     }
 
     fn frame_ordinal(&self, t: u32) -> Result<u64> {
@@ -240,11 +240,11 @@ impl<'a> Clip<'a> {
         Ok(self.entry.first_frame + u64::from(t))
     }
 
-    fn place<'b>(&self, t: u32, found: Result<(FrameEntry, RecordHeader, Cow<'b, [u8]>)>) -> Result<Frame<'b>>
+    fn place<'b>(&self, t: u32, found: Result<StoredFrame<'b>>) -> Result<Frame<'b>>
     where
         'a: 'b,
     {
-        let (entry, _, jpeg) = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
+        let StoredFrame { entry, jpeg, .. } = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
         Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
     }
 
@@ -255,7 +255,7 @@ impl<'a> Clip<'a> {
         for &t in frames {
             let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
             let Ok(entry) = entry else { continue };
-            let record = entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(&entry));
+            let record = record_range(&entry);
             match &mut stretch {
                 Some(stretch) if stretch.end >= record.start && stretch.start <= record.start => {
                     stretch.end = stretch.end.max(record.end);
@@ -276,8 +276,7 @@ impl<'a> Clip<'a> {
         let Some(file) = self.shard.records.remote() else { return Ok(None) };
         let place = |&t: &u32| {
             let entry = self.frame_entry(t)?;
-            let end = entry.record_offset.saturating_add(plain_record_bytes(&entry)).min(file.len());
-            Ok(entry.record_offset..end)
+            Ok(entry.record_offset..record_range(&entry).end.min(file.len()))
         };
         let there = frames.iter().filter(|&&t| t < self.frame_count());
         let mut records = there.map(place).collect::<Result<Vec<_>>>()?;
