@@ -143,7 +143,7 @@ pub mod edit {
     pub use vidrec_core::dataset::edit::joined_meta;
     pub use vidrec_core::dataset::edit::{
         Change, Changes, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, SelectedClips,
-        Selection, SplitBy, SplitPart, WholeSize, append, merge, split, split_clips, subset, subset_clips,
+        Selection, SplitBy, SplitPart, DatasetSize, append, merge, split, split_clips, subset, subset_clips,
     };
 }
 

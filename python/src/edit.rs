@@ -9,19 +9,19 @@ use vidrec::{ProgressFn, Sharding};
 use crate::dataset::Dataset;
 use crate::error::{raise, refuse, to_json};
 use crate::output::{Output, Remote};
-use crate::selection::{Chosen, Parts};
+use crate::selection::{SelectionArguments, SplitArguments};
 use crate::task::{self, Shows};
 
-/// How outputs are written. Every key must be there.
+/// Options of an output. Every key must be there.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct How {
+pub struct OutputOptions {
     shards: Option<String>,
     overwrite: bool,
     remote: Remote,
 }
 
-/// How many shards, or how large they are.
+/// The number or size of shards.
 fn sharding(shards: Option<&str>) -> PyResult<Option<Sharding>> {
     shards.map(str::parse).transpose().map_err(|e| refuse("shards", &e))
 }
@@ -30,12 +30,12 @@ fn sharding(shards: Option<&str>) -> PyResult<Option<Sharding>> {
 fn write(
     py: Python<'_>,
     out: PathBuf,
-    how: How,
+    options: OutputOptions,
     progress: &Shows<'_>,
     edit: impl FnOnce(&Path, &EditOptions, &mut ProgressFn<'_>) -> vidrec::Result<EditReport> + Send,
 ) -> PyResult<String> {
-    let (shards, location) = (sharding(how.shards.as_deref())?, out.display().to_string());
-    let output = Output::new(out, how.overwrite, how.remote)?;
+    let (shards, location) = (sharding(options.shards.as_deref())?, out.display().to_string());
+    let output = Output::new(out, options.overwrite, options.remote)?;
     let (mut report, pushed) = task::run_and_upload(py, progress, |tell, upload| {
         output.write(upload, |folder, overwrite| edit(folder, &EditOptions { shards, overwrite }, tell))
     })?;
@@ -52,11 +52,11 @@ pub fn merge(
     py: Python<'_>,
     sets: Vec<PyRef<'_, Dataset>>,
     out: PathBuf,
-    how: How,
+    options: OutputOptions,
     progress: Shows<'_>,
 ) -> PyResult<String> {
     let sets = sets.iter().map(|set| set.get().clone()).collect::<Vec<_>>();
-    write(py, out, how, &progress, |out, options, tell| edit::merge(&sets, out, options, tell))
+    write(py, out, options, &progress, |out, options, tell| edit::merge(&sets, out, options, tell))
 }
 
 /// The reports of all parts, as JSON.
@@ -65,12 +65,12 @@ pub fn split(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
-    parts: Parts,
-    how: How,
+    parts: SplitArguments,
+    options: OutputOptions,
     progress: Shows<'_>,
 ) -> PyResult<String> {
-    let (set, by, shards) = (set.get().clone(), SplitBy::from(parts), sharding(how.shards.as_deref())?);
-    let output = Output::new(out, how.overwrite, how.remote)?;
+    let (set, by, shards) = (set.get().clone(), SplitBy::from(parts), sharding(options.shards.as_deref())?);
+    let output = Output::new(out, options.overwrite, options.remote)?;
     let (mut reports, pushed) = task::run_and_upload(py, &progress, |tell, upload| {
         output.write_parts(upload, |folder, overwrite| {
             edit::split(&set, &by, folder, &EditOptions { shards, overwrite }, tell)
@@ -90,16 +90,16 @@ pub fn subset(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
-    chosen: Chosen,
+    chosen: SelectionArguments,
     changes: ChangeArguments,
-    how: How,
+    options: OutputOptions,
     progress: Shows<'_>,
 ) -> PyResult<String> {
     let (clips, renamed_classes, clock) = changes;
     let clips = clips.into_iter().map(change).collect::<PyResult<_>>()?;
     let changes = Changes { clips, renamed_classes, clock: clock.as_deref().map(ClockStart::from) };
     let (set, selection) = (set.get().clone(), Selection::from(chosen));
-    write(py, out, how, &progress, |out, options, tell| edit::subset(&set, &selection, &changes, out, options, tell))
+    write(py, out, options, &progress, |out, options, tell| edit::subset(&set, &selection, &changes, out, options, tell))
 }
 
 /// The report, as JSON. The data set that grows is in a folder of this machine.

@@ -67,7 +67,7 @@ fn attributes(row: &Row) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// The new label of a row of `export metadata`, which has the label's number and its class: the one that was changed.
+/// The new label of a row of `export metadata`, which has the label's number and its class: whichever was changed.
 fn changed_label(row: &Row, set: &Dataset, clip: u64) -> Result<Option<String>, String> {
     let now = set.clip(clip).map_err(|e| e.to_string())?;
     let (label_now, class_now) = (now.label().map(|label| label.to_string()), now.class().map_err(|e| e.to_string())?);

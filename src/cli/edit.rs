@@ -17,7 +17,7 @@ pub struct NewSetArgs {
     /// The folder to write to, or a location such as s3://bucket/new.
     #[arg(short, long, display_order = 0)]
     pub output: PathBuf,
-    /// How many shards to write, with the same number of clips each; or each:N for N clips in each; or the size at which
+    /// The number of shards to write, with the same number of clips each; or each:N for N clips in each; or the size at which
     /// another shard begins, such as 1GiB. [default: shards end where those of the input end, but a few clips of each of many
     /// shards share one]
     #[arg(long, value_name = "N|each:N|SIZE")]

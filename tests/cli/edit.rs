@@ -260,25 +260,6 @@ fn what_is_found_wrong_can_be_left_out() {
     assert!(error.contains("is not a file of this data set"), "{error}");
 }
 
-#[test]
-fn a_split_by_ratio_keeps_together_what_is_asked() {
-    let shell = shell();
-    shell.run("merge set set -o twice", 0);
-    let parts = |options: &str| {
-        let line = format!("split twice -o parts --overwrite --ratio 0.5,0.5 --seed 3{options}");
-        shell.run(&line, 0);
-        ["parts/train", "parts/val"].map(|part| sources(&shell, part))
-    };
-    let [train, val] = parts("");
-    assert!(train.iter().all(|source| !val.contains(source)));
-    let [train, val] = parts(" --no-keep-sources");
-    assert!(train.len() == val.len() && train.iter().any(|source| val.contains(source)), "{train:?} {val:?}");
-    assert_ne!(parts(" --no-stratify"), parts(""));
-    for flag in ["--no-stratify", "--no-keep-sources", "--names a"] {
-        shell.error(&format!("split twice -o no --attribute split {flag}"), 2);
-    }
-}
-
 /// A set in `name` with a clip of one frame for each label.
 fn labeled(shell: &Place, name: &str, labels: &[Option<u32>]) {
     let mut writer = vidrec::Writer::create(shell.at(name), vidrec::WriterOptions::default()).unwrap();

@@ -77,7 +77,7 @@ fn completions_and_man_pages_name_every_subcommand() {
     let temp = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish"] {
         let text = String::from_utf8(vidrec(&format!("completions {shell}"), temp.path()).stdout).unwrap();
-        assert!(["verify", "subset", "reshard"].iter().all(|name| text.contains(name)), "{shell}");
+        assert!(["verify", "subset", "repair"].iter().all(|name| text.contains(name)), "{shell}");
     }
     assert!(vidrec("manual man", temp.path()).status.success());
     let page = |name: &str| std::fs::read_to_string(temp.path().join("man").join(name)).unwrap();

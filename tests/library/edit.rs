@@ -87,27 +87,6 @@ fn counts(dir: &Path) -> BTreeMap<Option<u32>, u32> {
 }
 
 #[test]
-fn hostile_names_of_parts_reach_no_other_folder() {
-    let place = Place::new();
-    let set = set(&place);
-    let change = |value: &str| Change {
-        key: Key::Clip(2),
-        label: None,
-        attributes: JsonObject::of(json!({"split": value})).unwrap(),
-    };
-    for (i, bad) in ["../escaped", "/tmp/escaped", "..", "", "a/b", ".hidden"].into_iter().enumerate() {
-        let relabeled = place.at(&format!("relabeled{i}"));
-        let changes = Changes { clips: vec![change(bad)], ..Changes::default() };
-        with_changes(&set, &changes, relabeled.clone()).unwrap();
-        let hostile = Dataset::open(&relabeled).unwrap();
-        let by = SplitBy::Attribute("split".into());
-        let e = edit::split(&hostile, &by, place.at("out"), &keep(), &mut no_progress).unwrap_err();
-        assert!(e.to_string().contains("cannot be the name of a part"), "{e}");
-        assert!(!place.at("out").exists() && !place.at("escaped").exists());
-    }
-}
-
-#[test]
 fn merged_classes_go_by_name() {
     let place = Place::new();
     let a = set_of(&place.at("a"), Rich { settings: json!({"quality": 90, "frames": 8}), ..Rich::default() });

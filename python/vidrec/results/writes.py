@@ -9,7 +9,7 @@ from ._result import Result
 
 
 @dataclass(frozen=True, repr=False)
-class WholeSize(Result):
+class DatasetSize(Result):
     """The size of a data set."""
 
     clips: int
@@ -38,7 +38,7 @@ class EditReport(Result):
     """Clips that changes name and the data set does not have, in the order of the changes."""
     notes: Tuple[str, ...]
     """What else is worth knowing: settings that differ, things that were not copied."""
-    whole: Optional[WholeSize] = None
+    whole: Optional[DatasetSize] = None
     """Of :func:`vidrec.merge` with ``append``: the data set with what was added. None of other edits."""
     left_behind: Tuple[str, ...] = ()
     """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in

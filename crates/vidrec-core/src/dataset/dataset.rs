@@ -51,12 +51,12 @@ struct Inner {
     frame_count: u64,
     io: Io,
     /// The clips of the shards that belong to this data set; `None` if all do.
-    chosen: Option<Chosen>,
+    chosen: Option<ClipSubset>,
 }
 
-/// A selection of the clips of the shards, in any order.
+/// Some clips of the shards, in any order.
 #[derive(Debug)]
-struct Chosen {
+struct ClipSubset {
     /// Ordinals in all shards together.
     clips: Vec<u64>,
     /// The number of frames per clip, if it is the same for all.
@@ -93,8 +93,8 @@ impl Inner {
         }
         let (mut starts, mut frame_starts, mut frame_count) = (vec![0], vec![0], 0);
         for shard in &shards {
-            starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
-            frame_count += shard.frame_count();
+            starts.push(starts.last().unwrap_or(&0) + shard.json().clips);
+            frame_count += shard.json().frames;
             frame_starts.push(frame_count);
         }
         Ok(Inner { shards, starts, frame_starts, kinds, frame_count, io, chosen: None })
@@ -107,7 +107,7 @@ impl Inner {
         // When a shard is opened later, it is refused if its number of draws differs.
         let whole = |slot: &Arc<LazyShard>| {
             slot.opened().is_none_or(|shard| of(shard) == draws)
-                && slot.clip_count().is_multiple_of(u64::from(draws.max(1)))
+                && slot.json().clips.is_multiple_of(u64::from(draws.max(1)))
         };
         if self.shards.iter().all(whole) { draws.max(1) } else { 1 }
     }
@@ -163,34 +163,6 @@ impl Dataset {
         source.twice(|| listing::with_shards(&path, &source, |files| Self::open_files(files, &source)))
     }
 
-    /// Opens several shards as one data set. Clip ordinals continue from one shard to the next.
-    ///
-    /// Each path is a `.rec` or `.vidx` file. The other file of the pair is beside it.
-    ///
-    /// # Errors
-    ///
-    /// See [`open`](Self::open). It is also an error if the shards do not have the same class names.
-    pub fn open_shards<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
-        Self::open_shards_with(paths, Io::Map)
-    }
-
-    /// Like [`open_shards`](Self::open_shards), with a choice of how to read the files.
-    ///
-    /// # Errors
-    ///
-    /// See [`open_shards`](Self::open_shards).
-    pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], options: impl Into<OpenOptions>) -> Result<Self> {
-        let first = paths.first().map_or(Path::new(""), AsRef::as_ref);
-        if let Some(other) = paths.iter().map(AsRef::as_ref).find(|path| is_remote(path) != is_remote(first)) {
-            let e = Error::usage("vidrec cannot open local and remote shards together").file(other);
-            return Err(e.help("open them as two data sets and concatenate these"));
-        }
-        let source = Source::of(first, &options.into())?;
-        let file = |path: &P| listing::shard(&source.pinned(path.as_ref())?, &source);
-        let files = paths.iter().map(file).collect::<Result<Vec<_>>>()?;
-        Self::open_files(&files, &source)
-    }
-
     pub(crate) fn open_files(files: &[ShardFiles], source: &Source) -> Result<Self> {
         let shards: Vec<_> =
             files.iter().map(|files| LazyShard::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
@@ -240,7 +212,7 @@ impl Dataset {
             chosen.push(self.stored_ordinal(ordinal));
         }
         let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
-        let chosen = Some(Chosen { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
+        let chosen = Some(ClipSubset { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
         let Inner { shards, starts, frame_starts, kinds, io, .. } = &*self.0;
         let (shards, starts, frame_starts) = (shards.clone(), starts.clone(), frame_starts.clone());
         let (kinds, io) = (kinds.clone(), *io);
@@ -292,7 +264,7 @@ impl Dataset {
         self.0.chosen.as_ref().map_or(ordinal, |chosen| chosen.clips[ordinal as usize])
     }
 
-    /// How vidrec reads the files.
+    /// The way in which vidrec reads the files.
     pub fn io(&self) -> Io {
         self.0.io
     }
@@ -363,7 +335,7 @@ impl Dataset {
 
     /// Returns what `dataset.json` should contain according to the indexes: everything except `failures`.
     pub fn to_json(&self) -> DatasetJson {
-        let shards = self.0.shards.iter().filter_map(|slot| slot.to_json()).collect();
+        let shards = self.0.shards.iter().map(|slot| slot.json().clone()).collect();
         let none = Meta::default();
         DatasetJson::new(self.meta().unwrap_or(&none), shards)
     }
@@ -394,7 +366,7 @@ impl Dataset {
         }
         let Some(first) = self.clips().next() else { return Ok(None) };
         let frames = first?.frame_count();
-        let fits = |s: &Arc<LazyShard>| s.clip_count().checked_mul(frames.into()) == Some(s.frame_count());
+        let fits = |s: &Arc<LazyShard>| s.json().clips.checked_mul(frames.into()) == Some(s.json().frames);
         // Each probe of a remote data set is a request.
         let count = if self.is_remote() { 1 } else { PROBES.min(self.len()) };
         // The product does not overflow: an ordinal needs no more than 48 bits.
@@ -436,7 +408,7 @@ impl Dataset {
                 of_records => of_records,
             };
             digest.update(of_records);
-            digest.update(slot.frame_count().to_le_bytes());
+            digest.update(slot.json().frames.to_le_bytes());
         }
         Ok((self.0.frame_starts.last().copied().unwrap_or(0), digest.finalize().into()))
     }
@@ -467,7 +439,7 @@ impl Dataset {
                 Error::usage(format!("there is no clip {ordinal}")).expected(format!("0 to {}", self.len() as i64 - 1))
             );
         }
-        let (at, of_shard) = self.place(ordinal);
+        let (at, of_shard) = self.position(ordinal);
         let shard = self.shard(at)?;
         let entry = shard.clip(of_shard).map_err(|e| e.in_clip(ordinal))?;
         let frames_before = self.0.frame_starts[at];
@@ -482,7 +454,7 @@ impl Dataset {
 
     /// The shards that have track files. This opens no other shards.
     pub(super) fn shards_with_tracks(&self) -> impl Iterator<Item = usize> {
-        (0..self.shard_count()).filter(|&at| self.0.shards[at].may_have_tracks())
+        (0..self.shard_count()).filter(|&at| self.0.shards[at].json().track_file.is_some())
     }
 
     /// Shard `at`, which must exist.
@@ -540,7 +512,7 @@ impl Dataset {
 
     /// Length of all record files.
     fn record_bytes(&self) -> u64 {
-        self.0.shards.iter().map(|slot| slot.record_bytes()).sum()
+        self.0.shards.iter().map(|slot| slot.json().bytes).sum()
     }
 
     /// The shared state of the remote shards: one for each data set that this one consists of.
@@ -571,7 +543,7 @@ impl Dataset {
     pub(super) fn clips_by_shard(&self) -> impl Iterator<Item = (usize, Vec<u64>)> {
         let mut chosen: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
         for clip in 0..self.0.chosen.as_ref().map_or(0, |chosen| chosen.clips.len() as u64) {
-            let (at, stored) = self.place(clip);
+            let (at, stored) = self.position(clip);
             chosen.entry(at).or_default().insert(stored, clip);
         }
         let of = move |at: usize| match self.is_selection() {
@@ -582,7 +554,7 @@ impl Dataset {
     }
 
     /// The shard that holds clip `ordinal`, and the ordinal of the clip in it. The clip must exist.
-    pub(crate) fn place(&self, ordinal: u64) -> (usize, u64) {
+    pub(crate) fn position(&self, ordinal: u64) -> (usize, u64) {
         let at = self.shard_of(ordinal);
         (at, self.stored_ordinal(ordinal) - self.0.starts[at])
     }
@@ -593,7 +565,7 @@ impl Dataset {
         self.0.starts.partition_point(|&start| start <= stored) - 1
     }
 
-    /// How many clips a shard has, whether this selects them or not.
+    /// The number of clips of a shard, whether this selects them or not.
     pub(crate) fn clips_of_shard(&self, shard: usize) -> u64 {
         self.0.starts[shard + 1] - self.0.starts[shard]
     }

@@ -14,6 +14,8 @@ use vidrec_format::{Error, ErrorKind, Hint, Result, ShardJson, data_binding};
 pub(crate) struct LazyShard {
     files: ShardFiles,
     source: Source,
+    /// The description of the shard before it is opened.
+    listed: ShardJson,
     shard: OnceLock<Shard>,
 }
 
@@ -26,13 +28,17 @@ fn suggest_repair(e: Error) -> Error {
 }
 
 impl LazyShard {
-    /// A slot for a shard, which is opened at once unless it is remote and listed.
+    /// Opens a shard, unless it is remote and listed.
     pub fn new(files: &ShardFiles, source: &Source) -> Result<Self> {
-        let slot = LazyShard { files: files.clone(), source: source.clone(), shard: OnceLock::new() };
-        if matches!(source, Source::Local(_)) || files.listed.is_none() {
-            slot.open()?;
-        }
-        Ok(slot)
+        let open = || source.twice(|| Shard::open(files, source)).map_err(suggest_repair);
+        let (listed, shard) = match (&files.listed, source) {
+            (Some(listed), Source::Remote(_)) => (listed.clone(), OnceLock::new()),
+            _ => {
+                let shard = open()?;
+                (shard.to_json().clone(), OnceLock::from(shard))
+            }
+        };
+        Ok(LazyShard { files: files.clone(), source: source.clone(), listed, shard })
     }
 
     /// The open shard.
@@ -55,37 +61,14 @@ impl LazyShard {
         if let Source::Remote(remote) = &self.source { Some(remote) } else { None }
     }
 
-    /// Length of the record file.
-    pub fn record_bytes(&self) -> u64 {
-        self.shard.get().map_or_else(|| self.listed().map_or(0, |s| s.bytes), |shard| shard.index.binding.length)
-    }
-
-    /// SHA-256 of the record file.
-    pub fn sha256(&self) -> [u8; 32] {
-        let said = || self.listed().and_then(|s| data_binding::from_hex(&s.sha256)).unwrap_or_default();
-        self.shard.get().map_or_else(said, |shard| shard.index.binding.sha256)
-    }
-
-    /// Number of clips.
-    pub fn clip_count(&self) -> u64 {
-        self.shard.get().map_or_else(|| self.listed().map_or(0, |s| s.clips), Shard::clip_count)
-    }
-
-    /// Number of frames.
-    pub fn frame_count(&self) -> u64 {
-        let open = |shard: &Shard| shard.index.header.frame_count;
-        self.shard.get().map_or_else(|| self.listed().map_or(0, |s| s.frames), open)
-    }
-
-    /// Whether the shard has a track file, as far as this is known without opening it.
-    pub fn may_have_tracks(&self) -> bool {
-        let listed = || self.listed().is_none_or(|shard| shard.track_file.is_some());
-        self.shard.get().map_or_else(listed, |shard| shard.tracks.is_some())
-    }
-
     /// The description of the shard that belongs in `dataset.json`.
-    pub fn to_json(&self) -> Option<ShardJson> {
-        self.shard.get().map(Shard::to_json).or_else(|| self.listed()).cloned()
+    pub fn json(&self) -> &ShardJson {
+        self.shard.get().map_or(&self.listed, Shard::to_json)
+    }
+
+    /// SHA-256 of the record file; zeros if `dataset.json` lists none, and the shard is not open.
+    pub fn sha256(&self) -> [u8; 32] {
+        data_binding::from_hex(&self.json().sha256).unwrap_or_default()
     }
 
     pub fn record_path(&self) -> &Path {
@@ -95,9 +78,5 @@ impl LazyShard {
 
     pub fn index_path(&self) -> &Path {
         &self.files.index
-    }
-
-    fn listed(&self) -> Option<&ShardJson> {
-        self.files.listed.as_ref()
     }
 }

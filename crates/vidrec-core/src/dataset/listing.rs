@@ -46,7 +46,7 @@ pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
     }
 }
 
-/// How often a data set is read again because it was replaced while it was read. The smaller number applies to a
+/// The number of times that a data set is read again because it was replaced while it was read. The smaller number applies to a
 /// local data set whose `dataset.json` is the same as before, because it may have been replaced twice.
 const REPLACED: u32 = 10;
 const REPLACED_TWICE: u32 = 2;
@@ -164,17 +164,17 @@ pub fn read(path: &Path) -> Result<DatasetJson> {
     DatasetJson::prove(&bytes).map_err(|e| e.file(path))
 }
 
-/// What an interrupted or active write has left in the folder of a data set. The data set itself is whole.
+/// Files of an interrupted or active write in the folder of a data set. The data set itself is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
-    /// What it is, in words.
+    /// A description.
     pub note: String,
-    /// What a caller can do about it.
+    /// Steps that a caller can take.
     pub hints: Vec<Hint>,
 }
 
-/// Notes on what other writers left in `dir` or are writing there, and what to do about it.
+/// Notes on files that other writers left in `dir` or are writing there.
 pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
     let mut found = Vec::new();
     // If the folder is locked, its writer is alive, and there is nothing to resume.

@@ -14,9 +14,9 @@ use vidrec_format::words::words;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// How local files are read. Default [`Io::Map`].
+    /// The way in which local files are read. Default [`Io::Map`].
     pub io: Io,
-    /// How remote files are read.
+    /// Options for reading remote files.
     pub storage: Storage,
 }
 
@@ -32,7 +32,7 @@ impl From<Storage> for OpenOptions {
     }
 }
 
-/// How a data set's files are read.
+/// The way in which a data set's files are read.
 ///
 /// In text (`FromStr`, `Display`, serde): `map`, `read` or `read-uncached`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]

@@ -19,7 +19,7 @@ impl Dataset {
         }
         let mut of_shards: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for &clip in clips.iter().filter(|&&clip| clip < self.len()) {
-            let (at, ordinal) = self.place(clip);
+            let (at, ordinal) = self.position(clip);
             of_shards.entry(at).or_default().push(ordinal);
         }
         let of_shards: Vec<_> = of_shards.into_iter().collect();

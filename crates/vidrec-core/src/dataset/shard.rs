@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::dataset::listing::ShardFiles;
 use crate::dataset::records::{Records, loaded, record_range};
-use crate::dataset::source::Starting;
+use crate::dataset::source::FileOpening;
 use crate::dataset::{Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
@@ -64,7 +64,7 @@ impl Shard {
         let index = source.start(&index_path, false)?;
         let known = files.record.as_deref().map(|path| source.start(path, is_empty)).transpose()?;
         let index_bytes = index.index()?;
-        let early = known.map(Starting::records);
+        let early = known.map(FileOpening::records);
         if let Some(Ok(records)) = &early
             && let Some(file) = records.remote()
         {

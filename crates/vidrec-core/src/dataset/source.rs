@@ -77,10 +77,10 @@ impl Source {
     }
 
     /// Starts to open a file. A remote file begins to arrive. Set `is_empty` if it is known to be empty.
-    pub fn start(&self, location: &Path, is_empty: bool) -> Result<Starting> {
+    pub fn start(&self, location: &Path, is_empty: bool) -> Result<FileOpening> {
         Ok(match self {
-            Source::Local(io) => Starting::Local(location.to_owned(), *io),
-            Source::Remote(remote) => Starting::Remote(Opening::start(remote, location, is_empty)?),
+            Source::Local(io) => FileOpening::Local(location.to_owned(), *io),
+            Source::Remote(remote) => FileOpening::Remote(Opening::start(remote, location, is_empty)?),
         })
     }
 
@@ -91,28 +91,28 @@ impl Source {
 }
 
 /// A file that is being opened.
-pub enum Starting {
+pub enum FileOpening {
     Local(PathBuf, Io),
     Remote(Opening),
 }
 
-impl Starting {
+impl FileOpening {
     /// Opens a record file or a track file.
     pub fn records(self) -> Result<Records> {
         match self {
-            Starting::Local(path, io) => match map(&path, io)? {
+            FileOpening::Local(path, io) => match map(&path, io)? {
                 Some(map) => Ok(Records(Box::new(map))),
                 None => Ok(Records(Box::new(PositionalFile::open(&path, io == Io::ReadUncached, &FILES)?))),
             },
-            Starting::Remote(opening) => Ok(Records(Box::new(Arc::new(opening.finish()?)))),
+            FileOpening::Remote(opening) => Ok(Records(Box::new(Arc::new(opening.finish()?)))),
         }
     }
 
     /// Opens an index. Its parts stay in memory.
     pub fn index(self) -> Result<Box<dyn ReadAt>> {
         let (path, io) = match self {
-            Starting::Local(path, io) => (path, io),
-            Starting::Remote(opening) => return Ok(Box::new(Arc::new(opening.finish()?))),
+            FileOpening::Local(path, io) => (path, io),
+            FileOpening::Remote(opening) => return Ok(Box::new(Arc::new(opening.finish()?))),
         };
         let length = std::fs::metadata(&path).map_err(|e| Error::io("open the file", &path, e))?.len();
         if length > SMALL_INDEX_BYTES

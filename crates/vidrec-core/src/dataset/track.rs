@@ -178,7 +178,7 @@ impl<'a> ClipTracks<'a> {
 }
 
 impl<'a> TrackView<'a> {
-    /// What all values of the track have in common: name, type, shape and timing.
+    /// The schema of all values of the track: name, type, shape and timing.
     pub fn schema(&self) -> &'a TrackSchema {
         self.schema
     }
@@ -204,7 +204,7 @@ impl<'a> TrackView<'a> {
         Payload { schema: self.schema, facts: self.entry.facts, bytes }
     }
 
-    /// How its values are stored in this clip.
+    /// The coding of its values in this clip.
     pub fn coding(&self) -> TrackCoding {
         self.entry.facts.coding
     }

@@ -125,7 +125,7 @@ fn warm_remote(set: &Dataset, progress: &mut ProgressFn<'_>) -> Result<WarmRepor
         return Err(Error::usage("warming a remote data set needs a cache on local disk").hint(Hint::Set("cache")));
     };
     let report = WarmReport { clips: set.len(), cache_bytes: Some(limit), ..WarmReport::default() };
-    let mut warming = Warming { set, progress, so_far: Progress::default(), report, pending: VecDeque::new() };
+    let mut warming = CacheWarmer { set, progress, so_far: Progress::default(), report, pending: VecDeque::new() };
     warming.fetch_indexes()?;
     warming.count()?;
     for (shard, clips) in set.clips_by_shard() {
@@ -136,7 +136,7 @@ fn warm_remote(set: &Dataset, progress: &mut ProgressFn<'_>) -> Result<WarmRepor
     Ok(WarmReport { remote: set.remote_stats().unwrap_or_default(), ..warming.report })
 }
 
-struct Warming<'s, 'p, 'f> {
+struct CacheWarmer<'s, 'p, 'f> {
     set: &'s Dataset,
     progress: &'p mut ProgressFn<'f>,
     so_far: Progress,
@@ -169,7 +169,7 @@ impl ClipRanges {
     }
 }
 
-impl Warming<'_, '_, '_> {
+impl CacheWarmer<'_, '_, '_> {
     /// Opens all shards, and fetches the entries and strings of the clips.
     fn fetch_indexes(&mut self) -> Result<()> {
         let all: Vec<_> = self.set.clips_by_shard().collect();
@@ -279,7 +279,7 @@ fn fetch_index(set: &Dataset, shard: usize, clips: &[u64]) -> Result<()> {
     if !set.is_selection() {
         return set.shard(shard)?.prefetch_all(Tables { clips: true, frames: true, strings: true });
     }
-    set.shard(shard)?.prefetch(&clips.iter().map(|&clip| set.place(clip).1).collect::<Vec<_>>(), true)
+    set.shard(shard)?.prefetch(&clips.iter().map(|&clip| set.position(clip).1).collect::<Vec<_>>(), true)
 }
 
 /// Bytes of the entries and strings of clips of one shard that are not in the cache.
@@ -288,7 +288,7 @@ fn missing_index_bytes(set: &Dataset, shard: usize, clips: &[u64]) -> Result<u64
     fetch_index(set, shard, clips)?;
     let (shard, mut missing) = (set.shard(shard)?, 0);
     for &clip in clips {
-        let parts = shard.index_ranges(set.place(clip).1)?;
+        let parts = shard.index_ranges(set.position(clip).1)?;
         missing += parts.iter().filter(|part| !shard.index_bytes.is_kept(part)).map(length).sum::<u64>();
     }
     Ok(missing)

@@ -90,7 +90,7 @@ pub(super) fn report(written: &WriteReport, plan: &OutputPlan<'_>, out: &Path) -
 fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, clock: Option<&ClockStart>) -> Result<()> {
     let read = clip.frames().map(|frame| frame.and_then(|frame| frame.check().map(|()| frame)));
     let read = read.collect::<Result<Vec<_>>>().map_err(advise_repair)?;
-    let (begin, begin_ns) = clock.map_or(Ok((0, 0)), |clock| clock.of(clip)).map_err(advise_repair)?;
+    let (begin, begin_ns) = clock.map_or(Ok((0, 0)), |clock| clock.find(clip)).map_err(advise_repair)?;
     let pts = read.iter().map(|frame| frame.pts().checked_sub(begin)).collect::<Option<Vec<_>>>();
     let frames = read.iter().zip(pts.ok_or_else(|| too_far(clip))?);
     let frames = frames.map(|(frame, pts)| FrameData { jpeg: frame.jpeg(), pts, source_index: frame.source_index() });

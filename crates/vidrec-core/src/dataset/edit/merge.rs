@@ -6,7 +6,7 @@ use std::path::Path;
 use super::copy;
 use super::draws::draws_of;
 use super::meta::joined_meta;
-use super::options::{EditOptions, EditReport, WholeSize};
+use super::options::{EditOptions, EditReport, DatasetSize};
 use super::plan::{InputSet, OutputPlan, Pick, not_copied};
 use crate::dataset::writer::{ClipInfo, Writer};
 use crate::dataset::{Clip, Dataset, joined_classes, listing, writer};
@@ -97,10 +97,10 @@ pub fn append(
     let has = |shard: &ShardJson| before.shards.iter().any(|old| digests(old) == digests(shard));
     if staged.json.shards[before.shards.len()..].iter().all(has) {
         let notes = vec!["nothing to add: the data set already has these clips".into()];
-        let whole = Some(WholeSize { clips: before.clips, frames: before.frames });
+        let whole = Some(DatasetSize { clips: before.clips, frames: before.frames });
         return Ok(EditReport { output: to.display().to_string(), notes, whole, ..EditReport::default() });
     }
-    let whole = Some(WholeSize { clips: staged.json.clips, frames: staged.json.frames });
+    let whole = Some(DatasetSize { clips: staged.json.clips, frames: staged.json.frames });
     let left_behind = staged.files.publish()?;
     Ok(EditReport { whole, left_behind, ..copy::report(&staged.written, &plan, to) })
 }

@@ -20,7 +20,7 @@ pub fn joined_meta(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
     Ok(merged_meta(&metas))
 }
 
-/// What the metas have in common, the differences under [`MERGED`], and a note on the differences.
+/// Joins metas: their common settings, the differences under [`MERGED`], and a note on the differences.
 pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     let rows: Vec<Map<String, Value>> = metas.iter().flat_map(|m| rows(m)).collect();
     let Some(first) = rows.first() else { return (Meta::default(), None) };
@@ -47,7 +47,7 @@ pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     (base, Some(note))
 }
 
-/// Says what differs, with the values.
+/// Describes the settings that differ, with their values.
 fn differences(rows: &[Value]) -> String {
     const SHOWN: usize = 3;
     let keys: BTreeSet<&String> = rows.iter().filter_map(Value::as_object).flat_map(Map::keys).collect();

@@ -7,7 +7,7 @@ use crate::dataset::writer::Sharding;
 /// Options of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EditOptions {
-    /// How clips are spread over shards. Default `None`: a shard ends where a shard of the input ends, but a few clips of
+    /// The distribution of clips over shards. Default `None`: a shard ends where a shard of the input ends, but a few clips of
     /// each of many shards share one.
     pub shards: Option<Sharding>,
     /// Replace an existing data set. Off by default: an existing data set is an error.
@@ -36,7 +36,7 @@ pub struct EditReport {
     pub notes: Vec<String>,
     /// The size of the data set after an append. `None` for other edits, which write all of the data set.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub whole: Option<WholeSize>,
+    pub whole: Option<DatasetSize>,
     /// Parts of a replaced data set that could not be cleaned up, in words. Usually empty. The output is complete,
     /// and the next write in its folder cleans up. If there are several outputs, the first report has it
     /// for all of them.
@@ -47,7 +47,7 @@ pub struct EditReport {
 /// The size of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct WholeSize {
+pub struct DatasetSize {
     /// Number of clips.
     pub clips: u64,
     /// Number of frames.

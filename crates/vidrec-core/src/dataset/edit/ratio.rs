@@ -53,13 +53,13 @@ pub enum KeepTogether {
 pub(super) fn clips_by_ratio(set: &Dataset, split: &RatioSplit) -> Result<Vec<Vec<u64>>> {
     let shares = shares(&split.parts)?;
     let mut clips_of_part = vec![Vec::new(); shares.len()];
-    let mut dealer = Dealer::new(&shares);
+    let mut apportioner = Apportioner::new(&shares);
     for (class, mut units) in units_by_class(set, split)? {
         // Classes count from 1 here. 0 stands for clips without a label.
         let id = class.map_or(0, |label| u64::from(label) + 1);
         Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut units);
         let mut units = units.into_iter();
-        for (part, count) in dealer.deal(units.len() as u64).into_iter().enumerate() {
+        for (part, count) in apportioner.apportion(units.len() as u64).into_iter().enumerate() {
             clips_of_part[part].extend(units.by_ref().take(count as usize).flatten());
         }
     }
@@ -130,23 +130,23 @@ fn check_groups(set: &Dataset, keep_together: &KeepTogether) -> Result<()> {
     }
 }
 
-/// Deals classes to parts. Each count is the exact one, rounded down or up. If rounding takes something from a part
+/// Apportions classes to parts. Each count is the exact one, rounded down or up. If rounding takes something from a part
 /// in one class, the part gets it in the next, so that many small classes do not starve a small part.
-pub(super) struct Dealer<'a> {
+struct Apportioner<'a> {
     shares: &'a [u64],
     whole: i128,
-    /// How much each part has missed so far, in units of 1/whole.
+    /// The number of items that each part has missed so far, in units of 1/whole.
     owed: Vec<i128>,
 }
 
-impl<'a> Dealer<'a> {
-    pub fn new(shares: &'a [u64]) -> Self {
+impl<'a> Apportioner<'a> {
+    fn new(shares: &'a [u64]) -> Self {
         let whole = shares.iter().map(|&s| i128::from(s)).sum::<i128>().max(1);
-        Dealer { shares, whole, owed: vec![0; shares.len()] }
+        Apportioner { shares, whole, owed: vec![0; shares.len()] }
     }
 
-    /// How many of the `n` items of a class go to each part.
-    pub fn deal(&mut self, n: u64) -> Vec<u64> {
+    /// Returns the number of items of each part, of the `n` items of a class.
+    fn apportion(&mut self, n: u64) -> Vec<u64> {
         let exact: Vec<i128> = self.shares.iter().map(|&s| i128::from(n) * i128::from(s)).collect();
         let mut counts: Vec<i128> = exact.iter().map(|e| e / self.whole).collect();
         let rest = i128::from(n) - counts.iter().sum::<i128>();
@@ -172,27 +172,27 @@ mod tests {
     #[test]
     fn small_classes_do_not_starve_a_part() {
         let shares = [800_000_000, 100_000_000, 100_000_000];
-        let mut dealer = Dealer::new(&shares);
+        let mut apportioner = Apportioner::new(&shares);
         let mut sums = [0; 3];
         for _ in 0..20 {
-            let counts = dealer.deal(5);
+            let counts = apportioner.apportion(5);
             assert!((3..=5).contains(&counts[0]), "{counts:?}");
             sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
         }
         assert_eq!(sums, [80, 10, 10]);
-        assert_eq!(Dealer::new(&shares).deal(10), [8, 1, 1]);
-        assert_eq!(Dealer::new(&[333_333_333; 3]).deal(9), [3, 3, 3]);
+        assert_eq!(Apportioner::new(&shares).apportion(10), [8, 1, 1]);
+        assert_eq!(Apportioner::new(&[333_333_333; 3]).apportion(9), [3, 3, 3]);
     }
 
     proptest! {
         #[test]
-        fn everything_is_dealt_and_counts_are_near(shares in prop::collection::vec(1u64..1_000_000, 1..6),
+        fn everything_is_apportioned_and_counts_are_near(shares in prop::collection::vec(1u64..1_000_000, 1..6),
                                                    classes in prop::collection::vec(0u64..50, 1..30)) {
             let whole: u64 = shares.iter().sum();
-            let mut dealer = Dealer::new(&shares);
+            let mut apportioner = Apportioner::new(&shares);
             let mut sums = vec![0; shares.len()];
             for &n in &classes {
-                let counts = dealer.deal(n);
+                let counts = apportioner.apportion(n);
                 prop_assert_eq!(counts.iter().sum::<u64>(), n);
                 for (i, &count) in counts.iter().enumerate() {
                     let floor = n * shares[i] / whole;

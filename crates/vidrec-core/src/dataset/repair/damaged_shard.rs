@@ -21,11 +21,11 @@ pub(super) struct DamagedShard {
     pub name: String,
     record: Option<MappedFile>,
     index_bytes: Option<MappedFile>,
-    /// What is known of the index. `None` if nothing says how many clips and frames it has.
+    /// The index, as far as it is known. `None` if its numbers of clips and frames are lost.
     pub index: Option<Index>,
     /// Class names and settings, if they are intact.
     pub meta: Option<Meta>,
-    /// What is wrong with the index.
+    /// The damage of the index.
     pub fault: Option<String>,
     /// The track file, if there is or was one.
     tracks: Option<PathBuf>,

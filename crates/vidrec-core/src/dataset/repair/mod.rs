@@ -173,7 +173,7 @@ pub struct RepairReport {
     pub lost: Vec<DamagedClip>,
     /// Saved clips that lost something other than their images and label, in order.
     pub partly_lost: Vec<DamagedClip>,
-    /// What is wrong with whole files.
+    /// The damage of files as a whole.
     pub damage: Vec<String>,
     /// The folder of the new data set. `None` if nothing was written.
     pub output: Option<PathBuf>,

@@ -32,7 +32,7 @@ pub struct DamagedClip {
     pub what: Value,
 }
 
-/// What a saved clip has lost.
+/// The parts that a saved clip has lost.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Losses {
     /// `source` (with the class, which the label tells again if there are class names), `attributes`, and `times`: all
@@ -121,7 +121,7 @@ impl<'a> Salvage<'a> {
         Ok(SavedClip { info, frames, losses })
     }
 
-    /// What the records of a clip say of its label and its frames, or why they do not.
+    /// The label and the frames of a clip according to its records, or the reason why they are unknown.
     fn entry_of_records(&self, ordinal: u64) -> Result<ClipEntry, String> {
         let is_given = self.shard.name.parse().is_ok_and(|name: FileName| name.is_given());
         if self.meta.has_foreign_records() && !is_given {

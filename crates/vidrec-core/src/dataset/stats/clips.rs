@@ -24,7 +24,7 @@ pub struct Stats {
     /// Clips and frames of each class, in order of label. Clips without a label come first. Classes without clips are
     /// included.
     pub classes: Vec<ClassStats>,
-    /// How the clips are distributed over lengths, sizes, formats and attributes: numbers first, then words.
+    /// The distributions of the clips over lengths, sizes, formats and attributes: numbers first, then words.
     pub distributions: Vec<Distribution>,
     /// Number of frames of the longest clip; 0 if there are no clips.
     pub most_frames: u32,

@@ -8,7 +8,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Distribution {
-    /// What is counted, such as `Frames per clip`.
+    /// Its title, such as `Frames per clip`.
     pub title: String,
     /// The unit of the values; empty for words and plain numbers; `year` for years.
     pub unit: &'static str,
@@ -70,11 +70,11 @@ pub(super) fn bins_of_numbers(values: &mut [Vec<f64>]) -> Vec<(Vec<Bin>, Option<
         let end = sorted.partition_point(|&v| if below > from { v < below } else { v <= from });
         Bin { word: None, from: Some(from), below: Some(below), clips: (end - start) as u64 }
     };
-    values.iter().map(|v| (edges.iter().map(|&ends| bin(v, ends)).collect(), Summary::of(v))).collect()
+    values.iter().map(|v| (edges.iter().map(|&ends| bin(v, ends)).collect(), Summary::new(v))).collect()
 }
 
 impl Summary {
-    fn of(sorted: &[f64]) -> Option<Summary> {
+    fn new(sorted: &[f64]) -> Option<Summary> {
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
         Some(Summary { min, median: sorted[(sorted.len() - 1) / 2], mean, max })

@@ -7,7 +7,7 @@ use super::tracks::TrackStats;
 use crate::dataset::{Clip, Dataset, Frame};
 use vidrec_format::{Error, Result};
 
-/// How often each level of red, green and blue occurs.
+/// The number of pixels with each level of red, green and blue.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Levels {

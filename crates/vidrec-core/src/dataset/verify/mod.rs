@@ -73,7 +73,7 @@ fn verify_files(
             }
         };
         report.problems.extend(shard.prove_listed(paths.listed.as_ref()).err().map(Problem::from));
-        let mut pictures = pool.as_ref().map(|pool| Pictures::of(&shard, pool));
+        let mut pictures = pool.as_ref().map(|pool| Pictures::new(&shard, pool));
         report.problems.extend(problems(&shard, pictures.as_mut(), counter)?.into_iter().map(Problem::from));
         report.clips += shard.clip_count();
         report.frames += shard.index.header.frame_count;
@@ -137,7 +137,7 @@ fn compare_listing(path: &Path, listed: &DatasetJson, dataset: &Dataset) -> Opti
 pub struct VerifyOptions {
     /// Also decode every frame and compare its size with the clip's. Off by default.
     pub deep: bool,
-    /// How a remote data set is read.
+    /// Options for reading a remote data set.
     pub storage: Storage,
 }
 
@@ -155,7 +155,7 @@ pub struct VerifyReport {
     pub problems: Vec<Problem>,
     /// Notes that are not problems: what an interrupted pack or another writer left in the folder.
     pub notes: Vec<String>,
-    /// What a caller can do about the problems and notes. Not in the JSON.
+    /// Steps that a caller can take about the problems and notes. Not in the JSON.
     #[serde(skip)]
     pub hints: Vec<Hint>,
 }
@@ -174,9 +174,9 @@ pub struct Problem {
     pub frame: Option<u32>,
     /// Byte offset in the file.
     pub offset: Option<u64>,
-    /// What is wrong, in words.
+    /// The problem in words.
     pub message: String,
-    /// Whether the file could not be read, so that nobody knows what is in it.
+    /// Whether the file could not be read, so that its contents are unknown.
     #[serde(skip)]
     is_unread: bool,
 }

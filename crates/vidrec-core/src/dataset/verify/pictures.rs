@@ -34,7 +34,7 @@ pub(super) struct Picture<'a> {
 }
 
 impl<'a> Pictures<'a> {
-    pub fn of(shard: &'a Shard, pool: &'a ThreadPool) -> Self {
+    pub fn new(shard: &'a Shard, pool: &'a ThreadPool) -> Self {
         Pictures { shard, pool, waiting: Vec::new(), bytes: 0, problems: Vec::new() }
     }
 

@@ -102,7 +102,7 @@ pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
             .hint(Hint::Resume)
             .hint(Hint::Restart));
     }
-    // What is there without a plan is left of a pack that became a data set.
+    // A folder without a plan is left of a pack that became a data set.
     let pack = dir.join(names::PACK);
     if !is_being_written(&pack) {
         whole_folder::remove(&pack, &[])?;

@@ -39,7 +39,7 @@ pub struct Track {
     pub times: TrackTimes,
     /// Whether numbers may be infinite or not a number. Default: they may not.
     pub nan: bool,
-    /// How the values are stored, if they are sound: numbers of type `i16` at a rate, at most 8 to a value. Default: as
+    /// The coding of the values, if they are sound: numbers of type `i16` at a rate, at most 8 to a value. Default: as
     /// FLAC, of which readers get the same values. [Pictures](TrackSchema::is_picture) are stored as PNG, of which readers
     /// get the same values, too, unless this is `Raw`.
     pub coding: SoundCoding,
@@ -176,7 +176,7 @@ impl Track {
         self.len() == 0
     }
 
-    /// What all values of the track have in common.
+    /// The schema of all values of the track.
     pub fn schema(&self) -> TrackSchema {
         let timing = match self.times {
             TrackTimes::Frames => TrackTiming::Frames,
@@ -235,7 +235,7 @@ impl Track {
     }
 
     /// The coding for these values, and their bytes in it, if there is one. `raw` is what they are without one.
-    fn coded(&self, schema: &TrackSchema, rate: (u32, u32), raw: &[u8], times: &[&[i64]]) -> Result<Coded> {
+    fn coded(&self, schema: &TrackSchema, rate: (u32, u32), raw: &[u8], times: &[&[i64]]) -> Result<CodedBytes> {
         let each = schema.numbers_per_value();
         Ok(match (&self.values, self.coding) {
             (TrackValues::I16(numbers), SoundCoding::Flac) if TrackCoding::Flac.fits(schema, rate) => {
@@ -261,10 +261,10 @@ impl Track {
 }
 
 /// A coding, and bytes in it.
-type Coded = Option<(TrackCoding, Vec<u8>)>;
+type CodedBytes = Option<(TrackCoding, Vec<u8>)>;
 
 /// Values that are pictures, each as PNG, with their times; none if they are too long.
-fn pictures(schema: &TrackSchema, raw: &[u8], times: &[&[i64]]) -> Coded {
+fn pictures(schema: &TrackSchema, raw: &[u8], times: &[&[i64]]) -> CodedBytes {
     let mut blocks = NewBlocks::default();
     raw.chunks(schema.value_bytes()? as usize)
         .try_for_each(|value| blocks.push(&coding::encode_picture(value, schema)?))?;
@@ -322,7 +322,7 @@ impl NewPictures {
     }
 }
 
-/// How a writer stores the values of a [`Track`](super::Track) of sound: numbers of type `i16` at a rate, at most 8 to a
+/// The coding in which a writer stores the values of a [`Track`] of sound: numbers of type `i16` at a rate, at most 8 to a
 /// value. Where that does not take fewer bytes, they are stored as they are, as are all other tracks.
 ///
 /// In text (`FromStr`, `Display`): `flac`, `raw`, `opus`, or `opus` with a bit rate, such as `opus:32k`.
