@@ -15,7 +15,7 @@ use vidrec_format::clip_entry::ClipEntry;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::frame_entry::FrameEntry;
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::record_header::RecordHeader;
+use vidrec_format::recordio::RecordHeader;
 
 /// A remote file, and ranges of it.
 type RemoteRuns<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);

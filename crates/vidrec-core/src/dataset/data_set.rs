@@ -23,8 +23,8 @@ use crate::store::storage::RemoteStats;
 use vidrec_format::data_binding;
 use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::file_name;
 use vidrec_format::meta::Meta;
-use vidrec_format::names;
 use vidrec_format::track::schema::TrackSchema;
 
 const NO_DIGEST: [u8; 32] = [0; 32];
@@ -511,7 +511,7 @@ impl Dataset {
     pub(super) fn listings(&self) -> Vec<(PathBuf, Source)> {
         let mut found: Vec<(PathBuf, Source)> = Vec::new();
         for slot in &self.0.shards {
-            let path = slot.record_path().with_file_name(names::LISTING);
+            let path = slot.record_path().with_file_name(file_name::LISTING);
             if found.iter().any(|(other, _)| *other == path) {
                 continue;
             }

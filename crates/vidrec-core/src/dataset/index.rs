@@ -13,7 +13,6 @@ use vidrec_format::clip_entry::{ClipEntry, StringRef};
 use vidrec_format::data_binding;
 use vidrec_format::data_binding::DataBinding;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::footer;
 use vidrec_format::frame_entry;
 use vidrec_format::frame_entry::FrameEntry;
 use vidrec_format::header;
@@ -181,8 +180,8 @@ fn head_bytes(bytes: &(impl ReadAt + ?Sized)) -> Result<&[u8]> {
 
 fn prove_header(bytes: &(impl ReadAt + ?Sized)) -> Result<Header> {
     let length = bytes.len();
-    let least = (header::BYTES + footer::BYTES) as u64;
-    let foot = match length.checked_sub(footer::BYTES as u64).filter(|_| length >= least) {
+    let least = (header::BYTES + header::FOOTER_BYTES) as u64;
+    let foot = match length.checked_sub(header::FOOTER_BYTES as u64).filter(|_| length >= least) {
         Some(at) => bytes.slice(at..length)?,
         None => None,
     };
@@ -200,7 +199,7 @@ fn prove_header(bytes: &(impl ReadAt + ?Sized)) -> Result<Header> {
             .expected(format!("{} bytes", header.file_length))
             .found(format!("{length} bytes")));
     }
-    footer::check(foot, length, head)?;
+    header::check_footer(foot, length, head)?;
     let most = limits::MAX_ORDINALS;
     if header.clip_count > most || header.frame_count > most {
         return Err(Error::limit("the shard has too many clips or frames").section("header").at(40).expected(most));
@@ -219,7 +218,7 @@ fn prove_section_table(bytes: &(impl ReadAt + ?Sized), header: &Header) -> Resul
     }
     let length = header.section_count as usize * section::BYTES;
     let end = header.section_table_offset.checked_add(length as u64);
-    if end.and_then(|e| e.checked_add(footer::BYTES as u64)) != Some(header.file_length) {
+    if end.and_then(|e| e.checked_add(header::FOOTER_BYTES as u64)) != Some(header.file_length) {
         return Err(fault("index-table-bounds", "the section table does not end where the footer begins"));
     }
     let begin = header.section_table_offset;

@@ -1,12 +1,15 @@
 //! How the files of a local data set are read.
 
-use vidrec_format::words::words;
+use vidrec_format::error::Error;
+use vidrec_format::words::unknown_variant;
 
 /// How a data set's files are read.
 ///
 /// In text (`FromStr`, `Display`, serde): `map`, `read` or `read-uncached`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Io {
     /// Map the files: no copies, and opening takes the same time for files of any size. This is the default. If the
     /// system allows no more maps (with tens of thousands of shards, or a limit on memory), vidrec reads the files as
@@ -27,5 +30,3 @@ pub enum Io {
     /// advice (Linux).
     ReadUncached,
 }
-
-words!(Io, "io", { "map" => Map, "read" => Read, "read-uncached" => ReadUncached });

@@ -11,9 +11,9 @@ use crate::store::remote::Remote;
 use vidrec_format::dataset_json;
 use vidrec_format::dataset_json::{DatasetJson, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+use vidrec_format::file_name;
 use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::limits;
-use vidrec_format::names;
 
 /// The files of a shard.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
         }
         Source::Local(_) => read(&listing).ok(),
         // Nothing is listed, so names that contain digits of a digest are looked up.
-        Source::Remote(_) if names::stem(&name) == path.file_stem().unwrap_or_default() => {
+        Source::Remote(_) if file_name::stem(&name) == path.file_stem().unwrap_or_default() => {
             return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
         }
         Source::Remote(remote) => Some(read_remote(&listing, remote)?),
@@ -219,7 +219,7 @@ pub(crate) fn missing(dir: &Path) -> Error {
 
 /// Whether a pack into a folder has begun but not ended: whether it has a plan.
 pub(crate) fn has_pack(dir: &Path) -> bool {
-    dir.join(names::PACK).join("plan.json").exists()
+    dir.join(file_name::PACK).join("plan.json").exists()
 }
 
 /// The `wanted` names in `dir` that files of a data set may have, sorted.

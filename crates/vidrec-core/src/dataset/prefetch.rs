@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::data_set::Dataset;
 use super::tables::Tables;
+use crate::threads::in_order;
 use vidrec_format::error::Result;
-use vidrec_format::workers::in_order;
 
 /// The number of shards that are opened, or whose entries are fetched, at a time.
 pub(super) const SHARDS_AT_A_TIME: usize = 32;

@@ -8,7 +8,7 @@ use vidrec_format::data_binding::EDGE_BYTES;
 use vidrec_format::error::Result;
 use vidrec_format::frame_entry::FrameEntry;
 use vidrec_format::limits;
-use vidrec_format::{record_header, recordio};
+use vidrec_format::recordio;
 
 /// A record file or a track file, wherever it is.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub(crate) fn loaded<'a>(entry: &FrameEntry, buffer: &'a [u8]) -> Result<recordi
 
 /// The size of a frame's record if it has one part and no label vector, as vidrec writes it.
 pub(crate) fn plain_record_bytes(entry: &FrameEntry) -> u64 {
-    let data = record_header::BYTES as u64 + u64::from(entry.jpeg_length);
+    let data = recordio::HEADER_BYTES as u64 + u64::from(entry.jpeg_length);
     recordio::PART_HEAD_BYTES as u64 + data.next_multiple_of(4)
 }
 

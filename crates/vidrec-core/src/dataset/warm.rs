@@ -5,11 +5,11 @@ use std::path::Path;
 
 use super::data_set::Dataset;
 use super::warm_report::WarmReport;
+use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::disk::advice::{Advice, advise};
 use crate::store::disk::regular_file::{Links, open_regular};
 use crate::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Progress, ProgressFn, tell};
 
 impl Dataset {
     /// Reads the data set once, so that the next epoch reads it from a faster place. A local data set is then in the

@@ -9,9 +9,9 @@ use super::data_set::Dataset;
 use super::prefetch::{SHARDS_AT_A_TIME, at_once};
 use super::tables::Tables;
 use super::warm_report::WarmReport;
+use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::remote::{REQUEST_BYTES, RemoteFile};
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::progress::{Progress, ProgressFn, tell};
 
 /// The most bytes that were asked for and are not proven yet.
 const COMING_BYTES: u64 = 16 * REQUEST_BYTES;

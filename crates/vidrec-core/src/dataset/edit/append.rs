@@ -10,11 +10,11 @@ use super::{groups, meta, notes};
 use crate::dataset::writer::Writer;
 use crate::dataset::{Clip, Dataset, writer};
 use crate::dataset::{joined_classes, listing};
+use crate::progress::ProgressFn;
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json;
 use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::progress::ProgressFn;
 
 /// Adds the clips of `more` to the data set in the folder `to`, as more shards. The existing shards do not change. An
 /// item of `progress` is a clip.

@@ -9,12 +9,12 @@ use super::report::EditReport;
 use crate::dataset::clock::{ClockStart, too_far};
 use crate::dataset::writer::{self, ClipInfo, FrameData, OpenShard, Ready, Sharding, Writer, WriterOptions, Written};
 use crate::dataset::{Clip, Dataset, Frame, TrackView};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
 use crate::store::disk::regular_file::{Links, read_if_there};
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::limits;
-use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::track::payload::Payload;
 
 /// Like [`run`], for one output.

@@ -9,8 +9,8 @@ use super::report::EditReport;
 use super::{copy, groups, meta};
 use crate::dataset::Dataset;
 use crate::dataset::joined_classes;
+use crate::progress::ProgressFn;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::ProgressFn;
 
 /// Writes the clips of several data sets, one after the other, as one data set. An item of `progress` is a clip.
 ///

@@ -10,10 +10,10 @@ use super::{copy, relink};
 use crate::dataset::clock::ClockStart;
 use crate::dataset::writer::ClipInfo;
 use crate::dataset::{Clip, Dataset};
+use crate::progress::ProgressFn;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::limits;
-use vidrec_format::progress::ProgressFn;
 
 /// The clips that a [`Change`] applies to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

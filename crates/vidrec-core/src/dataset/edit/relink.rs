@@ -9,13 +9,13 @@ use super::report::EditReport;
 use crate::dataset::Shard;
 use crate::dataset::writer::IndexWriter;
 use crate::dataset::{Dataset, writer};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::share;
 use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::error::Result;
+use vidrec_format::file_name;
 use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::meta::Meta;
-use vidrec_format::names;
-use vidrec_format::progress::{Counter, ProgressFn};
 
 /// Writes the plan. It must contain all clips of `set`, in their order and with their own labels. Records are not
 /// written, so `progress` counts no bytes.
@@ -32,7 +32,7 @@ pub(super) fn run(
     let mut counter = Counter::new(Some(set.len()), progress);
     let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
     for (ordinal, shard) in set.shards()?.into_iter().enumerate() {
-        let stem = names::shard(ordinal);
+        let stem = file_name::shard(ordinal);
         let path = |ending: &str| out.join(format!("{stem}.{ending}"));
         let mut index = IndexWriter::create(&path("vidx"))?;
         for ordinal in first..first + shard.clip_count() {

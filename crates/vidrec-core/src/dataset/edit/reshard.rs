@@ -7,8 +7,8 @@ use super::options::EditOptions;
 use super::output_plan::OutputPlan;
 use super::report::EditReport;
 use crate::dataset::Dataset;
+use crate::progress::ProgressFn;
 use vidrec_format::error::Result;
-use vidrec_format::progress::ProgressFn;
 
 /// Copies a data set into other shards. An item of `progress` is a clip.
 ///

@@ -10,8 +10,8 @@ use super::parts::{SplitBy, split_clips};
 use super::report::EditReport;
 use super::{copy, groups};
 use crate::dataset::Dataset;
+use crate::progress::ProgressFn;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::ProgressFn;
 
 /// Writes the parts of a data set that [`split_clips`] returns, in this order, each to `out/NAME`. The clips of a
 /// part keep their order. An item of `progress` is a clip of any part.

@@ -9,8 +9,8 @@ use super::report::EditReport;
 use super::selection::{Selection, subset_clips};
 use super::{copy, groups};
 use crate::dataset::Dataset;
+use crate::progress::ProgressFn;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::ProgressFn;
 
 /// Writes some clips of a data set as a new data set, in their order. Labels and class names stay the same.
 /// An item of `progress` is a clip.

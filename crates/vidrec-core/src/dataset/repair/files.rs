@@ -7,8 +7,8 @@ use crate::dataset::listing::{self, Listing, ShardFiles};
 use crate::dataset::{Io, Source};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Result};
+use vidrec_format::file_name;
 use vidrec_format::file_name::{FileKind, FileName};
-use vidrec_format::names;
 
 /// The shards that the `dataset.json` of a folder lists. If it cannot be read, or does not fit the files, those whose files are
 /// there, in order of their names. Adds what is wrong with the list to `damage`.
@@ -41,7 +41,7 @@ pub(super) fn find(folder: &Path, damage: &mut Vec<String>) -> Result<(Vec<Shard
 /// The files of each shard, which have the same name without the digits of their digests.
 fn by_name(folder: &Path, there: &[FileName]) -> Result<Vec<ShardFiles>> {
     let mut shards: BTreeMap<&str, Vec<&FileName>> = BTreeMap::new();
-    there.iter().for_each(|name| shards.entry(names::stem(name)).or_default().push(name));
+    there.iter().for_each(|name| shards.entry(file_name::stem(name)).or_default().push(name));
     let shard = |(stem, names): (&str, Vec<&FileName>)| {
         let only = |kind| match &names.iter().filter(|name| name.kind() == Some(kind)).collect::<Vec<_>>()[..] {
             [first, second, ..] => {

@@ -15,12 +15,12 @@ use self::salvage::{Salvage, SavedClip};
 use crate::dataset::TrackFile;
 use crate::dataset::edit;
 use crate::dataset::writer::{FrameData, Writer, WriterOptions};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::meta::Meta;
-use vidrec_format::progress::{Counter, ProgressFn};
 
 /// Saves the intact clips of the data set in the folder at `path` as a new data set. The files at `path` do not change.
 ///

@@ -16,7 +16,7 @@ use vidrec_format::file_name::FileName;
 use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::meta::Meta;
-use vidrec_format::{crc32, names, recordio};
+use vidrec_format::{crc32, file_name, recordio};
 use vidrec_jpeg::{Decoder, RgbPicture};
 
 /// A clip with all its frames.
@@ -54,7 +54,7 @@ impl<'a> Salvage<'a> {
             let sha256: [u8; 32] = Sha256::digest(file).into();
             let is_indexed = shard.index.as_ref().is_some_and(|index| index.binding.sha256 == sha256);
             let is_listed = shard.listed.as_ref().is_some_and(|listed| listed.sha256 == hex(&sha256));
-            let name = names::with_digest(names::stem(&shard.name), &sha256, "rec");
+            let name = file_name::with_digest(file_name::stem(&shard.name), &sha256, "rec");
             salvage.is_proven = is_indexed || is_listed || shard.name == name;
         }
         salvage

@@ -14,14 +14,14 @@ pub use self::report::{Problem, VerifyOptions, VerifyReport};
 use crate::dataset::Dataset;
 use crate::dataset::listing::Listing;
 use crate::dataset::{Shard, Source, listing};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
 use crate::store::location::is_remote;
+use crate::threads;
 use vidrec_format::NEWER;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_format::threads;
 
 /// Checks the data set at `path`: a folder, a `.rec`, a `.vidx` or a `dataset.json`.
 ///

@@ -6,8 +6,8 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::dataset::Shard;
+use crate::progress::Counter;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::Counter;
 use vidrec_jpeg::{Decoder, RgbPicture};
 
 /// Bytes of images that are decoded together, in parallel. This is enough for all threads, and takes little memory if

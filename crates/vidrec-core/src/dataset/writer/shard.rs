@@ -13,11 +13,10 @@ use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use vidrec_format::limits;
 use vidrec_format::meta::Meta;
-use vidrec_format::record_header;
-use vidrec_format::record_header::RecordHeader;
+use vidrec_format::recordio::RecordHeader;
 use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::schema::Schema;
-use vidrec_format::{crc32, names, recordio};
+use vidrec_format::{crc32, file_name, recordio};
 
 /// A complete shard that is synced to the disk, under its temporary names.
 #[derive(Debug)]
@@ -60,7 +59,7 @@ pub(super) struct ShardWriter {
 
 impl ShardWriter {
     pub fn create(dir: &Path, ordinal: usize) -> Result<Self> {
-        let stem = names::shard(ordinal);
+        let stem = file_name::shard(ordinal);
         let path = |ending: &str| dir.join(format!("{stem}.{ending}"));
         let (record_path, track_path) = (path("rec"), path("vtrk"));
         let (record, index) = (AtomicFile::create(&record_path)?, IndexWriter::create(&path("vidx"))?);
@@ -104,7 +103,7 @@ impl ShardWriter {
         let mut shifted = Vec::new();
         for (t, frame) in frames.iter().enumerate() {
             let mut jpeg = frame.jpeg;
-            if recordio::needs_parts(record_header::BYTES, jpeg) {
+            if recordio::needs_parts(recordio::HEADER_BYTES, jpeg) {
                 shifted.clear();
                 shifted.extend_from_slice(jpeg);
                 if vidrec_jpeg::avoid_magic(&mut shifted) {

@@ -6,8 +6,8 @@ use super::written::Written;
 use crate::store::disk::{AtomicFile, Temporary};
 use vidrec_format::data_binding::DataBinding;
 use vidrec_format::error::Result;
-use vidrec_format::track::assembly::Assembly;
 use vidrec_format::track::directory::NewTrack;
+use vidrec_format::track::file::Assembly;
 use vidrec_format::track::schema::Schema;
 
 /// Writes the tracks of the clips of a shard.

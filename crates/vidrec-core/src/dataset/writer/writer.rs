@@ -14,9 +14,9 @@ use crate::store::disk::publication::{Replaced, Staged};
 use crate::store::disk::{FolderLock, is_being_written, remove_temporaries, whole_folder};
 use vidrec_format::dataset_json::{DatasetJson, ShardJson};
 use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::file_name;
 use vidrec_format::file_name::FileName;
 use vidrec_format::meta::Meta;
-use vidrec_format::names;
 use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::payload::Payload;
 use vidrec_format::track::schema::{Schema, TrackSchema};
@@ -310,7 +310,7 @@ pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
             .hint(Hint::Restart));
     }
     // What is there without a plan is left of a pack that became a data set.
-    let pack = dir.join(names::PACK);
+    let pack = dir.join(file_name::PACK);
     if !is_being_written(&pack) {
         whole_folder::remove(&pack, &[])?;
     }
@@ -323,7 +323,7 @@ pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
 pub fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Result<()> {
     let is_given = |name: &str| name.parse().is_ok_and(|name: FileName| name.is_given());
     remove_temporaries(dir, |name| {
-        ([names::LISTING, publication::CHANGES].contains(&name) || is_given(name)) && !is_used(name)
+        ([file_name::LISTING, publication::CHANGES].contains(&name) || is_given(name)) && !is_used(name)
     })
 }
 

@@ -8,10 +8,10 @@ use super::quantiles::{Counts, Quantiles};
 use super::sum::Sum;
 use super::totals::{Place, Totals};
 use crate::dataset::{Dataset, TrackView};
+use crate::threads::in_order;
+use crate::{stop, threads};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackSchema;
-use vidrec_format::workers::in_order;
-use vidrec_format::{stop, threads};
 
 /// The number of clips that are summed one after another. Their sums are joined in order, whatever the number of threads.
 const CLIPS: u64 = 64;

@@ -73,7 +73,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::sampler::order::{Last, Ranks, Weights};
+    use crate::sampler::order::{LastBatch, Ranks, Weights};
 
     /// Counts the fraction of all pairs of samples of the same block, or of adjacent samples without blocks, that
     /// share a batch of a rank.
@@ -82,7 +82,7 @@ mod tests {
             Order::Blocks { block, .. } | Order::Homes { block, .. } => u64::from(*block),
             _ => 0,
         };
-        let ranks = Ranks::new(n, batch_size, world, Last::Pad).unwrap();
+        let ranks = Ranks::new(n, batch_size, world, LastBatch::Pad).unwrap();
         let ranks = order.homes().map_or(ranks, |homes| ranks.by_homes(homes));
         let (mut pairs, mut shared) = (0u64, 0u64);
         for seed in 0..seeds {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::error::{Error, Result};
+use vidrec_format::error::{Error, Result};
 
 /// How far a call has got.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Progress {
 }
 
 /// The callback that receives the progress of a long call. Return [`ControlFlow::Break`] to stop the call. It then
-/// fails with [`Interrupted`](crate::error::ErrorKind::Interrupted), and leaves existing files unchanged, or leaves a
+/// fails with [`Interrupted`](vidrec_format::error::ErrorKind::Interrupted), and leaves existing files unchanged, or leaves a
 /// pack that can be resumed.
 ///
 /// ```

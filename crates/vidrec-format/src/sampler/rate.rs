@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::formulas::uniform;
+use super::rules::uniform;
 use crate::error::{Error, Result};
 use crate::limits;
 
@@ -11,7 +11,7 @@ use crate::limits;
 ///
 /// As a word (`FromStr`, `Display`): `fps:RATE`, `every:K`, `all` or `keyframes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Pace {
+pub enum RateRule {
     /// Frames per second of presentation time, on an even grid. For k = 0, 1, 2, … up to the end of the last
     /// frame, it takes the frame that is on the screen k / rate seconds after the grid begins. A frame that is shown
     /// longer comes more than once, so clips keep their speed, even at variable frame rates.
@@ -81,72 +81,72 @@ impl fmt::Display for Rate {
 
 crate::words::serde_by_text!(Rate);
 
-/// What happens to a video that has more frames at a [`Pace`] than a clip may have.
+/// What happens to a video that has more frames at a [`RateRule`] than a clip may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Most {
+pub enum FrameLimit {
     /// It takes the centers of this many equal segments, so the clip still reaches from start to end.
     Spread(u32),
     /// It takes this many frames from the start, so the clip keeps its pace.
     First(u32),
 }
 
-impl Most {
+impl FrameLimit {
     /// The most frames of a clip.
     pub fn frames(self) -> u32 {
         match self {
-            Most::Spread(frames) | Most::First(frames) => frames,
+            FrameLimit::Spread(frames) | FrameLimit::First(frames) => frames,
         }
     }
 }
 
-impl Pace {
+impl RateRule {
     /// The words for the values. `RATE` is a [`Rate`], `K` a whole number from 1.
     pub const WORDS: &'static [&'static str] = &["fps:RATE", "every:K", "all", "keyframes"];
 }
 
-impl fmt::Display for Pace {
+impl fmt::Display for RateRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Pace::Fps(rate) => write!(f, "fps:{rate}"),
-            Pace::Every(k) => write!(f, "every:{k}"),
-            Pace::All => f.write_str("all"),
-            Pace::KeyFrames => f.write_str("keyframes"),
+            RateRule::Fps(rate) => write!(f, "fps:{rate}"),
+            RateRule::Every(k) => write!(f, "every:{k}"),
+            RateRule::All => f.write_str("all"),
+            RateRule::KeyFrames => f.write_str("keyframes"),
         }
     }
 }
 
-impl FromStr for Pace {
+impl FromStr for RateRule {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
         let unknown = || crate::words::unknown("pace", word, Self::WORDS);
         match (word, word.split_once(':')) {
-            ("all", _) => Ok(Pace::All),
-            ("keyframes", _) => Ok(Pace::KeyFrames),
-            (_, Some(("fps", rate))) => rate.parse().map(Pace::Fps),
-            (_, Some(("every", k))) => k.parse().ok().filter(|&k| k > 0).map(Pace::Every).ok_or_else(unknown),
+            ("all", _) => Ok(RateRule::All),
+            ("keyframes", _) => Ok(RateRule::KeyFrames),
+            (_, Some(("fps", rate))) => rate.parse().map(RateRule::Fps),
+            (_, Some(("every", k))) => k.parse().ok().filter(|&k| k > 0).map(RateRule::Every).ok_or_else(unknown),
             _ => Err(unknown()),
         }
     }
 }
 
-impl Pace {
-    /// Chooses from frames with these ascending times, in nanoseconds after the grid of [`Pace::Fps`] begins, and these key
+impl RateRule {
+    /// Chooses from frames with these ascending times, in nanoseconds after the grid of [`RateRule::Fps`] begins, and these key
     /// marks. The time of the first frame may be negative: it is then on the screen when the grid begins.
     ///
     /// `end` is the time at which the last frame leaves the screen. If that is unknown, the grid ends at the time of the last frame.
     /// `most` limits the number of frames.
     ///
     /// ```
-    /// use vidrec::sampler::{Most, Pace};
+    /// use vidrec::sampler::{FrameLimit, RateRule};
     ///
     /// let (shown, key) = ([0, 40, 80, 120, 400].map(|ms| ms * 1_000_000), [true, false, false, false, true]);
-    /// let choose = |pace, most| Pace::choose(pace, &shown, &key, None, most);
+    /// let choose = |pace, most| RateRule::choose(pace, &shown, &key, None, most);
     /// assert_eq!(choose("fps:10".parse()?, None)?, [0, 2, 3, 3, 4]);
-    /// assert_eq!(choose(Pace::Every(2), None)?, [0, 2, 4]);
-    /// assert_eq!(choose(Pace::All, Some(Most::Spread(2)))?, [1, 3]);
-    /// assert_eq!(choose(Pace::All, Some(Most::First(2)))?, [0, 1]);
-    /// assert_eq!(choose(Pace::KeyFrames, None)?, [0, 4]);
+    /// assert_eq!(choose(RateRule::Every(2), None)?, [0, 2, 4]);
+    /// assert_eq!(choose(RateRule::All, Some(FrameLimit::Spread(2)))?, [1, 3]);
+    /// assert_eq!(choose(RateRule::All, Some(FrameLimit::First(2)))?, [0, 1]);
+    /// assert_eq!(choose(RateRule::KeyFrames, None)?, [0, 4]);
     /// # Ok::<(), vidrec::Error>(())
     /// ```
     ///
@@ -154,16 +154,16 @@ impl Pace {
     ///
     /// There are no frames, there is no key frame, or there would be more than [`limits::MAX_FRAMES_PER_CLIP`]
     /// frames and no `most`.
-    pub fn choose(self, shown: &[i64], key: &[bool], end: Option<i64>, most: Option<Most>) -> Result<Vec<u32>> {
+    pub fn choose(self, shown: &[i64], key: &[bool], end: Option<i64>, most: Option<FrameLimit>) -> Result<Vec<u32>> {
         let n = u32::try_from(shown.len()).map_err(|_| Error::limit("there are too many frames"))?;
         if n == 0 || most.is_some_and(|most| most.frames() == 0) {
             return Err(Error::usage("there are no frames to choose from"));
         }
         match self {
-            Pace::Fps(rate) => at_rate(rate, shown, end, most),
-            Pace::Every(k) => thin((0..n).step_by(k.max(1) as usize).collect(), most),
-            Pace::All => thin((0..n).collect(), most),
-            Pace::KeyFrames => {
+            RateRule::Fps(rate) => at_rate(rate, shown, end, most),
+            RateRule::Every(k) => thin((0..n).step_by(k.max(1) as usize).collect(), most),
+            RateRule::All => thin((0..n).collect(), most),
+            RateRule::KeyFrames => {
                 let keys: Vec<u32> = (0..n).zip(key).filter(|&(_, &key)| key).map(|(i, _)| i).collect();
                 if keys.is_empty() {
                     return Err(Error::usage("no frame is marked as a key frame"));
@@ -187,11 +187,13 @@ pub fn nanoseconds_after_first(pts: &[i64], (num, den): (u32, u32)) -> Vec<i64> 
     pts.iter().map(|t| after(t).clamp(i64::MIN.into(), i64::MAX.into()) as i64).collect()
 }
 
-fn thin(mut frames: Vec<u32>, most: Option<Most>) -> Result<Vec<u32>> {
+fn thin(mut frames: Vec<u32>, most: Option<FrameLimit>) -> Result<Vec<u32>> {
     let n = frames.len() as u32;
     match most {
-        Some(Most::Spread(most)) if n > most => Ok(uniform(n, most).into_iter().map(|i| frames[i as usize]).collect()),
-        Some(Most::First(most)) => {
+        Some(FrameLimit::Spread(most)) if n > most => {
+            Ok(uniform(n, most).into_iter().map(|i| frames[i as usize]).collect())
+        }
+        Some(FrameLimit::First(most)) => {
             frames.truncate(most as usize);
             Ok(frames)
         }
@@ -211,7 +213,7 @@ fn check_count(count: u128) -> Result<()> {
 
 /// For each tick of the grid, the last frame that is not after it. Time that goes backward counts as standing
 /// still.
-fn at_rate(rate: Rate, shown: &[i64], end: Option<i64>, most: Option<Most>) -> Result<Vec<u32>> {
+fn at_rate(rate: Rate, shown: &[i64], end: Option<i64>, most: Option<FrameLimit>) -> Result<Vec<u32>> {
     // A frame is at `ns * scale`, tick k at `k * tick`. Both are below 2^64 * 2^20, so 128 bits hold them.
     let scale = u128::from(rate.num);
     let tick = u128::from(rate.den) * 1_000_000_000;
@@ -228,8 +230,8 @@ fn at_rate(rate: Rate, shown: &[i64], end: Option<i64>, most: Option<Most>) -> R
         None => u128::from(latest) * scale / tick + 1,
     };
     let ticks: Vec<u128> = match most {
-        Some(Most::First(most)) => (0..ticks.min(most.into())).collect(),
-        Some(Most::Spread(max)) if ticks > u128::from(max) => {
+        Some(FrameLimit::First(most)) => (0..ticks.min(most.into())).collect(),
+        Some(FrameLimit::Spread(max)) if ticks > u128::from(max) => {
             let max = u128::from(max); // the product is below 2^84 * 2^33
             (0..max).map(|i| (2 * i + 1) * ticks / (2 * max)).collect()
         }
@@ -251,7 +253,7 @@ fn at_rate(rate: Rate, shown: &[i64], end: Option<i64>, most: Option<Most>) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampler::unrounded::unrounded;
+    use crate::sampler::unrounded_times;
     use proptest::prelude::*;
 
     fn rate(text: &str) -> Rate {
@@ -261,14 +263,14 @@ mod tests {
     #[test]
     fn words_read_back_as_themselves_and_others_are_refused() {
         for word in ["fps:8", "fps:30000/1001", "every:5", "all", "keyframes"] {
-            assert_eq!(word.parse::<Pace>().unwrap().to_string(), word);
+            assert_eq!(word.parse::<RateRule>().unwrap().to_string(), word);
         }
         assert_eq!(rate("29.97"), Rate { num: 2997, den: 100 });
         assert_eq!(rate("0.5"), Rate { num: 5, den: 10 });
         for bad in
             ["", "fps:", "fps:0", "fps:-1", "fps:1/0", "fps:1.2345", "fps:nan", "fps:1e3", "every:0", "fps:+8", "All"]
         {
-            assert!(bad.parse::<Pace>().is_err(), "{bad}");
+            assert!(bad.parse::<RateRule>().is_err(), "{bad}");
         }
     }
 
@@ -276,18 +278,18 @@ mod tests {
     fn a_grid_at_the_own_rate_gives_every_frame_once_and_at_half_every_second() {
         let pts: Vec<i64> = (0..101).map(|i| 5 + i * 1001).collect();
         let shown = nanoseconds_after_first(&pts, (1, 30_000));
-        let choose = |r: &str| Pace::Fps(rate(r)).choose(&shown[..100], &[], Some(shown[100]), None).unwrap();
+        let choose = |r: &str| RateRule::Fps(rate(r)).choose(&shown[..100], &[], Some(shown[100]), None).unwrap();
         assert_eq!(choose("30000/1001"), (0..100).collect::<Vec<_>>());
         assert_eq!(choose("15000/1001"), (0..100).step_by(2).collect::<Vec<_>>());
         assert_eq!(choose("60000/1001"), (0..200).map(|i| i / 2).collect::<Vec<_>>());
-        assert_eq!(Pace::Fps(rate("60000/1001")).choose(&shown[..100], &[], None, None).unwrap().len(), 199);
+        assert_eq!(RateRule::Fps(rate("60000/1001")).choose(&shown[..100], &[], None, None).unwrap().len(), 199);
     }
 
     #[test]
     fn the_grid_begins_with_the_frame_on_the_screen_and_ends_with_the_last_one() {
         let choose = |shown: &[i64], end| {
             let shown: Vec<i64> = shown.iter().map(|s| s * 1_000_000_000).collect();
-            Pace::Fps(rate("1")).choose(&shown, &[], Some(end), None).unwrap()
+            RateRule::Fps(rate("1")).choose(&shown, &[], Some(end), None).unwrap()
         };
         assert_eq!(choose(&[-4, 1, 6], 8_000_000_000), [0, 1, 1, 1, 1, 1, 2, 2]);
         assert_eq!(choose(&[-1], 3_000_000_000), [0, 0, 0]);
@@ -298,15 +300,15 @@ mod tests {
     #[test]
     fn hostile_times_neither_overflow_nor_allocate() {
         let shown = nanoseconds_after_first(&[i64::MIN, i64::MAX, 0, i64::MIN], (u32::MAX, 1));
-        let pace = Pace::Fps(rate("1000000"));
+        let pace = RateRule::Fps(rate("1000000"));
         for end in [None, Some(i64::MAX)] {
             assert!(pace.choose(&shown, &[], end, None).unwrap_err().to_string().contains("set a maximum"));
-            assert_eq!(pace.choose(&shown, &[], end, Some(Most::Spread(4))).unwrap().len(), 4);
-            let most = Some(Most::First(u32::from(u16::MAX)));
+            assert_eq!(pace.choose(&shown, &[], end, Some(FrameLimit::Spread(4))).unwrap().len(), 4);
+            let most = Some(FrameLimit::First(u32::from(u16::MAX)));
             assert_eq!(pace.choose(&shown, &[], end, most).unwrap().len(), 65_535);
         }
-        assert!(Pace::All.choose(&[], &[], None, None).is_err());
-        assert!(Pace::KeyFrames.choose(&[0, 1], &[false, false], None, None).is_err());
+        assert!(RateRule::All.choose(&[], &[], None, None).is_err());
+        assert!(RateRule::KeyFrames.choose(&[0, 1], &[false, false], None, None).is_err());
     }
 
     /// Compares frames at a constant rate whose times were rounded with exact times, in whole units of both rates.
@@ -317,12 +319,12 @@ mod tests {
             ((ticks + u128::from(own.0)) / (2 * u128::from(own.0))) as i64
         };
         let pts: Vec<i64> = (first..first + count).map(rounded).collect();
-        let found = unrounded(&pts, (1, ticks), Some(asked));
+        let found = unrounded_times(&pts, (1, ticks), Some(asked));
         let (shown, time_base) = found.as_ref().map_or((&pts, (1, ticks)), |u| (&u.pts, u.time_base));
         let own_end = found.as_ref().map_or(rounded(first + count), |u| u.end(rounded(1)));
         let mut shown = nanoseconds_after_first(&[&shown[..], &[own_end]].concat(), time_base);
         let end = shown.pop();
-        let chosen = Pace::Fps(asked).choose(&shown, &[], end, None).unwrap();
+        let chosen = RateRule::Fps(asked).choose(&shown, &[], end, None).unwrap();
         let grid = |k: u64| u128::from(k) * u128::from(asked.den) * u128::from(own.0);
         let wanted: Vec<u64> = (0..)
             .take_while(|&k| grid(k) < exact(count))
@@ -363,7 +365,7 @@ mod tests {
             let mut pts = vec![-before];
             steps.iter().for_each(|s| pts.push(pts[pts.len() - 1] + s));
             let shown: Vec<i64> = pts.iter().map(|&t| t * 500_000).collect();
-            let chosen = Pace::Fps(Rate::new(fps, 1)?).choose(&shown, &[], None, None)?;
+            let chosen = RateRule::Fps(Rate::new(fps, 1)?).choose(&shown, &[], None, None)?;
             let seconds = |i: usize| pts[i] as f64 / 2000.0;
             let last = seconds(pts.len() - 1).max(0.0);
             prop_assert_eq!(chosen.len() as f64, (last * f64::from(fps) + 1e-9).floor() + 1.0);
@@ -377,8 +379,8 @@ mod tests {
         #[test]
         fn thinning_keeps_the_order_and_the_number(n in 1usize..500, k in 1u32..20, max in 1u32..50) {
             let pts: Vec<i64> = (0..n as i64).collect();
-            let all = Pace::Every(k).choose(&pts, &[], None, None)?;
-            let some = Pace::Every(k).choose(&pts, &[], None, Some(Most::Spread(max)))?;
+            let all = RateRule::Every(k).choose(&pts, &[], None, None)?;
+            let some = RateRule::Every(k).choose(&pts, &[], None, Some(FrameLimit::Spread(max)))?;
             prop_assert_eq!(some.len(), all.len().min(max as usize));
             prop_assert!(some.windows(2).all(|w| w[0] < w[1]) && some.iter().all(|f| all.contains(f)));
         }

@@ -1,6 +1,6 @@
 //! Numbers of bytes as text.
 
-use crate::error::{Error, Result};
+use vidrec_format::error::{Error, Result};
 
 /// Reads a number of bytes, at least 1, with or without a unit. KB, MB, GB, TB are powers of 1000. K, M, G, T and
 /// KiB, MiB, GiB, TiB are powers of 1024.

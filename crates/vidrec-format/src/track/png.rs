@@ -14,7 +14,7 @@ const DECODER_BYTES: usize = 64 << 20;
 
 /// The form of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Form {
+pub(crate) struct Form {
     width: u32,
     height: u32,
     color: ColorType,
@@ -47,7 +47,7 @@ impl Form {
 }
 
 /// Encodes a value, whose numbers are little-endian. `None` if it has another length.
-pub(super) fn encode(value: &[u8], form: &Form) -> Option<Vec<u8>> {
+pub(crate) fn encode(value: &[u8], form: &Form) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, form.width, form.height);
     encoder.set_color(form.color);
@@ -63,13 +63,13 @@ pub(super) fn encode(value: &[u8], form: &Form) -> Option<Vec<u8>> {
 }
 
 /// A file that says that it is of the right form.
-pub(super) struct Picture<'a> {
+pub(crate) struct Picture<'a> {
     decoder: Decoder<Cursor<&'a [u8]>>,
     form: Form,
 }
 
 /// Opens a file, whose size is then proven. The error says what is wrong.
-pub(super) fn open<'a>(bytes: &'a [u8], form: &Form) -> Result<Picture<'a>, String> {
+pub(crate) fn open<'a>(bytes: &'a [u8], form: &Form) -> Result<Picture<'a>, String> {
     check_chunks(bytes)?;
     let room = 4 * form.bytes();
     if room > DECODER_BYTES && !allocation::can_allocate(room as u64) {
@@ -118,21 +118,6 @@ fn check_chunks(bytes: &[u8]) -> Result<(), String> {
             _ => return Err(format!("chunk {number} is out of place: \"{}\"", name.escape_ascii())),
         }
         number += 1;
-    }
-}
-
-/// Decodes any bytes, which begin with a width and a height.
-#[cfg(any(test, vidrec_internals))]
-pub fn fuzz(bytes: &[u8]) {
-    let Some(([width, height], rest)) = bytes.split_first_chunk() else { return };
-    for (depth, color) in [(BitDepth::Eight, ColorType::Rgb), (BitDepth::Sixteen, ColorType::Grayscale)] {
-        let form = Form { width: (*width).into(), height: (*height).into(), color, depth };
-        let mut out = Vec::new();
-        if open(rest, &form).and_then(|picture| picture.decode(&mut out)).is_ok() {
-            let again = encode(&out, &form).unwrap_or_default();
-            let mut copy = Vec::new();
-            assert!(open(&again, &form).and_then(|picture| picture.decode(&mut copy)).is_ok() && copy == out);
-        }
     }
 }
 

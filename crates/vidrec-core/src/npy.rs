@@ -3,7 +3,7 @@
 //! The format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. The header is a Python dict.
 //! Only the syntax that NumPy writes is understood.
 
-use crate::error::{Error, Result};
+use vidrec_format::error::{Error, Result};
 
 /// Longest header. NumPy's own are below 200 bytes, and an array has at most 32 dimensions.
 const MAX_HEADER: usize = 64 << 10;
@@ -13,7 +13,9 @@ const MAX_HEADER: usize = 64 << 10;
 pub struct Header {
     /// The type of its numbers, such as `<f4`.
     pub descr: String,
+    /// Whether the first index changes fastest.
     pub fortran_order: bool,
+    /// The length of each dimension.
     pub shape: Vec<usize>,
 }
 
@@ -22,7 +24,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`Usage`](crate::error::ErrorKind::Usage): it is not a `.npy` file.
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): it is not a `.npy` file.
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8])> {
         let fault = |what: &str| Error::usage(format!("vidrec cannot read this .npy file: {what}"));
         let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or_else(|| fault("it does not begin with NumPy's magic"))?;

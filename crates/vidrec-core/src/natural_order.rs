@@ -12,6 +12,7 @@ use crate::source_name;
 pub struct NaturalOrder(String);
 
 impl NaturalOrder {
+    /// The key of a name.
     pub fn of(name: impl Into<String>) -> Self {
         NaturalOrder(name.into())
     }

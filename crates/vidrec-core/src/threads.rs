@@ -1,12 +1,26 @@
-//! Repeats the same work for many numbers, some at a time, on threads of its own.
+//! Thread pools, and the same work for many numbers on threads of its own. rayon's global pool is not used, because it panics if it
+//! cannot start.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::stop;
+use vidrec_format::error::{Error, ErrorKind, Result};
+
+/// A pool of `threads` threads; by default, one for each core. They carry the stop of the calling thread.
+pub fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
+    let threads = threads.unwrap_or_else(cores);
+    let carry = stop::carry();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).start_handler(move |_| carry()).build();
+    pool.map_err(|e| Error::start_pool(threads, e))
+}
+
+/// The number of cores that this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
 
 /// Does `work` for each number below `count`, at most `at_once` of them at a time, and returns the results in the
 /// order of the numbers. The threads carry the stop of the calling thread.
@@ -147,7 +161,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
+mod workers_tests {
     use super::*;
 
     #[test]

@@ -16,11 +16,11 @@
 //! * If no rate fits, times stay as they are. They also do if the unit is more than half of the shortest step: such times
 //!   count frames and are exact.
 
-use super::pace::Rate;
+use super::rate::Rate;
 
 /// Times of frames at multiples of an interval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unrounded {
+pub struct UnroundedTimes {
     /// The times, ascending, in units of `time_base`.
     pub pts: Vec<i64>,
     /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
@@ -44,10 +44,10 @@ const MULTIPLES: std::ops::RangeInclusive<u32> = 2..=32;
 ///
 /// ```
 /// let milliseconds = [0, 33, 67, 100, 133, 167, 200, 233];
-/// let exact = vidrec::sampler::unrounded(&milliseconds, (1, 1000), None).unwrap();
+/// let exact = vidrec::sampler::unrounded_times(&milliseconds, (1, 1000), None).unwrap();
 /// assert_eq!((exact.pts, exact.time_base), (vec![0, 100, 200, 300, 400, 500, 600, 700], (1, 3000)));
 /// ```
-pub fn unrounded(pts: &[i64], time_base: (u32, u32), asked: Option<Rate>) -> Option<Unrounded> {
+pub fn unrounded_times(pts: &[i64], time_base: (u32, u32), asked: Option<Rate>) -> Option<UnroundedTimes> {
     let times = Rounded::of(pts, time_base)?;
     let near = times.median_rate();
     let multiple = |rate: Rate, k: u32| {
@@ -68,10 +68,10 @@ pub fn unrounded(pts: &[i64], time_base: (u32, u32), asked: Option<Rate>) -> Opt
     let fit = asked.and_then(|rate| multiple(rate, 1)).or_else(best);
     let fit = fit.or_else(|| asked.and_then(|rate| MULTIPLES.filter_map(|k| multiple(rate, k)).next()));
     let fit = fit.or_else(|| times.fit_mean(near));
-    fit?.unrounded(&times)
+    fit?.unrounded_times(&times)
 }
 
-impl Unrounded {
+impl UnroundedTimes {
     /// Returns the end of the last frame, which is shown for `duration` units of the rounded times.
     pub fn end(&self, duration: i64) -> i64 {
         let duration = duration.saturating_mul(self.units_per_tick);
@@ -195,7 +195,7 @@ impl Fit {
 
     /// Moves the times to multiples of the interval: of the zero of their clock if that explains them, and otherwise of a moment
     /// in the middle of all that explain them.
-    fn unrounded(&self, times: &Rounded<'_>) -> Option<Unrounded> {
+    fn unrounded_times(&self, times: &Rounded<'_>) -> Option<UnroundedTimes> {
         let first = times.pts.first()?.checked_mul(self.tick)?;
         let late = first - self.intervals(first).checked_mul(self.interval)?;
         // Times are rounded to the nearest unit, or down.
@@ -209,7 +209,7 @@ impl Fit {
         };
         let pts = times.pts.iter().map(exact).collect::<Option<_>>()?;
         let (units_per_tick, interval, rounding) = (self.tick, self.interval, self.rounding);
-        Some(Unrounded { pts, time_base: (1, self.units), units_per_tick, interval, rounding })
+        Some(UnroundedTimes { pts, time_base: (1, self.units), units_per_tick, interval, rounding })
     }
 }
 
@@ -247,19 +247,19 @@ mod tests {
             vec![0, 0, 40],
             vec![40, 0, 80],
         ] {
-            assert_eq!(unrounded(&exact, (1, 1000), None), None, "{exact:?}");
+            assert_eq!(unrounded_times(&exact, (1, 1000), None), None, "{exact:?}");
         }
         let uneven = [0, 31, 70, 98, 141, 163, 199, 240, 301, 333];
-        assert_eq!(unrounded(&uneven, (1, 1000), Some(Rate::new(30, 1).unwrap())), None);
+        assert_eq!(unrounded_times(&uneven, (1, 1000), Some(Rate::new(30, 1).unwrap())), None);
         let far = [i64::MIN, 0, 1000, i64::MAX];
-        assert_eq!(unrounded(&far, (u32::MAX, 7), Some(Rate::new(1_000_000, 1).unwrap())), None);
+        assert_eq!(unrounded_times(&far, (u32::MAX, 7), Some(Rate::new(1_000_000, 1).unwrap())), None);
     }
 
     #[test]
     fn cameras_whose_clocks_are_a_little_off_have_their_own_rate() {
         for rate in [(30_002, 1000), (29_991, 1000), (14_700, 1000)] {
             let pts: Vec<i64> = (40..2000).map(|i| rounded(i, rate, 1000)).collect();
-            let exact = unrounded(&pts, (1, 1000), None).unwrap();
+            let exact = unrounded_times(&pts, (1, 1000), None).unwrap();
             let interval = f64::from(rate.1) / f64::from(rate.0);
             for (i, &pts) in (0u32..).zip(&exact.pts) {
                 let late = (pts - exact.pts[0]) as f64 / f64::from(exact.time_base.1) - f64::from(i) * interval;
@@ -271,13 +271,13 @@ mod tests {
     #[test]
     fn times_from_a_coarser_container_are_found() {
         let ticks: Vec<i64> = [0, 33, 67, 100, 133, 167].iter().map(|ms| ms * 90).collect();
-        let exact = unrounded(&ticks, (1, 90_000), None).unwrap();
+        let exact = unrounded_times(&ticks, (1, 90_000), None).unwrap();
         assert!((0..).zip(&exact.pts).all(|(i, &pts)| is_exact(pts, exact.time_base, i, (30, 1))));
     }
 
     #[test]
     fn the_last_frame_ends_after_whole_frames_or_when_its_container_says() {
-        let exact = unrounded(&[0, 33, 67, 100], (1, 1000), Some(Rate::new(30, 1).unwrap())).unwrap();
+        let exact = unrounded_times(&[0, 33, 67, 100], (1, 1000), Some(Rate::new(30, 1).unwrap())).unwrap();
         let end = |duration| exact.end(duration) as f64 / f64::from(exact.time_base.1) * 30.0;
         assert_eq!([0, 1, 33, 34, 67, 3000].map(end), [4.0, 4.0, 4.0, 4.0, 5.0, 93.0]);
         assert!((end(50) - 4.5).abs() < 1e-9);
@@ -292,7 +292,7 @@ mod tests {
         ) {
             let frames: Vec<u32> = (first..).zip(drops).filter(|(_, drop)| !drop).map(|(i, _)| i).collect();
             let pts: Vec<i64> = frames.iter().map(|&i| rounded(i, rate, ticks)).collect();
-            if let Some(exact) = unrounded(&pts, (1, ticks), None) {
+            if let Some(exact) = unrounded_times(&pts, (1, ticks), None) {
                 for (&frame, &found) in frames.iter().zip(&exact.pts) {
                     prop_assert!(is_exact(found, exact.time_base, frame, rate), "frame {}", frame);
                 }
@@ -309,7 +309,7 @@ mod tests {
         ) {
             let mut pts = vec![first];
             steps.iter().for_each(|step| pts.push(pts[pts.len() - 1] + step));
-            if let Some(exact) = unrounded(&pts, (1, 1000), Some(Rate::new(asked, 1)?)) {
+            if let Some(exact) = unrounded_times(&pts, (1, 1000), Some(Rate::new(asked, 1)?)) {
                 prop_assert!(exact.pts.is_sorted());
                 for (&found, &pts) in exact.pts.iter().zip(&pts) {
                     prop_assert!((found - pts * exact.units_per_tick).abs() <= exact.rounding * 65 / 64 + 1);
@@ -321,7 +321,7 @@ mod tests {
         fn no_times_overflow(pts in prop::collection::vec(any::<i64>(), 0..5), num in 1u32.., den in 1u32.., a in 1u32..1_000_000) {
             let mut pts = pts;
             pts.sort_unstable();
-            if let Some(exact) = unrounded(&pts, (num, den), Some(Rate::new(a, 1)?)) {
+            if let Some(exact) = unrounded_times(&pts, (num, den), Some(Rate::new(a, 1)?)) {
                 exact.end(i64::MAX);
             }
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use vidrec_format::error::{Error, Result};
 
 /// How often waiting code checks whether it still has to wait.
 pub const LOOK: Duration = Duration::from_millis(50);
@@ -38,7 +38,7 @@ impl Stop {
 }
 
 /// Does work that ends early once `stop` is true. Every wait for a server in it then returns within a tenth of a
-/// second, and the work ends with [`Interrupted`](crate::error::ErrorKind::Interrupted).
+/// second, and the work ends with [`Interrupted`](vidrec_format::error::ErrorKind::Interrupted).
 ///
 /// The `progress` of a call can stop it, too, but only when the call has progress to report. Some programs must end
 /// soon after a signal, even while a server is silent. Such a program does its work inside this function, with a flag
