@@ -161,7 +161,7 @@ def robots(width):
 
 # How each way to encode is drawn: its color and its dashes.
 WAYS = {
-    "libjpeg-turbo": ("limit", None), "libjpeg-turbo, tables of each frame": ("pink", "6 3"), "mozjpeg 0.10, no restart markers": ("green", "2 3"),
+    "libjpeg-turbo": ("limit", None), "mozjpeg 0.10, no restart markers": ("green", "2 3"),
     "jpegli 0.1, progressive, no restart markers": ("sky", "8 3 2 3"), "with --effort 1": ("ours", None),
 }
 
