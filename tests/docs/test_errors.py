@@ -113,7 +113,7 @@ def test_warnings_of_a_loader():
 
 def test_kinds_of_a_check():
     kinds = variants(source("src/report/check/finding.rs"), "FindingKind")
-    assert codes("What a person should look at") == {re.sub("(?<!^)(?=[A-Z])", "-", kind).lower() for kind in kinds}
+    assert codes("What a person should look at") == {re.sub(r"(?<!^)(?=[A-Z])", "-", kind).lower() for kind in kinds}
 
 
 def test_what_runs_out():
