@@ -99,7 +99,9 @@ pub fn subset(
     let clips = clips.into_iter().map(change).collect::<PyResult<_>>()?;
     let changes = Changes { clips, renamed_classes, clock: clock.as_deref().map(ClockStart::from) };
     let (set, selection) = (set.get().clone(), Selection::from(chosen));
-    write(py, out, options, &progress, |out, options, tell| edit::subset(&set, &selection, &changes, out, options, tell))
+    write(py, out, options, &progress, |out, options, tell| {
+        edit::subset(&set, &selection, &changes, out, options, tell)
+    })
 }
 
 /// The report, as JSON. The data set that grows is in a folder of this machine.

@@ -49,7 +49,7 @@ fn main(py: Python<'_>, start: Vec<OsString>, args: Vec<OsString>) -> u8 {
 fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("HAS_PACK", cfg!(feature = "pack"))?;
-    module.add("DTYPES", vidrec::Dtype::WORDS)?;
+    module.add("DTYPES", <vidrec::Dtype as strum::VariantNames>::VARIANTS)?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<mix::Mix>()?;
     module.add_class::<loader::Engine>()?;

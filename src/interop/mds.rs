@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use super::ExportReport;
 use super::tracks::{self, TrackJson};
 use vidrec_core::dataset::{Clip, ClipTracks, Dataset, TrackView};
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::NewFolder;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 
 /// A column of all samples.

@@ -13,13 +13,14 @@ use serde_json::{Value, json};
 use super::ExportReport;
 use super::tracks::TrackJson;
 use vidrec_core::dataset::{Clip, Dataset};
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::AtomicFile;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// The file format of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Format {
     /// Comma-separated values with a header line. Unknown values are empty. The default.
     #[default]
@@ -30,10 +31,9 @@ pub enum Format {
     Parquet,
 }
 
-words!(Format, "format", { "csv" => Csv, "jsonl" => Jsonl, "parquet" => Parquet });
-
 /// What each row of the table describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Rows {
     /// One clip. The default.
     #[default]
@@ -41,8 +41,6 @@ pub enum Rows {
     /// One frame.
     Frames,
 }
-
-words!(Rows, "rows", { "clips" => Clips, "frames" => Frames });
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

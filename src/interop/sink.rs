@@ -11,12 +11,13 @@ use serde_json::{Value, json};
 use super::clip_json::ClipJson;
 use super::report::{ImportReport, LeftOut};
 use vidrec_core::dataset::writer::{ClipInfo, FrameData, Track, Writer, WriterOptions};
+use vidrec_core::exif::exif;
+use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::threads;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::exif::exif;
 use vidrec_format::json_object::JsonObject;
+use vidrec_format::limits;
 use vidrec_format::meta::Meta;
-use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_format::{limits, threads};
 use vidrec_jpeg::{Decoder, Retiled, Retiler, RgbPicture};
 
 /// Options of an import.

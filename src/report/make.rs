@@ -14,11 +14,11 @@ use super::page;
 use super::wall::{Wall, Workshop};
 use crate::report::check::{CheckOptions, CheckReport, Finding, Wanted, check, check_seen};
 use vidrec_core::dataset::{Dataset, Stats, stats_of};
+use vidrec_core::progress::Counter;
+use vidrec_core::progress::ProgressFn;
 use vidrec_core::store::disk::regular_file::refuse_others;
+use vidrec_core::threads;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::Counter;
-use vidrec_format::progress::ProgressFn;
-use vidrec_format::threads;
 
 /// Describes data sets, and writes a page about them to `out` if a path is given. Replaces an existing file.
 ///

@@ -3,7 +3,7 @@
 use super::figures::{Checked, Shown};
 use super::options::{Extent, ReportOptions};
 use super::strip::StripSize;
-use vidrec_format::byte_size::shown_bytes;
+use vidrec_core::byte_size::shown_bytes;
 
 /// Returns sentences that say which clips are shown, and how.
 ///

@@ -13,8 +13,8 @@ use super::json::in_script;
 use super::options::NamedSet;
 use super::strip::{StripMaker, StripSize};
 use crate::report::check::{Eyes, Seen, Wanted};
+use vidrec_core::progress::Counter;
 use vidrec_format::error::Result;
-use vidrec_format::progress::Counter;
 
 /// The clips that are shown, in order of their numbers.
 pub(super) struct Wall {

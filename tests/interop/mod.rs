@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::common::names::file;
 use vidrec::interop::{ImportOptions, frames, gulp, lerobot, mds, mxnet, texts, webdataset};
 use vidrec::jpeg::Encoder;
-use vidrec::raw::record_header::RecordHeader;
+use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, RepairOptions, VerifyOptions, Writer, WriterOptions,

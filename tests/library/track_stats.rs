@@ -1,8 +1,8 @@
 //! Statistics of tracks and pictures.
 
 use vidrec::{
-    ClipInfo, Dataset, FrameData, Mix, MixOptions, Track, TrackNormalize, TrackScaling, TrackStats, TrackTimes,
-    TrackValues, Writer, WriterOptions, track_stats,
+    ClipInfo, Dataset, FrameData, Mix, MixOptions, Track, TrackNormalize, TrackScaling, TrackTimes, TrackValues,
+    Writer, WriterOptions, track_stats,
 };
 
 use crate::common::jpeg;

@@ -144,8 +144,7 @@ fn replaced() {
     let o = orders::with(&orders::shuffled());
     let batches = |set: &Dataset| epoch(&Loader::new(set, o.clone()).unwrap(), 0);
     let local = shards(&served.dir());
-    let urls: Vec<_> =
-        local.iter().map(|file| Path::new(&served.url()).join(file.file_name().unwrap())).collect();
+    let urls: Vec<_> = local.iter().map(|file| Path::new(&served.url()).join(file.file_name().unwrap())).collect();
     let open_all = |paths: &[PathBuf]| {
         let open = |path| Dataset::open_with(path, cached(folder.path(), limit)).unwrap();
         Dataset::concat(&paths.iter().map(open).collect::<Vec<_>>()).unwrap()

@@ -5,39 +5,23 @@
 
 #[doc(hidden)]
 pub mod allocation;
-pub mod byte_size;
 pub mod error;
-#[doc(hidden)]
-pub mod exif;
 pub mod limits;
 #[doc(hidden)]
 pub mod list_levels;
 #[doc(hidden)]
 pub mod machine;
-#[doc(hidden)]
-pub mod natural_order;
-#[doc(hidden)]
-pub mod npy;
 pub mod planes;
 pub mod printable;
-pub mod progress;
 #[doc(hidden)]
 pub mod random;
 #[doc(hidden)]
-pub mod source_name;
-pub mod stop;
-#[doc(hidden)]
-pub mod threads;
-#[doc(hidden)]
 pub mod words;
-#[doc(hidden)]
-pub mod workers;
 
 pub mod clip_entry;
 pub mod data_binding;
 pub mod dataset_json;
 pub mod file_name;
-pub mod footer;
 pub mod frame_entry;
 #[doc(hidden)]
 #[cfg(any(test, vidrec_internals))]
@@ -46,10 +30,6 @@ pub mod fuzzing;
 pub mod header;
 pub mod json_object;
 pub mod meta;
-#[doc(hidden)]
-pub mod names;
-mod only_objects;
-pub mod record_header;
 pub mod recordio;
 pub mod sampler;
 pub mod section;
@@ -63,10 +43,8 @@ pub use file_name::{FileKind, FileName};
 pub use frame_entry::FrameEntry;
 pub use json_object::JsonObject;
 pub use meta::Meta;
-pub use progress::{Counter, Progress, ProgressFn};
-pub use record_header::RecordHeader;
+pub use recordio::RecordHeader;
 pub use section::{SectionEntry, SectionId};
-pub use workers::in_order;
 
 /// Rules that a file breaks because it has a newer version of the format, not because it is damaged.
 #[doc(hidden)]

@@ -91,10 +91,10 @@ enum Format {
         #[command(flatten)]
         to: To,
         /// File format of the table.
-        #[arg(long, default_value_t, value_parser = words::<metadata::Format>(metadata::Format::WORDS))]
+        #[arg(long, default_value_t, value_parser = words::<metadata::Format>())]
         format: metadata::Format,
         /// What each row describes.
-        #[arg(long, default_value_t, value_parser = words::<metadata::Rows>(metadata::Rows::WORDS))]
+        #[arg(long, default_value_t, value_parser = words::<metadata::Rows>())]
         rows: metadata::Rows,
     },
 }

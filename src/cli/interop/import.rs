@@ -49,7 +49,7 @@ struct Mxnet {
     frames_per_clip: Option<u32>,
     /// With --frames-per-clip T, what the records' ids are. grid: k * T + t for frame t of clip k; consecutive:
     /// consecutive within a clip, starting at any number; ignore: without meaning.
-    #[arg(long, default_value_t, value_parser = words::<Ids>(Ids::WORDS))]
+    #[arg(long, default_value_t, value_parser = words::<Ids>())]
     ids: Ids,
     /// Only write an index beside the record file, which stays unchanged in its place.
     #[arg(long, conflicts_with_all = ["output", "salvage", "retile", "check", "reencode"])]

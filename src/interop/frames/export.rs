@@ -9,9 +9,9 @@ use crate::interop::clip_json::ClipJson;
 use crate::interop::tracks;
 use crate::interop::tracks::TrackStems;
 use vidrec_core::dataset::Dataset;
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::NewFolder;
 use vidrec_format::error::Result;
-use vidrec_format::progress::{Counter, ProgressFn};
 
 /// Writes a folder of images for each clip to a new folder.
 ///

@@ -16,11 +16,12 @@ use crate::interop::tracks;
 use crate::interop::tracks::TrackJson;
 use crate::interop::{ImportOptions, ImportReport, text};
 use vidrec_core::dataset::writer::Track;
+use vidrec_core::natural_order::{NaturalOrder, is_hidden};
+use vidrec_core::progress::ProgressFn;
+use vidrec_core::source_name;
 use vidrec_core::store::disk::inside::Inside;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::natural_order::{NaturalOrder, is_hidden};
-use vidrec_format::progress::ProgressFn;
-use vidrec_format::{limits, source_name};
+use vidrec_format::limits;
 
 /// Imports each folder below `root` that contains images (`.jpg`, `.jpeg`, `.png`) as a clip, in order of path.
 ///

@@ -14,12 +14,12 @@ use crate::interop::sink;
 use crate::interop::sink::Sink;
 use crate::interop::{ImportOptions, ImportReport, text, tracks};
 use vidrec_core::dataset::writer::Track;
+use vidrec_core::progress::ProgressFn;
 use vidrec_core::store::disk::folder_of;
 use vidrec_core::store::disk::map::MappedFile;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::limits;
-use vidrec_format::progress::ProgressFn;
 
 /// Imports all chunks of a folder, in order of number. The videos of a chunk are in order of their frames.
 ///

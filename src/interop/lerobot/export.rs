@@ -18,11 +18,11 @@ use super::videos::{self, CHUNK_FILES, VideoPlace};
 use crate::interop::ExportReport;
 use vidrec_core::dataset::writer::TrackValues;
 use vidrec_core::dataset::{Dataset, Levels};
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::{NewFile, NewFolder};
+use vidrec_core::threads;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_format::sampler::Rate;
-use vidrec_format::threads;
 use vidrec_format::track::coding::TrackCoding;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 

@@ -10,11 +10,11 @@ use crate::interop::report::track_names;
 use crate::interop::{ExportReport, text};
 use vidrec_core::dataset::Dataset;
 use vidrec_core::dataset::Shard;
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::NewFolder;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::names;
-use vidrec_format::progress::{Counter, ProgressFn};
+use vidrec_format::file_name;
 
 /// Creates a folder with a link `NAME.rec` to each record file, and its `.idx` and `.lst` beside it. Frames are
 /// not copied unless the data set is remote.
@@ -43,7 +43,7 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
     let mut folder = if replace { NewFolder::replace(out)? } else { NewFolder::create(out)? };
     let mut all = All::default();
     let counter = &mut Counter::new(Some(dataset.len()), progress);
-    let stem = |shard: &Shard| names::stem(&text::name(&shard.record_path)).to_owned();
+    let stem = |shard: &Shard| file_name::stem(&text::name(&shard.record_path)).to_owned();
     let stems: HashSet<String> = dataset.shards()?.into_iter().map(stem).collect();
     if stems.len() < dataset.shard_count() {
         return Err(Error::usage("two shards have record files of the same name").help("export the shards one by one"));

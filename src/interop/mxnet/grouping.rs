@@ -8,10 +8,11 @@ use std::ops::Range;
 
 use super::scan::Found;
 use vidrec_format::error::{Error, Hint};
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// What the ids of records say about clips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Ids {
     /// Frame t of clip k has the id k · T + t, as mxnet-videoio writes them. Clips may be missing and in any order.
     #[default]
@@ -22,8 +23,6 @@ pub enum Ids {
     /// The ids mean nothing. Only labels are compared.
     Ignore,
 }
-
-words!(Ids, "ids", { "grid" => Grid, "consecutive" => Consecutive, "ignore" => Ignore });
 
 /// The runs of records that are clips, and the problems of the other runs.
 #[derive(Debug, Default)]

@@ -12,9 +12,9 @@ use crate::interop::clip_json::ClipJson;
 use crate::interop::sink;
 use crate::interop::sink::Sink;
 use crate::interop::{ImportOptions, ImportReport, text};
+use vidrec_core::progress::ProgressFn;
 use vidrec_core::store::disk::map::MappedFile;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::ProgressFn;
 
 /// Options for facts that a record file does not state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -14,6 +14,7 @@ use crate::interop::sink::Kind;
 use vidrec_core::dataset::writer;
 use vidrec_core::dataset::writer::ClipInfo;
 use vidrec_core::dataset::writer::{FinishedIndex, IndexWriter};
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::publication::{LeftBehind, Replaced};
 use vidrec_core::store::disk::{FolderLock, folder_of};
 use vidrec_format::crc32;
@@ -25,7 +26,6 @@ use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use vidrec_format::limits;
 use vidrec_format::meta::{FOREIGN_RECORDS, Meta};
-use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_jpeg::Decoder;
 
 /// Writes an index beside each record file, and a `dataset.json` that makes them a data set.

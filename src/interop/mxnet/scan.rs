@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::labels::Labels;
 use vidrec_core::dataset::split_payload;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::record_header;
 use vidrec_format::recordio;
 use vidrec_format::recordio::MAGIC;
 
@@ -51,7 +50,7 @@ pub(super) fn scan(file: &[u8]) -> Scan {
 fn read(file: &[u8], at: u64) -> Result<(Found, u64)> {
     let record = recordio::read(file, at)?;
     let (header, picture_at) = split_payload(&record.payload, at)?;
-    let labels = Labels::from_bytes(header.flag, header.label, &record.payload[record_header::BYTES..picture_at]);
+    let labels = Labels::from_bytes(header.flag, header.label, &record.payload[recordio::HEADER_BYTES..picture_at]);
     Ok((Found { offset: at, id: header.id, id2: header.id2, labels }, record.end))
 }
 
@@ -78,7 +77,7 @@ pub(super) fn picture<'a>(file: &'a [u8], found: &Found) -> Result<std::borrow::
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use vidrec_format::record_header::RecordHeader;
+    use vidrec_format::recordio::RecordHeader;
 
     fn file(records: usize) -> Vec<u8> {
         let mut file = Vec::new();

@@ -6,9 +6,9 @@ use super::mp4::Mp4;
 use crate::interop::ExportReport;
 use crate::interop::report::track_names;
 use vidrec_core::dataset::{Clip, Dataset};
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::NewFolder;
 use vidrec_format::error::Result;
-use vidrec_format::progress::{Counter, ProgressFn};
 use vidrec_jpeg::{Decoder, RgbPicture};
 
 /// Writes `CLIP.mp4`, such as `000012.mp4`, for each clip to a new folder.

@@ -10,11 +10,11 @@ use crate::interop::clip_json::ClipJson;
 use crate::interop::sink;
 use crate::interop::sink::Sink;
 use crate::interop::{ImportOptions, ImportReport, text};
+use vidrec_core::progress::ProgressFn;
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::limits;
-use vidrec_format::progress::ProgressFn;
 
 /// A shard ends when its lines have this many bytes, because the writer keeps texts in memory until then.
 const SHARD_BYTES: u64 = 256 << 20;

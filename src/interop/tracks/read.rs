@@ -6,8 +6,8 @@ use super::description::TrackJson;
 use super::stems::is_stem;
 use super::write::descr;
 use vidrec_core::dataset::writer::{Track, TrackTimes, TrackValues};
+use vidrec_core::npy::Header;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::npy::Header;
 use vidrec_format::track::payload::numbers;
 use vidrec_format::track::schema::{TrackTiming, TrackType};
 

@@ -3,8 +3,8 @@
 use super::description::TrackJson;
 use super::stems::TrackStems;
 use vidrec_core::dataset::{Clip, TrackView};
+use vidrec_core::npy::Header;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::npy::Header;
 use vidrec_format::track::schema::TrackType;
 
 /// Writes the files of all tracks of a clip. Returns their descriptions for the clip's JSON.

@@ -8,9 +8,9 @@ use crate::interop::clip_json::ClipJson;
 use crate::interop::tracks;
 use crate::interop::tracks::TrackStems;
 use vidrec_core::dataset::{Clip, Dataset};
+use vidrec_core::progress::{Counter, ProgressFn};
 use vidrec_core::store::disk::{NewFile, NewFolder};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
 
 /// The limits of a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

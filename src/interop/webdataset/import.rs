@@ -13,12 +13,13 @@ use crate::interop::sink;
 use crate::interop::sink::Sink;
 use crate::interop::{ImportOptions, ImportReport, text, tracks};
 use vidrec_core::dataset::writer::Track;
+use vidrec_core::progress::ProgressFn;
+use vidrec_core::source_name;
 use vidrec_core::store::disk::map::MappedFile;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
+use vidrec_format::limits;
 use vidrec_format::meta::Meta;
-use vidrec_format::progress::ProgressFn;
-use vidrec_format::{limits, source_name};
 
 /// The size of a tar header in bytes, and the unit to which files are padded.
 const BLOCK: usize = 512;

@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use vidrec_format::words::words;
+use vidrec_format::error::Error;
+use vidrec_format::words::unknown_variant;
 
 /// A kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum FindingKind {
     /// All frames of a clip are black, or nearly.
     Black,
@@ -40,25 +43,8 @@ pub enum FindingKind {
     Failed,
 }
 
-words!(FindingKind, "kind of finding", {
-    "black" => Black,
-    "uniform" => Uniform,
-    "dark" => Dark,
-    "blown-out" => BlownOut,
-    "frozen" => Frozen,
-    "repeated-frames" => RepeatedFrames,
-    "scene-cut" => SceneCut,
-    "near-duplicate" => NearDuplicate,
-    "leak" => Leak,
-    "label-conflict" => LabelConflict,
-    "corrupt" => Corrupt,
-    "clock" => Clock,
-    "substituted" => Substituted,
-    "failed" => Failed,
-});
-
 impl FindingKind {
-    /// All kinds, in the order of [`WORDS`](Self::WORDS).
+    /// All kinds.
     pub const ALL: [FindingKind; 14] = [
         FindingKind::Black,
         FindingKind::Uniform,

@@ -16,9 +16,10 @@ use super::report::{CheckReport, CheckedSet};
 use super::{clocks, failures, pairs};
 use vidrec_core::dataset::Dataset;
 use vidrec_core::dataset::Tables;
+use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::threads;
+use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_format::{allocation, threads};
 
 /// The number of frames that are decoded between two calls of the progress callback. Longer clips are not divided.
 const FRAMES_AT_A_TIME: u64 = 2048;

@@ -12,7 +12,7 @@ use vidrec_format::clip_entry::StringRef;
 use vidrec_format::header::Header;
 use vidrec_format::{
     ClipEntry, DataBinding, Error, FrameEntry, Meta, Result, SectionEntry, SectionId, align_up, clip_entry, crc32,
-    data_binding, footer, frame_entry, header, limits, section,
+    data_binding, frame_entry, header, limits, section,
 };
 
 /// The checked structure of an index file. It holds no reference to the file's bytes; each method takes them as an
@@ -170,9 +170,9 @@ fn head_bytes(bytes: &(impl ReadAt + ?Sized)) -> Result<&[u8]> {
 }
 
 fn prove_header(bytes: &(impl ReadAt + ?Sized)) -> Result<Header> {
-    let (length, least) = (bytes.len(), (header::BYTES + footer::BYTES) as u64);
+    let (length, least) = (bytes.len(), (header::BYTES + header::FOOTER_BYTES) as u64);
     let foot = match length >= least {
-        true => bytes.slice(length - footer::BYTES as u64..length)?,
+        true => bytes.slice(length - header::FOOTER_BYTES as u64..length)?,
         false => None,
     };
     let ends = head_bytes(bytes)?.first_chunk().zip(foot.and_then(|foot| foot.first_chunk()));
@@ -185,7 +185,7 @@ fn prove_header(bytes: &(impl ReadAt + ?Sized)) -> Result<Header> {
         let e = fault("index-file-length", "header", 32, "the index file was truncated or extended");
         return Err(e.expected(format!("{} bytes", header.file_length)).found(format!("{length} bytes")));
     }
-    footer::check(foot, length, head)?;
+    header::check_footer(foot, length, head)?;
     let most = limits::MAX_ORDINALS;
     if header.clip_count > most || header.frame_count > most {
         return Err(Error::limit("the shard has too many clips or frames").section("header").at(40).expected(most));
@@ -202,7 +202,7 @@ fn prove_section_table(bytes: &(impl ReadAt + ?Sized), header: &Header) -> Resul
     let length = header.section_count as usize * section::BYTES;
     let end = begin.checked_add(length as u64);
     let outside = |what: &str| fault("index-table-bounds", "section table", begin, what);
-    if end.and_then(|e| e.checked_add(footer::BYTES as u64)) != Some(header.file_length) {
+    if end.and_then(|e| e.checked_add(header::FOOTER_BYTES as u64)) != Some(header.file_length) {
         return Err(outside("the section table does not end where the footer begins"));
     }
     let table = bytes.slice(begin..begin + length as u64)?.ok_or_else(|| outside("outside the file"))?;

@@ -9,7 +9,7 @@ use crate::store::disk::regular_file::{Links, read_regular};
 use crate::store::disk::{is_being_written, publication};
 use crate::store::remote::Remote;
 use vidrec_format::{
-    DatasetJson, Error, ErrorKind, FileKind, FileName, Hint, Result, ShardJson, dataset_json, limits, names,
+    DatasetJson, Error, ErrorKind, FileKind, FileName, Hint, Result, ShardJson, dataset_json, file_name, limits,
 };
 
 /// The files of a shard.
@@ -115,7 +115,7 @@ pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
         }
         Source::Local(_) => read(&listing).ok(),
         // Nothing is listed, so names that contain digits of a digest are looked up.
-        Source::Remote(_) if names::stem(&name) == path.file_stem().unwrap_or_default() => {
+        Source::Remote(_) if file_name::stem(&name) == path.file_stem().unwrap_or_default() => {
             return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
         }
         Source::Remote(remote) => Some(read_remote(&listing, remote)?),
@@ -217,7 +217,7 @@ pub(crate) fn missing(dir: &Path) -> Error {
 
 /// Whether a pack into a folder has begun but not ended: whether it has a plan.
 pub(crate) fn has_pack(dir: &Path) -> bool {
-    dir.join(names::PACK).join("plan.json").exists()
+    dir.join(file_name::PACK).join("plan.json").exists()
 }
 
 /// The `wanted` names in `dir` that files of a data set may have, sorted.

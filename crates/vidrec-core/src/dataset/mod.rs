@@ -9,8 +9,7 @@ pub mod writer;
 mod classes;
 mod clip;
 mod clock;
-#[expect(clippy::module_inception, reason = "the file is named after the main type")]
-mod dataset;
+mod data_set;
 mod failures;
 mod frame;
 mod index;
@@ -29,7 +28,7 @@ mod warm;
 pub use classes::{JoinedClasses, joined_classes};
 pub use clip::Clip;
 pub use clock::{ClockStart, begin_together, different_clocks};
-pub use dataset::{Dataset, Fingerprint};
+pub use data_set::{Dataset, Fingerprint};
 pub use failures::FailedSource;
 pub use frame::Frame;
 pub use index::{Index, proven_bytes};

@@ -1,7 +1,8 @@
 //! Options for opening a data set.
 
 use crate::store::storage::Storage;
-use vidrec_format::words::words;
+use vidrec_format::Error;
+use vidrec_format::words::unknown_variant;
 
 /// Options for opening a data set, local or remote.
 ///
@@ -36,7 +37,9 @@ impl From<Storage> for OpenOptions {
 ///
 /// In text (`FromStr`, `Display`, serde): `map`, `read` or `read-uncached`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Io {
     /// Map the files: no copies, and opening takes the same time for files of any size. This is the default. If the
     /// system allows no more maps (with tens of thousands of shards, or a limit on memory), vidrec reads the files as
@@ -57,5 +60,3 @@ pub enum Io {
     /// advice (Linux).
     ReadUncached,
 }
-
-words!(Io, "io", { "map" => Map, "read" => Read, "read-uncached" => ReadUncached });

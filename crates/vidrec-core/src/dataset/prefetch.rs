@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::dataset::{Dataset, Shard};
-use vidrec_format::{Result, SectionId, in_order};
+use crate::threads::in_order;
+use vidrec_format::{Result, SectionId};
 
 /// The number of shards that are opened, or whose entries are fetched, at a time.
 pub(super) const SHARDS_AT_A_TIME: usize = 32;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::EDGE_BYTES;
-use vidrec_format::{FrameEntry, Result, data_binding, limits, record_header, recordio};
+use vidrec_format::{FrameEntry, Result, data_binding, limits, recordio};
 
 /// A record file or a track file, wherever it is.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub(crate) fn loaded<'a>(entry: &FrameEntry, buffer: &'a [u8]) -> Result<recordi
 
 /// The size of a frame's record if it has one part and no label vector, as vidrec writes it.
 pub(crate) fn plain_record_bytes(entry: &FrameEntry) -> u64 {
-    let data = record_header::BYTES as u64 + u64::from(entry.jpeg_length);
+    let data = recordio::HEADER_BYTES as u64 + u64::from(entry.jpeg_length);
     recordio::PART_HEAD_BYTES as u64 + data.next_multiple_of(4)
 }
 

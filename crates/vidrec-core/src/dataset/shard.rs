@@ -13,7 +13,7 @@ use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
 use vidrec_format::{
     ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
-    TrackFileJson, crc32, data_binding, names, record_header, recordio,
+    TrackFileJson, crc32, data_binding, file_name, recordio,
 };
 
 /// The length of the end of a remote index that the first request after the head fetches. Usually it contains all
@@ -323,7 +323,7 @@ pub fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, usize)> {
     let short = || Error::format("record-header", "the record is too short for its header").section("record").at(at);
     let (header, image) = RecordHeader::split(payload).ok_or_else(short)?;
     let labels = (header.flag as usize).checked_mul(4).filter(|&n| n <= image.len()).ok_or_else(short)?;
-    Ok((header, record_header::BYTES + labels))
+    Ok((header, recordio::HEADER_BYTES + labels))
 }
 
 /// The description of a shard that belongs in `dataset.json`.
@@ -357,8 +357,8 @@ fn tracks_of(files: &ShardFiles, index: &Index, source: &Source) -> Option<Track
 pub(crate) fn beside(index_path: &Path, binding: &DataBinding, ending: &str) -> PathBuf {
     let same = index_path.with_extension(ending);
     let name = index_path.file_name().unwrap_or_default().to_string_lossy();
-    if !is_remote(index_path) && same.exists() || names::stem(&name) == same.file_stem().unwrap_or_default() {
+    if !is_remote(index_path) && same.exists() || file_name::stem(&name) == same.file_stem().unwrap_or_default() {
         return same;
     }
-    index_path.with_file_name(names::with_digest(names::stem(&name), &binding.sha256, ending))
+    index_path.with_file_name(file_name::with_digest(file_name::stem(&name), &binding.sha256, ending))
 }

@@ -11,11 +11,10 @@ use crate::store::disk::map;
 use crate::store::remote::RemoteFile;
 use vidrec_format::data_binding::{EDGE_BYTES, edges_crc32};
 use vidrec_format::track::directory::Entry;
-use vidrec_format::track::ends::Footer;
+use vidrec_format::track::file::{Footer, TableEntry};
 use vidrec_format::track::payload::Payload;
 use vidrec_format::track::schema::Schema;
-use vidrec_format::track::table_entry::TableEntry;
-use vidrec_format::track::{directory, ends, table_entry};
+use vidrec_format::track::{directory, file};
 use vidrec_format::{DataBinding, Error, ErrorKind, Result, crc32, limits};
 
 /// The length of the end of a remote track file that the first request after the head fetches. Usually it contains
@@ -87,7 +86,7 @@ impl TrackFile {
     fn open_now(&self) -> Result<OpenTracks> {
         let records = self.source.open(&self.path)?;
         let length = records.len();
-        records.prefetch(&[0..length.min(ends::BYTES as u64), length.saturating_sub(TAIL_BYTES)..length])?;
+        records.prefetch(&[0..length.min(file::END_BYTES as u64), length.saturating_sub(TAIL_BYTES)..length])?;
         let (footer, schema) = self.prove(&records).inspect_err(|_| {
             // The next opening fetches the tables again, because the cache on disk may be damaged.
             records.forget_slices(records.generation());
@@ -99,13 +98,13 @@ impl TrackFile {
     fn prove(&self, records: &Records) -> Result<(Footer, Schema)> {
         self.prove_binding(records)?;
         let cut = || Error::format("track-layout", "the file is too short for header and footer");
-        if records.len() < 2 * ends::BYTES as u64 {
+        if records.len() < 2 * file::END_BYTES as u64 {
             return Err(cut());
         }
-        let head = part(records, 0..ends::BYTES as u64)?;
-        let header_crc32 = ends::check_header(head.first_chunk().ok_or_else(cut)?)?;
+        let head = part(records, 0..file::END_BYTES as u64)?;
+        let header_crc32 = file::check_header(head.first_chunk().ok_or_else(cut)?)?;
         let length = records.len();
-        let tail = part(records, length.saturating_sub(ends::BYTES as u64)..length)?;
+        let tail = part(records, length.saturating_sub(file::END_BYTES as u64)..length)?;
         let footer = Footer::from_bytes(tail.first_chunk().ok_or_else(cut)?, header_crc32)?;
         footer.check_layout(length, self.clips)?;
         if u64::from(footer.schema_length) > limits::MAX_TRACK_SCHEMA_BYTES {
@@ -147,10 +146,10 @@ impl TrackFile {
     /// The entry of clip `ordinal` of the shard.
     pub fn entry(&self, ordinal: u64) -> Result<TableEntry> {
         let opened = self.open()?;
-        let at = opened.footer.table_offset + ordinal * table_entry::BYTES as u64;
+        let at = opened.footer.table_offset + ordinal * file::TABLE_ENTRY_BYTES as u64;
         loop {
             let seen = opened.records.generation();
-            let bytes = part(&opened.records, at..at + table_entry::BYTES as u64).map_err(|e| self.named(e))?;
+            let bytes = part(&opened.records, at..at + file::TABLE_ENTRY_BYTES as u64).map_err(|e| self.named(e))?;
             if let Some(entry) = bytes.first_chunk().and_then(|bytes| TableEntry::from_bytes(bytes, ordinal)) {
                 return Ok(entry);
             }

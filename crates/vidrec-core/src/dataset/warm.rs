@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use crate::dataset::prefetch::{SHARDS_AT_A_TIME, at_once};
 use crate::dataset::{Dataset, Tables};
+use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::disk::advice::{Advice, advise};
 use crate::store::disk::regular_file::{Links, open_regular};
 use crate::store::location::is_remote;
 use crate::store::remote::{REQUEST_BYTES, RemoteFile};
 use crate::store::storage::RemoteStats;
-use vidrec_format::progress::tell;
-use vidrec_format::{Error, Hint, Progress, ProgressFn, Result};
+use vidrec_format::{Error, Hint, Result};
 
 /// The most bytes that were asked for and are not proven yet.
 const PENDING_BYTES: u64 = 16 * REQUEST_BYTES;

@@ -10,9 +10,9 @@ use super::places;
 use vidrec_core::store::disk::{AtomicFile, whole_folder};
 use vidrec_core::store::remote::{ListedObject, Opening, REQUEST_BYTES, Remote};
 use vidrec_core::store::storage::Storage;
+use vidrec_core::threads::in_order;
 use vidrec_core::transfer::upload::own_folder_for;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::workers::in_order;
 
 /// The folders that are copied.
 const FOLDERS: [&str; 2] = ["meta/", "data/"];

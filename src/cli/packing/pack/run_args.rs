@@ -15,7 +15,7 @@ pub struct RunArgs {
     ///
     /// resume: continue the pack, if inputs and options are the same. retry-failed: pack the shards again that have videos
     /// which failed. replace: replace the data set when the new one is complete.
-    #[arg(long, value_name = "HOW", default_value_t, value_parser = words::<IfExists>(IfExists::WORDS))]
+    #[arg(long, value_name = "HOW", default_value_t, value_parser = words::<IfExists>())]
     pub if_exists: IfExists,
     /// Videos to decode at a time. [default: one for each core]
     #[arg(short = 'j', long, value_name = "N", value_parser = number_of::<usize>("threads"))]

@@ -7,8 +7,9 @@ use super::plan::{OutputPlan, Pick};
 use crate::dataset::clock::too_far;
 use crate::dataset::writer::{ClipInfo, FrameData, OpenShard, Sharding, StagedSet, WriteReport, Writer, WriterOptions};
 use crate::dataset::{Clip, ClockStart, Frame, TrackView};
+use crate::progress::{Counter, ProgressFn};
 use vidrec_format::track::payload::Payload;
-use vidrec_format::{Counter, Error, ErrorKind, Hint, ProgressFn, Result};
+use vidrec_format::{Error, ErrorKind, Hint, Result};
 
 /// Like [`write_all`], for one output.
 pub(super) fn write(

@@ -6,14 +6,15 @@ use std::path::Path;
 use super::copy;
 use super::draws::draws_of;
 use super::meta::joined_meta;
-use super::options::{EditOptions, EditReport, DatasetSize};
+use super::options::{DatasetSize, EditOptions, EditReport};
 use super::plan::{InputSet, OutputPlan, Pick, not_copied};
 use crate::dataset::writer::{ClipInfo, Writer};
 use crate::dataset::{Clip, Dataset, joined_classes, listing, writer};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json::FILE_NAME;
-use vidrec_format::{Counter, DatasetJson, Error, Hint, Meta, ProgressFn, Result, ShardJson};
+use vidrec_format::{DatasetJson, Error, Hint, Meta, Result, ShardJson};
 
 /// Writes the clips of several data sets, one after the other, as one data set. An item of `progress` is a clip.
 ///

@@ -50,7 +50,7 @@ pub(crate) use draws::draws_per_video;
 pub use merge::{append, merge};
 pub use meta::joined_meta;
 pub(crate) use meta::merged_meta;
-pub use options::{EditOptions, EditReport, DatasetSize};
+pub use options::{DatasetSize, EditOptions, EditReport};
 pub use ratio::{KeepTogether, RatioSplit};
 pub use selection::{ClipList, SelectedClips, Selection, subset_clips};
 pub use split::{SplitBy, SplitPart, split, split_clips};

@@ -6,8 +6,9 @@ use super::options::{EditOptions, EditReport};
 use super::plan::OutputPlan;
 use crate::dataset::writer::IndexWriter;
 use crate::dataset::{Dataset, Shard, writer};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::share;
-use vidrec_format::{Counter, DatasetJson, FileKind, FileName, Meta, ProgressFn, Result, names};
+use vidrec_format::{DatasetJson, FileKind, FileName, Meta, Result, file_name};
 
 /// Writes the plan. It must contain all clips of `set`, in their order and with their own labels. Records are not
 /// written, so `progress` counts no bytes.
@@ -24,7 +25,7 @@ pub(super) fn write(
     let mut counter = Counter::new(Some(set.len()), progress);
     let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
     for (ordinal, shard) in set.shards()?.into_iter().enumerate() {
-        let stem = names::shard(ordinal);
+        let stem = file_name::shard(ordinal);
         let path = |ending: &str| out.join(format!("{stem}.{ending}"));
         let mut index = IndexWriter::create(&path("vidx"))?;
         for ordinal in first..first + shard.clip_count() {

@@ -10,7 +10,8 @@ use super::plan::OutputPlan;
 use super::ratio::{RatioSplit, clips_by_ratio};
 use super::selection::{ClipFilter, ClipList, require_found, to_text};
 use crate::dataset::{Dataset, Tables};
-use vidrec_format::{Error, ProgressFn, Result};
+use crate::progress::ProgressFn;
+use vidrec_format::{Error, Result};
 
 /// The rule by which a data set is split.
 #[derive(Debug, Clone, PartialEq)]

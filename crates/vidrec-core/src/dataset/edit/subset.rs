@@ -8,7 +8,8 @@ use super::plan::OutputPlan;
 use super::selection::{Selection, require_found, subset_clips};
 use super::{copy, relink};
 use crate::dataset::Dataset;
-use vidrec_format::{Error, ProgressFn, Result};
+use crate::progress::ProgressFn;
+use vidrec_format::{Error, Result};
 
 /// Writes some clips of a data set as a new data set, in their order, with their labels, class names and attributes or with
 /// changes of these. An item of `progress` is a clip.

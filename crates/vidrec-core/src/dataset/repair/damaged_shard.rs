@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::dataset::listing::{self, Listing, ShardFiles};
+use crate::dataset::listing::{Listing, ShardFiles};
 use crate::dataset::shard::beside;
-use crate::dataset::{Index, Io, Source, TrackFile, proven_bytes};
+use crate::dataset::{Index, Io, Source, TrackFile, listing, proven_bytes};
 use crate::store::disk::map::MappedFile;
 use vidrec_format::data_binding::edge_crc32;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::header::Header;
 use vidrec_format::{
     ClipEntry, DataBinding, DatasetJson, Error, FileKind, FileName, FrameEntry, Meta, Result, SectionEntry, SectionId,
-    ShardJson, align_up, clip_entry, frame_entry, header, limits, names, section,
+    ShardJson, align_up, clip_entry, file_name, frame_entry, header, limits, section,
 };
 
 /// A shard of a damaged data set. Entries of its index have checksums, which are compared when they are used.
@@ -162,7 +162,7 @@ pub(super) fn find(folder: &Path, damage: &mut Vec<String>) -> Result<(Vec<Shard
 /// The files of each shard, which have the same name without the digits of their digests.
 fn by_name(folder: &Path, there: &[FileName]) -> Result<Vec<ShardFiles>> {
     let mut shards: BTreeMap<&str, Vec<&FileName>> = BTreeMap::new();
-    there.iter().for_each(|name| shards.entry(names::stem(name)).or_default().push(name));
+    there.iter().for_each(|name| shards.entry(file_name::stem(name)).or_default().push(name));
     let shard = |(stem, names): (&str, Vec<&FileName>)| {
         let only = |kind| match &names.iter().filter(|name| name.kind() == Some(kind)).collect::<Vec<_>>()[..] {
             [first, second, ..] => {

@@ -14,8 +14,9 @@ pub use self::salvage::DamagedClip;
 use self::salvage::{Salvage, SavedClip};
 use crate::dataset::writer::{FrameData, Writer, WriterOptions};
 use crate::dataset::{TrackFile, edit};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
-use vidrec_format::{Counter, DatasetJson, Error, JsonObject, Meta, ProgressFn, Result};
+use vidrec_format::{DatasetJson, Error, JsonObject, Meta, Result};
 
 /// Saves the intact clips of the data set in the folder at `path` as a new data set. The files at `path` do not change.
 ///

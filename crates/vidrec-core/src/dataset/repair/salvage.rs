@@ -14,7 +14,7 @@ use crate::dataset::writer::ClipInfo;
 use vidrec_format::clip_entry::FLAG_SHORT;
 use vidrec_format::data_binding::hex;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
-use vidrec_format::{ClipEntry, FileName, FrameEntry, JsonObject, Meta, Result, crc32, names, recordio};
+use vidrec_format::{ClipEntry, FileName, FrameEntry, JsonObject, Meta, Result, crc32, file_name, recordio};
 
 /// A clip of which something is lost, or several consecutive clips of which nothing is left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -82,7 +82,7 @@ impl<'a> Salvage<'a> {
             let sha256: [u8; 32] = Sha256::digest(file).into();
             let is_indexed = shard.index.as_ref().is_some_and(|index| index.binding.sha256 == sha256);
             let is_listed = shard.listed.as_ref().is_some_and(|listed| listed.sha256 == hex(&sha256));
-            let name = names::with_digest(names::stem(&shard.name), &sha256, "rec");
+            let name = file_name::with_digest(file_name::stem(&shard.name), &sha256, "rec");
             salvage.is_proven = is_indexed || is_listed || shard.name == name;
         }
         salvage

@@ -6,9 +6,11 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Dataset;
+use crate::threads::in_order;
+use crate::{stop, threads};
 use vidrec_format::track::payload::TrackNumber;
 use vidrec_format::track::schema::{TrackSchema, TrackType};
-use vidrec_format::{Error, Result, in_order, stop, threads};
+use vidrec_format::{Error, Result};
 
 /// The most numbers of a value whose statistics are computed together.
 const GROUP: usize = 32;

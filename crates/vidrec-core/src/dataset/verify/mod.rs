@@ -12,10 +12,12 @@ use self::pictures::Pictures;
 use crate::dataset::failures::read_failures;
 use crate::dataset::listing::{self, Listing};
 use crate::dataset::{Dataset, Shard, Source};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
 use crate::store::location::is_remote;
 use crate::store::storage::Storage;
-use vidrec_format::{Counter, DatasetJson, Error, ErrorKind, Hint, NEWER, ProgressFn, Result, threads};
+use crate::threads;
+use vidrec_format::{DatasetJson, Error, ErrorKind, Hint, NEWER, Result};
 
 /// Checks the data set at `path`: a folder, a `.rec`, a `.vidx` or a `dataset.json`.
 ///

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use vidrec_jpeg::{Decoder, RgbPicture};
 
 use crate::dataset::Shard;
-use vidrec_format::{Counter, Error, Result};
+use crate::progress::Counter;
+use vidrec_format::{Error, Result};
 
 /// Bytes of images that are decoded together, in parallel. This is enough for all threads, and takes little memory if
 /// the images are not in a map.

@@ -6,10 +6,11 @@ use super::pictures::{Picture, Pictures};
 use crate::dataset::records::record_range;
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::{RecordsDigest, Shard, proven_bytes};
+use crate::progress::Counter;
 use crate::store::location::is_of_network;
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::hex;
-use vidrec_format::{ClipEntry, Counter, Error, ErrorKind, FrameEntry, Result, crc32};
+use vidrec_format::{ClipEntry, Error, ErrorKind, FrameEntry, Result, crc32};
 
 /// Returns the problems of a shard; those of its images come last. Images are checked if there is a place to collect
 /// them. The record file is read once from start to end: the digest, the records and the images share this pass.

@@ -2,17 +2,18 @@
 
 use super::scan::stops;
 use crate::dataset::{RecordsDigest, Shard, TrackFile};
+use crate::progress::Counter;
 use vidrec_format::data_binding::hex;
 use vidrec_format::track::directory::Entry;
-use vidrec_format::track::ends;
-use vidrec_format::track::sizes::ALIGNMENT;
-use vidrec_format::{Counter, Error, Result};
+use vidrec_format::track::file;
+use vidrec_format::track::file::ALIGNMENT;
+use vidrec_format::{Error, Result};
 
 /// Returns the problems of the tracks of a shard. If the file is not the one that the index names, that is the only
 /// problem, and the file is not read.
 pub(super) fn check(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
     let Some(file) = &shard.tracks else { return Ok(Vec::new()) };
-    let mut scan = TrackScan { shard, file, problems: Vec::new(), end: ends::BYTES as u64 };
+    let mut scan = TrackScan { shard, file, problems: Vec::new(), end: file::END_BYTES as u64 };
     if let Err(e) = file.open() {
         scan.note(e)?;
         return Ok(scan.problems);

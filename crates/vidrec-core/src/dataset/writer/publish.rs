@@ -12,7 +12,7 @@ use crate::store::disk::{
 };
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::FILE_NAME;
-use vidrec_format::{DatasetJson, Error, FailuresJson, FileKind, FileName, Hint, Result, names};
+use vidrec_format::{DatasetJson, Error, FailuresJson, FileKind, FileName, Hint, Result, file_name};
 
 /// The files that a data set in `dir` replaces, if it may replace them.
 ///
@@ -73,7 +73,7 @@ pub fn describe_failures(count: u64, lines: &str) -> FailuresJson {
 
 /// Writes the list, which has `count` lines of JSON, under a temporary name in `dir`.
 pub fn stage_failures(dir: &Path, count: u64, lines: &str) -> Result<(Temporary, FailuresJson)> {
-    let mut file = AtomicFile::create(&dir.join(names::FAILURES))?;
+    let mut file = AtomicFile::create(&dir.join(file_name::FAILURES))?;
     file.write_all(lines.as_bytes())?;
     file.sync()?;
     Ok((file.seal(), describe_failures(count, lines)))
@@ -103,7 +103,7 @@ pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
             .hint(Hint::Restart));
     }
     // A folder without a plan is left of a pack that became a data set.
-    let pack = dir.join(names::PACK);
+    let pack = dir.join(file_name::PACK);
     if !is_being_written(&pack) {
         whole_folder::remove(&pack, &[])?;
     }
@@ -116,6 +116,6 @@ pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
 pub fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Result<()> {
     let is_given = |name: &str| name.parse().is_ok_and(|name: FileName| name.is_given());
     remove_temporaries(dir, |name| {
-        ([names::LISTING, publication::CHANGES].contains(&name) || is_given(name)) && !is_used(name)
+        ([file_name::LISTING, publication::CHANGES].contains(&name) || is_given(name)) && !is_used(name)
     })
 }

@@ -11,8 +11,7 @@ use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
 use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::schema::Schema;
 use vidrec_format::{
-    Error, FileKind, FileName, FrameEntry, Meta, RecordHeader, Result, ShardJson, crc32, limits, names, record_header,
-    recordio,
+    Error, FileKind, FileName, FrameEntry, Meta, RecordHeader, Result, ShardJson, crc32, file_name, limits, recordio,
 };
 
 /// A complete shard that is synced to the disk, under its temporary names.
@@ -56,7 +55,7 @@ pub(super) struct ShardWriter {
 
 impl ShardWriter {
     pub fn create(dir: &Path, ordinal: usize) -> Result<Self> {
-        let stem = names::shard(ordinal);
+        let stem = file_name::shard(ordinal);
         let path = |ending: &str| dir.join(format!("{stem}.{ending}"));
         let (record_path, track_path) = (path("rec"), path("vtrk"));
         let (record, index) = (AtomicFile::create(&record_path)?, IndexWriter::create(&path("vidx"))?);
@@ -100,7 +99,7 @@ impl ShardWriter {
         let mut shifted = Vec::new();
         for (t, frame) in frames.iter().enumerate() {
             let mut jpeg = frame.jpeg;
-            if recordio::needs_parts(record_header::BYTES, jpeg) {
+            if recordio::needs_parts(recordio::HEADER_BYTES, jpeg) {
                 shifted.clear();
                 shifted.extend_from_slice(jpeg);
                 if vidrec_jpeg::avoid_magic(&mut shifted) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use vidrec_format::byte_size::parse_bytes;
+use crate::byte_size::parse_bytes;
 use vidrec_format::{Error, Result};
 
 /// A rule by which the clips of a data set are spread over its shards, always in order. All draws of a video are in one shard.

@@ -12,6 +12,7 @@ use super::transfer::{Transfer, require_space};
 use crate::dataset::edit;
 use crate::dataset::edit::{Changes, EditOptions, Selection};
 use crate::dataset::{Dataset, writer};
+use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::publication::{Replaced, Staged};
 use crate::store::disk::regular_file::{Links, read_if_there};
@@ -23,7 +24,6 @@ use crate::transfer::both_ways::{listing_of, may_continue, to_continue};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
-use vidrec_format::progress::{Progress, ProgressFn, tell};
 
 /// Makes a local copy of a remote data set in the folder `out`. `location` is in object storage or on a web server.
 ///

@@ -17,11 +17,12 @@ use super::info::{FeatureKind, Info};
 use super::rows::DataRows;
 use super::tasks;
 use crate::track::{EpisodeFrames, EpisodeRows, EpisodeVideo, PlannedTrack, RowTracks};
+use vidrec_core::source_name;
 use vidrec_core::store::disk::inside::{Inside, LEADS_OUT};
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::limits;
 use vidrec_format::track::schema::TrackType;
-use vidrec_format::{limits, source_name};
 
 /// The start of most camera names.
 const CAMERA_PREFIX: &str = "observation.images.";
