@@ -112,8 +112,8 @@ def test_warnings_of_a_loader():
 
 
 def test_kinds_of_a_check():
-    words = between(source("src/report/check/finding.rs"), 'words!(FindingKind, "kind of finding", {')
-    assert codes("What a person should look at") == set(re.findall(r'"([\w-]+)" =>', words))
+    kinds = variants(source("src/report/check/finding.rs"), "FindingKind")
+    assert codes("What a person should look at") == {re.sub(r"(?<!^)(?=[A-Z])", "-", kind).lower() for kind in kinds}
 
 
 def test_what_runs_out():
