@@ -71,9 +71,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(edit::merge, module)?)?;
     module.add_function(wrap_pyfunction!(edit::split, module)?)?;
     module.add_function(wrap_pyfunction!(edit::subset, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::reshard, module)?)?;
     module.add_function(wrap_pyfunction!(edit::append, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::relabel, module)?)?;
     #[cfg(feature = "pack")]
     packing::add(module)?;
     Ok(())

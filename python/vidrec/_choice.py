@@ -70,3 +70,15 @@ def by_lists(lists: Mapping[str, Clips]) -> Dict[str, Any]:
 def by_attribute(attribute: str) -> Dict[str, Any]:
     """Of the name of an attribute."""
     return {**by_ratio([]), "attribute": attribute}
+
+
+def changes(
+    labels: Mapping[Union[int, str], Union[int, str]], attributes: Mapping[Union[int, str], Mapping[str, Any]]
+) -> List[Tuple[Optional[int], str, Optional[str], str]]:
+    """Of the new labels and attributes of clips: number or source, label, and attributes as JSON."""
+    found = []
+    for key in dict.fromkeys([*labels, *attributes]):
+        number, source = (None, key) if isinstance(key, str) else (int(key), "")
+        label = str(labels[key]) if key in labels else None
+        found.append((number, source, label, json.dumps(dict(attributes.get(key, {})))))
+    return found

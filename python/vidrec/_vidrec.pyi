@@ -164,23 +164,17 @@ def push(
 ) -> str: ...
 def merge(sets: Sequence[Dataset], out: _Path, how: Dict[str, Any], progress: _Shows) -> str: ...
 def split(set: Dataset, out: _Path, parts: Dict[str, Any], how: Dict[str, Any], progress: _Shows) -> str: ...
-def subset(set: Dataset, out: _Path, chosen: Dict[str, Any], how: Dict[str, Any], progress: _Shows) -> str: ...
-def reshard(set: Dataset, out: _Path, how: Dict[str, Any], progress: _Shows) -> str: ...
-def append(
-    path: _Path,
-    more: Dataset,
-    shards: Optional[str],
-    progress: _Progress,
-) -> str: ...
-def relabel(
+def subset(
     set: Dataset,
     out: _Path,
-    relabeling: Tuple[
+    chosen: Dict[str, Any],
+    changes: Tuple[
         Sequence[Tuple[Optional[int], str, Optional[str], str]], Sequence[Tuple[str, str]], Optional[str]
     ],
     how: Dict[str, Any],
     progress: _Shows,
 ) -> str: ...
+def append(path: _Path, more: Sequence[Dataset], shards: Optional[str], progress: _Progress) -> str: ...
 def pack(
     inputs: Sequence[_Path],
     out: _Path,

@@ -97,7 +97,14 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec bench s3://bucket/train --epochs 2",
         ],
     ),
-    ("merge", &["vidrec merge a b -o both", "vidrec merge january february -o s3://bucket/all"]),
+    (
+        "merge",
+        &[
+            "vidrec merge a b -o both",
+            "vidrec merge january february -o s3://bucket/all",
+            "vidrec merge monday tuesday --append -o train",
+        ],
+    ),
     (
         "split",
         &[
@@ -112,15 +119,8 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec subset train -o jugglers --class juggling",
             "vidrec subset train -o clean --exclude flagged.txt",
             "vidrec subset train -o small --sample 1000 --seed 1",
-        ],
-    ),
-    ("reshard", &["vidrec reshard train -o resharded --shards 1GB", "vidrec reshard train -o resharded --shards 16"]),
-    ("append", &["vidrec append train more", "vidrec append train monday tuesday"]),
-    (
-        "relabel",
-        &[
-            "vidrec relabel train labels.csv -o relabeled",
-            "vidrec relabel train -o relabeled --rename-class jogging=running",
+            "vidrec subset train -o resharded --shards 1GB",
+            "vidrec subset train -o relabeled --changes labels.csv --rename-class jogging=running",
         ],
     ),
     ("repair", &["vidrec repair train", "vidrec repair train -o saved"]),

@@ -2,10 +2,10 @@
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "only packing uses it"))]
 
-mod append;
 mod bench;
 mod browse;
 mod cache;
+mod change_table;
 mod check;
 mod clip_list;
 mod clips;
@@ -27,10 +27,8 @@ mod packing;
 mod progress;
 mod push;
 mod ranges;
-mod relabel;
 mod remote_output;
 mod repair;
-mod reshard;
 mod sheet;
 mod split;
 mod stats;
@@ -80,9 +78,6 @@ enum Command {
     Merge(merge::Args),
     Split(split::Args),
     Subset(subset::Args),
-    Reshard(reshard::Args),
-    Append(append::Args),
-    Relabel(relabel::Args),
     Repair(repair::Args),
     Cache(cache::Args),
     #[command(hide = true)]
@@ -111,9 +106,6 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Merge(args) => merge::run(&args),
         Command::Split(args) => split::run(&args),
         Command::Subset(args) => subset::run(&args),
-        Command::Reshard(args) => reshard::run(&args),
-        Command::Append(args) => append::run(&args),
-        Command::Relabel(args) => relabel::run(&args),
         Command::Repair(args) => repair::run(&args),
         Command::Cache(args) => cache::run(&args),
         Command::Completions(args) => completions::run(&args, command()),

@@ -60,7 +60,7 @@ pub fn flags(hint: Hint) -> String {
         Hint::Part => "run the same command again".into(),
         Hint::Publish => "publish it with `vidrec publish`".into(),
         Hint::Clock => {
-            "let their clocks begin together with `vidrec relabel --clock TRACK` or `--clock first-frame`".into()
+            "let their clocks begin together with `vidrec subset --clock TRACK` or `--clock first-frame`".into()
         }
         other => other.to_string(),
     }

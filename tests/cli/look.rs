@@ -77,7 +77,7 @@ fn completions_and_man_pages_name_every_subcommand() {
     let temp = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish"] {
         let text = String::from_utf8(vidrec(&format!("completions {shell}"), temp.path()).stdout).unwrap();
-        assert!(["verify", "subset", "reshard"].iter().all(|name| text.contains(name)), "{shell}");
+        assert!(["verify", "subset", "repair"].iter().all(|name| text.contains(name)), "{shell}");
     }
     assert!(vidrec("manual man", temp.path()).status.success());
     let page = |name: &str| std::fs::read_to_string(temp.path().join("man").join(name)).unwrap();
@@ -120,7 +120,7 @@ fn a_table_of_changes_has_some_thousand_columns_at_most() {
     std::fs::write(temp.path().join("wide.csv"), format!("source{columns}\na{}\n", ",1".repeat(5000))).unwrap();
     std::fs::write(temp.path().join("negative.csv"), "source,label\na,-1\n").unwrap();
     for (table, why) in [("wide", "expected at most 4096, found 5001"), ("negative", "label -1 is negative")] {
-        let run = vidrec(&format!("relabel set {table}.csv -o out"), temp.path());
+        let run = vidrec(&format!("subset set --changes {table}.csv -o out"), temp.path());
         let text = String::from_utf8(run.stderr).unwrap();
         assert!(run.status.code() == Some(1) && text.contains(why), "{text}");
         assert!(!temp.path().join("out").exists());

@@ -111,7 +111,7 @@ fn what_is_written_is_the_same() {
     served.text("relabel U/set -o renamed --rename-class run=ran");
     assert!(served.text("verify renamed").contains("intact"));
     assert_eq!(served.json("inspect renamed --json")["classes"][0], "ran");
-    served.text("append more U/set");
+    served.text("merge U/set --append -o more");
     assert!(served.text("verify more").contains("intact: 26 clips"));
 }
 

@@ -166,7 +166,7 @@ def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_pat
         vidrec.check([train, damaged, tmp_path / "set"]),
         vidrec.report([train, damaged], tmp_path / "page.html", check=True),
         vidrec.subset(train, tmp_path / "subset", clips=range(3)),
-        vidrec.append(tmp_path / "subset", train),
+        vidrec.merge([train], tmp_path / "subset", append=True),
         vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5]),
         vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").tracks,
         vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").track_stats(),

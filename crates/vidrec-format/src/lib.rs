@@ -35,6 +35,17 @@ pub mod sampler;
 pub mod section;
 pub mod track;
 
+pub use clip_entry::ClipEntry;
+pub use data_binding::DataBinding;
+pub use dataset_json::{DatasetJson, FailuresJson, ShardJson, TrackFileJson};
+pub use error::{Error, ErrorKind, Hint, Result};
+pub use file_name::{FileKind, FileName};
+pub use frame_entry::FrameEntry;
+pub use json_object::JsonObject;
+pub use meta::Meta;
+pub use recordio::RecordHeader;
+pub use section::{SectionEntry, SectionId};
+
 /// Rules that a file breaks because it has a newer version of the format, not because it is damaged.
 #[doc(hidden)]
 pub const NEWER: [&str; 5] = ["index-version", "index-flags", "section-unknown", "track-version", "track-flags"];

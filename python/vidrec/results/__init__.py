@@ -29,7 +29,7 @@ from .reports import (
     Stats,
     Summary,
 )
-from .writes import EditReport, FetchReport, PushReport, RemoteStats, WholeSize
+from .writes import EditReport, FetchReport, PushReport, RemoteStats, DatasetSize
 
 __all__ = [
     "Bin",
@@ -71,6 +71,6 @@ __all__ = [
     "TrackStats",
     "VerifyReport",
     "VideoWarning",
-    "WholeSize",
+    "DatasetSize",
     "WrittenPlan",
 ]

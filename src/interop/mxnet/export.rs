@@ -138,7 +138,8 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
         all.without_frames += u64::from(clip.frame_count == 0);
         for t in 0..clip.frame_count {
             let frame = shard.frame_with(clip.first_frame + u64::from(t), clip.frames(), &mut buffer);
-            let (entry, header, _) = frame.map_err(|e| e.in_clip(c).in_frame(t))?;
+            let stored = frame.map_err(|e| e.in_clip(c).in_frame(t))?;
+            let (entry, header) = (stored.entry, stored.header);
             // Writing to a string cannot fail.
             let _ = writeln!(lines.idx, "{}\t{}", header.id, entry.record_offset);
             let _ = writeln!(lines.lst, "{}\t{:.6}\t{source}/{t:03}.jpg", header.id, f64::from(clip.label));

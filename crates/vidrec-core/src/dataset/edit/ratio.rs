@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::dealer::Dealer;
-use super::groups;
+use super::draws::torn_draws;
 use crate::dataset::{Clip, Dataset};
-use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
+use vidrec_format::{Error, Result};
 
 /// A random split. The same data set, options and seed produce the same parts.
 ///
@@ -54,13 +53,13 @@ pub enum KeepTogether {
 pub(super) fn clips_by_ratio(set: &Dataset, split: &RatioSplit) -> Result<Vec<Vec<u64>>> {
     let shares = shares(&split.parts)?;
     let mut clips_of_part = vec![Vec::new(); shares.len()];
-    let mut dealer = Dealer::new(&shares);
+    let mut apportioner = Apportioner::new(&shares);
     for (class, mut units) in units_by_class(set, split)? {
         // Classes count from 1 here. 0 stands for clips without a label.
         let id = class.map_or(0, |label| u64::from(label) + 1);
         Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut units);
         let mut units = units.into_iter();
-        for (part, count) in dealer.deal(units.len() as u64).into_iter().enumerate() {
+        for (part, count) in apportioner.apportion(units.len() as u64).into_iter().enumerate() {
             clips_of_part[part].extend(units.by_ref().take(count as usize).flatten());
         }
     }
@@ -80,18 +79,11 @@ fn shares(parts: &[(String, f64)]) -> Result<Vec<u64>> {
     Ok(parts.iter().map(|(_, share)| (share * 1e9).round() as u64).collect())
 }
 
-/// The identity of a unit.
-#[derive(PartialEq, Eq, Hash)]
-enum Unit {
-    Source(String),
-    Group(u64),
-}
-
 /// The units of clips by class, in order of their first clips.
 fn units_by_class(set: &Dataset, split: &RatioSplit) -> Result<BTreeMap<Option<u32>, Vec<Vec<u64>>>> {
     check_groups(set, &split.keep_together)?;
     let draws = u64::from(set.draws());
-    let mut place: HashMap<Unit, (Option<u32>, usize)> = HashMap::new();
+    let mut place: HashMap<String, (Option<u32>, usize)> = HashMap::new();
     let mut classes: BTreeMap<Option<u32>, Vec<Vec<u64>>> = BTreeMap::new();
     for first in (0..set.len()).step_by(draws as usize) {
         let clip = set.clip(first)?;
@@ -114,12 +106,12 @@ fn units_by_class(set: &Dataset, split: &RatioSplit) -> Result<BTreeMap<Option<u
     Ok(classes)
 }
 
-/// The unit of a video's first draw; `None` if the video is a unit of its own.
-fn unit_of(clip: &Clip<'_>, keep_together: &KeepTogether) -> Result<Option<Unit>> {
+/// The name of the unit of a video's first draw; `None` if the video is a unit of its own.
+fn unit_of(clip: &Clip<'_>, keep_together: &KeepTogether) -> Result<Option<String>> {
     Ok(match keep_together {
-        KeepTogether::Sources => Some(clip.source()?).filter(|source| !source.is_empty()).map(Unit::Source),
+        KeepTogether::Sources => Some(clip.source()?).filter(|source| !source.is_empty()),
         KeepTogether::Draws => None,
-        KeepTogether::Groups(numbers) => numbers.get(clip.ordinal() as usize).copied().map(Unit::Group),
+        KeepTogether::Groups(numbers) => numbers.get(clip.ordinal() as usize).map(u64::to_string),
     })
 }
 
@@ -133,7 +125,85 @@ fn check_groups(set: &Dataset, keep_together: &KeepTogether) -> Result<()> {
     }
     let draws = set.draws() as usize;
     match numbers.chunks(draws).position(|video| video.iter().any(|number| *number != video[0])) {
-        Some(video) => Err(groups::torn((video * draws) as u64, draws as u64)),
+        Some(video) => Err(torn_draws((video * draws) as u64, draws as u64)),
         None => Ok(()),
+    }
+}
+
+/// Apportions classes to parts. Each count is the exact one, rounded down or up. If rounding takes something from a part
+/// in one class, the part gets it in the next, so that many small classes do not starve a small part.
+struct Apportioner<'a> {
+    shares: &'a [u64],
+    whole: i128,
+    /// The number of items that each part has missed so far, in units of 1/whole.
+    owed: Vec<i128>,
+}
+
+impl<'a> Apportioner<'a> {
+    fn new(shares: &'a [u64]) -> Self {
+        let whole = shares.iter().map(|&s| i128::from(s)).sum::<i128>().max(1);
+        Apportioner { shares, whole, owed: vec![0; shares.len()] }
+    }
+
+    /// Returns the number of items of each part, of the `n` items of a class.
+    fn apportion(&mut self, n: u64) -> Vec<u64> {
+        let exact: Vec<i128> = self.shares.iter().map(|&s| i128::from(n) * i128::from(s)).collect();
+        let mut counts: Vec<i128> = exact.iter().map(|e| e / self.whole).collect();
+        let rest = i128::from(n) - counts.iter().sum::<i128>();
+        // A part whose exact count is a whole number gets exactly that.
+        let mut open: Vec<usize> = (0..counts.len()).filter(|&i| exact[i] % self.whole != 0).collect();
+        open.sort_by_key(|&i| (-(exact[i] % self.whole + self.owed[i]), i));
+        for &i in open.iter().take(usize::try_from(rest).unwrap_or(0)) {
+            counts[i] += 1;
+        }
+        for i in 0..counts.len() {
+            self.owed[i] += exact[i] - counts[i] * self.whole;
+        }
+        counts.into_iter().map(|c| u64::try_from(c).unwrap_or(0)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn small_classes_do_not_starve_a_part() {
+        let shares = [800_000_000, 100_000_000, 100_000_000];
+        let mut apportioner = Apportioner::new(&shares);
+        let mut sums = [0; 3];
+        for _ in 0..20 {
+            let counts = apportioner.apportion(5);
+            assert!((3..=5).contains(&counts[0]), "{counts:?}");
+            sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
+        }
+        assert_eq!(sums, [80, 10, 10]);
+        assert_eq!(Apportioner::new(&shares).apportion(10), [8, 1, 1]);
+        assert_eq!(Apportioner::new(&[333_333_333; 3]).apportion(9), [3, 3, 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn everything_is_apportioned_and_counts_are_near(shares in prop::collection::vec(1u64..1_000_000, 1..6),
+                                                   classes in prop::collection::vec(0u64..50, 1..30)) {
+            let whole: u64 = shares.iter().sum();
+            let mut apportioner = Apportioner::new(&shares);
+            let mut sums = vec![0; shares.len()];
+            for &n in &classes {
+                let counts = apportioner.apportion(n);
+                prop_assert_eq!(counts.iter().sum::<u64>(), n);
+                for (i, &count) in counts.iter().enumerate() {
+                    let floor = n * shares[i] / whole;
+                    prop_assert!(count == floor || count == floor + 1);
+                    sums[i] += count;
+                }
+            }
+            for (i, &sum) in sums.iter().enumerate() {
+                let exact = classes.iter().sum::<u64>() as f64 * shares[i] as f64 / whole as f64;
+                prop_assert!((sum as f64 - exact).abs() < shares.len() as f64, "{sum} for {exact}");
+            }
+        }
     }
 }

@@ -1,19 +1,10 @@
-//! New labels, class names, attributes or clocks for the clips of a data set.
+//! Other labels, class names, attributes or clocks for the clips of a data set.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use super::options::EditOptions;
-use super::output_plan::{OutputPlan, as_it_is};
-use super::report::EditReport;
-use super::{copy, relink};
-use crate::dataset::clock::ClockStart;
 use crate::dataset::writer::ClipInfo;
-use crate::dataset::{Clip, Dataset};
-use crate::progress::ProgressFn;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::limits;
+use crate::dataset::{Clip, ClockStart, Dataset};
+use vidrec_format::{Error, JsonObject, Result, limits};
 
 /// The clips that a [`Change`] applies to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,7 +15,7 @@ pub enum Key {
     Clip(u64),
 }
 
-/// What changes for some clips.
+/// A change of some clips.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// Which clips.
@@ -35,84 +26,53 @@ pub struct Change {
     pub attributes: JsonObject,
 }
 
-/// Everything that changes.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Relabeling {
-    /// Changes of clips. At most one change may apply to a clip.
-    pub changes: Vec<Change>,
-    /// Classes to rename: old and new name. Their labels stay.
-    pub renamed_classes: Vec<(String, String)>,
-    /// Where the clock of each clip begins: the times of its frames and tracks count from there. Default `None`: clocks stay.
-    pub clock: Option<ClockStart>,
-}
-
-/// Writes a data set with other labels, class names, attributes or clocks for the same clips. An item of `progress` is a clip.
+/// Changes of the clips of a data set: other labels, class names, attributes or clocks.
 ///
 /// If a label is a class name of the data set, it means that class. Otherwise, if all labels of the changes are whole
 /// numbers, they are labels. If not, they are names of new classes, which get the next labels. If the labels of the
-/// data set are plain integers, it accepts names only if every labeled clip gets one. The names then get labels in
-/// byte order.
-///
-/// Pictures do not change. For readers of plain RecordIO, every record also contains its clip's label. So if a label
-/// changes, this writes new record files, and reads and writes all bytes once. If no label changes (classes are
-/// renamed, attributes change), no clock does, and `options.shards` is `None`, the output shares the record files with the input
-/// through hard links, and only indexes are written. The files are copied instead if links are not possible, or if
-/// the input is remote or a selection of clips.
-///
-/// # Errors
-///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage): two changes apply to a clip; a label has no class; a class to
-/// rename does not exist, or its new name does; a clip does not have the track that its clock is to begin with. Otherwise as [`reshard`](super::reshard).
-pub fn relabel(
-    set: &Dataset,
-    relabeling: &Relabeling,
-    out: impl AsRef<Path>,
-    options: &EditOptions,
-    progress: &mut ProgressFn<'_>,
-) -> Result<EditReport> {
-    let table = Table::resolve(set, relabeling)?;
-    let mut plan = OutputPlan::whole(set)?;
-    plan.meta.classes.clone_from(&table.classes);
-    plan.not_found.clone_from(&table.not_found);
-    plan.sources[0].describe = Box::new(|clip| table.describe(clip));
-    // Only whole local files can be linked to.
-    plan.clock.clone_from(&relabeling.clock);
-    let can_link = options.shards.is_none() && relabeling.clock.is_none() && !set.is_remote() && !set.is_selection();
-    if can_link && !table.changes_a_label(set)? {
-        return relink::run(set, &plan, out.as_ref(), options, progress);
-    }
-    copy::run_one(&plan, out.as_ref(), options, progress)
+/// data set are plain integers, it accepts names only if every labeled clip of the output gets one. The names then get
+/// labels in byte order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Changes {
+    /// Changes of some clips. At most one may apply to a clip.
+    pub clips: Vec<Change>,
+    /// Classes to rename: old and new name. Their labels stay.
+    pub renamed_classes: Vec<(String, String)>,
+    /// The beginning of the clock of each clip: the times of its frames and tracks count from there. Default `None`: clocks
+    /// stay.
+    pub clock: Option<ClockStart>,
 }
 
 /// The changes by clip, with labels as numbers.
-struct Table<'a> {
-    classes: Vec<String>,
+pub(super) struct ChangeTable<'a> {
+    pub classes: Vec<String>,
     renamed: HashMap<&'a str, &'a str>,
     labels: HashMap<&'a str, u32>,
     by_clip: HashMap<u64, &'a Change>,
-    not_found: Vec<String>,
+    pub not_found: Vec<String>,
 }
 
-impl<'a> Table<'a> {
-    fn resolve(set: &Dataset, relabeling: &'a Relabeling) -> Result<Self> {
+impl<'a> ChangeTable<'a> {
+    /// Resolves changes for an output that has `clips`.
+    pub fn new(set: &Dataset, clips: &[u64], changes: &'a Changes) -> Result<Self> {
         let mut classes = set.classes().to_vec();
-        for (old, new) in &relabeling.renamed_classes {
+        for (old, new) in &changes.renamed_classes {
             rename(&mut classes, old, new)?;
         }
-        let renamed = relabeling.renamed_classes.iter().map(|(old, new)| (old.as_str(), new.as_str())).collect();
-        let (by_clip, not_found) = changes_by_clip(set, &relabeling.changes)?;
-        let mut texts: Vec<&str> = relabeling.changes.iter().filter_map(|c| c.label.as_deref()).collect();
+        let renamed = changes.renamed_classes.iter().map(|(old, new)| (old.as_str(), new.as_str())).collect();
+        let (by_clip, not_found) = changes_by_clip(set, &changes.clips)?;
+        let mut texts: Vec<&str> = changes.clips.iter().filter_map(|c| c.label.as_deref()).collect();
         texts.sort_unstable();
         texts.dedup();
         if set.classes().is_empty() && !all_numbers(&texts) {
-            require_all_named(set, &by_clip)?;
+            require_all_named(set, clips, &by_clip)?;
         }
         let labels = number(&texts, &mut classes)?;
-        Ok(Table { classes, renamed, labels, by_clip, not_found })
+        Ok(ChangeTable { classes, renamed, labels, by_clip, not_found })
     }
 
-    fn describe(&self, clip: &Clip<'_>) -> Result<ClipInfo> {
-        let mut info = as_it_is(clip)?;
+    pub fn describe(&self, clip: &Clip<'_>) -> Result<ClipInfo> {
+        let mut info = clip.info()?;
         if let Some(new) = self.renamed.get(info.class.as_str()) {
             info.class = (*new).to_owned();
         }
@@ -128,7 +88,8 @@ impl<'a> Table<'a> {
         Ok(info)
     }
 
-    fn changes_a_label(&self, set: &Dataset) -> Result<bool> {
+    /// Whether a clip gets another label.
+    pub fn changes_a_label(&self, set: &Dataset) -> Result<bool> {
         for &ordinal in self.by_clip.keys() {
             let clip = set.clip(ordinal)?;
             if self.describe(&clip)?.label != clip.label() {
@@ -190,9 +151,9 @@ fn all_numbers(texts: &[&str]) -> bool {
 }
 
 /// Checks that labels do not stay integers for some clips while others get names.
-fn require_all_named(set: &Dataset, by_clip: &HashMap<u64, &Change>) -> Result<()> {
-    for clip in set.clips() {
-        let clip = clip?;
+fn require_all_named(set: &Dataset, clips: &[u64], by_clip: &HashMap<u64, &Change>) -> Result<()> {
+    for &clip in clips {
+        let clip = set.clip(clip)?;
         let named = by_clip.get(&clip.ordinal()).is_some_and(|change| change.label.is_some());
         if let (Some(label), false) = (clip.label(), named) {
             return Err(Error::usage("the labels have no class names, and the change would name only some of them")

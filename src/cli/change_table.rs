@@ -1,58 +1,19 @@
-//! `vidrec relabel`: other labels, class names, attributes and clocks for the same clips.
+//! Tables of other labels and attributes for clips, as `vidrec subset --changes` takes them.
+//!
+//! A row is for a clip or for all clips of a source. The table may be one that `vidrec export metadata` wrote.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::edit::{self, Change, ClockStart, Key, Relabeling};
+use crate::edit::{Change, Key};
 use crate::{Dataset, JsonObject};
-use clap::ArgGroup;
 use serde_json::{Map, Value};
 
 use crate::cli::clip_list::check_source;
-use crate::cli::edit::{NewSetArgs, parse_pair};
-use crate::cli::outcome::Run;
 use crate::cli::table::{self, Row};
 
-/// Write a data set with other labels, class names, attributes or clocks.
-///
-/// TABLE is a .csv or .tsv file with a header line, or a .jsonl file with an object on each line. Column source or column
-/// clip (a number, counted from 0) says which clips a line is for; with both, they must agree. Column label has their new
-/// label, a number or a class name; all other columns are attributes. An empty cell changes nothing. Names that are new to
-/// the data set get the next labels.
-///
-/// TABLE may also be what `vidrec export metadata` wrote: change its columns label, class and attributes. vidrec ignores its
-/// columns of facts, such as frames and width.
-///
-/// vidrec changes no picture. Where a label or a clock changes, it writes new record files; otherwise it shares them with the
-/// input by hard links and writes only new indexes.
-#[derive(clap::Args)]
-#[command(group = ArgGroup::new("what to change").args(["table", "rename_class", "clock"]).required(true).multiple(true))]
-pub struct Args {
-    /// The data set.
-    dataset: PathBuf,
-    /// The table of changes.
-    table: Option<PathBuf>,
-    /// Give a class another name; its label stays. May be given several times.
-    #[arg(long, value_name = "OLD=NEW", value_parser = parse_pair)]
-    rename_class: Vec<(String, String)>,
-    /// Let the clock of each clip begin at the first value of a track, or at the clip's first frame with first-frame: the times
-    /// of frames and tracks count from there. Loaders pair cameras of an episode by these times.
-    #[arg(long, value_name = "TRACK|first-frame")]
-    clock: Option<String>,
-    #[command(flatten)]
-    new: NewSetArgs,
-}
-
-pub fn run(args: &Args) -> Run {
-    let set = args.new.storage.open(&args.dataset)?;
-    let changes = args.table.as_deref().map(|path| read_table(path, &set)).transpose()?.unwrap_or_default();
-    let clock = args.clock.as_deref().map(ClockStart::from);
-    let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone(), clock };
-    args.new
-        .write(|out, options| edit::relabel(&set, &relabeling, out, options, &mut args.new.how.progress.of("clips")))
-}
-
-fn read_table(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {
+/// Reads the changes of a table for a data set.
+pub fn read(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {
     let mut changes = Vec::new();
     table::read(path, &mut |row| {
         changes.push(change(row, set)?);
@@ -106,7 +67,7 @@ fn attributes(row: &Row) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// The new label of a row of `export metadata`, which has the label's number and its class: the one that was changed.
+/// The new label of a row of `export metadata`, which has the label's number and its class: whichever was changed.
 fn changed_label(row: &Row, set: &Dataset, clip: u64) -> Result<Option<String>, String> {
     let now = set.clip(clip).map_err(|e| e.to_string())?;
     let (label_now, class_now) = (now.label().map(|label| label.to_string()), now.class().map_err(|e| e.to_string())?);
