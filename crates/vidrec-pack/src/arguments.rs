@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
-use vidrec_format::sampler::Short;
+use vidrec_format::sampler::ShortVideo;
 use vidrec_format::words::AsText;
 use vidrec_jpeg::Encoder;
 
@@ -124,12 +124,12 @@ impl fmt::Display for Seconds {
 
 /// Takes the words of an option. `--help` and completions list them.
 #[cfg(feature = "clap")]
-pub(crate) fn words<T>(words: &'static [&'static str]) -> impl clap::builder::TypedValueParser<Value = T>
+pub(crate) fn words<T>() -> impl clap::builder::TypedValueParser<Value = T>
 where
-    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+    T: strum::VariantNames + FromStr<Err = Error> + Clone + Send + Sync + 'static,
 {
     use clap::builder::TypedValueParser as _;
-    clap::builder::PossibleValuesParser::new(words).try_map(|word| word.parse())
+    clap::builder::PossibleValuesParser::new(T::VARIANTS).try_map(|word| word.parse())
 }
 
 /// A value that is written as a number or as text.
@@ -150,7 +150,7 @@ impl JsonSchema for NumberOrText {
 }
 
 pub(crate) fn short(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"enum": Short::WORDS})
+    json_schema!({"enum": <ShortVideo as strum::VariantNames>::VARIANTS})
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::track::PlannedTrack;
 use super::work::{ClipRecipe, FrameOptions, LimitOptions, PictureOptions, Resources, VideoStore};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] the pack uses.
 ///
@@ -182,8 +182,10 @@ pub struct RunOptions {
 ///
 /// The text form (`FromStr`, `Display`, serde) is `fail`, `resume`, `retry-failed` or `replace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum IfExists {
     /// Do nothing and return an error, because either may be hours of work.
     #[default]
@@ -201,13 +203,6 @@ pub enum IfExists {
     /// if it is not.
     Replace,
 }
-
-words!(IfExists, "what to do if the output exists", {
-    "fail" => Fail,
-    "resume" => Resume,
-    "retry-failed" => RetryFailed,
-    "replace" => Replace,
-});
 
 impl IfExists {
     /// Whether an interrupted pack is resumed, if it is the same.
@@ -289,7 +284,7 @@ mod tests {
     use crate::work::{FrameChoice, MaxFailures, Quality};
     use vidrec_core::dataset::writer::Sharding;
     use vidrec_core::dataset::writer::SoundCoding;
-    use vidrec_format::sampler::{Pace, Rule, Short};
+    use vidrec_format::sampler::{RateRule, Rule, ShortVideo};
     use vidrec_jpeg::QualityTarget;
 
     fn other() -> PackOptions {
@@ -312,9 +307,9 @@ mod tests {
                 ..InputOptions::default()
             },
             frames: FrameOptions {
-                frames: FrameChoice::At(Pace::Fps("29.97".parse().unwrap())),
+                frames: FrameChoice::At(RateRule::Fps("29.97".parse().unwrap())),
                 sample: Rule::Uniform,
-                short: Short::Skip,
+                short: ShortVideo::Skip,
                 draws: 1,
                 seed: u64::MAX,
                 max_frames: Some(5),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
+use vidrec_core::natural_order::{NaturalOrder, is_hidden};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::natural_order::{NaturalOrder, is_hidden};
 
 /// Extensions of pictures that can be the frames of a clip.
 const PICTURE_ENDINGS: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
@@ -42,9 +42,6 @@ pub(crate) fn is_jpeg(path: &Path) -> bool {
 pub(super) fn is_picture(path: &Path) -> bool {
     path.extension().is_some_and(|e| PICTURE_ENDINGS.iter().any(|p| e.eq_ignore_ascii_case(p)))
 }
-
-/// The file that makes a folder a data set of LeRobot.
-pub(super) const LEROBOT_INFO: &str = "meta/info.json";
 
 /// Extensions that FFmpeg 5.1 names itself (`AVInputFormat.extensions`), of formats that carry video and that it
 /// recognizes by their content. The list leaves out audio, single pictures, text, raw pictures without a header,

@@ -13,11 +13,11 @@ use super::job::FoundVideo;
 use super::labels::Label;
 use super::notes::{PassedOverTally, kind_by_ending, kind_of_special};
 use super::options::InputOptions;
+use vidrec_core::natural_order::is_hidden;
+use vidrec_core::source_name;
 use vidrec_core::store::disk::inside::{Inside, LEADS_OUT};
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::natural_order::is_hidden;
-use vidrec_format::source_name;
 
 /// The direct contents of a folder.
 #[derive(Default)]

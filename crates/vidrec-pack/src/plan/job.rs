@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::labels::{Classes, Label, Tag};
-use super::picture_column::PictureColumn;
 use super::segment::Segment;
 use crate::system_path;
 use crate::track::{EpisodeFrames, RowTracks};
@@ -44,9 +43,6 @@ pub struct Job {
     /// The frames that its segment must have, if it belongs to an episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) episode: Option<Box<EpisodeFrames>>,
-    /// The frames, if `path` is a Parquet file with pictures.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) column: Option<Box<PictureColumn>>,
 }
 
 impl Job {
@@ -104,8 +100,6 @@ pub(super) struct FoundVideo {
     pub tracks: Option<Box<RowTracks>>,
     /// The frames that its segment must have, if it belongs to an episode.
     pub episode: Option<Box<EpisodeFrames>>,
-    /// The frames, if `path` is a Parquet file with pictures.
-    pub column: Option<Box<PictureColumn>>,
 }
 
 impl FoundVideo {
@@ -122,7 +116,6 @@ impl FoundVideo {
             fault: None,
             tracks: None,
             episode: None,
-            column: None,
         }
     }
 
@@ -147,8 +140,8 @@ impl FoundVideo {
             (Some(_), Label::One(Tag::Name(name))) => name.clone(),
             (label, _) => label.map_or("", |label| classes.name(label)).into(),
         };
-        let FoundVideo { path, source, segment, fault, tracks, episode, column, .. } = self;
-        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode, column })
+        let FoundVideo { path, source, segment, fault, tracks, episode, .. } = self;
+        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode })
     }
 }
 

@@ -6,9 +6,8 @@
 //! passed_over.rs counts the files in folders that are neither
 //! manifest/      reads manifests, one file for each format
 //! listed.rs      finds videos below a location in object storage, and keeps more of them than fit in memory
-//! lerobot/       reads LeRobot data sets: episodes become segments; episode_frames.rs: the frames that these must have
-//! episodes_copy.rs  the files of values of a remote LeRobot data set
-//! picture_column.rs  the frames of an episode that are pictures in a Parquet file
+//! episode_frames.rs  the frames that an episode in a video of several must have
+//! lerobot.rs     refuses data sets of LeRobot, which Python reads
 //! places.rs      resolves the paths in manifests
 //! text.rs        reads files that name videos or classes as UTF-8
 //! labels.rs      turns labels and class names into numbers
@@ -17,7 +16,6 @@
 //! ```
 
 mod episode_frames;
-mod episodes_copy;
 mod extensions;
 mod folders;
 mod inputs;
@@ -29,7 +27,6 @@ mod manifest;
 mod manifest_columns;
 mod notes;
 mod options;
-mod picture_column;
 mod places;
 mod roots;
 mod segment;

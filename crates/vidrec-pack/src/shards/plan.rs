@@ -15,10 +15,10 @@ use crate::plan::Job;
 use crate::video;
 use vidrec_core::dataset::{OpenOptions, Source};
 use vidrec_core::store::storage::Storage;
+use vidrec_core::threads::in_order;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::workers::in_order;
 
 /// A pack that was divided into parts. See [`write_plan`](super::write_plan).
 #[derive(Debug, Clone)]

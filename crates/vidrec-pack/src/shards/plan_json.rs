@@ -16,11 +16,11 @@ use crate::work::{ChangedFile, Stamp, changed_file};
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::{ListedObject, Opening, Remote, check_location};
 use vidrec_core::store::storage::Storage;
+use vidrec_core::threads::in_order;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::file_name;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::meta::Meta;
-use vidrec_format::names;
-use vidrec_format::workers::in_order;
 
 /// The form of the files in a plan's folder that this version writes and reads.
 pub(super) const FORM: u32 = 2;
@@ -97,7 +97,7 @@ impl PlanJson {
                 .found(format!("form {}", self.form))
                 .help(format!("use {}, which made it, or plan again", self.tool)));
         }
-        let is_name = |name: &String| names::stem(name) == "jobs" && name.ends_with(".jsonl");
+        let is_name = |name: &String| file_name::stem(name) == "jobs" && name.ends_with(".jsonl");
         if !is_name(&self.jobs) {
             return Err(Error::usage("the plan names a different file as the list of its videos").found(&self.jobs));
         }

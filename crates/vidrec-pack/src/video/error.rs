@@ -34,7 +34,7 @@ pub enum Stage {
     /// A track could not be read, or does not match the video.
     Track,
     /// The video has too few frames, and the options say to skip such videos:
-    /// [`Short::Skip`](vidrec_format::sampler::Short::Skip).
+    /// [`ShortVideo::Skip`](vidrec_format::sampler::ShortVideo::Skip).
     Short,
     /// The process that decoded the video ended.
     Crash,

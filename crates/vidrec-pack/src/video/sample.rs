@@ -109,11 +109,7 @@ impl Video {
         // The first, the second and the fourth of these, with all chroma.
         let bytes_per_pixel = bytes_per_pixel + if self.options.full_color { 6 + 6 + 3 } else { 0 };
         let in_hand = stored.map_or(0, |(w, h)| u64::from(w) * u64::from(h) * bytes_per_pixel);
-        OVERHEAD
-            .saturating_add(self.file.bytes_in_memory())
-            .saturating_add(packets)
-            .saturating_add(decoder)
-            .saturating_add(in_hand)
+        OVERHEAD.saturating_add(packets).saturating_add(decoder).saturating_add(in_hand)
     }
 
     /// Returns the width and height of the stored pictures, if the container is right about the video. Ignores

@@ -8,7 +8,7 @@ use crate::plan::{Job, Segment, SegmentClock};
 use crate::track::PlannedTrack;
 use crate::video::{Stage, TimeGap, Timeline, VideoError};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::sampler::{self, Most, Pace, Rate, Selection, nanoseconds_after_first};
+use vidrec_format::sampler::{self, FrameLimit, Rate, RateRule, Selection, nanoseconds_after_first};
 use vidrec_format::track::schema::TrackTiming;
 
 /// Fails if frames of a folder of pictures would have to be chosen by time, but no picture rate was given.
@@ -17,8 +17,8 @@ pub(super) fn check_times(job: &Job, recipe: ClipRecipe<'_>) -> Result<(), Video
     let has_times = |track: &PlannedTrack| track.schema().timing != TrackTiming::Frames;
     let by_time = job.segment.is_some()
         || (job.tracks.is_some() && recipe.tracks.iter().any(has_times))
-        || matches!(options.frames, FrameChoice::At(Pace::Fps(_)));
-    if by_time && recipe.input.picture_fps.is_none() && job.column.is_none() {
+        || matches!(options.frames, FrameChoice::At(RateRule::Fps(_)));
+    if by_time && recipe.input.picture_fps.is_none() {
         let e = Error::usage("images have no times to choose by: give their frame rate");
         return Err(VideoError::new(Stage::Sample, e));
     }
@@ -67,13 +67,13 @@ pub(super) fn select(
         return Err(Error::usage(format!("no frame lies {segment}")).found(found));
     }
     let (frames, mut choice) = match options.frames {
-        FrameChoice::At(Pace::Fps(rate)) => {
+        FrameChoice::At(RateRule::Fps(rate)) => {
             let grid = match job.segment {
                 // The segment of an episode begins between its frames and those of the episode before.
                 Some(segment) if job.episode.is_none() => Grid::of_segment(timeline, rate, segment, input.segments),
                 _ => Grid::of_frames(timeline, rate, &inside),
             };
-            let choose = |most| Pace::Fps(rate).choose(&grid.shown, &[], Some(grid.end), most);
+            let choose = |most| RateRule::Fps(rate).choose(&grid.shown, &[], Some(grid.end), most);
             (grid.frames, Choice { gap: grid.gap, ..at_most(choose, options)? })
         }
         FrameChoice::At(pace) => {
@@ -106,10 +106,11 @@ fn draws(job: &Job, count: u32, n: u32, options: &FrameOptions, too_few: &Cell<b
 }
 
 /// Returns the places that `choose` returns, at most as many as the options say.
-fn at_most(choose: impl Fn(Option<Most>) -> Result<Vec<u32>>, options: &FrameOptions) -> Result<Choice> {
-    let most = options.max_frames.map(|most| if options.cut { Most::First(most) } else { Most::Spread(most) });
+fn at_most(choose: impl Fn(Option<FrameLimit>) -> Result<Vec<u32>>, options: &FrameOptions) -> Result<Choice> {
+    let most =
+        options.max_frames.map(|most| if options.cut { FrameLimit::First(most) } else { FrameLimit::Spread(most) });
     let thinned = match options.max_frames {
-        Some(most) => choose(Some(Most::First(most.saturating_add(1))))?.len() > most as usize,
+        Some(most) => choose(Some(FrameLimit::First(most.saturating_add(1))))?.len() > most as usize,
         None => false,
     };
     Ok(Choice { selections: vec![Selection { frames: choose(most)?, short: false }], thinned, gap: None })

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use vidrec_format::stop;
+use vidrec_core::stop;
 
 /// How often the sink is called while no result arrives.
 const WAIT: Duration = Duration::from_millis(100);

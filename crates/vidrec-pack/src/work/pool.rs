@@ -333,7 +333,7 @@ impl Drop for Worker {
 }
 
 fn memory_of_machine() -> u64 {
-    if cfg!(target_os = "linux") { machine::memory().unwrap_or(u64::MAX) } else { u64::MAX }
+    if cfg!(target_os = "linux") { vidrec_core::memory::memory().unwrap_or(u64::MAX) } else { u64::MAX }
 }
 
 /// A process, and the socket to it.
@@ -402,7 +402,6 @@ mod tests {
             fault: None,
             tracks: None,
             episode: None,
-            column: None,
         };
         let info = ClipInfo {
             source: "a.mp4".into(),

@@ -25,9 +25,9 @@ use crate::plan::job::Attributes;
 use crate::plan::labels::{Classes, Label};
 use crate::plan::manifest_columns::{ColumnTally, ColumnUse};
 use crate::plan::text::whole;
+use vidrec_core::source_name;
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::source_name;
 
 /// The columns that such a manifest has.
 const ID: &str = "youtube_id";

@@ -15,12 +15,12 @@ use super::super::segment::{Segment, SegmentClock};
 use crate::plan::job::{Attributes, FoundVideo};
 use crate::plan::options::InputOptions;
 use crate::plan::places;
-use crate::track::{RowTracks, TrackCell, TrackInput, TrackSpec};
+use crate::track::{EpisodeFrames, RowTracks, TrackCell, TrackInput, TrackSpec};
+use vidrec_core::source_name;
 use vidrec_core::store::disk::inside::{Inside, is_below, outside};
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::source_name;
 use vidrec_format::track::schema::TrackType;
 
 /// The largest manifest that is read as a whole, in bytes.
@@ -47,6 +47,8 @@ pub(super) struct ManifestRow {
     pub path: String,
     pub label: Label,
     pub segment: Option<Segment>,
+    /// The frames that the segment must have, if it is an episode.
+    pub episode: Option<Box<EpisodeFrames>>,
     pub split: Option<Box<str>>,
     pub attributes: Attributes,
     /// The cells of tracks, by column.
@@ -133,30 +135,18 @@ impl Context<'_> {
         let tracks = row_tracks((self.file, &self.root), specs, row.line, &row.tracks);
         let (tracks, no_track) =
             tracks.map_or_else(|(column, what)| (None, Some(in_column(&column, what))), |t| (t, None));
-        let ManifestRow { line, mut path, label, segment, split, attributes, fault, .. } = row;
+        let ManifestRow { line, mut path, label, segment, episode, split, attributes, fault, .. } = row;
         let fault = fault.or(no_track).map(|what| self.fault(line, what));
         if path.is_empty() {
             path = format!("{}:{line}", source_name::of_os_str(self.file.file_name().unwrap_or_default()));
         }
-        let segment = segment.filter(|_| self.options.segments != SegmentClock::Ignore);
+        let segment = segment.filter(|_| episode.is_some() || self.options.segments != SegmentClock::Ignore);
         let name = source_name::to_path(&path);
         let (mut source, mut path) = (places::source(&name), places::below(&self.root, &name));
         // There may be millions of them.
         source.shrink_to_fit();
         path.shrink_to_fit();
-        let found = FoundVideo {
-            source,
-            path,
-            root: 0,
-            label,
-            segment,
-            split,
-            attributes,
-            fault,
-            tracks,
-            episode: None,
-            column: None,
-        };
+        let found = FoundVideo { source, path, root: 0, label, segment, split, attributes, fault, tracks, episode };
         match self.limits.as_ref().and_then(|limits| limits.outside(&found)) {
             None => Ok(found),
             Some(path) => Err(self.leads_out(line, path)),
@@ -237,7 +227,7 @@ fn row_tracks(
         let times = columns.next().map(|column| given(column, false)).transpose()?.flatten();
         row.push(values.map(|values| TrackCell { values, times }));
     }
-    Ok(Some(Box::new(RowTracks { manifest: source_name::of_path(file).into(), line, cells: row, episode: None })))
+    Ok(Some(Box::new(RowTracks { manifest: source_name::of_path(file).into(), line, cells: row })))
 }
 
 /// `is_picture` says that texts in a list name pictures, because the type of the track is one of numbers.
@@ -257,6 +247,10 @@ fn given(root: &Path, value: &Value, is_picture: bool) -> Result<TrackInput, Str
         Value::String(name) => {
             let path = place(name);
             Ok(if !is_remote(&path) && path.is_dir() { TrackInput::Folder(path) } else { TrackInput::File(path) })
+        }
+        Value::Object(video) if video.contains_key("count") => {
+            let file = video.get("file").and_then(Value::as_str).ok_or("expected the file of a video")?;
+            Ok(TrackInput::Video(place(file), EpisodeFrames::read(value)?.0))
         }
         other => Err(format!("expected the name of a file or a list, found {other}")),
     }

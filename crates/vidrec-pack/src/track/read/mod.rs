@@ -1,23 +1,19 @@
 //! Values from files and lists.
 
-mod column_rows;
 mod json;
 mod npy;
 mod open;
-mod parquet;
 mod pictures;
 mod table;
 
-pub(crate) use self::parquet::ParquetRows;
 use super::arguments::{TrackCell, TrackInput};
 use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
 use open::Content;
 pub(crate) use open::{ChoosePictures, EncodePicture, OpenFile, ReadVideo, TrackFiles};
-use open::{bytes, ending, open};
+use open::{bytes, ending};
 pub(crate) use pictures::Pictures;
-pub(super) use pictures::read_png;
 use vidrec_format::error::{Error, Result};
 
 /// Reads the values of a track and their times from a cell. `how` opens files.
@@ -57,7 +53,9 @@ fn content(spec: &TrackSpec, given: &TrackInput, how: OpenFile<'_>) -> Result<Co
     let path = match given {
         TrackInput::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
         TrackInput::File(path) => path,
-        TrackInput::Folder(_) | TrackInput::Pictures(_) => return Err(Error::usage("pictures cannot be times")),
+        TrackInput::Folder(_) | TrackInput::Pictures(_) | TrackInput::Video(..) => {
+            return Err(Error::usage("pictures cannot be times"));
+        }
     };
     let wanted = |name: &str| {
         let is_time = matches!(&spec.timing, TrackSpecTiming::Times(times) if times == name);
@@ -66,7 +64,6 @@ fn content(spec: &TrackSpec, given: &TrackInput, how: OpenFile<'_>) -> Result<Co
     match ending(path).as_str() {
         "npy" => npy::read(&bytes(path, how)?).map(Content::One),
         "npz" => npy::read_npz(&bytes(path, how)?, &wanted).map(Content::Named),
-        "parquet" => parquet::read(open(path, how)?, path).map(Content::Named),
         "csv" => table::read_csv(&bytes(path, how)?, b',').map(Content::Named),
         "tsv" => table::read_csv(&bytes(path, how)?, b'\t').map(Content::Named),
         "json" => {
@@ -74,7 +71,7 @@ fn content(spec: &TrackSpec, given: &TrackInput, how: OpenFile<'_>) -> Result<Co
             json::read(&text.map_err(|_| Error::usage("the file is not UTF-8"))?, is_spans.then_some(spec.unit))
         }
         _ => Err(Error::usage("vidrec cannot read values from a file with this ending")
-            .expected(".npy, .npz, .parquet, .csv, .tsv, .json or .png")
+            .expected(".npy, .npz, .csv, .tsv, .json or .png")
             .help("if it is a video of depth, add size=WIDTHxHEIGHT to the description of the track")),
     }
 }

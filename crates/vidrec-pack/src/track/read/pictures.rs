@@ -19,7 +19,7 @@ pub(crate) enum Pictures<'a> {
 }
 
 /// The endings of files of values.
-const VALUE_ENDINGS: [&str; 6] = ["npy", "npz", "parquet", "csv", "tsv", "json"];
+const VALUE_ENDINGS: [&str; 5] = ["npy", "npz", "csv", "tsv", "json"];
 
 impl<'a> Pictures<'a> {
     /// Returns the pictures that a cell names; `None` if it has values of another kind.
@@ -38,6 +38,7 @@ impl<'a> Pictures<'a> {
                 Pictures::Files(files)
             }
             TrackInput::Pictures(paths) => Pictures::Files(paths.clone()),
+            TrackInput::Video(path, frames) => Pictures::Video(path, Some(*frames)),
             TrackInput::File(path) if ending(path) == "png" => Pictures::Files(vec![path.clone()]),
             TrackInput::File(path) if spec.size.is_some() && !VALUE_ENDINGS.contains(&&*ending(path)) => {
                 Pictures::Video(path, None)
@@ -101,7 +102,7 @@ fn read_file(file: &Path, how: TrackFiles<'_>) -> Result<Depth> {
 /// # Errors
 ///
 /// It is not a PNG file, it is damaged or too large, or it is not gray.
-pub(crate) fn read_png(png: &[u8]) -> Result<Depth> {
+fn read_png(png: &[u8]) -> Result<Depth> {
     // With the crate's limits of size and memory.
     let decoded = ImageReader::with_format(Cursor::new(png), ImageFormat::Png).decode();
     let decoded = decoded.map_err(|e| Error::usage(format!("vidrec cannot read this PNG file: {e}")))?;

@@ -1,7 +1,7 @@
 //! Provides the bytes that FFmpeg reads, and refuses files that are no videos.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,68 +18,47 @@ use vidrec_format::{header, recordio};
 #[derive(Debug, Clone)]
 pub(crate) struct VideoFile {
     path: PathBuf,
-    bytes: VideoBytes,
-}
-
-/// The place of a video's bytes.
-#[derive(Debug, Clone)]
-enum VideoBytes {
-    /// A file on this machine.
-    Named,
-    /// A file of this length that is open already: another process opened it, or it is a copy of a remote video.
-    Open(Arc<File>, u64),
-    InMemory(Arc<[u8]>),
+    /// The file with its length, if it is open already: another process opened it, or it is a copy of a remote video.
+    opened: Option<(Arc<File>, u64)>,
 }
 
 impl VideoFile {
     /// Creates a video from a file on this machine.
     pub fn local(path: &Path) -> Self {
-        VideoFile { path: path.to_owned(), bytes: VideoBytes::Named }
+        VideoFile { path: path.to_owned(), opened: None }
     }
 
     /// Creates a video from an open file of this length.
     pub fn opened(path: &Path, file: File, length: u64) -> Self {
-        VideoFile { path: path.to_owned(), bytes: VideoBytes::Open(Arc::new(file), length) }
-    }
-
-    /// Creates a video from bytes in memory.
-    pub fn in_memory(name: &str, bytes: &Arc<[u8]>) -> Self {
-        VideoFile { path: name.into(), bytes: VideoBytes::InMemory(Arc::clone(bytes)) }
+        VideoFile { path: path.to_owned(), opened: Some((Arc::new(file), length)) }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the bytes of the video that are in memory.
-    pub fn bytes_in_memory(&self) -> u64 {
-        if let VideoBytes::InMemory(bytes) = &self.bytes { bytes.len() as u64 } else { 0 }
-    }
-
     /// Returns the open file and its length, if the video is one.
     pub fn as_opened(&self) -> Option<(&File, u64)> {
-        if let VideoBytes::Open(file, length) = &self.bytes { Some((file, *length)) } else { None }
+        self.opened.as_ref().map(|(file, length)| (&**file, *length))
     }
 
     /// Opens the video at its first byte.
     pub fn open(&self) -> Result<VideoSource, VideoError> {
         let failed = |e| VideoError::new(Stage::Open, e);
-        let (inner, bytes): (Box<dyn ReadSeek>, u64) = match &self.bytes {
-            VideoBytes::Named if is_remote(&self.path) => {
+        let (file, length) = match &self.opened {
+            Some(opened) => opened.clone(),
+            None if is_remote(&self.path) => {
                 let e = Error::usage("this is not a file on this machine");
                 return Err(failed(e.help("pack remote videos, or read them from a local copy")));
             }
-            VideoBytes::Named => match open_regular(&self.path) {
-                Ok(Some((file, length))) => (Box::new(file), length),
+            None => match open_regular(&self.path) {
+                Ok(Some((file, length))) => (Arc::new(file), length),
                 Ok(None) => return Err(failed(Error::usage("this is not a regular file"))),
                 Err(e) => return Err(failed(Error::io("open the video", &self.path, e))),
             },
-            VideoBytes::Open(file, length) => {
-                (Box::new(FileCursor { file: Arc::clone(file), length: *length, at: 0 }), *length)
-            }
-            VideoBytes::InMemory(bytes) => (Box::new(Cursor::new(Arc::clone(bytes))), bytes.len() as u64),
         };
-        Ok(VideoSource { inner, bytes, path: self.path.clone(), failure: ReadFailure::default() })
+        let (path, failure) = (self.path.clone(), ReadFailure::default());
+        Ok(VideoSource { inner: FileCursor { file, length, at: 0 }, bytes: length, path, failure })
     }
 }
 
@@ -128,14 +107,9 @@ impl ReadFailure {
     }
 }
 
-/// A source of bytes that can be read at any position.
-trait ReadSeek: Read + Seek + Send {}
-
-impl<T: Read + Seek + Send> ReadSeek for T {}
-
 /// An open video that remembers the first read error.
 pub(crate) struct VideoSource {
-    inner: Box<dyn ReadSeek>,
+    inner: FileCursor,
     /// The length of the video when it was opened.
     pub bytes: u64,
     path: PathBuf,
