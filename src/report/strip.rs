@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::shrink::Channel;
 use vidrec_core::dataset::{Clip, Frame};
 use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::planes::Planes;
 use vidrec_format::sampler::uniform;
+use vidrec_jpeg::Planes;
 use vidrec_jpeg::{Encoder, JpegDecoder, Pixels, Region, RegionDecoder, Scale};
 
 /// The size of strips.

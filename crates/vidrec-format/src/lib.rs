@@ -11,7 +11,6 @@ pub mod limits;
 pub mod list_levels;
 #[doc(hidden)]
 pub mod machine;
-pub mod planes;
 pub mod printable;
 #[doc(hidden)]
 pub mod random;

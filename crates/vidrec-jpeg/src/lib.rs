@@ -32,55 +32,38 @@
 #[cfg(vidrec_internals)]
 #[path = "../../../benches/internals/tiles.rs"]
 pub mod bench;
-#[doc(hidden)]
-pub mod between_reads;
-mod choice;
 mod codec;
 mod encode;
-mod fill;
-mod found_tiles;
 #[doc(hidden)]
 #[cfg(any(test, vidrec_internals))]
 #[path = "../../../fuzz/internals/jpeg/mod.rs"]
 pub mod fuzzing;
 mod markers;
-mod measure;
+mod planes;
+mod private_copy;
+mod quality;
+mod record_magic;
 mod region;
 mod region_decoder;
 mod retile;
-mod scale;
-mod target;
 #[cfg(test)]
 mod tests;
 mod tile_decoder;
-mod tile_grid;
 mod tiles;
 
-pub use choice::JpegDecoder;
 pub use codec::{Decoder, Encoder, JpegHeader, RgbPicture, Subsampling};
-#[doc(hidden)]
-pub use fill::avoid_magic;
-#[doc(hidden)]
-pub use found_tiles::{FoundTiles, TilesOfRegion};
-#[doc(hidden)]
 pub use markers::exif;
-pub use measure::QualityTarget;
+pub use planes::Planes;
 #[doc(hidden)]
-pub use measure::Scores;
+pub use private_copy::between_reads;
+pub use quality::{Measured, MeasuredEncoder, QualityTarget, Scores};
 #[doc(hidden)]
-pub use region::{Cut, Region};
-#[doc(hidden)]
-pub use region_decoder::{DecodedRegion, Pixels, RegionDecoder, changed, make_room};
-#[doc(hidden)]
+pub use record_magic::avoid_magic;
+pub use region::{Cut, Parts, Region, Scale, TileGrid};
+pub use region_decoder::{DecodedRegion, JpegDecoder, Pixels, RegionDecoder, changed, make_room};
 pub use retile::{Retiled, Retiler};
-#[doc(hidden)]
-pub use scale::Scale;
-#[doc(hidden)]
-pub use target::{Measured, MeasuredEncoder};
-#[doc(hidden)]
 pub use tile_decoder::Coding;
-#[doc(hidden)]
-pub use tile_grid::{Parts, TileGrid};
+pub use tiles::{FoundTiles, TilesOfRegion};
 
 #[cfg(test)]
 #[path = "../../../tests/common/skip.rs"]

@@ -2,17 +2,15 @@
 
 use std::ops::Range;
 
-use super::between_reads::between_reads;
-use super::choice::JpegDecoder;
-use super::codec::{Decompressor, PrivateCopy, Yuv420, check_limits};
-use super::found_tiles::FoundTiles;
-use super::region::{Cut, Region};
-use super::scale::Scale;
+use super::codec::{Decompressor, Yuv420, check_limits};
+use super::private_copy::{PrivateCopy, between_reads};
+use super::region::{Cut, Parts, Region, Scale, TileGrid};
 use super::tile_decoder::{TileDecoder, TilePlanes, Tiles};
-use super::tile_grid::{Parts, TileGrid};
+use super::tiles::FoundTiles;
 use super::tiles::{TileSelection, Tiler};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::words::unknown_variant;
 
 /// The kind of pixels in a JPEG, as far as it matters for decoding a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -280,12 +278,29 @@ fn room(bytes: &mut Vec<u8>, length: usize) -> Result<&mut [u8]> {
     Ok(&mut bytes[..length])
 }
 
+/// The decoder that reads the tiles of a tiled JPEG. libjpeg-turbo decodes all other JPEGs.
+///
+/// Both decoders return the same bytes, so this choice only serves to compare them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[non_exhaustive]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+pub enum JpegDecoder {
+    /// vidrec's own decoder, or libjpeg-turbo if that one declines because no encoder writes such data. The
+    /// default.
+    #[default]
+    Auto,
+    /// vidrec's own decoder. It is an error if it declines.
+    Own,
+    /// libjpeg-turbo.
+    Turbo,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Planes;
     use crate::{Decoder, Encoder};
     use proptest::prelude::*;
-    use vidrec_format::planes::Planes;
     use vidrec_format::random::Random;
 
     /// Smooth colors with edges and noise. They have all frequencies, so tiles and chroma differ everywhere.

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::between_reads::with_change;
+use super::private_copy::with_change;
 use super::retile::Retiler;
 use super::{Decoder, Encoder, JpegDecoder, Region, RegionDecoder, Scale};
+use crate::Planes;
 use vidrec_core::store::disk::map::MappedFile;
-use vidrec_format::planes::Planes;
 use vidrec_format::random::Random;
 
 /// A JPEG with these sides, with or without tiles.

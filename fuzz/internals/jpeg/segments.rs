@@ -1,7 +1,7 @@
 //! Checks the code that reads or moves a JPEG's segments without decoding it.
 
 use crate::codec::Decoder;
-use crate::fill::avoid_magic;
+use crate::record_magic::avoid_magic;
 use crate::markers::Markers;
 use crate::region::Region;
 use crate::retile::{Retiled, Retiler};

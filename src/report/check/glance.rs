@@ -137,8 +137,8 @@ impl Glance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vidrec_format::planes::Planes;
     use vidrec_jpeg::Encoder;
+    use vidrec_jpeg::Planes;
 
     #[test]
     fn a_glance_is_an_eighth_and_small_pictures_stay_large_enough() {

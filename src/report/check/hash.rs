@@ -279,8 +279,8 @@ mod tests {
     #[test]
     fn a_scaled_copy_has_nearly_the_same_hash() {
         use crate::report::check::glance::{Detail, Glance, Glances};
-        use vidrec_format::planes::Planes;
         use vidrec_jpeg::Encoder;
+        use vidrec_jpeg::Planes;
         let mut glances = Glances::new().unwrap();
         let mut hash = |width: u32, height: u32| {
             let mut picture = Planes::new(width, height).unwrap();

@@ -4,13 +4,12 @@ use std::fmt;
 
 use turbojpeg::raw;
 
-use super::picture::RgbPicture;
-use super::private::PrivateCopy;
 use super::turbo::{Decompressor, OpenJpeg, RawHeader, Yuv420};
-use crate::scale::Scale;
+use crate::Planes;
+use crate::private_copy::PrivateCopy;
+use crate::region::Scale;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::planes::Planes;
 
 /// The resolution at which a JPEG stores its chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,4 +185,15 @@ fn fit(planes: &mut Planes, width: u32, height: u32) -> Result<()> {
     allocation::resize(&mut planes.cb, chroma, 128, "a decoded picture")?;
     allocation::resize(&mut planes.cr, chroma, 128, "a decoded picture")?;
     Ok(())
+}
+
+/// A picture in RGB: 3 bytes per pixel, rows from the top without padding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RgbPicture {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// `width * height * 3` bytes: red, green and blue of each pixel.
+    pub pixels: Vec<u8>,
 }

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use super::turbo::{Compressor, Yuv420};
+use crate::Planes;
 use crate::encode::ClipState;
 use crate::encode::RateDistortionEncoder;
 use crate::region::MCU_SIDE;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::planes::Planes;
 
 /// A JPEG encoder that keeps its buffers. Create one for each thread, and reuse it for every frame.
 ///

@@ -2,20 +2,20 @@
 
 use proptest::prelude::*;
 
-use super::ac::AcChooser;
-use super::code::Code;
-use super::costs::Costs;
-use super::dc;
+use super::coefficients;
+use super::coefficients::AcChooser;
+use super::coefficients::Costs;
+use super::coefficients::round;
 use super::dct::{Dct, Scaled};
 use super::encoder::RateDistortionEncoder;
+use super::huffman::Code;
+use super::huffman::{Symbols, bits_of};
 use super::order::COLUMNS;
-use super::rounding::round;
-use super::symbols::{Symbols, bits_of};
+use crate::Planes;
 use crate::codec::restart_interval;
 use crate::fuzzing::strictly_baseline;
 use crate::{Decoder, Encoder};
 use vidrec_format::error::ErrorKind;
-use vidrec_format::planes::Planes;
 use vidrec_format::random::Random;
 
 const SIZES: [(u32, u32); 12] =
@@ -226,7 +226,7 @@ proptest! {
                 f64::from(costs.dc[bits]) + (f64::from(exact) - f64::from(value)).powi(2)
             }).sum::<f64>()
         };
-        let values = dc::choose(&scaled, &costs);
+        let values = coefficients::choose_dc(&scaled, &costs);
         let chosen: Vec<i32> = values[..scaled.len()].iter().map(|&value| value.into()).collect();
         let best = (0..1 << scaled.len()).map(|choice: u32| {
             let values: Vec<_> = scaled.iter().enumerate().map(|(i, &s)| s.floor() as i32 + (choice >> i & 1) as i32).collect();

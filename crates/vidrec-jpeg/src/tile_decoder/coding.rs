@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::block::{Block, component_of};
+use super::huffman::{AcTable, DcTable};
 use super::idct::{Factors, Quantization};
-use super::steps::{AcTable, DcTable};
+use super::mcu::{Block, component_of};
 use crate::markers::{DHT, DQT, SOF0, SOS, headers};
 
 /// How the blocks of the three components are coded.

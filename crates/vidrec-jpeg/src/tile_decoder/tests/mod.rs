@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::block::Block;
 use super::idct::{self, Factors, Idct, IdctMachine, Quantization};
+use super::mcu::Block;
 use crate::fuzzing;
 use crate::fuzzing::{decoder, encoded, optimized, picture, planes};
 use crate::{Encoder, JpegDecoder, Region, RegionDecoder, Scale};

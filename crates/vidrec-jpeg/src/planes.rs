@@ -1,7 +1,7 @@
 //! An 8-bit 4:2:0 picture in planes: the input and output of JPEG coding.
 
-use crate::error::{Error, Result};
-use crate::{allocation, limits};
+use vidrec_format::error::{Error, Result};
+use vidrec_format::{allocation, limits};
 
 /// A picture as JFIF defines it: full-range BT.601, 4:2:0, chroma samples centered between four luma samples.
 ///

@@ -54,9 +54,9 @@ fn holds_magic(bytes: &[u8], offset: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Planes;
     use crate::{Decoder, Encoder};
     use proptest::prelude::*;
-    use vidrec_format::planes::Planes;
 
     fn encoded() -> Vec<u8> {
         let mut picture = Planes::new(70, 50).unwrap();
