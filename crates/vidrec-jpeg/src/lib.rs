@@ -1,31 +1,30 @@
-//! JPEG for training data: encodes planes, decodes to RGB or planes, and moves RecordIO's magic word off bad
-//! places. Opens no file.
+//! A JPEG decoder that decodes only what you crop, and an encoder of such JPEGs. Opens no file.
 //!
 //! [`Encoder`] writes ordinary baseline JPEGs (4:2:0; standard Huffman tables unless others are requested).
 //! Restart markers divide the picture into tiles of 16 rows and 32 columns, or 16 columns if the number of
-//! 16-pixel columns is odd. A reader that needs a crop can copy the tiles that it touches and decode only those.
+//! 16-pixel columns is odd. [`Retiler`] adds such markers to other JPEGs.
 //!
-//! The loader decodes only the tiles under a crop, and never touches the entropy-coded data of the others. Either
-//! our own decoder reads the tiles, or they are cut out for libjpeg-turbo. [`JpegDecoder`] chooses, and the
-//! samples are the same.
+//! [`RegionDecoder`] decodes only the tiles under a crop, and never touches the entropy-coded data of the others.
+//! Either our own decoder reads the tiles, or they are cut out for libjpeg-turbo. [`JpegDecoder`] chooses, and the
+//! samples are the same. A JPEG without tiles is decoded whole.
 //!
 //! [`Decoder`] uses libjpeg-turbo's defaults: accurate inverse DCT and smooth ("fancy") chroma upsampling. It
 //! therefore returns the same pixels as Pillow and OpenCV built on libjpeg-turbo.
 //!
 //! ```
-//! use vidrec::Planes;
-//! use vidrec::jpeg::{Decoder, Encoder};
+//! use vidrec_jpeg::{Encoder, JpegDecoder, Planes, Region, RegionDecoder, RgbPicture};
 //!
-//! let mut gray = Planes::new(64, 48)?;
+//! let mut gray = Planes::new(640, 480)?;
 //! gray.y.fill(100);
 //! let mut jpeg = Vec::new();
 //! Encoder::new(90)?.encode(&gray, &mut jpeg)?;
 //!
-//! let mut decoder = Decoder::new()?;
-//! let picture = decoder.decode_picture(&jpeg)?;
-//! assert_eq!((picture.width, picture.height), (64, 48));
-//! assert_eq!(picture.pixels[..3], [100, 100, 100]);
-//! # Ok::<(), vidrec::Error>(())
+//! let mut picture = RgbPicture::default();
+//! let crop = Region { x: 64, y: 32, width: 32, height: 16 };
+//! let cut = RegionDecoder::new(JpegDecoder::Auto)?.crop(&jpeg, crop, &mut picture)?;
+//! assert_eq!((picture.width, picture.height, &picture.pixels[..3]), (32, 16, &[100, 100, 100][..]));
+//! assert!(cut.tiles <= 9 && cut.tiles + cut.skipped == 20 * 30);
+//! # Ok::<(), vidrec_jpeg::Error>(())
 //! ```
 
 #[doc(hidden)]
@@ -57,13 +56,19 @@ pub use planes::Planes;
 #[doc(hidden)]
 pub use private_copy::between_reads;
 pub use quality::{Measured, MeasuredEncoder, QualityTarget, Scores};
-#[doc(hidden)]
 pub use record_magic::avoid_magic;
 pub use region::{Cut, Parts, Region, Scale, TileGrid};
-pub use region_decoder::{DecodedRegion, JpegDecoder, Pixels, RegionDecoder, changed, make_room};
+pub use region_decoder::{DecodedRegion, JpegDecoder, PixelFormat, Pixels, RegionDecoder, changed, make_room};
 pub use retile::{Retiled, Retiler};
 pub use tile_decoder::Coding;
 pub use tiles::{FoundTiles, TilesOfRegion};
+pub use vidrec_format::error::{Error, ErrorKind, Result};
+pub use vidrec_format::limits;
+
+/// Compiles the README's example as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 #[cfg(test)]
 #[path = "../../../tests/common/skip.rs"]

@@ -9,9 +9,9 @@ use vidrec_format::{allocation, limits};
 /// `ceil(width / 2) * ceil(height / 2)`.
 ///
 /// ```
-/// let picture = vidrec::Planes::new(5, 3)?;
+/// let picture = vidrec_jpeg::Planes::new(5, 3)?;
 /// assert_eq!((picture.y.len(), picture.cb.len()), (15, 6));
-/// # Ok::<(), vidrec::Error>(())
+/// # Ok::<(), vidrec_jpeg::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planes {

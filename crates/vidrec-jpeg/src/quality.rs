@@ -125,11 +125,11 @@ impl Scores {
 /// Both measures use luma. As text, `psnr:40` or `ssim:0.98`.
 ///
 /// ```
-/// use vidrec::jpeg::QualityTarget;
+/// use vidrec_jpeg::QualityTarget;
 ///
 /// assert_eq!("psnr:40".parse::<QualityTarget>()?, QualityTarget::Psnr(40.0));
 /// assert_eq!(QualityTarget::Ssim(0.98).to_string(), "ssim:0.98");
-/// # Ok::<(), vidrec::Error>(())
+/// # Ok::<(), vidrec_jpeg::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]

@@ -7,14 +7,13 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::random::{Random, stream};
-use crate::words::{unknown, unknown_variant};
+use crate::words::{serde_by_text, unknown, unknown_variant};
 
 /// The rule that chooses frames from a video that has enough of them.
 ///
 /// As a word (`FromStr`, `Display`, serde): `uniform`, `endpoints`, `random`, `clip` and `random-clip` (stride 1), or
 /// with a stride `clip:STRIDE` and `random-clip:STRIDE`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rule {
     /// The centers of equal segments, as in TSN's and mmaction2's `SampleFrames` in test mode. The default.
     #[default]
@@ -115,19 +114,7 @@ impl FromStr for Rule {
     }
 }
 
-impl TryFrom<String> for Rule {
-    type Error = Error;
-
-    fn try_from(word: String) -> Result<Self> {
-        word.parse()
-    }
-}
-
-impl From<Rule> for String {
-    fn from(rule: Rule) -> String {
-        rule.to_string()
-    }
-}
+serde_by_text!(Rule);
 
 /// The treatment of a video that has fewer frames than requested (for `clip`: fewer than the clip spans).
 ///

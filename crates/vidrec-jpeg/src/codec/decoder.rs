@@ -58,13 +58,13 @@ impl JpegHeader {
 ///
 /// ```
 /// # let mut jpeg = Vec::new();
-/// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(32, 32)?, &mut jpeg)?;
-/// let mut decoder = vidrec::jpeg::Decoder::new()?;
-/// let mut planes = vidrec::Planes::new(1, 1)?;
+/// # vidrec_jpeg::Encoder::new(90)?.encode(&vidrec_jpeg::Planes::new(32, 32)?, &mut jpeg)?;
+/// let mut decoder = vidrec_jpeg::Decoder::new()?;
+/// let mut planes = vidrec_jpeg::Planes::new(1, 1)?;
 /// decoder.decode_planes(&jpeg, &mut planes)?;
 /// assert_eq!((planes.width(), planes.height()), (32, 32));
 /// assert!(decoder.decode_planes(&jpeg[..jpeg.len() / 2], &mut planes).is_err());
-/// # Ok::<(), vidrec::Error>(())
+/// # Ok::<(), vidrec_jpeg::Error>(())
 /// ```
 pub struct Decoder {
     decompressor: Decompressor,

@@ -16,12 +16,12 @@ use vidrec_format::error::{Error, Result};
 /// runs.
 ///
 /// ```
-/// let picture = vidrec::Planes::new(340, 256)?;
-/// let mut encoder = vidrec::jpeg::Encoder::new(90)?;
+/// let picture = vidrec_jpeg::Planes::new(340, 256)?;
+/// let mut encoder = vidrec_jpeg::Encoder::new(90)?;
 /// let mut jpeg = Vec::new();
 /// encoder.encode(&picture, &mut jpeg)?;
 /// assert_eq!(jpeg[..2], [0xFF, 0xD8]);
-/// # Ok::<(), vidrec::Error>(())
+/// # Ok::<(), vidrec_jpeg::Error>(())
 /// ```
 pub struct Encoder {
     compressor: Compressor,
@@ -125,9 +125,8 @@ impl Encoder {
         }
     }
 
-    /// Turns restart markers off for pictures that nobody crops. The files are a few percent smaller, and the
+    /// Turns restart markers off for pictures that are always decoded whole. The files are a few percent smaller, and the
     /// pixels are the same.
-    #[doc(hidden)]
     pub fn without_tiles(self) -> Self {
         Encoder { tiled: false, rate_distortion: None, ..self }
     }
