@@ -312,14 +312,6 @@ mod tests {
             prop_assert!(name.len() <= 255 && !name.contains(['/', '\\', '\0']) && !name.contains(char::is_control));
             prop_assert_eq!(serde_json::to_string(&parsed).unwrap(), json);
         }
-
-        #[test]
-        fn plain_names_with_these_endings_are_names(stem in "[a-zA-Z0-9_][a-zA-Z0-9._-]{0,60}") {
-            for ending in ["rec", "vidx", "vtrk"] {
-                let name = format!("{stem}.{ending}");
-                prop_assert!(name.parse::<FileName>().is_ok(), "{name:?}");
-            }
-        }
     }
 
     #[test]

@@ -320,16 +320,6 @@ mod tests {
     }
 
     #[test]
-    fn all_tiles_are_the_picture_itself() {
-        for (width, height) in [(16, 16), (64, 48), (160, 160)] {
-            let jpeg = encoded(width, height);
-            let (copy, cut) = cut(&jpeg, Region::whole((width, height))).unwrap();
-            assert!(copy == jpeg, "{width}x{height}");
-            assert_eq!((cut.region, cut.skipped), (Region::whole((width, height)), 0));
-        }
-    }
-
-    #[test]
     fn tiles_are_renumbered_and_a_crop_can_be_cut_again() {
         let jpeg = encoded(320, 320);
         let (once, first) = cut(&jpeg, Region { x: 100, y: 100, width: 150, height: 150 }).unwrap();

@@ -275,17 +275,6 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_at_the_own_rate_gives_every_frame_once_and_at_half_every_second() {
-        let pts: Vec<i64> = (0..101).map(|i| 5 + i * 1001).collect();
-        let shown = nanoseconds_after_first(&pts, (1, 30_000));
-        let choose = |r: &str| RateRule::Fps(rate(r)).choose(&shown[..100], &[], Some(shown[100]), None).unwrap();
-        assert_eq!(choose("30000/1001"), (0..100).collect::<Vec<_>>());
-        assert_eq!(choose("15000/1001"), (0..100).step_by(2).collect::<Vec<_>>());
-        assert_eq!(choose("60000/1001"), (0..200).map(|i| i / 2).collect::<Vec<_>>());
-        assert_eq!(RateRule::Fps(rate("60000/1001")).choose(&shown[..100], &[], None, None).unwrap().len(), 199);
-    }
-
-    #[test]
     fn the_grid_begins_with_the_frame_on_the_screen_and_ends_with_the_last_one() {
         let choose = |shown: &[i64], end| {
             let shown: Vec<i64> = shown.iter().map(|s| s * 1_000_000_000).collect();

@@ -459,27 +459,6 @@ mod formulas_tests {
     use proptest::prelude::*;
 
     #[test]
-    fn uniform_gives_the_golden_values() {
-        assert_eq!(uniform(100, 8), [6, 18, 31, 43, 56, 68, 81, 93]);
-        assert_eq!(uniform(10, 3), [1, 5, 8]);
-        assert_eq!(uniform(2, 3), [0, 1, 1]);
-    }
-
-    #[test]
-    fn endpoints_give_the_golden_values() {
-        assert_eq!(endpoints(10, 4), [0, 3, 6, 9]);
-        assert_eq!(endpoints(3, 5), [0, 1, 1, 2, 2]);
-        assert_eq!(endpoints(100, 8), [0, 14, 28, 42, 57, 71, 85, 99]);
-        assert_eq!(endpoints(100, 1), [0]);
-    }
-
-    #[test]
-    fn centered_gives_the_golden_values() {
-        assert_eq!(centered(100, 8, 8), [21, 29, 37, 45, 53, 61, 69, 77]);
-        assert_eq!(centered(5, 5, 1), [0, 1, 2, 3, 4]);
-    }
-
-    #[test]
     fn nothing_gives_nothing_and_extremes_do_not_overflow() {
         for n in [0, 1, u32::MAX] {
             for count in [0, 1, 3] {

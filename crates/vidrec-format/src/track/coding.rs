@@ -301,25 +301,6 @@ mod tests {
         TrackSchema { name: "sound".into(), kind, shape: vec![CHANNELS as u32], timing, nan: false }
     }
 
-    #[test]
-    fn only_sound_is_coded() {
-        let rate = (16_000, 1);
-        for coding in [TrackCoding::Flac, TrackCoding::Opus] {
-            assert!(coding.fits(&schema(), rate));
-        }
-        assert!(!TrackCoding::Opus.fits(&schema(), (44_100, 1)) && !TrackCoding::Opus.fits(&schema(), (32_000, 2)));
-        let surround = TrackSchema { shape: vec![6], ..schema() };
-        assert!(TrackCoding::Flac.fits(&surround, rate) && !TrackCoding::Opus.fits(&surround, rate));
-        for other in [
-            TrackSchema { shape: vec![3, 3], ..schema() },
-            TrackSchema { kind: TrackType::I32, ..schema() },
-            TrackSchema { timing: TrackTiming::Frames, ..schema() },
-        ] {
-            assert!(!TrackCoding::Flac.fits(&other, rate) && !TrackCoding::Opus.fits(&other, rate), "{other:?}");
-            assert!(TrackCoding::Raw.fits(&other, rate), "{other:?}");
-        }
-    }
-
     /// Values of three blocks.
     const COUNT: usize = 2 * FLAC_VALUES + 100;
 

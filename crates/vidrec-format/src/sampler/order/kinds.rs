@@ -297,19 +297,6 @@ mod tests {
     }
 
     #[test]
-    fn orders_of_blocks_have_no_homes() {
-        let blocks = Order::Blocks { block: 3, window: 2 };
-        assert_eq!((HOMES.homes(), blocks.homes()), (Some(5), None));
-        assert_eq!(blocks.clone().with_default_homes(7), blocks);
-    }
-
-    #[test]
-    fn a_default_does_not_replace_a_number_of_homes_that_is_given() {
-        assert_eq!(HOMES.with_default_homes(7).homes(), Some(5));
-        assert_eq!(homes(None, 0.5).with_default_homes(7), homes(Some(7), 0.5));
-    }
-
-    #[test]
     fn each_kind_has_its_length_and_ends() {
         let weights = Arc::new(Weights::new(&[1.0; 9]).unwrap());
         for (order, length) in [

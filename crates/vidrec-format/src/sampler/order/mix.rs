@@ -791,30 +791,5 @@ mod quotas_tests {
                 counts[source] += 1;
             }
         }
-
-        /// Checks any position that fits 64 bits: the source of a position has one more position after it.
-        #[test]
-        fn counts_grow_by_one_at_their_positions(
-            weights in weights(), window in 1u64..5000, seed: u64, position in 0..u64::MAX - 1,
-        ) {
-            let (quotas, _) = quotas(&weights, window, seed);
-            let (source, before) = quotas.at(position);
-            for i in 0..weights.len() {
-                let grown = quotas.before(i, position + 1) - quotas.before(i, position);
-                prop_assert_eq!(grown, u64::from(i == source));
-            }
-            prop_assert_eq!(quotas.before(source, position), before);
-            let all: u64 = (0..weights.len()).map(|i| quotas.before(i, position)).sum();
-            prop_assert_eq!(all, position);
-        }
-
-        #[test]
-        fn many_windows_have_the_shares_exactly(weights in weights(), window in 1u64..2000, from in 0u64..1 << 30) {
-            let (quotas, units) = quotas(&weights, window, 1);
-            let from = from * window;
-            for (i, units) in units.iter().enumerate() {
-                prop_assert_eq!(quotas.before(i, from + window * PARTS) - quotas.before(i, from), *units);
-            }
-        }
     }
 }

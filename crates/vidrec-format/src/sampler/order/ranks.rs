@@ -290,15 +290,6 @@ mod tests {
         assert!(Ranks::new(1, 1, 0, LastBatch::Pad).is_err());
     }
 
-    #[test]
-    fn one_clip_fills_a_batch_that_is_larger_than_the_set() {
-        let counts = |last| epoch(&Ranks::new(1, 2, 2, last).unwrap()).iter().map(|s| s.counts).collect::<Vec<_>>();
-        assert_eq!(counts(LastBatch::Pad), [true, false, false, false]);
-        assert_eq!(counts(LastBatch::Wrap), [true; 4]);
-        assert!(counts(LastBatch::Drop).is_empty());
-        assert!(counts(LastBatch::Keep).is_empty(), "the other rank would have none");
-    }
-
     /// The number of clips of each rank in each batch.
     fn sizes(ranks: &Ranks) -> Vec<Vec<u32>> {
         (0..ranks.batches()).map(|k| (0..ranks.world).map(|rank| ranks.clips(k, rank)).collect()).collect()
