@@ -40,7 +40,7 @@ pub struct DatasetJson {
     /// The options that determine the bytes.
     #[serde(default)]
     pub settings: JsonObject,
-    /// What the data set was packed from, as the caller named it: `inputs`, and if they were given `root`, `classes` and
+    /// The inputs of the pack, as the caller named them: `inputs`, and if they were given `root`, `classes` and
     /// `outside`. Absent if the data set was not made by packing alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packed_from: Option<JsonObject>,

@@ -9,7 +9,7 @@ use crate::printable::Printable;
 /// The result of every fallible function of vidrec.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Who is to blame. This decides what a caller can do about the error.
+/// The kind of an error. It decides what a caller can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -32,7 +32,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// What a caller can do about an error. The library does not know how it is called, so a program turns a hint into its
+/// A remedy for an error. The library does not know how it is called, so a program turns a hint into its
 /// own flags, and a binding into its own arguments. `Display` describes the hint in plain words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -127,7 +127,7 @@ struct Inner {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What to do about a path that begins with `~`.
+/// The remedy for a path that begins with `~`.
 #[doc(hidden)]
 pub const HOME: &str =
     "only a shell takes ~ for the home folder: write the whole path (in Python, os.path.expanduser gives it)";
@@ -219,7 +219,7 @@ impl Error {
         self.0.shortage == Some(Shortage::Memory)
     }
 
-    /// What the machine ran out of, if a shortage caused the error.
+    /// The resource that the machine ran out of, if a shortage caused the error.
     #[doc(hidden)]
     pub fn shortage(&self) -> Option<Shortage> {
         self.0.shortage
@@ -411,12 +411,12 @@ impl Error {
         Ok(())
     }
 
-    /// What a caller can do about it.
+    /// The remedies.
     pub fn hints(&self) -> &[Hint] {
         &self.0.hints
     }
 
-    /// Who is to blame.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind.unwrap_or(ErrorKind::Usage)
     }
@@ -446,7 +446,7 @@ impl Error {
         self.0.frame
     }
 
-    /// What is wrong, without the location.
+    /// The fault in words, without the location.
     pub fn message(&self) -> &str {
         &self.0.message
     }

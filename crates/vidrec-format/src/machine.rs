@@ -52,7 +52,7 @@ impl Shortage {
         }
     }
 
-    /// What the user can do about it.
+    /// A remedy for the user.
     pub fn help(self) -> String {
         match self {
             Shortage::Descriptors => {

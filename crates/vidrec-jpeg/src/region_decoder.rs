@@ -25,7 +25,7 @@ pub enum Pixels {
 pub struct PixelFormat {
     /// Width and height in pixels, within [`limits`](vidrec_format::limits).
     pub size: (u32, u32),
-    /// How the pixels are stored.
+    /// The kind of its pixels.
     pub pixels: Pixels,
 }
 

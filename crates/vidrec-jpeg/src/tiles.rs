@@ -251,7 +251,7 @@ fn find_tiles(jpeg: &[u8], from: usize, count: usize, tiles: &mut Vec<TileData>)
 /// The tiles of a JPEG: see [`RegionDecoder::tiles`](super::RegionDecoder::tiles).
 #[derive(Debug, Clone)]
 pub struct FoundTiles {
-    /// How the tiles divide the picture.
+    /// The division of the picture into tiles.
     pub grid: TileGrid,
     /// The coding of the blocks.
     pub coding: Coding,

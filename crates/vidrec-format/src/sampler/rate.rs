@@ -81,7 +81,7 @@ impl fmt::Display for Rate {
 
 crate::words::serde_by_text!(Rate);
 
-/// What happens to a video that has more frames at a [`RateRule`] than a clip may have.
+/// The treatment of a video that has more frames by a [`RateRule`] than a clip may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FrameLimit {
     /// It takes the centers of this many equal segments, so the clip still reaches from start to end.

@@ -20,7 +20,7 @@ pub const FLAC_VALUES: usize = 4096;
 /// The bytes of a block in the list.
 const ENTRY_BYTES: usize = 8;
 
-/// How the values of a track of a clip are stored. Clips may differ.
+/// The coding of the values of a track of a clip. Clips may differ.
 ///
 /// In text (`FromStr`, `Display`, serde): `raw`, `flac`, `opus` or `png`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -160,8 +160,8 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Decodes blocks, and appends their values in little-endian order. Compares the CRC-32 of each. Nobody needs values
-    /// from `end` on: where a block decodes from its start, they are left out.
+    /// Decodes blocks, and appends their values in little-endian order. It compares the CRC-32 of each. Values from `end` on
+    /// are not needed, and are left out where a block decodes from its start.
     ///
     /// # Errors
     ///

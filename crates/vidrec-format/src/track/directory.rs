@@ -24,7 +24,7 @@ pub struct Entry {
     pub offset: u64,
     /// Length in bytes.
     pub length: u64,
-    /// How to read them.
+    /// The number, times and coding of its values.
     pub facts: Facts,
 }
 
@@ -168,7 +168,7 @@ pub struct NewTrack<'a> {
     pub number: u32,
     /// CRC-32 of its [summed](Payload::summed) bytes.
     pub crc32: u32,
-    /// How to read its bytes.
+    /// The number, times and coding of its values.
     pub facts: Facts,
     /// Its bytes.
     pub bytes: Cow<'a, [u8]>,

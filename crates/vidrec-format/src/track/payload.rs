@@ -25,7 +25,7 @@ pub struct Facts {
     pub first_ns: i64,
     /// Values per second as numerator and denominator, for timing `rate`; zeros for the others.
     pub rate: (u32, u32),
-    /// How the values are stored.
+    /// The coding of the values.
     pub coding: TrackCoding,
 }
 
@@ -74,7 +74,7 @@ pub fn numbers<T: TrackNumber>(bytes: &[u8]) -> Cow<'_, [T]> {
 /// The bytes of a track of a clip, and what is needed to read them.
 #[derive(Debug, Clone, Copy)]
 pub struct Payload<'a> {
-    /// What all values of the track have in common.
+    /// The name, type, shape and timing of the track.
     pub schema: &'a TrackSchema,
     /// The facts from the directory.
     pub facts: Facts,

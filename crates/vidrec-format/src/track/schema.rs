@@ -77,7 +77,7 @@ pub enum TrackTiming {
     Rate,
 }
 
-/// What all values of a track have in common, in all clips.
+/// The name, type, shape and timing of a track, the same in all clips.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TrackSchema {
     /// Its name, of 1 to 255 bytes.

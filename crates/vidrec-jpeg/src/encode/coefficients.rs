@@ -194,7 +194,7 @@ pub(super) fn choose_dc(scaled: &[f32], costs: &Costs) -> [i16; MAX_DC] {
                 cost + error * error + costs.dc[bits & 15]
             };
             let both = before.map(cost);
-            // A selection instead of a branch, which nobody could predict.
+            // A selection instead of a branch, which would often be mispredicted.
             from[block][i] = usize::from(both[1] < both[0]);
             paths[i] = (value, both[1].min(both[0]));
             candidates[block][i] = value;

@@ -167,7 +167,7 @@ impl Order {
     }
 }
 
-/// What is written of a long list: enough to compare two orders.
+/// The summary of a long list, which is enough to compare two orders.
 #[derive(Serialize)]
 struct Digest {
     samples: u64,

@@ -60,7 +60,7 @@ pub struct Draw {
     pub source: usize,
     /// The sample, numbered through all sources.
     pub sample: u64,
-    /// How often all samples of the source have come before.
+    /// The number of times that all samples of the source have come before.
     pub round: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How well an order mixes.
+//! The chance that neighbors share a batch, which tells how well an order mixes.
 
 use super::Order;
 

@@ -60,7 +60,7 @@ pub struct Ranks {
     batch_size: u32,
     world: u32,
     last: LastBatch,
-    /// How many ranks read a home, and the number of homes, if positions are dealt one at a time.
+    /// The number of ranks that read a home, and the number of homes, if positions are dealt one at a time.
     homes: Option<(u32, u32)>,
 }
 
