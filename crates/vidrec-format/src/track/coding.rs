@@ -22,43 +22,28 @@ const ENTRY_BYTES: usize = 8;
 
 /// The coding of the values of a track of a clip. Clips may differ.
 ///
-/// In text (`FromStr`, `Display`, serde): `raw`, `flac`, `opus` or `png`.
+/// In text (`FromStr`, `Display`, serde): `raw`, `flac`, `opus` or `png`. In the directory of a clip: a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[derive(strum::Display, strum::EnumString, strum::FromRepr, strum::VariantNames)]
 #[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+#[repr(u16)]
 pub enum TrackCoding {
     /// As they are. A reader uses them where they are.
     #[default]
-    Raw,
+    Raw = 0,
     /// As frames of FLAC, which hold the same values in fewer bytes. Only for numbers of type `i16` with timing `rate`, at
     /// most 8 to a value.
-    Flac,
+    Flac = 1,
     /// As packets of Opus, of which a reader gets sound that is nearly the same, and the same on every machine. Only for
     /// numbers of type `i16`, one or two to a value, at 8000, 12000, 16000, 24000 or 48000 values a second.
-    Opus,
+    Opus = 2,
     /// As PNG files, which hold the same values in fewer bytes. Only for numbers of type `u8` or `u16` with the shape of a
     /// picture: `[height, width]`, or `[height, width, channels]` with at most 4 channels.
-    Png,
+    Png = 3,
 }
 
 impl TrackCoding {
-    /// Its number in the directory.
-    pub(super) fn number(self) -> u16 {
-        match self {
-            TrackCoding::Raw => 0,
-            TrackCoding::Flac => 1,
-            TrackCoding::Opus => 2,
-            TrackCoding::Png => 3,
-        }
-    }
-
-    /// The coding of this number.
-    pub(super) fn of_number(number: u16) -> Option<Self> {
-        let all = [TrackCoding::Raw, TrackCoding::Flac, TrackCoding::Opus, TrackCoding::Png];
-        all.into_iter().find(|coding| coding.number() == number)
-    }
-
     /// Whether a track of this rate, in values per second as numerator and denominator, can be stored this way.
     #[doc(hidden)]
     pub fn fits(self, schema: &TrackSchema, rate: (u32, u32)) -> bool {

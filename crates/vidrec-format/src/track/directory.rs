@@ -32,7 +32,7 @@ impl Entry {
     fn to_bytes(self) -> [u8; ENTRY_BYTES] {
         let mut b = [0; ENTRY_BYTES];
         LE::write_u16(&mut b[0..2], self.track as u16);
-        LE::write_u16(&mut b[2..4], self.facts.coding.number());
+        LE::write_u16(&mut b[2..4], self.facts.coding as u16);
         LE::write_u32(&mut b[4..8], self.crc32);
         LE::write_u64(&mut b[8..16], self.offset);
         LE::write_u64(&mut b[16..24], self.length);
@@ -54,7 +54,7 @@ impl Entry {
                 count: LE::read_u64(&b[24..32]),
                 first_ns: LE::read_i64(&b[32..40]),
                 rate: (LE::read_u32(&b[40..44]), LE::read_u32(&b[44..48])),
-                coding: TrackCoding::of_number(LE::read_u16(&b[2..4]))?,
+                coding: TrackCoding::from_repr(LE::read_u16(&b[2..4]))?,
             },
         })
     }

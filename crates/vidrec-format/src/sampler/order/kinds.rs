@@ -95,7 +95,6 @@ impl Order {
     }
 
     /// Returns the order with this number of homes, if it has homes and their number is not given.
-    #[doc(hidden)]
     pub fn with_default_homes(self, default: u32) -> Self {
         match self {
             Order::Homes { homes: None, exchange, block, window } => {
@@ -118,7 +117,6 @@ impl Order {
     }
 
     /// Returns an error where [`epoch`](Self::epoch) does.
-    #[doc(hidden)]
     pub fn check(&self, n: u64) -> Result<()> {
         match self {
             Order::Blocks { block, window } => check_blocks(*block, *window),
@@ -151,7 +149,6 @@ impl Order {
     }
 
     /// The order of an epoch, as [`epoch`](Self::epoch), for arguments that [`check`](Self::check) accepted.
-    #[doc(hidden)]
     pub fn proven(&self, n: u64, seed: u64, epoch: u64) -> EpochOrder {
         EpochOrder(match self {
             Order::Sequential => Kind::Sequential(n),
@@ -250,13 +247,11 @@ impl EpochOrder {
     }
 
     /// Whether a sample may come more than once.
-    #[doc(hidden)]
     pub fn repeats(&self) -> bool {
         matches!(self.0, Kind::Given(_) | Kind::Weighted { .. })
     }
 
     /// The sample at `position` and, in a mix, the round through its source. `None` past the end.
-    #[doc(hidden)]
     pub fn drawn(&self, position: u64) -> Option<(u64, Option<u64>)> {
         match &self.0 {
             Kind::Mixed { mixed, epoch } => {

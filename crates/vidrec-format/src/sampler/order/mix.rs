@@ -134,38 +134,32 @@ impl Mixed {
     }
 
     /// The number of samples of each source, which is the length of a round through it.
-    #[doc(hidden)]
     pub fn rounds(&self) -> impl Iterator<Item = u64> {
         self.sources.iter().map(|source| source.len)
     }
 
     /// The position in the stream of a position in an epoch.
-    #[doc(hidden)]
     pub fn position(&self, epoch: u64, position: u64) -> u64 {
         epoch.saturating_mul(self.samples_per_epoch).saturating_add(position)
     }
 
     /// The samples of the source that contains this sample.
-    #[doc(hidden)]
     pub fn source_of(&self, sample: u64) -> std::ops::Range<u64> {
         let at = self.sources.partition_point(|source| source.start <= sample).saturating_sub(1);
         self.sources.get(at).map_or(0..0, |source| source.start..source.start + source.len)
     }
 
     /// Whether the samples of any source come in blocks, which are best read together.
-    #[doc(hidden)]
     pub fn has_blocks(&self) -> bool {
         self.sources.iter().any(|source| matches!(source.order, SourceOrder::Blocks { .. }))
     }
 
     /// The order of the samples of each source.
-    #[doc(hidden)]
     pub fn source_orders(&self) -> Vec<SourceOrder> {
         self.sources.iter().map(|source| source.order).collect()
     }
 
     /// Describes in words which sources the samples before a position are from.
-    #[doc(hidden)]
     pub fn describe(&self, position: u64) -> String {
         let lengths: Vec<String> = self.rounds().map(|len| len.to_string()).collect();
         format!("{}; of {} samples", self.shares.describe(position), lengths.join(", "))
@@ -236,7 +230,6 @@ impl Shares {
     }
 
     /// Creates shares as [`new`](Self::new) does, for sources with these names.
-    #[doc(hidden)]
     pub fn of<N: AsRef<str>>(names: Vec<String>, window: u32, schedule: &[(u64, Vec<(N, f64)>)]) -> Result<Self> {
         if !(1..=MOST_WINDOW).contains(&window) {
             let e = Error::usage("mix: the window is out of range").expected(format!("1 to {MOST_WINDOW} samples"));
@@ -278,7 +271,6 @@ impl Shares {
     }
 
     /// Each source's share of the first window in thousandths of a sample.
-    #[doc(hidden)]
     pub fn first(&self) -> &[u64] {
         self.stretches.first().map_or(&[], |(_, units)| units)
     }

@@ -114,19 +114,16 @@ impl Ranks {
     }
 
     /// Returns the rule for another number of positions, from the first one on.
-    #[doc(hidden)]
     pub fn of(self, n: u64) -> Self {
         Ranks { n, start: 0, ..self }
     }
 
     /// The treatment of clips that do not fill a batch.
-    #[doc(hidden)]
     pub fn last(&self) -> LastBatch {
         self.last
     }
 
     /// The number of positions in a full batch of all ranks.
-    #[doc(hidden)]
     pub fn most(&self) -> u64 {
         self.global_batch()
     }
@@ -195,7 +192,6 @@ impl Ranks {
     }
 
     /// The rank that reads the home of a position; `None` if ranks have no homes.
-    #[doc(hidden)]
     pub fn at_home(&self, position: u64) -> Option<u32> {
         let (ranks, homes) = self.homes?;
         let turn = (position % u64::from(self.world)) as u32;
