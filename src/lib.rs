@@ -53,7 +53,7 @@
 //! | [`order`] | the order of the clips of an epoch, and which rank gets which |
 //! | [`limits`] | the sizes above which vidrec refuses a file |
 //! | `check` | find clips that a person should look at (feature `cli`) |
-//! | [`edit`] | merge, split, subset, reshard, append, relabel |
+//! | [`edit`] | merge, append, split, subset; with other labels, attributes or shards |
 //! | [`dataset_json`] | the list of shards |
 //! | `cache` | blocks of remote data sets that are kept on disk: show, trim, clear |
 //! | `report` | pages about data sets (feature `cli`) |
@@ -96,8 +96,10 @@ pub use vidrec_core::byte_size::parse_bytes;
 pub use vidrec_core::byte_size::shown_bytes;
 pub use vidrec_core::dataset::repair::{DamagedClip, RepairOptions, RepairReport, repair};
 pub use vidrec_core::dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
+#[doc(hidden)]
+pub use vidrec_core::dataset::writer::EncodedTrack;
 pub use vidrec_core::dataset::writer::{
-    ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written,
+    ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, WriteReport, Writer, WriterOptions,
 };
 pub use vidrec_core::dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
@@ -142,9 +144,8 @@ pub mod edit {
     #[doc(hidden)]
     pub use vidrec_core::dataset::edit::joined_meta;
     pub use vidrec_core::dataset::edit::{
-        Change, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling,
-        SelectedClips, Selection, SplitBy, SplitPart, WholeSize, append, merge, relabel, reshard, split, split_clips,
-        subset, subset_clips,
+        Change, Changes, ClipList, ClockStart, DatasetSize, EditOptions, EditReport, KeepTogether, Key, RatioSplit,
+        SelectedClips, Selection, SplitBy, SplitPart, append, merge, split, split_clips, subset, subset_clips,
     };
 }
 
@@ -154,6 +155,8 @@ pub mod edit {
 /// reader that wants a crop decodes only the tiles that it touches.
 pub mod jpeg {
     pub use vidrec_jpeg::{Decoder, Encoder, JpegDecoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};
+    #[doc(hidden)]
+    pub use vidrec_jpeg::{Retiled, Retiler};
 }
 
 /// Packing: from videos to a data set, in parallel, in order, with every failure reported.

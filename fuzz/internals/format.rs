@@ -32,7 +32,8 @@ pub fn tracks(bytes: &[u8]) {
     for payload in entries.iter().filter_map(|entry| entry.unproven(block, &schema).ok()) {
         if payload.prove(64).and_then(|()| payload.prove_rest()).is_ok() {
             let _ = (payload.starts(), payload.ends(), payload.first_not_finite(), payload.text(0));
-            let _ = payload.has_only_numbers().then(|| payload.number_bytes());
+            let _ =
+                (payload.blocks().is_none() && payload.schema.value_bytes().is_some()).then(|| payload.number_bytes());
         }
     }
 }

@@ -109,8 +109,9 @@ def link(text, target, file, page):
 
 
 def words():
-    """The glossary: the first two columns of the table of words."""
-    table = [line for line in (ROOT / "docs/dev/words.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    """The glossary: the first two columns of CONTRIBUTING's table."""
+    table = [line for line in part((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "words").splitlines()
+             if line.startswith("|")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
-    assert rows[0][:2] == ["Term", "Meaning"], "the table of words has other columns"
+    assert rows[0][:2] == ["Term", "Meaning"], "CONTRIBUTING.md's table of words has other columns"
     return "\n".join(f"| {' | '.join(row[:2])} |" for row in rows) + "\n"

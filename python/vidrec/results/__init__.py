@@ -29,7 +29,16 @@ from .reports import (
     Stats,
     Summary,
 )
-from .writes import EditReport, FetchReport, PushReport, RemoteStats, WholeSize
+from .writes import (
+    DatasetSize,
+    EditReport,
+    ExportReport,
+    FetchReport,
+    PushReport,
+    RemoteStats,
+    SkippedSample,
+    WriteReport,
+)
 
 __all__ = [
     "Bin",
@@ -43,6 +52,7 @@ __all__ = [
     "DrawnColor",
     "DrawnSample",
     "EditReport",
+    "ExportReport",
     "FailedVideo",
     "Failure",
     "FetchReport",
@@ -63,6 +73,7 @@ __all__ = [
     "SetFigures",
     "Shard",
     "Shown",
+    "SkippedSample",
     "SourceUse",
     "Stats",
     "Summary",
@@ -71,6 +82,7 @@ __all__ = [
     "TrackStats",
     "VerifyReport",
     "VideoWarning",
-    "WholeSize",
+    "DatasetSize",
+    "WriteReport",
     "WrittenPlan",
 ]

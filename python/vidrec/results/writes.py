@@ -9,7 +9,7 @@ from ._result import Result
 
 
 @dataclass(frozen=True, repr=False)
-class WholeSize(Result):
+class DatasetSize(Result):
     """The size of a data set."""
 
     clips: int
@@ -35,14 +35,69 @@ class EditReport(Result):
     left_out: int
     """Clips of the inputs that are not in the output."""
     not_found: Tuple[str, ...]
-    """What the table of a relabeling names and the data set does not have, in the order of the table."""
+    """Clips that changes name and the data set does not have, in the order of the changes."""
     notes: Tuple[str, ...]
     """What else is worth knowing: settings that differ, things that were not copied."""
-    whole: Optional[WholeSize] = None
-    """Of :func:`vidrec.append`: the data set with what was added. None of other edits."""
+    whole: Optional[DatasetSize] = None
+    """Of :func:`vidrec.merge` with ``append``: the data set with what was added. None of other edits."""
     left_behind: Tuple[str, ...] = ()
     """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""
+
+
+@dataclass(frozen=True, repr=False)
+class SkippedSample(Result):
+    """What a conversion skipped."""
+
+    source: str
+    """The file and the sample."""
+    error: str
+    """Why it was skipped."""
+
+
+@dataclass(frozen=True, repr=False)
+class WriteReport(Result):
+    """What was written: :meth:`vidrec.Writer.close` and the functions of ``vidrec.convert`` that write with one."""
+
+    output: str
+    """Folder or location of the output."""
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+    bytes: int
+    """Bytes of record, index and track files together."""
+    track_bytes: int
+    """Bytes of the track files among them."""
+    shards: int
+    """Number of shards."""
+    retiled: int
+    """JPEGs that were rewritten with restart markers, with the same pixels."""
+    not_retiled: int
+    """JPEGs that stayed as they are with ``retile``, because tiles need 4:2:0 and 8 bits."""
+    left_behind: Tuple[str, ...] = ()
+    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
+    its folder cleans up. Empty as a rule."""
+    skipped: Tuple[SkippedSample, ...] = ()
+    """Of a conversion with ``salvage``: what was skipped, and why."""
+    notes: Tuple[str, ...] = ()
+    """Of a conversion: what else is worth knowing, such as files that were ignored."""
+
+
+@dataclass(frozen=True, repr=False)
+class ExportReport(Result):
+    """What was exported: the functions of ``vidrec.convert`` whose names begin with ``to_``."""
+
+    output: str
+    """The folder."""
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+    files: int
+    """Number of files."""
+    bytes: int
+    """Their total size in bytes."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,26 +6,15 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::clip::Clip;
-use super::fingerprint::Fingerprint;
-use super::io::Io;
-use super::listing::{self, Leftover, ShardFiles};
-use super::open_options::OpenOptions;
-use super::shard::Shard;
-use super::slot::Slot;
-use super::source::Source;
-use super::tables::Tables;
-use super::track_file;
+use crate::dataset::lazy_shard::LazyShard;
+use crate::dataset::listing::ShardFiles;
+use crate::dataset::{Clip, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
 use crate::store::disk::folder_of;
 use crate::store::location::is_remote;
 use crate::store::remote::Remote;
 use crate::store::storage::RemoteStats;
-use vidrec_format::data_binding;
-use vidrec_format::dataset_json::DatasetJson;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::file_name;
-use vidrec_format::meta::Meta;
 use vidrec_format::track::schema::TrackSchema;
+use vidrec_format::{DatasetJson, Error, Meta, Result, data_binding, file_name};
 
 const NO_DIGEST: [u8; 32] = [0; 32];
 
@@ -52,7 +41,7 @@ pub struct Dataset(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    shards: Vec<Arc<Slot>>,
+    shards: Vec<Arc<LazyShard>>,
     /// Ordinal of each shard's first clip, followed by the number of clips.
     starts: Vec<u64>,
     /// The number of frames before each shard, followed by the number of frames of all shards.
@@ -62,12 +51,12 @@ struct Inner {
     frame_count: u64,
     io: Io,
     /// The clips of the shards that belong to this data set; `None` if all do.
-    chosen: Option<Chosen>,
+    chosen: Option<ClipSubset>,
 }
 
-/// A selection of the clips of the shards, in any order.
+/// Some clips of the shards, in any order.
 #[derive(Debug)]
-struct Chosen {
+struct ClipSubset {
     /// Ordinals in all shards together.
     clips: Vec<u64>,
     /// The number of frames per clip, if it is the same for all.
@@ -86,7 +75,7 @@ fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
 
 impl Inner {
     /// Joins shards. For each shard, `kinds` contains the first shard whose class names and tracks it must have.
-    fn new(shards: Vec<Arc<Slot>>, kinds: Vec<usize>, io: Io) -> Result<Self> {
+    fn new(shards: Vec<Arc<LazyShard>>, kinds: Vec<usize>, io: Io) -> Result<Self> {
         if shards.is_empty() {
             return Err(Error::usage("there are no shards to open"));
         }
@@ -104,8 +93,8 @@ impl Inner {
         }
         let (mut starts, mut frame_starts, mut frame_count) = (vec![0], vec![0], 0);
         for shard in &shards {
-            starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
-            frame_count += shard.frame_count();
+            starts.push(starts.last().unwrap_or(&0) + shard.json().clips);
+            frame_count += shard.json().frames;
             frame_starts.push(frame_count);
         }
         Ok(Inner { shards, starts, frame_starts, kinds, frame_count, io, chosen: None })
@@ -116,9 +105,9 @@ impl Inner {
         let of = |shard: &Shard| shard.index.meta.draws.unwrap_or(1);
         let draws = self.shards.first().and_then(|slot| slot.opened()).map_or(1, of);
         // When a shard is opened later, it is refused if its number of draws differs.
-        let whole = |slot: &Arc<Slot>| {
+        let whole = |slot: &Arc<LazyShard>| {
             slot.opened().is_none_or(|shard| of(shard) == draws)
-                && slot.clip_count().is_multiple_of(u64::from(draws.max(1)))
+                && slot.json().clips.is_multiple_of(u64::from(draws.max(1)))
         };
         if self.shards.iter().all(whole) { draws.max(1) } else { 1 }
     }
@@ -174,36 +163,9 @@ impl Dataset {
         source.twice(|| listing::with_shards(&path, &source, |files| Self::open_files(files, &source)))
     }
 
-    /// Opens several shards as one data set. Clip ordinals continue from one shard to the next.
-    ///
-    /// Each path is a `.rec` or `.vidx` file. The other file of the pair is beside it.
-    ///
-    /// # Errors
-    ///
-    /// See [`open`](Self::open). It is also an error if the shards do not have the same class names.
-    pub fn open_shards<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
-        Self::open_shards_with(paths, Io::Map)
-    }
-
-    /// Like [`open_shards`](Self::open_shards), with a choice of how to read the files.
-    ///
-    /// # Errors
-    ///
-    /// See [`open_shards`](Self::open_shards).
-    pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], options: impl Into<OpenOptions>) -> Result<Self> {
-        let first = paths.first().map_or(Path::new(""), AsRef::as_ref);
-        if let Some(other) = paths.iter().map(AsRef::as_ref).find(|path| is_remote(path) != is_remote(first)) {
-            let e = Error::usage("vidrec cannot open local and remote shards together").file(other);
-            return Err(e.help("open them as two data sets and concatenate these"));
-        }
-        let source = Source::of(first, &options.into())?;
-        let file = |path: &P| listing::shard(&source.pinned(path.as_ref())?, &source);
-        let files = paths.iter().map(file).collect::<Result<Vec<_>>>()?;
-        Self::open_files(&files, &source)
-    }
-
     pub(crate) fn open_files(files: &[ShardFiles], source: &Source) -> Result<Self> {
-        let shards: Vec<_> = files.iter().map(|files| Slot::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
+        let shards: Vec<_> =
+            files.iter().map(|files| LazyShard::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
         let kinds = vec![0; shards.len()];
         Ok(Dataset(Arc::new(Inner::new(shards, kinds, source.io())?)))
     }
@@ -250,7 +212,7 @@ impl Dataset {
             chosen.push(self.stored_ordinal(ordinal));
         }
         let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
-        let chosen = Some(Chosen { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
+        let chosen = Some(ClipSubset { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
         let Inner { shards, starts, frame_starts, kinds, io, .. } = &*self.0;
         let (shards, starts, frame_starts) = (shards.clone(), starts.clone(), frame_starts.clone());
         let (kinds, io) = (kinds.clone(), *io);
@@ -302,7 +264,7 @@ impl Dataset {
         self.0.chosen.as_ref().map_or(ordinal, |chosen| chosen.clips[ordinal as usize])
     }
 
-    /// How vidrec reads the files.
+    /// The way in which vidrec reads the files.
     pub fn io(&self) -> Io {
         self.0.io
     }
@@ -373,7 +335,7 @@ impl Dataset {
 
     /// Returns what `dataset.json` should contain according to the indexes: everything except `failures`.
     pub fn to_json(&self) -> DatasetJson {
-        let shards = self.0.shards.iter().filter_map(|slot| slot.to_json()).collect();
+        let shards = self.0.shards.iter().map(|slot| slot.json().clone()).collect();
         let none = Meta::default();
         DatasetJson::new(self.meta().unwrap_or(&none), shards)
     }
@@ -381,6 +343,11 @@ impl Dataset {
     /// Paths of the record files, in order of the clips.
     pub fn record_files(&self) -> impl Iterator<Item = &Path> {
         self.0.shards.iter().map(|slot| slot.record_path())
+    }
+
+    /// The first record file, by which errors name the data set.
+    pub(crate) fn first_file(&self) -> &Path {
+        self.record_files().next().unwrap_or(Path::new(""))
     }
 
     /// The number of frames per clip, if all clips seem to have the same; `None` if they differ or there are no clips.
@@ -399,7 +366,7 @@ impl Dataset {
         }
         let Some(first) = self.clips().next() else { return Ok(None) };
         let frames = first?.frame_count();
-        let fits = |s: &Arc<Slot>| s.clip_count().checked_mul(frames.into()) == Some(s.frame_count());
+        let fits = |s: &Arc<LazyShard>| s.json().clips.checked_mul(frames.into()) == Some(s.json().frames);
         // Each probe of a remote data set is a request.
         let count = if self.is_remote() { 1 } else { PROBES.min(self.len()) };
         // The product does not overflow: an ordinal needs no more than 48 bits.
@@ -441,7 +408,7 @@ impl Dataset {
                 of_records => of_records,
             };
             digest.update(of_records);
-            digest.update(slot.frame_count().to_le_bytes());
+            digest.update(slot.json().frames.to_le_bytes());
         }
         Ok((self.0.frame_starts.last().copied().unwrap_or(0), digest.finalize().into()))
     }
@@ -472,7 +439,7 @@ impl Dataset {
                 Error::usage(format!("there is no clip {ordinal}")).expected(format!("0 to {}", self.len() as i64 - 1))
             );
         }
-        let (at, of_shard) = self.place(ordinal);
+        let (at, of_shard) = self.position(ordinal);
         let shard = self.shard(at)?;
         let entry = shard.clip(of_shard).map_err(|e| e.in_clip(ordinal))?;
         let frames_before = self.0.frame_starts[at];
@@ -487,7 +454,7 @@ impl Dataset {
 
     /// The shards that have track files. This opens no other shards.
     pub(super) fn shards_with_tracks(&self) -> impl Iterator<Item = usize> {
-        (0..self.shard_count()).filter(|&at| self.0.shards[at].may_have_tracks())
+        (0..self.shard_count()).filter(|&at| self.0.shards[at].json().track_file.is_some())
     }
 
     /// Shard `at`, which must exist.
@@ -543,14 +510,9 @@ impl Dataset {
         self.remotes().iter().find_map(|remote| remote.cache_failure().map(str::to_owned))
     }
 
-    /// The most bytes that the cache of the remote shards may hold; `None` if there are no remote shards or no cache.
-    pub(super) fn cache_limit(&self) -> Option<u64> {
-        self.remotes().iter().filter_map(|remote| remote.cache_limit()).min()
-    }
-
     /// Length of all record files.
     fn record_bytes(&self) -> u64 {
-        self.0.shards.iter().map(|slot| slot.record_bytes()).sum()
+        self.0.shards.iter().map(|slot| slot.json().bytes).sum()
     }
 
     /// The shared state of the remote shards: one for each data set that this one consists of.
@@ -581,7 +543,7 @@ impl Dataset {
     pub(super) fn clips_by_shard(&self) -> impl Iterator<Item = (usize, Vec<u64>)> {
         let mut chosen: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
         for clip in 0..self.0.chosen.as_ref().map_or(0, |chosen| chosen.clips.len() as u64) {
-            let (at, stored) = self.place(clip);
+            let (at, stored) = self.position(clip);
             chosen.entry(at).or_default().insert(stored, clip);
         }
         let of = move |at: usize| match self.is_selection() {
@@ -592,7 +554,7 @@ impl Dataset {
     }
 
     /// The shard that holds clip `ordinal`, and the ordinal of the clip in it. The clip must exist.
-    pub(crate) fn place(&self, ordinal: u64) -> (usize, u64) {
+    pub(crate) fn position(&self, ordinal: u64) -> (usize, u64) {
         let at = self.shard_of(ordinal);
         (at, self.stored_ordinal(ordinal) - self.0.starts[at])
     }
@@ -603,7 +565,7 @@ impl Dataset {
         self.0.starts.partition_point(|&start| start <= stored) - 1
     }
 
-    /// How many clips a shard has, whether this selects them or not.
+    /// The number of clips of a shard, whether this selects them or not.
     pub(crate) fn clips_of_shard(&self, shard: usize) -> u64 {
         self.0.starts[shard + 1] - self.0.starts[shard]
     }
@@ -612,6 +574,20 @@ impl Dataset {
     pub fn clips(&self) -> impl Iterator<Item = Result<Clip<'_>>> {
         (0..self.len()).map(|i| self.clip(i))
     }
+}
+
+/// Identifies a data set. Two data sets with the same fingerprint have the same clips in the same order, packed to the
+/// same bytes.
+///
+/// It depends only on the record files, so names, folders and labels may change. It is computed from the digests in the
+/// indexes, without reading the record files.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Fingerprint {
+    /// Number of clips.
+    pub clips: u64,
+    /// SHA-256, in hexadecimal, of the concatenated SHA-256 digests of the record files. If clips were selected, their
+    /// ordinals in those files follow, each as 64 bits with the lowest byte first.
+    pub digest: String,
 }
 
 const _: () = {

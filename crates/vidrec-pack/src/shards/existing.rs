@@ -14,7 +14,7 @@ use super::video_report::{of_failed, of_packed};
 use crate::plan::{Job, PackPlan};
 use crate::work::Failure;
 use vidrec_core::dataset::writer::ClipInfo;
-use vidrec_core::dataset::{Dataset, OpenOptions, Source, edit};
+use vidrec_core::dataset::{Dataset, OpenOptions, Source};
 use vidrec_core::store::storage::Storage;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, FailuresJson, ShardJson};
@@ -153,8 +153,7 @@ impl Existing {
             Ok(clips) => clips,
             Err(failure) => return Ok(of_failed(failure.clone())),
         };
-        let stored =
-            clips.map(|clip| self.set.clip(clip).and_then(|clip| Ok((edit::as_it_is(&clip)?, clip.frame_count()))));
+        let stored = clips.map(|clip| self.set.clip(clip).and_then(|clip| Ok((clip.info()?, clip.frame_count()))));
         let stored = stored.collect::<Result<Vec<_>>>()?;
         // Other programs may have changed the attributes. In that case nothing is known.
         let facts = stored.last().and_then(|(info, _)| info.attributes.get("video").ok().flatten()).unwrap_or_default();

@@ -6,10 +6,9 @@ use std::collections::{BTreeMap, HashSet};
 use memchr::memmem;
 
 use crate::dataset::split_payload;
-use vidrec_format::clip_entry::{ClipEntry, NO_LABEL};
+use vidrec_format::clip_entry::NO_LABEL;
 use vidrec_format::recordio::MAGIC;
-use vidrec_format::recordio::RecordHeader;
-use vidrec_format::{limits, recordio};
+use vidrec_format::{ClipEntry, RecordHeader, limits, recordio};
 
 /// The fewest bytes of a record.
 pub(super) const LEAST_RECORD_BYTES: u64 = (recordio::PART_HEAD_BYTES + recordio::HEADER_BYTES) as u64;

@@ -7,20 +7,13 @@ use byteorder::{ByteOrder, LittleEndian as LE};
 
 use super::clip_info::ClipInfo;
 use crate::store::disk::AtomicFile;
-use vidrec_format::clip_entry;
-use vidrec_format::clip_entry::{ClipEntry, StringRef};
-use vidrec_format::data_binding::{DataBinding, hex};
-use vidrec_format::dataset_json::{ShardJson, TrackFileJson};
-use vidrec_format::error::{Error, Result};
-use vidrec_format::file_name::{FileKind, FileName};
-use vidrec_format::frame_entry;
-use vidrec_format::frame_entry::FrameEntry;
+use vidrec_format::clip_entry::StringRef;
+use vidrec_format::data_binding::hex;
 use vidrec_format::header::Header;
-use vidrec_format::limits;
-use vidrec_format::meta::Meta;
-use vidrec_format::section;
-use vidrec_format::section::{SectionEntry, SectionId};
-use vidrec_format::{align_up, crc32, file_name, header};
+use vidrec_format::{
+    ClipEntry, DataBinding, Error, FileKind, FileName, FrameEntry, Meta, Result, SectionEntry, SectionId, ShardJson,
+    TrackFileJson, align_up, clip_entry, crc32, file_name, frame_entry, header, limits, section,
+};
 
 /// Writes an index, clip by clip, each with the entries of its frames.
 #[derive(Debug)]

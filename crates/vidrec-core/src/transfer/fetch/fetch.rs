@@ -10,7 +10,7 @@ use super::options::FetchOptions;
 use super::report::FetchReport;
 use super::transfer::{Transfer, require_space};
 use crate::dataset::edit;
-use crate::dataset::edit::{EditOptions, Selection};
+use crate::dataset::edit::{Changes, EditOptions, Selection};
 use crate::dataset::{Dataset, writer};
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::disk::map::MappedFile;
@@ -87,7 +87,7 @@ fn fetch_clips(
 ) -> Result<FetchReport> {
     let set = Dataset::open_with(location, options.storage.clone())?;
     let how = EditOptions { overwrite: options.overwrite, ..EditOptions::default() };
-    let written = edit::subset(&set, selection, out, &how, progress)?;
+    let written = edit::subset(&set, selection, &Changes::default(), out, &how, progress)?;
     Ok(FetchReport {
         output: written.output,
         clips: written.clips,

@@ -31,7 +31,7 @@ use vidrec_format::error::{Error, Result};
 /// let set = Dataset::open("s3://bucket/train")?;
 /// let write = |out: &std::path::Path| {
 ///     let options = edit::EditOptions { overwrite: true, ..edit::EditOptions::default() };
-///     edit::reshard(&set, out, &options, &mut vidrec::no_progress)
+///     edit::merge(&[set.clone()], out, &options, &mut vidrec::no_progress)
 /// };
 /// let location = "s3://bucket/other";
 /// let (edited, pushed) = vidrec::write_remote(location, &RemoteOutput::default(), write, &mut vidrec::no_progress)?;
