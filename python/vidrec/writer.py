@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _storage, _vidrec
 from ._storage import Path, Size
 from ._values import U32, parse_bytes, whole
-from .errors import FileError, FormatError, UsageError
+from .errors import Error, UsageError
 from .results import WriteReport
 from .stored_track import NUMBERS, Track
 
@@ -84,9 +84,6 @@ class Writer:
     array([0.  , 0.04, 0.08])
     """
 
-    report: Optional[WriteReport]
-    """What was written, when the writer is closed; None before."""
-
     def __init__(
         self,
         path: Path,
@@ -104,8 +101,9 @@ class Writer:
         timeout: float = _storage.TIMEOUT,
         _meta: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        self.report = None
-        self._path, self._scratch = os.fspath(path), None
+        self._report: Optional[WriteReport] = None
+        self._scratch: Optional[str] = None
+        self._path = os.fspath(path)
         # Imports add to them.
         self._nan = set(nan)
         self._labels = {name: label for label, name in enumerate(classes)}
@@ -129,8 +127,8 @@ class Writer:
             folder = os.path.join(self._scratch, "set")
         elif scratch is not None:
             raise UsageError("scratch needs an output in object storage, such as s3://bucket/train")
-        meta = {"classes": list(classes), "settings": dict(settings or {}), **(_meta or {})}
-        storing = {"quality": quality, "retile": bool(retile), "shard_bytes": shard_bytes, "threads": threads}
+        meta = {"classes": list(classes), "settings": {**({"retiled": True} if retile else {}), **(settings or {})}, **(_meta or {})}
+        storing = {"quality": quality, "retile": bool(retile), "shard_bytes": shard_bytes, "threads": threads or 0}
         self._is_new = not os.path.lexists(folder)
         try:
             self._inner = _vidrec.Writer(folder, json.dumps(meta, default=_plain), self._replace, storing)
@@ -220,23 +218,31 @@ class Writer:
         vidrec.results.WriteReport
             ``output``, ``clips``, ``frames``, ``bytes``, ``shards`` and so on.
         """
-        if self.report is None:
+        if self._report is None:
             try:
-                told = json.loads(self._inner.finish())
+                written, (retiled, not_retiled) = self._inner.finish()
+                told = {**json.loads(written), "retiled": retiled, "not_retiled": not_retiled}
                 if self._scratch is not None:
                     folder = os.path.join(self._scratch, "set")
                     pushed = json.loads(_vidrec.push(folder, self._path, self._replace, False, self._storage, None))
                     told["left_behind"] = [*told.get("left_behind", ()), *pushed["notes"]]
             finally:
                 self._remove_scratch()
-            self.report = WriteReport.from_dict({"output": self._path, **told})
-        return self.report
+            self._report = WriteReport.from_dict({"output": self._path, **told})
+        return self._report
+
+    @property
+    def report(self) -> WriteReport:
+        """What was written, when the writer is closed."""
+        if self._report is None:
+            raise UsageError("the writer is not closed, so it has no report")
+        return self._report
 
     def abort(self) -> None:
         """Drop everything that was written. Does nothing if the writer is closed."""
         self._inner.abort()
         self._remove_scratch()
-        if self._is_new and self.report is None and self._scratch is None and os.path.isdir(self._path):
+        if self._is_new and self._report is None and self._scratch is None and os.path.isdir(self._path):
             with contextlib.suppress(OSError):
                 os.rmdir(self._path)
 
@@ -252,7 +258,7 @@ class Writer:
             self.abort()
 
     def __repr__(self) -> str:
-        return f"<vidrec.Writer {self._path!r}{'' if self.report is None else ', closed'}>"
+        return f"<vidrec.Writer {self._path!r}{'' if self._report is None else ', closed'}>"
 
     def _label(self, label: Union[int, str, None]) -> Optional[int]:
         if label is None:
@@ -270,7 +276,7 @@ class Writer:
             return
         try:
             _vidrec.Dataset(self._path, "map", self._storage)
-        except (FileError, FormatError):
+        except Error:
             return
         raise UsageError(f"{self._path}: there is a data set already: pass if_exists='replace' to replace it")
 
@@ -332,34 +338,31 @@ def _track(name: str, given: TrackValues, nan: bool) -> Tuple[Any, ...]:
     """A track as the compiled module takes it."""
     starts: Any = []
     ends: Any = []
-    rate, timing, values = None, "frames", given
+    values: Any = given
+    rate, first, timing = Fraction(1), 0, "frames"
     if isinstance(given, Track):
         values, timing = given.values, given.timing
         if timing == "rate" and given.rate is not None:
-            rate = (int(given.times[0]) if len(given.times) else 0, given.rate)
+            rate, first = given.rate, int(given.times[0]) if len(given.times) else 0
         elif timing != "frames":
             starts, ends = given.times.tolist(), [] if given.ends is None else given.ends.tolist()
     elif isinstance(given, tuple) and len(given) == 2:
         values, when = given
         if isinstance(when, (int, float, str, Fraction)):
-            rate, timing = (0, Fraction(when).limit_denominator(1_000_000)), "rate"
+            rate, timing = Fraction(when).limit_denominator(1_000_000), "rate"
         else:
             ns = _nanoseconds(name, when)
             timing = "times" if ns.ndim == 1 else "spans"
             starts, ends = (ns.tolist(), []) if ns.ndim == 1 else (ns[:, 0].tolist(), ns[:, 1].tolist())
-    numbers: Optional[bytes] = None
-    texts: Optional[List[str]] = None
-    shape: List[int] = []
-    if isinstance(values, (list, tuple)) and values and all(isinstance(value, str) for value in values):
-        kind, texts = "utf-8", list(values)
-    elif isinstance(values, list) and not values and isinstance(given, Track):
-        kind, texts = "utf-8", []
+    texts: List[str] = []
+    kind, numbers, shape = "utf-8", b"", []
+    if isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values):
+        texts = list(values)
     else:
         array = _numbers(name, values)
         kind, shape, numbers = _STORED[str(array.dtype)], list(array.shape[1:]), array.tobytes()
     schema = {"name": name, "type": kind, "shape": shape, "timing": timing, "nan": nan and kind in ("f32", "f64")}
-    at = None if rate is None else (rate[0], (rate[1].numerator, rate[1].denominator))
-    return json.dumps(schema), (numbers, texts), (starts, ends), at
+    return json.dumps(schema), (numbers, texts), (starts, ends), (first, (rate.numerator, rate.denominator))
 
 
 def _numbers(name: str, values: Any) -> NDArray[Any]:

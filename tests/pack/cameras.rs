@@ -150,8 +150,11 @@ fn of_episodes_whose_files_end_at_other_ones() {
 fn episodes_have_exactly_their_frames() {
     let robot = Robot::new();
     let pack = |frames: Value| {
-        fs::write(robot.path("one.jsonl"), json!({"path": "robot/front/all.mp4", "episode_frames": frames}).to_string())
-            .unwrap();
+        fs::write(
+            robot.path("one.jsonl"),
+            json!({"path": "robot/front/all.mp4", "episode_frames": frames}).to_string(),
+        )
+        .unwrap();
         robot.vidrec(&["pack", "one.jsonl", "-o", "one", "--all", "--if-exists", "replace"])
     };
     // All of a file, and a part of it whose seams are rounded.
@@ -159,7 +162,10 @@ fn episodes_have_exactly_their_frames() {
     done(&pack(json!({ "count": 30, "fps": 30, "start": 0.27 })));
     let one = Dataset::open(robot.path("one")).unwrap();
     let clip = one.clip(0).unwrap();
-    assert_eq!((clip.frame_count(), clip.frame(0).unwrap().pts(), clip.frame(0).unwrap().source_index()), (30, 0, Some(8)));
+    assert_eq!(
+        (clip.frame_count(), clip.frame(0).unwrap().pts(), clip.frame(0).unwrap().source_index()),
+        (30, 0, Some(8))
+    );
     for (frames, why) in [
         (json!({ "count": 49, "fps": 30 }), "expected 49 frames"),
         (json!({ "count": 30, "fps": 30, "start": 1.0 }), "found 20 frames"),

@@ -16,7 +16,8 @@ from reader import open_dataset
 import vidrec
 
 TYPES = ["f4", "f8", "i2", "i4", "i8", "u1", "u2", "?"]
-FRAMES = np.stack([np.dstack([np.add.outer(np.arange(48) * 3, np.arange(64) * k + t) for k in (1, 2, 3)]) for t in range(6)]).astype(np.uint8)
+Y, X = np.mgrid[:48, :64]
+FRAMES = np.stack([np.dstack([2 * X + t, 3 * Y + t, X + Y + 9 * t]) for t in range(6)]).astype(np.uint8)
 
 
 def jpeg(number, **how):
@@ -43,7 +44,7 @@ def clip(rng, number):
         "frames": [jpeg(number + t) for t in range(count)],
         "label": rng.choice([None, 0, 1, "left", "right"]),
         "source": f"folder/{number} é.mp4",
-        "pts": sorted(rng.randrange(-(2**40), 2**40) for _ in range(count)),
+        "pts": sorted(rng.randrange(-(2**30), 2**30) for _ in range(count)),
         "time_base": (1001, 30000),
         "fields": {"number": number, "nested": {"ü": [1.5, None, "x"]}, "array": np.arange(number % 3)},
         "tracks": {name: tracks[name] for name in rng.sample(sorted(tracks), rng.randrange(len(tracks)))},
@@ -158,7 +159,7 @@ def test_a_clip_that_is_refused_leaves_no_trace(tmp_path):
             assert words in str(refused.value), (wrong, str(refused.value))
         writer.add([one], label="a")
     ds = vidrec.open(tmp_path / "set")
-    assert ([clip.label for clip in ds], list(ds.tracks)) == ([None, 0], ["t", "nan"])
+    assert ([clip.label for clip in ds], sorted(ds.tracks)) == ([None, 0], ["nan", "t"])
     with pytest.raises(vidrec.UsageError, match="closed"):
         writer.add([one])
     assert writer.close() is writer.report
@@ -195,7 +196,7 @@ def test_a_killed_process_leaves_no_data_set(tmp_path):
     assert process.stdout.readline() == b"written\n"
     process.send_signal(signal.SIGKILL)
     process.wait()
-    with pytest.raises(vidrec.FileError):
+    with pytest.raises(vidrec.UsageError, match="no data set"):
         vidrec.open(tmp_path / "set")
     # The next one removes what is left.
     with vidrec.Writer(tmp_path / "set") as writer:

@@ -288,7 +288,7 @@ class _Robot:
         return self._work / f"pictures{number}" / f"{episode.number:06}"
 
     def _file(self, folder: Any, name: str) -> LocalPath:
-        file = self._work / folder / name
+        file: LocalPath = self._work / folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         return file
 
@@ -331,7 +331,7 @@ def _features(features: Mapping[str, Any]) -> Tuple[List[_Camera], List[_Track]]
     """Features as cameras and tracks."""
     keys, tracks = {}, []
     for key, feature in features.items():
-        kind, shape, info = str(feature["dtype"]), tuple(feature.get("shape") or ()), feature.get("info") or {}
+        kind, shape, info = str(feature["dtype"]), tuple(map(int, feature.get("shape") or ())), feature.get("info") or {}
         # LeRobot has written this mark in three places.
         marks = (info.get("is_depth_map"), info.get("video.is_depth_map"))
         is_depth = True in (*marks, (feature.get("video_info") or {}).get("video.is_depth_map"))
@@ -342,7 +342,7 @@ def _features(features: Mapping[str, Any]) -> Tuple[List[_Camera], List[_Track]]
         elif (kind not in _TYPES and not is_depth) or set(key) & set(",=") or not 0 < len(key.encode()) < 256:
             warnings.warn(f"feature {key!r} of type {kind!r} is not packed: a track cannot have it", PackWarning, 5)
         elif is_depth:
-            sides = shape[:2] if shape[-1] == 1 or len(shape) == 2 else shape[-2:]
+            sides = shape[-2:] if len(shape) == 2 or shape[0] == 1 else shape[:2]
             tracks.append(_Track(key, kind, sides, _meaning(info, kind)))
         else:
             # A shape of a single 1 means a single number.
@@ -381,6 +381,8 @@ def _below(pattern: str, key: str, chunk: int, file: int) -> str:
     numbers = {"chunk_index": chunk, "episode_chunk": chunk, "file_index": file, "episode_index": file}
 
     def filled(found: "re.Match[str]") -> str:
+        if found[1] not in ("video_key", *numbers):
+            raise ValueError(f"meta/info.json: {pattern!r} has an unknown field {found[0]}")
         return key if found[1] == "video_key" else str(numbers[found[1]]).zfill(int(found[2] or 0))
 
     path = re.sub(r"\{(\w+)(?::0?(\d{0,2})d)?\}", filled, pattern)
@@ -408,7 +410,7 @@ def _array(column: Any, shape: Tuple[int, ...]) -> Any:
 
 def _texts(rows: Any, track: _Track) -> List[str]:
     """Texts, or structures as JSON."""
-    values = rows[track.key].to_pylist()
+    values: List[Any] = rows[track.key].to_pylist()
     if track.kind == "language":
         plain = [[] if value is None else value for value in values]
         return [json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False) for value in plain]

@@ -9,7 +9,7 @@ use vidrec_core::dataset::writer::{Track, TrackTimes, TrackValues};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::npy::Header;
 use vidrec_format::track::payload::numbers;
-use vidrec_format::track::schema::{TrackTiming, TrackType};
+use vidrec_format::track::schema::TrackTiming;
 
 /// Reads the track that a clip's JSON describes. `file` returns the contents of a file by its name.
 ///
@@ -43,7 +43,8 @@ fn track<'a>(json: &TrackJson, file: &dyn Fn(&str) -> Result<Cow<'a, [u8]>>) -> 
             let shape: Vec<usize> = schema.shape.iter().map(|&side| side as usize).collect();
             let (count, data) = array(&bytes, descr, &shape).map_err(|e| in_file(&name, &e))?;
             check_count(&name, count, json.count)?;
-            values(schema.kind, data)
+            // Texts are not in an array.
+            TrackValues::of_bytes(schema.kind, data).unwrap_or_default()
         }
     };
     let times = |sides: &[usize]| {
@@ -110,19 +111,4 @@ fn array<'a>(bytes: &'a [u8], descr: &str, sides: &[usize]) -> Result<(usize, &'
             .found(format!("{} bytes", data.len())));
     }
     Ok((count, data))
-}
-
-fn values(kind: TrackType, data: &[u8]) -> TrackValues {
-    match kind {
-        TrackType::F32 => TrackValues::F32(numbers(data).into_owned()),
-        TrackType::F64 => TrackValues::F64(numbers(data).into_owned()),
-        TrackType::I16 => TrackValues::I16(numbers(data).into_owned()),
-        TrackType::I32 => TrackValues::I32(numbers(data).into_owned()),
-        TrackType::I64 => TrackValues::I64(numbers(data).into_owned()),
-        TrackType::U8 => TrackValues::U8(data.to_vec()),
-        TrackType::U16 => TrackValues::U16(numbers(data).into_owned()),
-        TrackType::Bool => TrackValues::Bool(data.iter().map(|&byte| byte != 0).collect()),
-        // Texts are not in an array.
-        TrackType::Utf8 => TrackValues::default(),
-    }
 }

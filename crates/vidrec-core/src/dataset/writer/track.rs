@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::sound_coding::SoundCoding;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::coding::{self, NewBlocks, TrackCoding};
-use vidrec_format::track::payload::{Facts, Payload, is_length, push_times, texts_to_bytes};
+use vidrec_format::track::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 
 /// Values beside the frames of a clip: states and actions of a robot, captions, sound.
@@ -95,6 +95,22 @@ pub enum TrackTimes {
 }
 
 impl TrackValues {
+    /// Little-endian numbers; `None` for texts.
+    #[doc(hidden)]
+    pub fn of_bytes(kind: TrackType, bytes: &[u8]) -> Option<Self> {
+        Some(match kind {
+            TrackType::F32 => TrackValues::F32(numbers(bytes).into_owned()),
+            TrackType::F64 => TrackValues::F64(numbers(bytes).into_owned()),
+            TrackType::I16 => TrackValues::I16(numbers(bytes).into_owned()),
+            TrackType::I32 => TrackValues::I32(numbers(bytes).into_owned()),
+            TrackType::I64 => TrackValues::I64(numbers(bytes).into_owned()),
+            TrackType::U8 => TrackValues::U8(bytes.to_vec()),
+            TrackType::U16 => TrackValues::U16(numbers(bytes).into_owned()),
+            TrackType::Bool => TrackValues::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
+            TrackType::Utf8 => return None,
+        })
+    }
+
     /// The type of its numbers, or the type for texts.
     #[doc(hidden)]
     pub fn kind(&self) -> TrackType {
