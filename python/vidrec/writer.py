@@ -226,8 +226,10 @@ class Writer:
                     folder = os.path.join(self._scratch, "set")
                     pushed = json.loads(_vidrec.push(folder, self._path, self._replace, False, self._storage, None))
                     told["left_behind"] = [*told.get("left_behind", ()), *pushed["notes"]]
-            finally:
-                self._remove_scratch()
+            except BaseException:
+                self.abort()
+                raise
+            self._remove_scratch()
             self._report = WriteReport.from_dict({"output": self._path, **told})
         return self._report
 

@@ -1,7 +1,10 @@
 """Data sets of LeRobot, versions 2 and 3, in files that are made here. What LeRobot itself writes is in tests/interop."""
 import io
 import json
+import shutil
 import subprocess
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -143,6 +146,23 @@ def test_some_episodes_and_frames(tmp_path):
     assert not (tmp_path / "none").exists() and not list((tmp_path / "scratch").iterdir())
     with pytest.raises(vidrec.UsageError, match="from_lerobot"):
         vidrec.pack(tmp_path / "robot", tmp_path / "none")
+
+
+def test_the_hub_gives_all_but_the_videos(tmp_path, monkeypatch):
+    asked, path = [], write(tmp_path / "robot")
+
+    def snapshot_download(name, *, local_dir, **how):
+        asked.append((name, how))
+        for folder in ("meta", "data"):
+            shutil.copytree(path / folder, local_dir / folder)
+        return str(local_dir)
+
+    monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=snapshot_download))
+    report = from_lerobot("hf://datasets/me/robot@v1", tmp_path / "set", root=path, frames=2)
+    assert (report.clips, report.failed) == (8, 0)
+    assert asked == [("me/robot", {"repo_type": "dataset", "revision": "v1", "allow_patterns": ["meta/*", "data/*"]})]
+    with pytest.raises(vidrec.UsageError, match="root="):
+        from_lerobot("s3://bucket/robot", tmp_path / "none")
 
 
 def test_what_is_wrong_is_named(tmp_path):
