@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use vidrec::order::{Last, Order};
+use vidrec::order::{LastBatch, Order};
 use vidrec::{Crop, Dataset, DecodedCache, Dtype, Layout, Loader, LoaderOptions, Normalize, Result};
 
 #[allow(dead_code, unused_imports, reason = "the program uses the rest")]
@@ -72,7 +72,7 @@ impl Workload {
             layout,
             normalize,
             order: Order::Shuffled,
-            last: Last::Wrap,
+            last: LastBatch::Wrap,
             decoded_cache: cache,
             ..LoaderOptions::default()
         }

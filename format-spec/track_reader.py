@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Iterator
 from zlib import crc32
 
-import flac
-import opus
 import picture
+import sound
 from basics import FormatError, align, check, json_object, map_file
 
 TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
@@ -21,8 +20,8 @@ NUMBERS = {"f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "
 MAX_CHANNELS = [None, 8, 2]
 TIMES_PER_VALUE = {"frames": 0, "rate": 0, "times": 1, "spans": 2}
 
-# The numbers of sound in Opus are None: whoever has a decoder makes them of its packets, a list for each block.
-Track = namedtuple("Track", "schema count numbers texts starts ends first_ns rate start end bytes padding packets")
+# The numbers of coded sound are None: a decoder makes them of its frames of FLAC, or of its packets of Opus, a list for each block.
+Track = namedtuple("Track", "schema count numbers texts starts ends first_ns rate start end bytes padding coded")
 
 class TrackFile:
     """The track file of a shard. Construction checks the "open" rules, the methods the "use" rules."""
@@ -96,20 +95,23 @@ class TrackFile:
         of_times = 8 * count * TIMES_PER_VALUE[schema["timing"]]
         summed = b[: 8 * blocks(count, each) + (of_times if coding == 3 else 0)] if coding else b
         check(crc32(summed) == crc, "track-crc", f"{place}: the CRC-32 differs")
-        packets = None
-        if coding == 1:
-            b = decoded(b, count, math.prod(schema["shape"]), place)
-        elif coding == 2:
+        coded = None
+        if coding in (1, 2):
             of_block = coded_blocks(b, count, each, place)
-            b, packets = b"", [opus.packets(block, -(-values * 50 // rate[0])) for block, values in of_block]
+            if coding == 1:
+                channels = math.prod(schema["shape"])
+                coded = [sound.flac_frame(block, i, values, channels) for i, (block, values) in enumerate(of_block)]
+            else:
+                coded = [sound.opus_packets(block, -(-values * 50 // rate[0])) for block, values in of_block]
+            b = b""
         elif coding == 3:
             b = pictures(b, count, of_times, schema, place)
         fits = schema["timing"] != "frames" or count == frames
         check(fits, "track-frames", f"{place}: {count} values for {frames} frames")
-        texts, numbers, values = None, b"" if packets is None else None, 0
+        texts, numbers, values = None, b"" if coded is None else None, 0
         if schema["type"] == "utf-8":
             texts, values = read_texts(b, count, schema["timing"], place)
-        elif packets is None:
+        elif coded is None:
             values = count * value_bytes(schema)
             numbers = b[:values]
             fits = schema["type"] != "bool" or set(numbers) <= {0, 1}
@@ -121,7 +123,7 @@ class TrackFile:
         fits = fits and all(x <= y for x, y in zip(starts, starts[1:])) and all(x <= y for x, y in zip(starts, ends))
         check(fits, "track-times", f"{place}: times decrease, or there is no rate")
         return Track(schema, count, numbers, texts, starts, ends, first_ns, rate, start, start + size, b,
-                     b[values:times_at], packets)
+                     b[values:times_at], coded)
 
 def check_track_schema(track: dict) -> None:
     types = {"name": str, "type": str, "shape": list, "timing": str, "nan": bool}
@@ -152,7 +154,7 @@ def blocks(count: int, each: int) -> int:
 def is_coded_length(track: dict, coding: int, rate: list, count: int, length: int) -> bool:
     """Whether so many coded values can take so many bytes. The ends of their blocks are in the bytes."""
     fits = track["type"] == "i16" and track["timing"] == "rate" and math.prod(track["shape"]) <= MAX_CHANNELS[coding]
-    fits = fits and (coding == 1 or rate[0] in opus.RATES and rate[1] == 1)
+    fits = fits and (coding == 1 or rate[0] in sound.OPUS_RATES and rate[1] == 1)
     return fits and count * value_bytes(track) < 1 << 32 and 8 * blocks(count, block_values(coding, rate)) <= length
 
 def is_pictures_length(track: dict, count: int, length: int) -> bool:
@@ -179,13 +181,6 @@ def pictures(b: bytes, count: int, of_times: int, schema: dict, place: str) -> b
     found = each_block(b[: 8 * count], b[8 * count + of_times :], place)
     values = b"".join(picture.decode(block, schema) for block in found)
     return values + bytes(-len(values) % 8 if of_times else 0) + b[8 * count : 8 * count + of_times]
-
-def decoded(b: bytes, count: int, channels: int, place: str) -> bytes:
-    """The bytes of values in FLAC, as they are."""
-    values = []
-    for i, (block, in_block) in enumerate(coded_blocks(b, count, block_values(1, []), place)):
-        values += flac.decode(block, i, in_block, channels)
-    return struct.pack(f"<{count * channels}h", *(number for value in values for number in value))
 
 def read_texts(b: bytes, count: int, timing: str, place: str) -> tuple:
     """The texts, and where they end."""

@@ -15,7 +15,7 @@
 #     SHA256SUMS
 #
 # What is compiled names no folder of this machine, and files have the time of the commit, so two builds can be compared:
-# CONTRIBUTING.md says which parts are the same.
+# docs/dev/release.md says which parts are the same.
 #
 # TRIPLE is Rust's name of the machine that the files are for, such as aarch64-unknown-linux-gnu; without it, this one. For
 # another one, on Linux, you need its Rust target (rustup target add TRIPLE) and, because the program writes its own man

@@ -53,7 +53,7 @@
 //! | [`order`] | the order of the clips of an epoch, and which rank gets which |
 //! | [`limits`] | the sizes above which vidrec refuses a file |
 //! | `check` | find clips that a person should look at (feature `cli`) |
-//! | [`edit`] | merge, split, subset, reshard, append, relabel |
+//! | [`edit`] | merge, append, split, subset; with other labels, attributes or shards |
 //! | [`dataset_json`] | the list of shards |
 //! | `cache` | blocks of remote data sets that are kept on disk: show, trim, clear |
 //! | `report` | pages about data sets (feature `cli`) |
@@ -91,12 +91,15 @@ pub use vidrec_format::sampler::order;
 #[doc(inline)]
 pub use vidrec_pack::video;
 
+pub use vidrec_core::byte_size::parse_bytes;
+#[doc(hidden)]
+pub use vidrec_core::byte_size::shown_bytes;
 pub use vidrec_core::dataset::repair::{DamagedClip, RepairOptions, RepairReport, repair};
 pub use vidrec_core::dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
 #[doc(hidden)]
 pub use vidrec_core::dataset::writer::EncodedTrack;
 pub use vidrec_core::dataset::writer::{
-    ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written,
+    ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, WriteReport, Writer, WriterOptions,
 };
 pub use vidrec_core::dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
@@ -111,6 +114,8 @@ pub use vidrec_core::loader::{
     Normalize, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start,
     TrackAnchor, TrackBatch, TrackData, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
+pub use vidrec_core::progress::{Progress, ProgressFn, no_progress};
+pub use vidrec_core::stop::stoppable;
 #[doc(hidden)]
 pub use vidrec_core::store::disk::refuse_file;
 pub use vidrec_core::store::disk::sigbus::lost_pages;
@@ -123,17 +128,12 @@ pub use vidrec_core::transfer::fetch::{FetchOptions, FetchReport, fetch};
 pub use vidrec_core::transfer::upload::{
     PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts,
 };
-pub use vidrec_format::byte_size::parse_bytes;
-#[doc(hidden)]
-pub use vidrec_format::byte_size::shown_bytes;
 pub use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 pub use vidrec_format::json_object::JsonObject;
 pub use vidrec_format::meta::Meta;
 pub use vidrec_format::planes::Planes;
 pub use vidrec_format::printable::printable;
-pub use vidrec_format::progress::{Progress, ProgressFn, no_progress};
-pub use vidrec_format::sampler::order::Last;
-pub use vidrec_format::stop::stoppable;
+pub use vidrec_format::sampler::order::LastBatch;
 pub use vidrec_format::track::coding::TrackCoding;
 pub use vidrec_format::track::payload::TrackNumber;
 pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
@@ -144,9 +144,8 @@ pub mod edit {
     #[doc(hidden)]
     pub use vidrec_core::dataset::edit::joined_meta;
     pub use vidrec_core::dataset::edit::{
-        Change, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Relabeling,
-        SelectedClips, Selection, SplitBy, SplitPart, WholeSize, append, merge, relabel, reshard, split, split_clips,
-        subset, subset_clips,
+        Change, Changes, ClipList, ClockStart, DatasetSize, EditOptions, EditReport, KeepTogether, Key, RatioSplit,
+        SelectedClips, Selection, SplitBy, SplitPart, append, merge, split, split_clips, subset, subset_clips,
     };
 }
 
@@ -175,17 +174,15 @@ pub mod pack {
 /// Which frames of a video to take: pure functions from integers to integers.
 pub mod sampler {
     pub use vidrec_format::sampler::{
-        Most, Pace, Rate, Rule, Selection, Short, Unrounded, centered, endpoints, nanoseconds_after_first, select,
-        select_draw, uniform, unrounded,
+        FrameLimit, Rate, RateRule, Rule, Selection, ShortVideo, UnroundedTimes, centered, endpoints,
+        nanoseconds_after_first, select, select_draw, uniform, unrounded_times,
     };
 }
 
 /// The bytes of each structure on disk, for this project's own tests. They may change at any time.
 #[doc(hidden)]
 pub mod raw {
-    pub use vidrec_format::{
-        clip_entry, crc32, data_binding, footer, frame_entry, header, record_header, recordio, section, track,
-    };
+    pub use vidrec_format::{clip_entry, crc32, data_binding, frame_entry, header, recordio, section, track};
 }
 
 /// Compiles the README's Rust examples as documentation tests.

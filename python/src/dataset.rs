@@ -11,7 +11,7 @@ use vidrec::jpeg::Decoder;
 use crate::error::{raise, to_json, usage};
 use crate::memory::Samples;
 use crate::options::io;
-use crate::selection::{Chosen, Parts};
+use crate::selection::{SelectionArguments, SplitArguments};
 use crate::storage::Storage;
 use crate::task;
 
@@ -58,14 +58,14 @@ impl Dataset {
     }
 
     /// For each part its name, its clips, and the sources that were not found.
-    fn split(&self, py: Python<'_>, parts: Parts) -> PyResult<Vec<Part>> {
+    fn split(&self, py: Python<'_>, parts: SplitArguments) -> PyResult<Vec<Part>> {
         let by = SplitBy::from(parts);
         let parts = self.wait(py, || split_clips(&self.0, &by))?;
         Ok(parts.into_iter().map(|part| (part.name, part.clips, part.not_found)).collect())
     }
 
     /// The clips that fit, and the sources that were not found.
-    fn subset(&self, py: Python<'_>, chosen: Chosen) -> PyResult<(Vec<u64>, Vec<String>)> {
+    fn subset(&self, py: Python<'_>, chosen: SelectionArguments) -> PyResult<(Vec<u64>, Vec<String>)> {
         let selection = Selection::from(chosen);
         let found = self.wait(py, || subset_clips(&self.0, &selection))?;
         Ok((found.clips, found.not_found))

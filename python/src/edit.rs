@@ -3,25 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use vidrec::edit::{self, Change, ClockStart, EditOptions, EditReport, Key, Relabeling, Selection, SplitBy};
+use vidrec::edit::{self, Change, Changes, ClockStart, EditOptions, EditReport, Key, Selection, SplitBy};
 use vidrec::{ProgressFn, Sharding};
 
 use crate::dataset::Dataset;
 use crate::error::{raise, refuse, to_json};
 use crate::output::{Output, Remote};
-use crate::selection::{Chosen, Parts};
+use crate::selection::{SelectionArguments, SplitArguments};
 use crate::task::{self, Shows};
 
-/// How outputs are written. Every key must be there.
+/// Options of an output. Every key must be there.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct How {
+pub struct OutputOptions {
     shards: Option<String>,
     overwrite: bool,
     remote: Remote,
 }
 
-/// How many shards, or how large they are.
+/// The number or size of shards.
 fn sharding(shards: Option<&str>) -> PyResult<Option<Sharding>> {
     shards.map(str::parse).transpose().map_err(|e| refuse("shards", &e))
 }
@@ -30,12 +30,12 @@ fn sharding(shards: Option<&str>) -> PyResult<Option<Sharding>> {
 fn write(
     py: Python<'_>,
     out: PathBuf,
-    how: How,
+    options: OutputOptions,
     progress: &Shows<'_>,
     edit: impl FnOnce(&Path, &EditOptions, &mut ProgressFn<'_>) -> vidrec::Result<EditReport> + Send,
 ) -> PyResult<String> {
-    let (shards, location) = (sharding(how.shards.as_deref())?, out.display().to_string());
-    let output = Output::new(out, how.overwrite, how.remote)?;
+    let (shards, location) = (sharding(options.shards.as_deref())?, out.display().to_string());
+    let output = Output::new(out, options.overwrite, options.remote)?;
     let (mut report, pushed) = task::run_and_upload(py, progress, |tell, upload| {
         output.write(upload, |folder, overwrite| edit(folder, &EditOptions { shards, overwrite }, tell))
     })?;
@@ -52,11 +52,11 @@ pub fn merge(
     py: Python<'_>,
     sets: Vec<PyRef<'_, Dataset>>,
     out: PathBuf,
-    how: How,
+    options: OutputOptions,
     progress: Shows<'_>,
 ) -> PyResult<String> {
     let sets = sets.iter().map(|set| set.get().clone()).collect::<Vec<_>>();
-    write(py, out, how, &progress, |out, options, tell| edit::merge(&sets, out, options, tell))
+    write(py, out, options, &progress, |out, options, tell| edit::merge(&sets, out, options, tell))
 }
 
 /// The reports of all parts, as JSON.
@@ -65,12 +65,12 @@ pub fn split(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
-    parts: Parts,
-    how: How,
+    parts: SplitArguments,
+    options: OutputOptions,
     progress: Shows<'_>,
 ) -> PyResult<String> {
-    let (set, by, shards) = (set.get().clone(), SplitBy::from(parts), sharding(how.shards.as_deref())?);
-    let output = Output::new(out, how.overwrite, how.remote)?;
+    let (set, by, shards) = (set.get().clone(), SplitBy::from(parts), sharding(options.shards.as_deref())?);
+    let output = Output::new(out, options.overwrite, options.remote)?;
     let (mut reports, pushed) = task::run_and_upload(py, &progress, |tell, upload| {
         output.write_parts(upload, |folder, overwrite| {
             edit::split(&set, &by, folder, &EditOptions { shards, overwrite }, tell)
@@ -90,64 +90,41 @@ pub fn subset(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
-    chosen: Chosen,
-    how: How,
+    chosen: SelectionArguments,
+    changes: ChangeArguments,
+    options: OutputOptions,
     progress: Shows<'_>,
 ) -> PyResult<String> {
+    let (clips, renamed_classes, clock) = changes;
+    let clips = clips.into_iter().map(change).collect::<PyResult<_>>()?;
+    let changes = Changes { clips, renamed_classes, clock: clock.as_deref().map(ClockStart::from) };
     let (set, selection) = (set.get().clone(), Selection::from(chosen));
-    write(py, out, how, &progress, |out, options, tell| edit::subset(&set, &selection, out, options, tell))
+    write(py, out, options, &progress, |out, options, tell| {
+        edit::subset(&set, &selection, &changes, out, options, tell)
+    })
 }
 
-/// The report, as JSON.
-#[pyfunction]
-pub fn reshard(
-    py: Python<'_>,
-    set: PyRef<'_, Dataset>,
-    out: PathBuf,
-    how: How,
-    progress: Shows<'_>,
-) -> PyResult<String> {
-    let set = set.get().clone();
-    write(py, out, how, &progress, |out, options, tell| edit::reshard(&set, out, options, tell))
-}
-
-/// The report, as JSON. What grows is in a folder of this machine.
+/// The report, as JSON. The data set that grows is in a folder of this machine.
 #[pyfunction]
 pub fn append(
     py: Python<'_>,
     path: PathBuf,
-    more: PyRef<'_, Dataset>,
+    more: Vec<PyRef<'_, Dataset>>,
     shards: Option<String>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let (more, options) = (more.get().clone(), EditOptions { shards: sharding(shards.as_deref())?, overwrite: false });
+    let more = more.iter().map(|set| set.get().clone()).collect::<Vec<_>>();
+    let options = EditOptions { shards: sharding(shards.as_deref())?, overwrite: false };
     to_json(&task::run(py, progress.as_ref(), |tell| edit::append(path, &more, &options, tell))?)
 }
 
 /// A clip's ordinal or a source, a label or none, attributes as JSON.
-type Changed = (Option<u64>, String, Option<String>, String);
+type ChangeOfClips = (Option<u64>, String, Option<String>, String);
 
-fn change((clip, source, label, attributes): Changed) -> PyResult<Change> {
+fn change((clip, source, label, attributes): ChangeOfClips) -> PyResult<Change> {
     let attributes = attributes.parse().map_err(raise)?;
     Ok(Change { key: clip.map_or(Key::Source(source), Key::Clip), label, attributes })
 }
 
-/// Changes of clips, classes to rename, and where clocks begin.
-type NewLabels = (Vec<Changed>, Vec<(String, String)>, Option<String>);
-
-/// The report, as JSON.
-#[pyfunction]
-pub fn relabel(
-    py: Python<'_>,
-    set: PyRef<'_, Dataset>,
-    out: PathBuf,
-    relabeling: NewLabels,
-    how: How,
-    progress: Shows<'_>,
-) -> PyResult<String> {
-    let (changes, renamed_classes, clock) = relabeling;
-    let changes = changes.into_iter().map(change).collect::<PyResult<_>>()?;
-    let clock = clock.as_deref().map(ClockStart::from);
-    let (set, relabeling) = (set.get().clone(), Relabeling { changes, renamed_classes, clock });
-    write(py, out, how, &progress, |out, options, tell| edit::relabel(&set, &relabeling, out, options, tell))
-}
+/// Changes of clips, classes to rename, and the beginning of clocks.
+type ChangeArguments = (Vec<ChangeOfClips>, Vec<(String, String)>, Option<String>);

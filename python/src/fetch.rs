@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use vidrec::FetchOptions;
 
 use crate::error::to_json;
-use crate::selection::Chosen;
+use crate::selection::SelectionArguments;
 use crate::storage::Storage;
 use crate::task;
 
@@ -16,7 +16,7 @@ pub fn fetch(
     py: Python<'_>,
     location: PathBuf,
     out: PathBuf,
-    chosen: Option<Chosen>,
+    chosen: Option<SelectionArguments>,
     overwrite: bool,
     storage: Storage,
     progress: Option<Bound<'_, PyAny>>,

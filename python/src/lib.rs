@@ -51,7 +51,7 @@ fn main(py: Python<'_>, start: Vec<OsString>, args: Vec<OsString>) -> u8 {
 fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("HAS_PACK", cfg!(feature = "pack"))?;
-    module.add("DTYPES", vidrec::Dtype::WORDS)?;
+    module.add("DTYPES", <vidrec::Dtype as strum::VariantNames>::VARIANTS)?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<mix::Mix>()?;
     module.add_class::<loader::Engine>()?;
@@ -74,9 +74,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(edit::merge, module)?)?;
     module.add_function(wrap_pyfunction!(edit::split, module)?)?;
     module.add_function(wrap_pyfunction!(edit::subset, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::reshard, module)?)?;
     module.add_function(wrap_pyfunction!(edit::append, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::relabel, module)?)?;
     #[cfg(feature = "pack")]
     packing::add(module)?;
     Ok(())

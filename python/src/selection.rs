@@ -1,32 +1,31 @@
-//! Which clips to choose and how to split, from the dicts that `vidrec/_choice.py` makes of the arguments.
+//! Selections of clips and rules of splits, from the dicts that `vidrec/_choice.py` makes of the arguments.
 
 use pyo3::prelude::*;
 use vidrec::edit::{ClipList, KeepTogether, RatioSplit, Selection, SplitBy};
 
 /// Clips by ordinal and by source.
-type Listed = (Vec<u64>, Vec<String>);
+type ListArguments = (Vec<u64>, Vec<String>);
 
-fn clip_list((clips, sources): Listed) -> ClipList {
+fn clip_list((clips, sources): ListArguments) -> ClipList {
     ClipList { clips, sources }
 }
 
-/// Which clips to choose. Every key must be there.
+/// The conditions of a selection. Every key must be there.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Chosen {
+pub struct SelectionArguments {
     classes: Vec<String>,
-    list: Option<Listed>,
-    exclude: Listed,
+    list: Option<ListArguments>,
+    exclude: ListArguments,
     attributes: Vec<(String, String)>,
     sample: Option<u64>,
     seed: u64,
 }
 
-impl From<Chosen> for Selection {
-    fn from(o: Chosen) -> Selection {
+impl From<SelectionArguments> for Selection {
+    fn from(o: SelectionArguments) -> Selection {
         Selection {
             classes: o.classes,
-            clips: None,
             list: o.list.map(clip_list),
             exclude: clip_list(o.exclude),
             attributes: o.attributes,
@@ -36,12 +35,12 @@ impl From<Chosen> for Selection {
     }
 }
 
-/// How to split: by an attribute, by lists, or by ratio. Every key must be there.
+/// The rule of a split: by an attribute, by lists, or by ratio. Every key must be there.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Parts {
+pub struct SplitArguments {
     attribute: Option<String>,
-    lists: Option<Vec<(String, Listed)>>,
+    lists: Option<Vec<(String, ListArguments)>>,
     ratio: Vec<(String, f64)>,
     seed: u64,
     stratify: bool,
@@ -50,8 +49,8 @@ pub struct Parts {
     groups: Option<Vec<u64>>,
 }
 
-impl From<Parts> for SplitBy {
-    fn from(o: Parts) -> SplitBy {
+impl From<SplitArguments> for SplitBy {
+    fn from(o: SplitArguments) -> SplitBy {
         if let Some(attribute) = o.attribute {
             return SplitBy::Attribute(attribute);
         }

@@ -15,9 +15,9 @@ that say more: which frames (:class:`Uniform`, :class:`Run`, ...), which part of
 videos, by options or by a :func:`recipe`, or :func:`plan`, :func:`pack_part` and
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
-:func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`,
-:func:`append` and :func:`relabel` write data sets out of data sets, and :class:`Writer` writes one clip by clip; ``vidrec.convert``
-has the formats of other Python projects. What they return is in ``vidrec.results``, and the words that options
+:func:`push` a remote copy of a local one. :func:`merge`, :func:`split` and :func:`subset` write data sets out of data sets,
+and :class:`Writer` writes one clip by clip; ``vidrec.convert`` has the formats of other Python projects. What they return is
+in ``vidrec.results``, and the words that options
 take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and what makes
 pictures of frames that a GPU decoded; ``vidrec.vlm`` makes patches and metadata for video-language models, and
 ``vidrec.grain`` has what Grain takes.
@@ -33,7 +33,7 @@ from .checks import check
 from .colors import CLIP, IMAGENET, KINETICS, ColorJitter, Normalize
 from .crops import CenterCrop, Cover, MultiScaleCrop, RandomCrop, RandomResizedCrop, SmartResize, ThreeCrop
 from .dataset import Clip, Dataset, open
-from .edit import append, merge, relabel, reshard, split, subset
+from .edit import merge, split, subset
 from .errors import (
     DecodeError,
     Error,
@@ -120,7 +120,6 @@ __all__ = [
     "Windows",
     "Writer",
     "__version__",
-    "append",
     "check",
     "convert",
     "fetch",
@@ -135,9 +134,7 @@ __all__ = [
     "publish",
     "push",
     "recipe",
-    "relabel",
     "report",
-    "reshard",
     "results",
     "split",
     "subset",

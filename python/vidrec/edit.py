@@ -22,6 +22,7 @@ def merge(
     paths: Sequence[Union[Dataset, Path]],
     output: Path,
     *,
+    append: bool = False,
     shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
@@ -42,6 +43,10 @@ def merge(
         The data sets, or their paths or locations, as :func:`vidrec.open` takes them.
     output : path
         Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
+    append : bool, default False
+        Add the clips to the data set in the folder ``output``, in one step, as more shards. Its own shards do not change, and
+        it must have the classes already. Clips that an earlier call has added of the same data sets are not added once more:
+        then ``clips`` is 0, and a note says so.
     shards : int or str, optional
         How many shards to write, or how large each may be, such as ``"1GiB"``, or how many clips each has, such as
         ``"each:1000"``. Default: shards end where those of the input end, but a few clips of each of many shards share one.
@@ -64,20 +69,31 @@ def merge(
     -------
     vidrec.results.EditReport
         ``output``, ``clips``, ``frames``, ``bytes``, ``shards``, ``left_out`` (clips of the inputs that are not in the
-        output), ``not_found`` (what the table of a relabeling names and the data set does not have) and ``notes``, such as
-        data sets without labels beside others, settings that differ, and sources that are in several data sets.
+        output), ``not_found`` (clips that changes name and the data set does not have) and ``notes``, such as
+        data sets without labels beside others, settings that differ, and sources that are in several data sets. With
+        ``append``, all of this is about the clips that were added, and ``whole`` has the ``clips`` and ``frames`` of the data
+        set that grew.
 
     Examples
     --------
     >>> vidrec.merge(["train", "train"], "merged").clips
     24
+    >>> vidrec.subset("train", "grows", clips=range(4)).clips
+    4
+    >>> vidrec.merge(["train"], "grows", append=True).whole.clips
+    16
     """
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
     sets = [opened(path, storage)._inner for path in paths]
+    if append:
+        if overwrite:
+            raise UsageError("merge takes append or overwrite, not both")
+        with Shown(progress, "clips") as show:
+            return _report(_vidrec.append(output, sets, None if shards is None else str(shards), show))
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, overwrite, remote)
+    options = _output_options(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
-        return _report(_vidrec.merge(sets, output, how, show))
+        return _report(_vidrec.merge(sets, output, options, show))
 
 
 def split(
@@ -150,10 +166,10 @@ def split(
         parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, overwrite, remote)
+    options = _output_options(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
-        told = _vidrec.split(data, output, parts, how, show)
-    return [EditReport.from_dict(report) for report in json.loads(told)]
+        reports = _vidrec.split(data, output, parts, options, show)
+    return [EditReport.from_dict(report) for report in json.loads(reports)]
 
 
 def subset(
@@ -166,137 +182,6 @@ def subset(
     where: Optional[Mapping[str, Any]] = None,
     sample: Optional[int] = None,
     seed: int = 0,
-    shards: Union[int, str, None] = None,
-    overwrite: bool = False,
-    scratch: Optional[Path] = None,
-    only_publisher: bool = False,
-    progress: Progress = False,
-    storage_options: Optional[Mapping[str, Any]] = None,
-    cache: Optional[Path] = None,
-    cache_bytes: Optional[Size] = None,
-    timeout: float = _storage.TIMEOUT,
-) -> EditReport:
-    """Write some clips of a data set as a data set of their own: those that fit everything that is given.
-
-    Parameters
-    ----------
-    path : Dataset or path
-        The data set, or its path or location, as :func:`vidrec.open` takes it.
-    output : path
-        Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
-    classes, clips, exclude, where, sample, seed
-        As for :meth:`vidrec.Dataset.subset`, which writes nothing.
-    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
-        As for :func:`merge`.
-
-    Returns
-    -------
-    vidrec.results.EditReport
-        As of :func:`merge`.
-
-    Examples
-    --------
-    >>> vidrec.subset("train", "left", classes=["left"], exclude=[0]).clips
-    5
-    """
-    chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
-    data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, overwrite, remote)
-    with ShownTwice(progress, "clips") as show:
-        return _report(_vidrec.subset(data, output, chosen, how, show))
-
-
-def reshard(
-    path: Union[Dataset, Path],
-    output: Path,
-    *,
-    shards: Union[int, str, None] = None,
-    overwrite: bool = False,
-    scratch: Optional[Path] = None,
-    only_publisher: bool = False,
-    progress: Progress = False,
-    storage_options: Optional[Mapping[str, Any]] = None,
-    cache: Optional[Path] = None,
-    cache_bytes: Optional[Size] = None,
-    timeout: float = _storage.TIMEOUT,
-) -> EditReport:
-    """Write a data set with another number or size of shards.
-
-    Parameters
-    ----------
-    path : Dataset or path
-        The data set, or its path or location, as :func:`vidrec.open` takes it.
-    output : path
-        Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
-    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
-        As for :func:`merge`.
-
-    Returns
-    -------
-    vidrec.results.EditReport
-        As of :func:`merge`.
-
-    Examples
-    --------
-    >>> vidrec.reshard("train", "resharded", shards=3).shards
-    3
-    """
-    data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, overwrite, remote)
-    with ShownTwice(progress, "clips") as show:
-        return _report(_vidrec.reshard(data, output, how, show))
-
-
-def append(
-    path: Path,
-    more: Union[Dataset, Path],
-    *,
-    shards: Union[int, str, None] = None,
-    progress: Progress = False,
-    storage_options: Optional[Mapping[str, Any]] = None,
-    cache: Optional[Path] = None,
-    cache_bytes: Optional[Size] = None,
-    timeout: float = _storage.TIMEOUT,
-) -> EditReport:
-    """Add the clips of a data set to another one, in place, as further shards.
-
-    The new shards become part of it in one step; its own shards do not change. It must know the classes already. Clips that
-    an earlier call has added of the same data set are not added once more: then ``clips`` is 0, and a note says so.
-
-    Parameters
-    ----------
-    path : path
-        Folder of the data set that grows, on this machine.
-    more : Dataset or path
-        The data set to add, or its path or location.
-    shards, progress, storage_options, cache, cache_bytes, timeout
-        As for :func:`merge`, for what is added.
-
-    Returns
-    -------
-    vidrec.results.EditReport
-        As of :func:`merge`, for what was added, and ``whole`` with the ``clips`` and ``frames`` of the whole data set.
-
-    Examples
-    --------
-    >>> vidrec.subset("train", "grows", clips=range(4)).clips
-    4
-    >>> vidrec.append("grows", "train").clips
-    12
-    >>> len(vidrec.open("grows"))
-    16
-    """
-    data = opened(more, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    with Shown(progress, "clips") as show:
-        return _report(_vidrec.append(path, data, None if shards is None else str(shards), show))
-
-
-def relabel(
-    path: Union[Dataset, Path],
-    output: Path,
-    *,
     labels: Optional[Mapping[Union[int, str], Union[int, str]]] = None,
     attributes: Optional[Mapping[Union[int, str], Mapping[str, Any]]] = None,
     rename_classes: Optional[Mapping[str, str]] = None,
@@ -311,7 +196,9 @@ def relabel(
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
 ) -> EditReport:
-    """Write a data set with other labels, class names, attributes or clocks. Pictures do not change.
+    """Write some clips of a data set, or all of them, as a data set of their own: those that fit everything that is given.
+
+    They may get other labels, class names, attributes, clocks or shards. Pictures do not change.
 
     Parameters
     ----------
@@ -319,6 +206,8 @@ def relabel(
         The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
         Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
+    classes, clips, exclude, where, sample, seed
+        As for :meth:`vidrec.Dataset.subset`, which writes nothing.
     labels : mapping, optional
         New labels, as numbers or class names, by clip: its number, or a source, which stands for all its clips. Names
         that are new to the data set get the next labels.
@@ -339,29 +228,28 @@ def relabel(
 
     Examples
     --------
-    >>> report = vidrec.relabel("train", "relabeled", labels={0: "up", "right/7.mp4": "left"})
+    >>> vidrec.subset("train", "left", classes=["left"], exclude=[0]).clips
+    5
+    >>> vidrec.subset("train", "resharded", shards=3).shards
+    3
+    >>> report = vidrec.subset("train", "relabeled", labels={0: "up", "right/7.mp4": "left"})
     >>> [vidrec.open("relabeled")[i].class_name for i in (0, 1, 7)]
     ['up', 'left', 'left']
     """
-    labels, attributes = labels or {}, attributes or {}
-    changes = []
-    for key in dict.fromkeys([*labels, *attributes]):
-        number, source = (None, key) if isinstance(key, str) else (int(key), "")
-        label = str(labels[key]) if key in labels else None
-        changes.append((number, source, label, json.dumps(dict(attributes.get(key, {})))))
-    renamed = list((rename_classes or {}).items())
+    chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, overwrite, remote)
+    options = _output_options(shards, overwrite, remote)
+    changes = (_choice.changes(labels or {}, attributes or {}), list((rename_classes or {}).items()), clock)
     with ShownTwice(progress, "clips") as show:
-        return _report(_vidrec.relabel(data, output, (changes, renamed, clock), how, show))
+        return _report(_vidrec.subset(data, output, chosen, changes, options, show))
 
 
-def _how(
+def _output_options(
     shards: Union[int, str, None], overwrite: bool, remote: Dict[str, Any]
 ) -> Dict[str, Any]:
     return {"shards": None if shards is None else str(shards), "overwrite": overwrite, "remote": remote}
 
 
-def _report(told: str) -> EditReport:
-    return EditReport.from_dict(json.loads(told))
+def _report(text: str) -> EditReport:
+    return EditReport.from_dict(json.loads(text))

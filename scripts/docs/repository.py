@@ -25,8 +25,7 @@ PAGES = {
     "format-spec/basics.py": "reference/reader.md#basicspy",
     "format-spec/reader.py": "reference/reader.md#readerpy",
     "format-spec/track_reader.py": "reference/reader.md#track_readerpy",
-    "format-spec/flac.py": "reference/reader.md#flacpy",
-    "format-spec/opus.py": "reference/reader.md#opuspy",
+    "format-spec/sound.py": "reference/reader.md#soundpy",
     "format-spec/picture.py": "reference/reader.md#picturepy",
     "format-spec/verify.py": "reference/reader.md#verifypy",
 }

@@ -7,7 +7,7 @@
 import math
 
 from results import as_text, load, main_value
-from svg import COLORS, INSIDE, WIDE, Drawing, both, width_of
+from svg import COLORS, WIDE, Drawing, both, width_of
 from write import finish
 
 ROW, BAR = 26, 16
@@ -116,38 +116,6 @@ def loaders(width):
     }, label_width=172)
 
 
-def machines(width):
-    """How many times the frames of a bare decode vidrec gives, on each machine."""
-    given = [load("loaders-zen5"), load("loaders-zen4")]
-    columns = given[0].columns
-    assert given[1].columns == columns
-    kinds = [(r.processor, [round(ours / bare, 2) for ours, bare in zip(r.row("vidrec").values, r.row(r.reference).values)])
-             for r in given]
-    across, label = (len(columns), 190) if width == WIDE else (1, 178)
-    room, heads = (width - label) / across, 2 if width == WIDE else 1
-    drawing = Drawing(width, 0, "vidrec in times of a bare decode, for each processor",
-                      "Bars: frames per second of vidrec, divided by those of libjpeg-turbo alone on the same cores.")
-    most, bottom = max(max(values) for _, values in kinds), 0
-    for c, column in enumerate(columns):
-        x, longest = label + c % across * room, room - 48
-        top = 12 + 15 * heads + c // across * (ROW * len(kinds) + 15 * heads + 14)
-        bottom = top + ROW * len(kinds)
-        for n, text in enumerate(wrapped(column, room - 16 if heads > 1 else room)):
-            drawing.text(x, top - 15 * heads + 15 * n, text, class_="small bold")
-        for i, (processor, values) in enumerate(kinds):
-            y, length = top + ROW * i, longest * values[c] / most
-            if c % across == 0:
-                drawing.text(0, y + BAR - 3, f"{processor}, 2 cores", font_size=12)
-            bar(drawing, x, y, length, "ours", f"{processor}, {column}: {values[c]:.2f} times a bare decode")
-            drawing.text(x + length + 4, y + BAR - 3, f"{values[c]:.2f}", font_size=12, class_="bold")
-        at = x + longest / most
-        dashed(drawing, at, top - 4, bottom)
-        if c == (0 if across > 1 else len(columns) - 1):
-            drawing.text(at, bottom + 14, "1: bare decode", "middle", "small")
-    drawing.size = width, bottom + 24
-    return drawing
-
-
 def lengths(width):
     return bars(width, "Clips of 8 to 64 frames with captions", load("lengths-zen5"), label_width=265, less=(2,))
 
@@ -163,70 +131,6 @@ def packing(width):
         "TorchCodec and simplejpeg, two processes": "TorchCodec, simplejpeg",
         "the ffmpeg program, two at a time": "the ffmpeg program",
         "decoding alone, of the packets that the frames need": "decoding alone"}, label_width=160)
-
-
-def kernel(width):
-    """The last part of the work on a frame, by instruction set and processor."""
-    zen5, zen4 = load("pass-zen5"), load("pass-zen4")
-    pairs = [(name, [zen5.row(name).values[1], zen4.row(name).values[0]]) for name in [row.name for row in zen4.rows]]
-    # In a narrow drawing, names stand above their bars.
-    label, above = (250, 0) if width == WIDE else (48, 18)
-    drawing = Drawing(width, 0, "Microseconds per picture from planes to samples",
-                      "170x170 pixels to 224x224, on one core. Less is better.")
-    longest = (width - label - 40) / max(max(values) for _, values in pairs)
-    drawing.text(0 if above else label, 12, "microseconds a picture; less is better", class_="small quiet")
-    for i, (name, values) in enumerate(pairs):
-        top = 22 + (2 * ROW + above) * i
-        drawing.text(0, top + BAR - 3, name, font_size=12)
-        for n, (results, value) in enumerate(zip((zen5, zen4), values)):
-            y = top + above + (ROW - 4) * n
-            processor = results.processor.removeprefix("AMD EPYC (").rstrip(")")
-            bar(drawing, label, y, longest * value, "ours" if n == 0 else "other",
-                f"{name} on {results.processor}: {value} microseconds")
-            drawing.text(label + longest * value + 4, y + BAR - 3, str(value), font_size=12)
-            drawing.text(label - 8, y + BAR - 3, processor, "end", "small")
-    drawing.size = width, 28 + (2 * ROW + above) * len(pairs)
-    return drawing
-
-
-def legend(drawing, parts):
-    """Names beside their fills, in as many lines as they need; how high that is."""
-    x = y = 0
-    for row, fill in parts:
-        if x + 24 + width_of(row.name, 12) > drawing.size[0]:
-            x, y = 0, y + 20
-        drawing.box(x, y + 2, 12, 12, class_=None if fill else "other", fill=fill)
-        drawing.text(x + 17, y + 12, row.name, font_size=12)
-        x += 36 + width_of(row.name, 12)
-    return y + 20
-
-
-def frame(width):
-    """Where the time of a frame goes: the first version of the decoder to the present one."""
-    results = load("frame-zen5")
-    *parts, total = results.rows
-    fills = [COLORS["ours"], COLORS["sky"], COLORS["green"], COLORS["limit"], COLORS["pink"], None]
-    # In a narrow drawing, names stand above their bars.
-    label, above = (215, 0) if width == WIDE else (0, 18)
-    drawing = Drawing(width, 0, "Where the time of a frame goes",
-                      "Microseconds per frame of one thread: random crop to 224, f32, on an AMD EPYC (Zen 5).")
-    top = legend(drawing, list(zip(parts, fills))) + 26
-    scale = (width - label - 40) / max(total.values)
-    for c, column in enumerate(results.columns):
-        x, y = float(label), top + (30 + above) * c
-        drawing.text(0, y + 14, column, font_size=12, class_="bold" if c == len(results.columns) - 1 else None)
-        y += above + (4 if above else 0)
-        for row, fill in zip(parts, fills):
-            length = row.values[c] * scale
-            drawing.add("rect", tip=f"{row.name}: {row.values[c]} microseconds ({column})", x=x + 0.5, y=y,
-                        width=length - 1, height=20, fill=fill, class_=None if fill else "other")
-            if length > 20:
-                drawing.text(x + length / 2, y + 14, str(row.values[c]), "middle", class_="inside", font_size=11,
-                             style=f"fill:{INSIDE}" if fill else None)
-            x += length
-        drawing.text(x + 5, y + 14, str(total.values[c]), font_size=12, class_="bold")
-    drawing.size = width, y + 34
-    return drawing
 
 
 def robots(width):
@@ -257,7 +161,7 @@ def robots(width):
 
 # How each way to encode is drawn: its color and its dashes.
 WAYS = {
-    "libjpeg-turbo": ("limit", None), "libjpeg-turbo, tables of each frame": ("pink", "6 3"), "mozjpeg 0.10, no restart markers": ("green", "2 3"),
+    "libjpeg-turbo": ("limit", None), "mozjpeg 0.10, no restart markers": ("green", "2 3"),
     "jpegli 0.1, progressive, no restart markers": ("sky", "8 3 2 3"), "with --effort 1": ("ours", None),
 }
 
@@ -313,8 +217,7 @@ def scores(drawing, ways, value_at, named, place):
 
 
 PLOTS = {name: both(plot) for name, plot in {
-    "speed-loaders": loaders, "speed-machines": machines, "speed-remote": remote, "speed-lengths": lengths,
-    "speed-packing": packing, "speed-frame": frame, "speed-pass": kernel, "speed-robots": robots,
+    "speed-loaders": loaders, "speed-remote": remote, "speed-lengths": lengths, "speed-packing": packing, "speed-robots": robots,
     "density": density,
 }.items()}
 

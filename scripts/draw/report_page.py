@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The picture of docs/report.md: runs the cells of docs/tour.ipynb, and takes report.webp of the wall of their report.
+"""The picture of an exported page in docs/browse.md: runs the cells of docs/tour.ipynb, and takes report.webp of the wall of their report.
 
 Needs what scripts/docs/tour.py needs, and Chromium.
 """

@@ -5,13 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::check::{CheckOptions, CheckReport, Finding, FindingKind, FoundClip, check};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, count, printable};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::{StorageArgs, local};
-use crate::cli::words::words;
-use crate::cli::{clip_list, threads};
+use crate::cli::output::{count, printable};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, clip_list, local, output, threads, words};
 
 /// Find clips that a person should look at: black, frozen, duplicate, leaked, mislabelled or damaged ones.
 ///
@@ -30,13 +25,13 @@ pub struct Args {
     #[arg(required = true)]
     dataset: Vec<PathBuf>,
     /// Look for these kinds only, with commas between.
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(FindingKind::WORDS), hide_possible_values = true)]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(), hide_possible_values = true)]
     only: Vec<FindingKind>,
     /// Do not look for these kinds.
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(FindingKind::WORDS), hide_possible_values = true)]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(), hide_possible_values = true)]
     skip: Vec<FindingKind>,
     /// Exit with status 3 only if something of these kinds was found. [default: any]
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(FindingKind::WORDS), hide_possible_values = true)]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(), hide_possible_values = true)]
     fail_on: Vec<FindingKind>,
     /// How much clips may differ that show nearly the same, in bits of a hash of 256: 0 for copies, at most 64.
     #[arg(long, value_name = "BITS", default_value_t = CheckOptions::DEFAULT_DISTANCE, value_parser = clap::value_parser!(u32).range(0..=i64::from(CheckOptions::MAX_DISTANCE)))]

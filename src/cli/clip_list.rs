@@ -1,4 +1,4 @@
-//! Files that name clips: lists, tables, and what other commands print with --json.
+//! Files that name clips: lists, tables, and the output of other commands with --json.
 //!
 //! A line of a list is a source, which stands for all clips of the video; or `#`, the number of a clip counted from 0, and
 //! after a space the clip's source, which must be that of the clip, so that a list for another data set, or for another
@@ -22,7 +22,7 @@ use crate::cli::table;
 /// * the JSON of `verify` or `inspect --clip`, or a JSON array of numbers and sources; or several of these, one
 ///   after the other, as `cat` joins them.
 pub fn read(path: &Path, set: &Dataset) -> Result<ClipList, String> {
-    let mut found = Found { set, shards: HashMap::new(), list: ClipList::default(), unnamed: 0 };
+    let mut found = ListReader { set, shards: HashMap::new(), list: ClipList::default(), unnamed: 0 };
     let place = |e: String| format!("{}: {e}", path.display());
     if table::is_table(path) {
         table::read(path, &mut |row| found.clip(row.clip()?, row.text(row.source_column())))?;
@@ -51,7 +51,7 @@ fn json(text: &str) -> serde_json::Result<Vec<Value>> {
     serde_json::Deserializer::from_str(text).into_iter().collect()
 }
 
-struct Found<'a> {
+struct ListReader<'a> {
     set: &'a Dataset,
     /// Ordinal of the first clip of each shard, by the names of its files; empty until it is needed.
     shards: HashMap<String, u64>,
@@ -60,7 +60,7 @@ struct Found<'a> {
     unnamed: u64,
 }
 
-impl Found<'_> {
+impl ListReader<'_> {
     /// A clip of the data set by its ordinal, its source, or both, which must agree.
     fn clip(&mut self, ordinal: Option<u64>, source: Option<String>) -> Result<(), String> {
         match (ordinal, source) {
@@ -89,7 +89,7 @@ impl Found<'_> {
         }
     }
 
-    /// What a command printed with --json.
+    /// Reads the output of a command with --json.
     fn report(&mut self, report: &Value) -> Result<(), String> {
         match report.get("problems").and_then(Value::as_array) {
             Some(problems) => problems.iter().try_for_each(|problem| self.problem(problem)),
@@ -98,7 +98,7 @@ impl Found<'_> {
         }
     }
 
-    /// What is wrong with clips, which count from the beginning of their shard.
+    /// Reads a problem of a clip, which counts from the beginning of its shard.
     fn problem(&mut self, problem: &Value) -> Result<(), String> {
         let Some(clip) = problem.get("clip").and_then(Value::as_u64) else {
             self.unnamed += 1;

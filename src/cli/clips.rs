@@ -25,10 +25,10 @@ impl ClipArgs {
         if self.clips.is_empty() && self.class.is_empty() {
             return Ok(None);
         }
-        let clips = match self.clips.is_empty() {
+        let list = match self.clips.is_empty() {
             true => None,
-            false => Some(ranges::ordinals(&self.clips, open()?.len())?),
+            false => Some(ranges::ordinals(&self.clips, open()?.len())?.into()),
         };
-        Ok(Some(Selection { classes: self.class.clone(), clips, ..Selection::default() }))
+        Ok(Some(Selection { classes: self.class.clone(), list, ..Selection::default() }))
     }
 }

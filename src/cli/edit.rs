@@ -1,4 +1,4 @@
-//! What subcommands that make data sets out of data sets share.
+//! Options and reports of the subcommands that make data sets out of data sets.
 
 use std::path::{Path, PathBuf};
 
@@ -11,50 +11,40 @@ use crate::cli::progress::ProgressArgs;
 use crate::cli::remote_output::Output;
 use crate::cli::storage::StorageArgs;
 
-/// How an output is written.
+/// The options of a new data set, wherever it is to be.
 #[derive(clap::Args)]
-pub struct OutputArgs {
-    /// How many shards to write, with the same number of clips each; or each:N for N clips in each; or the size at which
+pub struct NewSetArgs {
+    /// The folder to write to, or a location such as s3://bucket/new.
+    #[arg(short, long, display_order = 0)]
+    pub output: PathBuf,
+    /// The number of shards to write, with the same number of clips each; or each:N for N clips in each; or the size at which
     /// another shard begins, such as 1GiB. [default: shards end where those of the input end, but a few clips of each of many
     /// shards share one]
     #[arg(long, value_name = "N|each:N|SIZE")]
-    pub shards: Option<Sharding>,
+    shards: Option<Sharding>,
     /// Replace a data set that is already there.
     #[arg(long)]
-    pub overwrite: bool,
+    overwrite: bool,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub progress: ProgressArgs,
-}
-
-impl OutputArgs {
-    /// What the library takes, but for `overwrite`, which depends on where the output is.
-    pub fn options(&self, overwrite: bool) -> EditOptions {
-        EditOptions { shards: self.shards, overwrite }
-    }
-}
-
-/// A new data set, wherever it is to be.
-#[derive(clap::Args)]
-pub struct NewSetArgs {
-    /// The folder to write to, or a location such as s3://bucket/new.
-    #[arg(short, long, display_order = 0)]
-    output: PathBuf,
-    #[command(flatten)]
-    pub how: OutputArgs,
     #[command(flatten)]
     pub storage: StorageArgs,
 }
 
 impl NewSetArgs {
-    /// Makes a data set, and tells what was written.
+    /// The options of the library. Whether it overwrites depends on where the output is.
+    pub fn options(&self, overwrite: bool) -> EditOptions {
+        EditOptions { shards: self.shards, overwrite }
+    }
+
+    /// Makes a data set, and prints the report.
     pub fn write(&self, write: impl FnOnce(&Path, &EditOptions) -> crate::Result<EditReport>) -> Run {
-        let report = self.place()?.write(|out, overwrite| write(out, &self.how.options(overwrite)))?;
+        let report = self.place()?.write(|out, overwrite| write(out, &self.options(overwrite)))?;
         let report = at(report, &self.output);
-        output::print(self.how.json, &report, render)?;
-        Ok(outcome(&[report]))
+        print_report(report, self.json)
     }
 
     /// Makes several data sets in folders of the output.
@@ -62,7 +52,7 @@ impl NewSetArgs {
         &self,
         write: impl FnOnce(&Path, &EditOptions) -> crate::Result<Vec<EditReport>>,
     ) -> Result<Vec<EditReport>, Failure> {
-        let reports = self.place()?.write_parts(|out, overwrite| write(out, &self.how.options(overwrite)))?;
+        let reports = self.place()?.write_parts(|out, overwrite| write(out, &self.options(overwrite)))?;
         let moved = |report: EditReport| {
             let name = Path::new(&report.output).file_name().unwrap_or_default().to_owned();
             at(report, &self.output.join(name))
@@ -72,13 +62,7 @@ impl NewSetArgs {
 
     fn place(&self) -> Result<Output<'_>, Failure> {
         let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
-        Ok(Output {
-            path: &self.output,
-            storage,
-            overwrite: self.how.overwrite,
-            only_publisher,
-            progress: self.how.progress,
-        })
+        Ok(Output { path: &self.output, storage, overwrite: self.overwrite, only_publisher, progress: self.progress })
     }
 }
 
@@ -92,9 +76,15 @@ fn at(report: EditReport, output: &Path) -> EditReport {
     report
 }
 
-/// Prints what was written. The status is 3 if a data set does not have something that was named, or if something could
+/// Prints the report of one output. The status is as of [`print_reports`].
+pub fn print_report(report: EditReport, json: bool) -> Run {
+    output::print(json, &report, render)?;
+    Ok(outcome(&[report]))
+}
+
+/// Prints the reports of several outputs. The status is 3 if a data set does not have something that was named, or if something could
 /// not be cleaned up.
-pub fn tell_all(reports: &[EditReport], json: bool) -> Run {
+pub fn print_reports(reports: &[EditReport], json: bool) -> Run {
     output::print(json, &reports, |reports| reports.iter().map(render).collect())?;
     Ok(outcome(reports))
 }

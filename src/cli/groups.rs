@@ -1,4 +1,4 @@
-//! The list of commands in `vidrec --help`, by what people do; and what they may have meant that is none.
+//! The list of commands in `vidrec --help`, by task, and suggestions for words that are no command.
 
 use std::ffi::OsString;
 
@@ -6,12 +6,12 @@ use clap::builder::styling::{Effects, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
-/// What people do, and the commands for it. A test finds each command in one of them.
+/// Tasks, and the commands for them. A test finds each command in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Pack", &["pack", "import"]),
     ("Look", &["inspect", "view", "browse", "check", "verify", "extract"]),
     ("Train", &["bench", "cache"]),
-    ("Edit", &["merge", "append", "split", "subset", "relabel", "reshard", "repair"]),
+    ("Edit", &["merge", "split", "subset", "repair"]),
     ("Move", &["fetch", "push", "export"]),
     ("Cluster", &["plan", "status", "publish"]),
 ];

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::edit;
-
-use crate::cli::edit::NewSetArgs;
+use crate::cli::edit::{NewSetArgs, print_report};
 use crate::cli::outcome::Run;
+use crate::edit;
 
 /// Write several data sets as one: the clips of the first, then those of the second, and so on.
 ///
@@ -17,11 +16,19 @@ pub struct Args {
     /// The data sets: their folders, .rec, .vidx or dataset.json files.
     #[arg(required = true, num_args = 1..)]
     datasets: Vec<PathBuf>,
+    /// Add the clips to the data set in the folder OUTPUT, in one step, as more shards. Its own shards do not change, and it must
+    /// have the classes already. Where an interrupted command has added the clips, the same command does not add them again.
+    #[arg(long, conflicts_with = "overwrite")]
+    append: bool,
     #[command(flatten)]
     new: NewSetArgs,
 }
 
 pub fn run(args: &Args) -> Run {
     let sets = args.datasets.iter().map(|path| args.new.storage.open(path)).collect::<Result<Vec<_>, _>>()?;
-    args.new.write(|out, options| edit::merge(&sets, out, options, &mut args.new.how.progress.of("clips")))
+    let progress = &mut args.new.progress.of("clips");
+    if args.append {
+        return print_report(edit::append(&args.new.output, &sets, &args.new.options(false), progress)?, args.new.json);
+    }
+    args.new.write(|out, options| edit::merge(&sets, out, options, progress))
 }

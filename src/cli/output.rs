@@ -60,7 +60,7 @@ pub fn flags(hint: Hint) -> String {
         Hint::Part => "run the same command again".into(),
         Hint::Publish => "publish it with `vidrec publish`".into(),
         Hint::Clock => {
-            "let their clocks begin together with `vidrec relabel --clock TRACK` or `--clock first-frame`".into()
+            "let their clocks begin together with `vidrec subset --clock TRACK` or `--clock first-frame`".into()
         }
         other => other.to_string(),
     }
@@ -117,6 +117,11 @@ pub fn grouped(n: u64) -> String {
 /// A number with its noun: 1 clip, 2 clips.
 pub fn count(n: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A line that says how many there are, unless there are none: `  2 clips skipped`.
+pub fn line(n: u64, what: &str, rest: &str) -> String {
+    if n == 0 { String::new() } else { format!("  {} {rest}\n", count(n, what)) }
 }
 
 /// A number with that of which it is a part, unless it is all: 12 of 185 clips, 185 clips.

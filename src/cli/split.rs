@@ -7,7 +7,7 @@ use crate::edit::{self, KeepTogether, RatioSplit, SplitBy};
 use clap::ArgGroup;
 
 use crate::cli::clip_list;
-use crate::cli::edit::{NewSetArgs, parse_file_pair, tell_all};
+use crate::cli::edit::{NewSetArgs, parse_file_pair, print_reports};
 use crate::cli::outcome::Run;
 use crate::cli::output::{self, count, grouped};
 
@@ -75,10 +75,10 @@ pub fn run(args: &Args) -> Run {
     let by = args.by(&set)?;
     let reports = args
         .new
-        .write_parts(|out, options| edit::split(&set, &by, out, options, &mut args.new.how.progress.of("clips")))?;
+        .write_parts(|out, options| edit::split(&set, &by, out, options, &mut args.new.progress.of("clips")))?;
     let in_none = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
     if in_none > 0 {
         output::tell(format_args!("{} of {} belong to no part", count(in_none, "clip"), grouped(set.len())));
     }
-    tell_all(&reports, args.new.how.json)
+    print_reports(&reports, args.new.json)
 }

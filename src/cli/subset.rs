@@ -1,23 +1,30 @@
-//! `vidrec subset`: some clips of a data set.
+//! `vidrec subset`: some clips of a data set, or all of them, also with changes.
 
 use std::path::PathBuf;
 
-use crate::edit::{self, Selection};
+use crate::edit::{self, Changes, ClockStart, Selection};
 
-use crate::cli::clip_list;
 use crate::cli::edit::{NewSetArgs, parse_pair};
 use crate::cli::outcome::Run;
 use crate::cli::ranges::{self, ClipRange};
+use crate::cli::{change_table, clip_list};
 
-/// Write some clips of a data set as a data set of their own.
+/// Write some clips of a data set, or all of them, as a data set of their own.
 ///
-/// vidrec takes a clip if it fits everything that is given. Order, labels and class names stay as they are. JPEGs are
-/// copied byte for byte, and their checksums compared.
+/// vidrec takes a clip if it fits everything that is given. Order, labels and class names stay as they are, except for the
+/// changes that are given. JPEGs are copied byte for byte, and their checksums compared. If all clips stay and only attributes and
+/// names of classes change, the output shares the record files with the input by hard links.
 ///
 /// A FILE names clips in one of these ways: on each line a source, or `#12 a/b.mp4`, a clip's number counted from 0 and its
 /// source, as `vidrec check --list` writes; a number on each line; a .csv, .tsv or .jsonl table with a column clip or source,
 /// such as `vidrec export metadata` writes; or what `vidrec verify --json` or
 /// `vidrec inspect --clip I --json` printed.
+///
+/// A TABLE is a .csv or .tsv file with a header line, or a .jsonl file with an object on each line. Column source or column
+/// clip (a number, counted from 0) says which clips a line is for; with both, they must agree. Column label has their new
+/// label, a number or a class name; all other columns are attributes. An empty cell changes nothing. Names that are new to
+/// the data set get the next labels. Of a table that `vidrec export metadata` wrote, change the columns label, class and
+/// attributes; its columns of facts, such as frames and width, are ignored.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
@@ -26,7 +33,7 @@ pub struct Args {
     #[arg(long, value_name = "CLASS")]
     class: Vec<String>,
     /// Clips by number, counted from 0: 5, 3-7 or all, with commas between.
-    #[arg(long, value_name = "RANGES", value_delimiter = ',')]
+    #[arg(long, value_name = "RANGES", value_delimiter = ',', conflicts_with = "list")]
     clips: Vec<ClipRange>,
     /// Clips whose attribute has this value, such as split=train or video.codec=h264. May be given several times: all
     /// of them.
@@ -45,6 +52,16 @@ pub struct Args {
     /// Seed for --sample.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Other labels and attributes.
+    #[arg(long, value_name = "TABLE")]
+    changes: Option<PathBuf>,
+    /// Give a class another name; its label stays. May be given several times.
+    #[arg(long, value_name = "OLD=NEW", value_parser = parse_pair)]
+    rename_class: Vec<(String, String)>,
+    /// Let the clock of each clip begin at the first value of a track, or at the clip's first frame with first-frame: the times
+    /// of frames and tracks count from there. Loaders pair cameras of an episode by these times.
+    #[arg(long, value_name = "TRACK|first-frame")]
+    clock: Option<String>,
     #[command(flatten)]
     new: NewSetArgs,
 }
@@ -52,14 +69,20 @@ pub struct Args {
 pub fn run(args: &Args) -> Run {
     let set = args.new.storage.open(&args.dataset)?;
     let read = |path: &Option<PathBuf>| path.as_deref().map(|path| clip_list::read(path, &set)).transpose();
+    let list = match args.clips.is_empty() {
+        true => read(&args.list)?,
+        false => Some(ranges::ordinals(&args.clips, set.len())?.into()),
+    };
     let selection = Selection {
         classes: args.class.clone(),
-        clips: if args.clips.is_empty() { None } else { Some(ranges::ordinals(&args.clips, set.len())?) },
-        list: read(&args.list)?,
+        list,
         exclude: read(&args.exclude)?.unwrap_or_default(),
         attributes: args.attributes.clone(),
         sample: args.sample,
         seed: args.seed,
     };
-    args.new.write(|out, options| edit::subset(&set, &selection, out, options, &mut args.new.how.progress.of("clips")))
+    let clips = args.changes.as_deref().map(|path| change_table::read(path, &set)).transpose()?.unwrap_or_default();
+    let (renamed_classes, clock) = (args.rename_class.clone(), args.clock.as_deref().map(ClockStart::from));
+    let (changes, progress) = (Changes { clips, renamed_classes, clock }, &mut args.new.progress.of("clips"));
+    args.new.write(|out, options| edit::subset(&set, &selection, &changes, out, options, progress))
 }

@@ -3,13 +3,14 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use strum::VariantNames;
 
 /// Takes the words of an option; `--help` and completions list them.
-pub fn words<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+pub fn words<T>() -> impl TypedValueParser<Value = T>
 where
-    T: FromStr<Err = crate::Error> + Clone + Send + Sync + 'static,
+    T: VariantNames + FromStr<Err = crate::Error> + Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(words).try_map(|word| word.parse())
+    PossibleValuesParser::new(T::VARIANTS).try_map(|word| word.parse())
 }
 
 #[cfg(test)]
@@ -22,7 +23,7 @@ mod tests {
     use super::*;
 
     fn parse(value: &str) -> Result<Dtype, clap::Error> {
-        words(Dtype::WORDS).parse_ref(&Command::new("vidrec"), None, OsStr::new(value))
+        words::<Dtype>().parse_ref(&Command::new("vidrec"), None, OsStr::new(value))
     }
 
     #[test]

@@ -2,18 +2,17 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::ExportReport;
-use super::tracks::TrackJson;
-use vidrec_core::dataset::{Clip, Dataset};
+use crate::{Clip, Dataset, Error, ProgressFn, Result, TrackView};
+use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::AtomicFile;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// The file format of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Format {
     /// Comma-separated values with a header line. Unknown values are empty. The default.
     #[default]
@@ -22,10 +21,9 @@ pub enum Format {
     Jsonl,
 }
 
-words!(Format, "format", { "csv" => Csv, "jsonl" => Jsonl });
-
 /// What each row of the table describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Rows {
     /// One clip. The default.
     #[default]
@@ -33,8 +31,6 @@ pub enum Rows {
     /// One frame.
     Frames,
 }
-
-words!(Rows, "rows", { "clips" => Clips, "frames" => Frames });
 
 const CLIP_COLUMNS: [&str; 13] = [
     "clip",
@@ -51,9 +47,6 @@ const CLIP_COLUMNS: [&str; 13] = [
     "attributes",
     "tracks",
 ];
-
-/// The columns of JSON. They are text only in formats that have nothing better.
-const JSON_COLUMNS: [&str; 2] = ["attributes", "tracks"];
 
 const FRAME_COLUMNS: [&str; 9] =
     ["clip", "frame", "source", "label", "pts", "pts_seconds", "source_index", "bytes", "crc32"];
@@ -83,19 +76,20 @@ pub fn export(
     }
     let columns: &[&str] = if rows == Rows::Clips { &CLIP_COLUMNS } else { &FRAME_COLUMNS };
     let counter = &mut Counter::new(Some(dataset.len()), progress);
+    let failed = |e: csv::Error| Error::io("write the table", out, std::io::Error::other(e));
     let mut file = AtomicFile::create(out)?;
-    let here = |e: Error| e.file(out);
-    let mut table: Box<dyn Table> = match format {
-        Format::Csv => Box::new(Csv::begin(&mut file, columns).map_err(here)?),
-        Format::Jsonl => Box::new(Jsonl { out: &mut file, columns }),
-    };
-    for clip in dataset.clips() {
-        let clip = clip?;
-        let new = if rows == Rows::Clips { vec![clip_row(&clip)?] } else { frame_rows(&clip)? };
-        new.into_iter().try_for_each(|row| table.push(row).map_err(here))?;
-        counter.add(clip.frame_count().into(), 0)?;
+    match format {
+        Format::Csv => {
+            let mut csv = csv::Writer::from_writer(&mut file);
+            csv.write_record(columns).map_err(failed)?;
+            for_each_row(dataset, rows, counter, &mut |row| csv.write_record(row.iter().map(cell)).map_err(failed))?;
+            csv.flush().map_err(|e| failed(e.into()))?;
+        }
+        Format::Jsonl => for_each_row(dataset, rows, counter, &mut |row| {
+            let object: Map<String, Value> = columns.iter().map(|name| (*name).into()).zip(row).collect();
+            file.write_all((Value::Object(object).to_string() + "\n").as_bytes())
+        })?,
     }
-    table.end().map_err(here)?;
     file.sync()?;
     file.publish()?;
     let bytes = std::fs::metadata(out).map_err(|e| Error::io("read the file's size", out, e))?.len();
@@ -103,16 +97,40 @@ pub fn export(
     Ok(ExportReport { clips, frames, files: 1, bytes, ..ExportReport::default() })
 }
 
+/// Calls `put` with each row, whose values are in the order of the columns.
+fn for_each_row(
+    dataset: &Dataset,
+    rows: Rows,
+    counter: &mut Counter<'_, '_>,
+    put: &mut dyn FnMut(Vec<Value>) -> Result<()>,
+) -> Result<()> {
+    for clip in dataset.clips() {
+        let clip = clip?;
+        let rows = if rows == Rows::Clips { vec![clip_row(&clip)?] } else { frame_rows(&clip)? };
+        rows.into_iter().try_for_each(&mut *put)?;
+        counter.add(clip.frame_count().into(), 0)?;
+    }
+    Ok(())
+}
+
+/// A cell of a table of text. Lists and objects are JSON.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 fn clip_row(clip: &Clip<'_>) -> Result<Vec<Value>> {
     let frames = clip.frames().collect::<Result<Vec<_>>>()?;
-    let tracks = TrackJson::of_clip(clip)?;
+    let (tracks, attributes) = (clip.tracks()?.all()?, clip.attributes()?);
     let size = |side: u32| if side == 0 { Value::Null } else { side.into() };
-    let text = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
     Ok(vec![
         clip.ordinal().into(),
-        text(&clip.source()?),
+        text(clip.source()?),
         clip.label().into(),
-        text(&clip.class()?),
+        text(clip.class()?),
         clip.frame_count().into(),
         size(clip.width()),
         size(clip.height()),
@@ -120,19 +138,32 @@ fn clip_row(clip: &Clip<'_>) -> Result<Vec<Value>> {
         frames.first().map(|f| f.pts_seconds()).into(),
         frames.last().map(|f| f.pts_seconds()).into(),
         frames.iter().map(|f| f.jpeg().len() as u64).sum::<u64>().into(),
-        text(&clip.attributes_json()?),
-        if tracks.is_empty() { Value::Null } else { json!(tracks).to_string().into() },
+        if attributes.0.is_empty() { Value::Null } else { attributes.0.into() },
+        if tracks.is_empty() { Value::Null } else { tracks.iter().map(track).collect() },
     ])
 }
 
+fn text(text: String) -> Value {
+    if text.is_empty() { Value::Null } else { text.into() }
+}
+
+fn track(track: &TrackView<'_>) -> Value {
+    let mut json = json!(track.schema());
+    json["count"] = track.len().into();
+    if let Some((first_ns, rate)) = track.rate() {
+        (json["first_ns"], json["rate"]) = (first_ns.into(), json!(rate));
+    }
+    json
+}
+
 fn frame_rows(clip: &Clip<'_>) -> Result<Vec<Vec<Value>>> {
-    let source = clip.source()?;
+    let source = text(clip.source()?);
     let row = |(t, frame): (usize, Result<vidrec_core::dataset::Frame<'_>>)| {
         let frame = frame?;
         Ok(vec![
             clip.ordinal().into(),
             t.into(),
-            if source.is_empty() { Value::Null } else { source.clone().into() },
+            source.clone(),
             clip.label().into(),
             frame.pts().into(),
             frame.pts_seconds().into(),
@@ -142,64 +173,4 @@ fn frame_rows(clip: &Clip<'_>) -> Result<Vec<Vec<Value>>> {
         ])
     };
     clip.frames().enumerate().map(row).collect()
-}
-
-/// Takes rows. Their values are in the order of the columns.
-trait Table {
-    fn push(&mut self, row: Vec<Value>) -> Result<()>;
-    fn end(self: Box<Self>) -> Result<()>;
-}
-
-fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::io("write the table", "", std::io::Error::other(e))
-}
-
-struct Csv<'a>(csv::Writer<&'a mut AtomicFile>);
-
-impl<'a> Csv<'a> {
-    fn begin(out: &'a mut AtomicFile, columns: &[&str]) -> Result<Self> {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(columns).map_err(failed)?;
-        Ok(Csv(csv))
-    }
-}
-
-impl Table for Csv<'_> {
-    fn push(&mut self, row: Vec<Value>) -> Result<()> {
-        let cell = |value: &Value| match value {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        self.0.write_record(row.iter().map(cell)).map_err(failed)
-    }
-
-    fn end(mut self: Box<Self>) -> Result<()> {
-        self.0.flush().map_err(failed)
-    }
-}
-
-struct Jsonl<'a> {
-    out: &'a mut AtomicFile,
-    columns: &'a [&'a str],
-}
-
-impl Table for Jsonl<'_> {
-    fn push(&mut self, row: Vec<Value>) -> Result<()> {
-        let mut object: serde_json::Map<String, Value> =
-            self.columns.iter().map(|name| (*name).into()).zip(row).collect();
-        for column in JSON_COLUMNS {
-            if let Some(Value::String(text)) = object.get(column)
-                && let Ok(value) = serde_json::from_str(text)
-            {
-                object.insert(column.into(), value);
-            }
-        }
-        let line = Value::Object(object).to_string() + "\n";
-        self.out.write_all(line.as_bytes())
-    }
-
-    fn end(self: Box<Self>) -> Result<()> {
-        Ok(())
-    }
 }

@@ -7,11 +7,11 @@
 //! | texts, as JSON lines: [`texts`] | one clip without frames per line | | |
 //! | folders of images: [`frames`] | one folder per clip | the same | everything |
 //! | tables: [`metadata`] | | CSV, JSON lines | |
-//! | MP4: `preview` | | H.264, for people to look at (feature `pack`) | |
 //!
 //! The Python package has WebDataset, MDS and LeRobot: `vidrec.convert`.
 //!
-//! "Everything" includes tracks. Tables list their names and types. MXNet and MP4 have no room for tracks. [`ExportReport::tracks_left_out`] names the tracks that are not exported.
+//! "Everything" is without tracks: tables list their names and types, and [`ExportReport::tracks_left_out`] names those that
+//! are not exported.
 //!
 //! JPEGs stay unchanged, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An
 //! export writes a folder that appears under its name only when it is complete.
@@ -34,7 +34,7 @@
 //! assert_eq!((report.clips, report.frames), (1, 2));
 //!
 //! // Another program's record file, with two frames per clip.
-//! mxnet::export(&train, &at("mxnet"), false, &mut no_progress)?;
+//! mxnet::export(&train, &at("mxnet"), &mut no_progress)?;
 //! let two = mxnet::MxnetOptions { frames_per_clip: Some(2), ..mxnet::MxnetOptions::default() };
 //! mxnet::import_in_place(&[at("mxnet/shard-00000.rec")], false, (1, 25), &two, &mut no_progress)?;
 //! assert_eq!(Dataset::open(at("mxnet"))?.clip(0)?.label(), Some(3));
@@ -46,13 +46,10 @@ pub mod frames;
 pub mod gulp;
 pub mod metadata;
 pub mod mxnet;
-#[cfg(feature = "pack")]
-pub mod preview;
 mod report;
 mod sink;
 mod text;
 pub mod texts;
-mod tracks;
 
 pub use report::{ExportReport, ImportReport, LeftOut};
 pub use sink::ImportOptions;

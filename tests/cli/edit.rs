@@ -25,23 +25,23 @@ fn a_set_goes_through_all_of_them() {
     all.sort();
     original.sort();
     assert_eq!(all, original);
-    shell.run("append parts/train parts/val", 0);
+    shell.run("merge parts/val --append -o parts/train", 0);
     assert_eq!(clips(&shell.at("parts/train")), clips(&shell.at("merged")));
-    shell.run("reshard set -o one --shards 1GiB", 0);
+    shell.run("subset set -o one --shards 1GiB", 0);
     shell.run("subset set -o all", 0);
     assert_eq!(files(&shell.at("all")), files(&shell.at("set")));
     let some = shell.json("subset set -o some --class walk --class jump --where split=train --clips 0-3,5", 0);
     assert_eq!((&some["clips"], &some["left_out"]), (&3.into(), &4.into()));
     Rich { settings: serde_json::json!({"quality": 30}), ..Rich::default() }.write(&shell.at("first"));
     fs::write(shell.at("labels.csv"), "clip,label\n0,jump\n").unwrap();
-    shell.run("relabel first labels.csv -o other", 0);
+    shell.run("subset first --changes labels.csv -o other", 0);
     let both = shell.text("merge set other -o both", 0);
     let differ = "the data sets differ in quality (not set, 30)";
     let repeated = "7 clips come from a source that another data set has, too, such as \"dir/é0.mp4\"";
     assert!(both.contains(differ) && both.contains(repeated), "{both}");
     fs::rename(shell.at("both"), shell.at("grown")).unwrap();
     shell.run("subset set -o grown --overwrite", 0);
-    let grown = shell.text("append grown other", 0);
+    let grown = shell.text("merge other --append -o grown", 0);
     assert!(grown.contains(differ) && grown.contains(repeated), "{grown}");
     let seen = shell.text("inspect grown", 0);
     assert!(seen.contains("settings of some clips: quality"), "{seen}");
@@ -55,7 +55,7 @@ fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
     let shell = shell();
     fs::write(shell.at("table.csv"), "source, clip,label,note\ndir/é0.mp4,,swim,\"a, b\"\n,1,run,\nno.mp4,,run,\n")
         .unwrap();
-    let report = shell.json("relabel set table.csv -o out", 3);
+    let report = shell.json("subset set --changes table.csv -o out", 3);
     assert_eq!(report["not_found"], serde_json::json!(["no.mp4"]));
     let clip = shell.json("inspect out --clip 0", 0);
     assert_eq!(
@@ -64,7 +64,7 @@ fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
     );
     assert_eq!(shell.json("inspect out --clip 1", 0)["class"], "run");
     shell.run("verify out", 0);
-    shell.run("relabel set -o renamed --rename-class run=sprint", 0);
+    shell.run("subset set -o renamed --rename-class run=sprint", 0);
     assert_eq!(shell.json("inspect renamed", 0)["classes"][0], "sprint");
 
     for (table, why) in [
@@ -75,7 +75,7 @@ fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
         ("source,label\ndir/é0.mp4,run,more\n", "cannot read the table"),
     ] {
         fs::write(shell.at("bad.csv"), table).unwrap();
-        let error = shell.error("relabel set bad.csv -o bad", 1);
+        let error = shell.error("subset set --changes bad.csv -o bad", 1);
         assert!(error.contains(why) && error.contains("bad.csv"), "{error}");
         assert!(!shell.at("bad").exists());
     }
@@ -118,17 +118,17 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("subset set -o out --where split", 2, "expected NAME=VALUE"),
         ("subset set -o out --shards 0", 2, "--shards"),
         ("subset set -o out --shards 1XB", 2, "such as 16, each:1000 for 1,000 videos"),
-        ("reshard set -o out", 1, "give --shards"),
-        ("reshard set -o set --shards 1", 1, "the output is an input"),
-        ("reshard set -o set --shards 1 --overwrite", 1, "the output is an input"),
+        ("subset set -o set --shards 1", 1, "the output is an input"),
+        ("subset set -o set --shards 1 --overwrite", 1, "the output is an input"),
         ("merge set other -o set/../set --overwrite", 1, "the output is an input"),
-        ("relabel set -o set --rename-class run=x --overwrite", 1, "the output is an input"),
-        ("reshard set -o other --shards 1", 1, "--overwrite"),
-        ("relabel set -o other --rename-class run=x", 1, "--overwrite"),
-        ("append set set", 1, "the output is an input"),
-        ("append set no", 1, "could not open the data set"),
-        ("relabel set -o out", 2, "required"),
-        ("relabel set -o out --rename-class run=walk", 1, "class \"walk\" already exists"),
+        ("subset set -o set --rename-class run=x --overwrite", 1, "the output is an input"),
+        ("subset set -o other --shards 1", 1, "--overwrite"),
+        ("subset set -o other --rename-class run=x", 1, "--overwrite"),
+        ("merge set --append -o set", 1, "the output is an input"),
+        ("merge no --append -o set", 1, "could not open the data set"),
+        ("merge set --append -o other --overwrite", 2, "cannot be used with"),
+        ("subset set -o out --clips 1 --list list.txt", 2, "cannot be used with"),
+        ("subset set -o out --rename-class run=walk", 1, "class \"walk\" already exists"),
         ("repair no", 1, "could not"),
         ("repair set/dataset.json", 1, "Not a directory"),
         ("repair set -o set", 1, "the output is the same folder as the data set to repair"),
@@ -138,7 +138,7 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         assert!(!shell.at("out").exists(), "{line}");
     }
     assert_eq!(["set", "other"].map(|set| files(&shell.at(set))), before);
-    shell.run("relabel set -o other --rename-class run=x --overwrite", 0);
+    shell.run("subset set -o other --rename-class run=x --overwrite", 0);
     assert_eq!(shell.json("inspect other", 0)["classes"][0], "x");
 }
 
@@ -181,7 +181,7 @@ fn exported_tables_go_back_in() {
         shell.run(&format!("export metadata set -o table.{form} --format {form}"), 0);
         let table = fs::read_to_string(shell.at(&format!("table.{form}"))).unwrap();
         assert!(form == "jsonl" || table.starts_with(columns), "{table}");
-        shell.run(&format!("relabel set table.{form} -o same-{form}"), 0);
+        shell.run(&format!("subset set --changes table.{form} -o same-{form}"), 0);
         assert_eq!(clips(&shell.at(&format!("same-{form}"))), clips(&shell.at("set")));
         shell.run(&format!("subset set -o listed-{form} --list table.{form}"), 0);
         assert_eq!(files(&shell.at(&format!("listed-{form}"))), files(&shell.at("set")));
@@ -192,16 +192,18 @@ fn exported_tables_go_back_in() {
         .replace("\n0,dir/é0.mp4,0,run,", "\n0,dir/é0.mp4,2,run,")
         .replace("\n1,dir/é1.mp4,1,walk,", "\n1,dir/é1.mp4,1,swim,");
     fs::write(shell.at("changed.csv"), &changed).unwrap();
-    shell.run("relabel set changed.csv -o changed", 0);
+    shell.run("subset set --changes changed.csv -o changed", 0);
     let class = |clip: u32| shell.json(&format!("inspect changed --clip {clip}"), 0)["class"].clone();
     assert_eq!([class(0), class(1), class(2)], ["jump", "swim", "jump"]);
     fs::write(shell.at("both.csv"), table.replace("\n0,dir/é0.mp4,0,run,", "\n0,dir/é0.mp4,2,walk,")).unwrap();
-    let error = shell.error("relabel set both.csv -o both", 1);
+    let error = shell.error("subset set --changes both.csv -o both", 1);
     assert!(error.contains("both.csv: line 2, columns \"label\" and \"class\" disagree"), "{error}");
     fs::write(shell.at("far.csv"), table.replace("\n0,dir/é0.mp4,0,run,", "\n0,dir/é0.mp4,3,run,")).unwrap();
-    assert!(shell.error("relabel set far.csv -o far", 1).contains("column \"label\": there is no class \"3\""));
+    assert!(
+        shell.error("subset set --changes far.csv -o far", 1).contains("column \"label\": there is no class \"3\"")
+    );
     fs::write(shell.at("frames.jsonl"), "{\"path\": \"dir/é3.mp4\", \"label\": 1, \"score\": 0.5}\n").unwrap();
-    shell.run("relabel set frames.jsonl -o by-path", 0);
+    shell.run("subset set --changes frames.jsonl -o by-path", 0);
     let clip = shell.json("inspect by-path --clip 3", 0);
     assert_eq!((&clip["class"], &clip["attributes"]["score"]), (&"walk".into(), &0.5.into()));
 }
@@ -258,25 +260,6 @@ fn what_is_found_wrong_can_be_left_out() {
     assert!(error.contains("is not a file of this data set"), "{error}");
 }
 
-#[test]
-fn a_split_by_ratio_keeps_together_what_is_asked() {
-    let shell = shell();
-    shell.run("merge set set -o twice", 0);
-    let parts = |options: &str| {
-        let line = format!("split twice -o parts --overwrite --ratio 0.5,0.5 --seed 3{options}");
-        shell.run(&line, 0);
-        ["parts/train", "parts/val"].map(|part| sources(&shell, part))
-    };
-    let [train, val] = parts("");
-    assert!(train.iter().all(|source| !val.contains(source)));
-    let [train, val] = parts(" --no-keep-sources");
-    assert!(train.len() == val.len() && train.iter().any(|source| val.contains(source)), "{train:?} {val:?}");
-    assert_ne!(parts(" --no-stratify"), parts(""));
-    for flag in ["--no-stratify", "--no-keep-sources", "--names a"] {
-        shell.error(&format!("split twice -o no --attribute split {flag}"), 2);
-    }
-}
-
 /// A set in `name` with a clip of one frame for each label.
 fn labeled(shell: &Place, name: &str, labels: &[Option<u32>]) {
     let mut writer = vidrec::Writer::create(shell.at(name), vidrec::WriterOptions::default()).unwrap();
@@ -300,33 +283,24 @@ fn data_sets_without_labels_beside_others_are_named() {
     for line in ["merge none none -o both --overwrite", "merge some some -o both --overwrite"] {
         assert_eq!(shell.json(line, 0)["notes"], serde_json::json!([]), "{line}");
     }
-    assert!(shell.text("append some none", 0).contains(note));
+    assert!(shell.text("merge none --append -o some", 0).contains(note));
 }
 
-/// A command that ended before it said that it was done is repeated, here with one of two data sets done.
+/// A command that ended before it said that it was done is repeated.
 #[test]
 fn what_is_appended_twice_is_added_once() {
     let shell = shell();
     labeled(&shell, "grows", &[Some(0), Some(1)]);
     labeled(&shell, "one", &[Some(1), Some(1)]);
     labeled(&shell, "two", &[Some(0)]);
-    shell.text("append grows one", 0);
-    let text = shell.text("append grows one two", 0);
-    assert!(
-        text.contains("grows: added 0 clips") && text.contains("clips 2 to 3 of the data set are already the same"),
-        "{text}"
-    );
-    assert!(text.contains("grows: added 1 clip,") && text.contains("now 5 clips"), "{text}");
-    let report = shell.json("append grows one two --shards 1", 0);
-    for (added, whole) in [(&report[0], 5), (&report[1], 5)] {
-        assert_eq!(
-            (&added["clips"], &added["shards"], &added["whole"]["clips"]),
-            (&0.into(), &0.into(), &whole.into())
-        );
-    }
+    let text = shell.text("merge one two --append -o grows", 0);
+    assert!(text.contains("grows: added 3 clips,") && text.contains("now 5 clips"), "{text}");
+    let report = shell.json("merge one two --append -o grows", 0);
+    assert_eq!((&report["clips"], &report["shards"], &report["whole"]["clips"]), (&0.into(), &0.into(), &5.into()));
+    assert!(report["notes"][0].as_str().unwrap().contains("already has these clips"), "{report}");
     // Another label makes it another clip.
     labeled(&shell, "three", &[Some(1)]);
-    assert!(shell.text("append grows three", 0).contains("now 6 clips"));
+    assert!(shell.text("merge three --append -o grows", 0).contains("now 6 clips"));
     shell.run("verify grows", 0);
 }
 
@@ -337,11 +311,11 @@ fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
     labeled(&shell, "old", &[Some(0)]);
     labeled(&shell, "new", &[Some(0), Some(1)]);
     for (line, cleans) in [
-        ("reshard new -o out --shards 1 --overwrite", "reshard new -o out --shards 1 --overwrite"),
-        ("merge new new -o out --overwrite", "append out new"),
-        ("subset new --clips 0-1 -o out --overwrite", "append out old"),
+        ("subset new -o out --shards 1 --overwrite", "subset new -o out --shards 1 --overwrite"),
+        ("merge new new -o out --overwrite", "merge new --append -o out"),
+        ("subset new --clips 0-1 -o out --overwrite", "merge old --append -o out"),
     ] {
-        shell.run("reshard old -o out --shards 1 --overwrite", 0);
+        shell.run("subset old -o out --shards 1 --overwrite", 0);
         let listing = fs::read_to_string(shell.at("out/dataset.json")).unwrap();
         let index = listing.split('"').find(|word| word.ends_with(".vidx")).unwrap();
         let old = shell.at("out").join(index);
@@ -357,24 +331,5 @@ fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
         assert!(!shell.at("out/.vidrec.changes").exists(), "{line}");
         shell.run("verify out", 0);
         fs::remove_dir_all(shell.at("out")).unwrap();
-    }
-}
-
-/// Outputs appear one after another. A rerun makes those that are missing, if the others are what it would make.
-#[test]
-fn a_split_that_was_killed_is_completed_by_the_same_command() {
-    let shell = shell();
-    let line = "split set -o parts --ratio 0.6,0.4 --seed 5";
-    shell.run(line, 0);
-    let whole = common::tree(&shell.at("parts"));
-    assert!(shell.error(line, 1).contains("--overwrite"), "nothing is missing");
-    for missing in ["parts/train", "parts/val"] {
-        fs::remove_dir_all(shell.at(missing)).unwrap();
-        let there = common::tree(&shell.at("parts"));
-        let other = shell.error("split set -o parts --ratio 0.6,0.4 --seed 6", 1);
-        assert!(other.contains("parts/") && other.contains("--overwrite"), "{other}");
-        assert_eq!(common::tree(&shell.at("parts")), there, "{missing}");
-        shell.run(line, 0);
-        assert_eq!(common::tree(&shell.at("parts")), whole, "{missing}");
     }
 }

@@ -40,7 +40,7 @@ fn another_data_set_is_replaced_only_when_told_and_an_old_copy_takes_what_is_new
     let served = Served::new();
     served.text("fetch U/set -o copy");
     Rich { shards: &[2], from: 100, ..Rich::default() }.write(&served.path("more"));
-    served.text("append set more");
+    served.text("merge more --append -o set");
     let text = served.refusal("fetch U/set -o copy", 1);
     assert!(text.contains("already a data set") && text.contains("--overwrite"), "{text}");
     served.server.reset_counts();

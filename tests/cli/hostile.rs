@@ -168,7 +168,7 @@ fn a_list_of_changes_of_somebody_else_removes_nothing_that_vidrec_did_not_name()
         ["thesis.txt", "../elsewhere.vidx", "/etc/passwd", "..", "", "vp/thesis.rec", "dataset.json", ".vidrec.lock"]
     {
         fs::write(&list, json!({"files": [name]}).to_string()).unwrap();
-        let text = refusal("append vp same", temp.path());
+        let text = refusal("merge same --append -o vp", temp.path());
         assert!(text.contains(".vidrec.changes") && text.contains("remove the file"), "{name}: {text}");
         assert!(ends("inspect vp", temp.path()).status.success(), "a reader does not look");
         fs::remove_file(&list).unwrap();
@@ -180,7 +180,7 @@ fn a_list_of_changes_of_somebody_else_removes_nothing_that_vidrec_did_not_name()
     assert_eq!(names.len(), 3);
     fs::write(&list, json!({"files": names}).to_string()).unwrap();
     // It has these clips already, so nothing is added.
-    assert!(ends("append vp same", temp.path()).status.success());
+    assert!(ends("merge same --append -o vp", temp.path()).status.success());
     assert_eq!(tree(temp.path()), before);
 }
 
@@ -216,13 +216,13 @@ fn what_is_no_file_is_not_waited_for() {
     }
     for name in [".vidrec.lock", ".vidrec.changes", ".vidrec.pack", ".dataset.json.tmp", ".shard-00001.rec.tmp"] {
         put(name, &pipe);
-        for line in ["inspect set", "append set original"] {
+        for line in ["inspect set", "merge original --append -o set"] {
             ends(line, temp.path());
         }
         // What only vidrec writes is no link either.
         fs::write(temp.path().join("victim"), "kept").unwrap();
         put(name, &|path| symlink(temp.path().join("victim"), path).unwrap());
-        let run = ends("append set original", temp.path());
+        let run = ends("merge original --append -o set", temp.path());
         let text = String::from_utf8_lossy(&run.stderr);
         assert!(name != ".vidrec.lock" || text.contains("set/.vidrec.lock: this is a symbolic link"), "{text}");
         assert_eq!(fs::read(temp.path().join("victim")).unwrap(), b"kept");

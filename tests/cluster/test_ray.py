@@ -195,5 +195,5 @@ def test_a_choice_of_rows_is_a_subset(cluster, packed, tmp_path):
     assert len(bright) == 7 and all(clip.frames().mean() > middle for clip in bright)
     table["brightness"] = table["mean"].round(2)
     table[["clip", "brightness"]].to_csv(tmp_path / "table.csv", index=False)
-    vidrec("relabel", packed, tmp_path / "table.csv", "-o", tmp_path / "relabeled")
+    vidrec("subset", packed, "--changes", tmp_path / "table.csv", "-o", tmp_path / "relabeled")
     assert all("brightness" in clip.attributes for clip in package.open(tmp_path / "relabeled"))

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use vidrec::raw::{clip_entry, crc32, footer, frame_entry, header, recordio, section};
+use vidrec::raw::{clip_entry, crc32, frame_entry, header, recordio, section};
 use vidrec::{Dataset, VerifyOptions, verify};
 
 fn u64_at(index: &[u8], at: usize) -> u64 {
@@ -24,7 +24,7 @@ pub fn seal(index: &mut [u8]) {
     index[8..10].copy_from_slice(&1u16.to_le_bytes());
     let length = index.len() as u64;
     index[32..40].copy_from_slice(&length.to_le_bytes());
-    let end = index.len() - footer::BYTES;
+    let end = index.len() - header::FOOTER_BYTES;
     let table = (u64_at(index, 24) as usize).min(end);
     let count = (end - table) / section::BYTES;
     for n in 0..count {
@@ -45,7 +45,7 @@ pub fn seal(index: &mut [u8]) {
     put_crc(index, table..end, &[], 56);
     put_crc(index, 0..60, &[], 60);
     let head: [u8; header::BYTES] = index[..header::BYTES].try_into().unwrap();
-    let foot = footer::to_bytes(length, &head);
+    let foot = header::footer(length, &head);
     index[end..].copy_from_slice(&foot);
 }
 
@@ -68,7 +68,7 @@ pub fn data_set(input: &[u8]) {
     let Some((&[sealed, low, high], files)) = input.split_first_chunk() else { return };
     let (index, record) = files.split_at(files.len().min(u16::from_le_bytes([low, high]).into()));
     let mut index = index.to_vec();
-    if sealed & 1 == 1 && index.len() >= header::BYTES + footer::BYTES {
+    if sealed & 1 == 1 && index.len() >= header::BYTES + header::FOOTER_BYTES {
         seal(&mut index);
     }
     let folder = tempfile::tempdir().unwrap();

@@ -14,7 +14,7 @@ fn in_folder(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
 }
 
 fn options() -> ImportOptions {
-    ImportOptions { salvage: true, check: true, retile: true, reencode: Some(80), ..ImportOptions::default() }
+    ImportOptions { salvage: true, retile: true, reencode: Some(80), ..ImportOptions::default() }
 }
 
 /// What was imported is a whole data set.

@@ -63,7 +63,7 @@ def test_the_search_finds_the_items_of_the_crate(site, index):
 def test_rust_leads_to_the_sources(site):
     """Those of another crate, where the item is defined."""
     page = site / "rust/vidrec/struct.Loader.html"
-    sources = {address for address in site_pages.document(page).links if address.startswith("../src/vidrec_loader/")}
+    sources = {address for address in site_pages.document(page).links if address.startswith("../src/vidrec_core/")}
     assert sources
     assert all(site_pages.target(site, page, address)[0].is_file() for address in sources)
 

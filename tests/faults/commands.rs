@@ -92,11 +92,11 @@ const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --if-exists replace";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
 const MAKE_SETS: [(&str, &str); 12] = [
-    ("reshard", "reshard {in}/a -o out --shards 3"),
+    ("reshard", "subset {in}/a -o out --shards 3"),
     ("subset", "subset {in}/a -o out --class walk --class jump"),
     ("merge", "merge {in}/a {in}/b -o out --shards 2"),
-    ("relabel", "relabel {in}/a {in}/labels.csv -o out"),
-    ("relabel, attributes only", "relabel {in}/a {in}/notes.csv -o out"),
+    ("relabel", "subset {in}/a --changes {in}/labels.csv -o out"),
+    ("relabel, attributes only", "subset {in}/a --changes {in}/notes.csv -o out"),
     ("repair", "repair {in}/damaged -o out"),
     ("import mxnet", "import mxnet {in}/mxnet/*.rec -o out"),
     ("import gulp", "import gulp {in}/gulp -o out"),
@@ -108,11 +108,10 @@ const MAKE_SETS: [(&str, &str); 12] = [
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--overwrite`.
-const EXPORTS: [(&str, &str); 7] = [
+const EXPORTS: [(&str, &str); 6] = [
     ("export mxnet", ""),
     ("export gulp", " --clips-per-chunk 4"),
     ("export frames", ""),
-    ("export mp4", ""),
     ("export metadata", " --format csv"),
     ("export metadata", " --format jsonl --rows frames"),
     ("browse", " --threads 1"),
@@ -129,7 +128,7 @@ pub fn table(inputs: &Inputs) -> Vec<Row> {
     rows.extend(splits());
     rows.push(Row::new(
         "append",
-        "append set {in}/b",
+        "merge {in}/b --append -o set",
         IN_PLACE,
         Box::new(|inputs, folder| copy(&inputs.at("a"), &folder.join("set"))),
     ));
@@ -178,13 +177,15 @@ fn plans() -> [Row; 3] {
     };
     let fresh = Row::new("publish", "publish out", SET, Box::new(packed));
     let over = Row::new("publish, over another", "publish out --overwrite", SET, Box::new(over));
-    [part, fresh, over].map(|row| Row { finish: row.finish.or(Some("append out {in}/packed-before")), ..row })
+    [part, fresh, over]
+        .map(|row| Row { finish: row.finish.or(Some("merge {in}/packed-before --append -o out")), ..row })
 }
 
 fn splits() -> [Row; 2] {
     const SHARES: &str = "-o out --ratio 0.4,0.3,0.3";
     let over: Before = Box::new(|inputs, folder| inputs.vidrec(folder, &format!("split {{in}}/old {SHARES}")));
-    fresh_and_over("split", &format!("split {{in}}/a {SHARES}"), PARTS, over)
+    let [fresh, over] = fresh_and_over("split", &format!("split {{in}}/a {SHARES}"), PARTS, over);
+    [Row { resume: " --overwrite", ..fresh }, over]
 }
 
 fn imports_in_place() -> [Row; 2] {

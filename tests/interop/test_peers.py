@@ -157,19 +157,6 @@ class TestWebdataset:
         assert found == [self.expected(n) for n in range(len(found))] and least <= len(found) <= 3
 
 
-def test_folders_have_arrays_that_numpy_loads(tracked, tmp_path):
-    path, expected = tracked
-    run("export", "frames", path, "-o", tmp_path / "out")
-    for n, tracks in enumerate(expected):
-        for name, values in tracks.items():
-            file = tmp_path / "out" / f"{n:06}" / name
-            if isinstance(values, list):
-                assert json.loads(file.with_name(name + ".json").read_bytes()) == values
-            else:
-                found = np.load(file.with_name(name + ".npy"), allow_pickle=False, mmap_mode="r")
-                assert found.dtype == values.dtype and np.array_equal(found, values)
-
-
 def test_tables_say_the_same_in_both_forms(packed, tmp_path):
     for rows in "clips", "frames":
         out = {form: tmp_path / f"{rows}.{form}" for form in ("csv", "jsonl")}
@@ -196,23 +183,10 @@ def test_folders_of_pictures_come_in_untouched(tmp_path):
     assert stored == [("a/one", 0, "a", [b"img_1.jpg"]), ("b/two", 1, "b", [b"img_9.jpg", b"mg_10.jpg"])]
 
 
-def test_previews_are_videos(packed, tmp_path):
-    run("export", "mp4", packed, "-o", tmp_path / "out")
-    videos = sorted((tmp_path / "out").iterdir())
-    assert [v.name for v in videos] == [f"{n:06}.mp4" for n in range(6)]
-    for video, (*_, jpegs) in zip(videos, clips(packed)):
-        command = ["ffmpeg", "-v", "error", "-i", video, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
-        raw = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
-        frames = np.frombuffer(raw, np.uint8).reshape(-1, HEIGHT, WIDTH, 3).astype(int)
-        assert len(frames) == FRAMES
-        for frame, picture in zip(frames, jpegs):
-            assert np.abs(frame - rgb(picture)).mean() < 10, "much the same picture"
-
-
 def test_what_is_there_is_not_replaced(packed, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
-    for form in "mxnet", "gulp", "frames", "mp4":
+    for form in "mxnet", "gulp", "frames":
         assert "the folder is not empty" in run("export", form, packed, "-o", tmp_path / "out", status=1)
     assert "the file already exists" in run("export", "metadata", packed, "-o", tmp_path / "out/mine.txt", status=1)
     assert [p.name for p in tmp_path.iterdir()] == ["out"] and (tmp_path / "out/mine.txt").read_text() == "mine"

@@ -105,33 +105,10 @@ fn a_set_opens_by_any_of_its_names() {
     assert!([name, "repair"].iter().all(|part| e.to_string().contains(part)), "{e}");
     let e = Dataset::open(file(&dir, "shard-00000.rec")).unwrap_err();
     assert!(e.to_string().contains("dataset.json"), "{e}");
-    let twice = Dataset::open_shards(&[&shard, &shard]).unwrap();
+    let twice = Dataset::concat(&[loose.clone(), loose.clone()]).unwrap();
     assert_eq!((twice.len(), twice.frame_count()), (6, 18));
     let (a, b) = (loose.clip(2).unwrap().frame(3).unwrap(), twice.clip(5).unwrap().frame(3).unwrap());
     assert_eq!(a.jpeg(), b.jpeg());
-}
-
-#[test]
-fn shards_follow_each_other_and_empty_ones_are_left_out() {
-    let temp = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(&temp, options()).unwrap();
-    let picture = jpeg(32, 16, 0);
-    for c in 0..3 {
-        writer.next_shard().unwrap();
-        let frame = FrameData { jpeg: &picture, pts: c, source_index: None };
-        writer.append(&clip(0, &c.to_string()), &[frame]).unwrap();
-        assert_eq!(writer.clips(), c as u64 + 1);
-    }
-    let bytes = writer.bytes();
-    writer.next_shard().unwrap();
-    assert_eq!(writer.bytes(), bytes);
-    assert_eq!(writer.finish().unwrap().clips, 3);
-    let names = ["dataset.json", "shard-00000.rec", "shard-00001.rec", "shard-00002.rec"];
-    assert!(names.iter().all(|name| file(&temp, name).exists()));
-    assert_eq!(fs::read_dir(&temp).unwrap().count(), 7);
-    let set = Dataset::open(&temp).unwrap();
-    assert!((0..3).all(|c| set.clip(c).unwrap().source().unwrap() == c.to_string()));
-    assert!(verify(&temp, VerifyOptions::default(), &mut vidrec::no_progress).unwrap().ok);
 }
 
 #[test]
@@ -150,16 +127,6 @@ fn a_set_is_replaced_only_when_asked() {
     assert_eq!(Dataset::open(&dir).unwrap().len(), 1);
     // Whoever had the old set open still reads it.
     before.clip(2).unwrap().frame(0).unwrap().check().unwrap();
-}
-
-#[test]
-fn an_unfinished_set_leaves_nothing_behind() {
-    let temp = tempfile::tempdir().unwrap();
-    let picture = jpeg(32, 16, 0);
-    let mut writer = Writer::create(temp.path(), options()).unwrap();
-    writer.append(&clip(0, "a"), &[FrameData { jpeg: &picture, pts: 0, source_index: None }]).unwrap();
-    drop(writer);
-    assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
 }
 
 #[test]
@@ -282,7 +249,6 @@ fn replace(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// Reads all that can be read; what cannot must be an error.
 /// Two data sets that replace each other all the time, and a reader that opens what is there.
 #[test]
 fn a_data_set_that_is_replaced_all_the_time_can_be_opened_at_any_time() {
@@ -296,7 +262,7 @@ fn a_data_set_that_is_replaced_all_the_time_can_be_opened_at_any_time() {
     let out = temp.path().join("out");
     let replace = |set: &Dataset| {
         let options = vidrec::edit::EditOptions { overwrite: true, ..Default::default() };
-        vidrec::edit::reshard(set, &out, &options, &mut vidrec::no_progress).unwrap();
+        vidrec::edit::merge(&[set.clone()], &out, &options, &mut vidrec::no_progress).unwrap();
     };
     replace(&sets[0]);
     let (stopped, replaced) = (AtomicBool::new(false), AtomicU32::new(0));
@@ -320,6 +286,7 @@ fn a_data_set_that_is_replaced_all_the_time_can_be_opened_at_any_time() {
     });
 }
 
+/// Reads a data set as far as it can be read.
 fn read_all(dir: &Path) {
     let Ok(set) = Dataset::open(dir) else { return };
     for c in 0..set.len().min(10) {
@@ -374,22 +341,4 @@ fn selected_and_joined_data_sets_share_files_and_count_anew() {
     let all: Vec<_> = [&a, &b, &some, &a.select([0, 3, 0]).unwrap(), &both].map(|set| set.fingerprint()).into();
     assert!(all.iter().enumerate().all(|(i, f)| !all[..i].contains(f)), "{all:?}");
     assert_eq!(a.select([3, 0, 0]).unwrap().fingerprint(), some.fingerprint());
-}
-
-#[test]
-fn draws_of_a_video_stay_draws_where_all_are_selected_together() {
-    let folder = tempfile::tempdir().unwrap();
-    let meta = vidrec::Meta { draws: Some(2), ..Default::default() };
-    let mut writer =
-        Writer::create(folder.path().join("set"), WriterOptions { meta, ..WriterOptions::default() }).unwrap();
-    for _ in 0..6 {
-        writer
-            .append(&ClipInfo::default(), &[FrameData { jpeg: b"\xff\xd8\xff\xd9", pts: 0, source_index: None }])
-            .unwrap();
-    }
-    writer.finish().unwrap();
-    let set = Dataset::open(folder.path().join("set")).unwrap();
-    let draws = |clips: &[u64]| set.select(clips.iter().copied()).unwrap().draws();
-    assert_eq!((set.draws(), draws(&[4, 5, 0, 1])), (2, 2));
-    assert_eq!([&[4u64, 5, 0][..], &[1, 2], &[5, 4], &[0, 0]].map(draws), [1; 4]);
 }

@@ -10,7 +10,7 @@ use crate::common::names::file;
 use crate::common::program_runs::Place;
 use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
-use vidrec::edit::{self, Change, EditOptions, Key, RatioSplit, Relabeling, Selection, SplitBy};
+use vidrec::edit::{self, Change, Changes, EditOptions, EditReport, Key, RatioSplit, Selection, SplitBy};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, Hint, JsonObject, Result, Sharding, Writer, WriterOptions, no_progress,
 };
@@ -28,6 +28,16 @@ fn shards(shards: Sharding) -> EditOptions {
     EditOptions { shards: Some(shards), overwrite: false }
 }
 
+/// All clips of a data set in other shards.
+fn reshard(set: &Dataset, out: PathBuf, options: &EditOptions) -> Result<EditReport> {
+    edit::merge(&[set.clone()], out, options, &mut no_progress)
+}
+
+/// All clips of a data set with changes.
+fn with_changes(set: &Dataset, changes: &Changes, out: PathBuf) -> Result<EditReport> {
+    edit::subset(set, &Selection::default(), changes, out, &keep(), &mut no_progress)
+}
+
 fn set_of(dir: &Path, rich: Rich<'_>) -> Dataset {
     rich.write(dir);
     Dataset::open(dir).unwrap()
@@ -42,7 +52,7 @@ fn resharding_and_back_gives_the_original_bytes() {
         seen.push((p.done, p.total, p.frames, p.bytes));
         ControlFlow::Continue(())
     };
-    edit::reshard(&set, place.at("one"), &shards(Sharding::Count(1)), &mut see).unwrap();
+    edit::merge(&[set.clone()], place.at("one"), &shards(Sharding::Count(1)), &mut see).unwrap();
     assert!(seen.iter().map(|p| (p.0, p.1)).eq((1..=9).map(|n| (n, Some(9)))));
     let one = Dataset::open(place.at("one")).unwrap();
     assert_eq!((seen[8].2, seen[8].3), (one.frame_count(), one.to_json().bytes));
@@ -50,7 +60,7 @@ fn resharding_and_back_gives_the_original_bytes() {
     assert_eq!(one.record_files().count(), 1);
     assert_eq!(clips(&place.at("one")), clips(&place.at("set")));
     assert_verifies(&place.at("one"));
-    edit::reshard(&one, place.at("back"), &shards(Sharding::Count(3)), &mut no_progress).unwrap();
+    reshard(&one, place.at("back"), &shards(Sharding::Count(3))).unwrap();
     assert_eq!(files(&place.at("back")), files(&place.at("set")));
 }
 
@@ -74,27 +84,6 @@ fn counts(dir: &Path) -> BTreeMap<Option<u32>, u32> {
         *counts.entry(label).or_insert(0) += 1;
     }
     counts
-}
-
-#[test]
-fn hostile_names_of_parts_reach_no_other_folder() {
-    let place = Place::new();
-    let set = set(&place);
-    let change = |value: &str| Change {
-        key: Key::Clip(2),
-        label: None,
-        attributes: JsonObject::of(json!({"split": value})).unwrap(),
-    };
-    for (i, bad) in ["../escaped", "/tmp/escaped", "..", "", "a/b", ".hidden"].into_iter().enumerate() {
-        let relabeled = place.at(&format!("relabeled{i}"));
-        let relabeling = Relabeling { changes: vec![change(bad)], ..Relabeling::default() };
-        edit::relabel(&set, &relabeling, &relabeled, &keep(), &mut no_progress).unwrap();
-        let hostile = Dataset::open(&relabeled).unwrap();
-        let by = SplitBy::Attribute("split".into());
-        let e = edit::split(&hostile, &by, place.at("out"), &keep(), &mut no_progress).unwrap_err();
-        assert!(e.to_string().contains("cannot be the name of a part"), "{e}");
-        assert!(!place.at("out").exists() && !place.at("escaped").exists());
-    }
 }
 
 #[test]
@@ -142,7 +131,7 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
     let old = files(&place.at("set"));
     let more = Rich { classes: &["walk", "run"], shards: &[2, 1], from: 30, ..Rich::default() };
     let more = set_of(&place.at("more"), more);
-    let report = edit::append(place.at("set"), &more, &keep(), &mut no_progress).unwrap();
+    let report = edit::append(place.at("set"), &[more.clone()], &keep(), &mut no_progress).unwrap();
     assert_eq!((report.clips, report.shards), (3, 2));
     assert_verifies(&place.at("set"));
     let after = Dataset::open(place.at("set")).unwrap();
@@ -156,8 +145,9 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
     assert!(old.iter().filter(shard).all(|file| new.contains(file)));
     assert_eq!(new.len(), old.len() + 4, "{:?}", new.iter().map(|f| &f.0).collect::<Vec<_>>());
 
-    let again =
-        |more: &Dataset| edit::append(place.at("set"), more, &keep(), &mut no_progress).unwrap_err().to_string();
+    let again = |more: &Dataset| {
+        edit::append(place.at("set"), &[more.clone()], &keep(), &mut no_progress).unwrap_err().to_string()
+    };
     let stranger = set_of(&place.at("stranger"), Rich { classes: &["swim"], from: 50, ..Rich::default() });
     assert!(again(&stranger).contains("\"swim\" is new"), "{}", again(&stranger));
     assert!(again(&after).contains("the output is an input"), "{}", again(&after));
@@ -178,8 +168,7 @@ fn an_input_behind_symbolic_links_is_still_an_input() {
     let before = files(&place.at("set"));
     let links = Dataset::open(place.at("links")).unwrap();
     for (input, out) in [(&links, "set"), (&links, "links"), (&links, "link"), (&set, "link")] {
-        let e = edit::reshard(input, place.at(out), &EditOptions { overwrite: true, ..keep() }, &mut no_progress)
-            .unwrap_err();
+        let e = reshard(input, place.at(out), &EditOptions { overwrite: true, ..keep() }).unwrap_err();
         assert!(e.to_string().contains("the output is an input"), "{out}: {e}");
     }
     assert_eq!(files(&place.at("set")), before);
@@ -192,12 +181,12 @@ fn relabeling_without_new_numbers_shares_the_record_files() {
     let place = Place::new();
     let set = set(&place);
     let attributes = JsonObject::of(json!({"split": "val", "new": "x"})).unwrap();
-    let relabeling = Relabeling {
-        changes: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
+    let changes = Changes {
+        clips: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
         renamed_classes: vec![("run".into(), "sprint".into())],
         clock: None,
     };
-    let report = edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut no_progress).unwrap();
+    let report = with_changes(&set, &changes, place.at("out")).unwrap();
     assert!(report.notes.iter().any(|n| n.contains("hard links")), "{:?}", report.notes);
     assert_verifies(&place.at("out"));
     let inode = |dir: &str| fs::metadata(file(place.at(dir), "shard-00001.rec")).unwrap().ino();
@@ -221,7 +210,7 @@ fn relabeling_with_new_numbers_writes_them_into_the_records_too() {
     let set = set(&place);
     let change = |key, label: &str| Change { key, label: Some(label.into()), attributes: JsonObject::default() };
     let relabel = |changes: Vec<Change>, out: &str| {
-        edit::relabel(&set, &Relabeling { changes, ..Relabeling::default() }, place.at(out), &keep(), &mut no_progress)
+        with_changes(&set, &Changes { clips: changes, ..Changes::default() }, place.at(out))
     };
     let swim = change(Key::Clip(0), "swim");
     let jump = change(Key::Source("dir/é4.mp4".into()), "jump");
@@ -254,13 +243,19 @@ fn relabeling_with_new_numbers_writes_them_into_the_records_too() {
 fn draws_of_a_video_stay_together() {
     let place = Place::new();
     let set = plain_set(&place.at("set"), 12, json!({"draws": 3}), |i| (Some(0), format!("{}", i / 3)));
-    let selection = |clips: &[u64]| Selection { clips: Some(clips.to_vec()), ..Selection::default() };
-    let e = edit::subset(&set, &selection(&[0, 1, 2, 3]), place.at("no"), &keep(), &mut no_progress).unwrap_err();
+    let selection = |clips: &[u64]| Selection { list: Some(clips.to_vec().into()), ..Selection::default() };
+    let e =
+        edit::subset(&set, &selection(&[0, 1, 2, 3]), &Changes::default(), place.at("no"), &keep(), &mut no_progress)
+            .unwrap_err();
     assert!(e.to_string().contains("draws of one video") && !place.at("no").exists(), "{e}");
-    edit::subset(&set, &selection(&[3, 4, 5]), place.at("one"), &keep(), &mut no_progress).unwrap();
+    edit::subset(&set, &selection(&[3, 4, 5]), &Changes::default(), place.at("one"), &keep(), &mut no_progress)
+        .unwrap();
     let sample = Selection { sample: Some(2), ..Selection::default() };
-    assert_eq!(edit::subset(&set, &sample, place.at("two"), &keep(), &mut no_progress).unwrap().clips, 6);
-    edit::reshard(&set, place.at("shards"), &shards(Sharding::Count(3)), &mut no_progress).unwrap();
+    assert_eq!(
+        edit::subset(&set, &sample, &Changes::default(), place.at("two"), &keep(), &mut no_progress).unwrap().clips,
+        6
+    );
+    reshard(&set, place.at("shards"), &shards(Sharding::Count(3))).unwrap();
     let made = Dataset::open(place.at("shards")).unwrap().to_json();
     assert_eq!(made.shards.iter().map(|s| s.clips).collect::<Vec<_>>(), [6, 3, 3]);
     let by = SplitBy::Ratio(RatioSplit {
@@ -284,17 +279,17 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     Rich { shards: &[40], from: 60, ..Rich::default() }.write(&second);
     common::damage(&second, 20, 0);
     let damaged = Dataset::open(&second).unwrap();
-    let fails = |result: Result<edit::EditReport>| {
+    let fails = |result: Result<EditReport>| {
         let e = result.unwrap_err();
         assert_eq!((e.rule(), e.clip()), (Some("jpeg-crc"), Some(20)), "{e}");
         assert_eq!(e.hints(), [Hint::Verify, Hint::Repair], "{e}");
     };
     fails(edit::merge(&[first, damaged.clone()], place.at("out"), &keep(), &mut no_progress));
-    fails(edit::reshard(&damaged, place.at("out"), &shards(Sharding::Count(2)), &mut no_progress));
+    fails(reshard(&damaged, place.at("out"), &shards(Sharding::Count(2))));
     let left = |dir: PathBuf| fs::read_dir(dir).map_or(0, Iterator::count);
     assert_eq!(left(place.at("out")), 0);
     let before = files(&place.at("set"));
-    fails(edit::append(place.at("set"), &damaged, &keep(), &mut no_progress));
+    fails(edit::append(place.at("set"), &[damaged.clone()], &keep(), &mut no_progress));
     let after: Vec<_> =
         fs::read_dir(place.at("set")).unwrap().map(|e| e.unwrap()).filter(|e| e.path().is_file()).collect();
     assert_eq!((after.len(), whole.len()), (before.len(), Dataset::open(place.at("set")).unwrap().len()));
@@ -309,16 +304,16 @@ fn a_callback_that_stops_an_edit_leaves_what_was_there() {
     let (set, other) = (set(&place), set_of(&place.at("other"), Rich { from: 40, ..Rich::default() }));
     let before = [files(&place.at("set")), files(&place.at("other"))];
     let options = EditOptions { overwrite: true, ..keep() };
-    let renamed = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
+    let renamed = Changes { renamed_classes: vec![("run".into(), "x".into())], ..Changes::default() };
     let parts = SplitBy::Attribute("split".into());
     for last in [1, 7] {
         let stop = || {
             move |p: &vidrec::Progress| if p.done == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let ends = |result: Result<()>| assert_eq!(result.unwrap_err().kind(), ErrorKind::Interrupted);
-        ends(edit::reshard(&set, place.at("other"), &options, &mut stop()).map(drop));
-        ends(edit::relabel(&set, &renamed, place.at("other"), &options, &mut stop()).map(drop));
-        ends(edit::append(place.at("other"), &set, &keep(), &mut stop()).map(drop));
+        ends(edit::merge(&[set.clone()], place.at("other"), &options, &mut stop()).map(drop));
+        ends(edit::subset(&set, &Selection::default(), &renamed, place.at("other"), &options, &mut stop()).map(drop));
+        ends(edit::append(place.at("other"), &[set.clone()], &keep(), &mut stop()).map(drop));
         ends(edit::split(&set, &parts, place.at("parts"), &keep(), &mut stop()).map(drop));
     }
     assert_eq!([files(&place.at("set")), files(&place.at("other"))], before);

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::hostile::{self, input, read_everything, seal};
 use crate::common::names::file;
 use proptest::prelude::*;
-use vidrec::raw::{footer, frame_entry, header};
+use vidrec::raw::{frame_entry, header};
 use vidrec::{ClipInfo, Dataset, FrameData, Planes, Writer, WriterOptions};
 
 fn small_set(dir: &Path) {
@@ -47,7 +47,7 @@ proptest! {
             index[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
         }
         if let Some(cut) = cut {
-            index.truncate(cut.max(header::BYTES + footer::BYTES));
+            index.truncate(cut.max(header::BYTES + header::FOOTER_BYTES));
         }
         seal(&mut index);
         fs::remove_file(&path).unwrap();

@@ -1,7 +1,7 @@
-//! What a data set is made of, counted.
+//! Statistics of clips.
 
 use crate::common::rich::Rich;
-use vidrec::{Dataset, stats, stats_of};
+use vidrec::{Dataset, stats};
 
 #[test]
 fn counts_are_those_of_the_clips() {
@@ -40,22 +40,4 @@ fn counts_are_those_of_the_clips() {
     let (of, near) = (seconds.summary.unwrap(), |a: f64, b: f64| (a - b).abs() < 1e-9);
     assert!(seconds.without == 4 && near(of.min, 5.0 * tick) && near(of.max, 10.0 * tick));
     assert!(near(s.seconds, (3.0 * 5.0 + 3.0 * 10.0) * tick));
-}
-
-#[test]
-fn data_sets_share_bins() {
-    let temp = tempfile::tempdir().unwrap();
-    let write = |name: &str, clips| {
-        Rich { shards: &[clips], ..Rich::default() }.write(&temp.path().join(name));
-        Dataset::open(temp.path().join(name)).unwrap()
-    };
-    // Clip i has i % 3 + 1 frames.
-    let all = stats_of(&[write("a", 6), write("b", 1)]).unwrap();
-    assert_eq!(all[0].distributions.len(), all[1].distributions.len());
-    let frames =
-        |at: usize| all[at].distributions[0].bins.iter().map(|b| (b.from.unwrap(), b.clips)).collect::<Vec<_>>();
-    assert_eq!((frames(0), frames(1)), (vec![(1.0, 2), (2.0, 2), (3.0, 2)], vec![(1.0, 1), (2.0, 0), (3.0, 0)]));
-    // Clips of one frame last no time.
-    let seconds = &all[1].distributions[1];
-    assert_eq!((seconds.title.starts_with("Seconds"), seconds.summary, seconds.without), (true, None, 1));
 }

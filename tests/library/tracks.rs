@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use proptest::prelude::*;
-use vidrec::edit::{self, ClockStart, EditOptions, RatioSplit, Relabeling, Selection, SplitBy};
+use vidrec::edit::{self, Changes, ClockStart, EditOptions, RatioSplit, Selection, SplitBy};
 use vidrec::{
     ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, RepairReport, Sharding, SoundCoding, Track, TrackCoding,
     TrackTimes, TrackTiming, TrackType, TrackValues, TrackView, VerifyOptions, Writer, WriterOptions, no_progress,
@@ -243,10 +243,10 @@ fn every_edit_carries_tracks() {
     let set = proven(&set(&at("set")));
     let (all, options) = (said(&set), EditOptions::default());
     let sharded = EditOptions { shards: Some(Sharding::Count(4)), ..options };
-    edit::reshard(&set, at("reshard"), &sharded, &mut no_progress).unwrap();
+    edit::merge(&[set.clone()], at("reshard"), &sharded, &mut no_progress).unwrap();
     assert_eq!(said(&verified(&at("reshard"))), all);
     let selection = Selection { classes: vec!["b".into()], ..Selection::default() };
-    edit::subset(&set, &selection, at("subset"), &options, &mut no_progress).unwrap();
+    edit::subset(&set, &selection, &Changes::default(), at("subset"), &options, &mut no_progress).unwrap();
     assert_eq!(said(&verified(&at("subset"))), all[2..]);
     let parts = vec![("x".to_owned(), 0.5), ("y".to_owned(), 0.5)];
     let by = SplitBy::Ratio(RatioSplit { parts, ..RatioSplit::default() });
@@ -254,14 +254,14 @@ fn every_edit_carries_tracks() {
     let halves = ["split/x", "split/y"].map(|half| verified(&at(half)));
     edit::merge(&halves, at("merge"), &options, &mut no_progress).unwrap();
     assert_eq!(said(&proven(&at("merge"))), all);
-    edit::append(at("split/x"), &halves[1], &options, &mut no_progress).unwrap();
+    edit::append(at("split/x"), &halves[1..], &options, &mut no_progress).unwrap();
     assert_eq!(said(&verified(&at("split/x"))), all);
-    let renamed = Relabeling { renamed_classes: vec![("a".into(), "c".into())], ..Relabeling::default() };
-    edit::relabel(&set, &renamed, at("relabel"), &options, &mut no_progress).unwrap();
+    let renamed = Changes { renamed_classes: vec![("a".into(), "c".into())], ..Changes::default() };
+    edit::subset(&set, &Selection::default(), &renamed, at("relabel"), &options, &mut no_progress).unwrap();
     assert_eq!(said(&proven(&at("relabel"))), all);
     // In place of itself: nothing of the old one is left.
     let over = EditOptions { overwrite: true, ..options };
-    edit::reshard(&set, at("relabel"), &over, &mut no_progress).unwrap();
+    edit::merge(&[set.clone()], at("relabel"), &over, &mut no_progress).unwrap();
     let listed = verified(&at("relabel")).to_json();
     let files = fs::read_dir(at("relabel"))
         .unwrap()
@@ -284,9 +284,10 @@ fn a_clock_begins_later_for_frames_and_for_tracks() {
         Dataset::open(dir.path().join(name)).unwrap()
     };
     let relabel = |set: &Dataset, clock: ClockStart| {
-        let relabeling = Relabeling { clock: Some(clock), ..Relabeling::default() };
+        let changes = Changes { clock: Some(clock), ..Changes::default() };
         let out = tempfile::tempdir_in(dir.path()).unwrap().keep().join("out");
-        edit::relabel(set, &relabeling, &out, &EditOptions::default(), &mut no_progress).map(|_| proven(&out))
+        edit::subset(set, &Selection::default(), &changes, &out, &EditOptions::default(), &mut no_progress)
+            .map(|_| proven(&out))
     };
     let set = write("set", &[sound(&wave()), speech(), caption(&["x", "y"]), state(&[5.0, 6.0, 7.0, 8.0], 2), depth()]);
     let late = relabel(&set, ClockStart::FirstFrame).unwrap();
@@ -330,7 +331,7 @@ fn tracks_that_differ_are_refused_by_name() {
     assert!(error.contains("\"state\"") && error.contains("f32 [1]") && error.contains("f32 [2]"), "{error}");
     assert!(!out.join("dataset.json").exists());
     let before = said(&a);
-    assert!(edit::append(dir.path().join("a"), &b, &options, &mut no_progress).is_err());
+    assert!(edit::append(dir.path().join("a"), &[b.clone()], &options, &mut no_progress).is_err());
     assert_eq!(said(&proven(&dir.path().join("a"))), before);
     edit::merge(&[a, c], &out, &options, &mut no_progress).unwrap();
     assert_eq!(proven(&out).tracks().unwrap().len(), 2);

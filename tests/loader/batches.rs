@@ -3,7 +3,7 @@
 use crate::common::{self, jpeg, loader, options, set, write};
 use vidrec::jpeg::Decoder;
 use vidrec::order::Order;
-use vidrec::{Batch, Crop, Dataset, Dtype, Frames, Last, Layout, Loader, LoaderOptions, Normalize};
+use vidrec::{Batch, Crop, Dataset, Dtype, Frames, LastBatch, Layout, Loader, LoaderOptions, Normalize};
 
 fn augmented(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
     LoaderOptions {
@@ -114,7 +114,7 @@ fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
 #[test]
 fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
     let (_folder, dir) = set(11, 1, (16, 16));
-    for (last, expected) in [(Last::Keep, 11), (Last::Pad, 11), (Last::Drop, 8), (Last::Wrap, 12)] {
+    for (last, expected) in [(LastBatch::Keep, 11), (LastBatch::Pad, 11), (LastBatch::Drop, 8), (LastBatch::Wrap, 12)] {
         for e in 0..3 {
             let mut clips = Vec::new();
             for rank in 0..2 {
@@ -122,16 +122,16 @@ fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
                 let loader = loader(&dir, o);
                 let batches = epoch(&loader, e);
                 assert_eq!(batches.len() as u64, loader.batches_per_epoch());
-                assert_eq!(batches.len(), if last == Last::Drop { 2 } else { 3 });
+                assert_eq!(batches.len(), if last == LastBatch::Drop { 2 } else { 3 });
                 let on_all_ranks = batches.iter().map(|batch| batch.clips_on_all_ranks).collect::<Vec<_>>();
                 let of_last = match last {
-                    Last::Keep | Last::Pad => vec![3],
-                    Last::Wrap => vec![4],
+                    LastBatch::Keep | LastBatch::Pad => vec![3],
+                    LastBatch::Wrap => vec![4],
                     _ => vec![],
                 };
                 assert_eq!(on_all_ranks, [vec![4, 4], of_last].concat(), "{last}");
                 for (k, batch) in batches.into_iter().enumerate() {
-                    let n = if last == Last::Keep && k == 2 && rank == 1 { 1 } else { 2 };
+                    let n = if last == LastBatch::Keep && k == 2 && rank == 1 { 1 } else { 2 };
                     assert_eq!((batch.clips.len(), batch.labels.len(), batch.mask.len()), (n, n, n));
                     assert_eq!((batch.shape()[0], batch.u8().unwrap().len()), (n, n * 3 * 8 * 8));
                     clips.extend(batch.clips.iter().zip(&batch.mask).filter(|(_, counts)| **counts).map(|(&c, _)| c));
@@ -151,7 +151,7 @@ fn the_last_batches_are_smaller_and_their_memory_is_the_start_of_a_full_one() {
     let (_folder, dir) = set(9, 2, (32, 24));
     let with = |batch_size, rank, last| LoaderOptions { last, rank: (rank, 2), ..augmented(batch_size, (8, 8)) };
     for rank in 0..2 {
-        let kept = loader(&dir, with(2, rank, Last::Keep));
+        let kept = loader(&dir, with(2, rank, LastBatch::Keep));
         let sizes = if rank == 0 { [2, 2, 1] } else { [2, 1, 1] };
         assert_eq!(epoch(&kept, 0).iter().map(|batch| batch.shape()[0]).collect::<Vec<_>>(), sizes);
         assert_eq!((kept.shape()[0], kept.shapes_differ(), kept.warnings().len()), (2, false, 0));
@@ -168,10 +168,10 @@ fn the_last_batches_are_smaller_and_their_memory_is_the_start_of_a_full_one() {
             assert_eq!(jpegs.facts.clips_on_all_ranks, batch.clips_on_all_ranks);
         }
     }
-    let alone = loader(&dir, with(1, 1, Last::Keep));
+    let alone = loader(&dir, with(1, 1, LastBatch::Keep));
     assert_eq!((alone.batches_per_epoch(), alone.stats().samples_left_out), (4, 1));
     assert!(alone.warnings()[0].contains("1 of 9 samples are in no batch"), "{:?}", alone.warnings());
-    let dropped = loader(&dir, with(2, 1, Last::Drop));
+    let dropped = loader(&dir, with(2, 1, LastBatch::Drop));
     assert_eq!((dropped.stats().samples_left_out, dropped.warnings().len()), (1, 0), "as asked for");
 }
 
@@ -274,7 +274,7 @@ fn an_epoch_without_batches_is_an_error() {
     let (_folder, dir) = set(3, 1, (16, 16));
     let e = refused(&dir, LoaderOptions { rank: (0, 4), ..options(4, (16, 16)) });
     assert!(e.contains("3 samples") && e.contains("4 ranks") && e.contains("fewer samples than ranks"), "{e}");
-    let e = refused(&dir, LoaderOptions { last: Last::Drop, ..options(4, (16, 16)) });
+    let e = refused(&dir, LoaderOptions { last: LastBatch::Drop, ..options(4, (16, 16)) });
     assert!(e.contains("3 samples, batches of 4") && e.contains("last = keep"), "{e}");
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use vidrec::jpeg::{Decoder, Encoder, RgbPicture};
-use vidrec::order::{Last, Order};
+use vidrec::order::{LastBatch, Order};
 use vidrec::{
     Batch, BatchData, Batching, ColorJitter, ColorMatrix, Crop, Dataset, ErrorKind, Frames, JpegBatch, JpegFrame,
     Layout, Loader, LoaderOptions, OnBadFrame, Planes, ShortClips,
@@ -82,7 +82,7 @@ fn batches_have_the_stored_jpegs_of_the_same_frames() {
         LoaderOptions { frames: Frames::run(2), ..drawn(4) },
         LoaderOptions { frames: Frames::uniform(6), ..drawn(4) },
         LoaderOptions { frames: Frames::uniform(6).with_short(ShortClips::Pad), ..drawn(4) },
-        LoaderOptions { last: Last::Wrap, rank: (1, 2), ..drawn(2) },
+        LoaderOptions { last: LastBatch::Wrap, rank: (1, 2), ..drawn(2) },
         LoaderOptions { crop: Crop::three((16, 12)), ..drawn(2) },
     ] {
         check(&dir, options);

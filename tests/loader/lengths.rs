@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::common::{self, jpeg, loader, options};
 use proptest::prelude::*;
 use tempfile::TempDir;
-use vidrec::order::{Last, Order};
+use vidrec::order::{LastBatch, Order};
 use vidrec::{
     Batch, Batching, ClipInfo, Crop, Dataset, Field, FrameData, Frames, JsonObject, Layout, Loader, LoaderOptions,
     LoaderState, ShortClips, Start, Writer, WriterOptions,
@@ -198,7 +198,7 @@ fn what_fits_no_bucket_is_refused_by_name() {
     let budget = loader(&dir, any(None, &[4, 16], Some(32)));
     let shapes: Vec<_> = epoch(&budget, 0).iter().map(|b| b.shape()[..2].to_vec()).collect();
     assert_eq!(shapes, [[2, 4], [1, 16]].map(Vec::from), "incomplete batches come by bucket");
-    let padded = LoaderOptions { last: Last::Pad, ..any(None, &[4, 16], Some(32)) };
+    let padded = LoaderOptions { last: LastBatch::Pad, ..any(None, &[4, 16], Some(32)) };
     let shapes: Vec<_> = epoch(&loader(&dir, padded), 0).iter().map(|b| b.shape()[..2].to_vec()).collect();
     assert_eq!(shapes, [[8, 4], [2, 16]].map(Vec::from));
 }
@@ -262,7 +262,7 @@ proptest! {
     fn every_clip_counts_once_whatever_buckets_ranks_and_stops(
         lengths in prop::collection::vec(1u32..10, 1..14),
         (batch_size, budget, last) in
-            (1u32..4, prop::option::of(10u64..30), prop::sample::select(vec![Last::Keep, Last::Pad])),
+            (1u32..4, prop::option::of(10u64..30), prop::sample::select(vec![LastBatch::Keep, LastBatch::Pad])),
         (world, world_after) in (1u32..4, 1u32..4),
         kind in 0usize..5,
         drawn_epoch in 0u64..3,
@@ -284,7 +284,7 @@ proptest! {
             ..options(batch_size, (2, 2))
         };
         let ranks = |world| (0..world).map(move |rank| of_rank(rank, world));
-        if last == Last::Keep && lengths.len() < world.max(world_after) as usize {
+        if last == LastBatch::Keep && lengths.len() < world.max(world_after) as usize {
             let e = Loader::new(&set, of_rank(0, world.max(world_after))).unwrap_err().to_string();
             prop_assert!(e.contains("fewer samples than ranks"), "{}", e);
             return Ok(());
@@ -307,7 +307,7 @@ proptest! {
             prop_assert!(found.windows(2).all(|two| two[0] < two[1]), "once: {found:?}");
             let all = 0..lengths.len() as u64;
             let missed: Vec<u64> = all.filter(|clip| found.binary_search(clip).is_err()).collect();
-            prop_assert!(missed.is_empty() || last == Last::Keep && missed.len() < world as usize);
+            prop_assert!(missed.is_empty() || last == LastBatch::Keep && missed.len() < world as usize);
             Ok(missed)
         };
         let left_out = missed(counted(&all, 0..steps), world)?;
@@ -318,26 +318,26 @@ proptest! {
             let (least, most) = (*sizes.iter().min().unwrap(), *sizes.iter().max().unwrap());
             prop_assert!(least >= 1 && most - least <= 1, "step {}: {:?}", k, sizes);
             prop_assert!(all.iter().all(|rank| rank[k].0[1..] == shape[1..]), "step {}", k);
-            prop_assert!(last == Last::Keep || least == most);
+            prop_assert!(last == LastBatch::Keep || least == most);
             let counts = all.iter().flat_map(|rank| &rank[k].1).filter(|(_, counts)| *counts).count() as u64;
             prop_assert!(all.iter().all(|rank| rank[k].2 == counts), "step {}", k);
-            if last == Last::Keep {
+            if last == LastBatch::Keep {
                 prop_assert!(all.iter().all(|rank| rank[k].1.iter().all(|(_, counts)| *counts)));
             }
             let clips = || all.iter().flat_map(|rank| &rank[k].1).map(|(clip, _)| lengths[*clip as usize]);
             let own = |n: u32| buckets.iter().position(|&bucket| n <= bucket);
             let longest = clips().max().unwrap();
             let bucket = own(longest).map_or(longest, |i| buckets[i]);
-            let has_moved = last == Last::Keep && clips().all(|n| own(n) < own(shape[1] as u32));
+            let has_moved = last == LastBatch::Keep && clips().all(|n| own(n) < own(shape[1] as u32));
             prop_assert!(shape[1] as u32 == bucket || has_moved, "step {}", k);
-            let all_fit = clips().all(|n| own(n) == own(shape[1] as u32) || last == Last::Keep);
+            let all_fit = clips().all(|n| own(n) == own(shape[1] as u32) || last == LastBatch::Keep);
             prop_assert!(all_fit, "step {}", k);
             // Only so few that they are not one for each rank move.
             let moved = clips().filter(|&n| own(n) < own(shape[1] as u32)).count();
             prop_assert!(buckets.is_empty() || moved < world as usize * buckets.len(), "step {}", k);
             if let Some(budget) = budget {
                 let room = budget / u64::from(shape[1] as u32);
-                prop_assert!(most as u64 == room || last == Last::Keep && most as u64 <= room);
+                prop_assert!(most as u64 == room || last == LastBatch::Keep && most as u64 <= room);
             }
         }
 
@@ -417,7 +417,7 @@ proptest! {
         lengths in prop::collection::vec(1u32..10, 1..14), batch_size in 1u32..4, wrap in any::<bool>(),
     ) {
         let (_folder, dir) = of_lengths(&lengths);
-        let last = if wrap { Last::Wrap } else { Last::Drop };
+        let last = if wrap { LastBatch::Wrap } else { LastBatch::Drop };
         let o = LoaderOptions {
             frames: Frames::all(),
             batching: Some(Batching::Buckets { lengths: vec![4, 9] }),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::common::{loader, options, set};
 use vidrec::order::{Order, Weights};
-use vidrec::{Crop, Dataset, Dtype, Frames, Last, Loader, LoaderOptions, LoaderState, Prefetch};
+use vidrec::{Crop, Dataset, Dtype, Frames, LastBatch, Loader, LoaderOptions, LoaderState, Prefetch};
 
 const CLIPS: u64 = 23;
 
@@ -135,7 +135,7 @@ fn a_state_says_how_the_run_loaded_and_other_options_are_refused_by_name() {
         (LoaderOptions { crop: Crop::random((8, 8)), ..usual() }, "crop"),
         (LoaderOptions { flip: 0.5, ..usual() }, "flip"),
         (LoaderOptions { frames: Frames::uniform(2), ..usual() }, "frames"),
-        (LoaderOptions { last: Last::Wrap, ..usual() }, "last"),
+        (LoaderOptions { last: LastBatch::Wrap, ..usual() }, "last"),
     ] {
         let e = resume(options).unwrap_err();
         assert!(e.contains(&format!("other options: {named}: expected {named} ")), "{e}");

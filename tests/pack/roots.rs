@@ -44,7 +44,7 @@ fn the_same_source_in_two_folders_becomes_two() {
     assert_eq!(names(dir.join("set")), ["dA/x/3", "dA/x/4", "dB/x/3", "x/5"]);
 
     fs::write(dir.join("new.csv"), "source,label\ndB/x/3,y\n").unwrap();
-    vidrec(dir, "relabel set new.csv -o relabeled");
+    vidrec(dir, "subset set --changes new.csv -o relabeled");
     let classes: Vec<String> = sources(dir.join("relabeled")).into_iter().map(|(_, class)| class).collect();
     assert_eq!(classes, ["x", "x", "y", "x"]);
 

@@ -40,7 +40,7 @@ def test_progress_is_in_clips_and_wrong_words_are_refused(ds):
     seen = []
     vidrec.check(ds, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (12, 12)
-    with pytest.raises(vidrec.UsageError, match="kind of finding: unknown value.*near-duplicate"):
+    with pytest.raises(vidrec.UsageError, match="FindingKind: unknown value.*near-duplicate"):
         vidrec.check(ds, only=["blue"])
     with pytest.raises(vidrec.UsageError, match="out of range"):
         vidrec.check(ds, distance=1000)

@@ -121,24 +121,24 @@ def test_data_sets_are_written(train, damaged, tmp_path):
     assert [part.clips for part in parts] == [6, 6] and calls[-1] == (12, 12)
     merged = vidrec.merge([tmp_path / "parts/train", tmp_path / "parts/val"], tmp_path / "merged", shards=2)
     assert (merged.clips, merged.shards) == (12, 2)
-    vidrec.append(tmp_path / "parts/train", tmp_path / "parts/val")
+    vidrec.merge([tmp_path / "parts/val"], tmp_path / "parts/train", append=True)
     assert clips(vidrec.open(tmp_path / "parts/train")) == clips(vidrec.open(tmp_path / "merged"))
     attributes = {"left/2.mp4": {"split": "val"}}
-    vidrec.relabel(train, tmp_path / "relabeled", attributes=attributes, rename_classes={"left": "up"})
+    vidrec.subset(train, tmp_path / "relabeled", attributes=attributes, rename_classes={"left": "up"})
     relabeled = vidrec.open(tmp_path / "relabeled")
     assert relabeled.classes == ["up", "right"] and relabeled[2].attributes["split"] == "val"
     for made in ("merged", "parts/train", "relabeled"):
         assert vidrec.verify(tmp_path / made).ok
     with pytest.raises(vidrec.FormatError, match="vidrec.verify lists what is damaged"):
-        vidrec.reshard(damaged, tmp_path / "no", shards=1)
+        vidrec.subset(damaged, tmp_path / "no", shards=1)
     with pytest.raises(vidrec.UsageError, match="shards"):
-        vidrec.reshard(train, tmp_path / "no", shards=0)
+        vidrec.subset(train, tmp_path / "no", shards=0)
 
     def stop(done, total):
         raise vidrec.Interrupted("enough")
 
     with pytest.raises(vidrec.Interrupted, match="enough"):
-        vidrec.reshard(train, tmp_path / "merged", shards=3, overwrite=True, progress=stop)
+        vidrec.subset(train, tmp_path / "merged", shards=3, overwrite=True, progress=stop)
     # So small a data set may be done before the exception comes; it is the old one or the new one.
     assert vidrec.verify(tmp_path / "merged").ok
     assert clips(vidrec.open(tmp_path / "merged")) in [clips(vidrec.open(tmp_path / "parts/train")), clips(vidrec.open(train))]
@@ -180,10 +180,10 @@ def test_cameras_without_a_shared_clock_are_refused_until_their_clocks_begin_tog
     (tmp_path / "list.csv").write_text("\n".join(rows))
     vidrec.pack(tmp_path / "list.csv", tmp_path / "set", frames="all")
     options = dict(batch_size=1, frames=vidrec.Windows(1), crop=24, cameras=vidrec.Cameras(["front", "wrist"]))
-    with pytest.raises(vidrec.UsageError, match="not known to share a clock.*vidrec.relabel.*clock='first-frame'"):
+    with pytest.raises(vidrec.UsageError, match="not known to share a clock.*vidrec.subset.*clock='first-frame'"):
         list(vidrec.Loader(tmp_path / "set", **options))
     assert [finding.kind for finding in vidrec.check(tmp_path / "set", only=["clock"]).findings] == ["clock"]
-    vidrec.relabel(tmp_path / "set", tmp_path / "mended", clock="first-frame")
+    vidrec.subset(tmp_path / "set", tmp_path / "mended", clock="first-frame")
     assert not vidrec.check(tmp_path / "mended", only=["clock"]).findings
     assert [clip.pts[0] for clip in vidrec.open(tmp_path / "mended")] == [0, 0]
     alone = {**options, "cameras": vidrec.Cameras(["wrist"])}

@@ -200,10 +200,10 @@ def test_edits_take_data_sets_and_locations(server, remote, ds, train, tmp_path)
     assert vidrec.subset(location, tmp_path / "few", clips=[3, 4], timeout=30).clips == 2
     assert clips(vidrec.open(tmp_path / "few")) == clips(ds[3:5])
     assert vidrec.merge([remote, train], tmp_path / "both").clips == 24
-    assert vidrec.append(tmp_path / "few", remote[:2]).clips == 2
-    assert vidrec.relabel(remote, tmp_path / "renamed", rename_classes={"left": "up"}).clips == 12
+    assert vidrec.merge([remote[:2]], tmp_path / "few", append=True).clips == 2
+    assert vidrec.subset(remote, tmp_path / "renamed", rename_classes={"left": "up"}).clips == 12
     # A selection cannot share the files of what it is of.
-    vidrec.relabel(ds[3:5], tmp_path / "some", rename_classes={"left": "up"})
+    vidrec.subset(ds[3:5], tmp_path / "some", rename_classes={"left": "up"})
     assert [c.source for c in vidrec.open(tmp_path / "some")] == [c.source for c in ds[3:5]]
     assert vidrec.open(tmp_path / "some").classes == vidrec.open(tmp_path / "renamed").classes == ["up", "right"]
     with pytest.raises(vidrec.UsageError, match="read-only"):

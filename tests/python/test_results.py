@@ -38,7 +38,7 @@ AS_TEXT = {("Failure", "stage")}
 @pytest.fixture(scope="module")
 def rust():
     """The library's source."""
-    files = sorted(ROOT.glob("crates/*/src/**/*.rs"))
+    files = sorted([*ROOT.glob("crates/*/src/**/*.rs"), *ROOT.glob("src/report/**/*.rs")])
     return "\n".join(path.read_text() for path in files)
 
 
@@ -87,9 +87,19 @@ def test_fields_are_those_of_the_library(name, rust):
     assert all(fields[key].default is None for key in MORE.get(name, ()))
 
 
+def words_of_enums(rust):
+    """The words of each enum that has its text by strum: the names of its variants in another case, or what it says."""
+    for case, kind, body in re.findall(
+            r'^#\[strum\((?:serialize_all = "(\w+(?:-\w+)*)")?[^\n]*\n(?:#\[[^\n]*\n)*pub enum (\w+) \{\n(.*?)^\}', rust, re.M | re.S):
+        joint = {"snake_case": "_", "kebab-case": "-"}.get(case, "")
+        change = str.upper if case == "UPPERCASE" else str.lower
+        variants = re.findall(r'((?:    #\[.*\]\n)*)    (\w+),\n', body)
+        yield kind, [said[1] if (said := re.search(r'strum\(serialize = "([^"]+)"', attributes))
+                     else change(re.sub(r"(?<!^)(?=[A-Z])", joint, name)) for attributes, name in variants]
+
+
 def test_words_are_those_of_the_library(rust):
-    lists = {kind: re.findall(r'"([^"]+)"(?: \| "\w+")* =>', body) for kind, body in re.findall(
-        r"^words!\((\w+), \"[\w: ]+\", \{(.*?)\}\);", rust, re.M | re.S)}
+    lists = dict(words_of_enums(rust))
     lists.update((kind, re.findall(r'"([^"]+)"', body)) for kind, body in re.findall(
         r"^impl (\w+) \{\n(?:(?!^\}).*\n)*?    pub const WORDS: &'static \[&'static str\] =\s+&\[(.*?)\];", rust, re.M))
     (stages,) = re.findall(r"for PackStage \{(.*?)^\}", rust, re.M | re.S)
@@ -100,6 +110,7 @@ def test_words_are_those_of_the_library(rust):
     del ours["Output"], ours["MixLabels"]
     # For the library, this is a layout of memory.
     lists["Layout"].append("channels_last_3d")
+    lists["Last"] = lists["LastBatch"]
     assert len(ours) > 15
     for name, known in ours.items():
         assert sorted(known) == sorted(lists[name]), name
@@ -155,7 +166,7 @@ def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_pat
         vidrec.check([train, damaged, tmp_path / "set"]),
         vidrec.report([train, damaged], tmp_path / "page.html", check=True),
         vidrec.subset(train, tmp_path / "subset", clips=range(3)),
-        vidrec.append(tmp_path / "subset", train),
+        vidrec.merge([train], tmp_path / "subset", append=True),
         vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5]),
         vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").tracks,
         vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").track_stats(),

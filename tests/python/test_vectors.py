@@ -43,7 +43,7 @@ def test_good_vectors_are_read_as_expected_and_verify(path, expected):
     read = read_all(path)
     for clip, wanted in zip(read["clips"], expected["clips"]):
         for found, track in zip(clip.get("tracks", []), wanted.get("tracks", [])):
-            # The reader takes Opus apart, and leaves it to others to decode it.
+            # The reader takes coded sound apart, and leaves it to others to decode it.
             found["numbers"] = track["numbers"] if found["numbers"] is None else found["numbers"]
     assert read == expected
     assert verify(path) == []

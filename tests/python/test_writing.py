@@ -121,17 +121,17 @@ def test_a_store_without_conditions_wants_an_only_publisher(simple_store, train)
     with pytest.raises(vidrec.UsageError, match="only_publisher=True"):
         vidrec.push(train, store.location("train"), **pushed)
     with pytest.raises(vidrec.UsageError, match="only_publisher=True"):
-        vidrec.reshard(train, store.location("train"), **store.output())
+        vidrec.subset(train, store.location("train"), **store.output())
     assert not list(store.bucket.rglob("*.rec"))
     vidrec.push(train, store.location("train"), only_publisher=True, **pushed)
     assert store.files("train") == files(train)
-    vidrec.reshard(train, store.location("other"), only_publisher=True, **store.output())
+    vidrec.subset(train, store.location("other"), only_publisher=True, **store.output())
     assert len(store.open("other")) == 12
 
 
 def test_an_edit_writes_what_it_writes_to_a_folder(store, train, tmp_path):
     def edit(out, **more):
-        return vidrec.relabel(train, out, rename_classes={"left": "up"}, **more)
+        return vidrec.subset(train, out, rename_classes={"left": "up"}, **more)
 
     here, location = edit(tmp_path / "out"), store.location("out")
     there = edit(location, **store.output())
@@ -169,7 +169,7 @@ def test_a_pack_writes_what_it_writes_to_a_folder(store, videos, tmp_path):
 
 def test_true_shows_the_upload_in_bytes(store, train, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    vidrec.reshard(train, store.location("out"), shards=2, progress=True, **store.output())
+    vidrec.subset(train, store.location("out"), shards=2, progress=True, **store.output())
     size = sum(len(data) for name, data in store.files("out").items() if name != "dataset.json")
     work, upload = capsys.readouterr().err.strip().split("\n")
     assert "12 of 12 clips" in work and "bytes" not in work
@@ -279,7 +279,7 @@ def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_pa
 def test_what_makes_no_sense_is_refused(store, train, videos, tmp_path):
     there = {"storage_options": store.options}
     for call, what in [
-        (lambda: vidrec.append(store.location("train"), train, **there), "in local folders only"),
+        (lambda: vidrec.merge([train], store.location("train"), append=True, **there), "in local folders only"),
         (lambda: vidrec.push(train, tmp_path / "copy"), "local folder"),
         (lambda: vidrec.push(train, "https://host/train"), "read-only"),
         (lambda: vidrec.push(store.location("train"), store.location("copy"), **there), "fetch"),
@@ -290,7 +290,7 @@ def test_what_makes_no_sense_is_refused(store, train, videos, tmp_path):
         (lambda: vidrec.pack(videos, tmp_path / "out", only_publisher=True), "^only_publisher needs"),
         (lambda: vidrec.pack(videos, store.location("out"), if_exists="retry-failed", **there), "fetch it, retry there"),
         (lambda: vidrec.plan(videos, store.location("plan"), storage_options={"colour": "x"}), "colour"),
-        (lambda: vidrec.reshard(train, store.location("out"), storage_options={"colour": SECRET}), "colour"),
+        (lambda: vidrec.subset(train, store.location("out"), storage_options={"colour": SECRET}), "colour"),
     ]:
         with pytest.raises(vidrec.UsageError, match=what) as error:
             call()

@@ -32,7 +32,7 @@ def test_what_is_packed_or_pushed_there_is_read_back_byte_for_byte(server, data_
 
 def test_an_edit_replaces_a_data_set_only_if_told(server, data_set, tmp_path):
     location = server.location("written/edited")
-    edit = ["reshard", data_set, "--shards", "3", "-o", location]
+    edit = ["subset", data_set, "--shards", "3", "-o", location]
     done(server, *edit)
     again = vidrec(*edit, environment=server.environment)
     assert again.returncode == 1 and "--overwrite" in again.stderr, again.stderr

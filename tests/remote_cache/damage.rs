@@ -144,17 +144,20 @@ fn replaced() {
     let o = orders::with(&orders::shuffled());
     let batches = |set: &Dataset| epoch(&Loader::new(set, o.clone()).unwrap(), 0);
     let local = shards(&served.dir());
-    let urls: Vec<_> =
-        local.iter().map(|file| format!("{}/{}", served.url(), file.file_name().unwrap().to_str().unwrap())).collect();
-    let open = || Dataset::open_shards_with(&urls, cached(folder.path(), limit)).unwrap();
-    let before = batches(&Dataset::open_shards(&local).unwrap());
+    let urls: Vec<_> = local.iter().map(|file| Path::new(&served.url()).join(file.file_name().unwrap())).collect();
+    let open_all = |paths: &[PathBuf]| {
+        let open = |path| Dataset::open_with(path, cached(folder.path(), limit)).unwrap();
+        Dataset::concat(&paths.iter().map(open).collect::<Vec<_>>()).unwrap()
+    };
+    let open = || open_all(&urls);
+    let before = batches(&open_all(&local));
     assert!(batches(&open()) == before);
 
     // The same names, and other bytes.
     let new = served.folder.path().join("new");
     sample_data_sets::padded(&[9, 8, 7], 4, 5_000, 2)(&new);
     let new = shards(&new);
-    let after = batches(&Dataset::open_shards(&new).unwrap());
+    let after = batches(&open_all(&new));
     let old = open();
     for (new, old) in new.iter().zip(&local) {
         fs::rename(new, old).unwrap();

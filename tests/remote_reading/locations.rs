@@ -75,11 +75,6 @@ fn single_files_of_a_set_can_be_named() {
     assert_eq!(of(&format!("{}/", served.url())), all);
     assert_eq!(of(&url("shard-00000.vidx")), all[..3]);
     assert_eq!(of(&url("shard-00001.rec")), all[3..]);
-    let two = [url("shard-00001.vidx"), url("shard-00000.rec")];
-    let set = Dataset::open_shards_with(&two, storage()).unwrap();
-    assert_eq!(sources(&set), [&all[3..], &all[..3]].concat());
-    let e = Dataset::open_shards_with(&[url("shard-00000.rec"), "here.rec".into()], storage()).unwrap_err();
-    says("mixed", &e, &["local and remote"]);
 }
 
 /// With the credentials of each kind of store, all of which the server refuses.

@@ -46,9 +46,9 @@ fn every_command_writes_to_a_store_what_it_writes_to_a_folder() {
     for (number, line) in [
         "merge set more",
         "subset set --clips 1-3",
-        "reshard set --shards 3",
-        "relabel set labels.csv",
-        "relabel set --rename-class run=ran",
+        "subset set --shards 3",
+        "subset set --changes labels.csv",
+        "subset set --rename-class run=ran",
         "split set --ratio 0.5,0.5",
         "import frames pictures",
         "import frames pictures --json",
@@ -73,7 +73,7 @@ fn reports_name_the_location() {
         assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr));
         serde_json::from_slice(&run.stdout).unwrap()
     };
-    assert_eq!(json("reshard set --shards 3 -o s3://bucket/a --json")["output"], "s3://bucket/a");
+    assert_eq!(json("subset set --shards 3 -o s3://bucket/a --json")["output"], "s3://bucket/a");
     let parts = json("split set --ratio 0.5,0.5 --names x,y -o s3://bucket/b --json");
     assert_eq!([&parts[0]["output"], &parts[1]["output"]], ["s3://bucket/b/x", "s3://bucket/b/y"]);
     assert_eq!(json("push set s3://bucket/c --json")["output"], "s3://bucket/c");
@@ -85,11 +85,11 @@ fn reports_name_the_location() {
 fn remote_data_sets_are_edited_to_remote_ones() {
     let store = Store::new();
     store.push("set", "train").unwrap();
-    store.ends(0, "reshard set --shards 3 -o local");
-    store.ends(0, "reshard s3://bucket/train --shards 3 -o s3://bucket/other");
+    store.ends(0, "subset set --shards 3 -o local");
+    store.ends(0, "subset s3://bucket/train --shards 3 -o s3://bucket/other");
     same("reshard", &store.objects("other"), &store.files("local"));
     // Also in place of itself.
-    store.ends(0, "reshard s3://bucket/train --shards 3 -o s3://bucket/train --overwrite");
+    store.ends(0, "subset s3://bucket/train --shards 3 -o s3://bucket/train --overwrite");
     same("in place", &store.objects("train"), &store.files("local"));
 }
 
@@ -102,7 +102,7 @@ fn the_library_writes_to_a_store_by_way_of_a_scratch_folder() {
     let mut seen = None;
     let write = |out: &std::path::Path| {
         seen = Some(out.to_owned());
-        edit::reshard(&set, out, &EditOptions::default(), &mut vidrec::no_progress)
+        edit::merge(&[set.clone()], out, &EditOptions::default(), &mut vidrec::no_progress)
     };
     let e = vidrec::write_remote("here", &options, |_| Ok(()), &mut vidrec::no_progress).unwrap_err();
     assert!(e.to_string().contains("local folder"), "{e}");

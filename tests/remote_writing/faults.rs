@@ -11,7 +11,7 @@ use crate::remote_writing::store::{Store, same};
 /// A store in which `set` is to be pushed: where nothing is, or over another data set. And the requests that this takes.
 fn store(replaces: bool) -> (Store, u64) {
     let store = Store::new();
-    store.ends(0, "reshard set --shards 1 -o other");
+    store.ends(0, "subset set --shards 1 -o other");
     begin(&store, replaces);
     store.push_with("set", "train", &overwriting(&store)).unwrap();
     let requests = store.server.counts().requests;
@@ -107,7 +107,7 @@ fn what_ends_at_any_request_is_continued() {
 #[test]
 fn what_a_replacement_left_is_removed_by_the_next_push() {
     let (store, requests) = store(true);
-    store.ends(0, "reshard set --shards 3 -o third");
+    store.ends(0, "subset set --shards 3 -o third");
     let options = PushOptions {
         storage: Storage { timeout: Duration::from_millis(200), ..store.storage() },
         ..overwriting(&store)

@@ -10,7 +10,7 @@ use crate::remote_writing::store::{Store, same};
 /// A store with the data sets `set` and `other`, which have no file in common.
 fn two() -> Store {
     let store = Store::new();
-    store.ends(0, "reshard set --shards 1 -o other");
+    store.ends(0, "subset set --shards 1 -o other");
     store
 }
 
@@ -112,12 +112,12 @@ fn a_store_without_conditions_is_refused_unless_nobody_else_publishes() {
     assert!(store.objects("train").is_empty(), "not even the probe");
     let said = store.ends(1, "push set s3://bucket/train");
     assert!(said.contains("conditional_put=disabled"), "{said}");
-    let said = store.ends(1, "reshard set --shards 3 -o s3://bucket/train");
+    let said = store.ends(1, "subset set --shards 3 -o s3://bucket/train");
     assert!(said.contains("conditional_put=disabled"), "{said}");
     store.ends(0, "push set s3://bucket/train --storage conditional_put=disabled");
     same("only publisher", &store.objects("train"), &store.files("set"));
-    store.ends(0, "reshard set --shards 3 -o local");
-    store.ends(0, "reshard set --shards 3 -o s3://bucket/train --storage conditional_put=disabled --overwrite");
+    store.ends(0, "subset set --shards 3 -o local");
+    store.ends(0, "subset set --shards 3 -o s3://bucket/train --storage conditional_put=disabled --overwrite");
     same("replaced", &store.objects("train"), &store.files("local"));
 }
 

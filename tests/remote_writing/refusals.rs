@@ -49,7 +49,7 @@ fn wrong_locations_and_sources_are_refused_with_what_to_do() {
         (&format!("push {} s3://bucket/b", shard.display()), &["whole data sets"]),
         ("push set s3://bucket/b/dataset.json", &["a data set is a folder"]),
         ("push set ftp://bucket/b", &["unknown kind of storage"]),
-        ("append s3://bucket/a set", &["fetch it", "push"]),
+        ("merge set --append -o s3://bucket/a", &["fetch it", "push"]),
         ("repair s3://bucket/a", &["local folder"]),
         ("repair set -o s3://bucket/a", &["local folder", "push"]),
         ("fetch s3://bucket/a -o s3://bucket/b", &["local folder"]),

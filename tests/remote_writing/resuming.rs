@@ -43,8 +43,8 @@ fn nothing_that_is_complete_is_uploaded_twice() {
 #[test]
 fn the_scratch_folder_stays_after_an_error_and_the_same_command_goes_on() {
     let store = Store::new();
-    store.ends(0, "reshard set --shards 3 -o local");
-    let line = "reshard set --shards 3 -o s3://bucket/x";
+    store.ends(0, "subset set --shards 3 -o local");
+    let line = "subset set --shards 3 -o s3://bucket/x";
     // The probes pass.
     store.server.rules().add(Rule::new(Fault::Forbidden).method("PUT").path("shard-"));
     let said = store.ends(1, line);

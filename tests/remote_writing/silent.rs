@@ -42,7 +42,7 @@ const COMMANDS: [(&str, &str); 19] = [
 #[ignore = "full: waits while a server is silent"]
 fn each_command_ends_soon_after_a_signal_while_a_server_is_silent() {
     let store = Store::new();
-    store.ends(0, "reshard set --shards 1 -o other");
+    store.ends(0, "subset set --shards 1 -o other");
     make_videos(&store, 3);
     fs::write(store.path("list.csv"), "path\ns3://bucket/videos/0000.mp4\ns3://bucket/videos/0001.mp4\n").unwrap();
     let soak = std::env::var_os("VIDREC_SOAK").is_some();

@@ -87,17 +87,17 @@ class Editor:
                 rows.writerow([i, name, mood])
                 expected[i]["class"] = name or expected[i]["class"]
                 expected[i]["attributes"]["mood"] = mood
-        self._written("relabel", ["relabel", self.path, table], expected)
+        self._written("relabel", ["subset", self.path, "--changes", table], expected)
 
     def rename(self):
         old = self.rng.choice(sorted({clip["class"] for clip in self.clips if clip["class"]}))
         new = f"{old}-{self.rng.randrange(100)}"
         expected = [dict(clip, **{"class": new if clip["class"] == old else clip["class"]}) for clip in self.clips]
-        self._written("rename", ["relabel", self.path, "--rename-class", f"{old}={new}"], expected)
+        self._written("rename", ["subset", self.path, "--rename-class", f"{old}={new}"], expected)
 
     def reshard(self):
         shards = self.rng.choice([1, 2, 3, "50kB"])
-        self._written("reshard", ["reshard", self.path, "--shards", shards], self.clips)
+        self._written("reshard", ["subset", self.path, "--shards", shards], self.clips)
 
     def merge(self):
         other = self.rng.choice(self.others)
@@ -133,7 +133,7 @@ class Editor:
             return
         shutil.copytree(self.path, base)
         old, new = of(self.clips), of(self.clips + more)
-        command = ["append", base, other]
+        command = ["merge", other, "--append", "-o", base]
         for _ in range(self.rng.randint(0, 2)):
             done = self.machine.vidrec(*command, kill_within=0.3)
             self._old_or_new(done.command, base, old, new)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use vidrec::edit::{self, EditOptions, Selection};
+use vidrec::edit::{self, Changes, EditOptions, Selection};
 use vidrec::raw::data_binding::hex;
 use vidrec::{Dataset, ErrorKind, no_progress};
 
@@ -62,7 +62,14 @@ fn edits_take_every_good_vector_and_keep_its_clips() {
         let expected = clips(&json_at(&root().join(format!("vectors/good/{name}.json"))), exact);
         let set = Dataset::open(&path).unwrap();
         let out = place.path().join(&name);
-        let edited = edit::subset(&set, &Selection::default(), &out, &EditOptions::default(), &mut no_progress);
+        let edited = edit::subset(
+            &set,
+            &Selection::default(),
+            &Changes::default(),
+            &out,
+            &EditOptions::default(),
+            &mut no_progress,
+        );
         if expected.is_empty() {
             assert_eq!(edited.unwrap_err().kind(), ErrorKind::Usage, "{name}");
             continue;
@@ -89,6 +96,7 @@ fn edits_leave_out_what_only_a_later_version_knows() {
     edit::subset(
         &Dataset::open(old).unwrap(),
         &Selection::default(),
+        &Changes::default(),
         place.path().join("out"),
         &options,
         &mut no_progress,

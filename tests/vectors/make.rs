@@ -9,7 +9,7 @@ use vidrec::raw::clip_entry::{ClipEntry, FLAG_SHORT, NO_LABEL, StringRef};
 use vidrec::raw::crc32;
 use vidrec::raw::data_binding::hex;
 use vidrec::raw::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
-use vidrec::raw::record_header::RecordHeader;
+use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 
 use crate::vectors::make_tracks;

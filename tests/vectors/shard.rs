@@ -4,9 +4,9 @@ use vidrec::raw::clip_entry::{ClipEntry, StringRef};
 use vidrec::raw::data_binding::{DataBinding, edge_crc32};
 use vidrec::raw::frame_entry::FrameEntry;
 use vidrec::raw::header::{self, Header};
-use vidrec::raw::record_header::RecordHeader;
+use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::section::{self, SectionEntry, SectionId};
-use vidrec::raw::{crc32, footer, recordio};
+use vidrec::raw::{crc32, recordio};
 
 use sha2::{Digest, Sha256};
 
@@ -112,14 +112,14 @@ impl Shard {
             optional_flags: self.optional_flags,
             section_count: sections.len() as u32,
             section_table_offset: bytes.len() as u64,
-            file_length: (bytes.len() + table.len() + footer::BYTES) as u64,
+            file_length: (bytes.len() + table.len() + header::FOOTER_BYTES) as u64,
             clip_count: self.clips.len() as u64,
             frame_count: self.frames.len() as u64,
             section_table_crc32: 0,
         };
         bytes[..header::BYTES].copy_from_slice(&head.to_bytes());
         bytes.extend(table);
-        bytes.extend([0; footer::BYTES]);
+        bytes.extend([0; header::FOOTER_BYTES]);
         let mut index = Index(bytes);
         index.seal(Seal::Sections);
         index
@@ -189,7 +189,7 @@ impl Index {
 
     /// The byte after the table and before the footer.
     fn table_end(&self) -> usize {
-        self.0.len() - footer::BYTES
+        self.0.len() - header::FOOTER_BYTES
     }
 
     fn seal(&mut self, from: Seal) {
@@ -207,7 +207,7 @@ impl Index {
         self.u32(60, crc);
         let end = self.table_end();
         let head = self.0[..header::BYTES].try_into().unwrap();
-        let foot = footer::to_bytes(self.0.len() as u64, head);
+        let foot = header::footer(self.0.len() as u64, head);
         self.0[end..].copy_from_slice(&foot);
     }
 }

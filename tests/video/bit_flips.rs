@@ -1,6 +1,6 @@
 //! Flipped bits in clips of many codecs: which of them are noticed, and what they do to the pictures.
 //!
-//! `VIDREC_SOAK=1` takes 40 seeds a codec instead of a few and prints the table of docs/damage.md.
+//! `VIDREC_SOAK=1` takes 40 seeds a codec instead of a few and prints a table.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

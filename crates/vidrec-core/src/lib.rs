@@ -4,6 +4,7 @@
 //!
 //! | module | purpose |
 //! | --- | --- |
+//! | [`progress`], [`stop`], [`threads`], … | what a long call reports, how it ends, and threads that help with it; names of files |
 //! | [`store`] | files on disk, objects far away, and the cache between them |
 //! | [`dataset`] | open, write, verify, edit and repair data sets |
 //! | [`transfer`] | copy data sets from and to object storage |
@@ -11,9 +12,18 @@
 //!
 //! Programs use the crate `vidrec`, which lists the public names.
 
+pub mod byte_size;
 pub mod dataset;
+pub mod exif;
 pub mod loader;
+pub mod memory;
+pub mod natural_order;
+pub mod npy;
+pub mod progress;
+pub mod source_name;
+pub mod stop;
 pub mod store;
+pub mod threads;
 pub mod transfer;
 
 #[cfg(test)]

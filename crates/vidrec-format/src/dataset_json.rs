@@ -2,16 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::file_name::FileKind;
 pub use super::file_name::FileName;
+use super::file_name::{FileKind, LISTING};
 use super::header::VERSION;
-use super::json_object::JsonObject;
+use super::json_object::{JsonObject, objects};
 use super::meta::Meta;
-use super::{names, only_objects};
 use crate::error::{Error, Hint, Result};
 
 /// Name of the file in a data set's folder.
-pub const FILE_NAME: &str = names::LISTING;
+pub const FILE_NAME: &str = LISTING;
 
 /// The contents of `dataset.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,7 +29,7 @@ pub struct DatasetJson {
     #[serde(default)]
     pub classes: Vec<String>,
     /// The shards in order. Clip ordinals continue from one shard to the next.
-    #[serde(deserialize_with = "only_objects::array")]
+    #[serde(deserialize_with = "objects::array")]
     pub shards: Vec<ShardJson>,
     /// The program that wrote the data set.
     #[serde(default)]
@@ -49,7 +48,7 @@ pub struct DatasetJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,
     /// The list of the skipped videos; absent if there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "only_objects::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "objects::optional")]
     pub failures: Option<FailuresJson>,
 }
 
@@ -83,7 +82,7 @@ pub struct ShardJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_crc32: Option<u32>,
     /// The track file; absent if the shard has none.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "only_objects::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "objects::optional")]
     pub track_file: Option<TrackFileJson>,
 }
 
@@ -193,7 +192,7 @@ impl DatasetJson {
 
     fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
         let mut json = serde_json::Deserializer::from_slice(bytes);
-        let listing = only_objects::object(&mut json)?;
+        let listing = objects::object(&mut json)?;
         json.end().map(|()| listing)
     }
 

@@ -175,7 +175,7 @@ impl Error {
 
     /// A thread pool could not be started.
     #[doc(hidden)]
-    pub fn start_pool(threads: usize, source: rayon::ThreadPoolBuildError) -> Self {
+    pub fn start_pool(threads: usize, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         let mut e = Self::new(ErrorKind::Resources, format!("could not start {threads} threads"));
         e = e.short_of(Some(Shortage::Threads));
         e.0.source = Some(Box::new(source));

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::names;
+use super::data_binding::hex;
 use crate::error::{Error, Result};
 
 /// Longest name in bytes. File systems allow no more.
@@ -70,7 +70,7 @@ impl FileKind {
         let (_, ending) = name.rsplit_once('.')?;
         let kinds = [FileKind::Records, FileKind::Index, FileKind::Tracks, FileKind::Failures];
         let kind = kinds.into_iter().find(|kind| kind.ending() == ending)?;
-        (kind != FileKind::Failures || names::stem(name) == names::FAILURES_STEM).then_some(kind)
+        (kind != FileKind::Failures || stem(name) == FAILURES_STEM).then_some(kind)
     }
 }
 
@@ -79,13 +79,13 @@ impl FileName {
     /// such name, or of a shard.
     #[doc(hidden)]
     pub fn with_digest(stem: &str, sha256: &[u8; 32], kind: FileKind) -> Self {
-        FileName(names::with_digest(stem, sha256, kind.ending()))
+        FileName(with_digest(stem, sha256, kind.ending()))
     }
 
     /// The name of the list of failures with this digest.
     #[doc(hidden)]
     pub fn of_failures(sha256: &[u8; 32]) -> Self {
-        Self::with_digest(names::FAILURES_STEM, sha256, FileKind::Failures)
+        Self::with_digest(FAILURES_STEM, sha256, FileKind::Failures)
     }
 
     /// The name of the file at a path.
@@ -98,7 +98,7 @@ impl FileName {
     /// Whether the digits in this name are those of this digest.
     #[doc(hidden)]
     pub fn has_digest(&self, sha256: &[u8; 32]) -> bool {
-        self.kind().is_some_and(|kind| *self == Self::with_digest(names::stem(self), sha256, kind))
+        self.kind().is_some_and(|kind| *self == Self::with_digest(stem(self), sha256, kind))
     }
 
     /// The name with another ending.
@@ -117,7 +117,7 @@ impl FileName {
     /// failures.
     #[doc(hidden)]
     pub fn is_ours(&self) -> bool {
-        self.kind() == Some(FileKind::Failures) || names::is_shard_stem(names::stem(&self.0))
+        self.kind() == Some(FileKind::Failures) || is_shard_stem(stem(&self.0))
     }
 
     /// Whether vidrec gave the file its name, so that vidrec may remove it. A record file that was indexed in place
@@ -186,6 +186,60 @@ impl fmt::Display for FileName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// The file that makes a folder a data set.
+pub const LISTING: &str = "dataset.json";
+
+/// Name of the list of failures if there is no data set, and in data sets written before the name had digits of the
+/// file's digest.
+pub const FAILURES: &str = "failures.jsonl";
+
+/// The beginning of the name of a list of failures.
+pub(crate) const FAILURES_STEM: &str = "failures";
+
+/// The folder in a data set's folder with the plan and the shards of a pack that is not finished.
+pub const PACK: &str = ".vidrec.pack";
+
+/// Names of files and folders in which versions before this one kept interrupted work.
+pub const OLDER: [&str; 3] = [".pack.journal", ".parts", ".vidrec.intent"];
+
+/// The number of hexadecimal digits of a digest in a name: 48 bits distinguish a file from any other with its number.
+const DIGITS: usize = 12;
+
+/// Name of shard `ordinal` before the digits of a digest: `shard-00000`.
+pub fn shard(ordinal: usize) -> String {
+    format!("shard-{ordinal:05}")
+}
+
+/// `STEM-DIGITS.ENDING`, where the digits are the first digits of the SHA-256 of the file's contents.
+pub fn with_digest(stem: &str, sha256: &[u8; 32], ending: &str) -> String {
+    format!("{stem}-{}.{ending}", &hex(sha256)[..DIGITS])
+}
+
+/// A file's name without its ending and without the digits of a digest: `shard-00000` of
+/// `shard-00000-0123456789ab.rec`.
+pub fn stem(name: &str) -> &str {
+    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let is_digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+    match name.rsplit_once('-') {
+        Some((stem, digits)) if digits.len() == DIGITS && digits.bytes().all(is_digit) => stem,
+        _ => name,
+    }
+}
+
+/// Whether a file's name has the digits of a digest.
+pub fn has_digits(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(whole, _)| whole != stem(name))
+}
+
+/// Whether this is the name of a shard without digits and ending: `shard-00012`, or `shard-00012.1` for the second
+/// shard of a part.
+pub(crate) fn is_shard_stem(stem: &str) -> bool {
+    let Some(numbers) = stem.strip_prefix("shard-") else { return false };
+    let (first, second) = numbers.split_once('.').unwrap_or((numbers, "1"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    first.len() >= 5 && is_number(first) && is_number(second)
 }
 
 #[cfg(test)]
@@ -295,6 +349,25 @@ mod tests {
         for other in of_others.iter().chain(&commands) {
             let e = other.parse::<FileName>().unwrap_err().to_string();
             assert!(e.contains("cannot have a file of this name"), "{e}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod names_tests {
+    use super::*;
+
+    #[test]
+    fn digits_come_and_go() {
+        let name = with_digest(&shard(7), &[0xab; 32], "vidx");
+        assert_eq!(name, "shard-00007-abababababab.vidx");
+        assert_eq!(stem(&name), "shard-00007");
+        assert!(has_digits(&name));
+        for (name, without) in
+            [("shard-00007.rec", "shard-00007"), ("a-ABABABABABAB.rec", "a-ABABABABABAB"), ("x", "x")]
+        {
+            assert_eq!(stem(name), without);
+            assert!(!has_digits(name));
         }
     }
 }

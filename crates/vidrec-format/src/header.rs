@@ -1,4 +1,5 @@
-//! The first 64 bytes of an index file: `format-spec/vidrec-v1.md#header`.
+//! The first 64 bytes of an index file and its last 24, which reveal a truncated file at once:
+//! `format-spec/vidrec-v1.md#header` and `#footer`.
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
@@ -109,4 +110,35 @@ impl Header {
             section_table_crc32: LE::read_u32(&b[56..60]),
         })
     }
+}
+
+/// Size of the footer in bytes.
+pub const FOOTER_BYTES: usize = 24;
+
+/// The bytes on disk: file length, the header's CRC-32, the footer's own, magic.
+pub fn footer(file_length: u64, header: &[u8; BYTES]) -> [u8; FOOTER_BYTES] {
+    let mut b = [0; FOOTER_BYTES];
+    LE::write_u64(&mut b[0..8], file_length);
+    b[8..12].copy_from_slice(&header[60..64]);
+    let crc = crc32(&b[..12]);
+    LE::write_u32(&mut b[12..16], crc);
+    b[16..24].copy_from_slice(&MAGIC);
+    b
+}
+
+/// Checks that `found` is the footer that belongs to `header` in a file of `file_length` bytes.
+///
+/// # Errors
+///
+/// Rule `index-footer`.
+pub fn check_footer(found: &[u8; FOOTER_BYTES], file_length: u64, header: &[u8; BYTES]) -> Result<()> {
+    let expected = footer(file_length, header);
+    if *found == expected {
+        return Ok(());
+    }
+    Err(Error::format("index-footer", "the footer does not match the header: the file was truncated or overwritten")
+        .section("footer")
+        .at(file_length - FOOTER_BYTES as u64)
+        .expected(format!("{expected:02x?}"))
+        .found(format!("{found:02x?}")))
 }

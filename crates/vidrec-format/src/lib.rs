@@ -5,37 +5,22 @@
 
 #[doc(hidden)]
 pub mod allocation;
-pub mod byte_size;
 pub mod error;
-#[doc(hidden)]
-pub mod exif;
 pub mod limits;
 #[doc(hidden)]
 pub mod machine;
-#[doc(hidden)]
-pub mod natural_order;
-#[doc(hidden)]
-pub mod npy;
 pub mod planes;
 pub mod printable;
-pub mod progress;
 #[doc(hidden)]
 pub mod random;
 #[doc(hidden)]
-pub mod source_name;
-pub mod stop;
-#[doc(hidden)]
-pub mod threads;
-#[doc(hidden)]
 pub mod words;
-#[doc(hidden)]
-pub mod workers;
 
 pub mod clip_entry;
+mod crc;
 pub mod data_binding;
 pub mod dataset_json;
 pub mod file_name;
-pub mod footer;
 pub mod frame_entry;
 #[doc(hidden)]
 #[cfg(any(test, vidrec_internals))]
@@ -44,35 +29,27 @@ pub mod fuzzing;
 pub mod header;
 pub mod json_object;
 pub mod meta;
-#[doc(hidden)]
-pub mod names;
-mod only_objects;
-pub mod record_header;
 pub mod recordio;
 pub mod sampler;
 pub mod section;
 pub mod track;
 
+pub use clip_entry::ClipEntry;
+pub use crc::crc32;
+pub(crate) use crc::entry_crc32;
+pub use data_binding::DataBinding;
+pub use dataset_json::{DatasetJson, FailuresJson, ShardJson, TrackFileJson};
+pub use error::{Error, ErrorKind, Hint, Result};
+pub use file_name::{FileKind, FileName};
+pub use frame_entry::FrameEntry;
+pub use json_object::JsonObject;
+pub use meta::Meta;
+pub use recordio::RecordHeader;
+pub use section::{SectionEntry, SectionId};
+
 /// Rules that a file breaks because it has a newer version of the format, not because it is damaged.
 #[doc(hidden)]
 pub const NEWER: [&str; 5] = ["index-version", "index-flags", "section-unknown", "track-version", "track-flags"];
-
-/// The CRC-32 (IEEE 802.3, as in zlib and PNG) of some bytes.
-pub fn crc32(bytes: &[u8]) -> u32 {
-    crc32fast::hash(bytes)
-}
-
-/// The CRC-32 of a table entry. It covers the entry's bytes before the CRC-32 itself, followed by its ordinal as a
-/// `u64`.
-///
-/// Because of the ordinal, an intact entry in the wrong place is detected when it is used. Without it, the CRC-32 of
-/// the whole table would be the same for any entries.
-pub(crate) fn entry_crc32(bytes: &[u8], ordinal: u64) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(bytes);
-    hasher.update(&ordinal.to_le_bytes());
-    hasher.finalize()
-}
 
 /// Rounds `n` up to a multiple of `to`; `None` if the result does not fit.
 #[doc(hidden)]

@@ -16,10 +16,10 @@ use super::work::{
     pack_somewhere, shared,
 };
 use crate::video;
+use vidrec_core::progress::{Progress, ProgressFn, tell};
 use vidrec_core::store::disk::capacity::free_space;
 use vidrec_core::store::disk::free_space;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_jpeg::Measured;
 
 /// The number of videos that an estimate packs, and how long it begins new ones.

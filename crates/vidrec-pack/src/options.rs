@@ -175,7 +175,7 @@ mod tests {
     use crate::work::{FrameChoice, MaxFailures, Quality};
     use vidrec_core::dataset::writer::Sharding;
     use vidrec_core::dataset::writer::SoundCoding;
-    use vidrec_format::sampler::{Pace, Rule, Short};
+    use vidrec_format::sampler::{RateRule, Rule, ShortVideo};
     use vidrec_jpeg::QualityTarget;
 
     fn other() -> PackOptions {
@@ -198,9 +198,9 @@ mod tests {
                 ..InputOptions::default()
             },
             frames: FrameOptions {
-                frames: FrameChoice::At(Pace::Fps("29.97".parse().unwrap())),
+                frames: FrameChoice::At(RateRule::Fps("29.97".parse().unwrap())),
                 sample: Rule::Uniform,
-                short: Short::Skip,
+                short: ShortVideo::Skip,
                 draws: 1,
                 seed: u64::MAX,
                 max_frames: Some(5),

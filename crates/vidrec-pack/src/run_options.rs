@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// What a run does with an output that exists, and where it works.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,8 +23,10 @@ pub struct RunOptions {
 ///
 /// The text form (`FromStr`, `Display`, serde) is `fail`, `resume`, `retry-failed` or `replace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum IfExists {
     /// Do nothing and return an error, because either may be hours of work.
     #[default]
@@ -42,13 +44,6 @@ pub enum IfExists {
     /// if it is not.
     Replace,
 }
-
-words!(IfExists, "what to do if the output exists", {
-    "fail" => Fail,
-    "resume" => Resume,
-    "retry-failed" => RetryFailed,
-    "replace" => Replace,
-});
 
 impl IfExists {
     /// Whether an interrupted pack is resumed, if it is the same.

@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use vidrec_format::sampler::Short;
+use vidrec_format::sampler::ShortVideo;
 
 /// A value that is written as a number or as text.
 pub(crate) struct NumberOrText;
@@ -22,5 +22,5 @@ impl JsonSchema for NumberOrText {
 }
 
 pub(crate) fn short(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"enum": Short::WORDS})
+    json_schema!({"enum": <ShortVideo as strum::VariantNames>::VARIANTS})
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use tempfile::TempDir;
-use vidrec::{Channels, Crop, Dataset, Dtype, Frames, Last, Loader, LoaderOptions, Normalize};
+use vidrec::{Channels, Crop, Dataset, Dtype, Frames, LastBatch, Loader, LoaderOptions, Normalize};
 
 use crate::textures;
 
@@ -54,7 +54,7 @@ impl Data {
         let training = LoaderOptions {
             crop: Crop::random((SIDE, SIDE)).with_resize(resize),
             shuffle: true,
-            last: Last::Wrap,
+            last: LastBatch::Wrap,
             ..options.clone()
         };
         let classes = train.classes().len();

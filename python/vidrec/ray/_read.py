@@ -62,7 +62,7 @@ def read(
     ray.data.Dataset
         With columns ``clip`` (its number in ``dataset``), ``source``, ``label`` (null for none), ``class`` (null for none),
         ``attributes`` (an object as JSON) and ``frames``. Rows that go out as a table with ``clip`` or ``source`` are what
-        ``vidrec subset --list`` and ``vidrec relabel`` read.
+        ``vidrec subset`` reads with ``--list`` and ``--changes``.
 
     Examples
     --------

@@ -30,13 +30,13 @@ from .reports import (
     Summary,
 )
 from .writes import (
+    DatasetSize,
     EditReport,
     ExportReport,
     FetchReport,
     PushReport,
     RemoteStats,
     SkippedSample,
-    WholeSize,
     WriteReport,
 )
 
@@ -82,7 +82,7 @@ __all__ = [
     "TrackStats",
     "VerifyReport",
     "VideoWarning",
-    "WholeSize",
+    "DatasetSize",
     "WriteReport",
     "WrittenPlan",
 ]

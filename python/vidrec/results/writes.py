@@ -9,7 +9,7 @@ from ._result import Result
 
 
 @dataclass(frozen=True, repr=False)
-class WholeSize(Result):
+class DatasetSize(Result):
     """The size of a data set."""
 
     clips: int
@@ -35,11 +35,11 @@ class EditReport(Result):
     left_out: int
     """Clips of the inputs that are not in the output."""
     not_found: Tuple[str, ...]
-    """What the table of a relabeling names and the data set does not have, in the order of the table."""
+    """Clips that changes name and the data set does not have, in the order of the changes."""
     notes: Tuple[str, ...]
     """What else is worth knowing: settings that differ, things that were not copied."""
-    whole: Optional[WholeSize] = None
-    """Of :func:`vidrec.append`: the data set with what was added. None of other edits."""
+    whole: Optional[DatasetSize] = None
+    """Of :func:`vidrec.merge` with ``append``: the data set with what was added. None of other edits."""
     left_behind: Tuple[str, ...] = ()
     """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""

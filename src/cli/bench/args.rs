@@ -32,13 +32,13 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     pub output: Output,
     /// How to read local files.
-    #[arg(long, default_value_t, value_parser = words::<Io>(Io::WORDS))]
+    #[arg(long, default_value_t, value_parser = words::<Io>())]
     io: Io,
     /// Which JPEG decoder to use; the pictures are the same.
     ///
     /// auto: vidrec's own for the tiles of JPEGs that it packed, libjpeg-turbo for all others; own: the same, but
     /// damaged tiles are an error rather than decoded again; turbo: libjpeg-turbo.
-    #[arg(long, default_value_t, value_parser = words::<JpegDecoder>(JpegDecoder::WORDS))]
+    #[arg(long, default_value_t, value_parser = words::<JpegDecoder>())]
     decoder: JpegDecoder,
     /// How long to measure, after a second of warming up.
     #[arg(long, default_value_t = 5.0, value_parser = parse_seconds)]

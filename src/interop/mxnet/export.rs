@@ -8,13 +8,12 @@ use sha2::{Digest, Sha256};
 
 use crate::interop::report::track_names;
 use crate::interop::{ExportReport, text};
-use vidrec_core::dataset::Dataset;
+use crate::{Dataset, Error, ProgressFn, Result};
 use vidrec_core::dataset::Shard;
+use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::NewFolder;
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::names;
-use vidrec_format::progress::{Counter, ProgressFn};
+use vidrec_format::file_name;
 
 /// Creates a folder with a link `NAME.rec` to each record file, and its `.idx` and `.lst` beside it. Frames are
 /// not copied unless the data set is remote.
@@ -28,22 +27,17 @@ use vidrec_format::progress::{Counter, ProgressFn};
 ///
 /// The record files of a remote data set are copied. Otherwise the links are hard links, so the folder stays valid
 /// if the data set is replaced or removed. On another file system they are symbolic links, and the report says so.
-/// With `replace`, the export replaces the folder of an earlier export in one step. The format has no room for
-/// tracks, so the report names them, nor for clips without frames, which it counts.
+/// The format has no room for tracks, so the report names them, nor for clips without frames, which it counts.
 ///
 /// # Errors
 ///
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder or, with
-/// `replace`, an earlier export; [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
-pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
-    if replace {
-        check_earlier(out)?;
-    }
-    let mut folder = if replace { NewFolder::replace(out)? } else { NewFolder::create(out)? };
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder; [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
+pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
+    let mut folder = NewFolder::create(out)?;
     let mut all = All::default();
     let counter = &mut Counter::new(Some(dataset.len()), progress);
-    let stem = |shard: &Shard| names::stem(&text::name(&shard.record_path)).to_owned();
+    let stem = |shard: &Shard| file_name::stem(&text::name(&shard.record_path)).to_owned();
     let stems: HashSet<String> = dataset.shards()?.into_iter().map(stem).collect();
     if stems.len() < dataset.shard_count() {
         return Err(Error::usage("two shards have record files of the same name").help("export the shards one by one"));
@@ -76,15 +70,6 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
         report.notes.push("the .lst files have spaces in place of the tabs and line ends in names".to_owned());
     }
     Ok(report)
-}
-
-/// Exports the data set in the folder `set` into `set/mxnet`, in place of an earlier export.
-///
-/// # Errors
-///
-/// Those of [`export`] and of [`Dataset::open`].
-pub fn export_within(set: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
-    export(&Dataset::open(set)?, &set.join("mxnet"), true, progress)
 }
 
 /// Copies a remote record file, and verifies that the copy is what the index says.
@@ -138,7 +123,8 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
         all.without_frames += u64::from(clip.frame_count == 0);
         for t in 0..clip.frame_count {
             let frame = shard.frame_with(clip.first_frame + u64::from(t), clip.frames(), &mut buffer);
-            let (entry, header, _) = frame.map_err(|e| e.in_clip(c).in_frame(t))?;
+            let stored = frame.map_err(|e| e.in_clip(c).in_frame(t))?;
+            let (entry, header) = (stored.entry, stored.header);
             // Writing to a string cannot fail.
             let _ = writeln!(lines.idx, "{}\t{}", header.id, entry.record_offset);
             let _ = writeln!(lines.lst, "{}\t{:.6}\t{source}/{t:03}.jpg", header.id, f64::from(clip.label));
@@ -149,19 +135,4 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
     }
     all.bytes += shard.records.len();
     Ok(lines)
-}
-
-/// Refuses to replace files that no export wrote.
-fn check_earlier(out: &Path) -> Result<()> {
-    if !out.exists() {
-        return Ok(());
-    }
-    let failed = |e| Error::io("list the folder", out, e);
-    for entry in std::fs::read_dir(out).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if !path.extension().is_some_and(|e| e == "rec" || e == "idx" || e == "lst") {
-            return Err(Error::usage("no export wrote this file, so vidrec does not replace it").file(&path));
-        }
-    }
-    Ok(())
 }

@@ -1,24 +1,19 @@
 //! One clip: its entry, its strings, its frames.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::frame::Frame;
-use super::records::plain_record_bytes;
-use super::runs;
-use super::shard::Shard;
+use crate::dataset::records::record_range;
+use crate::dataset::request_ranges::request_ranges;
+use crate::dataset::shard::StoredFrame;
+use crate::dataset::writer::ClipInfo;
+use crate::dataset::{Frame, Shard};
 use crate::store::disk::advice::Advice;
 use crate::store::remote::RemoteFile;
-use vidrec_format::clip_entry;
-use vidrec_format::clip_entry::ClipEntry;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::frame_entry::FrameEntry;
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::record_header::RecordHeader;
+use vidrec_format::{ClipEntry, Error, FrameEntry, JsonObject, Result, clip_entry};
 
 /// A remote file, and ranges of it.
-type RemoteRuns<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);
+type RemoteRanges<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);
 
 /// One clip of a data set.
 #[derive(Debug, Clone, Copy)]
@@ -141,6 +136,22 @@ impl<'a> Clip<'a> {
         })
     }
 
+    /// The description of the clip, as a writer takes it.
+    #[doc(hidden)]
+    pub fn info(&self) -> Result<ClipInfo> {
+        let [source, class, _] = self.strings()?;
+        Ok(ClipInfo {
+            label: self.label(),
+            source,
+            class,
+            attributes: self.attributes()?,
+            width: self.width(),
+            height: self.height(),
+            time_base: self.time_base(),
+            short: self.is_short(),
+        })
+    }
+
     fn strings(&self) -> Result<[String; 3]> {
         let found = self.shard.of_index(|index, bytes| index.strings(bytes, &self.entry));
         found.map_err(|e| e.in_clip(self.ordinal))
@@ -155,7 +166,7 @@ impl<'a> Clip<'a> {
     /// compares the JPEG's CRC-32.
     pub fn frame(&self, t: u32) -> Result<Frame<'a>> {
         let found = self.shard.frame(self.frame_ordinal(t)?, self.entry.frames());
-        self.place(t, found)
+        self.to_frame(t, found)
     }
 
     /// Like [`frame`](Self::frame), with a buffer. The buffer is used if files are not mapped
@@ -169,7 +180,7 @@ impl<'a> Clip<'a> {
         'a: 'b,
     {
         let found = self.shard.frame_with(self.frame_ordinal(t)?, self.entry.frames(), buffer);
-        self.place(t, found)
+        self.to_frame(t, found)
     }
 
     /// The entries of the clip's frames.
@@ -217,7 +228,7 @@ impl<'a> Clip<'a> {
 
     /// The size that the clip's records have in a record file that vidrec writes. Reads only the frame entries.
     pub(crate) fn record_bytes(&self) -> Result<u64> {
-        Ok(self.frame_entries()?.iter().map(plain_record_bytes).sum())
+        Ok(self.frame_entries()?.iter().map(|entry| record_range(entry).end - entry.record_offset).sum())
     }
 
     fn frame_ordinal(&self, t: u32) -> Result<u64> {
@@ -229,11 +240,11 @@ impl<'a> Clip<'a> {
         Ok(self.entry.first_frame + u64::from(t))
     }
 
-    fn place<'b>(&self, t: u32, found: Result<(FrameEntry, RecordHeader, Cow<'b, [u8]>)>) -> Result<Frame<'b>>
+    fn to_frame<'b>(&self, t: u32, found: Result<StoredFrame<'b>>) -> Result<Frame<'b>>
     where
         'a: 'b,
     {
-        let (entry, _, jpeg) = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
+        let StoredFrame { entry, jpeg, .. } = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
         Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
     }
 
@@ -244,7 +255,7 @@ impl<'a> Clip<'a> {
         for &t in frames {
             let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
             let Ok(entry) = entry else { continue };
-            let record = entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(&entry));
+            let record = record_range(&entry);
             match &mut stretch {
                 Some(stretch) if stretch.end >= record.start && stretch.start <= record.start => {
                     stretch.end = stretch.end.max(record.end);
@@ -259,19 +270,18 @@ impl<'a> Clip<'a> {
     }
 
     /// The remote file with the clip's records, and the ranges of some frames' records in it. See
-    /// [`runs`](super::runs::runs).
+    /// [`request_ranges`].
     #[doc(hidden)]
-    pub fn remote_runs(&self, frames: &[u32]) -> Result<Option<RemoteRuns<'a>>> {
+    pub fn remote_ranges(&self, frames: &[u32]) -> Result<Option<RemoteRanges<'a>>> {
         let Some(file) = self.shard.records.remote() else { return Ok(None) };
         let place = |&t: &u32| {
             let entry = self.frame_entry(t)?;
-            let end = entry.record_offset.saturating_add(plain_record_bytes(&entry)).min(file.len());
-            Ok(entry.record_offset..end)
+            Ok(entry.record_offset..record_range(&entry).end.min(file.len()))
         };
         let there = frames.iter().filter(|&&t| t < self.frame_count());
-        let mut wanted = there.map(place).collect::<Result<Vec<_>>>()?;
-        wanted.retain(|record| record.start < record.end);
-        Ok(Some((file, runs::runs(wanted))))
+        let mut records = there.map(place).collect::<Result<Vec<_>>>()?;
+        records.retain(|record| record.start < record.end);
+        Ok(Some((file, request_ranges(records))))
     }
 
     /// All frames, in order.

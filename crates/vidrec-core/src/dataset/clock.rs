@@ -1,15 +1,15 @@
 //! The clocks of clips: which clips share one, and where one begins.
 
-use super::clip::Clip;
-use super::track::nanoseconds;
-use vidrec_format::error::{Error, Result};
+use crate::dataset::Clip;
+use crate::dataset::track::nanoseconds;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
 use vidrec_format::track::schema::TrackTiming;
+use vidrec_format::{Error, Result};
 
 /// The attribute by which clips of an episode say that they have one clock: those with the same text do.
 const CLOCK: &str = "clock";
 
-/// How far apart two frames of one moment may be, in seconds, where nothing says how far apart frames are.
+/// The largest distance of two frames of one moment, in seconds, if the distance of frames is unknown.
 const ONE_MOMENT: f64 = 1e-3;
 
 /// Returns why two clips of an episode cannot be paired by time, or `None` if they have one clock.
@@ -65,7 +65,7 @@ pub fn begin_together(one: &Clip<'_>, other: &Clip<'_>) -> Result<bool> {
     Ok((one.seconds(0)? - other.seconds(0)?).abs() <= near && has_times(one)? == has_times(other)?)
 }
 
-/// How far apart two frames of one moment may be, in seconds.
+/// The largest distance of two frames of one moment, in seconds.
 fn near(one: &Clip<'_>, other: &Clip<'_>) -> Result<f64> {
     let half = step(one)?.min(step(other)?) / 2.0;
     Ok(if half.is_finite() { half.max(ONE_MOMENT) } else { ONE_MOMENT })
@@ -128,7 +128,7 @@ impl From<&str> for ClockStart {
 
 impl ClockStart {
     /// The pts of a clip at which its clock is to begin, and the same in nanoseconds.
-    pub(crate) fn of(&self, clip: &Clip<'_>) -> Result<(i64, i64)> {
+    pub(crate) fn find(&self, clip: &Clip<'_>) -> Result<(i64, i64)> {
         let (numerator, denominator) = clip.time_base();
         let [numerator, denominator] = [numerator, denominator].map(i128::from);
         let pts = match self {

@@ -5,15 +5,14 @@ use std::path::Path;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::dataset::Dataset;
-use super::listing;
-use super::source::Source;
+use crate::dataset::{Dataset, Source, listing};
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::{DatasetJson, Error, Result};
 
 /// A line of a list of failures.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FailedSource {
+    /// The source of the video.
     pub source: String,
     /// The stage of the work on the video at which it failed.
     #[serde(default)]
@@ -42,17 +41,24 @@ impl Dataset {
 
 fn read(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
     let Some(json) = listing::read_if_listed(listing, source)? else { return Ok(Vec::new()) };
-    let Some(listed) = json.failures else { return Ok(Vec::new()) };
+    let bytes = read_failures(listing, &json, source)?;
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let failure = |line: &[u8]| serde_json::from_slice(line);
+    lines
+        .map(failure)
+        .collect::<serde_json::Result<_>>()
+        .map_err(|e| Error::usage("a line in the list of failures does not describe a failure").file(listing).found(e))
+}
+
+/// The bytes of the list of failures that a `dataset.json` lists, proven by its digest; empty if it lists none.
+pub(super) fn read_failures(listing: &Path, json: &DatasetJson, source: &Source) -> Result<Vec<u8>> {
+    let Some(listed) = &json.failures else { return Ok(Vec::new()) };
     let path = listing.with_file_name(&listed.file);
     let bytes = source.read(&path)?;
     let found = hex(&Sha256::digest(&bytes));
-    if found != listed.sha256 {
-        return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
-            .file(path)
-            .expected(format!("SHA-256 {}", listed.sha256))
-            .found(found));
+    if found == listed.sha256 {
+        return Ok(bytes);
     }
-    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let parsed: std::result::Result<Vec<_>, _> = lines.map(serde_json::from_slice).collect();
-    parsed.map_err(|e| Error::usage("a line in the list of failures does not describe a failure").file(path).found(e))
+    let e = Error::format("failures-digest", "the list of failures is not the one that dataset.json lists").file(path);
+    Err(e.expected(format!("SHA-256 {}", listed.sha256)).found(found))
 }

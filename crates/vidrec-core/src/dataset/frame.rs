@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::shard::Shard;
+use crate::dataset::Shard;
 use crate::store::disk::map;
-use vidrec_format::crc32;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
+use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
+use vidrec_format::{Error, FrameEntry, Result, crc32};
 
 /// One frame of a clip. The JPEG borrows from the map or the buffer, except for the rare record that is stored in
 /// parts.

@@ -8,21 +8,12 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian as LE};
 
 use crate::store::read_at::ReadAt;
-use vidrec_format::clip_entry;
-use vidrec_format::clip_entry::{ClipEntry, StringRef};
-use vidrec_format::data_binding;
-use vidrec_format::data_binding::DataBinding;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::footer;
-use vidrec_format::frame_entry;
-use vidrec_format::frame_entry::FrameEntry;
-use vidrec_format::header;
+use vidrec_format::clip_entry::StringRef;
 use vidrec_format::header::Header;
-use vidrec_format::limits;
-use vidrec_format::meta::Meta;
-use vidrec_format::section;
-use vidrec_format::section::{SectionEntry, SectionId};
-use vidrec_format::{align_up, crc32};
+use vidrec_format::{
+    ClipEntry, DataBinding, Error, FrameEntry, Meta, Result, SectionEntry, SectionId, align_up, clip_entry, crc32,
+    data_binding, frame_entry, header, limits, section,
+};
 
 /// The checked structure of an index file. It holds no reference to the file's bytes; each method takes them as an
 /// argument.
@@ -45,6 +36,17 @@ pub struct Index {
     strings: SectionEntry,
 }
 
+/// Some tables of an index.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tables {
+    /// The entries of clips.
+    pub clips: bool,
+    /// The entries of frames.
+    pub frames: bool,
+    /// Sources and attributes.
+    pub strings: bool,
+}
+
 impl Index {
     /// Checks the parts of an index that every reader depends on.
     pub fn prove(bytes: &(impl ReadAt + ?Sized)) -> Result<Self> {
@@ -54,12 +56,9 @@ impl Index {
         let (frames, clips, strings) = (find(SectionId::FRAMES)?, find(SectionId::CLIPS)?, find(SectionId::STRINGS)?);
         prove_length(&frames, header.frame_count, frame_entry::BYTES)?;
         prove_length(&clips, header.clip_count, clip_entry::BYTES)?;
-        let data = find(SectionId::DATA)?;
-        prove_length(&data, 1, data_binding::BYTES)?;
-        let binding = proven_bytes(bytes, &data)?.first_chunk().map(DataBinding::from_bytes);
-        let binding = binding.ok_or_else(|| missing(SectionId::DATA))?;
-        let meta = parse_meta(bytes, &find(SectionId::META)?)?;
-        let tracks = sections.iter().find(|s| s.id == SectionId::TRACKS).map(|s| tracks_of(bytes, s)).transpose()?;
+        let binding = read_binding(bytes, &find(SectionId::DATA)?)?;
+        let meta = read_meta(bytes, &find(SectionId::META)?)?;
+        let tracks = sections.iter().find(|s| s.id == SectionId::TRACKS).map(|s| read_binding(bytes, s)).transpose()?;
         let header_crc32 = LE::read_u32(&head_bytes(bytes)?[header::BYTES - 4..]);
         Ok(Index { header, header_crc32, sections, binding, meta, tracks, frames, clips, strings })
     }
@@ -78,23 +77,22 @@ impl Index {
     /// The entry of clip `ordinal` of this shard.
     pub fn clip(&self, bytes: &(impl ReadAt + ?Sized), ordinal: u64) -> Result<ClipEntry> {
         let (at, entry) = table_entry(bytes, &self.clips, ordinal, self.header.clip_count)?;
-        let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section(SectionId::CLIPS.name()).at(at);
+        let fault = |rule, what: &str| fault(rule, SectionId::CLIPS.name(), at, what);
         let entry = ClipEntry::from_bytes(entry, ordinal)
             .ok_or_else(|| fault("clip-crc", "the clip entry's CRC-32 does not match"))?;
-        let end = entry.first_frame.checked_add(u64::from(entry.frame_count));
-        if end.is_none_or(|end| end > self.header.frame_count) {
-            return Err(fault("clip-frames", "the clip's frames are not in the frame table")
-                .expected(format!("at most {} frames", self.header.frame_count))
-                .found(format!("{} frames from frame {}", entry.frame_count, entry.first_frame)));
+        let ClipEntry { first_frame, frame_count, label, time_base, .. } = entry;
+        if first_frame.checked_add(frame_count.into()).is_none_or(|end| end > self.header.frame_count) {
+            let e = fault("clip-frames", "the clip's frames are not in the frame table");
+            let e = e.expected(format!("at most {} frames", self.header.frame_count));
+            return Err(e.found(format!("{frame_count} frames from {first_frame}")));
         }
-        if entry.label != clip_entry::NO_LABEL && !(0..=limits::MAX_LABEL).contains(&entry.label) {
-            return Err(fault("clip-label", "the label is out of range")
-                .expected(format!("-1 to {}", limits::MAX_LABEL))
-                .found(entry.label));
+        if label != clip_entry::NO_LABEL && !(0..=limits::MAX_LABEL).contains(&label) {
+            let e = fault("clip-label", "the label is out of range");
+            return Err(e.expected(format!("-1 to {}", limits::MAX_LABEL)).found(label));
         }
-        if entry.time_base.0 == 0 || entry.time_base.1 == 0 {
-            return Err(fault("clip-time-base", "the time base is not a positive fraction")
-                .found(format!("{}/{}", entry.time_base.0, entry.time_base.1)));
+        if time_base.0 == 0 || time_base.1 == 0 {
+            let e = fault("clip-time-base", "the time base is not a positive fraction");
+            return Err(e.found(format!("{}/{}", time_base.0, time_base.1)));
         }
         Ok(entry)
     }
@@ -102,11 +100,8 @@ impl Index {
     /// The entry of frame `ordinal` of this shard.
     pub fn frame(&self, bytes: &(impl ReadAt + ?Sized), ordinal: u64) -> Result<FrameEntry> {
         let (at, entry) = table_entry(bytes, &self.frames, ordinal, self.header.frame_count)?;
-        FrameEntry::from_bytes(entry, ordinal).ok_or_else(|| {
-            Error::format("frame-crc", "the frame entry's CRC-32 does not match")
-                .section(SectionId::FRAMES.name())
-                .at(at)
-        })
+        let wrong = || fault("frame-crc", SectionId::FRAMES.name(), at, "the frame entry's CRC-32 does not match");
+        FrameEntry::from_bytes(entry, ordinal).ok_or_else(wrong)
     }
 
     /// The range of a section in the file.
@@ -141,15 +136,12 @@ impl Index {
             // The check applies to a copy, because text in a mapped file may stop being UTF-8 at any time.
             let raw = self.string_bytes(bytes, at)?.to_vec();
             hasher.update(&raw);
-            *text =
-                String::from_utf8(raw).map_err(|_| self.string_fault("clip-string", at, "the string is not UTF-8"))?;
+            *text = String::from_utf8(raw).map_err(|_| self.string_fault(at, "the string is not UTF-8"))?;
         }
         let crc = hasher.finalize();
         if crc != clip.strings_crc32 {
-            return Err(self
-                .string_fault("clip-string", clip.source, "the CRC-32 of the clip's strings does not match")
-                .expected(format!("{:#010x}", clip.strings_crc32))
-                .found(format!("{crc:#010x}")));
+            let e = self.string_fault(clip.source, "the CRC-32 of the clip's strings does not match");
+            return Err(wrong_crc(e, clip.strings_crc32, crc));
         }
         Ok(texts)
     }
@@ -162,16 +154,25 @@ impl Index {
         let range = end.and_then(|end| self.strings.part(at.offset..end));
         let found = range.map(|range| bytes.slice(range)).transpose()?.flatten();
         found.ok_or_else(|| {
-            self.string_fault("clip-string", at, "a string is not in the string pool")
+            self.string_fault(at, "a string is not in the string pool")
                 .expected(format!("at most {} bytes", self.strings.length))
                 .found(format!("{} bytes from {}", at.length, at.offset))
         })
     }
 
-    fn string_fault(&self, rule: &'static str, at: StringRef, what: &str) -> Error {
-        let offset = self.strings.offset.saturating_add(at.offset);
-        Error::format(rule, what.to_owned()).section(SectionId::STRINGS.name()).at(offset)
+    fn string_fault(&self, at: StringRef, what: &str) -> Error {
+        fault("clip-string", SectionId::STRINGS.name(), self.strings.offset.saturating_add(at.offset), what)
     }
+}
+
+/// An error in the section table, or in a part of the file that has a name.
+fn fault(rule: &'static str, section: &'static str, at: u64, what: impl Into<String>) -> Error {
+    Error::format(rule, what.into()).section(section).at(at)
+}
+
+/// The error about a checksum that does not match.
+fn wrong_crc(e: Error, expected: u32, found: u32) -> Error {
+    e.expected(format!("{expected:#010x}")).found(format!("{found:#010x}"))
 }
 
 /// The first bytes of an index that is long enough to have a header.
@@ -180,27 +181,22 @@ fn head_bytes(bytes: &(impl ReadAt + ?Sized)) -> Result<&[u8]> {
 }
 
 fn prove_header(bytes: &(impl ReadAt + ?Sized)) -> Result<Header> {
-    let length = bytes.len();
-    let least = (header::BYTES + footer::BYTES) as u64;
-    let foot = match length.checked_sub(footer::BYTES as u64).filter(|_| length >= least) {
-        Some(at) => bytes.slice(at..length)?,
-        None => None,
+    let (length, least) = (bytes.len(), (header::BYTES + header::FOOTER_BYTES) as u64);
+    let foot = match length >= least {
+        true => bytes.slice(length - header::FOOTER_BYTES as u64..length)?,
+        false => None,
     };
     let ends = head_bytes(bytes)?.first_chunk().zip(foot.and_then(|foot| foot.first_chunk()));
     let Some((head, foot)) = ends else {
-        return Err(Error::format("index-length", "the file is too short for an index file")
-            .expected(format!("at least {least} bytes"))
-            .found(format!("{length} bytes")));
+        let e = Error::format("index-length", "the file is too short for an index file");
+        return Err(e.expected(format!("at least {least} bytes")).found(format!("{length} bytes")));
     };
     let header = Header::from_bytes(head)?;
     if header.file_length != length {
-        return Err(Error::format("index-file-length", "the index file was truncated or extended")
-            .section("header")
-            .at(32)
-            .expected(format!("{} bytes", header.file_length))
-            .found(format!("{length} bytes")));
+        let e = fault("index-file-length", "header", 32, "the index file was truncated or extended");
+        return Err(e.expected(format!("{} bytes", header.file_length)).found(format!("{length} bytes")));
     }
-    footer::check(foot, length, head)?;
+    header::check_footer(foot, length, head)?;
     let most = limits::MAX_ORDINALS;
     if header.clip_count > most || header.frame_count > most {
         return Err(Error::limit("the shard has too many clips or frames").section("header").at(40).expected(most));
@@ -209,27 +205,22 @@ fn prove_header(bytes: &(impl ReadAt + ?Sized)) -> Result<Header> {
 }
 
 fn prove_section_table(bytes: &(impl ReadAt + ?Sized), header: &Header) -> Result<Vec<SectionEntry>> {
-    let fault = |rule, what: &str| {
-        Error::format(rule, what.to_owned()).section("section table").at(header.section_table_offset)
-    };
     if header.section_count > limits::MAX_SECTIONS {
-        return Err(Error::limit("there are too many sections")
-            .expected(limits::MAX_SECTIONS)
-            .found(header.section_count));
-    }
-    let length = header.section_count as usize * section::BYTES;
-    let end = header.section_table_offset.checked_add(length as u64);
-    if end.and_then(|e| e.checked_add(footer::BYTES as u64)) != Some(header.file_length) {
-        return Err(fault("index-table-bounds", "the section table does not end where the footer begins"));
+        let e = Error::limit("there are too many sections");
+        return Err(e.expected(limits::MAX_SECTIONS).found(header.section_count));
     }
     let begin = header.section_table_offset;
-    let table = bytes.slice(begin..begin + length as u64)?;
-    let table = table.ok_or_else(|| fault("index-table-bounds", "outside the file"))?;
+    let length = header.section_count as usize * section::BYTES;
+    let end = begin.checked_add(length as u64);
+    let outside = |what: &str| fault("index-table-bounds", "section table", begin, what);
+    if end.and_then(|e| e.checked_add(header::FOOTER_BYTES as u64)) != Some(header.file_length) {
+        return Err(outside("the section table does not end where the footer begins"));
+    }
+    let table = bytes.slice(begin..begin + length as u64)?.ok_or_else(|| outside("outside the file"))?;
     let crc = crc32(table);
     if crc != header.section_table_crc32 {
-        return Err(fault("index-table-crc", "the section table's CRC-32 does not match")
-            .expected(format!("{:#010x}", header.section_table_crc32))
-            .found(format!("{crc:#010x}")));
+        let e = fault("index-table-crc", "section table", begin, "the section table's CRC-32 does not match");
+        return Err(wrong_crc(e, header.section_table_crc32, crc));
     }
     let (entries, _) = table.as_chunks::<{ section::BYTES }>();
     let sections: Vec<SectionEntry> = entries.iter().map(SectionEntry::from_bytes).collect();
@@ -241,40 +232,32 @@ fn prove_section_table(bytes: &(impl ReadAt + ?Sized), header: &Header) -> Resul
 /// Checks that the sections follow each other from the header to the section table, with less than one unit of padding
 /// between them.
 fn prove_tiling(sections: &[SectionEntry], header: &Header) -> Result<()> {
+    let wrong = |at: u64, what: String| fault("section-bounds", "section table", at, what);
     let mut next = Some(header::BYTES as u64);
     for s in sections {
         if Some(s.offset) != next {
-            return Err(Error::format(
-                "section-bounds",
-                format!("section {:?} does not begin where the previous section ends", s.id),
-            )
-            .section("section table")
-            .at(s.offset)
-            .expected(format!("offset {}", next.map_or_else(|| "in range".into(), |n| n.to_string())))
-            .found(format!("offset {}", s.offset)));
+            let e = wrong(s.offset, format!("section {:?} does not begin where the previous section ends", s.id));
+            let expected = next.map_or_else(|| "in range".into(), |n| n.to_string());
+            return Err(e.expected(format!("offset {expected}")).found(format!("offset {}", s.offset)));
         }
         next = s.end().and_then(|end| align_up(end, section::ALIGNMENT));
     }
     if next == Some(header.section_table_offset) {
         return Ok(());
     }
-    Err(Error::format("section-bounds", "the last section does not end where the section table begins")
-        .section("section table")
-        .at(header.section_table_offset))
+    Err(wrong(header.section_table_offset, "the last section does not end where the section table begins".into()))
 }
 
 fn prove_known(sections: &[SectionEntry]) -> Result<()> {
     for (i, s) in sections.iter().enumerate() {
         if s.flags & section::FLAG_REQUIRED != 0 && !SectionId::ALL.contains(&s.id) {
-            return Err(Error::format("section-unknown", format!("the file requires the unknown section {:?}", s.id))
-                .section("section table")
-                .at(s.offset)
-                .help("a newer version of vidrec may read it"));
+            let what = format!("the file requires the unknown section {:?}", s.id);
+            let e = fault("section-unknown", "section table", s.offset, what);
+            return Err(e.help("a newer version of vidrec may read it"));
         }
         if sections[..i].iter().any(|other| other.id == s.id) {
-            return Err(Error::format("section-duplicate", format!("section {:?} occurs twice", s.id))
-                .section("section table")
-                .at(s.offset));
+            let what = format!("section {:?} occurs twice", s.id);
+            return Err(fault("section-duplicate", "section table", s.offset, what));
         }
     }
     Ok(())
@@ -289,47 +272,39 @@ fn find_section(sections: &[SectionEntry], id: SectionId) -> Result<SectionEntry
 }
 
 fn prove_length(s: &SectionEntry, count: u64, entry_bytes: usize) -> Result<()> {
-    let expected = count.checked_mul(entry_bytes as u64);
-    if expected == Some(s.length) {
+    if count.checked_mul(entry_bytes as u64) == Some(s.length) {
         return Ok(());
     }
-    Err(Error::format("section-size", "the section's length does not match the counts in the header")
-        .section(s.id.name())
-        .at(s.offset)
-        .expected(format!("{count} entries of {entry_bytes} bytes"))
-        .found(format!("{} bytes", s.length)))
+    let what = "the section's length does not match the counts in the header";
+    let e = fault("section-size", s.id.name(), s.offset, what);
+    Err(e.expected(format!("{count} entries of {entry_bytes} bytes")).found(format!("{} bytes", s.length)))
 }
 
 /// Returns a section's bytes, after a check of their CRC-32.
 pub fn proven_bytes<'a>(bytes: &'a (impl ReadAt + ?Sized), s: &SectionEntry) -> Result<&'a [u8]> {
     let found = s.end().map(|end| bytes.slice(s.offset..end)).transpose()?.flatten().ok_or_else(|| missing(s.id))?;
     let crc = crc32(found);
-    if crc != s.crc32 {
-        return Err(Error::format("section-crc", "the section's CRC-32 does not match")
-            .section(s.id.name())
-            .at(s.offset)
-            .expected(format!("{:#010x}", s.crc32))
-            .found(format!("{crc:#010x}")));
+    if crc == s.crc32 {
+        return Ok(found);
     }
-    Ok(found)
+    let e = fault("section-crc", s.id.name(), s.offset, "the section's CRC-32 does not match");
+    Err(wrong_crc(e, s.crc32, crc))
 }
 
-fn tracks_of(bytes: &(impl ReadAt + ?Sized), s: &SectionEntry) -> Result<DataBinding> {
+/// Reads the identity of a file from a section.
+fn read_binding(bytes: &(impl ReadAt + ?Sized), s: &SectionEntry) -> Result<DataBinding> {
     prove_length(s, 1, data_binding::BYTES)?;
     let binding = proven_bytes(bytes, s)?.first_chunk().map(DataBinding::from_bytes);
-    binding.ok_or_else(|| missing(SectionId::TRACKS))
+    binding.ok_or_else(|| missing(s.id))
 }
 
-fn parse_meta(bytes: &(impl ReadAt + ?Sized), s: &SectionEntry) -> Result<Meta> {
+fn read_meta(bytes: &(impl ReadAt + ?Sized), s: &SectionEntry) -> Result<Meta> {
     if s.length > limits::MAX_META_BYTES {
-        return Err(Error::limit("section META is too long")
-            .at(s.offset)
-            .expected(limits::MAX_META_BYTES)
-            .found(s.length));
+        let e = Error::limit("section META is too long").at(s.offset);
+        return Err(e.expected(limits::MAX_META_BYTES).found(s.length));
     }
-    Meta::from_json(proven_bytes(bytes, s)?).map_err(|e| {
-        Error::format("meta-json", "section META is not the expected JSON").section(s.id.name()).at(s.offset).found(e)
-    })
+    Meta::from_json(proven_bytes(bytes, s)?)
+        .map_err(|e| fault("meta-json", s.id.name(), s.offset, "section META is not the expected JSON").found(e))
 }
 
 fn table_entry<'a, const N: usize>(
@@ -342,8 +317,8 @@ fn table_entry<'a, const N: usize>(
     let range = (ordinal < count).then(|| entry_range::<N>(table, ordinal)).flatten();
     let entry = range.clone().map(|range| bytes.slice(range)).transpose()?.flatten().and_then(|e| e.first_chunk::<N>());
     range.zip(entry).map(|(range, entry)| (range.start, entry)).ok_or_else(|| {
-        Error::usage(format!("there is no entry {ordinal} in {}", table.id.name()))
-            .expected(format!("less than {count}"))
+        let e = Error::usage(format!("there is no entry {ordinal} in {}", table.id.name()));
+        e.expected(format!("less than {count}"))
     })
 }
 

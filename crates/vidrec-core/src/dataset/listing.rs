@@ -4,20 +4,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::source::Source;
+use crate::dataset::Source;
 use crate::store::disk::regular_file::{Links, read_regular};
 use crate::store::disk::{is_being_written, publication};
 use crate::store::remote::Remote;
-use vidrec_format::dataset_json;
-use vidrec_format::dataset_json::{DatasetJson, ShardJson};
-use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::file_name::{FileKind, FileName};
-use vidrec_format::limits;
-use vidrec_format::names;
+use vidrec_format::{
+    DatasetJson, Error, ErrorKind, FileKind, FileName, Hint, Result, ShardJson, dataset_json, file_name, limits,
+};
 
 /// The files of a shard.
 #[derive(Debug, Clone)]
 pub struct ShardFiles {
+    /// The index.
     pub index: PathBuf,
     /// The record file. `None` if only the index was given. Its name, or the digest in it, then leads to the record
     /// file.
@@ -48,7 +46,7 @@ pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
     }
 }
 
-/// How often a data set is read again because it was replaced while it was read. The smaller number applies to a
+/// The number of times that a data set is read again because it was replaced while it was read. The smaller number applies to a
 /// local data set whose `dataset.json` is the same as before, because it may have been replaced twice.
 const REPLACED: u32 = 10;
 const REPLACED_TWICE: u32 = 2;
@@ -117,7 +115,7 @@ pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
         }
         Source::Local(_) => read(&listing).ok(),
         // Nothing is listed, so names that contain digits of a digest are looked up.
-        Source::Remote(_) if names::stem(&name) == path.file_stem().unwrap_or_default() => {
+        Source::Remote(_) if file_name::stem(&name) == path.file_stem().unwrap_or_default() => {
             return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
         }
         Source::Remote(remote) => Some(read_remote(&listing, remote)?),
@@ -166,17 +164,17 @@ pub fn read(path: &Path) -> Result<DatasetJson> {
     DatasetJson::prove(&bytes).map_err(|e| e.file(path))
 }
 
-/// What an interrupted or active write has left in the folder of a data set. The data set itself is whole.
+/// Files of an interrupted or active write in the folder of a data set. The data set itself is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
-    /// What it is, in words.
+    /// A description.
     pub note: String,
-    /// What a caller can do about it.
+    /// Steps that a caller can take.
     pub hints: Vec<Hint>,
 }
 
-/// Notes on what other writers left in `dir` or are writing there, and what to do about it.
+/// Notes on files that other writers left in `dir` or are writing there.
 pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
     let mut found = Vec::new();
     // If the folder is locked, its writer is alive, and there is nothing to resume.
@@ -219,7 +217,7 @@ pub(crate) fn missing(dir: &Path) -> Error {
 
 /// Whether a pack into a folder has begun but not ended: whether it has a plan.
 pub(crate) fn has_pack(dir: &Path) -> bool {
-    dir.join(names::PACK).join("plan.json").exists()
+    dir.join(file_name::PACK).join("plan.json").exists()
 }
 
 /// The `wanted` names in `dir` that files of a data set may have, sorted.

@@ -1,67 +1,46 @@
 //! Data sets: opening, reading, writing, verifying, editing and repairing them.
 
 pub mod edit;
+pub mod listing;
 pub mod repair;
 pub mod verify;
 pub mod writer;
 
+mod classes;
 mod clip;
 mod clock;
-mod dataset;
+mod data_set;
 mod failures;
-mod fingerprint;
 mod frame;
 mod index;
-mod io;
-#[doc(hidden)]
-pub mod joined_classes;
-#[doc(hidden)]
-pub mod listing;
+mod lazy_shard;
 mod open_options;
 mod prefetch;
 mod records;
-mod records_digest;
-mod runs;
+mod request_ranges;
 mod shard;
-mod slot;
 mod source;
 mod stats;
-mod tables;
 mod track;
 mod track_file;
-mod track_sums;
 mod warm;
-mod warm_remote;
-mod warm_report;
 
+pub use classes::{JoinedClasses, joined_classes};
 pub use clip::Clip;
-#[doc(hidden)]
-pub use clock::{begin_together, different_clocks};
-pub use dataset::Dataset;
-pub use fingerprint::Fingerprint;
+pub use clock::{ClockStart, begin_together, different_clocks};
+pub use data_set::{Dataset, Fingerprint};
+pub use failures::FailedSource;
 pub use frame::Frame;
-#[doc(hidden)]
-pub use index::{Index, proven_bytes};
-pub use io::Io;
-#[doc(hidden)]
-pub use joined_classes::joined_classes;
+pub use index::{Index, Tables, proven_bytes};
 pub use listing::Leftover;
-pub use open_options::OpenOptions;
-pub(crate) use records_digest::RecordsDigest;
-#[doc(hidden)]
+pub use open_options::{Io, OpenOptions};
+pub(crate) use records::RecordsDigest;
 pub use shard::{Shard, split_payload};
-#[doc(hidden)]
 pub use source::Source;
 pub use stats::{
-    Bin, ClassStats, Distribution, Stats, Summary, TrackStats, class_stats, picture_stats, stats, stats_of, track_stats,
+    Bin, ClassStats, ClipNumbers, Distribution, Levels, Stats, Summary, TrackStats, class_stats, level_stats,
+    picture_stats, picture_stats_of, stats, stats_of, track_stats, track_stats_of,
 };
-#[doc(hidden)]
-pub use stats::{ClipNumbers, Levels, level_stats, picture_stats_of, track_stats_of};
-#[doc(hidden)]
-pub use tables::Tables;
-#[doc(hidden)]
-pub use track::Values;
-pub use track::{ClipTracks, TrackView};
-#[doc(hidden)]
+pub use track::{ClipTracks, TrackView, Values};
 pub use track_file::TrackFile;
-pub use warm_report::WarmReport;
+pub use warm::WarmReport;

@@ -1,9 +1,10 @@
-//! How a data set is opened.
+//! Options for opening a data set.
 
-use super::io::Io;
 use crate::store::storage::Storage;
+use vidrec_format::Error;
+use vidrec_format::words::unknown_variant;
 
-/// How to open a data set, local or remote.
+/// Options for opening a data set, local or remote.
 ///
 /// ```
 /// use vidrec::{Io, OpenOptions};
@@ -14,9 +15,9 @@ use crate::store::storage::Storage;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// How local files are read. Default [`Io::Map`].
+    /// The way in which local files are read. Default [`Io::Map`].
     pub io: Io,
-    /// How remote files are read.
+    /// Options for reading remote files.
     pub storage: Storage,
 }
 
@@ -30,4 +31,32 @@ impl From<Storage> for OpenOptions {
     fn from(storage: Storage) -> Self {
         OpenOptions { storage, ..OpenOptions::default() }
     }
+}
+
+/// The way in which a data set's files are read.
+///
+/// In text (`FromStr`, `Display`, serde): `map`, `read` or `read-uncached`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+pub enum Io {
+    /// Map the files: no copies, and opening takes the same time for files of any size. This is the default. If the
+    /// system allows no more maps (with tens of thousands of shards, or a limit on memory), vidrec reads the files as
+    /// with [`Io::Read`]. It always reads indexes of up to 64 KiB.
+    ///
+    /// If a file is truncated while it is open, or its disk or network fails, reads of the lost clips return errors
+    /// on Linux. On other systems, or if the environment variable `VIDREC_NO_SIGBUS_HANDLER` is set, the system ends
+    /// the process with `SIGBUS`.
+    #[default]
+    Map,
+    /// Read the record files with positional reads, for network file systems and for systems without such a handler.
+    /// Half of the files that the process may have open stay open. The others are opened for each read.
+    ///
+    /// Opening a data set reads the indexes into memory: 32 bytes per frame, 80 bytes per clip, and the strings.
+    Read,
+    /// Like [`Io::Read`], for data sets larger than memory, which would push everything else out of the page cache. A
+    /// loader releases the pages of each batch after decoding it. This has an effect only if the system accepts such
+    /// advice (Linux).
+    ReadUncached,
 }

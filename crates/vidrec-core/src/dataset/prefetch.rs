@@ -1,11 +1,11 @@
 //! Fetches parts of remote indexes before they are used. Many are fetched at a time, because each takes a round trip.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::dataset::Dataset;
-use super::tables::Tables;
-use vidrec_format::error::Result;
-use vidrec_format::workers::in_order;
+use crate::dataset::{Dataset, Shard, Tables};
+use crate::threads::in_order;
+use vidrec_format::{Result, SectionId};
 
 /// The number of shards that are opened, or whose entries are fetched, at a time.
 pub(super) const SHARDS_AT_A_TIME: usize = 32;
@@ -20,7 +20,7 @@ impl Dataset {
         }
         let mut of_shards: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for &clip in clips.iter().filter(|&&clip| clip < self.len()) {
-            let (at, ordinal) = self.place(clip);
+            let (at, ordinal) = self.position(clip);
             of_shards.entry(at).or_default().push(ordinal);
         }
         let of_shards: Vec<_> = of_shards.into_iter().collect();
@@ -29,9 +29,7 @@ impl Dataset {
         }
         Ok(())
     }
-}
 
-impl Dataset {
     /// Opens all track files. Those of local data sets are open already.
     pub(super) fn open_tracks(&self) -> Result<()> {
         if !self.is_remote() {
@@ -59,4 +57,48 @@ impl Dataset {
 /// Calls `work` for each of a few values, all at the same time.
 pub(super) fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     in_order(things.len(), things.len(), |i| work(&things[i])).map(drop)
+}
+
+impl Shard {
+    /// Fetches whole tables.
+    pub fn prefetch_all(&self, tables: Tables) -> Result<()> {
+        let wanted = |table: &(bool, SectionId)| table.0;
+        let all = [
+            (tables.clips, SectionId::CLIPS),
+            (tables.frames, SectionId::FRAMES),
+            (tables.strings, SectionId::STRINGS),
+        ];
+        let ranges = all.into_iter().filter(wanted).filter_map(|(_, id)| self.index.section_range(id));
+        self.index_bytes.prefetch(&ranges.collect::<Vec<_>>())
+    }
+
+    /// Fetches the entries of some clips and of their frames, and with `strings` also their strings.
+    pub fn prefetch(&self, clips: &[u64], strings: bool) -> Result<()> {
+        let mut entries: Vec<Range<u64>> = clips.iter().filter_map(|&clip| self.index.clip_range(clip)).collect();
+        // A clip's entry says where its frames are. Usually all clips have the same number of frames, so that the
+        // frame entries can be fetched without waiting for the clip's entry.
+        let (frames, all) = (self.index.header.frame_count, self.clip_count());
+        if all > 0 && frames.is_multiple_of(all) {
+            let each = frames / all;
+            let guess = |&clip: &u64| self.index.frames_range(clip.checked_mul(each)?..(clip + 1).checked_mul(each)?);
+            entries.extend(clips.iter().filter_map(guess));
+        }
+        self.index_bytes.prefetch(&entries)?;
+        let mut parts = Vec::new();
+        for &clip in clips {
+            let entry = self.clip(clip)?;
+            parts.extend(self.index.frames_range(entry.frames()));
+            if strings {
+                parts.extend(self.index.string_ranges(&entry));
+            }
+        }
+        self.index_bytes.prefetch(&parts)
+    }
+
+    /// The ranges of a clip's entry, of its frames' entries and of its strings in the index.
+    pub fn index_ranges(&self, clip: u64) -> Result<Vec<Range<u64>>> {
+        let entry = self.clip(clip)?;
+        let entries = self.index.clip_range(clip).into_iter().chain(self.index.frames_range(entry.frames()));
+        Ok(entries.chain(self.index.string_ranges(&entry)).collect())
+    }
 }

@@ -1,14 +1,12 @@
-//! A record file.
+//! A record file, and its digest.
 
 use std::ops::{Deref, Range};
 
+use sha2::{Digest, Sha256};
+
 use crate::store::read_at::ReadAt;
-use vidrec_format::data_binding;
 use vidrec_format::data_binding::EDGE_BYTES;
-use vidrec_format::error::Result;
-use vidrec_format::frame_entry::FrameEntry;
-use vidrec_format::limits;
-use vidrec_format::{record_header, recordio};
+use vidrec_format::{FrameEntry, Result, data_binding, limits, recordio};
 
 /// A record file or a track file, wherever it is.
 #[derive(Debug)]
@@ -78,9 +76,68 @@ pub(crate) fn loaded<'a>(entry: &FrameEntry, buffer: &'a [u8]) -> Result<recordi
 
 /// The size of a frame's record if it has one part and no label vector, as vidrec writes it.
 pub(crate) fn plain_record_bytes(entry: &FrameEntry) -> u64 {
-    let data = record_header::BYTES as u64 + u64::from(entry.jpeg_length);
+    let data = recordio::HEADER_BYTES as u64 + u64::from(entry.jpeg_length);
     recordio::PART_HEAD_BYTES as u64 + data.next_multiple_of(4)
 }
+
+/// The range of a frame's record, if it is as vidrec writes it.
+pub(crate) fn record_range(entry: &FrameEntry) -> Range<u64> {
+    entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(entry))
+}
+
+/// The SHA-256 of a record file, computed while its records are read in order. Each byte is read from the disk once,
+/// because recently read bytes are still in memory.
+#[derive(Debug, Default)]
+pub(crate) struct RecordsDigest {
+    digest: Sha256,
+    /// Bytes of the file that are in the digest.
+    at: u64,
+    buffer: Vec<u8>,
+}
+
+impl RecordsDigest {
+    /// Adds bytes of the file to the digest, at least up to `end`. It calls `go_on` at intervals, and stops if
+    /// `go_on` returns an error.
+    pub fn advance(&mut self, records: &Records, end: u64, go_on: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let step = if records.remote().is_some() { REMOTE_STEP_BYTES } else { STEP_BYTES };
+        while self.at < end.min(records.len()) {
+            let end = self.at.saturating_add(step).min(records.len());
+            match records.bytes() {
+                Some(bytes) => self.digest.update(&bytes[self.at as usize..end as usize]),
+                None => {
+                    records.read(self.at..end, &mut self.buffer)?;
+                    self.digest.update(&self.buffer);
+                }
+            }
+            self.at = end;
+            go_on()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the SHA-256 of the file. The rest of the file is read now. If the digest is not as `expected`, a remote file is
+    /// fetched once more, because its bytes may have been damaged on the way.
+    pub fn finish(
+        mut self,
+        records: &Records,
+        expected: [u8; 32],
+        go_on: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<[u8; 32]> {
+        self.advance(records, records.len(), go_on)?;
+        let found: [u8; 32] = self.digest.finalize().into();
+        if found == expected || !records.forget(&(0..records.len())) {
+            return Ok(found);
+        }
+        let mut again = RecordsDigest::default();
+        again.advance(records, records.len(), go_on)?;
+        Ok(again.digest.finalize().into())
+    }
+}
+
+/// The bytes that a digest reads at a time. They are few enough to stay in the processor's cache until their records
+/// are read. For a remote file, they fill one request.
+const STEP_BYTES: u64 = 1 << 20;
+const REMOTE_STEP_BYTES: u64 = 8 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -4,23 +4,17 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::index::Index;
-use super::listing::ShardFiles;
-use super::records::{Records, loaded, plain_record_bytes};
-use super::source::{Source, Starting};
-use super::track_file::TrackFile;
+use crate::dataset::listing::ShardFiles;
+use crate::dataset::records::{Records, loaded, record_range};
+use crate::dataset::source::FileOpening;
+use crate::dataset::{Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
-use vidrec_format::clip_entry::ClipEntry;
-use vidrec_format::data_binding::DataBinding;
-use vidrec_format::dataset_json::{ShardJson, TrackFileJson};
-use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::file_name::FileName;
-use vidrec_format::frame_entry::FrameEntry;
-use vidrec_format::record_header;
-use vidrec_format::record_header::RecordHeader;
-use vidrec_format::{crc32, data_binding, names, recordio};
+use vidrec_format::{
+    ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
+    TrackFileJson, crc32, data_binding, file_name, recordio,
+};
 
 /// The length of the end of a remote index that the first request after the head fetches. Usually it contains all
 /// sections except the tables and the strings.
@@ -70,7 +64,7 @@ impl Shard {
         let index = source.start(&index_path, false)?;
         let known = files.record.as_deref().map(|path| source.start(path, is_empty)).transpose()?;
         let index_bytes = index.index()?;
-        let early = known.map(Starting::records);
+        let early = known.map(FileOpening::records);
         if let Some(Ok(records)) = &early
             && let Some(file) = records.remote()
         {
@@ -211,19 +205,16 @@ impl Shard {
         if e.path().is_some() { e } else { e.file(&self.index_path) }
     }
 
-    /// Returns the entry, record header and JPEG of frame `ordinal` of the shard. `clip` contains the ordinals of the
-    /// frames that will be read with it.
-    pub fn frame(&self, ordinal: u64, clip: Range<u64>) -> Result<(FrameEntry, RecordHeader, Cow<'_, [u8]>)> {
-        let entry = self.frame_entry(ordinal)?;
+    /// Returns frame `ordinal` of the shard. `clip` contains the ordinals of the frames that will be read with it.
+    pub fn frame(&self, ordinal: u64, clip: Range<u64>) -> Result<StoredFrame<'_>> {
         if let Some(bytes) = self.records.bytes() {
-            let record = recordio::read(bytes, entry.record_offset).and_then(|record| split_record(record, &entry));
-            let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
-            return Ok((entry, header, jpeg));
+            let entry = self.frame_entry(ordinal)?;
+            let record = recordio::read(bytes, entry.record_offset);
+            return record.and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e));
         }
         let mut buffer = Vec::new();
-        let (entry, header, jpeg) = self.frame_with(ordinal, clip, &mut buffer)?;
-        let jpeg = jpeg.into_owned();
-        Ok((entry, header, Cow::Owned(jpeg)))
+        let StoredFrame { entry, header, jpeg, end } = self.frame_with(ordinal, clip, &mut buffer)?;
+        Ok(StoredFrame { entry, header, jpeg: Cow::Owned(jpeg.into_owned()), end })
     }
 
     /// Like [`frame`](Self::frame), with a buffer that is used if the file is not mapped.
@@ -232,28 +223,25 @@ impl Shard {
         ordinal: u64,
         clip: Range<u64>,
         buffer: &'a mut Vec<u8>,
-    ) -> Result<(FrameEntry, RecordHeader, Cow<'a, [u8]>)> {
+    ) -> Result<StoredFrame<'a>> {
         let entry = self.frame_entry(ordinal)?;
-        let around = || self.records_of(clip.clone()).unwrap_or_default();
-        if self.records.remote().is_some() && !self.load_right(&entry, around, buffer)? {
+        if self.records.remote().is_none() {
+            let record = self.records.record(&entry, buffer);
+            return record.and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e));
+        }
+        let around = || self.clip_records(clip.clone()).unwrap_or_default();
+        if !self.load_right(&entry, around, buffer)? {
             // A second try, because the bytes may have been damaged on the way.
-            self.records.forget(&self.place_of(&entry));
+            self.records.forget(&record_range(&entry));
             if !self.load_right(&entry, around, buffer)? {
-                let found = loaded(&entry, buffer).and_then(|record| split_record(record, &entry));
-                let wrong = || Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
-                let e = found.map_or_else(|e| e, |_| wrong().section("record").at(entry.record_offset));
-                return Err(
-                    self.in_record(e.help("it was fetched twice, and was wrong both times: the object is damaged"))
-                );
+                let wrong = Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
+                let found = loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry));
+                let e = found.err().unwrap_or_else(|| wrong.section("record").at(entry.record_offset));
+                let e = e.help("it was fetched twice, and was wrong both times: the object is damaged");
+                return Err(self.in_record(e));
             }
         }
-        let record = match self.records.remote().is_some() {
-            true => loaded(&entry, buffer),
-            false => self.records.record(&entry, buffer),
-        };
-        let record = record.and_then(|record| split_record(record, &entry));
-        let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
-        Ok((entry, header, jpeg))
+        loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e))
     }
 
     /// Reads a record into `buffer`. Returns whether it is as the index says.
@@ -263,19 +251,15 @@ impl Shard {
             Err(_) => return Ok(false),
             Ok(()) => {}
         }
-        let record = loaded(entry, buffer).and_then(|record| split_record(record, entry));
-        Ok(record.is_ok_and(|(_, jpeg)| crc32(&jpeg) == entry.jpeg_crc32))
+        let frame = loaded(entry, buffer).and_then(|record| StoredFrame::new(record, *entry));
+        Ok(frame.is_ok_and(|frame| crc32(&frame.jpeg) == entry.jpeg_crc32))
     }
 
-    fn place_of(&self, entry: &FrameEntry) -> Range<u64> {
-        entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(entry))
-    }
-
-    /// The range of the records of some frames. Reads the entries of the first and the last frame.
-    pub fn records_of(&self, frames: Range<u64>) -> Result<Range<u64>> {
+    /// The range of the records of a clip's frames. Reads the entries of the first and the last frame.
+    fn clip_records(&self, frames: Range<u64>) -> Result<Range<u64>> {
         let Some(last) = frames.clone().next_back() else { return Ok(0..0) };
         let (first, last) = (self.frame_entry(frames.start)?, self.frame_entry(last)?);
-        Ok(first.record_offset..self.place_of(&last).end)
+        Ok(first.record_offset..record_range(&last).end)
     }
 
     /// The entry of a frame, proven by its checksum.
@@ -304,21 +288,34 @@ fn not_an_index(e: Error, bytes: &dyn ReadAt) -> Error {
     e
 }
 
-/// Header and JPEG of a record.
-fn split_record<'a>(record: recordio::Record<'a>, entry: &FrameEntry) -> Result<(RecordHeader, Cow<'a, [u8]>)> {
-    let (header, jpeg_at) = split_payload(&record.payload, entry.record_offset)?;
-    let jpeg = match record.payload {
-        Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
-        Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
-    };
-    if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
-        return Err(Error::format("record-length", "the length of the record's JPEG does not match the index")
-            .section("record")
-            .at(entry.record_offset)
-            .expected(format!("{} bytes", entry.jpeg_length))
-            .found(format!("{} bytes", jpeg.len())));
+/// A frame as it is stored.
+pub struct StoredFrame<'a> {
+    /// Its entry in the index.
+    pub entry: FrameEntry,
+    /// The header of its record.
+    pub header: RecordHeader,
+    /// The image.
+    pub jpeg: Cow<'a, [u8]>,
+    /// The end of its record in the record file.
+    pub end: u64,
+}
+
+impl<'a> StoredFrame<'a> {
+    fn new(record: recordio::Record<'a>, entry: FrameEntry) -> Result<Self> {
+        let (header, jpeg_at) = split_payload(&record.payload, entry.record_offset)?;
+        let jpeg = match record.payload {
+            Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
+            Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
+        };
+        if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
+            return Err(Error::format("record-length", "the length of the record's JPEG does not match the index")
+                .section("record")
+                .at(entry.record_offset)
+                .expected(format!("{} bytes", entry.jpeg_length))
+                .found(format!("{} bytes", jpeg.len())));
+        }
+        Ok(StoredFrame { entry, header, jpeg, end: record.end })
     }
-    Ok((header, jpeg))
 }
 
 /// A payload's header and the offset of its JPEG, after the label vector if there is one.
@@ -326,7 +323,7 @@ pub fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, usize)> {
     let short = || Error::format("record-header", "the record is too short for its header").section("record").at(at);
     let (header, image) = RecordHeader::split(payload).ok_or_else(short)?;
     let labels = (header.flag as usize).checked_mul(4).filter(|&n| n <= image.len()).ok_or_else(short)?;
-    Ok((header, record_header::BYTES + labels))
+    Ok((header, recordio::HEADER_BYTES + labels))
 }
 
 /// The description of a shard that belongs in `dataset.json`.
@@ -360,8 +357,8 @@ fn tracks_of(files: &ShardFiles, index: &Index, source: &Source) -> Option<Track
 pub(crate) fn beside(index_path: &Path, binding: &DataBinding, ending: &str) -> PathBuf {
     let same = index_path.with_extension(ending);
     let name = index_path.file_name().unwrap_or_default().to_string_lossy();
-    if !is_remote(index_path) && same.exists() || names::stem(&name) == same.file_stem().unwrap_or_default() {
+    if !is_remote(index_path) && same.exists() || file_name::stem(&name) == same.file_stem().unwrap_or_default() {
         return same;
     }
-    index_path.with_file_name(names::with_digest(names::stem(&name), &binding.sha256, ending))
+    index_path.with_file_name(file_name::with_digest(file_name::stem(&name), &binding.sha256, ending))
 }

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::io::Io;
-use super::open_options::OpenOptions;
-use super::records::Records;
+use crate::dataset::records::Records;
+use crate::dataset::{Io, OpenOptions};
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::open_files::{FILES, MAPS};
 use crate::store::disk::positional::PositionalFile;
@@ -13,8 +12,7 @@ use crate::store::disk::regular_file::{Links, missing, read_if_there, read_regul
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
 use crate::store::remote::{Opening, Remote};
-use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::limits;
+use vidrec_format::{Error, ErrorKind, Result, limits};
 
 /// An index of up to this size is read into memory, because a map would take as much memory in the system.
 const SMALL_INDEX_BYTES: u64 = 64 << 10;
@@ -79,10 +77,10 @@ impl Source {
     }
 
     /// Starts to open a file. A remote file begins to arrive. Set `is_empty` if it is known to be empty.
-    pub fn start(&self, location: &Path, is_empty: bool) -> Result<Starting> {
+    pub fn start(&self, location: &Path, is_empty: bool) -> Result<FileOpening> {
         Ok(match self {
-            Source::Local(io) => Starting::Local(location.to_owned(), *io),
-            Source::Remote(remote) => Starting::Remote(Opening::start(remote, location, is_empty)?),
+            Source::Local(io) => FileOpening::Local(location.to_owned(), *io),
+            Source::Remote(remote) => FileOpening::Remote(Opening::start(remote, location, is_empty)?),
         })
     }
 
@@ -93,28 +91,28 @@ impl Source {
 }
 
 /// A file that is being opened.
-pub enum Starting {
+pub enum FileOpening {
     Local(PathBuf, Io),
     Remote(Opening),
 }
 
-impl Starting {
+impl FileOpening {
     /// Opens a record file or a track file.
     pub fn records(self) -> Result<Records> {
         match self {
-            Starting::Local(path, io) => match map(&path, io)? {
+            FileOpening::Local(path, io) => match map(&path, io)? {
                 Some(map) => Ok(Records(Box::new(map))),
                 None => Ok(Records(Box::new(PositionalFile::open(&path, io == Io::ReadUncached, &FILES)?))),
             },
-            Starting::Remote(opening) => Ok(Records(Box::new(Arc::new(opening.finish()?)))),
+            FileOpening::Remote(opening) => Ok(Records(Box::new(Arc::new(opening.finish()?)))),
         }
     }
 
     /// Opens an index. Its parts stay in memory.
     pub fn index(self) -> Result<Box<dyn ReadAt>> {
         let (path, io) = match self {
-            Starting::Local(path, io) => (path, io),
-            Starting::Remote(opening) => return Ok(Box::new(Arc::new(opening.finish()?))),
+            FileOpening::Local(path, io) => (path, io),
+            FileOpening::Remote(opening) => return Ok(Box::new(Arc::new(opening.finish()?))),
         };
         let length = std::fs::metadata(&path).map_err(|e| Error::io("open the file", &path, e))?.len();
         if length > SMALL_INDEX_BYTES

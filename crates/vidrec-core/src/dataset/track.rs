@@ -1,17 +1,18 @@
 //! The tracks of a clip: values beside its frames, at rates of their own.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::clip::Clip;
-use super::track_file::{Block, TrackFile};
+use crate::dataset::track_file::Block;
+use crate::dataset::{Clip, TrackFile};
 use crate::store::remote::RemoteFile;
-use vidrec_format::error::{Error, Result};
 use vidrec_format::track::coding::TrackCoding;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming};
+use vidrec_format::{Error, Result};
 
 /// All tracks of a clip, read once.
 ///
@@ -177,7 +178,7 @@ impl<'a> ClipTracks<'a> {
 }
 
 impl<'a> TrackView<'a> {
-    /// What all values of the track have in common: name, type, shape and timing.
+    /// The schema of all values of the track: name, type, shape and timing.
     pub fn schema(&self) -> &'a TrackSchema {
         self.schema
     }
@@ -203,7 +204,7 @@ impl<'a> TrackView<'a> {
         Payload { schema: self.schema, facts: self.entry.facts, bytes }
     }
 
-    /// How its values are stored in this clip.
+    /// The coding of its values in this clip.
     pub fn coding(&self) -> TrackCoding {
         self.entry.facts.coding
     }
@@ -222,31 +223,23 @@ impl<'a> TrackView<'a> {
         self.schema.value_bytes().map(|_| match (&self.decoded, self.coding()) {
             (Some(decoded), _) => &decoded[..],
             (None, TrackCoding::Raw) => self.payload().number_bytes(),
-            // Nobody sees a coded track before it is decoded.
+            // A coded track is decoded before a caller gets it.
             (None, _) => &[],
         })
     }
 
     /// The numbers of these values, whose bytes are proven. Each block of coded values is decoded once.
     #[doc(hidden)]
-    pub fn values_at(&self, values: impl Iterator<Item = usize> + Clone) -> Result<Values<'_>> {
+    pub fn values_at(&self, values: impl Iterator<Item = usize>) -> Result<Values<'_>> {
+        self.prove_times()?;
         let Some(blocks) = self.payload().blocks() else {
-            let part = values.clone().min().unwrap_or(0)..values.max().map_or(0, |last| last + 1);
-            self.prove_values(part)?;
             return Ok(Values { bytes: Cow::Borrowed(self.number_bytes().unwrap_or_default()), runs: Vec::new() });
         };
-        self.prove_values(0..0)?;
         let (each, in_block) = (self.schema.value_bytes().unwrap_or(1) as usize, blocks.block_values());
-        // Many values, and few blocks.
-        let (mut needed, mut end): (Vec<usize>, _) = (Vec::new(), 0);
-        for value in values {
-            end = end.max(value + 1);
-            if needed.last() != Some(&(value / in_block)) {
-                needed.push(value / in_block);
-            }
-        }
-        needed.sort_unstable();
-        needed.dedup();
+        let mut end = 0;
+        let needed: BTreeSet<usize> =
+            values.inspect(|value| end = end.max(value + 1)).map(|value| value / in_block).collect();
+        let needed: Vec<usize> = needed.into_iter().collect();
         let (mut bytes, mut runs) = (Vec::new(), Vec::new());
         for run in needed.chunk_by(|a, b| a + 1 == *b) {
             runs.push((run[0] * in_block, bytes.len() / each));
@@ -326,16 +319,8 @@ impl<'a> TrackView<'a> {
     /// proves coded ones.
     #[doc(hidden)]
     pub fn prove_times(&self) -> Result<()> {
-        if self.coding() == TrackCoding::Raw { self.prove() } else { self.prove_values(0..0) }
-    }
-
-    /// Like [`prove`](Self::prove), for a reader that uses only these values and their times, if the track has times.
-    fn prove_values(&self, values: Range<usize>) -> Result<()> {
-        let Some(each) = self.schema.value_bytes() else { return self.prove() };
-        let place = |value: usize| value.saturating_mul(each as usize);
-        let (clip, part) = (&self.clip, place(values.start)..place(values.end));
-        let proven = self.file.prove_part(clip.stored, &self.block, &self.entry, clip.frame_count(), part);
-        proven.map_err(|e| e.in_clip(clip.ordinal))
+        let proven = self.file.prove_head(&self.block, &self.entry, self.clip.frame_count());
+        proven.map_err(|e| e.in_clip(self.clip.ordinal))
     }
 
     /// Whether a page could not be read so far. If so, the bytes that were read have to be proven once more.

@@ -3,26 +3,19 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::records::Records;
-use super::source::Source;
-use super::track_sums::TrackSums;
+use crate::dataset::Source;
+use crate::dataset::records::Records;
 use crate::store::disk::map;
 use crate::store::remote::RemoteFile;
-use vidrec_format::crc32;
-use vidrec_format::data_binding::{DataBinding, EDGE_BYTES, edges_crc32};
-use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::limits;
-use vidrec_format::track::directory;
+use vidrec_format::data_binding::{EDGE_BYTES, edges_crc32};
 use vidrec_format::track::directory::Entry;
-use vidrec_format::track::ends;
-use vidrec_format::track::ends::Footer;
+use vidrec_format::track::file::{Footer, TableEntry};
 use vidrec_format::track::payload::Payload;
 use vidrec_format::track::schema::Schema;
-use vidrec_format::track::table_entry;
-use vidrec_format::track::table_entry::TableEntry;
+use vidrec_format::track::{directory, file};
+use vidrec_format::{DataBinding, Error, ErrorKind, Result, crc32, limits};
 
 /// The length of the end of a remote track file that the first request after the head fetches. Usually it contains
 /// the schema and more.
@@ -46,7 +39,6 @@ pub struct OpenTracks {
     pub records: Records,
     pub footer: Footer,
     pub schema: Schema,
-    sums: TrackSums,
 }
 
 /// The tracks of one clip: their bytes, whose checksums are compared when they are used.
@@ -94,25 +86,25 @@ impl TrackFile {
     fn open_now(&self) -> Result<OpenTracks> {
         let records = self.source.open(&self.path)?;
         let length = records.len();
-        records.prefetch(&[0..length.min(ends::BYTES as u64), length.saturating_sub(TAIL_BYTES)..length])?;
+        records.prefetch(&[0..length.min(file::END_BYTES as u64), length.saturating_sub(TAIL_BYTES)..length])?;
         let (footer, schema) = self.prove(&records).inspect_err(|_| {
             // The next opening fetches the tables again, because the cache on disk may be damaged.
             records.forget_slices(records.generation());
         })?;
-        Ok(OpenTracks { records, footer, schema, sums: TrackSums::default() })
+        Ok(OpenTracks { records, footer, schema })
     }
 
     /// Proves the ends of the file.
     fn prove(&self, records: &Records) -> Result<(Footer, Schema)> {
         self.prove_binding(records)?;
         let cut = || Error::format("track-layout", "the file is too short for header and footer");
-        if records.len() < 2 * ends::BYTES as u64 {
+        if records.len() < 2 * file::END_BYTES as u64 {
             return Err(cut());
         }
-        let head = part(records, 0..ends::BYTES as u64)?;
-        let header_crc32 = ends::check_header(head.first_chunk().ok_or_else(cut)?)?;
+        let head = part(records, 0..file::END_BYTES as u64)?;
+        let header_crc32 = file::check_header(head.first_chunk().ok_or_else(cut)?)?;
         let length = records.len();
-        let tail = part(records, length.saturating_sub(ends::BYTES as u64)..length)?;
+        let tail = part(records, length.saturating_sub(file::END_BYTES as u64)..length)?;
         let footer = Footer::from_bytes(tail.first_chunk().ok_or_else(cut)?, header_crc32)?;
         footer.check_layout(length, self.clips)?;
         if u64::from(footer.schema_length) > limits::MAX_TRACK_SCHEMA_BYTES {
@@ -154,10 +146,10 @@ impl TrackFile {
     /// The entry of clip `ordinal` of the shard.
     pub fn entry(&self, ordinal: u64) -> Result<TableEntry> {
         let opened = self.open()?;
-        let at = opened.footer.table_offset + ordinal * table_entry::BYTES as u64;
+        let at = opened.footer.table_offset + ordinal * file::TABLE_ENTRY_BYTES as u64;
         loop {
             let seen = opened.records.generation();
-            let bytes = part(&opened.records, at..at + table_entry::BYTES as u64).map_err(|e| self.named(e))?;
+            let bytes = part(&opened.records, at..at + file::TABLE_ENTRY_BYTES as u64).map_err(|e| self.named(e))?;
             if let Some(entry) = bytes.first_chunk().and_then(|bytes| TableEntry::from_bytes(bytes, ordinal)) {
                 return Ok(entry);
             }
@@ -220,33 +212,12 @@ impl TrackFile {
         self.named_track(block, entry, payload.and_then(|payload| payload.prove(frames).map(|()| payload)))
     }
 
-    /// Checks as much as [`payload`](Self::payload), for a reader that uses only this part of the track of clip
-    /// `ordinal` of the shard. For a long track of numbers without times, it reads all bytes the first time, and only
-    /// this part after that. For coded values, it does not read the blocks, which are checked when they are decoded.
-    pub fn prove_part(
-        &self,
-        ordinal: u64,
-        block: &Block<'_>,
-        entry: &Entry,
-        frames: u32,
-        part: Range<usize>,
-    ) -> Result<()> {
-        let OpenTracks { schema, sums, .. } = self.open()?;
-        let payload = entry.unproven(&block.bytes, schema)?;
-        if payload.blocks().is_some() {
-            let proven = entry.compare(crc32(payload.summed())).and_then(|()| payload.prove(frames));
-            return self.named_track(block, entry, proven);
-        }
-        if !payload.has_only_numbers() || !TrackSums::are_of(payload.bytes) {
-            return self.payload(block, entry, frames).map(drop);
-        }
-        let key = (ordinal, entry.track);
-        if !sums.prove(key, payload.bytes, part) {
-            let (whole, of_blocks) = TrackSums::of(payload.bytes);
-            self.named_track(block, entry, entry.compare(whole))?;
-            sums.keep(key, of_blocks);
-        }
-        self.named_track(block, entry, payload.prove(frames))
+    /// Checks as much as [`payload`](Self::payload), except for blocks of coded values, which are checked when they are
+    /// decoded.
+    pub fn prove_head(&self, block: &Block<'_>, entry: &Entry, frames: u32) -> Result<()> {
+        let payload = entry.unproven(&block.bytes, &self.open()?.schema)?;
+        let proven = entry.compare(crc32(payload.summed())).and_then(|()| payload.prove(frames));
+        self.named_track(block, entry, proven)
     }
 
     /// Names a track of a block in the error of what was made of it.

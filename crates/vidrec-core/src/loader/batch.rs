@@ -108,7 +108,7 @@ pub struct Batch {
     /// The number of the source of each clip in [`Mix::names`](super::Mix::names); empty without a mix.
     pub source_ids: Vec<u32>,
     /// Whether each clip counts: false for a clip that only fills the last batch
-    /// ([`Last::Pad`](vidrec_format::sampler::order::Last::Pad)).
+    /// ([`LastBatch::Pad`](vidrec_format::sampler::order::LastBatch::Pad)).
     pub mask: Vec<bool>,
     /// The number of clips that count in the batches of this number on all ranks together. Divide a sum over the
     /// clips that count by this, not by the number on this rank, to get the mean over all ranks.

@@ -41,7 +41,7 @@ pub struct LoaderStats {
     /// Short clips that no epoch contains.
     pub skipped_clips: u64,
     /// Samples that are in no batch of a whole epoch, because they cannot be shared among the ranks. See
-    /// [`Last`](vidrec_format::sampler::order::Last). Epochs of a mix differ in it: the most in any epoch so far.
+    /// [`Last`](vidrec_format::sampler::order::LastBatch). Epochs of a mix differ in it: the most in any epoch so far.
     pub samples_left_out: u64,
     /// What all readers of this open data set have fetched, if the data set is remote.
     #[serde(skip_serializing_if = "Option::is_none")]

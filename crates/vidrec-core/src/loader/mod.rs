@@ -124,8 +124,8 @@ impl Loader {
     ///
     /// [`LoaderOptions::batch_size`], [`LoaderOptions::rank`] and other options that do not decide what is in the
     /// batches may differ from before ([`LoaderState::options`]). The rest of the state's epoch is epoch
-    /// [`first_epoch`](Self::first_epoch) of this loader, and its batches count from 0 again. Later epochs are whole. With [`Last::Keep`](vidrec_format::sampler::order::Last::Keep) and
-    /// [`Last::Pad`](vidrec_format::sampler::order::Last::Pad), each sample counts exactly once an epoch, however
+    /// [`first_epoch`](Self::first_epoch) of this loader, and its batches count from 0 again. Later epochs are whole. With [`LastBatch::Keep`](vidrec_format::sampler::order::LastBatch::Keep) and
+    /// [`LastBatch::Pad`](vidrec_format::sampler::order::LastBatch::Pad), each sample counts exactly once an epoch, however
     /// often a run is resumed.
     /// [`Order::Homes`](vidrec_format::sampler::order::Order::Homes) without a number of homes takes that of the state, in
     /// this epoch and in all later ones.
@@ -228,7 +228,7 @@ impl Loader {
 
     /// The dimensions of a full batch, as in [`Batch::shape`]. If batches differ in shape, these are the dimensions
     /// of the largest. The last batches of an epoch may have fewer clips
-    /// ([`Last::Keep`](vidrec_format::sampler::order::Last::Keep)).
+    /// ([`LastBatch::Keep`](vidrec_format::sampler::order::LastBatch::Keep)).
     pub fn shape(&self) -> [usize; 5] {
         self.engine.shape()
     }

@@ -11,33 +11,27 @@
 //! random-clip:2, 4             2       4       6       8             the same from a start at random
 //! ```
 //!
-//! A [`Pace`] chooses a number of frames that depends on the video.
+//! A [`RateRule`] chooses a number of frames that depends on the video.
 //!
 //! ```
-//! use vidrec::sampler::{Rule, Short, select};
+//! use vidrec::sampler::{Rule, ShortVideo, select};
 //!
-//! let selection = select(Rule::Uniform, Short::RepeatLast, 10, 3, 0, 0)?.unwrap();
+//! let selection = select(Rule::Uniform, ShortVideo::RepeatLast, 10, 3, 0, 0)?.unwrap();
 //! assert_eq!((selection.frames, selection.short), (vec![1, 5, 8], false));
-//! let selection = select(Rule::Uniform, Short::RepeatLast, 3, 5, 0, 0)?.unwrap();
+//! let selection = select(Rule::Uniform, ShortVideo::RepeatLast, 3, 5, 0, 0)?.unwrap();
 //! assert_eq!((selection.frames, selection.short), (vec![0, 1, 2, 2, 2], true));
-//! assert_eq!(select(Rule::Uniform, Short::Skip, 3, 5, 0, 0)?, None);
+//! assert_eq!(select(Rule::Uniform, ShortVideo::Skip, 3, 5, 0, 0)?, None);
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
 pub mod order;
 
-mod formulas;
-mod pace;
-mod rule;
-mod select;
-mod short;
-mod unrounded;
+mod rate;
+mod rules;
+mod unrounded_times;
 
-pub use formulas::{centered, endpoints, uniform};
+pub use rate::{FrameLimit, Rate, RateRule, nanoseconds_after_first};
+pub use rules::{Rule, Selection, ShortVideo, centered, endpoints, select, select_draw, uniform};
 #[doc(hidden)]
-pub use formulas::{random, run, span};
-pub use pace::{Most, Pace, Rate, nanoseconds_after_first};
-pub use rule::Rule;
-pub use select::{Selection, select, select_draw};
-pub use short::Short;
-pub use unrounded::{Unrounded, unrounded};
+pub use rules::{random, run, span};
+pub use unrounded_times::{UnroundedTimes, unrounded_times};

@@ -7,11 +7,11 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian as LE};
 use serde::{Deserialize, Serialize};
 
-use super::picture::{self, Form};
+use super::png::{self, Form};
 use super::schema::{TrackSchema, TrackTiming, TrackType};
 use super::{flac, opus};
 use crate::error::{Error, Result};
-use crate::words::words;
+use crate::words::unknown_variant;
 use crate::{allocation, crc32, limits};
 
 /// The values of a block of FLAC, of which the last one may have fewer.
@@ -24,7 +24,9 @@ const ENTRY_BYTES: usize = 8;
 ///
 /// In text (`FromStr`, `Display`, serde): `raw`, `flac`, `opus` or `png`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackCoding {
     /// As they are. A reader uses them where they are.
     #[default]
@@ -39,8 +41,6 @@ pub enum TrackCoding {
     /// picture: `[height, width]`, or `[height, width, channels]` with at most 4 channels.
     Png,
 }
-
-words!(TrackCoding, "coding of a track", { "raw" => Raw, "flac" => Flac, "opus" => Opus, "png" => Png });
 
 impl TrackCoding {
     /// Its number in the directory.
@@ -179,7 +179,7 @@ impl<'a> Blocks<'a> {
                 Error::format("track-coding", "a block of a track does not decode").found(format!("block {i}: {what}"))
             };
             if let Some(form) = Form::of(self.schema).filter(|_| self.coding == TrackCoding::Png) {
-                let picture = picture::open(&copy, &form).map_err(fault)?;
+                let picture = png::open(&copy, &form).map_err(fault)?;
                 allocation::reserve(out, form.bytes(), "the values of a track")?;
                 picture.decode(out).map_err(fault)?;
                 continue;
@@ -268,7 +268,7 @@ impl NewBlocks {
 
 /// Encodes a picture whose numbers are little-endian; `None` if it is none of this track.
 pub fn encode_picture(value: &[u8], schema: &TrackSchema) -> Option<Vec<u8>> {
-    picture::encode(value, &Form::of(schema)?)
+    png::encode(value, &Form::of(schema)?)
 }
 
 /// Encodes interleaved numbers of so many channels as FLAC; `None` if they are too long.

@@ -6,10 +6,9 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian as LE};
 
 use super::coding::TrackCoding;
+use super::file::{ALIGNMENT, DIRECTORY_ENTRY_BYTES as ENTRY_BYTES, DIRECTORY_HEAD_BYTES as HEAD_BYTES, TableEntry};
 use super::payload::{self, Facts, Payload};
 use super::schema::{Schema, TrackTiming};
-use super::sizes::{ALIGNMENT, DIRECTORY_ENTRY_BYTES as ENTRY_BYTES, DIRECTORY_HEAD_BYTES as HEAD_BYTES};
-use super::table_entry::TableEntry;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::{align_up, crc32};

@@ -142,22 +142,6 @@ pub fn decode(
     if rest.is_empty() || needed < count { Ok(()) } else { Err("bytes after the last packet") }
 }
 
-/// Decodes a block. The first bytes say how many values there are, and of which channels and rate.
-#[cfg(any(test, vidrec_internals))]
-pub fn fuzz(bytes: &[u8]) {
-    let Some(([low, high, kind], block)) = bytes.split_first_chunk() else { return };
-    let (rate, channels) = (RATES[usize::from(kind % 5)], usize::from(kind / 5 % 2) + 1);
-    let count = usize::from(u16::from_le_bytes([*low, *high])) % (block_values(rate) + 1);
-    let mut out = Vec::new();
-    if decode(block, (count, count, channels, rate), &mut out).is_ok() {
-        assert_eq!(out.len(), 2 * channels * count);
-        let (mut first, half) = (Vec::new(), count / 2);
-        assert!(
-            decode(block, (count, half, channels, rate), &mut first).is_ok() && first == out[..2 * channels * half]
-        );
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

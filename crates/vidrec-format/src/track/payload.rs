@@ -200,13 +200,6 @@ impl<'a> Payload<'a> {
         self.coded_head().map_or(self.bytes, |head| self.bytes.get(..head).unwrap_or_default())
     }
 
-    /// Whether the bytes contain nothing but numbers as they are.
-    pub fn has_only_numbers(&self) -> bool {
-        let is_coded = self.facts.coding != TrackCoding::Raw;
-        let is_text = self.schema.kind == TrackType::Utf8;
-        !is_text && !is_coded && times_per_value(self.schema.timing) == 0
-    }
-
     /// The bytes of all numbers, which are not coded.
     pub fn number_bytes(&self) -> &'a [u8] {
         &self.bytes[self.values_range()]

@@ -7,13 +7,15 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::words::words;
+use crate::words::unknown_variant;
 
 /// The type of the values of a track.
 ///
 /// In text (`FromStr`, `Display`, serde): `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `u16`, `bool` or `utf-8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackType {
     /// 32-bit floating-point numbers.
     F32,
@@ -32,13 +34,10 @@ pub enum TrackType {
     /// True or false: a byte that is 1 or 0.
     Bool,
     /// Texts.
+    #[serde(rename = "utf-8")]
+    #[strum(serialize = "utf-8")]
     Utf8,
 }
-
-words!(TrackType, "type of a track", {
-    "f32" => F32, "f64" => F64, "i16" => I16, "i32" => I32, "i64" => I64, "u8" => U8, "u16" => U16,
-    "bool" => Bool, "utf-8" => Utf8,
-});
 
 impl TrackType {
     /// The type of the numbers that are stored: `u8` for `bool`.
@@ -64,7 +63,9 @@ impl TrackType {
 ///
 /// In text (`FromStr`, `Display`, serde): `frames`, `times`, `spans` or `rate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackTiming {
     /// One value for each frame of the clip.
     Frames,
@@ -75,10 +76,6 @@ pub enum TrackTiming {
     /// The values follow each other at a fixed rate.
     Rate,
 }
-
-words!(TrackTiming, "timing of a track", {
-    "frames" => Frames, "times" => Times, "spans" => Spans, "rate" => Rate,
-});
 
 /// What all values of a track have in common, in all clips.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

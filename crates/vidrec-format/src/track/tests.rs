@@ -2,15 +2,13 @@
 
 use proptest::prelude::*;
 
-use super::assembly::Assembly;
 use super::coding::{self, TrackCoding};
 use super::directory::{self, NewTrack};
-use super::ends::{self, Footer};
+use super::file::{self, Assembly, Footer, TableEntry};
 use super::flac;
 use super::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
-use super::picture::{self, Form};
+use super::png::{self, Form};
 use super::schema::{Schema, TrackSchema, TrackTiming, TrackType};
-use super::table_entry::{self, TableEntry};
 use crate::crc32;
 use crate::error::Result;
 
@@ -190,7 +188,7 @@ fn model(clips: &[Clip]) -> Vec<u8> {
                 let schema = schema().tracks()[track.number].clone();
                 let form = Form::of(&schema).unwrap();
                 let values = track.numbers.chunks(schema.value_bytes().unwrap() as usize);
-                let pictures: Vec<Vec<u8>> = values.map(|value| picture::encode(value, &form).unwrap()).collect();
+                let pictures: Vec<Vec<u8>> = values.map(|value| png::encode(value, &form).unwrap()).collect();
                 let end = |i: usize| pictures[..=i].concat().len() as u32;
                 bytes =
                     (0..track.count).flat_map(|i| [end(i), crc32(&pictures[i])]).flat_map(u32::to_le_bytes).collect();
@@ -228,7 +226,7 @@ fn model(clips: &[Clip]) -> Vec<u8> {
 /// Reads everything as a reader does that checks every rule.
 fn read(file: &[u8], frames: &[u32]) -> Result<Vec<Vec<Track>>> {
     let none = || crate::error::Error::format("track-layout", "too short");
-    let head = ends::check_header(file.first_chunk().ok_or_else(none)?)?;
+    let head = file::check_header(file.first_chunk().ok_or_else(none)?)?;
     let footer = Footer::from_bytes(file.last_chunk().ok_or_else(none)?, head)?;
     footer.check_layout(file.len() as u64, frames.len() as u64)?;
     let place = |at: u64, n: usize| at as usize..at as usize + n;
@@ -239,8 +237,8 @@ fn read(file: &[u8], frames: &[u32]) -> Result<Vec<Vec<Track>>> {
     let schema = Schema::from_bytes(schema)?;
     let mut clips = Vec::new();
     for (ordinal, &frames) in (0..).zip(frames) {
-        let at = footer.table_offset + ordinal * table_entry::BYTES as u64;
-        let entry = TableEntry::from_bytes(file[place(at, table_entry::BYTES)].first_chunk().unwrap(), ordinal);
+        let at = footer.table_offset + ordinal * file::TABLE_ENTRY_BYTES as u64;
+        let entry = TableEntry::from_bytes(file[place(at, file::TABLE_ENTRY_BYTES)].first_chunk().unwrap(), ordinal);
         let entry = entry.ok_or_else(none)?;
         let Some(range) = entry.range(footer.table_offset)? else {
             clips.push(Vec::new());
@@ -350,8 +348,8 @@ proptest! {
     }
 }
 
-fn footer_entry(file: &[u8]) -> [u8; table_entry::BYTES] {
-    let at = Footer::from_bytes(file.last_chunk().unwrap(), ends::check_header(&ends::header()).unwrap()).unwrap();
+fn footer_entry(file: &[u8]) -> [u8; file::TABLE_ENTRY_BYTES] {
+    let at = Footer::from_bytes(file.last_chunk().unwrap(), file::check_header(&file::header()).unwrap()).unwrap();
     *file[at.table_offset as usize..].first_chunk().unwrap()
 }
 

@@ -3,13 +3,14 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use strum::VariantNames;
 
 use vidrec_format::error::Error;
 
 /// Takes the words of an option. `--help` and completions list them.
-pub(crate) fn words<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+pub(crate) fn words<T>() -> impl TypedValueParser<Value = T>
 where
-    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+    T: VariantNames + FromStr<Err = Error> + Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(words).try_map(|word| word.parse())
+    PossibleValuesParser::new(T::VARIANTS).try_map(|word| word.parse())
 }

@@ -12,10 +12,10 @@ use super::labels::Label;
 use super::options::InputOptions;
 use super::passed_over::{PassedOverTally, kind_by_ending, kind_of_special};
 use super::pictures::is_picture;
+use vidrec_core::natural_order::is_hidden;
+use vidrec_core::source_name;
 use vidrec_core::store::disk::inside::{Inside, LEADS_OUT};
 use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::natural_order::is_hidden;
-use vidrec_format::source_name;
 
 /// The direct contents of a folder.
 #[derive(Default)]

@@ -19,13 +19,13 @@ use super::{folders, lerobot, manifest, notes, video_folder};
 use crate::track;
 use crate::track::{PlannedTrack, ReadVideo, TrackClock, TrackFiles, TrackSpec};
 use crate::video::open_regular;
+use vidrec_core::source_name;
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::pinned;
 use vidrec_core::store::storage::Storage;
 use vidrec_format::dataset_json;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::order::Permutation;
-use vidrec_format::source_name;
 
 /// The videos to be packed, in order.
 #[derive(Debug, Clone, Default)]

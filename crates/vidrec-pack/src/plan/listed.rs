@@ -18,13 +18,13 @@ use super::notes::Unlabeled;
 use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally, kind_by_ending};
 use super::places;
+use vidrec_core::natural_order::is_hidden;
+use vidrec_core::source_name;
 use vidrec_core::store::disk::{AtomicFile, whole_folder};
 use vidrec_core::store::remote::{ListedObject, Listing};
 use vidrec_core::store::storage::Storage;
 use vidrec_core::transfer::upload::own_folder_for;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::natural_order::is_hidden;
-use vidrec_format::source_name;
 
 /// The age at which an unfinished list is of no use, because the objects before its end may be others by now.
 const OLD: Duration = Duration::from_secs(24 * 3600);

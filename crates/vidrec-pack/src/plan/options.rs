@@ -49,7 +49,7 @@ pub struct InputOptions {
     /// Ogg is the time since the first packet of sound or picture, and elsewhere the container's own time (player); or the
     /// time since the first frame of the video (first-frame). Or take whole files, whatever start and end there are
     /// (ignore).
-    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, hide_short_help = true, value_parser = arguments::words::<SegmentClock>(SegmentClock::WORDS)))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, hide_short_help = true, value_parser = arguments::words::<SegmentClock>()))]
     #[schemars(schema_with = "segments")]
     pub segments: SegmentClock,
     /// Take also what lies outside the input folders: what links in them lead to, and absolute paths, paths with .. and URLs
@@ -123,7 +123,7 @@ impl PartialEq for OptionWords {
 }
 
 fn segments(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"enum": SegmentClock::WORDS})
+    json_schema!({"enum": <SegmentClock as strum::VariantNames>::VARIANTS})
 }
 
 impl InputOptions {

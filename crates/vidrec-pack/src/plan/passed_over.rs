@@ -64,7 +64,7 @@ impl PassedOverTally {
 /// Returns the kind of a file by its extension.
 pub(super) fn kind_by_ending(path: &Path) -> String {
     let ending = path.extension().unwrap_or_default();
-    format!(".{}", vidrec_format::source_name::of_os_str(ending).to_lowercase())
+    format!(".{}", vidrec_core::source_name::of_os_str(ending).to_lowercase())
 }
 
 /// Returns the kind of an entry that is neither a file nor a folder.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
+use vidrec_core::natural_order::{NaturalOrder, is_hidden};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::natural_order::{NaturalOrder, is_hidden};
 
 /// Extensions of pictures that can be the frames of a clip.
 const PICTURE_ENDINGS: [&str; 4] = ["jpg", "jpeg", "png", "webp"];

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use vidrec_core::source_name;
 use vidrec_core::store::location::is_remote;
-use vidrec_format::source_name;
 
 /// Returns where a path of a manifest leads. A remote location, or a path from the root of the file system, stays
 /// as it is.

@@ -10,10 +10,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::found::FoundVideo;
 use super::places;
+use vidrec_core::source_name;
 use vidrec_core::store::location;
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::source_name;
 
 /// The roots of the videos of the inputs, each once.
 #[derive(Default)]

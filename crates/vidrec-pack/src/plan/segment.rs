@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::track::{Span, Window};
 use crate::video::{ExactTimes, Moment, Timeline};
-use vidrec_format::words::words;
+use vidrec_format::error::Error;
+use vidrec_format::words::unknown_variant;
 
 /// The frames of a video that begin from `start` up to but not including `end`, on the clock that [`SegmentClock`] selects. If none
 /// begins there, the segment has the frame that is on the screen.
@@ -15,7 +16,7 @@ use vidrec_format::words::words;
 ///
 /// Times are compared in whole microseconds, with both sides rounded to the nearest. So a time that was written
 /// with fewer digits than the exact time of a frame still means that frame. The times of frames at a constant rate are those before
-/// their container rounded them ([`unrounded`](vidrec_format::sampler::unrounded)).
+/// their container rounded them ([`unrounded_times`](vidrec_format::sampler::unrounded_times)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Segment {
     /// The start in microseconds.
@@ -28,8 +29,10 @@ pub struct Segment {
 ///
 /// The text form (`FromStr`, `Display`, serde) is `player`, `first-frame` or `ignore`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum SegmentClock {
     /// The time that a player shows, because annotations are made in players.
     ///
@@ -46,8 +49,6 @@ pub enum SegmentClock {
     /// None: whole files are taken, whatever start and end a manifest gives.
     Ignore,
 }
-
-words!(SegmentClock, "segments", { "player" => Player, "first-frame" => FirstFrame, "ignore" => Ignore });
 
 impl SegmentClock {
     /// Returns the moment at which the clock shows 0, for frames with these times.

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use vidrec_core::source_name;
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::source_name;
 
 const METADATA: [&str; 2] = ["metadata.csv", "metadata.jsonl"];
 

@@ -14,12 +14,12 @@ use super::video_report::{of_failed, of_packed};
 use crate::plan::{Job, PackPlan};
 use crate::work::Failure;
 use vidrec_core::dataset::writer::ClipInfo;
-use vidrec_core::dataset::{Dataset, OpenOptions, Source, edit};
+use vidrec_core::dataset::{Dataset, OpenOptions, Source};
 use vidrec_core::store::storage::Storage;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, FailuresJson, ShardJson};
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::names;
+use vidrec_format::file_name;
 
 /// A finished data set that was packed from the same plan.
 pub(super) struct Existing {
@@ -129,14 +129,15 @@ impl Existing {
     pub fn receipts(&self, plan: &PackPlan, parts: &PartsPlan) -> Result<Vec<Receipt>> {
         let shards = self.listing.shards.iter().zip(self.set.index_bytes());
         let shards: HashMap<&str, (&ShardJson, u64)> =
-            shards.map(|shard| (names::stem(&shard.0.record_file), shard)).collect();
+            shards.map(|shard| (file_name::stem(&shard.0.record_file), shard)).collect();
         let (mut receipts, mut sources) = (Vec::new(), self.sources(plan));
         for part in 0..parts.parts() {
             let mut report = PackReport::default();
             for (job, source) in sources.by_ref().take(parts.part(part)?.videos as usize) {
                 report.add(&self.video_report(job, source)?);
             }
-            let Some((shard, index_bytes)) = shards.get(&*names::shard(part as usize)).filter(|_| report.failed == 0)
+            let Some((shard, index_bytes)) =
+                shards.get(&*file_name::shard(part as usize)).filter(|_| report.failed == 0)
             else {
                 continue;
             };
@@ -152,8 +153,7 @@ impl Existing {
             Ok(clips) => clips,
             Err(failure) => return Ok(of_failed(failure.clone())),
         };
-        let stored =
-            clips.map(|clip| self.set.clip(clip).and_then(|clip| Ok((edit::as_it_is(&clip)?, clip.frame_count()))));
+        let stored = clips.map(|clip| self.set.clip(clip).and_then(|clip| Ok((clip.info()?, clip.frame_count()))));
         let stored = stored.collect::<Result<Vec<_>>>()?;
         // Other programs may have changed the attributes. In that case nothing is known.
         let facts = stored.last().and_then(|(info, _)| info.attributes.get("video").ok().flatten()).unwrap_or_default();

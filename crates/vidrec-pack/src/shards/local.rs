@@ -22,13 +22,13 @@ use crate::run_options::IfExists;
 use crate::video;
 use crate::work::Pool;
 use vidrec_core::dataset::writer;
+use vidrec_core::progress::ProgressFn;
 use vidrec_core::store::disk::{FolderLock, publication};
 use vidrec_core::store::location::{is_of_network, is_remote};
 use vidrec_core::transfer::upload;
 use vidrec_core::transfer::upload::PushOptions;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::progress::ProgressFn;
 
 /// Packs `inputs` into the data set `out`: a folder, or a location in object storage, which `options.input.storage` says
 /// how to reach.

@@ -10,9 +10,9 @@ use crate::options::PackOptions;
 use crate::pool::pool;
 use crate::video;
 use crate::work::Resources;
+use vidrec_core::progress::ProgressFn;
 use vidrec_core::store::storage::Storage;
 use vidrec_format::error::{Hint, Result};
-use vidrec_format::progress::ProgressFn;
 
 /// How a part is packed. Everything that determines the bytes is in the plan.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -19,8 +19,8 @@ use vidrec_core::store::storage::Storage;
 use vidrec_core::transfer::upload::own_folder_for;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::file_name;
 use vidrec_format::file_name::FileName;
-use vidrec_format::names;
 
 /// The file that makes a folder a plan, which is written last.
 pub(super) const PLAN: &str = "plan.json";
@@ -52,7 +52,7 @@ impl Place {
 
     /// Returns the folder of the plan.
     fn folder(&self) -> PathBuf {
-        self.out.join(names::PACK)
+        self.out.join(file_name::PACK)
     }
 
     /// Returns the path of a file of the plan.
@@ -228,13 +228,13 @@ impl Place {
 
 /// Returns the name of a file of the plan at the location of a data set.
 fn own(name: &str) -> String {
-    format!("{}/{name}", names::PACK)
+    format!("{}/{name}", file_name::PACK)
 }
 
 /// Returns the name of a list of videos, with digits of its digest, so that two planners cannot replace each other's
 /// lists.
 pub(super) fn name_of_jobs(jobs: &mut AtomicFile) -> Result<String> {
-    Ok(names::with_digest("jobs", &jobs.sha256()?, "jsonl"))
+    Ok(file_name::with_digest("jobs", &jobs.sha256()?, "jsonl"))
 }
 
 /// Returns a value as the text of a file.

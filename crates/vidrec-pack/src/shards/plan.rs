@@ -14,9 +14,9 @@ use crate::options::TOOL;
 use crate::plan::Job;
 use crate::video;
 use vidrec_core::store::storage::Storage;
+use vidrec_core::threads::in_order;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::workers::in_order;
 
 /// A pack that was divided into parts. See [`write_plan`](super::write_plan).
 #[derive(Debug, Clone)]

@@ -9,9 +9,9 @@ use crate::options::PackOptions;
 use crate::plan::{ManifestColumns, PassedOver};
 use crate::track::PlannedTrack;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::file_name;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::meta::Meta;
-use vidrec_format::names;
 
 /// The form of the files in a plan's folder that this version writes and reads.
 pub(super) const FORM: u32 = 2;
@@ -88,7 +88,7 @@ impl PlanJson {
                 .found(format!("form {}", self.form))
                 .help(format!("use {}, which made it, or plan again", self.tool)));
         }
-        let is_name = |name: &String| names::stem(name) == "jobs" && name.ends_with(".jsonl");
+        let is_name = |name: &String| file_name::stem(name) == "jobs" && name.ends_with(".jsonl");
         if !is_name(&self.jobs) {
             return Err(Error::usage("the plan names a different file as the list of its videos").found(&self.jobs));
         }

@@ -12,8 +12,8 @@ use crate::work::{ChangedFile, Stamp, changed_file};
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::{ListedObject, Opening, Remote, check_location};
 use vidrec_core::store::storage::Storage;
+use vidrec_core::threads::in_order;
 use vidrec_format::error::Result;
-use vidrec_format::workers::in_order;
 
 /// The number of videos to ask about at a time.
 const AT_ONCE: usize = 64;

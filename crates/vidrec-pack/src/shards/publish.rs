@@ -16,19 +16,19 @@ use crate::work::{Failure, PackStage};
 use vidrec_core::dataset::listing::ShardFiles;
 use vidrec_core::dataset::{Shard, Source};
 use vidrec_core::dataset::{verify, writer};
+use vidrec_core::progress::{Counter, Progress, ProgressFn, no_progress};
 use vidrec_core::store::disk::publication::{LeftBehind, Replaced};
 use vidrec_core::store::disk::regular_file::{Links, read_if_there};
 use vidrec_core::store::disk::{FolderLock, Temporary, write_file};
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::Bucket;
+use vidrec_core::threads::in_order;
 use vidrec_core::transfer::upload;
 use vidrec_core::transfer::upload::{PushOptions, PushReport};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::limits;
-use vidrec_format::progress::{Counter, Progress, ProgressFn, no_progress};
-use vidrec_format::workers::in_order;
 
 /// The most parts that an error names.
 const NAMED: usize = 10;

@@ -9,7 +9,7 @@ use super::report::{PackReport, lines};
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::ShardJson;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::names;
+use vidrec_format::file_name;
 
 /// The receipt of a part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,9 +65,9 @@ impl Receipt {
 
     /// Refuses files that no part can have, and numbers that do not match. Publishing checks the files themselves.
     fn check(&self) -> Result<()> {
-        let stem = names::shard(self.part as usize);
+        let stem = file_name::shard(self.part as usize);
         let other = |shard: &ShardJson| {
-            let name = shard.file_names().find(|name| names::stem(name) != stem);
+            let name = shard.file_names().find(|name| file_name::stem(name) != stem);
             shard.misnamed().or(name).cloned()
         };
         if let Some(name) = self.shard.as_ref().and_then(other) {

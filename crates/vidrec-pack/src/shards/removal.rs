@@ -6,11 +6,11 @@ use super::place::{PLAN, Place};
 use super::plan::PartsPlan;
 use super::receipt;
 use vidrec_core::store::remote::Bucket;
+use vidrec_core::threads::in_order;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::Result;
 use vidrec_format::file_name::FileName;
 use vidrec_format::limits;
-use vidrec_format::workers::in_order;
 
 /// Removes a plan whose parts became a data set. In object storage, `plan.json` goes last, because it says which objects
 /// there are.

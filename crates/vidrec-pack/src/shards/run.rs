@@ -16,13 +16,13 @@ use crate::work::{
     VideoStore, for_each, sound_schema,
 };
 use vidrec_core::dataset::writer::{EncodedTrack, FrameData, Writer};
+use vidrec_core::progress::{Progress, ProgressFn, tell};
+use vidrec_core::stop;
 use vidrec_core::store::disk::free_space::Watch;
 use vidrec_format::dataset_json::ShardJson;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::machine::Shortage;
 use vidrec_format::meta::Meta;
-use vidrec_format::progress::{Progress, ProgressFn, tell};
-use vidrec_format::stop;
 use vidrec_format::track::schema::TrackSchema;
 
 /// What shards are packed of, and how.

@@ -8,7 +8,7 @@ use crate::plan::{Job, PackPlan};
 use crate::video::FrameSize;
 use crate::work::{FrameChoice, Quality};
 use vidrec_core::dataset::writer::Sharding;
-use vidrec_format::sampler::Pace;
+use vidrec_format::sampler::RateRule;
 
 /// About how many bytes a shard has.
 const STORED_BYTES: u64 = 256_000_000;
@@ -85,12 +85,12 @@ fn frames(options: &PackOptions, bytes: u64) -> f64 {
     let seconds = (bytes as f64 / BYTES_PER_SECOND as f64).max(1.0);
     let frames = match options.frames.frames {
         FrameChoice::Count(frames) => return frames.into(),
-        FrameChoice::At(Pace::Fps(rate)) => {
+        FrameChoice::At(RateRule::Fps(rate)) => {
             let (num, den) = rate.frame_seconds();
             seconds * f64::from(den) / f64::from(num)
         }
-        FrameChoice::At(Pace::Every(step)) => seconds * FRAMES_PER_SECOND / f64::from(step.max(1)),
-        FrameChoice::At(Pace::KeyFrames) => seconds,
+        FrameChoice::At(RateRule::Every(step)) => seconds * FRAMES_PER_SECOND / f64::from(step.max(1)),
+        FrameChoice::At(RateRule::KeyFrames) => seconds,
         FrameChoice::At(_) => seconds * FRAMES_PER_SECOND,
     };
     options.frames.max_frames.map_or(frames, |most| frames.min(most.into())).max(1.0)

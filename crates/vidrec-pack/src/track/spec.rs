@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackTiming, TrackType};
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// The default tolerance: half a second between the start or end of a track and that of the video.
 const TOLERANCE_US: u64 = 500_000;
@@ -81,21 +81,22 @@ pub enum TrackSpecTiming {
 /// The unit of times.
 ///
 /// The text form (`FromStr`, `Display`) is `s`, `ms`, `us` or `ns`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TimeUnit {
     /// Seconds.
+    #[strum(serialize = "s")]
     Seconds,
     /// Thousandths of a second.
+    #[strum(serialize = "ms")]
     Milliseconds,
     /// Millionths of a second.
+    #[strum(serialize = "us")]
     Microseconds,
     /// Billionths of a second.
+    #[strum(serialize = "ns")]
     Nanoseconds,
 }
-
-words!(TimeUnit, "unit of times", {
-    "s" => Seconds, "ms" => Milliseconds, "us" => Microseconds, "ns" => Nanoseconds,
-});
 
 impl TimeUnit {
     /// Returns its length in nanoseconds.
@@ -112,7 +113,8 @@ impl TimeUnit {
 /// The zero of the times of a track.
 ///
 /// The text form (`FromStr`, `Display`) is `video` or `segment`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackClock {
     /// The zero of `start` and `end` in a manifest: see [`SegmentClock`](crate::SegmentClock).
     #[default]
@@ -120,8 +122,6 @@ pub enum TrackClock {
     /// The start of the row's segment.
     Segment,
 }
-
-words!(TrackClock, "clock of a track", { "video" => Video, "segment" => Segment });
 
 impl TrackSpec {
     /// Returns the timing in the data set.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use vidrec_format::error::Result;
-use vidrec_format::sampler::{Rate, Unrounded, unrounded};
+use vidrec_format::sampler::{Rate, UnroundedTimes, unrounded_times};
 
 /// A moment on the clock of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Timeline {
     /// time, such as MPEG transport streams and Ogg, it is the first packet of any stream, including audio.
     pub player_zero: Moment,
     /// The times before the container rounded them, if they are not exact.
-    pub(crate) unrounded: Option<Unrounded>,
+    pub(crate) unrounded: Option<UnroundedTimes>,
 }
 
 /// The times of frames before their container rounded them, ascending.
@@ -52,7 +52,7 @@ impl Timeline {
     /// The frames with these times and key marks. The last one is shown until `end`, but no shorter than all others: some
     /// containers give every frame a duration of one unit.
     pub(crate) fn new((pts, key): (Vec<i64>, Vec<bool>), time_base: (u32, u32), end: i64, player_zero: Moment) -> Self {
-        let unrounded = unrounded(&pts, time_base, None);
+        let unrounded = unrounded_times(&pts, time_base, None);
         let steps = pts.windows(2).map(|two| two[1].saturating_sub(two[0])).filter(|&step| step > 0);
         let least = pts.last().map_or(end, |last| last.saturating_add(steps.min().unwrap_or(0)));
         let end = end.max(least);
@@ -71,11 +71,11 @@ impl Timeline {
 
     /// Returns the times before the container rounded them, as far as a grid of this rate can tell.
     pub(crate) fn exact_at(&self, rate: Rate) -> ExactTimes<'_> {
-        let at_rate = unrounded(&self.pts, self.time_base, Some(rate));
+        let at_rate = unrounded_times(&self.pts, self.time_base, Some(rate));
         self.exact_of(at_rate.as_ref().map(|u| (Cow::Owned(u.pts.clone()), u)))
     }
 
-    fn exact_of<'a>(&'a self, unrounded: Option<(Cow<'a, [i64]>, &Unrounded)>) -> ExactTimes<'a> {
+    fn exact_of<'a>(&'a self, unrounded: Option<(Cow<'a, [i64]>, &UnroundedTimes)>) -> ExactTimes<'a> {
         let last = self.pts.last().copied().unwrap_or(0);
         match unrounded {
             Some((pts, u)) => ExactTimes { pts, time_base: u.time_base, end: u.end(self.end.saturating_sub(last)) },

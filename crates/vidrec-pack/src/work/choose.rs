@@ -10,7 +10,7 @@ use crate::plan::{Job, SegmentClock};
 use crate::track::PlannedTrack;
 use crate::video::{Stage, TimeGap, Timeline};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::sampler::{Most, Pace, Rate, Selection};
+use vidrec_format::sampler::{FrameLimit, Rate, RateRule, Selection};
 use vidrec_format::track::schema::TrackTiming;
 
 /// Fails if frames of a folder of pictures would have to be chosen by time, but no picture rate was given.
@@ -19,7 +19,7 @@ pub(super) fn needs_times(job: &Job, recipe: ClipRecipe<'_>) -> Result<(), ClipF
     let has_times = |track: &PlannedTrack| track.schema().timing != TrackTiming::Frames;
     let by_time = job.segment.is_some()
         || (job.tracks.is_some() && recipe.tracks.iter().any(has_times))
-        || matches!(options.frames, FrameChoice::At(Pace::Fps(_)));
+        || matches!(options.frames, FrameChoice::At(RateRule::Fps(_)));
     if by_time && recipe.input.picture_fps.is_none() {
         let e = Error::usage("images have no times to choose by: give their frame rate");
         return Err(ClipFailure::of(PackStage::Video(Stage::Sample), &e));
@@ -69,7 +69,7 @@ pub(super) fn select(
         return Err(Error::usage(format!("no frame lies {segment}")).found(found));
     }
     let (frames, mut selections) = match options.frames {
-        FrameChoice::At(Pace::Fps(rate)) => {
+        FrameChoice::At(RateRule::Fps(rate)) => {
             let grid = match job.segment {
                 // The segment of an episode begins between its frames and those of the episode before.
                 Some(segment) if job.episode.is_none() => Grid::of_segment(timeline, rate, segment, input.segments),
@@ -106,13 +106,13 @@ type Chosen = (Vec<u32>, Vec<Selection>);
 
 fn on_grid(rate: Rate, grid: Grid, options: &FrameOptions, notes: &ChoiceNotes) -> Result<Chosen> {
     notes.gap.set(grid.gap);
-    let choose = |most| Pace::Fps(rate).choose(&grid.shown, &[], Some(grid.end), most);
+    let choose = |most| RateRule::Fps(rate).choose(&grid.shown, &[], Some(grid.end), most);
     let selections = at_most(choose, options, &notes.thinned)?;
     Ok((grid.frames, selections))
 }
 
 fn paced(
-    pace: Pace,
+    pace: RateRule,
     inside: Vec<u32>,
     timeline: &Timeline,
     options: &FrameOptions,
@@ -126,13 +126,14 @@ fn paced(
 
 /// Returns what `choose` returns, at most as many frames as the options say. Sets `thinned` if there are more.
 fn at_most(
-    choose: impl Fn(Option<Most>) -> Result<Vec<u32>>,
+    choose: impl Fn(Option<FrameLimit>) -> Result<Vec<u32>>,
     options: &FrameOptions,
     thinned: &Cell<bool>,
 ) -> Result<Vec<Selection>> {
-    let most = options.max_frames.map(|most| if options.cut { Most::First(most) } else { Most::Spread(most) });
+    let most =
+        options.max_frames.map(|most| if options.cut { FrameLimit::First(most) } else { FrameLimit::Spread(most) });
     if let Some(most) = options.max_frames {
-        thinned.set(choose(Some(Most::First(most.saturating_add(1))))?.len() > most as usize);
+        thinned.set(choose(Some(FrameLimit::First(most.saturating_add(1))))?.len() > most as usize);
     }
     Ok(vec![Selection { frames: choose(most)?, short: false }])
 }

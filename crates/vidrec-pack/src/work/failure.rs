@@ -22,7 +22,7 @@ pub enum PackStage {
     Encode,
     /// While its tracks were read, or compared with the video.
     Track,
-    /// Skipped because the options say so: too few frames under [`Short::Skip`](vidrec_format::sampler::Short::Skip).
+    /// Skipped because the options say so: too few frames under [`ShortVideo::Skip`](vidrec_format::sampler::ShortVideo::Skip).
     Short,
     /// The decoding process died.
     Crash,

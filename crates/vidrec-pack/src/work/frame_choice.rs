@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_FRAMES_PER_CLIP;
-use vidrec_format::sampler::Pace;
+use vidrec_format::sampler::RateRule;
 use vidrec_format::words::serde_by_text;
 
 /// How many frames of a video become a clip.
@@ -14,10 +14,10 @@ use vidrec_format::words::serde_by_text;
 ///
 /// ```
 /// use vidrec::pack::FrameChoice;
-/// use vidrec::sampler::Pace;
+/// use vidrec::sampler::RateRule;
 ///
 /// assert_eq!("8".parse::<FrameChoice>()?, FrameChoice::Count(8));
-/// assert_eq!("every:5".parse::<FrameChoice>()?, FrameChoice::At(Pace::Every(5)));
+/// assert_eq!("every:5".parse::<FrameChoice>()?, FrameChoice::At(RateRule::Every(5)));
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum FrameChoice {
     Count(u32),
     /// As many frames as the video has at this pace. Clips then differ in length. In a segment, the pace starts at
     /// its first frame.
-    At(Pace),
+    At(RateRule),
 }
 
 impl Default for FrameChoice {
@@ -35,15 +35,15 @@ impl Default for FrameChoice {
     }
 }
 
-impl From<Pace> for FrameChoice {
-    fn from(pace: Pace) -> Self {
+impl From<RateRule> for FrameChoice {
+    fn from(pace: RateRule) -> Self {
         FrameChoice::At(pace)
     }
 }
 
 impl FrameChoice {
     /// The pace, if the number of frames is not fixed.
-    pub(crate) fn pace(self) -> Option<Pace> {
+    pub(crate) fn pace(self) -> Option<RateRule> {
         match self {
             FrameChoice::Count(_) => None,
             FrameChoice::At(pace) => Some(pace),
@@ -57,7 +57,7 @@ impl FrameChoice {
                     .expected(format!("1 to {MAX_FRAMES_PER_CLIP}"))
                     .found(n))
             }
-            FrameChoice::At(Pace::Every(0)) => Err(Error::usage("the step from frame to frame must be at least 1")),
+            FrameChoice::At(RateRule::Every(0)) => Err(Error::usage("the step from frame to frame must be at least 1")),
             _ => Ok(()),
         }
     }
@@ -77,7 +77,7 @@ impl FromStr for FrameChoice {
 
     fn from_str(text: &str) -> Result<Self> {
         let unknown = |_| {
-            let expected = format!("a number from 1 to {MAX_FRAMES_PER_CLIP}, {}", Pace::WORDS.join(", "));
+            let expected = format!("a number from 1 to {MAX_FRAMES_PER_CLIP}, {}", RateRule::WORDS.join(", "));
             Error::usage("not a choice of frames").expected(expected).found(text)
         };
         let choice = match text.parse() {
@@ -94,7 +94,7 @@ serde_by_text!(FrameChoice);
 #[cfg(feature = "clap")]
 mod flags {
     use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
-    use vidrec_format::sampler::{Pace, Rate};
+    use vidrec_format::sampler::{Rate, RateRule};
 
     use super::FrameChoice;
     use crate::arguments::number_of;
@@ -121,8 +121,9 @@ mod flags {
 
     impl FrameFlags {
         fn choice(self) -> Option<FrameChoice> {
-            let (fps, every) = (self.fps.map(Pace::Fps), self.every.map(Pace::Every));
-            let pace = fps.or(every).or(self.all.then_some(Pace::All)).or(self.keyframes.then_some(Pace::KeyFrames));
+            let (fps, every) = (self.fps.map(RateRule::Fps), self.every.map(RateRule::Every));
+            let pace =
+                fps.or(every).or(self.all.then_some(RateRule::All)).or(self.keyframes.then_some(RateRule::KeyFrames));
             pace.map(FrameChoice::At).or(self.frames.map(FrameChoice::Count))
         }
     }

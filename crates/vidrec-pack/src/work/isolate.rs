@@ -358,7 +358,7 @@ impl Drop for DecodingProcess {
 
 #[cfg(target_os = "linux")]
 fn memory_of_machine() -> u64 {
-    machine::memory().unwrap_or(u64::MAX)
+    vidrec_core::memory::memory().unwrap_or(u64::MAX)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::words::serde_by_text;
 
-/// How many videos may fail before a run stops. Videos skipped as asked (`Short::Skip`) do not count.
+/// How many videos may fail before a run stops. Videos skipped as asked (`ShortVideo::Skip`) do not count.
 ///
 /// The text form (`FromStr`, `Display`, serde) is a number such as `20`, or a percentage such as `1.5%`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -17,9 +17,10 @@ use crate::schema::{self, NumberOrText};
 use crate::track::PlannedTrack;
 use crate::video::{Decode, FrameSize};
 use vidrec_core::dataset::writer::Sharding;
+use vidrec_core::threads;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::sampler::{Rule, Short};
-use vidrec_format::{limits, threads};
+use vidrec_format::limits;
+use vidrec_format::sampler::{Rule, ShortVideo};
 use vidrec_jpeg::QualityTarget;
 
 /// The videos held in memory for each thread: decoded but not yet written.
@@ -41,9 +42,9 @@ pub struct FrameOptions {
     #[schemars(with = "String")]
     pub sample: Rule,
     /// What to do with a video of too few frames.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "HOW", hide_short_help = true, value_parser = arguments::words::<Short>(Short::WORDS)))]
+    #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "HOW", hide_short_help = true, value_parser = arguments::words::<ShortVideo>()))]
     #[schemars(schema_with = "schema::short")]
-    pub short: Short,
+    pub short: ShortVideo,
     /// Store this many draws of each video by a random rule, as clips side by side. An epoch then takes one of them.
     #[cfg_attr(feature = "clap", arg(long, default_value_t = 1, value_name = "K", hide_short_help = true, value_parser = arguments::number_of::<u32>("draws")))]
     #[schemars(range(min = 1, max = 10_000))]
@@ -71,7 +72,7 @@ impl Default for FrameOptions {
         FrameOptions {
             frames: FrameChoice::default(),
             sample: Rule::Uniform,
-            short: Short::RepeatLast,
+            short: ShortVideo::RepeatLast,
             draws: 1,
             seed: 0,
             max_frames: None,

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use vidrec_format::stop;
+use vidrec_core::stop;
 
 /// How often the sink is called while no result arrives.
 const WAIT: Duration = Duration::from_millis(100);

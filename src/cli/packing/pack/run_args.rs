@@ -2,11 +2,9 @@
 
 use std::ffi::OsString;
 
+use crate::cli::{ProgressArgs, words};
 use crate::pack::arguments::number_of;
 use crate::pack::{IfExists, PackOptions, Resources, RunOptions};
-
-use crate::cli::progress::ProgressArgs;
-use crate::cli::words::words;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Run")]
@@ -15,7 +13,7 @@ pub struct RunArgs {
     ///
     /// resume: continue the pack, if inputs and options are the same. retry-failed: pack the shards again that have videos
     /// which failed. replace: replace the data set when the new one is complete.
-    #[arg(long, value_name = "HOW", default_value_t, value_parser = words::<IfExists>(IfExists::WORDS))]
+    #[arg(long, value_name = "HOW", default_value_t, value_parser = words::<IfExists>())]
     pub if_exists: IfExists,
     /// Videos to decode at a time. [default: one for each core]
     #[arg(short = 'j', long, value_name = "N", value_parser = number_of::<usize>("threads"))]

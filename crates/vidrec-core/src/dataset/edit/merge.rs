@@ -1,16 +1,19 @@
-//! Merges several data sets.
+//! Several data sets as one, or added to one.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use super::notes::{on_missing_labels, on_repeated_sources};
-use super::options::EditOptions;
-use super::output_plan::{Describe, InputSet, OutputPlan, Pick, not_copied, renumbered};
-use super::report::EditReport;
-use super::{copy, groups, meta};
-use crate::dataset::Dataset;
-use crate::dataset::joined_classes;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::ProgressFn;
+use super::copy;
+use super::meta::joined_meta;
+use super::options::{DatasetSize, EditOptions, EditReport};
+use super::plan::{InputSet, OutputPlan, Pick, draws_of, not_copied};
+use crate::dataset::writer::{ClipInfo, Writer};
+use crate::dataset::{Clip, Dataset, joined_classes, listing, writer};
+use crate::progress::{Counter, ProgressFn};
+use crate::store::disk::folder_of;
+use crate::store::location::is_remote;
+use vidrec_format::dataset_json::FILE_NAME;
+use vidrec_format::{DatasetJson, Error, Hint, Meta, Result, ShardJson};
 
 /// Writes the clips of several data sets, one after the other, as one data set. An item of `progress` is a clip.
 ///
@@ -23,45 +26,169 @@ use vidrec_format::progress::ProgressFn;
 ///
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): some data sets have class names and others plain integers for
 /// labels; their numbers of draws differ; `out` is an input or holds a data set already. Otherwise as
-/// [`reshard`](super::reshard).
+/// [`subset`](super::subset()).
 pub fn merge(
     sets: &[Dataset],
     out: impl AsRef<Path>,
     options: &EditOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
-    copy::run_one(&plan(sets)?, out.as_ref(), options, progress)
+    if sets.is_empty() {
+        return Err(Error::usage("there are no data sets to merge"));
+    }
+    copy::write(plan(sets, 0)?, out.as_ref(), options, progress)
 }
 
-fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
-    let Some(first) = sets.first() else { return Err(Error::usage("there are no data sets to merge")) };
-    let group = groups::size(first)?;
-    for other in sets {
-        groups::require(other, group)?;
+/// Adds the clips of some data sets to the one in the folder `to`, as more shards. The existing shards do not change.
+/// An item of `progress` is a clip.
+///
+/// If the data set already has the shards that this would add, an earlier call has added them. Then nothing changes, and a
+/// note of the report says so. So a call that is repeated, such as after a kill, adds the clips once. To draw clips more
+/// often, use weights.
+///
+/// Classes are matched by name, and the data set must know them already. The new shards become part of it in one
+/// step, when `dataset.json` is replaced. Until then, and after a crash, readers see the old data set.
+/// `options.overwrite` has no effect. The report is about what was added; [`EditReport::whole`] describes the data
+/// set that grew.
+///
+/// # Errors
+///
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): `to` is not a data set; a data set of `more` has a class that `to`
+/// does not have, has another number of draws, or is the same data set; another process writes there, or a pack was
+/// interrupted there. Otherwise as [`subset`](super::subset()).
+pub fn append(
+    to: impl AsRef<Path>,
+    more: &[Dataset],
+    options: &EditOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<EditReport> {
+    let to = to.as_ref();
+    if is_remote(to) {
+        let e = Error::usage("vidrec appends to data sets in local folders only").file(to);
+        return Err(e.help(
+            "fetch it, append to the copy, and push that with the option to overwrite (`vidrec push --overwrite`)",
+        ));
     }
-    let union = joined_classes(sets)?;
-    let (mut meta, note) = meta::joined(sets)?;
-    meta.classes = union.classes;
-    let mut notes: Vec<String> = note.into_iter().collect();
-    for set in sets {
+    if !to.is_dir() {
+        return Err(Error::io("open the data set", to, std::io::ErrorKind::NotFound.into()));
+    }
+    let lock = writer::lock(to)?;
+    let listing = to.join(FILE_NAME);
+    if !listing.is_file() {
+        return Err(listing::missing(to));
+    }
+    let old = Dataset::open(to)?;
+    let all: Vec<Dataset> = std::iter::once(&old).chain(more).cloned().collect();
+    let plan = plan(&all, 1)?;
+    plan.refuse_output(to)?;
+    if let Some(new) = plan.meta.classes.get(old.classes().len()) {
+        return Err(Error::usage(format!("class \"{new}\" is new to the data set")).hint(Hint::Merge));
+    }
+    // The shards come from the indexes, so that the new list has what earlier versions did not list.
+    let before = DatasetJson { failures: listing::read(&listing)?.failures, ..old.to_json() };
+    let mut writer = Writer::extend(to, Meta { records: String::new(), ..plan.meta.clone() }, lock, before.clone())?;
+    // In order of their names, so that the same clips make the same shards when the data set has them already.
+    let mut tracks = all.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?.concat();
+    tracks.sort_by(|a, b| a.name.cmp(&b.name));
+    writer.join_tracks(tracks.iter())?;
+    let mut counter = Counter::new(Some(plan.picks.len() as u64), progress);
+    let staged = copy::stage(&plan, writer, options.shards, &mut counter)?;
+    let digests = |shard: &ShardJson| (shard.sha256.clone(), shard.index_crc32);
+    let has = |shard: &ShardJson| before.shards.iter().any(|old| digests(old) == digests(shard));
+    if staged.json.shards[before.shards.len()..].iter().all(has) {
+        let notes = vec!["nothing to add: the data set already has these clips".into()];
+        let whole = Some(DatasetSize { clips: before.clips, frames: before.frames });
+        return Ok(EditReport { output: to.display().to_string(), notes, whole, ..EditReport::default() });
+    }
+    let whole = Some(DatasetSize { clips: staged.json.clips, frames: staged.json.frames });
+    let left_behind = staged.files.publish()?;
+    Ok(EditReport { whole, left_behind, ..copy::report(&staged.written, &plan, to) })
+}
+
+/// Plans the clips of `sets` from data set `first` on, with the classes of all.
+fn plan(sets: &[Dataset], first: usize) -> Result<OutputPlan<'static>> {
+    let all: Vec<&Dataset> = sets.iter().collect();
+    let draws = draws_of(&all)?;
+    let joined = joined_classes(sets)?;
+    let (meta, _) = joined_meta(&sets[first..])?;
+    let mut notes: Vec<String> = joined_meta(sets)?.1.into_iter().collect();
+    for set in &sets[first..] {
         notes.extend(not_copied(set)?);
     }
     notes.dedup();
-    let all: Vec<&Dataset> = sets.iter().collect();
-    notes.extend(on_missing_labels(&all)?);
-    notes.extend(on_repeated_sources(&all)?);
-    let picks = sets.iter().enumerate().flat_map(|(source, s)| (0..s.len()).map(move |clip| Pick { source, clip }));
-    let sources = sets.iter().zip(union.labels).map(|(set, labels)| {
-        let describe: Describe<'static> = Box::new(move |clip| renumbered(clip, &labels));
-        InputSet { set: set.clone(), describe }
-    });
+    notes.extend(missing_labels(&all)?);
+    notes.extend(repeated_sources(&all)?);
+    let picks = (0..).zip(&sets[first..]);
+    let picks = picks.flat_map(|(source, set)| (0..set.len()).map(move |clip| Pick { source, clip })).collect();
+    let sources = sets
+        .iter()
+        .zip(joined.labels)
+        .skip(first)
+        .map(|(set, labels)| InputSet { set: set.clone(), describe: Box::new(move |clip| with_label(clip, &labels)) });
     Ok(OutputPlan {
-        meta,
-        picks: picks.collect(),
+        meta: Meta { classes: joined.classes, ..meta },
+        picks,
         sources: sources.collect(),
-        group,
+        draws,
         clock: None,
         not_found: Vec::new(),
         notes,
     })
+}
+
+/// The description of a clip, with its new label.
+fn with_label(clip: &Clip<'_>, labels: &[u32]) -> Result<ClipInfo> {
+    let mut info = clip.info()?;
+    if let Some(label) = info.label.filter(|_| !labels.is_empty()) {
+        let new = labels.get(label as usize).copied();
+        info.label = Some(new.ok_or_else(|| {
+            let e = Error::format("clip-class", "the clip's label has no class name").in_clip(clip.ordinal());
+            e.expected(format!("less than {}", labels.len())).found(label)
+        })?);
+    }
+    Ok(info)
+}
+
+/// Returns a note if clips of a data set come from sources that an earlier one has, too.
+fn repeated_sources(sets: &[&Dataset]) -> Result<Option<String>> {
+    let (mut known, mut repeated, mut first) = (HashSet::new(), 0u64, None);
+    for set in sets {
+        let mut own = HashSet::new();
+        for clip in set.clips() {
+            let source = clip?.source()?;
+            // Clips from elsewhere may have no source.
+            if source.is_empty() {
+                continue;
+            }
+            if known.contains(&source) {
+                repeated += 1;
+                first.get_or_insert_with(|| source.clone());
+            }
+            own.insert(source);
+        }
+        known.extend(own);
+    }
+    let clips = if repeated == 1 { "1 clip comes".into() } else { format!("{repeated} clips come") };
+    Ok(first.map(|first| format!("{clips} from a source that another data set has, too, such as {first:?}")))
+}
+
+/// Returns a note for each data set whose clips have no labels, if clips of other data sets have some.
+fn missing_labels(sets: &[&Dataset]) -> Result<Vec<String>> {
+    let has_labels = |set: &&Dataset| {
+        for clip in set.clips() {
+            if !clip?.labels()?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    let labeled = sets.iter().map(has_labels).collect::<Result<Vec<bool>>>()?;
+    let is_named = |(set, is_labeled): &(&&Dataset, bool)| !is_labeled && !set.is_empty();
+    let note = |(set, _): (&&Dataset, bool)| {
+        let clips = if set.len() == 1 { "its clip has".into() } else { format!("its {} clips have", set.len()) };
+        let folder = folder_of(set.first_file()).display();
+        format!("{folder}: {clips} no label, but clips of the other data sets have labels")
+    };
+    let some = labeled.contains(&true);
+    Ok(sets.iter().zip(labeled).filter(|set| some && is_named(set)).map(note).collect())
 }

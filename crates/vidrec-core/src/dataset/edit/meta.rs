@@ -5,16 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::dataset::Dataset;
-use vidrec_format::error::Result;
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::meta::Meta;
+use vidrec_format::{JsonObject, Meta, Result};
 
 /// The key in the settings under which each combination of differing settings is an object.
 const MERGED: &str = "merged";
 
 /// Joins the META of all shards of some data sets, and returns a note if they differ. The class names are those of
 /// the first.
-pub fn joined(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
+pub fn joined_meta(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
     let mut metas: Vec<&Meta> = Vec::new();
     for set in sets {
         metas.extend(set.shards()?.into_iter().map(|shard| &shard.index.meta));
@@ -22,7 +20,7 @@ pub fn joined(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
     Ok(merged_meta(&metas))
 }
 
-/// What the metas have in common, the differences under [`MERGED`], and a note on the differences.
+/// Joins metas: their common settings, the differences under [`MERGED`], and a note on the differences.
 pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     let rows: Vec<Map<String, Value>> = metas.iter().flat_map(|m| rows(m)).collect();
     let Some(first) = rows.first() else { return (Meta::default(), None) };
@@ -49,7 +47,7 @@ pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     (base, Some(note))
 }
 
-/// Says what differs, with the values.
+/// Describes the settings that differ, with their values.
 fn differences(rows: &[Value]) -> String {
     const SHOWN: usize = 3;
     let keys: BTreeSet<&String> = rows.iter().filter_map(Value::as_object).flat_map(Map::keys).collect();

@@ -1,4 +1,4 @@
-//! New data sets out of old ones: merge, split, subset, reshard, append, relabel.
+//! New data sets out of old ones: merge, append, split, subset, with other labels, attributes or shards.
 //!
 //! Each edit is a plan: the clips of which data sets, in which order, and with which descriptions. One module carries
 //! out all plans. It copies JPEGs byte for byte. It compares the CRC-32 of each JPEG on
@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use vidrec::{Dataset, Sharding};
-//! use vidrec::edit::{self, EditOptions, Selection};
+//! use vidrec::edit::{self, Changes, EditOptions, Selection};
 //! # let dir = tempfile::tempdir().unwrap();
 //! # let (all, some) = (dir.path().join("all"), dir.path().join("some"));
 //! # let mut jpeg = Vec::new();
@@ -24,28 +24,18 @@
 //! let set = Dataset::open(&all)?;
 //! let zeros = Selection { classes: vec!["0".into()], ..Selection::default() };
 //! let options = EditOptions { shards: Some(Sharding::Count(1)), ..EditOptions::default() };
-//! let report = edit::subset(&set, &zeros, &some, &options, &mut vidrec::no_progress)?;
+//! let report = edit::subset(&set, &zeros, &Changes::default(), &some, &options, &mut vidrec::no_progress)?;
 //! assert_eq!((report.clips, Dataset::open(&some)?.len()), (2, 2));
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
-mod append;
-mod attributes;
-mod clip_list;
+mod changes;
 mod copy;
-mod dealer;
-mod groups;
 mod merge;
 mod meta;
-mod notes;
 mod options;
-mod output_plan;
-mod parts;
-mod ratio;
-mod relabel;
+mod plan;
 mod relink;
-mod report;
-mod reshard;
 mod selection;
 mod split;
 mod subset;
@@ -53,21 +43,12 @@ mod subset;
 mod tests;
 
 pub use crate::dataset::clock::ClockStart;
-pub use append::append;
-pub use clip_list::ClipList;
-pub(crate) use groups::draws;
-pub use merge::merge;
-#[doc(hidden)]
-pub use meta::joined as joined_meta;
+pub use changes::{Change, Changes, Key};
+pub use merge::{append, merge};
+pub use meta::joined_meta;
 pub(crate) use meta::merged_meta;
-pub use options::EditOptions;
-#[doc(hidden)]
-pub use output_plan::as_it_is;
-pub use parts::{SplitBy, SplitPart, split_clips};
-pub use ratio::{KeepTogether, RatioSplit};
-pub use relabel::{Change, Key, Relabeling, relabel};
-pub use report::{EditReport, WholeSize};
-pub use reshard::reshard;
-pub use selection::{SelectedClips, Selection, subset_clips};
-pub use split::split;
+pub use options::{DatasetSize, EditOptions, EditReport};
+pub(crate) use plan::draws_per_video;
+pub use selection::{ClipList, SelectedClips, Selection, subset_clips};
+pub use split::{KeepTogether, RatioSplit, SplitBy, SplitPart, split, split_clips};
 pub use subset::subset;

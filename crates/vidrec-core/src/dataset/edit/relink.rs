@@ -2,37 +2,30 @@
 
 use std::path::Path;
 
-use super::copy::refuse_input;
-use super::options::EditOptions;
-use super::output_plan::OutputPlan;
-use super::report::EditReport;
-use crate::dataset::Shard;
+use super::options::{EditOptions, EditReport};
+use super::plan::OutputPlan;
 use crate::dataset::writer::IndexWriter;
-use crate::dataset::{Dataset, writer};
+use crate::dataset::{Dataset, Shard, writer};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::share;
-use vidrec_format::dataset_json::DatasetJson;
-use vidrec_format::error::Result;
-use vidrec_format::file_name::{FileKind, FileName};
-use vidrec_format::meta::Meta;
-use vidrec_format::names;
-use vidrec_format::progress::{Counter, ProgressFn};
+use vidrec_format::{DatasetJson, FileKind, FileName, Meta, Result, file_name};
 
 /// Writes the plan. It must contain all clips of `set`, in their order and with their own labels. Records are not
 /// written, so `progress` counts no bytes.
-pub(super) fn run(
+pub(super) fn write(
     set: &Dataset,
     plan: &OutputPlan<'_>,
     out: &Path,
     options: &EditOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
-    refuse_input(set, out)?;
+    plan.refuse_output(out)?;
     let lock = writer::lock(out)?;
     let replaced = writer::replaceable(out, options.overwrite)?;
     let mut counter = Counter::new(Some(set.len()), progress);
     let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
     for (ordinal, shard) in set.shards()?.into_iter().enumerate() {
-        let stem = names::shard(ordinal);
+        let stem = file_name::shard(ordinal);
         let path = |ending: &str| out.join(format!("{stem}.{ending}"));
         let mut index = IndexWriter::create(&path("vidx"))?;
         for ordinal in first..first + shard.clip_count() {

@@ -2,21 +2,18 @@
 
 use std::collections::HashSet;
 
-use super::attributes::has_value;
-use super::clip_list::{ClipList, not_in};
-use super::groups;
-use crate::dataset::Tables;
-use crate::dataset::{Clip, Dataset};
-use vidrec_format::error::{Error, Result};
+use serde_json::Value;
+
+use super::plan::check_draws;
+use crate::dataset::{Clip, Dataset, Tables};
 use vidrec_format::random::{Random, stream};
+use vidrec_format::{Error, Result};
 
 /// Conditions on clips. A clip is chosen if it meets all of them. Without conditions, all clips are chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Classes by name, or by number if labels have no names; a clip must have one of them. Empty: any class.
     pub classes: Vec<String>,
-    /// Ordinals; a clip must have one of them. `None`: any ordinal.
-    pub clips: Option<Vec<u64>>,
     /// A list that must contain the clip. `None`: any clip.
     pub list: Option<ClipList>,
     /// A list that must not contain the clip. It may name damaged clips. If clips are draws of a video, one of them
@@ -32,6 +29,15 @@ pub struct Selection {
     pub seed: u64,
 }
 
+/// Some clips of a data set: those with the given ordinals, and those from the given sources.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClipList {
+    /// Ordinals in the data set.
+    pub clips: Vec<u64>,
+    /// Sources; a source stands for all its clips.
+    pub sources: Vec<String>,
+}
+
 /// The clips that a [`Selection`] chooses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -42,7 +48,19 @@ pub struct SelectedClips {
     pub not_found: Vec<String>,
 }
 
-/// Returns the clips that a selection chooses. It writes nothing: [`subset`](super::subset) does that.
+impl From<Vec<String>> for ClipList {
+    fn from(sources: Vec<String>) -> Self {
+        ClipList { sources, ..ClipList::default() }
+    }
+}
+
+impl From<Vec<u64>> for ClipList {
+    fn from(clips: Vec<u64>) -> Self {
+        ClipList { clips, ..ClipList::default() }
+    }
+}
+
+/// Returns the clips that a selection chooses. It writes nothing: [`subset`](super::subset()) does that.
 /// [`Dataset::select`] turns the clips into a data set that shares the files.
 ///
 /// ```no_run
@@ -61,81 +79,77 @@ pub struct SelectedClips {
 /// chosen and others are not; fewer clips are chosen than the sample needs.
 /// [`Format`](vidrec_format::error::ErrorKind::Format): the data set is damaged.
 pub fn subset_clips(set: &Dataset, selection: &Selection) -> Result<SelectedClips> {
-    match &selection.clips {
-        Some(clips) => set.prefetch(clips, true)?,
-        None => set.prefetch_all(Tables { clips: true, strings: true, ..Tables::default() })?,
-    }
     let draws = u64::from(set.draws());
-    let mut clips = fitting(set, selection)?;
-    groups::check_whole(&clips, draws)?;
-    if let Some(wanted) = selection.sample {
-        clips = sample(&clips, draws, wanted, selection.seed)?;
+    let mut clips = matching(set, selection)?;
+    check_draws(&clips, draws)?;
+    if let Some(count) = selection.sample {
+        clips = sample(&clips, draws, count, selection.seed)?;
     }
     Ok(SelectedClips { clips, not_found: missing_sources(set, selection)? })
 }
 
-/// Ordinals of the chosen clips, in ascending order.
-fn fitting(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
-    let labels = labels_of(set, &selection.classes)?;
-    let list = selection.list.as_ref().map(|list| Named::new(set, list)).transpose()?;
-    let exclude = Named::new(set, &selection.exclude)?;
+/// Ordinals of the clips that meet all conditions but `sample`, in ascending order.
+fn matching(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
+    let labels = selection.classes.iter().map(|name| label_of(set, name)).collect::<Result<HashSet<u32>>>()?;
+    let list = selection.list.as_ref().map(|list| ClipFilter::new(set, list)).transpose()?;
+    let exclude = ClipFilter::new(set, &selection.exclude)?;
     let draws = u64::from(set.draws());
     let excluded_videos: HashSet<u64> = exclude.clips.iter().map(|clip| clip / draws).collect();
-    let mut fitting = Vec::new();
-    for ordinal in candidates(set, selection)?.filter(|clip| !excluded_videos.contains(&(clip / draws))) {
+    let mut candidates: Vec<u64> = match &selection.list {
+        Some(list) if list.sources.is_empty() => list.clips.clone(),
+        _ => (0..set.len()).collect(),
+    };
+    candidates.sort_unstable();
+    candidates.dedup();
+    match candidates.len() as u64 == set.len() {
+        true => set.prefetch_all(Tables { clips: true, strings: true, ..Tables::default() })?,
+        false => set.prefetch(&candidates, true)?,
+    }
+    let mut found = Vec::new();
+    for ordinal in candidates.into_iter().filter(|clip| !excluded_videos.contains(&(clip / draws))) {
         let clip = set.clip(ordinal)?;
-        let class_fits = labels.as_ref().is_none_or(|labels| clip.label().is_some_and(|l| labels.contains(&l)));
+        let has_class = labels.is_empty() || clip.label().is_some_and(|label| labels.contains(&label));
         let is_listed = list.as_ref().map_or(Ok(true), |list| list.names(&clip))?;
-        if class_fits && is_listed && !exclude.names(&clip)? && attributes_fit(&clip, &selection.attributes)? {
-            fitting.push(ordinal);
+        if has_class && is_listed && !exclude.names(&clip)? && has_attributes(&clip, &selection.attributes)? {
+            found.push(ordinal);
         }
     }
-    Ok(fitting)
+    Ok(found)
 }
 
 /// A list of clips that supports lookups.
-struct Named<'a> {
+pub(super) struct ClipFilter<'a> {
     clips: HashSet<u64>,
     sources: HashSet<&'a str>,
 }
 
-impl<'a> Named<'a> {
-    fn new(set: &Dataset, list: &'a ClipList) -> Result<Self> {
-        list.check_ordinals(set)?;
+impl<'a> ClipFilter<'a> {
+    /// # Errors
+    ///
+    /// The data set does not have an ordinal.
+    pub fn new(set: &Dataset, list: &'a ClipList) -> Result<Self> {
+        if let Some(clip) = list.clips.iter().find(|&&clip| clip >= set.len()) {
+            let e = Error::usage(format!("there is no clip {clip}"));
+            return Err(e.expected(format!("less than {}", set.len())));
+        }
         let sources = list.sources.iter().map(String::as_str).collect();
-        Ok(Named { clips: list.clips.iter().copied().collect(), sources })
+        Ok(ClipFilter { clips: list.clips.iter().copied().collect(), sources })
     }
 
-    fn names(&self, clip: &Clip<'_>) -> Result<bool> {
-        // Most selections have no lists, and then no source is read.
-        let is_sourced = || Ok(!self.sources.is_empty() && self.sources.contains(clip.source()?.as_str()));
-        if self.clips.contains(&clip.ordinal()) { Ok(true) } else { is_sourced() }
+    /// Whether the list names a clip.
+    pub fn names(&self, clip: &Clip<'_>) -> Result<bool> {
+        // Most selections have no sources, and then none is read.
+        let has_source = || Ok(!self.sources.is_empty() && self.sources.contains(clip.source()?.as_str()));
+        if self.clips.contains(&clip.ordinal()) { Ok(true) } else { has_source() }
     }
-}
-
-fn candidates<'a>(set: &Dataset, selection: &'a Selection) -> Result<Box<dyn Iterator<Item = u64> + 'a>> {
-    let Some(clips) = &selection.clips else { return Ok(Box::new(0..set.len())) };
-    let mut clips = ClipList::from(clips.clone());
-    clips.check_ordinals(set)?;
-    clips.clips.sort_unstable();
-    clips.clips.dedup();
-    Ok(Box::new(clips.clips.into_iter()))
-}
-
-/// The labels of some classes; `None` for no classes, which means any.
-fn labels_of(set: &Dataset, classes: &[String]) -> Result<Option<HashSet<u32>>> {
-    if classes.is_empty() {
-        return Ok(None);
-    }
-    classes.iter().map(|name| label_of(set, name)).collect::<Result<_>>().map(Some)
 }
 
 fn label_of(set: &Dataset, name: &str) -> Result<u32> {
     const SHOWN: usize = 10;
     let classes = set.classes();
-    let place = classes.iter().position(|class| class == name).and_then(|place| u32::try_from(place).ok());
+    let position = classes.iter().position(|class| class == name).and_then(|position| u32::try_from(position).ok());
     let number = || name.parse().ok().filter(|_| classes.is_empty());
-    place.or_else(number).ok_or_else(|| {
+    position.or_else(number).ok_or_else(|| {
         let first = classes[..classes.len().min(SHOWN)].join(", ");
         Error::usage(format!("there is no class \"{name}\"")).expected(match classes.len() {
             0 => "a number, because labels have no names".into(),
@@ -145,44 +159,66 @@ fn label_of(set: &Dataset, name: &str) -> Result<u32> {
     })
 }
 
-fn attributes_fit(clip: &Clip<'_>, wanted: &[(String, String)]) -> Result<bool> {
-    if wanted.is_empty() {
+fn has_attributes(clip: &Clip<'_>, attributes: &[(String, String)]) -> Result<bool> {
+    if attributes.is_empty() {
         return Ok(true);
     }
-    let attributes = clip.attributes()?;
-    Ok(wanted.iter().all(|(name, value)| attributes.find(name).is_some_and(|found| has_value(found, value))))
+    let found = clip.attributes()?;
+    Ok(attributes.iter().all(|(name, value)| found.find(name).is_some_and(|found| has_value(found, value))))
 }
 
-/// Draws `wanted` videos at random, and keeps them in order.
-fn sample(clips: &[u64], draws: u64, wanted: u64, seed: u64) -> Result<Vec<u64>> {
+/// Whether an attribute has this value. An array has the value of each of its elements.
+fn has_value(found: &Value, value: &str) -> bool {
+    match found {
+        Value::Array(values) => values.iter().any(|found| has_value(found, value)),
+        other => to_text(other) == value,
+    }
+}
+
+/// A value as text: strings without quotes, everything else as JSON.
+pub(super) fn to_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Draws `count` videos at random, and keeps them in order.
+fn sample(clips: &[u64], draws: u64, count: u64, seed: u64) -> Result<Vec<u64>> {
     let mut videos: Vec<&[u64]> = clips.chunks(draws as usize).collect();
-    let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-    if wanted > videos.len() {
-        return Err(Error::usage("fewer clips match than the sample needs").expected(wanted).found(videos.len()));
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    if count > videos.len() {
+        return Err(Error::usage("fewer clips match than the sample needs").expected(count).found(videos.len()));
     }
     Random::new(seed, &[stream::SAMPLE]).shuffle(&mut videos);
-    videos.truncate(wanted);
+    videos.truncate(count);
     videos.sort_unstable();
     Ok(videos.concat())
 }
 
 /// Sources in the lists that the data set does not have, regardless of the other conditions.
 fn missing_sources(set: &Dataset, selection: &Selection) -> Result<Vec<String>> {
-    let wanted: Vec<&String> =
-        selection.list.iter().flat_map(|list| &list.sources).chain(&selection.exclude.sources).collect();
-    if wanted.is_empty() {
-        return Ok(Vec::new());
-    }
-    let names: HashSet<&String> = wanted.iter().copied().collect();
+    let lists = selection.list.iter().chain([&selection.exclude]);
+    let sources: Vec<&String> = lists.flat_map(|list| &list.sources).collect();
+    let mut missing: HashSet<&str> = sources.iter().map(|source| source.as_str()).collect();
     let excluded: HashSet<u64> = selection.exclude.clips.iter().copied().collect();
-    let mut found = HashSet::new();
     for ordinal in 0..set.len() {
+        if missing.is_empty() {
+            break;
+        }
         match set.clip(ordinal).and_then(|clip| clip.source()) {
-            Ok(source) if names.contains(&source) => drop(found.insert(source)),
-            Ok(_) => {}
+            Ok(source) => drop(missing.remove(&*source)),
             Err(_) if excluded.contains(&ordinal) => {}
             Err(e) => return Err(e),
         }
     }
-    Ok(not_in(&found, wanted))
+    Ok(sources.into_iter().filter(|source| missing.remove(source.as_str())).cloned().collect())
+}
+
+/// Refuses lists that name sources that the data set does not have.
+pub(super) fn require_found(not_found: &[String]) -> Result<()> {
+    match not_found {
+        [] => Ok(()),
+        [one] => Err(Error::usage(format!("no clip of the data set comes from {one:?}"))),
+        [first, more @ ..] => {
+            Err(Error::usage(format!("no clip of the data set comes from {first:?}, nor from {} more", more.len())))
+        }
+    }
 }

@@ -3,12 +3,10 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::dealer::Dealer;
 use super::*;
 use crate::dataset::Dataset;
 use crate::dataset::writer::{ClipInfo, FrameData, Writer, WriterOptions};
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::random::{Random, stream};
 
 const CLIPS: u64 = 48;
 
@@ -51,84 +49,13 @@ fn view(set: &Dataset, videos: &[u64], draws: u64) -> (Vec<u64>, Dataset) {
     (stored.clone(), set.select(stored).unwrap())
 }
 
-/// The result of [`split_clips`] by ratio.
-fn split_plainly(stored: &[u64], draws: u64, split: &RatioSplit) -> Vec<Vec<u64>> {
-    let mut units: Vec<(Option<u32>, Vec<u64>)> = Vec::new();
-    for first in (0..stored.len() as u64).step_by(draws as usize) {
-        let belongs = |unit: &Vec<u64>| match &split.keep_together {
-            KeepTogether::Sources => {
-                let name = |clip: u64| source(stored[clip as usize]);
-                !name(first).is_empty() && name(unit[0]) == name(first)
-            }
-            KeepTogether::Draws => false,
-            KeepTogether::Groups(numbers) => numbers[unit[0] as usize] == numbers[first as usize],
-        };
-        match units.iter_mut().find(|(_, unit)| belongs(unit)) {
-            Some((_, unit)) => unit.extend(first..first + draws),
-            None => {
-                let class = if split.stratify { label(stored[first as usize]) } else { None };
-                units.push((class, (first..first + draws).collect()));
-            }
-        }
-    }
-    let shares: Vec<u64> = split.parts.iter().map(|(_, share)| (share * 1e9).round() as u64).collect();
-    let mut dealer = Dealer::new(&shares);
-    let mut parts = vec![Vec::new(); shares.len()];
-    for (class, id) in [(None, 0), (Some(0), 1), (Some(1), 2), (Some(2), 3)] {
-        let mut of_class: Vec<&Vec<u64>> = units.iter().filter(|(c, _)| *c == class).map(|(_, unit)| unit).collect();
-        if of_class.is_empty() {
-            continue;
-        }
-        Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut of_class);
-        let counts = dealer.deal(of_class.len() as u64);
-        let ends = counts.iter().scan(0, |end, n| {
-            *end += n;
-            Some(*end as usize)
-        });
-        for (i, unit) in of_class.iter().enumerate() {
-            let part = ends.clone().position(|end| i < end).unwrap();
-            parts[part].extend(unit.iter());
-        }
-    }
-    parts.iter_mut().for_each(|part| part.sort_unstable());
-    parts
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn splits_by_ratio_are_those_of_the_model(
-        videos in prop::collection::vec(0..CLIPS / 2, 0..40),
-        weights in prop::collection::vec(1u32..10, 1..4),
-        (seed, stratify, kind, modulus) in (0u64..4, any::<bool>(), 0usize..3, 1u64..9),
-        draws in 1u64..3,
-    ) {
-        thread_local!(static SETS: Vec<(tempfile::TempDir, Dataset)> = vec![data_set(1), data_set(2)]);
-        SETS.with(|sets| {
-            let (stored, set) = view(&sets[draws as usize - 1].1, &videos, draws);
-            let groups = (0..set.len()).map(|clip| clip / draws % modulus).collect();
-            let keep_together =
-                [KeepTogether::Sources, KeepTogether::Draws, KeepTogether::Groups(groups)][kind].clone();
-            let sum: u32 = weights.iter().sum();
-            let share = |(i, w): (usize, &u32)| (i.to_string(), f64::from(*w) / f64::from(sum));
-            let parts = weights.iter().enumerate().map(share).collect();
-            let split = RatioSplit { parts, seed, stratify, keep_together };
-            let found = split_clips(&set, &SplitBy::Ratio(split.clone())).unwrap();
-            let found: Vec<Vec<u64>> = found.into_iter().map(|part| part.clips).collect();
-            prop_assert_eq!(&found, &split_plainly(&stored, draws, &split));
-            let mut all = found.concat();
-            all.sort_unstable();
-            prop_assert!(all.into_iter().eq(0..set.len()), "every clip is in one part");
-            Ok(())
-        })?;
-    }
 
     #[test]
     fn selections_are_those_of_the_model(
         videos in prop::collection::vec(0..CLIPS, 0..40),
         (class, weather_wanted) in (prop::option::of(0u32..3), prop::option::of(0usize..3)),
-        clips in prop::option::of(prop::collection::vec(0u64..40, 0..30)),
         list in prop::option::of((prop::collection::vec(0u64..40, 0..9), prop::collection::vec(0u64..18, 0..9))),
         exclude in (prop::collection::vec(0u64..40, 0..4), prop::collection::vec(0u64..18, 0..4)),
     ) {
@@ -143,7 +70,6 @@ proptest! {
             let weather_wanted = weather_wanted.map(|i| weather(i as u64));
             let selection = Selection {
                 classes: class.iter().map(u32::to_string).collect(),
-                clips: clips.as_deref().map(inside),
                 list: list.as_ref().map(listed),
                 exclude: listed(&exclude),
                 attributes: weather_wanted.iter().map(|w| ("weather".into(), (*w).into())).collect(),
@@ -156,7 +82,6 @@ proptest! {
                 let origin = stored[clip as usize];
                 class.is_none_or(|class| label(origin) == Some(class))
                     && weather_wanted.is_none_or(|w| weather(origin) == w)
-                    && selection.clips.as_ref().is_none_or(|clips| clips.contains(&clip))
                     && selection.list.as_ref().is_none_or(|list| names(list, clip))
                     && !names(&selection.exclude, clip)
             };
@@ -204,7 +129,7 @@ fn a_few_clips_of_many_shards_share_shards_and_most_clips_do_not() {
     let (dir, set) = data_set(1);
     let sharded = |name: &str, set: &Dataset, shards| {
         let options = EditOptions { shards, ..EditOptions::default() };
-        reshard(set, dir.path().join(name), &options, &mut vidrec_format::progress::no_progress).unwrap();
+        merge(&[set.clone()], dir.path().join(name), &options, &mut crate::progress::no_progress).unwrap();
         Dataset::open(dir.path().join(name)).unwrap()
     };
     let in_twelve = sharded("twelve", &set, Some(crate::dataset::writer::Sharding::Count(12)));

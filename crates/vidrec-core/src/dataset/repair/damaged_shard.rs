@@ -1,19 +1,19 @@
 //! The files of a shard, of which any may be damaged or missing.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::dataset::listing::{Listing, ShardFiles};
 use crate::dataset::shard::beside;
 use crate::dataset::{Index, Io, Source, TrackFile, listing, proven_bytes};
 use crate::store::disk::map::MappedFile;
-use vidrec_format::clip_entry::ClipEntry;
-use vidrec_format::data_binding::{DataBinding, edge_crc32};
-use vidrec_format::dataset_json::ShardJson;
-use vidrec_format::error::Result;
-use vidrec_format::frame_entry::FrameEntry;
+use vidrec_format::data_binding::edge_crc32;
+use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::header::Header;
-use vidrec_format::meta::Meta;
-use vidrec_format::section::{SectionEntry, SectionId};
-use vidrec_format::{align_up, clip_entry, frame_entry, header, limits, section};
+use vidrec_format::{
+    ClipEntry, DataBinding, DatasetJson, Error, FileKind, FileName, FrameEntry, Meta, Result, SectionEntry, SectionId,
+    ShardJson, align_up, clip_entry, file_name, frame_entry, header, limits, section,
+};
 
 /// A shard of a damaged data set. Entries of its index have checksums, which are compared when they are used.
 pub(super) struct DamagedShard {
@@ -21,11 +21,11 @@ pub(super) struct DamagedShard {
     pub name: String,
     record: Option<MappedFile>,
     index_bytes: Option<MappedFile>,
-    /// What is known of the index. `None` if nothing says how many clips and frames it has.
+    /// The index, as far as it is known. `None` if its numbers of clips and frames are lost.
     pub index: Option<Index>,
     /// Class names and settings, if they are intact.
     pub meta: Option<Meta>,
-    /// What is wrong with the index.
+    /// The damage of the index.
     pub fault: Option<String>,
     /// The track file, if there is or was one.
     tracks: Option<PathBuf>,
@@ -34,8 +34,8 @@ pub(super) struct DamagedShard {
 }
 
 impl DamagedShard {
-    pub fn open(files: listing::ShardFiles) -> Result<Self> {
-        let listing::ShardFiles { index: index_path, record, tracks, listed } = files;
+    pub fn open(files: ShardFiles) -> Result<Self> {
+        let ShardFiles { index: index_path, record, tracks, listed } = files;
         let record = record.unwrap_or_else(|| index_path.with_extension("rec"));
         let name = record.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (record, index_bytes) = (open(&record)?, open(&index_path)?);
@@ -129,4 +129,50 @@ fn presumed_index(bytes: &[u8], listed: Option<&ShardJson>) -> Option<Index> {
     // The length of the strings is unknown, but each is checked when it is used.
     let strings = place(SectionId::STRINGS, (bytes.len() as u64).saturating_sub(clip_table.end()?))?;
     Some(Index::unproven((clips, frames), [frame_table, clip_table, strings]))
+}
+
+/// The shards that the `dataset.json` of a folder lists. If it cannot be read, or does not fit the files, those whose files are
+/// there, in order of their names. Adds what is wrong with the list to `damage`.
+pub(super) fn find(folder: &Path, damage: &mut Vec<String>) -> Result<(Vec<ShardFiles>, Option<DatasetJson>)> {
+    let of_shard = [FileKind::Records, FileKind::Index, FileKind::Tracks].map(Some);
+    let there = listing::files_in(folder, |name| of_shard.contains(&name.kind()))?;
+    if there.is_empty() {
+        let e = Error::usage("this folder has no files of a data set").file(folder);
+        return Err(e.expected(".rec or .vidx files"));
+    }
+    match listing::find(&folder.join(FILE_NAME), &Source::Local(Io::Map)) {
+        Ok(Listing { shards, json: Some((_, json)) }) => {
+            let mut unlisted = there.iter().filter(|name| !json.lists(name)).peekable();
+            if unlisted.peek().is_none() || json.file_names().all(|name| folder.join(name).exists()) {
+                let unused = unlisted.filter(|name| name.kind() != Some(FileKind::Tracks));
+                damage.extend(unused.map(|name| format!("{name}: not used, because {FILE_NAME} does not list it")));
+                return Ok((shards, Some(json)));
+            }
+            damage.push(format!("{FILE_NAME} does not list the files that are here"));
+            Ok((by_name(folder, &there)?, Some(json)))
+        }
+        Ok(_) => Err(Error::internal("a list of no data set")),
+        Err(e) => {
+            damage.push(format!("{FILE_NAME} cannot be used: {e:#}"));
+            Ok((by_name(folder, &there)?, None))
+        }
+    }
+}
+
+/// The files of each shard, which have the same name without the digits of their digests.
+fn by_name(folder: &Path, there: &[FileName]) -> Result<Vec<ShardFiles>> {
+    let mut shards: BTreeMap<&str, Vec<&FileName>> = BTreeMap::new();
+    there.iter().for_each(|name| shards.entry(file_name::stem(name)).or_default().push(name));
+    let shard = |(stem, names): (&str, Vec<&FileName>)| {
+        let only = |kind| match &names.iter().filter(|name| name.kind() == Some(kind)).collect::<Vec<_>>()[..] {
+            [first, second, ..] => {
+                let e = Error::usage(format!("without {FILE_NAME}, only one of these files can be used")).file(folder);
+                Err(e.found(format!("{first} and {second}")).help("move the one away that does not belong here"))
+            }
+            found => Ok(found.first().map(|name| folder.join(name))),
+        };
+        let index = only(FileKind::Index)?.unwrap_or_else(|| folder.join(format!("{stem}.vidx")));
+        Ok(ShardFiles { index, record: only(FileKind::Records)?, tracks: only(FileKind::Tracks)?, listed: None })
+    };
+    shards.into_iter().map(shard).collect()
 }

@@ -1,26 +1,22 @@
 //! Saves the intact clips of a damaged data set, and lists exactly what is lost.
 
 mod damaged_shard;
-mod files;
 mod record_scan;
-mod report;
 mod salvage;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 use self::damaged_shard::DamagedShard;
-pub use self::report::{DamagedClip, RepairOptions, RepairReport};
+pub use self::salvage::DamagedClip;
 use self::salvage::{Salvage, SavedClip};
-use crate::dataset::TrackFile;
-use crate::dataset::edit;
 use crate::dataset::writer::{FrameData, Writer, WriterOptions};
+use crate::dataset::{TrackFile, edit};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
-use vidrec_format::dataset_json::DatasetJson;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::meta::Meta;
-use vidrec_format::progress::{Counter, ProgressFn};
+use vidrec_format::{DatasetJson, Error, JsonObject, Meta, Result};
 
 /// Saves the intact clips of the data set in the folder at `path` as a new data set. The files at `path` do not change.
 ///
@@ -50,7 +46,7 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
         return Err(e.help("copy its files to a local folder first"));
     }
     let mut report = RepairReport::default();
-    let (files, listing) = files::find(path.as_ref(), &mut report.damage)?;
+    let (files, listing) = damaged_shard::find(path.as_ref(), &mut report.damage)?;
     let shards = files.into_iter().map(DamagedShard::open).collect::<Result<Vec<_>>>()?;
     let meta = meta_of(&shards, listing.as_ref(), &mut report.damage);
     let writer = options.output.as_deref().map(|output| create(output, options.overwrite, path.as_ref(), &meta));
@@ -104,7 +100,7 @@ impl Repair<'_, '_, '_> {
         self.report.damage.extend(damage.map(|damage| format!("{}: {damage}", shard.name)));
         self.report.clips += clips;
         self.writer.as_mut().map_or(Ok(()), Writer::next_shard)?;
-        let draws = edit::draws(self.meta);
+        let draws = edit::draws_per_video(self.meta);
         for first in (0..found).step_by(draws as usize) {
             let group: Vec<_> = (first..found.min(first + draws)).map(|clip| salvage.clip(clip)).collect();
             let is_whole = group.len() as u64 == draws && group.iter().all(Result::is_ok);
@@ -155,5 +151,42 @@ impl Repair<'_, '_, '_> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let data = frames.iter().map(|f| FrameData { jpeg: &f.jpeg, pts: f.pts, source_index: f.source_index });
         writer.append_payloads(&info, &data.collect::<Vec<_>>(), &intact)
+    }
+}
+
+/// Options of [`repair`](crate::dataset::repair::repair()).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RepairOptions {
+    /// Write the intact clips to this folder as a new data set. By default, only the report is made.
+    pub output: Option<PathBuf>,
+    /// Replace an existing data set in `output`.
+    pub overwrite: bool,
+}
+
+/// The report of [`repair`](crate::dataset::repair::repair()). `vidrec repair --json` prints the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct RepairReport {
+    /// The number of clips that the data set had, as far as it is known.
+    pub clips: u64,
+    /// Clips with all their frames. They are in the new data set, if there is one.
+    pub saved: u64,
+    /// Lost clips, in order.
+    pub lost: Vec<DamagedClip>,
+    /// Saved clips that lost something other than their images and label, in order.
+    pub partly_lost: Vec<DamagedClip>,
+    /// The damage of files as a whole.
+    pub damage: Vec<String>,
+    /// The folder of the new data set. `None` if nothing was written.
+    pub output: Option<PathBuf>,
+    /// Files of a replaced data set that could not be cleaned up, in words. Usually empty. The new data set is
+    /// complete, and the next write in its folder cleans up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
+}
+
+impl RepairReport {
+    /// Whether all clips can be saved, with everything that belongs to them.
+    pub fn lost_nothing(&self) -> bool {
+        self.lost.is_empty() && self.partly_lost.is_empty() && (self.clips > 0 || self.damage.is_empty())
     }
 }

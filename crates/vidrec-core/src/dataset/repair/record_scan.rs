@@ -6,13 +6,12 @@ use std::collections::{BTreeMap, HashSet};
 use memchr::memmem;
 
 use crate::dataset::split_payload;
-use vidrec_format::clip_entry::{ClipEntry, NO_LABEL};
-use vidrec_format::record_header::RecordHeader;
+use vidrec_format::clip_entry::NO_LABEL;
 use vidrec_format::recordio::MAGIC;
-use vidrec_format::{limits, record_header, recordio};
+use vidrec_format::{ClipEntry, RecordHeader, limits, recordio};
 
 /// The fewest bytes of a record.
-pub(super) const LEAST_RECORD_BYTES: u64 = (recordio::PART_HEAD_BYTES + record_header::BYTES) as u64;
+pub(super) const LEAST_RECORD_BYTES: u64 = (recordio::PART_HEAD_BYTES + recordio::HEADER_BYTES) as u64;
 
 /// The records of a file that parse, by what their headers say. Their images may be damaged.
 #[derive(Debug, Default)]

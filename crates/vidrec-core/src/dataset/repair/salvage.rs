@@ -2,22 +2,50 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
+use vidrec_jpeg::{Decoder, RgbPicture};
 
 use super::damaged_shard::DamagedShard;
 use super::record_scan::{LEAST_RECORD_BYTES, RecordScan};
-use super::report::{DamagedClip, Losses};
 use crate::dataset::split_payload;
 use crate::dataset::writer::ClipInfo;
-use vidrec_format::clip_entry::{ClipEntry, FLAG_SHORT};
+use vidrec_format::clip_entry::FLAG_SHORT;
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::Result;
-use vidrec_format::file_name::FileName;
-use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::meta::Meta;
-use vidrec_format::{crc32, names, recordio};
-use vidrec_jpeg::{Decoder, RgbPicture};
+use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
+use vidrec_format::{ClipEntry, FileName, FrameEntry, JsonObject, Meta, Result, crc32, file_name, recordio};
+
+/// A clip of which something is lost, or several consecutive clips of which nothing is left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DamagedClip {
+    /// Name of the shard's record file.
+    pub shard: String,
+    /// Ordinal of the clip in its shard.
+    pub clip: u64,
+    /// The number of clips, starting with that one.
+    pub clips: u64,
+    /// Its source; empty if it is not known any more.
+    pub source: String,
+    /// Why the clip is lost, in words; or for a saved clip an object that says what of it is lost, as its attribute `repair`
+    /// does.
+    pub what: Value,
+}
+
+/// The parts that a saved clip has lost.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Losses {
+    /// `source` (with the class, which the label tells again if there are class names), `attributes`, and `times`: all
+    /// presentation times and source indexes, and whether the clip is short.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<&'static str>,
+    /// Names of lost tracks; `*` for all, if their names are lost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tracks: Vec<String>,
+    /// No checksum proves the images or the label.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unproven: bool,
+}
 
 /// A clip with all its frames.
 pub(super) struct SavedClip<'a> {
@@ -54,7 +82,7 @@ impl<'a> Salvage<'a> {
             let sha256: [u8; 32] = Sha256::digest(file).into();
             let is_indexed = shard.index.as_ref().is_some_and(|index| index.binding.sha256 == sha256);
             let is_listed = shard.listed.as_ref().is_some_and(|listed| listed.sha256 == hex(&sha256));
-            let name = names::with_digest(names::stem(&shard.name), &sha256, "rec");
+            let name = file_name::with_digest(file_name::stem(&shard.name), &sha256, "rec");
             salvage.is_proven = is_indexed || is_listed || shard.name == name;
         }
         salvage
@@ -93,7 +121,7 @@ impl<'a> Salvage<'a> {
         Ok(SavedClip { info, frames, losses })
     }
 
-    /// What the records of a clip say of its label and its frames, or why they do not.
+    /// The label and the frames of a clip according to its records, or the reason why they are unknown.
     fn entry_of_records(&self, ordinal: u64) -> Result<ClipEntry, String> {
         let is_given = self.shard.name.parse().is_ok_and(|name: FileName| name.is_given());
         if self.meta.has_foreign_records() && !is_given {

@@ -1,16 +1,14 @@
 //! Distributions of numbers and words over the clips of one or several data sets, which share the bins.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
-
-use super::categories::Categories;
 
 /// The distribution of the clips of a data set over the values of something.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Distribution {
-    /// What is counted, such as `Frames per clip`.
+    /// Its title, such as `Frames per clip`.
     pub title: String,
     /// The unit of the values; empty for words and plain numbers; `year` for years.
     pub unit: &'static str,
@@ -64,7 +62,7 @@ const BINS: f64 = 20.0;
 const WIDE: f64 = 100.0;
 
 /// Sorts the numbers of each data set, and returns them in shared bins; nothing if there are no numbers.
-pub(super) fn of_numbers(values: &mut [Vec<f64>]) -> Vec<(Vec<Bin>, Option<Summary>)> {
+pub(super) fn bins_of_numbers(values: &mut [Vec<f64>]) -> Vec<(Vec<Bin>, Option<Summary>)> {
     values.iter_mut().for_each(|v| v.sort_by(f64::total_cmp));
     let Some(edges) = edges(values) else { return Vec::new() };
     let bin = |sorted: &[f64], (from, below): (f64, f64)| {
@@ -72,11 +70,11 @@ pub(super) fn of_numbers(values: &mut [Vec<f64>]) -> Vec<(Vec<Bin>, Option<Summa
         let end = sorted.partition_point(|&v| if below > from { v < below } else { v <= from });
         Bin { word: None, from: Some(from), below: Some(below), clips: (end - start) as u64 }
     };
-    values.iter().map(|v| (edges.iter().map(|&ends| bin(v, ends)).collect(), Summary::of(v))).collect()
+    values.iter().map(|v| (edges.iter().map(|&ends| bin(v, ends)).collect(), Summary::new(v))).collect()
 }
 
 impl Summary {
-    fn of(sorted: &[f64]) -> Option<Summary> {
+    fn new(sorted: &[f64]) -> Option<Summary> {
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
         Some(Summary { min, median: sorted[(sorted.len() - 1) / 2], mean, max })
@@ -142,7 +140,7 @@ fn growing(min: f64, max: f64) -> Vec<(f64, f64)> {
 }
 
 /// Returns the words of each data set, the most frequent first; nothing if there are none.
-pub(super) fn of_words(categories: &[Categories]) -> Vec<(Vec<Bin>, Option<Summary>)> {
+pub(super) fn bins_of_words(categories: &[Categories]) -> Vec<(Vec<Bin>, Option<Summary>)> {
     let words: BTreeSet<&str> = categories.iter().flat_map(|c| c.words()).collect();
     let mut words: Vec<&str> = words.into_iter().collect();
     words.sort_by_key(|word| std::cmp::Reverse(categories.iter().map(|c| c.count(word)).sum::<u64>()));
@@ -155,6 +153,56 @@ pub(super) fn of_words(categories: &[Categories]) -> Vec<(Vec<Bin>, Option<Summa
         named.chain(has_others.then(|| bin("all others", others(c)))).collect()
     };
     if words.is_empty() { Vec::new() } else { categories.iter().map(|c| (bins(c), None)).collect() }
+}
+
+/// The numbers of clips that have each of some words. The first words that occur are counted separately, and the
+/// others together.
+#[derive(Default)]
+pub(super) struct Categories {
+    counts: HashMap<String, u64>,
+    /// Clips with words beyond the limit.
+    others: u64,
+}
+
+/// The most words that are counted separately.
+const COUNTED_WORDS: usize = 10_000;
+/// The most characters of a word that are kept.
+const WORD_LENGTH: usize = 120;
+
+impl Categories {
+    pub fn add(&mut self, word: &str) {
+        let word = &word[..word.char_indices().nth(WORD_LENGTH).map_or(word.len(), |(at, _)| at)];
+        if let Some(count) = self.counts.get_mut(word) {
+            *count += 1;
+        } else if self.counts.len() < COUNTED_WORDS {
+            self.counts.insert(word.to_owned(), 1);
+        } else {
+            self.others += 1;
+        }
+    }
+
+    /// The number of different words.
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// The number of clips that have a word.
+    pub fn clips(&self) -> u64 {
+        self.counts.values().sum::<u64>() + self.others
+    }
+
+    /// Clips with words beyond the limit.
+    pub fn others(&self) -> u64 {
+        self.others
+    }
+
+    pub fn count(&self, word: &str) -> u64 {
+        self.counts.get(word).copied().unwrap_or(0)
+    }
+
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.counts.keys().map(String::as_str)
+    }
 }
 
 #[cfg(test)]
@@ -174,7 +222,7 @@ mod tests {
             vec![8.0; 100],
         ];
         for mut values in all {
-            let (bins, _) = of_numbers(std::slice::from_mut(&mut values)).remove(0);
+            let (bins, _) = bins_of_numbers(std::slice::from_mut(&mut values)).remove(0);
             assert_eq!(bins.iter().map(|bin| bin.clips).sum::<u64>(), values.len() as u64, "{bins:?}");
             assert!(bins.len() <= 130, "{}", bins.len());
         }
@@ -182,7 +230,7 @@ mod tests {
 
     #[test]
     fn few_values_have_a_bin_each_which_data_sets_share() {
-        let found = of_numbers(&mut [vec![8.0, 8.0, 4.0], vec![16.0]]);
+        let found = bins_of_numbers(&mut [vec![8.0, 8.0, 4.0], vec![16.0]]);
         let bins = |at: usize| found[at].0.iter().map(|b| (b.from.unwrap(), b.clips)).collect::<Vec<_>>();
         assert_eq!(bins(0), [(4.0, 1), (8.0, 2), (16.0, 0)]);
         assert_eq!(bins(1), [(4.0, 0), (8.0, 0), (16.0, 1)]);
@@ -192,7 +240,7 @@ mod tests {
 
     #[test]
     fn few_fractions_have_bins_that_hold_several() {
-        let (bins, _) = of_numbers(&mut [(0..14).map(|i| 1.4 + 0.77 * f64::from(i)).collect()]).remove(0);
+        let (bins, _) = bins_of_numbers(&mut [(0..14).map(|i| 1.4 + 0.77 * f64::from(i)).collect()]).remove(0);
         assert!(bins.iter().all(|bin| bin.below > bin.from), "{bins:?}");
         assert!(bins.iter().any(|bin| bin.clips > 1));
     }
@@ -201,7 +249,7 @@ mod tests {
     fn rare_words_are_one_bin() {
         let mut words = Categories::default();
         (0..100).for_each(|i| words.add(&format!("w{}", i % 60)));
-        let (bins, _) = of_words(&[words]).remove(0);
+        let (bins, _) = bins_of_words(&[words]).remove(0);
         assert_eq!((bins.len(), bins[40].word.as_deref()), (41, Some("all others")));
         assert_eq!(bins.iter().map(|bin| bin.clips).sum::<u64>(), 100);
     }

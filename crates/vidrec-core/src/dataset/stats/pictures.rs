@@ -1,13 +1,13 @@
 //! Statistics of pictures, channel by channel, for normalization.
 
 use rayon::prelude::*;
+use vidrec_jpeg::{Decoder, RgbPicture};
 
 use super::tracks::TrackStats;
 use crate::dataset::{Clip, Dataset, Frame};
-use vidrec_format::error::{Error, Result};
-use vidrec_jpeg::{Decoder, RgbPicture};
+use vidrec_format::{Error, Result};
 
-/// How often each level of red, green and blue occurs.
+/// The number of pixels with each level of red, green and blue.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Levels {

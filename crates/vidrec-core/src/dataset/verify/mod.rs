@@ -1,27 +1,23 @@
 //! Checks that a data set is intact: every structure, id and checksum and, on demand, every image.
 
 mod pictures;
-mod report;
 mod scan;
 mod tracks;
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
+use serde::Serialize;
 
 use self::pictures::Pictures;
-pub use self::report::{Problem, VerifyOptions, VerifyReport};
-use crate::dataset::Dataset;
-use crate::dataset::listing::Listing;
-use crate::dataset::{Shard, Source, listing};
+use crate::dataset::failures::read_failures;
+use crate::dataset::listing::{self, Listing};
+use crate::dataset::{Dataset, Shard, Source};
+use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
 use crate::store::location::is_remote;
-use vidrec_format::NEWER;
-use vidrec_format::data_binding::hex;
-use vidrec_format::dataset_json::DatasetJson;
-use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::progress::{Counter, ProgressFn};
-use vidrec_format::threads;
+use crate::store::storage::Storage;
+use crate::threads;
+use vidrec_format::{DatasetJson, Error, ErrorKind, Hint, NEWER, Result};
 
 /// Checks the data set at `path`: a folder, a `.rec`, a `.vidx` or a `dataset.json`.
 ///
@@ -79,7 +75,7 @@ fn verify_files(
             }
         };
         report.problems.extend(shard.prove_listed(paths.listed.as_ref()).err().map(Problem::from));
-        let mut pictures = pool.as_ref().map(|pool| Pictures::of(&shard, pool));
+        let mut pictures = pool.as_ref().map(|pool| Pictures::new(&shard, pool));
         report.problems.extend(problems(&shard, pictures.as_mut(), counter)?.into_iter().map(Problem::from));
         report.clips += shard.clip_count();
         report.frames += shard.index.header.frame_count;
@@ -91,7 +87,7 @@ fn verify_files(
         _ => {}
     }
     if let Some((path, json)) = &files.json {
-        match source.twice(|| verify_failures(path, json, source)) {
+        match source.twice(|| read_failures(path, json, source)) {
             Err(e) if scan::stops(&e) => return Err(e),
             found => report.problems.extend(found.err().map(Problem::from)),
         }
@@ -108,7 +104,7 @@ fn problems<'a>(
     pictures: Option<&mut Pictures<'a>>,
     counter: &mut Counter<'_, '_>,
 ) -> Result<Vec<Error>> {
-    let mut problems = scan::shard(shard, pictures, counter)?;
+    let mut problems = scan::check(shard, pictures, counter)?;
     problems.append(&mut tracks::check(shard, counter)?);
     if let Err(e) = shard.prove_whole() {
         problems.insert(0, e);
@@ -138,17 +134,72 @@ fn compare_listing(path: &Path, listed: &DatasetJson, dataset: &Dataset) -> Opti
     Some(Error::format("dataset-json", message).file(path).help("the indexes are right").hint(Hint::Repair).into())
 }
 
-/// Checks that the list of failures is the one that `dataset.json` lists.
-fn verify_failures(listing: &Path, json: &DatasetJson, source: &Source) -> Result<()> {
-    let Some(listed) = &json.failures else { return Ok(()) };
-    let path = listing.with_file_name(&listed.file);
-    let bytes = source.read(&path)?;
-    let found = hex(&Sha256::digest(&bytes));
-    if found == listed.sha256 {
-        return Ok(());
+/// Options of [`verify`](crate::dataset::verify::verify()).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// Also decode every frame and compare its size with the clip's. Off by default.
+    pub deep: bool,
+    /// Options for reading a remote data set.
+    pub storage: Storage,
+}
+
+/// The report of [`verify`](crate::dataset::verify::verify()). `vidrec verify --json` prints the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// Whether there are no problems.
+    pub ok: bool,
+    /// Number of clips in the shards that could be opened.
+    pub clips: u64,
+    /// Number of frames in the shards that could be opened.
+    pub frames: u64,
+    /// All problems, in order of location.
+    pub problems: Vec<Problem>,
+    /// Notes that are not problems: what an interrupted pack or another writer left in the folder.
+    pub notes: Vec<String>,
+    /// Steps that a caller can take about the problems and notes. Not in the JSON.
+    #[serde(skip)]
+    pub hints: Vec<Hint>,
+}
+
+/// One problem of a data set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Problem {
+    /// Identifier of the broken rule, from `format-spec/vidrec-v1.md`.
+    pub kind: String,
+    /// The file at fault.
+    pub file: String,
+    /// Ordinal of the clip in its shard.
+    pub clip: Option<u64>,
+    /// Ordinal of the frame in its clip.
+    pub frame: Option<u32>,
+    /// Byte offset in the file.
+    pub offset: Option<u64>,
+    /// The problem in words.
+    pub message: String,
+    /// Whether the file could not be read, so that its contents are unknown.
+    #[serde(skip)]
+    is_unread: bool,
+}
+
+impl From<Error> for Problem {
+    fn from(e: Error) -> Self {
+        let kind = e.rule().unwrap_or(match e.kind() {
+            ErrorKind::Io => "io",
+            ErrorKind::Limit => "limit",
+            ErrorKind::Resources => "resources",
+            ErrorKind::Decode => "jpeg-decode",
+            _ => "structure",
+        });
+        Problem {
+            kind: kind.to_owned(),
+            file: e.path().map(|p| p.display().to_string()).unwrap_or_default(),
+            clip: e.clip(),
+            frame: e.frame(),
+            offset: e.offset(),
+            message: format!("{e:#}"),
+            is_unread: matches!(e.kind(), ErrorKind::Io | ErrorKind::Resources) && !e.is_missing(),
+        }
     }
-    Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
-        .file(path)
-        .expected(format!("SHA-256 {}", listed.sha256))
-        .found(found))
 }

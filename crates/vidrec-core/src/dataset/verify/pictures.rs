@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
+use vidrec_jpeg::{Decoder, RgbPicture};
 
 use crate::dataset::Shard;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::Counter;
-use vidrec_jpeg::{Decoder, RgbPicture};
+use crate::progress::Counter;
+use vidrec_format::{Error, Result};
 
 /// Bytes of images that are decoded together, in parallel. This is enough for all threads, and takes little memory if
 /// the images are not in a map.
@@ -35,7 +35,7 @@ pub(super) struct Picture<'a> {
 }
 
 impl<'a> Pictures<'a> {
-    pub fn of(shard: &'a Shard, pool: &'a ThreadPool) -> Self {
+    pub fn new(shard: &'a Shard, pool: &'a ThreadPool) -> Self {
         Pictures { shard, pool, waiting: Vec::new(), bytes: 0, problems: Vec::new() }
     }
 

@@ -2,18 +2,18 @@
 
 use super::scan::stops;
 use crate::dataset::{RecordsDigest, Shard, TrackFile};
+use crate::progress::Counter;
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::Counter;
 use vidrec_format::track::directory::Entry;
-use vidrec_format::track::ends;
-use vidrec_format::track::sizes::ALIGNMENT;
+use vidrec_format::track::file;
+use vidrec_format::track::file::ALIGNMENT;
+use vidrec_format::{Error, Result};
 
 /// Returns the problems of the tracks of a shard. If the file is not the one that the index names, that is the only
 /// problem, and the file is not read.
 pub(super) fn check(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
     let Some(file) = &shard.tracks else { return Ok(Vec::new()) };
-    let mut scan = TrackScan { shard, file, problems: Vec::new(), end: ends::BYTES as u64 };
+    let mut scan = TrackScan { shard, file, problems: Vec::new(), end: file::END_BYTES as u64 };
     if let Err(e) = file.open() {
         scan.note(e)?;
         return Ok(scan.problems);
@@ -50,19 +50,13 @@ impl TrackScan<'_> {
 
     fn digest(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
         let (records, expected) = (&self.file.open()?.records, self.file.binding.sha256);
-        let mut take = || RecordsDigest::default().finish(records, &mut || counter.tell());
-        let mut found = take();
-        if found.as_ref().is_ok_and(|found| *found != expected) && records.forget(&(0..records.len())) {
-            // A second try, because the bytes may have been damaged on the way.
-            found = take();
-        }
+        let found = RecordsDigest::default().finish(records, expected, &mut || counter.tell());
         match found {
             Ok(found) if found == expected => Ok(()),
             Ok(found) => {
                 let e = Error::format("track-digest", "the track file's SHA-256 does not match the index");
                 self.note(e.expected(hex(&expected)).found(hex(&found)))
             }
-            Err(e) if e.kind() == vidrec_format::error::ErrorKind::Interrupted => Err(e),
             Err(e) => self.note(e),
         }
     }

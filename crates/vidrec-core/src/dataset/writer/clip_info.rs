@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use vidrec_format::json_object::JsonObject;
+use vidrec_format::JsonObject;
 
 /// A clip to write, except for its frames.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

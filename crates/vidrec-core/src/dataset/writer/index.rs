@@ -7,21 +7,13 @@ use byteorder::{ByteOrder, LittleEndian as LE};
 
 use super::clip_info::ClipInfo;
 use crate::store::disk::AtomicFile;
-use vidrec_format::clip_entry;
-use vidrec_format::clip_entry::{ClipEntry, StringRef};
-use vidrec_format::data_binding::{DataBinding, hex};
-use vidrec_format::dataset_json::{ShardJson, TrackFileJson};
-use vidrec_format::error::{Error, Result};
-use vidrec_format::file_name::{FileKind, FileName};
-use vidrec_format::frame_entry;
-use vidrec_format::frame_entry::FrameEntry;
-use vidrec_format::header;
+use vidrec_format::clip_entry::StringRef;
+use vidrec_format::data_binding::hex;
 use vidrec_format::header::Header;
-use vidrec_format::limits;
-use vidrec_format::meta::Meta;
-use vidrec_format::section;
-use vidrec_format::section::{SectionEntry, SectionId};
-use vidrec_format::{align_up, crc32, footer, names};
+use vidrec_format::{
+    ClipEntry, DataBinding, Error, FileKind, FileName, FrameEntry, Meta, Result, SectionEntry, SectionId, ShardJson,
+    TrackFileJson, align_up, clip_entry, crc32, file_name, frame_entry, header, limits, section,
+};
 
 /// Writes an index, clip by clip, each with the entries of its frames.
 #[derive(Debug)]
@@ -62,7 +54,7 @@ pub struct FinishedIndex {
 impl FinishedIndex {
     /// The description in `dataset.json` of the shard of this index and its record file.
     pub fn listed(&self, record_file: FileName, binding: &DataBinding) -> ShardJson {
-        let stem = names::stem(&record_file);
+        let stem = file_name::stem(&record_file);
         ShardJson {
             index_file: FileName::with_digest(stem, &self.sha256, FileKind::Index),
             track_file: self.tracks.as_ref().map(|tracks| TrackFileJson {
@@ -271,7 +263,7 @@ impl SectionWriter {
     fn finish(mut self, file: &mut AtomicFile, clip_count: u64, frame_count: u64) -> Result<(u64, u32)> {
         self.pad(file)?;
         let table: Vec<u8> = self.entries.iter().flat_map(SectionEntry::to_bytes).collect();
-        let file_length = self.end + table.len() as u64 + footer::BYTES as u64;
+        let file_length = self.end + table.len() as u64 + header::FOOTER_BYTES as u64;
         let has_tracks = self.entries.iter().any(|entry| entry.id == SectionId::TRACKS);
         let header = Header {
             version_minor: if has_tracks { header::VERSION.1 } else { header::VERSION_WITHOUT_TRACKS.1 },
@@ -286,7 +278,7 @@ impl SectionWriter {
         }
         .to_bytes();
         file.write_all(&table)?;
-        file.write_all(&footer::to_bytes(file_length, &header))?;
+        file.write_all(&header::footer(file_length, &header))?;
         file.patch_start(&header)?;
         Ok((file_length, LE::read_u32(&header[header::BYTES - 4..])))
     }

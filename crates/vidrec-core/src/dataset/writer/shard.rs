@@ -3,21 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use super::clip_info::{ClipInfo, FrameData};
+use super::file_digest::FileDigest;
 use super::index::IndexWriter;
 use super::track_file::TrackWriter;
-use super::written::Written;
 use crate::store::disk::{AtomicFile, Temporary};
-use vidrec_format::dataset_json::ShardJson;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::file_name::{FileKind, FileName};
-use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
-use vidrec_format::limits;
-use vidrec_format::meta::Meta;
-use vidrec_format::record_header;
-use vidrec_format::record_header::RecordHeader;
+use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
 use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::schema::Schema;
-use vidrec_format::{crc32, names, recordio};
+use vidrec_format::{
+    Error, FileKind, FileName, FrameEntry, Meta, RecordHeader, Result, ShardJson, crc32, file_name, limits, recordio,
+};
 
 /// A complete shard that is synced to the disk, under its temporary names.
 #[derive(Debug)]
@@ -50,7 +45,7 @@ pub(super) struct ShardWriter {
     record_path: PathBuf,
     record: AtomicFile,
     pub index: IndexWriter,
-    pub records: Written,
+    pub records: FileDigest,
     /// The track file, which exists as soon as a clip has tracks.
     tracks: Option<TrackWriter>,
     track_path: PathBuf,
@@ -60,11 +55,11 @@ pub(super) struct ShardWriter {
 
 impl ShardWriter {
     pub fn create(dir: &Path, ordinal: usize) -> Result<Self> {
-        let stem = names::shard(ordinal);
+        let stem = file_name::shard(ordinal);
         let path = |ending: &str| dir.join(format!("{stem}.{ending}"));
         let (record_path, track_path) = (path("rec"), path("vtrk"));
         let (record, index) = (AtomicFile::create(&record_path)?, IndexWriter::create(&path("vidx"))?);
-        let (records, tracks, buffer) = (Written::default(), None, Vec::new());
+        let (records, tracks, buffer) = (FileDigest::default(), None, Vec::new());
         Ok(ShardWriter { stem, record_path, record, index, records, tracks, track_path, buffer, failed: false })
     }
 
@@ -104,7 +99,7 @@ impl ShardWriter {
         let mut shifted = Vec::new();
         for (t, frame) in frames.iter().enumerate() {
             let mut jpeg = frame.jpeg;
-            if recordio::needs_parts(record_header::BYTES, jpeg) {
+            if recordio::needs_parts(recordio::HEADER_BYTES, jpeg) {
                 shifted.clear();
                 shifted.extend_from_slice(jpeg);
                 if vidrec_jpeg::avoid_magic(&mut shifted) {

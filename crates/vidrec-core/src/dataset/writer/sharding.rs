@@ -1,12 +1,12 @@
-//! How clips are spread over shards, and where a shard ends.
+//! Rules by which clips are spread over shards.
 
 use std::fmt;
 use std::str::FromStr;
 
-use vidrec_format::byte_size::parse_bytes;
-use vidrec_format::error::{Error, Result};
+use crate::byte_size::parse_bytes;
+use vidrec_format::{Error, Result};
 
-/// How the clips of a data set are spread over its shards, always in order. All draws of a video are in one shard.
+/// A rule by which the clips of a data set are spread over its shards, always in order. All draws of a video are in one shard.
 ///
 /// In text (`FromStr`, `Display`, serde): the number of shards, such as `16`, `each:1000` for shards of 1,000 videos, or
 /// the most bytes of each, such as `1GiB`.

@@ -1,12 +1,16 @@
 //! A track of a clip, as given to a writer.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
-use super::sound_coding::SoundCoding;
-use vidrec_format::error::{Error, Result};
-use vidrec_format::track::coding::{self, NewBlocks, TrackCoding};
+use vidrec_format::track::coding;
+use vidrec_format::track::coding::{NewBlocks, TrackCoding};
+use vidrec_format::track::opus::{BITS, usual_bits};
 use vidrec_format::track::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+use vidrec_format::{Error, Result};
 
 /// Values beside the frames of a clip: states and actions of a robot, captions, sound.
 ///
@@ -35,7 +39,7 @@ pub struct Track {
     pub times: TrackTimes,
     /// Whether numbers may be infinite or not a number. Default: they may not.
     pub nan: bool,
-    /// How the values are stored, if they are sound: numbers of type `i16` at a rate, at most 8 to a value. Default: as
+    /// The coding of the values, if they are sound: numbers of type `i16` at a rate, at most 8 to a value. Default: as
     /// FLAC, of which readers get the same values. [Pictures](TrackSchema::is_picture) are stored as PNG, of which readers
     /// get the same values, too, unless this is `Raw`.
     pub coding: SoundCoding,
@@ -188,7 +192,7 @@ impl Track {
         self.len() == 0
     }
 
-    /// What all values of the track have in common.
+    /// The schema of all values of the track.
     pub fn schema(&self) -> TrackSchema {
         let timing = match self.times {
             TrackTimes::Frames => TrackTiming::Frames,
@@ -247,7 +251,7 @@ impl Track {
     }
 
     /// The coding for these values, and their bytes in it, if there is one. `raw` is what they are without one.
-    fn coded(&self, schema: &TrackSchema, rate: (u32, u32), raw: &[u8], times: &[&[i64]]) -> Result<Coded> {
+    fn coded(&self, schema: &TrackSchema, rate: (u32, u32), raw: &[u8], times: &[&[i64]]) -> Result<CodedBytes> {
         let each = schema.numbers_per_value();
         Ok(match (&self.values, self.coding) {
             (TrackValues::I16(numbers), SoundCoding::Flac) if TrackCoding::Flac.fits(schema, rate) => {
@@ -273,10 +277,10 @@ impl Track {
 }
 
 /// A coding, and bytes in it.
-type Coded = Option<(TrackCoding, Vec<u8>)>;
+type CodedBytes = Option<(TrackCoding, Vec<u8>)>;
 
 /// Values that are pictures, each as PNG, with their times; none if they are too long.
-fn pictures(schema: &TrackSchema, raw: &[u8], times: &[&[i64]]) -> Coded {
+fn pictures(schema: &TrackSchema, raw: &[u8], times: &[&[i64]]) -> CodedBytes {
     let mut blocks = NewBlocks::default();
     raw.chunks(schema.value_bytes()? as usize)
         .try_for_each(|value| blocks.push(&coding::encode_picture(value, schema)?))?;
@@ -331,5 +335,89 @@ impl NewPictures {
     pub fn finish(self, times: &[i64]) -> EncodedTrack {
         let facts = Facts { count: self.count, coding: TrackCoding::Png, ..Facts::default() };
         EncodedTrack { schema: self.schema, facts, bytes: self.blocks.into_bytes(&[times]) }
+    }
+}
+
+/// The coding in which a writer stores the values of a [`Track`] of sound: numbers of type `i16` at a rate, at most 8 to a
+/// value. Where that does not take fewer bytes, they are stored as they are, as are all other tracks.
+///
+/// In text (`FromStr`, `Display`): `flac`, `raw`, `opus`, or `opus` with a bit rate, such as `opus:32k`.
+///
+/// ```
+/// use vidrec::SoundCoding;
+///
+/// assert_eq!("opus:32k".parse::<SoundCoding>().unwrap(), SoundCoding::Opus { kilobits: Some(32) });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SoundCoding {
+    /// As FLAC. Readers get the same values.
+    #[default]
+    Flac,
+    /// As they are. A reader copies them.
+    Raw,
+    /// As Opus. Readers get sound that is nearly the same, and the same values on every machine. Only for one or two
+    /// numbers to a value, at 8000, 12000, 16000, 24000 or 48000 values a second.
+    Opus {
+        /// The average bit rate, 6 to 510 thousand bits per second. Default: for each number of a value, 8 and one for
+        /// each thousand values a second, which is 24 for one at 16 kHz.
+        kilobits: Option<u16>,
+    },
+}
+
+impl SoundCoding {
+    /// The bits per second of Opus for so many numbers to a value, at this rate.
+    pub(super) fn opus_bits(kilobits: Option<u16>, channels: usize, rate: u32) -> u32 {
+        let bits = kilobits.map_or(usual_bits(rate, channels), |kilobits| 1000 * u32::from(kilobits));
+        bits.clamp(*BITS.start(), *BITS.end())
+    }
+}
+
+impl fmt::Display for SoundCoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SoundCoding::Flac => f.write_str("flac"),
+            SoundCoding::Raw => f.write_str("raw"),
+            SoundCoding::Opus { kilobits: None } => f.write_str("opus"),
+            SoundCoding::Opus { kilobits: Some(kilobits) } => write!(f, "opus:{kilobits}k"),
+        }
+    }
+}
+
+impl FromStr for SoundCoding {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let bits = text.strip_prefix("opus:").and_then(|bits| bits.strip_suffix('k')?.parse::<u16>().ok());
+        match (text, bits.filter(|&bits| BITS.contains(&(1000 * u32::from(bits))))) {
+            ("flac", _) => Ok(SoundCoding::Flac),
+            ("raw", _) => Ok(SoundCoding::Raw),
+            ("opus", _) => Ok(SoundCoding::Opus { kilobits: None }),
+            (_, Some(bits)) => Ok(SoundCoding::Opus { kilobits: Some(bits) }),
+            _ => Err(Error::usage("not a coding of sound")
+                .expected("flac, raw, opus, or opus with a bit rate from 6k to 510k, such as opus:32k")
+                .found(text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_reads_back_as_itself() {
+        for text in ["flac", "raw", "opus", "opus:6k", "opus:510k"] {
+            assert_eq!(text.parse::<SoundCoding>().unwrap().to_string(), text);
+        }
+        for text in ["", "mp3", "opus:", "opus:24", "opus:5k", "opus:511k", "opus:70000k", "raw:24k", "opus:24k:24k"] {
+            assert!(text.parse::<SoundCoding>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_usual_bit_rate_grows_with_rate_and_channels() {
+        assert_eq!(SoundCoding::opus_bits(None, 1, 16_000), 24_000);
+        assert_eq!(SoundCoding::opus_bits(None, 2, 48_000), 112_000);
+        assert_eq!(SoundCoding::opus_bits(Some(40), 2, 48_000), 40_000);
     }
 }

@@ -2,19 +2,18 @@
 
 use std::path::Path;
 
-use super::written::Written;
+use super::file_digest::FileDigest;
 use crate::store::disk::{AtomicFile, Temporary};
-use vidrec_format::data_binding::DataBinding;
-use vidrec_format::error::Result;
-use vidrec_format::track::assembly::Assembly;
 use vidrec_format::track::directory::NewTrack;
+use vidrec_format::track::file::Assembly;
 use vidrec_format::track::schema::Schema;
+use vidrec_format::{DataBinding, Result};
 
 /// Writes the tracks of the clips of a shard.
 #[derive(Debug)]
 pub(crate) struct TrackWriter {
     file: AtomicFile,
-    written: Written,
+    digest: FileDigest,
     assembly: Assembly,
 }
 
@@ -22,7 +21,7 @@ impl TrackWriter {
     /// Begins the file of a shard that already has `clips` clips without tracks.
     pub fn create(path: &Path, clips: u64) -> Result<Self> {
         let (assembly, head) = Assembly::begin();
-        let mut writer = TrackWriter { file: AtomicFile::create(path)?, written: Written::default(), assembly };
+        let mut writer = TrackWriter { file: AtomicFile::create(path)?, digest: FileDigest::default(), assembly };
         writer.write(&head)?;
         (0..clips).try_for_each(|_| writer.push(&[]))?;
         Ok(writer)
@@ -36,7 +35,7 @@ impl TrackWriter {
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes)?;
-        self.written.push(bytes);
+        self.digest.push(bytes);
         Ok(())
     }
 
@@ -45,6 +44,6 @@ impl TrackWriter {
         let tail = self.assembly.clone().finish(schema)?;
         self.write(&tail)?;
         self.file.sync()?;
-        Ok((self.file.seal(), self.written.binding()))
+        Ok((self.file.seal(), self.digest.binding()))
     }
 }

@@ -5,21 +5,15 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::clip_info::{ClipInfo, FrameData};
-use super::replace;
+use super::publish;
 use super::shard::{FinishedShard, ShardWriter};
 use super::track::{EncodedTrack, Track};
-use crate::dataset::listing;
-use crate::store::disk::publication;
+use crate::store::disk::FolderLock;
 use crate::store::disk::publication::{Replaced, Staged};
-use crate::store::disk::{FolderLock, is_being_written, remove_temporaries, whole_folder};
-use vidrec_format::dataset_json::{DatasetJson, ShardJson};
-use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::file_name::FileName;
-use vidrec_format::meta::Meta;
-use vidrec_format::names;
 use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::payload::Payload;
 use vidrec_format::track::schema::{Schema, TrackSchema};
+use vidrec_format::{DatasetJson, Error, Meta, Result, ShardJson};
 
 /// Options of a [`Writer`].
 #[derive(Debug, Clone, Default)]
@@ -30,9 +24,9 @@ pub struct WriterOptions {
     pub overwrite: bool,
 }
 
-/// What [`Writer::finish`] wrote.
+/// The report of [`Writer::finish`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
+pub struct WriteReport {
     /// Number of clips.
     pub clips: u64,
     /// Number of frames.
@@ -71,16 +65,16 @@ pub struct Written {
 /// ```
 #[derive(Debug)]
 pub struct Writer {
-    pub(super) dir: PathBuf,
-    pub(super) meta: Meta,
+    dir: PathBuf,
+    meta: Meta,
     /// The tracks of the clips so far. All shards use the same numbers for them.
-    pub(super) schema: Schema,
+    schema: Schema,
     // Declared before the lock, so that dropped files are removed while it is held.
-    pub(super) finished: Vec<FinishedShard>,
-    pub(super) shard: ShardWriter,
+    finished: Vec<FinishedShard>,
+    shard: ShardWriter,
     /// The data set that the new shards are added to.
-    pub(super) before: Option<DatasetJson>,
-    pub(super) replaced: Replaced,
+    before: Option<DatasetJson>,
+    replaced: Replaced,
     /// Absent for a shard by itself, whose folder only its caller uses.
     lock: Option<FolderLock>,
 }
@@ -95,8 +89,8 @@ impl Writer {
     /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system.
     pub fn create(dir: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
         let dir = dir.as_ref();
-        let lock = lock(dir)?;
-        let replaced = replace::replaceable(dir, options.overwrite)?;
+        let lock = publish::lock(dir)?;
+        let replaced = publish::replaceable(dir, options.overwrite)?;
         // Whatever `meta` was copied from, vidrec writes these records.
         let meta = Meta { records: String::new(), ..options.meta };
         Self::begin(dir, 0, meta, Some(lock), None, replaced)
@@ -237,11 +231,11 @@ impl Writer {
     /// # Errors
     ///
     /// See [`append`](Self::append). After an error, the old data set is unchanged. Once the new data set exists,
-    /// further problems are not errors: they are in [`Written::left_behind`].
-    pub fn finish(self) -> Result<Written> {
-        let ready = self.complete()?;
-        let left_behind = ready.staged.publish()?;
-        Ok(Written { left_behind, ..ready.written })
+    /// further problems are not errors: they are in [`WriteReport::left_behind`].
+    pub fn finish(self) -> Result<WriteReport> {
+        let staged = self.stage()?;
+        let left_behind = staged.files.publish()?;
+        Ok(WriteReport { left_behind, ..staged.written })
     }
 
     /// Completes the shard that [`create_shard`](Self::create_shard) started, and syncs it to the disk under temporary
@@ -252,14 +246,14 @@ impl Writer {
     }
 
     /// Syncs everything to the disk under temporary names.
-    pub(crate) fn complete(self) -> Result<Ready> {
+    pub(crate) fn stage(self) -> Result<StagedSet> {
         let Writer { dir, meta, schema, mut finished, shard, before, replaced, lock } = self;
         // An empty last shard is dropped, unless it is the only one.
         if shard.index.clip_count() > 0 || (finished.is_empty() && before.is_none()) {
             finished.push(shard.finish(&meta, &schema)?);
         }
         let new: Vec<_> = finished.iter().map(|s| s.json.clone()).collect();
-        let written = Written {
+        let written = WriteReport {
             clips: new.iter().map(|s| s.clips).sum(),
             frames: new.iter().map(|s| s.frames).sum(),
             bytes: finished.iter().map(FinishedShard::bytes).sum(),
@@ -273,58 +267,17 @@ impl Writer {
         };
         let files = finished.into_iter().flat_map(FinishedShard::named).collect();
         let lock = lock.ok_or_else(|| Error::internal("a shard by itself is no data set"))?;
-        let staged = replace::stage(&dir, lock, files, &json, replaced)?;
-        Ok(Ready { staged, json, written })
+        let files = publish::stage(&dir, lock, files, &json, replaced)?;
+        Ok(StagedSet { files, json, written })
     }
 }
 
 /// A complete data set on the disk, under temporary names.
 #[derive(Debug)]
-pub(crate) struct Ready {
-    pub staged: Staged,
+pub(crate) struct StagedSet {
+    pub files: Staged,
     pub json: DatasetJson,
-    pub written: Written,
-}
-
-/// Locks `dir` for writing, and completes or undoes what an interrupted process left there. Creates the folder if it
-/// does not exist.
-///
-/// # Errors
-///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if another process is writing there, or if there is an
-/// interrupted pack that can be resumed.
-pub fn lock(dir: &Path) -> Result<FolderLock> {
-    let lock = lock_with_leftovers(dir)?;
-    remove_leftovers(dir, |_| false)?;
-    Ok(lock)
-}
-
-/// Like [`lock`], but keeps what killed processes staged, for a writer that resumes with it.
-pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
-    let lock = FolderLock::take(dir)?;
-    if listing::has_pack(dir) {
-        return Err(Error::usage("this folder has an interrupted pack that can be resumed")
-            .file(dir)
-            .help("choose another folder")
-            .hint(Hint::Resume)
-            .hint(Hint::Restart));
-    }
-    // What is there without a plan is left of a pack that became a data set.
-    let pack = dir.join(names::PACK);
-    if !is_being_written(&pack) {
-        whole_folder::remove(&pack, &[])?;
-    }
-    publication::recover(dir)?;
-    Ok(lock)
-}
-
-/// Removes files that killed processes staged in `dir`, except files whose final names are used. The caller has
-/// locked the folder.
-pub fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Result<()> {
-    let is_given = |name: &str| name.parse().is_ok_and(|name: FileName| name.is_given());
-    remove_temporaries(dir, |name| {
-        ([names::LISTING, publication::CHANGES].contains(&name) || is_given(name)) && !is_used(name)
-    })
+    pub written: WriteReport,
 }
 
 fn numbered<'a>(schema: &Schema, track: &Payload<'a>) -> Result<NewTrack<'a>> {

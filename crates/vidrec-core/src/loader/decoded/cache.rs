@@ -12,10 +12,10 @@ use super::layout::{ALIGNED, Layout, TAKEN};
 use super::segment::{FIXED, FrameKey, Head, head_bytes, is_possible, is_whole, places, tile_bytes};
 use super::window::Window;
 use crate::store::disk::memory_file::{IN_MEMORY, MemoryFile, room};
+use vidrec_format::allocation;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::{allocation, machine};
 use vidrec_jpeg::{Parts, Scale, TileGrid};
 
 /// The maximum number of segments of a frame. Only crops that hardly overlap would need more.
@@ -81,7 +81,7 @@ impl Cache {
     /// Opens the cache of `contents`, or creates it with at most `limit` bytes in all.
     pub fn open(contents: &Contents, limit: u64, dir: Option<&Path>) -> Result<Self> {
         let dir = dir.unwrap_or(Path::new(IN_MEMORY));
-        let (size, memory) = (room(dir)?, machine::memory().unwrap_or(u64::MAX));
+        let (size, memory) = (room(dir)?, crate::memory::memory().unwrap_or(u64::MAX));
         let layout = Layout::new(contents.frames, limit)?;
         let too_much = |what: &str, most: u64, help: &str| {
             let e = Error::usage(format!("loader option decoded_cache: {what}")).file(dir);

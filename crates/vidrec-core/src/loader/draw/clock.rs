@@ -2,7 +2,7 @@
 
 use crate::dataset::Clip;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::sampler::{Pace, Rate, nanoseconds_after_first, unrounded};
+use vidrec_format::sampler::{Rate, RateRule, nanoseconds_after_first, unrounded_times};
 
 /// The frames of a clip that a sample chooses from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,9 +31,9 @@ impl Clock {
                 .expected(format!("at most {stored:.3}"))
                 .found(rate));
         }
-        let exact = unrounded(&pts, clip.time_base(), Some(rate));
+        let exact = unrounded_times(&pts, clip.time_base(), Some(rate));
         let (pts, time_base) = exact.map_or((pts, clip.time_base()), |exact| (exact.pts, exact.time_base));
-        let ticks = Pace::Fps(rate).choose(&nanoseconds_after_first(&pts, time_base), &[], None, None);
+        let ticks = RateRule::Fps(rate).choose(&nanoseconds_after_first(&pts, time_base), &[], None, None);
         ticks.map(Some).map_err(|e| e.in_clip(clip.ordinal()))
     }
 }

@@ -3,9 +3,10 @@
 use super::key::DrawKey;
 use crate::loader::kernel::ColorMatrix;
 use crate::loader::require::require;
+use vidrec_format::error::Error;
 use vidrec_format::error::Result;
 use vidrec_format::random::stream;
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// The range of the colors of clips. Each clip has one draw.
 ///
@@ -54,8 +55,9 @@ impl ColorJitter {
 /// One of the three things that [`ColorJitter`] changes.
 ///
 /// As a word (`FromStr`, `Display`): `brightness`, `contrast` or `saturation`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::EnumString, strum::VariantNames)]
 #[non_exhaustive]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum ColorStep {
     /// Multiplies levels by the factor.
     Brightness,
@@ -64,8 +66,6 @@ pub enum ColorStep {
     /// Moves levels away from the pixel's own gray by the factor.
     Saturation,
 }
-
-words!(ColorStep, "color step", { "brightness" => Brightness, "contrast" => Contrast, "saturation" => Saturation });
 
 /// The colors that were drawn for a clip. A factor of 1 changes nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]

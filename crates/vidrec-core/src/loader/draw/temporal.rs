@@ -1,8 +1,9 @@
 //! The rules that choose the frames of a sample from the stored frames of a clip.
 
 use super::key::DrawKey;
+use vidrec_format::error::Error;
 use vidrec_format::random::stream;
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// The rule that chooses the frames of a sample from those at its rate: see [`Frames`](crate::loader::Frames).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +19,10 @@ pub(crate) enum Temporal {
 ///
 /// As a word (`FromStr`, `Display`, serde): `drop`, `edge` or `zero`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum WindowPad {
     /// It is not a sample. The default.
     #[default]
@@ -31,14 +34,14 @@ pub enum WindowPad {
     Zero,
 }
 
-words!(WindowPad, "pad", { "drop" => Drop, "edge" => Edge, "zero" => Zero });
-
 /// The place where a run of frames begins.
 ///
 /// As a word (`FromStr`, `Display`, serde): `random` or `center`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Start {
     /// Anywhere with equal probability. Each sample has one draw an epoch. The default.
     #[default]
@@ -46,8 +49,6 @@ pub enum Start {
     /// In the middle: the clip has as many frames before the run as after it.
     Center,
 }
-
-words!(Start, "start", { "random" => Random, "center" => Center });
 
 impl Temporal {
     /// The distance in frames from one frame of a run to the next, if the rule takes runs.

@@ -13,10 +13,10 @@ use super::engine::Engine;
 use super::epochs::Epochs;
 use super::needs::{self, Need};
 use super::ring::Number;
+use crate::stop;
+use crate::stop::Stop;
 use crate::store::remote::Remote;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::stop;
-use vidrec_format::stop::Stop;
 
 /// Bytes of clips that are planned together where the order has no blocks.
 const PLANNED_BYTES: u64 = 32 << 20;

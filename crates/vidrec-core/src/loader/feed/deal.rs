@@ -2,7 +2,7 @@
 
 use super::buckets::Buckets;
 use super::samples::Samples;
-use vidrec_format::sampler::order::{EpochOrder, Last, Ranks, Slot};
+use vidrec_format::sampler::order::{EpochOrder, LastBatch, Ranks, Slot};
 
 /// The batches of one epoch, or of the rest of it. All clips of a batch come from one bucket, which is the same on
 /// every rank.
@@ -12,7 +12,7 @@ use vidrec_format::sampler::order::{EpochOrder, Last, Ranks, Slot};
 /// order of buckets. The number of clips that are done in each bucket therefore fully describes a stopped run,
 /// whatever the number of ranks.
 ///
-/// With [`Last::Keep`], the clips of a bucket may be too few for one on each rank. They then move to the next
+/// With [`LastBatch::Keep`], the clips of a bucket may be too few for one on each rank. They then move to the next
 /// longer bucket, after its own clips, and the batches that they are in come last, too. Each counts as done in the
 /// bucket that it comes from. The clips that are done are therefore the first ones of each bucket even then.
 ///
@@ -92,7 +92,9 @@ impl Deal {
             let share = |queue: &Queue| queue.ranks.of(queue.positions.len() as u64).after(done);
             queue.ranks = share(queue);
             let left_out = queue.ranks.left_out();
-            let Some(longer) = buckets.longer(bucket).filter(|_| queue.ranks.last() == Last::Keep) else { continue };
+            let Some(longer) = buckets.longer(bucket).filter(|_| queue.ranks.last() == LastBatch::Keep) else {
+                continue;
+            };
             if left_out > 0 {
                 let moved = queue.split_off(left_out as usize, bucket);
                 queue.ranks = share(queue);

@@ -29,7 +29,7 @@ use vidrec_format::error::Error;
 use vidrec_format::error::Hint;
 use vidrec_format::error::Result;
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::sampler::order::{Last, Order};
+use vidrec_format::sampler::order::{LastBatch, Order};
 
 /// Everything that makes batches. A loader and its background threads share it.
 pub(crate) struct Engine {
@@ -174,7 +174,7 @@ impl Engine {
         let (clips, world) = (self.schedule.shapes()[0].clips, self.options.sampling.world_size);
         let help = match self.options.sampling.last {
             _ if samples == 0 => "the data set is empty, or all its clips are skipped",
-            Last::Drop => "make batches smaller, or keep smaller ones: last = keep",
+            LastBatch::Drop => "make batches smaller, or keep smaller ones: last = keep",
             _ if samples < u64::from(world) => "there are fewer samples than ranks: train with fewer ranks",
             _ => "each bucket has fewer samples than there are ranks: train with fewer ranks, or use fewer buckets",
         };
@@ -357,7 +357,7 @@ impl Engine {
     fn left_out(&self, epoch: u64) -> Option<String> {
         let Sampling { last, world_size, .. } = self.options.sampling;
         let (left_out, samples) = (self.schedule.left_out(epoch), self.schedule.positions());
-        (left_out > 0 && last == Last::Keep).then(|| {
+        (left_out > 0 && last == LastBatch::Keep).then(|| {
             format!(
                 "{left_out} of {samples} samples are in no batch of an epoch, because fewer of them remain than there \
                  are ranks ({world_size}), and batches of one clip or too few clips of a shape cannot share them"

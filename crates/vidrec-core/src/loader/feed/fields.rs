@@ -10,7 +10,6 @@ use crate::dataset::{Clip, Dataset, Tables};
 use crate::loader::field::Field;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::words::nearest_first;
 
 /// The type of an attribute's value in one clip, or in all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +121,7 @@ fn missing(dataset: &Dataset, name: &str) -> Result<Error> {
         return Ok(e.help("no clip has any attributes"));
     }
     let mut known: Vec<String> = known.into_iter().collect();
-    nearest_first(name, &mut known);
+    known.sort_by(|a, b| strsim::jaro_winkler(name, b).total_cmp(&strsim::jaro_winkler(name, a)));
     let more = known.len().saturating_sub(MOST_NAMES);
     known.truncate(MOST_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -17,11 +17,11 @@ use crate::loader::kernel::{Kernel, PictureSlot, SampleType};
 use crate::loader::options::{Dtype, Layout, OnBadFrame, Pictures};
 use crate::loader::parts::parts;
 use crate::loader::track_batch::TrackSlot;
+use crate::stop;
+use crate::stop::Stop;
 use crate::store::disk::advice::Advice;
 use crate::store::location::is_remote;
 use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::stop;
-use vidrec_format::stop::Stop;
 
 /// The number of replacements that are drawn for an unreadable sample before it is an error.
 const SUBSTITUTE_TRIES: u64 = 16;

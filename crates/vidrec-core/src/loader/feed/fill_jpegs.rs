@@ -16,10 +16,10 @@ use crate::loader::counters::add;
 use crate::loader::decoded::FrameKey;
 use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, reserve};
 use crate::loader::kernel::{ColorMatrix, View};
+use crate::stop;
+use crate::stop::Stop;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::stop;
-use vidrec_format::stop::Stop;
 
 /// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
 pub(crate) fn fill_jpegs(engine: &Engine, epoch: u64, k: u64, batch: &mut JpegBatch) -> Result<()> {

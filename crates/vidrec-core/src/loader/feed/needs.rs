@@ -74,7 +74,7 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> Result<Vec<Need>> {
     for (clip, (frames, first, last)) in clips {
         let Ok(clip) = engine.specs.dataset.clip(clip) else { continue };
         let mut add = |file: &Arc<RemoteFile>, range| needs.push(Need { file: file.clone(), range, first, last });
-        if let Ok(Some((file, runs))) = clip.remote_runs(&frames) {
+        if let Ok(Some((file, runs))) = clip.remote_ranges(&frames) {
             runs.into_iter().for_each(|run| add(file, run));
         }
         // If the location of the tracks is unknown, the batch asks for them, one clip after another.

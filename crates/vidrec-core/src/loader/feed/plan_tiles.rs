@@ -17,9 +17,9 @@ use crate::loader::jpeg_batch::{JpegBatch, JpegFrame};
 use crate::loader::kernel::Kernel;
 use crate::loader::options::{Dtype, Pictures};
 use crate::loader::tile_plan::TilePlan;
+use crate::stop;
+use crate::stop::Stop;
 use vidrec_format::error::Result;
-use vidrec_format::stop;
-use vidrec_format::stop::Stop;
 
 /// The plan of a batch of these samples.
 pub(super) fn plan_tiles(

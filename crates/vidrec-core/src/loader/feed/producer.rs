@@ -10,9 +10,9 @@ use super::engine::Engine;
 use super::epochs::Epochs;
 use super::fill::read_ahead;
 use super::ring::{Number, Ring};
+use crate::stop;
+use crate::stop::Stop;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::stop;
-use vidrec_format::stop::Stop;
 
 /// The memory in which a batch is made.
 pub(super) trait Vessel: Send + 'static {

@@ -1,13 +1,16 @@
 //! The channels of a picture.
 
-use vidrec_format::words::words;
+use vidrec_format::error::Error;
+use vidrec_format::words::unknown_variant;
 
 /// The channels of a picture.
 ///
 /// As a word (`FromStr`, `Display`, serde): `rgb`, `gray` or `ycbcr`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Channels {
     /// Red, green, blue. The default.
     #[default]
@@ -17,8 +20,6 @@ pub enum Channels {
     /// Luma and chroma, full-range BT.601 as in JFIF. Neutral chroma is 128 of 255.
     YCbCr,
 }
-
-words!(Channels, "channels", { "rgb" => Rgb, "gray" => Gray, "ycbcr" => YCbCr });
 
 impl Channels {
     /// The number of channels: 3, or 1 for [`Gray`](Self::Gray).

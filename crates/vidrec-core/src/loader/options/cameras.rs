@@ -7,14 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::{Missing, OwnOptions};
 use crate::loader::require::require;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// Whether the cameras of a sample have the same crop, flip and colors.
 ///
 /// As a word (`FromStr`, `Display`, serde): `same` or `own`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum CamerasCrop {
     /// One draw for all. The default.
     #[default]
@@ -22,8 +24,6 @@ pub enum CamerasCrop {
     /// A draw for each camera.
     Own,
 }
-
-words!(CamerasCrop, "cameras: crop", { "same" => Same, "own" => Own });
 
 /// Several cameras that recorded the same scene: clips with the same episode are one sample.
 ///

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::Draws;
 use crate::loader::draw::{Length, Start, Temporal, WindowPad};
 use crate::loader::require::require;
+use vidrec_format::error::Error;
 use vidrec_format::error::Result;
 use vidrec_format::sampler::Rate;
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// The frames of a sample, and the samples of a clip.
 ///
@@ -178,8 +179,10 @@ pub enum Frames {
 ///
 /// As a word (`FromStr`, `Display`, serde): `repeat`, `pad`, `skip` or `error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum ShortClips {
     /// Frames come more than once. A run repeats its last frame; other rules spread the repetitions evenly. The
     /// mask of a repeated frame is false. The default.
@@ -192,8 +195,6 @@ pub enum ShortClips {
     /// The loader is not created. The error names the first such clip.
     Error,
 }
-
-words!(ShortClips, "short", { "repeat" => Repeat, "pad" => Pad, "skip" => Skip, "error" => Error });
 
 fn one() -> u32 {
     1

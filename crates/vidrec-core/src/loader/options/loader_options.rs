@@ -20,7 +20,7 @@ use crate::loader::state::LoaderState;
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::sampler::order::{Last, Order};
+use vidrec_format::sampler::order::{LastBatch, Order};
 use vidrec_jpeg::JpegDecoder;
 
 /// The options that may differ when a run is resumed, and those that a state has in other fields.
@@ -87,9 +87,9 @@ pub struct LoaderOptions {
     pub seed: u64,
     /// The number of this process among those that train together, from 0, and how many they are. Default `(0, 1)`.
     pub rank: (u32, u32),
-    /// What happens to clips that do not fill a batch on every rank. Default [`Last::Keep`]: the last
+    /// What happens to clips that do not fill a batch on every rank. Default [`LastBatch::Keep`]: the last
     /// batches are smaller.
-    pub last: Last,
+    pub last: LastBatch,
     /// How many clips a batch has, and which clips share one. Default `None`: [`batch_size`](Self::batch_size).
     pub batching: Option<Batching>,
     /// The cameras whose clips are one sample. Default `None`: each clip is a sample.
@@ -132,7 +132,7 @@ impl Default for LoaderOptions {
             order: Order::Sequential,
             seed: 0,
             rank: (0, 1),
-            last: Last::Keep,
+            last: LastBatch::Keep,
             batching: None,
             cameras: None,
             fields: Vec::new(),

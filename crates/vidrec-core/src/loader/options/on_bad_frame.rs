@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use vidrec_format::words::words;
+use vidrec_format::error::Error;
+use vidrec_format::words::unknown_variant;
 
 /// What happens to a clip that cannot be read or decoded.
 ///
@@ -11,8 +12,10 @@ use vidrec_format::words::words;
 ///
 /// As a word (`FromStr`, `Display`, serde): `error` or `substitute`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum OnBadFrame {
     /// The batch is an error that names file, clip, frame and offset. The default.
     #[default]
@@ -26,5 +29,3 @@ pub enum OnBadFrame {
     /// read.
     Substitute,
 }
-
-words!(OnBadFrame, "on_bad_frame", { "error" => Error, "substitute" => Substitute });

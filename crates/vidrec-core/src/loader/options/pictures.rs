@@ -4,34 +4,36 @@ use serde::{Deserialize, Serialize};
 
 use super::Normalize;
 use crate::loader::kernel::{Channels, ColorMatrix, PictureSpec};
-use vidrec_format::words::words;
+use vidrec_format::error::Error;
+use vidrec_format::words::unknown_variant;
 use vidrec_jpeg::JpegDecoder;
 
 /// The type of a value in a batch.
 ///
-/// As a word (`FromStr`, `Display`, serde): `uint8`, `float16`, `bfloat16` or `float32`. `FromStr` also accepts `u8`,
-/// `f16`, `bf16` and `f32`.
+/// As a word (`FromStr`, `Display`, serde): `uint8`, `float16`, `bfloat16` or `float32`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Dtype {
     /// 0 to 255 as decoded, rounded to the nearest if pictures are resized. The default.
     #[default]
+    #[serde(rename = "uint8")]
+    #[strum(serialize = "uint8")]
     U8,
     /// [`Normalize`](crate::loader::Normalize)d, rounded to IEEE 754 binary16.
+    #[serde(rename = "float16")]
+    #[strum(serialize = "float16")]
     F16,
     /// [`Normalize`](crate::loader::Normalize)d, rounded to bfloat16.
+    #[serde(rename = "bfloat16")]
+    #[strum(serialize = "bfloat16")]
     Bf16,
     /// [`Normalize`](crate::loader::Normalize)d: 0 to 1 without a mean and a standard deviation.
+    #[serde(rename = "float32")]
+    #[strum(serialize = "float32")]
     F32,
 }
-
-words!(Dtype, "dtype", {
-    "uint8" => U8,
-    "float16" => F16,
-    "bfloat16" => Bf16,
-    "float32" => F32,
-});
 
 impl Dtype {
     /// The length of a value in bytes.
@@ -48,8 +50,10 @@ impl Dtype {
 ///
 /// As a word (`FromStr`, `Display`, serde): `BTCHW`, `BCTHW` or `BTHWC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "UPPERCASE")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "UPPERCASE", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Layout {
     /// Channels before rows, as in PyTorch. The default.
     #[default]
@@ -59,12 +63,6 @@ pub enum Layout {
     /// Channels last, as in NumPy, OpenCV and JAX.
     Bthwc,
 }
-
-words!(Layout, "layout", {
-    "BTCHW" => Btchw,
-    "BCTHW" => Bcthw,
-    "BTHWC" => Bthwc,
-});
 
 /// The format of the pictures of a batch.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::batching::Budget;
 use super::{Cameras, DecodedCache, OnBadFrame, Pictures, Prefetch, Rules, TrackWindow};
-use vidrec_format::sampler::order::{Last, Order};
+use vidrec_format::sampler::order::{LastBatch, Order};
 
 /// The greatest number of combinations of lengths and sizes.
 pub(crate) const MAX_BUCKETS: usize = 1 << 16;
@@ -35,7 +35,7 @@ pub(crate) struct Sampling {
     pub order: Order,
     pub rank: u32,
     pub world_size: u32,
-    pub last: Last,
+    pub last: LastBatch,
 }
 
 /// How clips are divided into batches.

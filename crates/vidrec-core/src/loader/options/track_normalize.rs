@@ -5,14 +5,16 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::TrackStats;
 use crate::loader::require::require;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// How a [`TrackNormalize`] follows from statistics.
 ///
 /// As a word (`FromStr`, `Display`, serde): `mean_std`, `min_max` or `quantiles`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "snake_case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackScaling {
     /// The mean becomes 0, and a standard deviation 1. The default.
     #[default]
@@ -22,10 +24,6 @@ pub enum TrackScaling {
     /// The 1st percentile becomes -1, and the 99th 1. Numbers beyond them are beyond -1 and 1.
     Quantiles,
 }
-
-words!(TrackScaling, "normalization of a track", {
-    "mean_std" => MeanStd, "min_max" => MinMax, "quantiles" => Quantiles,
-});
 
 /// The normalization of the numbers of a track: `(x - shift) / scale`, computed with 64 bits and rounded once. There is
 /// a shift and a scale for each number of a value, in row-major order.

@@ -6,7 +6,7 @@ use super::TrackNormalize;
 use crate::loader::require::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;
-use vidrec_format::words::words;
+use vidrec_format::words::unknown_variant;
 
 /// The value of a track that stands for a time between two of its values.
 ///
@@ -15,8 +15,10 @@ use vidrec_format::words::words;
 ///
 /// As a word (`FromStr`, `Display`, serde): `nearest`, `linear` or `previous`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackHow {
     /// The value whose time is nearest. If two are equally near, it is the earlier one. The default.
     #[default]
@@ -28,14 +30,14 @@ pub enum TrackHow {
     Previous,
 }
 
-words!(TrackHow, "how", { "nearest" => Nearest, "linear" => Linear, "previous" => Previous });
-
 /// The frame from which the time of a window counts.
 ///
 /// As a word (`FromStr`, `Display`, serde): `current`, `last` or `each`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackAnchor {
     /// The current frame of the sample: that of [`Frames::Windows`](super::Frames::Windows) with its `past`, and the
     /// first of all other samples. The default.
@@ -47,14 +49,14 @@ pub enum TrackAnchor {
     Each,
 }
 
-words!(TrackAnchor, "anchor", { "current" => Current, "last" => Last, "each" => Each });
-
 /// What happens if a clip does not have a track, or an episode does not have a camera.
 ///
 /// As a word (`FromStr`, `Display`, serde): `error` or `mask`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Missing {
     /// An error names what is missing where. The default.
     #[default]
@@ -62,8 +64,6 @@ pub enum Missing {
     /// The values are 0 and the mask is false.
     Mask,
 }
-
-words!(Missing, "missing", { "error" => Error, "mask" => Mask });
 
 /// The choice of a track's values for a sample: one for each of its frames, those of a window in time, those of a
 /// range of steps, or those at given times. At most one of [`window`](Self::window), [`steps`](Self::steps) and

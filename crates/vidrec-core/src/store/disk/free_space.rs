@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::byte_size::shown_bytes;
 use crate::store::disk::capacity::free_space;
-use vidrec_format::byte_size::shown_bytes;
 use vidrec_format::error::{Error, Result};
 
 /// Bytes written between two checks.

@@ -24,10 +24,10 @@ use super::folder_lock::FolderLock;
 use super::regular_file::{Links, open_regular, read_if_there};
 use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::file_name;
 use vidrec_format::file_name::FileName;
+use vidrec_format::file_name::LISTING;
 use vidrec_format::limits;
-use vidrec_format::names;
-use vidrec_format::names::LISTING;
 
 /// Name of the list of changes.
 pub const CHANGES: &str = ".vidrec.changes";
@@ -91,7 +91,7 @@ pub fn recover(dir: &Path) -> Result<()> {
 
 /// Refuses a folder in which a version of vidrec before this one was interrupted.
 fn refuse_older(dir: &Path) -> Result<()> {
-    let older = names::OLDER.iter().map(|name| dir.join(name)).find(|path| fs::symlink_metadata(path).is_ok());
+    let older = file_name::OLDER.iter().map(|name| dir.join(name)).find(|path| fs::symlink_metadata(path).is_ok());
     older.map_or(Ok(()), |path| {
         Err(Error::usage("an older version of vidrec was interrupted here")
             .file(path)
@@ -154,7 +154,7 @@ fn is_there(path: &Path) -> bool {
 
 /// Whether the digits in a file's name are those of its digest.
 fn is_named_for_contents(name: &FileName, path: &Path) -> Result<bool> {
-    if !names::has_digits(name) {
+    if !file_name::has_digits(name) {
         return Ok(false);
     }
     let digest = sha256_of(&mut open_regular(path, Links::Refuse)?).map_err(|e| Error::io("read the file", path, e))?;

@@ -21,7 +21,8 @@ use crate::store::cache::{CachedObject, PAGE_BYTES};
 use crate::store::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
-use vidrec_format::{allocation, stop};
+use crate::stop;
+use vidrec_format::allocation;
 
 /// The bytes that one request asks for, or half as many again to avoid a small rest. AWS recommends ranges of 8 to 16 MB
 /// ("Performance design patterns for Amazon S3"). Smaller ranges arrive sooner and cost less to repeat.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::file::RemoteFile;
 use super::promise::Pending;
+use crate::stop;
 use vidrec_format::error::Result;
-use vidrec_format::stop;
 
 /// How often a waiting caller is called back.
 const TICK: Duration = Duration::from_millis(100);

@@ -15,9 +15,9 @@ use super::bucket::Bucket;
 use super::failure::Kind;
 use super::promise::Pending;
 use super::request::{Doing, FetchError, Link, Task};
+use crate::stop;
 use crate::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::stop;
 
 /// Objects up to this length are written with one request, and longer ones in parts of this length.
 const PIECE_BYTES: u64 = 8 << 20;

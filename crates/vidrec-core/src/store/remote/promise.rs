@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::request::FetchError;
-use vidrec_format::stop;
+use crate::stop;
 
 /// A value that a task of the runtime produces.
 #[derive(Debug)]

@@ -15,13 +15,13 @@ use super::runtime;
 use super::store;
 use super::times::Times;
 use super::url::Address;
+use crate::stop;
 use crate::store::cache::{self, CachedObject, DiskCache};
 use crate::store::counters::Counters;
 use crate::store::per_process::PerProcess;
 use crate::store::storage::RemoteStats;
 use crate::store::storage::Storage;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::stop;
 
 /// The shared part of a remote data set.
 #[derive(Debug)]

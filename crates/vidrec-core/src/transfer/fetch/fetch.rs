@@ -10,8 +10,9 @@ use super::options::FetchOptions;
 use super::report::FetchReport;
 use super::transfer::{Transfer, require_space};
 use crate::dataset::edit;
-use crate::dataset::edit::{EditOptions, Selection};
+use crate::dataset::edit::{Changes, EditOptions, Selection};
 use crate::dataset::{Dataset, writer};
+use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::publication::{Replaced, Staged};
 use crate::store::disk::regular_file::{Links, read_if_there};
@@ -23,7 +24,6 @@ use crate::transfer::both_ways::{listing_of, may_continue, to_continue};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
-use vidrec_format::progress::{Progress, ProgressFn, tell};
 
 /// Makes a local copy of a remote data set in the folder `out`. `location` is in object storage or on a web server.
 ///
@@ -87,7 +87,7 @@ fn fetch_clips(
 ) -> Result<FetchReport> {
     let set = Dataset::open_with(location, options.storage.clone())?;
     let how = EditOptions { overwrite: options.overwrite, ..EditOptions::default() };
-    let written = edit::subset(&set, selection, out, &how, progress)?;
+    let written = edit::subset(&set, selection, &Changes::default(), out, &how, progress)?;
     Ok(FetchReport {
         output: written.output,
         clips: written.clips,

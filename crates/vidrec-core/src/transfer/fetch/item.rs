@@ -9,7 +9,7 @@ use vidrec_format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::limits;
-use vidrec_format::{clip_entry, frame_entry, names};
+use vidrec_format::{clip_entry, file_name, frame_entry};
 
 /// A file to fetch.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl Item {
     /// Whether its name contains digits of its digest, as far as `dataset.json` tells.
     pub fn has_digits(&self) -> bool {
         let (stem, ending) = self.name.rsplit_once('.').unwrap_or((&self.name, ""));
-        match (&self.proof, stem.strip_prefix(names::stem(&self.name)).and_then(|rest| rest.strip_prefix('-'))) {
+        match (&self.proof, stem.strip_prefix(file_name::stem(&self.name)).and_then(|rest| rest.strip_prefix('-'))) {
             (_, None) => false,
             (Proof::Sha256(sha256), Some(digits)) => !ending.is_empty() && sha256.starts_with(digits),
             (Proof::IndexOf(_), Some(_)) => true,
@@ -115,9 +115,9 @@ impl Item {
 
     fn prove_index(&self, copy: &Path, shard: &ShardJson, sha256: [u8; 32]) -> Result<()> {
         // File names of earlier versions have no digits of the digest.
-        let stem = names::stem(&self.name);
+        let stem = file_name::stem(&self.name);
         if self.name.strip_suffix(".vidx") != Some(stem) {
-            same("fetch-digest", "name", &self.name, &names::with_digest(stem, &sha256, "vidx"))?;
+            same("fetch-digest", "name", &self.name, &file_name::with_digest(stem, &sha256, "vidx"))?;
         }
         let map = MappedFile::open(copy)?;
         let index = Index::prove(&map[..])?;

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use super::incoming::Incoming;
 use super::item::Item;
+use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::disk::Temporary;
 use crate::store::disk::capacity::free_space;
 use crate::store::remote::{Opening, PendingRange, Remote, RemoteFile};
 use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_format::file_name::FileName;
-use vidrec_format::progress::{Progress, ProgressFn, tell};
 
 /// The most bytes that one request asks for.
 const PIECE_BYTES: u64 = 8 << 20;

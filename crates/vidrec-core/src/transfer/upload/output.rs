@@ -8,11 +8,11 @@ use super::place::{Place, check_store};
 use super::push::push_all;
 use super::report::PushReport;
 use super::scratch::{Scratch, remove_published};
+use crate::progress::ProgressFn;
 use crate::store::location::is_remote;
 use crate::store::remote::Bucket;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::ProgressFn;
 
 /// Writes a data set to `location`, in object storage. `write` makes it in a local folder, and
 /// [`push`](crate::transfer::upload::push) copies it.
@@ -31,7 +31,7 @@ use vidrec_format::progress::ProgressFn;
 /// let set = Dataset::open("s3://bucket/train")?;
 /// let write = |out: &std::path::Path| {
 ///     let options = edit::EditOptions { overwrite: true, ..edit::EditOptions::default() };
-///     edit::reshard(&set, out, &options, &mut vidrec::no_progress)
+///     edit::merge(&[set.clone()], out, &options, &mut vidrec::no_progress)
 /// };
 /// let location = "s3://bucket/other";
 /// let (edited, pushed) = vidrec::write_remote(location, &RemoteOutput::default(), write, &mut vidrec::no_progress)?;

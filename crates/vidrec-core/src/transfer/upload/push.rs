@@ -7,10 +7,10 @@ use super::options::PushOptions;
 use super::place::Place;
 use super::report::PushReport;
 use super::transfer::{self, Upload};
+use crate::progress::{Progress, ProgressFn};
 use crate::store::location::is_remote;
 use crate::transfer::both_ways::to_continue;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Progress, ProgressFn};
 
 /// Copies the data set in the folder `set` to `location`, in object storage.
 ///

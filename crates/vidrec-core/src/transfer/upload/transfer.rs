@@ -4,10 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::local::LocalFile;
+use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::remote::Bucket;
+use crate::threads::{Workers, in_order_while};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Progress, ProgressFn, tell};
-use vidrec_format::workers::{Workers, in_order_while};
 
 /// The number of files at a time. A long file has several requests at a time by itself.
 const FILES: usize = 4;

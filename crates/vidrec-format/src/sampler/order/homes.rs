@@ -154,7 +154,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::sampler::order::{Last, Ranks};
+    use crate::sampler::order::{LastBatch, Ranks};
     use proptest::prelude::*;
 
     const EXCHANGES: [f64; 3] = [0.0, 0.3, 1.0];
@@ -295,7 +295,7 @@ mod tests {
         fn ranks_share_an_epoch_of_homes_and_each_reads_its_own(
             n in 0u64..400, homes in 1u32..9, world in prop::sample::select(vec![1u32, 2, 3, 4, 5, 6, 8]),
             exchange in prop::sample::select(&EXCHANGES[..]), block in 1u32..10, batch_size in 1u32..6,
-            start in 0u64..50, last in prop::sample::select(vec![Last::Pad, Last::Keep]),
+            start in 0u64..50, last in prop::sample::select(vec![LastBatch::Pad, LastBatch::Keep]),
         ) {
             let order = Homes::new(n, homes, exchange, block, 4, 9, 1);
             let ranks = Ranks::new(n, batch_size, world, last)?.by_homes(homes).after(start);

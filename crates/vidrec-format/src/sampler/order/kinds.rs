@@ -1,12 +1,11 @@
-//! The kinds of order, and an order in one epoch.
+//! The kinds of order, an order in one epoch, and an order as JSON.
 
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::order_json::{OrderJson, Written};
-use super::source_order::check_blocks;
+use super::mix::check_blocks;
 use super::{Blocks, Homes, Mixed, Permutation, Weights};
 use crate::error::{Error, Result};
 
@@ -271,6 +270,61 @@ impl EpochOrder {
             Kind::Mixed { mixed, epoch } => mixed.in_epoch(*epoch, position).map(|draw| draw.sample),
         }
     }
+}
+
+/// The JSON of an order that can be read.
+#[derive(Deserialize)]
+#[serde(rename = "Order", deny_unknown_fields)]
+pub(super) enum OrderJson {
+    Sequential,
+    Shuffled,
+    Blocks {
+        #[serde(default = "block")]
+        block: u32,
+        #[serde(default = "window")]
+        window: u32,
+    },
+    Homes {
+        #[serde(default)]
+        homes: Option<u32>,
+        #[serde(default = "exchange")]
+        exchange: f64,
+        #[serde(default = "block")]
+        block: u32,
+        #[serde(default = "window")]
+        window: u32,
+    },
+    Given(Vec<u64>),
+    Weighted {
+        weights: Vec<f64>,
+    },
+}
+
+/// The default number of neighbors in a block.
+fn block() -> u32 {
+    64
+}
+
+/// The default number of blocks that are mixed.
+fn window() -> u32 {
+    8
+}
+
+fn exchange() -> f64 {
+    1.0
+}
+
+/// The JSON of an order that is written.
+#[derive(Serialize)]
+#[serde(rename = "Order")]
+pub(super) enum Written {
+    Sequential,
+    Shuffled,
+    Blocks { block: u32, window: u32 },
+    Homes { homes: Option<u32>, exchange: f64, block: u32, window: u32 },
+    Given { samples: usize, digest: String },
+    Weighted { samples: u64, digest: String },
+    Mixed { shares: String },
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! use vidrec::order::{Last, Permutation, Ranks};
 //!
 //! let order = Permutation::new(10, 42, 0);
-//! let ranks = Ranks::new(10, 2, 2, Last::Pad)?;
+//! let ranks = Ranks::new(10, 2, 2, LastBatch::Pad)?;
 //! assert_eq!(ranks.batches(), 3);
 //! let slot = ranks.slot(1, 0, 1).unwrap();
 //! assert_eq!(slot.position, 5, "batch 1 of both ranks is positions 4 to 7, of rank 0 the first two");
@@ -21,22 +21,16 @@
 mod blocks;
 mod homes;
 mod kinds;
-mod mixed;
-mod mixing;
-mod order_json;
+mod mix;
+mod neighbors;
 mod permutation;
-mod quotas;
 mod ranks;
-mod shares;
-mod source_order;
 mod weights;
 
 pub use blocks::Blocks;
 pub use homes::Homes;
 pub use kinds::{EpochOrder, Order};
-pub use mixed::{Draw, Mixed};
+pub use mix::{Draw, Mixed, Shares, SourceOrder};
 pub use permutation::Permutation;
-pub use ranks::{Last, Ranks, Slot};
-pub use shares::Shares;
-pub use source_order::SourceOrder;
+pub use ranks::{LastBatch, Ranks, Slot};
 pub use weights::Weights;

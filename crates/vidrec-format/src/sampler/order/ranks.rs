@@ -1,15 +1,17 @@
 //! The positions of an epoch, dealt to ranks in batches, the same number for each.
 
 use crate::error::{Error, Result};
-use crate::words::words;
+use crate::words::unknown_variant;
 
 /// The treatment of clips that do not fill a batch on every rank.
 ///
 /// As a word (`FromStr`, `Display`, serde): `keep`, `drop`, `pad` or `wrap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Last {
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+pub enum LastBatch {
     /// They come, and the last batches are smaller. Nothing is repeated. All ranks have the same number of batches,
     /// each batch has at least one clip on each rank, and ranks differ by at most one clip. The default.
     ///
@@ -27,14 +29,12 @@ pub enum Last {
     Wrap,
 }
 
-words!(Last, "last", { "keep" => Keep, "drop" => Drop, "pad" => Pad, "wrap" => Wrap });
-
 /// One place in one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
     /// The position in the epoch's order, less than the number of clips.
     pub position: u64,
-    /// Whether the clip counts. It is false only for a repeated clip under [`Last::Pad`].
+    /// Whether the clip counts. It is false only for a repeated clip under [`LastBatch::Pad`].
     pub counts: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct Ranks {
     start: u64,
     batch_size: u32,
     world: u32,
-    last: Last,
+    last: LastBatch,
     /// How many ranks read a home, and the number of homes, if positions are dealt one at a time.
     homes: Option<(u32, u32)>,
 }
@@ -70,7 +70,7 @@ impl Ranks {
     /// # Errors
     ///
     /// `batch_size` or `world` is 0.
-    pub fn new(n: u64, batch_size: u32, world: u32, last: Last) -> Result<Self> {
+    pub fn new(n: u64, batch_size: u32, world: u32, last: LastBatch) -> Result<Self> {
         if batch_size == 0 || world == 0 {
             return Err(Error::usage(format!(
                 "the batch size {batch_size} and the number of ranks {world} must not be 0"
@@ -95,7 +95,7 @@ impl Ranks {
     /// ```
     /// use vidrec::order::{Last, Ranks};
     ///
-    /// let ranks = Ranks::new(100, 2, 4, Last::Pad)?.by_homes(2);
+    /// let ranks = Ranks::new(100, 2, 4, LastBatch::Pad)?.by_homes(2);
     /// let home = |rank| ranks.slot(5, rank, 1).unwrap().position % 2;
     /// assert_eq!([home(0), home(1), home(2), home(3)], [0, 0, 1, 1]);
     /// # Ok::<(), vidrec::Error>(())
@@ -121,7 +121,7 @@ impl Ranks {
 
     /// The treatment of clips that do not fill a batch.
     #[doc(hidden)]
-    pub fn last(&self) -> Last {
+    pub fn last(&self) -> LastBatch {
         self.last
     }
 
@@ -150,8 +150,8 @@ impl Ranks {
         whole + smaller.iter().filter(|&&clips| clips > 0).count() as u64
     }
 
-    /// The number of positions that are in no batch of the epoch: those that [`Last::Drop`] skips, or those
-    /// that [`Last::Keep`] cannot share evenly.
+    /// The number of positions that are in no batch of the epoch: those that [`LastBatch::Drop`] skips, or those
+    /// that [`LastBatch::Keep`] cannot share evenly.
     pub fn left_out(&self) -> u64 {
         self.n - self.consumed(self.batches())
     }
@@ -171,7 +171,7 @@ impl Ranks {
     pub fn clips_on_all_ranks(&self, batch: u64) -> u64 {
         match (self.round(batch), self.last) {
             (None, _) => 0,
-            (Some(_), Last::Pad) => self.consumed(batch + 1) - self.consumed(batch),
+            (Some(_), LastBatch::Pad) => self.consumed(batch + 1) - self.consumed(batch),
             (Some((_, size)), _) => size,
         }
     }
@@ -191,7 +191,7 @@ impl Ranks {
         let position = begin + u128::from(place);
         let real = position < u128::from(self.n);
         let position = (position % u128::from(self.n)) as u64;
-        Some(Slot { position, counts: real || self.last == Last::Wrap })
+        Some(Slot { position, counts: real || self.last == LastBatch::Wrap })
     }
 
     /// The rank that reads the home of a position; `None` if ranks have no homes.
@@ -210,7 +210,7 @@ impl Ranks {
         }
         let (whole, smaller) = self.rounds();
         let size = match batch.checked_sub(whole) {
-            Some(number) if self.last == Last::Keep => smaller[usize::from(number > 0)],
+            Some(number) if self.last == LastBatch::Keep => smaller[usize::from(number > 0)],
             _ => self.global_batch(),
         };
         Some((self.consumed(batch).into(), size))
@@ -221,15 +221,15 @@ impl Ranks {
         let (global, world) = (self.global_batch(), u64::from(self.world));
         let (whole, rest) = ((self.n - self.start) / global, (self.n - self.start) % global);
         match self.last {
-            Last::Drop => (whole, [0, 0]),
-            Last::Pad | Last::Wrap => (whole, [rest, 0]),
-            Last::Keep if rest == 0 || rest >= world => (whole, [rest, 0]),
-            Last::Keep if whole > 0 && self.batch_size > 1 => {
+            LastBatch::Drop => (whole, [0, 0]),
+            LastBatch::Pad | LastBatch::Wrap => (whole, [rest, 0]),
+            LastBatch::Keep if rest == 0 || rest >= world => (whole, [rest, 0]),
+            LastBatch::Keep if whole > 0 && self.batch_size > 1 => {
                 // Both have at least as many as there are ranks, because one batch of all ranks has twice as many.
                 let shared = global + rest;
                 (whole - 1, [shared.div_ceil(2), shared / 2])
             }
-            Last::Keep => (whole, [0, 0]),
+            LastBatch::Keep => (whole, [0, 0]),
         }
     }
 
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn no_clips_are_no_batches() {
-        for last in [Last::Keep, Last::Drop, Last::Pad, Last::Wrap] {
+        for last in [LastBatch::Keep, LastBatch::Drop, LastBatch::Pad, LastBatch::Wrap] {
             let ranks = Ranks::new(0, 4, 2, last).unwrap();
             assert_eq!((ranks.batches(), ranks.clips(0, 0), ranks.slot(0, 0, 0)), (0, 0, None));
         }
@@ -286,17 +286,17 @@ mod tests {
 
     #[test]
     fn empty_batches_or_worlds_are_refused() {
-        assert!(Ranks::new(1, 0, 1, Last::Pad).is_err());
-        assert!(Ranks::new(1, 1, 0, Last::Pad).is_err());
+        assert!(Ranks::new(1, 0, 1, LastBatch::Pad).is_err());
+        assert!(Ranks::new(1, 1, 0, LastBatch::Pad).is_err());
     }
 
     #[test]
     fn one_clip_fills_a_batch_that_is_larger_than_the_set() {
         let counts = |last| epoch(&Ranks::new(1, 2, 2, last).unwrap()).iter().map(|s| s.counts).collect::<Vec<_>>();
-        assert_eq!(counts(Last::Pad), [true, false, false, false]);
-        assert_eq!(counts(Last::Wrap), [true; 4]);
-        assert!(counts(Last::Drop).is_empty());
-        assert!(counts(Last::Keep).is_empty(), "the other rank would have none");
+        assert_eq!(counts(LastBatch::Pad), [true, false, false, false]);
+        assert_eq!(counts(LastBatch::Wrap), [true; 4]);
+        assert!(counts(LastBatch::Drop).is_empty());
+        assert!(counts(LastBatch::Keep).is_empty(), "the other rank would have none");
     }
 
     /// The number of clips of each rank in each batch.
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_last_batches_are_smaller_and_none_is_empty() {
-        let of = |n, batch_size, world| Ranks::new(n, batch_size, world, Last::Keep).unwrap();
+        let of = |n, batch_size, world| Ranks::new(n, batch_size, world, LastBatch::Keep).unwrap();
         assert_eq!(sizes(&of(49, 16, 1)), [[16], [16], [16], [1]]);
         assert_eq!(sizes(&of(10, 2, 2)), [[2, 2], [2, 2], [1, 1]]);
         assert_eq!(sizes(&of(11, 2, 2)), [[2, 2], [2, 2], [2, 1]]);
@@ -315,14 +315,14 @@ mod tests {
         assert_eq!((sizes(&of(9, 1, 4)).len(), of(9, 1, 4).left_out()), (2, 1), "batches of one cannot share");
         assert_eq!((sizes(&of(3, 4, 4)).len(), of(3, 4, 4).left_out()), (0, 3), "too few for the ranks");
         assert_eq!([0, 1, 2, 3].map(|k| of(9, 2, 2).clips_on_all_ranks(k)), [4, 3, 2, 0]);
-        let pad = Ranks::new(9, 2, 2, Last::Pad).unwrap();
+        let pad = Ranks::new(9, 2, 2, LastBatch::Pad).unwrap();
         assert_eq!([0, 1, 2, 3].map(|k| pad.clips_on_all_ranks(k)), [4, 4, 1, 0]);
-        assert_eq!(Ranks::new(9, 2, 2, Last::Drop).unwrap().left_out(), 1);
+        assert_eq!(Ranks::new(9, 2, 2, LastBatch::Drop).unwrap().left_out(), 1);
     }
 
     #[test]
     fn the_largest_numbers_do_not_overflow() {
-        for last in [Last::Wrap, Last::Keep] {
+        for last in [LastBatch::Wrap, LastBatch::Keep] {
             let ranks = Ranks::new(u64::MAX, u32::MAX, u32::MAX, last).unwrap();
             for ranks in [ranks, ranks.by_homes(1), ranks.by_homes(7), ranks.by_homes(u32::MAX).after(u64::MAX / 2)] {
                 let k = ranks.batches() - 1;
@@ -337,7 +337,7 @@ mod tests {
         fn keep_gives_every_position_once_in_batches_that_differ_by_at_most_one(
             n in 0u64..500, batch_size in 1u32..9, world in 1u32..9, start in 0u64..500, homes in homes(),
         ) {
-            let ranks = dealt(Ranks::new(n, batch_size, world, Last::Keep)?.after(start), homes);
+            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Keep)?.after(start), homes);
             let slots = epoch(&ranks);
             let (start, left_out) = (start.min(n), ranks.left_out());
             prop_assert!(slots.iter().map(|slot| slot.position).eq(start..n - left_out));
@@ -358,7 +358,7 @@ mod tests {
         fn pad_counts_every_position_exactly_once(
             n in 0u64..500, batch_size in 1u32..9, world in 1u32..9, homes in homes(),
         ) {
-            let ranks = dealt(Ranks::new(n, batch_size, world, Last::Pad)?, homes);
+            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Pad)?, homes);
             let slots = epoch(&ranks);
             prop_assert!(slots.iter().filter(|s| s.counts).map(|s| s.position).eq(0..n));
             prop_assert!(slots.iter().all(|s| s.position < n));
@@ -370,7 +370,7 @@ mod tests {
         fn drop_gives_no_position_twice_and_leaves_less_than_a_batch(
             n in 0u64..500, batch_size in 1u32..9, world in 1u32..9, homes in homes(),
         ) {
-            let ranks = dealt(Ranks::new(n, batch_size, world, Last::Drop)?, homes);
+            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Drop)?, homes);
             let slots = epoch(&ranks);
             prop_assert!(slots.iter().map(|s| s.position).eq(0..slots.len() as u64));
             prop_assert!(slots.iter().all(|s| s.counts));
@@ -381,7 +381,7 @@ mod tests {
         fn wrap_continues_from_the_start(
             n in 1u64..500, batch_size in 1u32..9, world in 1u32..9, homes in homes(),
         ) {
-            let ranks = dealt(Ranks::new(n, batch_size, world, Last::Wrap)?, homes);
+            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Wrap)?, homes);
             let slots = epoch(&ranks);
             prop_assert!(slots.iter().enumerate().all(|(p, s)| s.counts && s.position == p as u64 % n));
         }
@@ -391,7 +391,7 @@ mod tests {
         #[test]
         fn a_resumed_epoch_counts_every_position_exactly_once(
             n in 0u64..300, runs in prop::collection::vec((1u32..6, 1u32..6, 0u64..20), 1..6), homes in homes(),
-            last in prop::sample::select(vec![Last::Pad, Last::Keep]),
+            last in prop::sample::select(vec![LastBatch::Pad, LastBatch::Keep]),
         ) {
             let (mut seen, mut done, mut left_out) = (Vec::new(), 0, 0);
             for (i, &(batch_size, world, stop_after)) in runs.iter().enumerate() {
@@ -408,7 +408,7 @@ mod tests {
         #[test]
         fn ranks_get_the_positions_that_are_at_home_with_them(
             world in 1u32..9, homes in 0u32..9, start in 0u64..40, batch_size in 1u32..5,
-            last in prop::sample::select(vec![Last::Pad, Last::Keep]),
+            last in prop::sample::select(vec![LastBatch::Pad, LastBatch::Keep]),
         ) {
             let ranks = Ranks::new(500, batch_size, world, last)?.by_homes(homes).after(start);
             for (k, rank) in (0..ranks.batches()).flat_map(|k| (0..world).map(move |rank| (k, rank))) {
@@ -416,15 +416,15 @@ mod tests {
                     prop_assert!(!slot.counts || ranks.at_home(slot.position) == Some(rank));
                 }
             }
-            prop_assert_eq!(Ranks::new(500, 1, world, Last::Pad)?.at_home(3), None);
+            prop_assert_eq!(Ranks::new(500, 1, world, LastBatch::Pad)?.at_home(3), None);
         }
 
         #[test]
         fn the_union_of_all_ranks_is_the_order_of_one(
             n in 1u64..200, per_rank in 1u32..5, world in 1u32..5, homes in homes(),
         ) {
-            let many = dealt(Ranks::new(n, per_rank, world, Last::Pad)?, homes);
-            let one = Ranks::new(n, per_rank * world, 1, Last::Pad)?;
+            let many = dealt(Ranks::new(n, per_rank, world, LastBatch::Pad)?, homes);
+            let one = Ranks::new(n, per_rank * world, 1, LastBatch::Pad)?;
             prop_assert_eq!(many.batches(), one.batches());
             for k in 0..one.batches() {
                 prop_assert_eq!(batch(&many, k), batch(&one, k));

@@ -11,8 +11,8 @@ use super::super::manifest_columns::{ColumnTally, ColumnUse};
 use super::columns::{Cells, ColumnRole};
 use super::lookup::Lookup;
 use super::row::{Context, ManifestRow};
+use vidrec_core::source_name;
 use vidrec_format::error::Result;
-use vidrec_format::source_name;
 
 /// The columns that such a manifest has.
 const ID: &str = "youtube_id";

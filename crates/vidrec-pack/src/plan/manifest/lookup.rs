@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::super::endings::has_video_ending;
+use vidrec_core::source_name;
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::source_name;
 
 /// The videos below a folder.
 pub(super) struct Lookup {

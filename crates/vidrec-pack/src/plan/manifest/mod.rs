@@ -35,9 +35,9 @@ use super::options::InputOptions;
 use super::text;
 use found_list::FoundList;
 use row::{Context, FoundVideos, in_column};
+use vidrec_core::source_name;
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::source_name;
 
 /// The contents of a manifest.
 pub(super) struct Manifest {

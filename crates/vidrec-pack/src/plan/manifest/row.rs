@@ -18,10 +18,10 @@ use super::super::segment::{Segment, SegmentClock};
 use super::found_list::FoundList;
 use super::tracks;
 use crate::track::EpisodeFrames;
+use vidrec_core::source_name;
 use vidrec_core::store::disk::inside::outside;
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::source_name;
 
 /// The largest manifest that is read as a whole, in bytes.
 const MOST_BYTES: u64 = 4 << 30;

@@ -16,8 +16,8 @@ use super::columns::ColumnRole;
 use super::json_lines::one_each_line;
 use super::lookup::Lookup;
 use super::row::{Context, ManifestRow};
+use vidrec_core::source_name;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::source_name;
 
 /// Names of the data set's own file of classes.
 const LABELS: [&str; 2] = ["labels.json", "something-something-v2-labels.json"];

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::super::places;
 use crate::track::{EpisodeFrames, Given, RowTracks, TrackCell, TrackSpec};
+use vidrec_core::source_name;
 use vidrec_core::store::location::is_remote;
-use vidrec_format::source_name;
 use vidrec_format::track::schema::TrackType;
 
 /// Returns the tracks of a row of the manifest `file`, whose paths begin at `root`, or `None` if the row provides

@@ -2,9 +2,9 @@
 
 use crate::track::array::Array;
 use vidrec_core::dataset::writer::TrackValues;
+use vidrec_core::npy::Header;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::npy::Header;
 
 /// Reads an array.
 pub(super) fn read(bytes: &[u8]) -> Result<Array> {

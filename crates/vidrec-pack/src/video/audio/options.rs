@@ -6,7 +6,7 @@ use std::str::FromStr;
 use vidrec_core::dataset::writer::SoundCoding;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::opus;
-use vidrec_format::words::{serde_by_text, words};
+use vidrec_format::words::{serde_by_text, unknown_variant};
 
 /// The sample rates that FFmpeg resamples to in practice.
 const RATES: std::ops::RangeInclusive<u32> = 1000..=384_000;
@@ -79,7 +79,8 @@ serde_by_text!(AudioOptions);
 /// The channels of stored sound: the same for all clips.
 ///
 /// As a word (`FromStr`, `Display`): `mono`, `stereo` or `source`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum AudioChannels {
     /// One: all channels of the video mixed by FFmpeg's rules.
     #[default]
@@ -90,8 +91,6 @@ pub enum AudioChannels {
     /// with another number fails. A value is a single number only if there is one channel.
     Source,
 }
-
-words!(AudioChannels, "channels of sound", { "mono" => Mono, "stereo" => Stereo, "source" => Source });
 
 impl AudioChannels {
     /// Returns the number of channels; `None` if the videos decide.

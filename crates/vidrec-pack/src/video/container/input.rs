@@ -20,8 +20,8 @@ use super::stream::{StreamInfo, matrix_from_exif};
 use crate::video::error::{Stage, VideoError, encrypted, ffmpeg_error, shortage, timeout};
 use crate::video::log;
 use crate::video::log::Heard;
+use vidrec_core::exif::exif;
 use vidrec_format::error::Error;
-use vidrec_format::exif::exif;
 
 /// How many bytes FFmpeg reads from the file at a time.
 const READ_BYTES: usize = 128 << 10;

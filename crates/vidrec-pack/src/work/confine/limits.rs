@@ -14,7 +14,7 @@ pub(super) fn lower() {
     set(Resource::Fsize, 0);
     set(Resource::Nofile, FILES);
     #[cfg(target_os = "linux")]
-    if let (Some(used), Some(most)) = (address_space(), vidrec_format::machine::memory()) {
+    if let (Some(used), Some(most)) = (address_space(), vidrec_core::memory::memory()) {
         set(Resource::As, used.saturating_add(most));
     }
 }

@@ -3,7 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use vidrec_format::byte_size::parse_bytes;
+use crate::byte_size::parse_bytes;
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number of bytes, or a text such as 1GiB")]

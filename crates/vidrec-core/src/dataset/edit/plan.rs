@@ -1,0 +1,133 @@
+//! The plan of an output: the clips of which data sets, in which order, and with which descriptions.
+
+use std::fs;
+use std::path::Path;
+
+use super::meta::joined_meta;
+use crate::dataset::writer::ClipInfo;
+use crate::dataset::{Clip, ClockStart, Dataset, Shard, proven_bytes};
+use crate::store::disk::folder_of;
+use vidrec_format::{Error, JsonObject, Meta, Result, SectionId};
+
+/// A data set that clips come from.
+pub(super) struct InputSet<'a> {
+    pub set: Dataset,
+    /// Returns the description of a clip in the output.
+    pub describe: Box<dyn Fn(&Clip<'_>) -> Result<ClipInfo> + 'a>,
+}
+
+/// A clip to copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pick {
+    /// Position in [`OutputPlan::sources`].
+    pub source: usize,
+    /// Ordinal in that data set.
+    pub clip: u64,
+}
+
+/// An output before it is written.
+pub(super) struct OutputPlan<'a> {
+    pub meta: Meta,
+    pub sources: Vec<InputSet<'a>>,
+    /// The clips in the order of the output. The draws of a video are complete and together.
+    pub picks: Vec<Pick>,
+    /// The number of consecutive picks that are draws of one video.
+    pub draws: u64,
+    /// The beginning of the clock of each clip. With `None`, times are copied.
+    pub clock: Option<ClockStart>,
+    pub not_found: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+impl OutputPlan<'_> {
+    /// Plans some clips of a data set, unchanged.
+    pub fn new(set: &Dataset, clips: Vec<u64>) -> Result<Self> {
+        let (meta, note) = joined_meta(std::slice::from_ref(set))?;
+        Ok(OutputPlan {
+            meta,
+            draws: draws_of(&[set])?,
+            picks: clips.into_iter().map(|clip| Pick { source: 0, clip }).collect(),
+            notes: note.into_iter().chain(not_copied(set)?).collect(),
+            sources: vec![InputSet { set: set.clone(), describe: Box::new(|clip| clip.info()) }],
+            clock: None,
+            not_found: Vec::new(),
+        })
+    }
+
+    /// Refuses an output that would replace its own input, also if the input consists of links to it.
+    pub fn refuse_output(&self, out: &Path) -> Result<()> {
+        // A folder that does not exist yet cannot be an input.
+        let Ok(out_folder) = fs::canonicalize(out) else { return Ok(()) };
+        for file in self.sources.iter().flat_map(|source| source.set.files()) {
+            let folders =
+                [fs::canonicalize(folder_of(file)), fs::canonicalize(file).map(|file| folder_of(&file).to_owned())];
+            if folders.into_iter().flatten().any(|folder| folder == out_folder) {
+                return Err(Error::usage("the output is an input").file(out).help("choose another folder"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Notes on the parts of indexes from other writers that vidrec does not know, and so does not copy.
+pub(super) fn not_copied(set: &Dataset) -> Result<Vec<String>> {
+    let mut notes: Vec<String> = set.shards()?.into_iter().flat_map(unknown_parts).collect();
+    notes.sort();
+    notes.dedup();
+    Ok(notes)
+}
+
+fn unknown_parts(shard: &Shard) -> Vec<String> {
+    let sections = &shard.index.sections;
+    let unknown = sections.iter().filter(|s| !SectionId::ALL.contains(&s.id)).map(|s| format!("section {:?}", s.id));
+    let meta = sections.iter().find(|s| s.id == SectionId::META);
+    let bytes = meta.and_then(|s| proven_bytes(&*shard.index_bytes, s).ok());
+    let stored: JsonObject = bytes.and_then(|b| serde_json::from_slice(b).ok()).unwrap_or_default();
+    let known = serde_json::to_value(&shard.index.meta).unwrap_or_default();
+    let keys = stored.0.iter().filter(|(key, value)| known.get(key.as_str()).is_none() && !value.is_null());
+    let unknown = unknown.chain(keys.map(|(key, _)| format!("key \"{key}\" of META")));
+    unknown.map(|part| format!("{part} is unknown to this vidrec, so it is not copied")).collect()
+}
+
+/// The number of consecutive clips that are draws of one video.
+pub(crate) fn draws_per_video(meta: &Meta) -> u64 {
+    meta.draws.unwrap_or(1).max(1).into()
+}
+
+/// The draws of each video of some data sets, which must be complete, side by side, and as many in each data set.
+pub(super) fn draws_of(sets: &[&Dataset]) -> Result<u64> {
+    let mut draws = None;
+    for set in sets {
+        let of_set = set.meta().map_or(1, draws_per_video);
+        let torn = || Error::usage("the clips are not whole groups of draws").file(set.first_file());
+        if !set.len().is_multiple_of(of_set) {
+            return Err(torn().expected(format!("a multiple of {of_set} clips")).found(set.len()));
+        }
+        if u64::from(set.draws()) != of_set {
+            return Err(torn().expected(format!("the {of_set} draws of each video side by side")));
+        }
+        if *draws.get_or_insert(of_set) != of_set {
+            let e = Error::usage("the data sets have different numbers of draws of each video").file(set.first_file());
+            return Err(e.expected(draws.unwrap_or(1)).found(of_set));
+        }
+    }
+    Ok(draws.unwrap_or(1))
+}
+
+/// Checks that `clips`, in ascending order, are all draws of their videos.
+pub(super) fn check_draws(clips: &[u64], draws: u64) -> Result<()> {
+    for chunk in clips.chunks(usize::try_from(draws).unwrap_or(usize::MAX)) {
+        let first = chunk[0] / draws * draws;
+        if !chunk.iter().copied().eq(first..first + draws) {
+            return Err(torn_draws(first, draws));
+        }
+    }
+    Ok(())
+}
+
+/// The error about a video whose draws do not stay together. Its first draw is `first`.
+pub(super) fn torn_draws(first: u64, draws: u64) -> Error {
+    let last = first + draws - 1;
+    Error::usage(format!("clips {first} to {last} are draws of one video, but only some of them are selected"))
+        .help("select all of them or none")
+}
