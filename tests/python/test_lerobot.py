@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import vidrec
-from vidrec.convert import from_lerobot
+from vidrec.convert import from_lerobot, lerobot_manifest
 
 pytestmark = pytest.mark.full
 pa = pytest.importorskip("pyarrow")
@@ -146,6 +146,27 @@ def test_some_episodes_and_frames(tmp_path):
     assert not (tmp_path / "none").exists() and not list((tmp_path / "scratch").iterdir())
     with pytest.raises(vidrec.UsageError, match="from_lerobot"):
         vidrec.pack(tmp_path / "robot", tmp_path / "none")
+
+
+def test_an_interrupted_pack_is_resumed_and_parts_give_the_same(tmp_path):
+    path, how = write(tmp_path / "robot", images=True), {"frames": "all", "size": 32, "shards": 4}
+
+    def interrupt(done, total):
+        if done >= 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        from_lerobot(path, tmp_path / "set", threads=1, progress=interrupt, **how)
+    assert (tmp_path / ".set.lerobot").is_dir()
+    report = from_lerobot(path, tmp_path / "set", if_exists="resume", **how)
+    assert report.clips == 8 and not (tmp_path / ".set.lerobot").exists()
+    given = lerobot_manifest(path, tmp_path / "work")
+    plan = vidrec.plan(given.pop("inputs"), tmp_path / "plan", **given, **how)
+    for part in range(plan.parts):
+        vidrec.pack_part(tmp_path / "plan", part)
+    vidrec.publish(tmp_path / "plan")
+    one, other = (vidrec.open(tmp_path / name) for name in ("set", "plan"))
+    assert [clip.jpeg(0) for clip in one] == [clip.jpeg(0) for clip in other]
 
 
 def test_the_hub_gives_all_but_the_videos(tmp_path, monkeypatch):
