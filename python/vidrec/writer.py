@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from fractions import Fraction
 from types import TracebackType
-from typing import Any, Iterable, List, Literal, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import Any, List, Literal, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ _STORED = {"float16": "f32", "int8": "i16", "uint32": "i64", "uint64": "i64", "u
 _STORED.update({str(np.dtype(numbers)): kind for kind, numbers in NUMBERS.items()})
 
 _NS = 1_000_000_000
+_MAX_LABEL = 1 << 24
 
 #: Values of a track: one for each frame, or a tuple of values and when they are.
 TrackValues = Union[ArrayLike, Sequence[str], Track, Tuple[Any, Any]]
@@ -110,8 +111,8 @@ class Writer:
         self._storage = _storage.given(storage_options, timeout=timeout)
         if if_exists not in ("fail", "replace"):
             raise UsageError(f"if_exists: expected 'fail' or 'replace', found {if_exists!r}")
-        if isinstance(classes, str) or len(self._labels) != len(classes):
-            raise UsageError("classes: expected names in a list, each once")
+        if isinstance(classes, str) or isinstance(nan, str) or len(self._labels) != len(classes):
+            raise UsageError("classes and nan: expected names in a list, each once")
         shard_bytes = parse_bytes(str(shard_size))
         if shard_bytes is None:
             raise UsageError(f"shard_size: expected a size such as '256MB', found {shard_size!r}")
@@ -192,15 +193,17 @@ class Writer:
         """
         pictures, count = _pictures(frames)
         stored, base = _times(count, times, pts, time_base)
-        indices: Iterable[Any] = [None] * count if source_indices is None else source_indices
-        frame_times = list(zip(stored, indices))
-        if len(frame_times) != count or (source_indices is not None and len(source_indices) != count):
-            raise UsageError(f"source_indices: expected one for each of {count} frames")
+        indices = [None] * count if source_indices is None else list(source_indices)
+        if len(indices) != count or not all(index is None or whole(index, 0, U32) is not None for index in indices):
+            raise UsageError(f"source_indices: expected one for each of {count} frames, from 0 to {U32}, or None")
         number = self._label(label)
+        known = list(self._labels)[number] if self._labels and number is not None else ""
+        if known and class_name not in ("", known):
+            raise UsageError(f"class_name: expected {known!r}, the class of label {number}, found {class_name!r}")
         clip = {
             "label": number,
             "source": str(source),
-            "class": class_name or (list(self._labels)[number] if self._labels and number is not None else ""),
+            "class": class_name or known,
             "attributes": dict(fields or {}),
             "width": 0,
             "height": 0,
@@ -208,7 +211,7 @@ class Writer:
             "short": bool(is_short),
         }
         given = [_track(name, value, name in self._nan) for name, value in (tracks or {}).items()]
-        self._inner.add(json.dumps(clip, default=_plain), frame_times, pictures, given)
+        self._inner.add(json.dumps(clip, default=_plain), list(zip(stored, indices)), pictures, given)
 
     def close(self) -> WriteReport:
         """Publish the data set. Does nothing if it is there already.
@@ -266,9 +269,9 @@ class Writer:
         if label is None:
             return None
         known = len(self._labels)
-        number = self._labels.get(label) if isinstance(label, str) else whole(label, 0, known - 1 if known else U32)
+        number = self._labels.get(label) if isinstance(label, str) else whole(label, 0, known - 1 if known else _MAX_LABEL)
         if number is None:
-            expected = f"one of {known} classes, by name or number" if known else "a whole number; for names, give classes"
+            expected = f"one of {known} classes, by name or number" if known else "0 to 16,777,216; for names, give classes"
             raise UsageError(f"label: expected {expected}, found {label!r}")
         return number
 
@@ -295,7 +298,7 @@ def _pictures(frames: Any) -> Tuple[Any, int]:
         return [bytes(frame) for frame in frames], len(frames)
     try:
         pixels = np.asarray(frames)
-    except (TypeError, ValueError) as e:
+    except (TypeError, ValueError, RuntimeError) as e:
         raise UsageError(f"frames: expected an array in the memory of this machine: {e}") from e
     if pixels.dtype != np.uint8 or pixels.ndim != 4 or pixels.shape[3] != 3:
         found = f"{pixels.dtype} of shape {pixels.shape}"
@@ -331,7 +334,7 @@ def _times(
             raise UsageError("times: a time does not fit into 64 bits")
         return units.astype(np.int64).tolist(), base
     stored = np.arange(count) if pts is None else np.asarray(pts)
-    if stored.shape != (count,) or (count and stored.dtype.kind not in "iu"):
+    if stored.shape != (count,) or (count and (stored.dtype.kind not in "iu" or int(stored.max()) >= 2**63)):
         raise UsageError(f"pts: expected {count} whole numbers, found {stored.dtype} of shape {stored.shape}")
     return stored.tolist(), base
 

@@ -144,6 +144,9 @@ def test_a_clip_that_is_refused_leaves_no_trace(tmp_path):
             ({"pts": [0.5]}, "whole numbers"),
             ({"time_base": (1, 0)}, "positive fraction"),
             ({"source_indices": [1, 2]}, "one for each"),
+            ({"source_indices": [-1]}, "one for each"),
+            ({"pts": np.array([2**63], np.uint64)}, "whole numbers"),
+            ({"label": 0, "class_name": "b"}, "the class of label 0"),
             ({"fields": {"a": object()}}, "JSON"),
             ({"tracks": {"t": [1, 2]}}, "one value for each frame"),
             ({"tracks": {"t": [1]}}, "not the same type"),
@@ -163,7 +166,7 @@ def test_a_clip_that_is_refused_leaves_no_trace(tmp_path):
     with pytest.raises(vidrec.UsageError, match="closed"):
         writer.add([one])
     assert writer.close() is writer.report
-    for wrong in [{"quality": 0}, {"shard_size": "x"}, {"if_exists": "resume"}, {"threads": 0}, {"classes": ["a", "a"]}, {"scratch": "x"}]:
+    for wrong in [{"quality": 0}, {"shard_size": "x"}, {"if_exists": "resume"}, {"threads": 0}, {"classes": ["a", "a"]}, {"nan": "a"}, {"scratch": "x"}]:
         with pytest.raises(vidrec.UsageError):
             vidrec.Writer(tmp_path / "other", **wrong)
     assert not (tmp_path / "other").exists()
