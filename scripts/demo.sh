@@ -81,7 +81,7 @@ try 3 -- $vidrec pack "$videos" -o demo-out/set --frames 8 --size 128 --if-exist
 for list in demo-out/set/failures-*.jsonl; do [ ! -e "$list" ] || try -- cat "$list"; done
 
 say "2. Inspect: show what is in the data set, and what is known about one clip."
-try -- $vidrec inspect demo-out/set --classes
+try -- $vidrec inspect demo-out/set --stats
 try -- $vidrec inspect demo-out/set --clip 0
 
 say "3. Verify: check structure, ids and every checksum, and decode every frame."

@@ -32,7 +32,7 @@ environment() { # NAME [REQUIREMENTS TO INSTALL WITHOUT THEIR DEPENDENCIES]
   echo "$wanted" > "$cache/$name/made-for"
 }
 
-# The Python package, for an example, where scripts/test.sh has built it.
+# The Python package, where scripts/test.sh has built it.
 package() { # NAME
   compgen -G "target/wheels/*.whl" > /dev/null || return 0
   "$cache/$1/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
@@ -52,10 +52,10 @@ check() { # ENVIRONMENT TEST...
   done
 }
 
-environment peers "$tests/requirements-alone.txt" || true
+{ environment peers "$tests/requirements-alone.txt" && package peers; } || true
 environment mxnet || true
 { environment dali && package dali; } || true
-python=$newer environment lerobot "$tests/requirements-lerobot-alone.txt" || true
+{ python=$newer environment lerobot "$tests/requirements-lerobot-alone.txt" && package lerobot; } || true
 check peers peers streaming
 check mxnet mxnet
 check dali dali dali_example

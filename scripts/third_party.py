@@ -152,7 +152,7 @@ def main():
     jpeg = next(Path(p["manifest_path"]).parent for p in packages if p["name"] == "turbojpeg-sys") / "libjpeg-turbo"
     shutil.copy(jpeg / "LICENSE.md", args.folder / "libjpeg-turbo-LICENSE.md")
     shutil.copy(jpeg / "README.ijg", args.folder / "libjpeg-turbo-README.ijg")
-    shutil.copy(ROOT / "src/cli/sheet/typeface/LICENSE", args.folder / "DejaVu-LICENSE.txt")
+    shutil.copy(ROOT / "src/cli/typeface/LICENSE", args.folder / "DejaVu-LICENSE.txt")
     sources = ""
     if args.ffmpeg is not None:
         licences = args.ffmpeg / "licences"

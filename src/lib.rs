@@ -96,6 +96,8 @@ pub use vidrec_core::byte_size::parse_bytes;
 pub use vidrec_core::byte_size::shown_bytes;
 pub use vidrec_core::dataset::repair::{DamagedClip, RepairOptions, RepairReport, repair};
 pub use vidrec_core::dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
+#[doc(hidden)]
+pub use vidrec_core::dataset::writer::EncodedTrack;
 pub use vidrec_core::dataset::writer::{
     ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, WriteReport, Writer, WriterOptions,
 };
@@ -153,6 +155,8 @@ pub mod edit {
 /// reader that wants a crop decodes only the tiles that it touches.
 pub mod jpeg {
     pub use vidrec_jpeg::{Decoder, Encoder, JpegDecoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};
+    #[doc(hidden)]
+    pub use vidrec_jpeg::{Retiled, Retiler};
 }
 
 /// Packing: from videos to a data set, in parallel, in order, with every failure reported.

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn any_change_of_a_file_of_values_is_read_or_refused() {
-        for kind in ["npy", "npz", "parquet", "csv", "json"] {
+        for kind in ["npy", "npz", "csv", "json"] {
             let name = format!("a.{kind}");
             mutate_seeds(kind, |bytes| with_file(&name, bytes, |folder| values(&folder.join(&name))));
         }

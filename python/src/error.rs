@@ -6,6 +6,11 @@ use vidrec::{Error, ErrorKind, Hint};
 
 /// The exception for an error, with its causes and with the arguments that help.
 pub fn raise(e: Error) -> PyErr {
+    raise_worded(e, argument)
+}
+
+/// The same, with hints in other words.
+pub fn raise_worded(e: Error, argument: fn(Hint) -> String) -> PyErr {
     let kind = match e.kind() {
         ErrorKind::Io => "FileError",
         ErrorKind::Format => "FormatError",
@@ -20,7 +25,7 @@ pub fn raise(e: Error) -> PyErr {
 }
 
 /// A hint of the library as what to pass or call.
-fn argument(hint: Hint) -> String {
+pub fn argument(hint: Hint) -> String {
     match hint {
         Hint::Resume => "pass if_exists='resume' to resume it".into(),
         Hint::Restart => "pass if_exists='replace' to start over".into(),

@@ -9,6 +9,7 @@
 //! output   where outputs go             push    local data sets to object storage
 //! verify   proof that a data set is whole       check   clips that a person should look at
 //! report   pages about data sets
+//! writer   a new data set, clip by clip
 //! per_process  things that must not be used, or dropped, in a forked process
 //! ```
 
@@ -32,6 +33,7 @@ mod selection;
 mod storage;
 mod task;
 mod verify;
+mod writer;
 
 use std::ffi::OsString;
 
@@ -58,6 +60,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<loader::BatchesInto>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<memory::Samples>()?;
+    module.add_class::<writer::Writer>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(options::loader_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(options::track_normalize, module)?)?;

@@ -23,9 +23,7 @@ impl<T> PerProcess<T> {
         if self.process == std::process::id() {
             Ok(&self.value)
         } else {
-            Err(error::usage(
-                "this process was forked after the loader began its batches, so it cannot take them".into(),
-            ))
+            Err(error::usage("this process was forked from the one that made this, and cannot use it".into()))
         }
     }
 }

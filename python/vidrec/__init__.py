@@ -15,14 +15,15 @@ that say more: which frames (:class:`Uniform`, :class:`Run`, ...), which part of
 videos, by options or by a :func:`recipe`, or :func:`plan`, :func:`pack_part` and
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
-:func:`push` a remote copy of a local one. :func:`merge`, :func:`split` and
-:func:`subset` write data sets out of data sets. What they return is in ``vidrec.results``, and the words that options
+:func:`push` a remote copy of a local one. :func:`merge`, :func:`split` and :func:`subset` write data sets out of data sets,
+and :class:`Writer` writes one clip by clip; ``vidrec.convert`` has the formats of other Python projects. What they return is
+in ``vidrec.results``, and the words that options
 take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and what makes
 pictures of frames that a GPU decoded; ``vidrec.vlm`` makes patches and metadata for video-language models, and
 ``vidrec.grain`` has what Grain takes.
 """
 
-from . import results, words
+from . import convert, results, words
 from ._recipe import RecipeOptions
 from ._vidrec import __version__
 from .batch import Batch
@@ -59,6 +60,7 @@ from .reports import report
 from .stored_track import Track
 from .tools import fetch, inspect, pack, push, recipe, verify
 from .tracks import TrackNormalize, TrackWindow, track
+from .writer import Writer
 
 __all__ = [
     "AllFrames",
@@ -116,8 +118,10 @@ __all__ = [
     "Views",
     "Weighted",
     "Windows",
+    "Writer",
     "__version__",
     "check",
+    "convert",
     "fetch",
     "inspect",
     "merge",

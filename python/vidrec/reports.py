@@ -49,8 +49,7 @@ def report(
     budget : int or str, default "14MB"
         The most bytes that the page may have. Frames are shown smaller, and then fewer clips, to keep it.
     check : bool, optional
-        Look for findings in all clips, as :func:`check` does, which reads all frames. Default: if all data sets are local;
-        otherwise in the clips that the page shows.
+        Look for findings in all clips, as :func:`check` does, which reads all frames. Default: if all data sets are local.
     seed : int, default 0
         For the choice of the clips.
     threads : int, optional

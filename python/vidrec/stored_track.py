@@ -13,7 +13,7 @@ from .results import TrackSchema
 from .words import TrackTiming
 
 # The types of numbers, little-endian as they are stored.
-_NUMBERS = {"f32": "<f4", "f64": "<f8", "i16": "<i2", "i32": "<i4", "i64": "<i8", "u8": "u1", "u16": "<u2", "bool": "?"}
+NUMBERS = {"f32": "<f4", "f64": "<f8", "i16": "<i2", "i32": "<i4", "i64": "<i8", "u8": "u1", "u16": "<u2", "bool": "?"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ def of(schema: TrackSchema, told: Tuple[Any, ...]) -> Track:
     count, numbers, texts, times, ends, rate = told
     values: Union[NDArray[Any], List[str]] = texts
     if numbers is not None:
-        values = np.frombuffer(numbers, _NUMBERS[schema.type]).reshape(count, *schema.shape)
+        values = np.frombuffer(numbers, NUMBERS[schema.type]).reshape(count, *schema.shape)
     return Track(
         name=schema.name,
         timing=schema.timing,

@@ -284,7 +284,7 @@ def pack(
     Parameters
     ----------
     inputs : path, or sequence of paths
-        Folders (the class is the name of the first folder level), videos, data sets of LeRobot, or manifests (``.csv``,
+        Folders (the class is the name of the first folder level), videos, or manifests (``.csv``,
         ``.jsonl`` and so on). A recipe (``.toml``) has inputs and options; options that are given replace its own.
     output : path
         Folder to make the data set in, or a location such as ``"s3://bucket/train"``.

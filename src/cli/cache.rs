@@ -5,13 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::WarmReport;
 use crate::cache::{CacheReport, CachedReport, RemovalReport};
-use crate::edit;
-
 use crate::cli::clips::ClipArgs;
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count, printable};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::StorageArgs;
+use crate::cli::output::{bytes, count, printable};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
+use crate::edit;
 
 /// Warm, show, trim or clear a cache: a folder with blocks of remote data sets.
 ///
@@ -114,7 +111,7 @@ fn warm(args: &Warm) -> Run {
         None => all,
         Some(selection) => all.select(edit::subset_clips(&all, &selection)?.clips)?,
     };
-    let report = set.warm(&mut args.progress.of_bytes())?;
+    let report = set.warm(&mut args.progress.of("bytes"))?;
     output::print(args.json, &report, warmed)?;
     Ok(if report.missing_bytes == 0 { Outcome::Done } else { Outcome::Problems })
 }
@@ -135,9 +132,7 @@ fn warmed(r: &WarmReport) -> String {
 }
 
 fn shown(report: &CacheReport) -> String {
-    let mut rows = vec![["here", "of", "share", "last used", "location", "version"].map(String::from).to_vec()];
-    rows.extend(report.objects.iter().map(row));
-    let mut text = if report.objects.is_empty() { String::new() } else { table(&rows) };
+    let mut text: String = report.objects.iter().map(line).collect();
     text += &format!("{}, {} here", count(report.objects.len() as u64, "object"), bytes(report.bytes));
     if let Some(limit) = report.limit {
         text += &format!(" of a limit of {}", bytes(limit));
@@ -145,12 +140,12 @@ fn shown(report: &CacheReport) -> String {
     text + "\n"
 }
 
-fn row(object: &CachedReport) -> Vec<String> {
+fn line(object: &CachedReport) -> String {
     let share = (object.bytes as f64 / object.length.max(1) as f64 * 100.0).min(100.0);
-    let last_used = object.last_used.map_or_else(|| "?".into(), ago);
-    let share = format!("{share:.0}%");
-    let texts = [&object.location, &object.version].map(|text| printable(text));
-    [bytes(object.bytes), bytes(object.length), share, last_used].into_iter().chain(texts).collect()
+    let used = object.last_used.map_or_else(|| "at an unknown time".into(), ago);
+    let (here, length) = (bytes(object.bytes), bytes(object.length));
+    let (location, version) = (printable(&object.location), printable(&object.version));
+    format!("{location}: {here} of {length} ({share:.0} %), last used {used}, version {version}\n")
 }
 
 /// How long ago a time was, in seconds since 1970.
@@ -167,22 +162,4 @@ fn ago(then: u64) -> String {
 
 fn removed(report: &RemovalReport) -> String {
     format!("removed {}; {} left\n", bytes(report.removed_bytes), bytes(report.bytes))
-}
-
-/// Columns, as wide as their widest cell. The first four are numbers, on the right.
-fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| console::measure_text_width(&row[column])).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cell = |column: usize| {
-            let side = if column < 4 { console::Alignment::Right } else { console::Alignment::Left };
-            console::pad_str(&row[column], widths[column], side, None).into_owned()
-        };
-        let line = (0..columns).map(cell).collect::<Vec<_>>().join("  ");
-        text += line.trim_end();
-        text.push('\n');
-    }
-    text
 }

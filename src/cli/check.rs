@@ -5,13 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::check::{CheckOptions, CheckReport, Finding, FindingKind, FoundClip, check};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, count, printable};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::{StorageArgs, local};
-use crate::cli::words::words;
-use crate::cli::{clip_list, threads};
+use crate::cli::output::{count, printable};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, clip_list, local, output, threads, words};
 
 /// Find clips that a person should look at: black, frozen, duplicate, leaked, mislabelled or damaged ones.
 ///

@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
+use crate::cli::{Outcome, Run};
 use clap::Command;
 use clap_complete::Shell;
-
-use crate::cli::outcome::{Outcome, Run};
 
 /// Print what a shell needs to complete the commands of vidrec.
 ///

@@ -3,14 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Clip;
-use serde::Serialize;
-
-use crate::cli::outcome::Failure;
 use crate::cli::output::{bytes, count};
-use crate::cli::ranges::{self, ClipRange};
-use crate::cli::storage::{StorageArgs, local};
-use crate::cli::{Outcome, Run, output};
+use crate::cli::{ClipRange, Outcome, Run, StorageArgs, local, output, ranges};
+use serde_json::json;
 
 /// Write the JPEGs of some clips as files, byte for byte.
 ///
@@ -36,67 +31,40 @@ pub struct Args {
     storage: StorageArgs,
 }
 
-#[derive(Serialize)]
-struct Report {
-    clips: u64,
-    frames: u64,
-    bytes: u64,
-}
-
 pub fn run(args: &Args) -> Run {
     let dataset = args.storage.open(&args.dataset)?;
-    let mut report = Report { clips: 0, frames: 0, bytes: 0 };
     crate::refuse_file(&args.output)?;
     let ordinals = ranges::ordinals(&args.clip, dataset.len())?;
-    if !args.overwrite {
-        // First, so that nothing is written if not everything can be.
-        for &ordinal in &ordinals {
-            refuse_existing(&args.output, &dataset.clip(ordinal)?)?;
-        }
+    let file = |clip: u64, frame: u32| args.output.join(format!("{clip:06}/{frame:03}.jpg"));
+    let free = |path: &Path| match args.overwrite || path.symlink_metadata().is_err() {
+        true => Ok(()),
+        false => Err(format!(
+            "{}: the file already exists; replace it with --overwrite, or choose another folder",
+            path.display()
+        )),
+    };
+    // First, so that nothing is written if not everything can be.
+    for &ordinal in &ordinals {
+        (0..dataset.clip(ordinal)?.frame_count()).try_for_each(|t| free(&file(ordinal, t)))?;
     }
-    for ordinal in ordinals {
-        let clip = dataset.clip(ordinal)?;
-        let folder = clip_folder(&args.output, ordinal);
+    let (mut frames, mut length) = (0, 0);
+    for &ordinal in &ordinals {
+        let folder = args.output.join(format!("{ordinal:06}"));
         fs::create_dir_all(&folder).map_err(|e| format!("{}: could not create the folder: {e}", folder.display()))?;
-        for (t, frame) in clip.frames().enumerate() {
-            let frame = frame?;
+        for (t, frame) in (0..).zip(dataset.clip(ordinal)?.frames()) {
+            let (frame, path) = (frame?, file(ordinal, t));
             frame.check()?;
-            write(&frame_file(&folder, t), frame.jpeg(), args.overwrite)?;
-            report.frames += 1;
-            report.bytes += frame.jpeg().len() as u64;
+            // It may have come since nothing was there.
+            free(&path)?;
+            crate::write_whole(&path, |file| file.write_all(frame.jpeg()))?;
+            frames += 1;
+            length += frame.jpeg().len() as u64;
         }
-        report.clips += 1;
     }
-    let to = args.output.display();
-    output::print(args.json, &report, |r| {
-        format!("wrote {} of {}, {}, to {to}\n", count(r.frames, "frame"), count(r.clips, "clip"), bytes(r.bytes))
+    let clips = ordinals.len() as u64;
+    output::print(args.json, &json!({ "clips": clips, "frames": frames, "bytes": length }), |_| {
+        let to = args.output.display();
+        format!("wrote {} of {}, {}, to {to}\n", count(frames, "frame"), count(clips, "clip"), bytes(length))
     })?;
     Ok(Outcome::Done)
-}
-
-fn clip_folder(output: &Path, ordinal: u64) -> PathBuf {
-    output.join(format!("{ordinal:06}"))
-}
-
-fn frame_file(folder: &Path, frame: usize) -> PathBuf {
-    folder.join(format!("{frame:03}.jpg"))
-}
-
-/// An error if one of the clip's files is there already.
-fn refuse_existing(output: &Path, clip: &Clip<'_>) -> Result<(), String> {
-    let folder = clip_folder(output, clip.ordinal());
-    let mut files = (0..clip.frame_count() as usize).map(|t| frame_file(&folder, t));
-    files.find(|path| path.symlink_metadata().is_ok()).map_or(Ok(()), |path| Err(is_there(&path)))
-}
-
-fn is_there(path: &Path) -> String {
-    format!("{}: the file already exists; replace it with --overwrite, or choose another folder", path.display())
-}
-
-fn write(path: &Path, jpeg: &[u8], replace: bool) -> Result<(), Failure> {
-    // It may have come since nothing was there.
-    if !replace && path.symlink_metadata().is_ok() {
-        return Err(is_there(path).into());
-    }
-    Ok(crate::write_whole(path, |file| file.write_all(jpeg))?)
 }

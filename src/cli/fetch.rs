@@ -2,13 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::{FetchOptions, FetchReport};
-
 use crate::cli::clips::ClipArgs;
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::StorageArgs;
+use crate::cli::output::{bytes, count};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
+use crate::{FetchOptions, FetchReport};
 
 /// Copy a data set from object storage or a web server to a local folder.
 ///
@@ -44,8 +41,7 @@ pub fn run(args: &Args) -> Run {
     options.storage = args.storage.storage()?;
     options.overwrite = args.overwrite;
     options.selection = args.which.selection(|| args.storage.open(&args.location))?;
-    let whole = options.selection.is_none();
-    let mut progress = if whole { args.progress.of_bytes() } else { args.progress.of("clips") };
+    let mut progress = args.progress.of(if options.selection.is_none() { "bytes" } else { "clips" });
     let report = crate::fetch(&args.location, &args.output, &options, &mut progress)?;
     drop(progress);
     output::print(args.json, &report, render)?;

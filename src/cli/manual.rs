@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::cli::{Outcome, Run, local};
 use clap::Command;
 use clap_mangen::Man;
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::storage::local;
 
 /// Write man pages: vidrec.1, and one for each subcommand, such as vidrec-pack.1.
 #[derive(clap::Args)]

@@ -38,23 +38,28 @@ mod table;
 mod threads;
 mod usage;
 mod verify;
-mod version;
 mod view;
 mod words;
 
 use std::ffi::OsString;
+use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use self::outcome::{Outcome, Run};
+use self::outcome::{Failure, Outcome, Run};
+use self::progress::ProgressArgs;
+use self::ranges::ClipRange;
+use self::remote_output::Output;
+use self::storage::{RemoteStorageArgs, StorageArgs, local};
+use self::words::words;
 
 /// Pack video data sets once, then feed training as fast as the hardware allows.
 ///
 /// Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but there were problems or skipped inputs; 130 interrupted.
 /// Results go to standard output, everything else to standard error.
 #[derive(Parser)]
-#[command(name = "vidrec", version, long_version = version::long(), max_term_width = 110)]
+#[command(name = "vidrec", version, long_version = long_version(), max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -84,6 +89,13 @@ enum Command {
     Completions(completions::Args),
     #[command(hide = true)]
     Manual(manual::Args),
+}
+
+/// The version, and the FFmpeg libraries that read videos. `-V` prints only the first line.
+fn long_version() -> &'static str {
+    static TEXT: LazyLock<String> =
+        LazyLock::new(|| format!("{}\nFFmpeg: {}", env!("CARGO_PKG_VERSION"), packing::libraries()));
+    &TEXT
 }
 
 /// Runs the program with its name and arguments, and returns its exit status. Wrong usage ends the process at once.
@@ -133,7 +145,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
 
 /// The program as the command line describes it.
 fn command() -> clap::Command {
-    groups::added_to(examples::added_to(Cli::command()))
+    groups::added_to(examples::added_to(Cli::command(), "vidrec"))
 }
 
 fn parsed(args: &[OsString]) -> Cli {
@@ -151,7 +163,7 @@ mod tests {
 
     /// The paths of the subcommands of a command that do something themselves.
     fn paths(command: &clap::Command, path: &str) -> Vec<String> {
-        let name = |inner: &clap::Command| format!("{path} {}", inner.get_name()).trim_start().to_owned();
+        let name = |inner: &clap::Command| format!("{path} {}", inner.get_name());
         let shown = command.get_subcommands().filter(|inner| inner.get_name() != "help");
         let below =
             |inner| if clap::Command::has_subcommands(inner) { paths(inner, &name(inner)) } else { vec![name(inner)] };
@@ -159,15 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn each_subcommand_has_two_or_three_examples_that_it_takes() {
-        let named: Vec<_> = examples::EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();
-        assert_eq!(named, paths(&Cli::command(), ""));
+    fn each_subcommand_has_some_examples_that_it_takes() {
         let mut wrong = Vec::new();
-        for (path, examples) in examples::EXAMPLES {
-            assert!((2..=3).contains(&examples.len()), "{path}");
-            // What other programs do is theirs.
-            for example in examples.iter().filter(|example| example.starts_with("vidrec ")) {
-                assert!(example.starts_with(&format!("vidrec {path} ")), "{example}");
+        for path in paths(&Cli::command(), "vidrec") {
+            let examples: Vec<&str> = examples::of(&path).unwrap_or_default().lines().collect();
+            assert!((2..=5).contains(&examples.len()), "{path}");
+            // Examples of other programs are not parsed.
+            for example in examples.into_iter().filter(|example| example.starts_with("vidrec ")) {
+                assert!(example.starts_with(&format!("{path} ")), "{example}");
                 let words = example.split(" > ").next().unwrap_or_default().split(' ');
                 wrong.extend(Cli::try_parse_from(words).err().map(|e| format!("{example}: {e}")));
             }

@@ -1,9 +1,8 @@
 //! What stands for `packing` in a build without FFmpeg: a command that explains why it cannot pack.
 
+use crate::cli::Run;
 use std::ffi::OsString;
 use std::path::Path;
-
-use crate::cli::outcome::Run;
 
 #[derive(clap::Subcommand)]
 pub enum Command {

@@ -119,6 +119,11 @@ pub fn count(n: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
+/// A line that says how many there are, unless there are none: `  2 clips skipped`.
+pub fn line(n: u64, what: &str, rest: &str) -> String {
+    if n == 0 { String::new() } else { format!("  {} {rest}\n", count(n, what)) }
+}
+
 /// A number with that of which it is a part, unless it is all: 12 of 185 clips, 185 clips.
 pub fn share(n: u64, of: u64, what: &str) -> String {
     if n == of { count(n, what) } else { format!("{} of {}", grouped(n), count(of, what)) }

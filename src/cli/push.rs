@@ -2,12 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::cli::output::{bytes, count};
+use crate::cli::{Outcome, ProgressArgs, RemoteStorageArgs, Run, output};
 use crate::{PushOptions, PushReport};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::RemoteStorageArgs;
 
 /// Copy a data set from a local folder to object storage.
 ///
@@ -38,7 +35,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Run {
     let storage = args.storage.storage()?;
     let options = PushOptions { only_publisher: args.storage.only_publisher(), storage, overwrite: args.overwrite };
-    let report = crate::push(&args.dataset, &args.location, &options, &mut args.progress.of_bytes())?;
+    let report = crate::push(&args.dataset, &args.location, &options, &mut args.progress.of("bytes"))?;
     output::print(args.json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.notes))
 }

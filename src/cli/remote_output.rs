@@ -4,10 +4,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use crate::Storage;
+use crate::cli::{ProgressArgs, output};
 use crate::{PushReport, RemoteOutput};
-
-use crate::cli::output;
-use crate::cli::progress::ProgressArgs;
 
 /// An output, and what becomes of one that is there.
 pub struct Output<'a> {

@@ -1,9 +1,10 @@
 //! `vidrec inspect --stats`: what is a data set made of?
 
-use crate::{Bin, ClassStats, Dataset, Distribution, Stats, Summary, TrackStats};
+use std::cmp::Reverse;
 
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count, grouped, printable};
+use crate::cli::output::{bytes, count, grouped, line, printable};
+use crate::cli::{Outcome, Run, output};
+use crate::{ClassStats, Dataset, Distribution, Stats, TrackStats};
 
 /// The frames of a clip whose pixels count.
 const FRAMES: u32 = 4;
@@ -25,31 +26,28 @@ pub fn print(dataset: &Dataset, with_tracks: bool, with_pictures: bool, json: bo
 }
 
 fn render(s: &Stats) -> String {
+    let (epoch, decoded) = (bytes(s.epoch_bytes), bytes(s.epoch_rgb_bytes));
     let mut text = format!("{}, {}, {}\n", count(s.clips, "clip"), count(s.frames, "frame"), count(s.shards, "shard"));
-    text += &format!(
-        "an epoch over all frames reads {}, which decode to {} of RGB\n",
-        bytes(s.epoch_bytes),
-        bytes(s.epoch_rgb_bytes)
-    );
+    text += &format!("  an epoch over all frames reads {epoch}, which decode to {decoded} of RGB\n");
     if let Some((least, most)) = s.smallest_frame_bytes.zip(s.largest_frame_bytes) {
-        text += &format!("JPEGs of {} to {}\n", bytes(least.into()), bytes(most.into()));
+        text += &format!("  JPEGs of {} to {}\n", bytes(least.into()), bytes(most.into()));
     }
-    let mut fact = |n: u64, what: &str, rest: &str| {
-        if n > 0 {
-            text += &format!("{} {rest}\n", count(n, what));
-        }
-    };
-    fact(s.short_clips, "clip", "whose video had fewer frames than requested");
-    fact(s.repeated_frames, "frame", "repeated in such clips");
-    fact(s.repaired_clips, "clip", "saved by a repair without some of their metadata");
+    text += &line(s.short_clips, "clip", "whose video had fewer frames than requested");
+    text += &line(s.repeated_frames, "frame", "repeated in such clips");
+    text += &line(s.repaired_clips, "clip", "saved by a repair without some of their metadata");
     for (name, (clips, sum)) in &s.video_notes {
-        fact(*clips, "clip", &format!("with {}: {}", name.replace('_', " "), grouped(*sum)));
+        text += &line(*clips, "clip", &format!("with {}: {}", name.replace('_', " "), grouped(*sum)));
     }
     s.distributions.iter().for_each(|found| text += &distribution(found));
     // The classes with the most clips first; classes with equal numbers in order of label.
     let mut classes: Vec<&ClassStats> = s.classes.iter().collect();
-    classes.sort_by_key(|class| std::cmp::Reverse(class.clips));
-    text += &table("clips by class", &classes, |class| (class_name(class), class.clips), SHOWN);
+    classes.sort_by_key(|class| Reverse(class.clips));
+    let name = |class: &ClassStats| match class.label {
+        None => "(no label)".to_owned(),
+        Some(label) if class.class.is_empty() => label.to_string(),
+        Some(_) => class.class.clone(),
+    };
+    text += &table("clips by class", classes.into_iter().map(|class| (name(class), class.clips)).collect());
     for (name, stats) in s.tracks.iter().flatten() {
         text += &track(&format!("track {}", printable(name)), stats);
     }
@@ -57,56 +55,58 @@ fn render(s: &Stats) -> String {
     text
 }
 
+/// A distribution: of numbers its summary, of words the clips of each.
+fn distribution(found: &Distribution) -> String {
+    let show = |value| number(value, found.unit);
+    let mut title = found.title.clone();
+    if let Some(s) = &found.summary {
+        title += &match s.min == s.max {
+            true => format!(": all {}", show(s.min)),
+            false => format!(": {} to {}, median {}, mean {}", show(s.min), show(s.max), show(s.median), show(s.mean)),
+        };
+    }
+    if found.without > 0 {
+        title += &format!(" ({} without)", grouped(found.without));
+    }
+    match found.summary {
+        Some(_) => format!("{title}\n"),
+        None => table(&title, found.bins.iter().map(|bin| (bin.word.clone().unwrap_or_default(), bin.clips)).collect()),
+    }
+}
+
+/// A line for each of the first words, with its number of clips.
+fn table(title: &str, rows: Vec<(String, u64)>) -> String {
+    let Some(most) = rows.iter().map(|(_, n)| *n).max() else { return String::new() };
+    let digits = grouped(most).len();
+    let mut text = format!("\n{title}\n");
+    for (name, n) in rows.iter().take(SHOWN) {
+        text += &format!("  {:>digits$}  {}\n", grouped(*n), printable(name));
+    }
+    if let Some(rest @ [_, ..]) = rows.get(SHOWN..) {
+        let sum = rest.iter().map(|(_, n)| n).sum();
+        text += &format!("  and {} more with {} (--json has all)\n", grouped(rest.len() as u64), grouped(sum));
+    }
+    text
+}
+
 /// The statistics of a track or of pictures, in a line for each number of a value.
 fn track(name: &str, s: &TrackStats) -> String {
-    let mut text = format!("\n{name} in {}", count(s.clips, "clip"));
-    if s.clips_without > 0 {
-        text += &format!(" ({} without)", grouped(s.clips_without));
-    }
-    text += "\n      numbers       mean        std        min        1 %       50 %       99 %        max\n";
+    let without = if s.clips_without > 0 { format!(" ({} without)", grouped(s.clips_without)) } else { String::new() };
+    let mut text = format!("\n{name} in {}{without}\n", count(s.clips, "clip"));
+    text += "      numbers       mean        std        min        1 %       50 %       99 %        max\n";
     for i in 0..s.count.len().min(SHOWN) {
         let columns = [&s.mean, &s.std, &s.min, &s.q01, &s.q50, &s.q99, &s.max];
         let columns: String = columns.iter().map(|column| format!(" {:>10}", number(column[i], ""))).collect();
-        text += &format!("{:>13}{columns}", grouped(s.count[i]));
-        if s.not_finite[i] > 0 {
-            text += &format!(" ({} more not finite)", grouped(s.not_finite[i]));
-        }
-        text.push('\n');
+        let others = match s.not_finite[i] {
+            0 => String::new(),
+            n => format!(" ({} more not finite)", grouped(n)),
+        };
+        text += &format!("{:>13}{columns}{others}\n", grouped(s.count[i]));
     }
     if let Some(more @ 1..) = s.count.len().checked_sub(SHOWN) {
         text += &format!("  and {} more numbers of a value (--json has all)\n", grouped(more as u64));
     }
     text
-}
-
-/// A distribution with its summary, and with its bins if there is more than one.
-fn distribution(found: &Distribution) -> String {
-    let mut title = found.title.clone();
-    title += &found.summary.as_ref().map_or_else(String::new, |s| format!(": {}", summary(s, found.unit)));
-    if found.without > 0 {
-        title += &format!(" ({} without)", grouped(found.without));
-    }
-    if found.summary.is_some() && found.bins.len() == 1 {
-        return format!("\n{title}\n");
-    }
-    let shown = if found.summary.is_some() { usize::MAX } else { SHOWN };
-    table(&title, &found.bins, |bin| (bin_name(bin, found.unit), bin.clips), shown)
-}
-
-fn summary(s: &Summary, unit: &str) -> String {
-    let show = |value| number(value, unit);
-    if s.min == s.max {
-        return format!("all {}", show(s.min));
-    }
-    format!("{} to {}, median {}, mean {}", show(s.min), show(s.max), show(s.median), show(s.mean))
-}
-
-fn bin_name(bin: &Bin, unit: &str) -> String {
-    match (&bin.word, bin.from) {
-        (Some(word), _) => word.clone(),
-        (None, Some(from)) if bin.below == Some(from) => number(from, unit),
-        (None, from) => format!("from {}", number(from.unwrap_or_default(), unit)),
-    }
 }
 
 /// A number with few digits, and its unit.
@@ -121,29 +121,4 @@ fn number(value: f64, unit: &str) -> String {
         "/s" => text + "/s",
         _ => text,
     }
-}
-
-fn class_name(class: &ClassStats) -> String {
-    match (class.label, class.class.is_empty()) {
-        (None, _) => "(no label)".to_owned(),
-        (Some(label), true) => label.to_string(),
-        (Some(_), false) => class.class.clone(),
-    }
-}
-
-/// A line for each of the first `shown` items, with its number and its name.
-fn table<T>(title: &str, items: &[T], row: impl Fn(&T) -> (String, u64), shown: usize) -> String {
-    let rows: Vec<(String, u64)> = items.iter().map(row).collect();
-    let Some(most) = rows.iter().map(|(_, n)| *n).max() else { return String::new() };
-    let (visible, rest) = rows.split_at(shown.min(rows.len()));
-    let digits = grouped(most).len();
-    let mut text = format!("\n{title}\n");
-    for (name, n) in visible {
-        text += &format!("  {:>digits$}  {}\n", grouped(*n), printable(name));
-    }
-    if !rest.is_empty() {
-        let sum = rest.iter().map(|(_, n)| n).sum();
-        text += &format!("  and {} more with {} (--json has all)\n", grouped(rest.len() as u64), grouped(sum));
-    }
-    text
 }

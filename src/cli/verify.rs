@@ -2,12 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::{VerifyOptions, VerifyReport};
-
 use crate::cli::output::{count, printable};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::StorageArgs;
-use crate::cli::{Outcome, Run, output};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
+use crate::{VerifyOptions, VerifyReport};
 
 /// Check that a data set is intact: structure, ids and every checksum.
 ///

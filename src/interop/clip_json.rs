@@ -1,4 +1,4 @@
-//! Everything that a data set knows about a clip except its frames, as JSON. Exports write it beside the frames,
+//! Everything that a data set knows about a clip except its frames and tracks, as JSON. Exports write it beside the frames,
 //! so that an import restores the same clip.
 
 use std::path::Path;
@@ -7,16 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::text;
-use super::tracks::TrackJson;
-use vidrec_core::dataset::writer::ClipInfo;
-use vidrec_core::dataset::{Clip, Dataset};
+use crate::{Clip, ClipInfo, Dataset, JsonObject, Meta, Result, limits};
 use vidrec_core::store::disk::NewFolder;
-use vidrec_format::error::Result;
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::limits;
-use vidrec_format::meta::Meta;
 
-/// A clip without its frames. The field names are the keys of the JSON.
+/// A clip without its frames and tracks. The field names are the keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ClipJson {
     pub source: String,
@@ -30,14 +24,11 @@ pub(super) struct ClipJson {
     pub pts: Vec<i64>,
     /// The ordinal of each frame in its source, if it is known.
     pub source_index: Vec<Option<u32>>,
-    /// The clip's tracks. Their values are in files beside the frames.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tracks: Vec<TrackJson>,
 }
 
 impl ClipJson {
-    /// Returns the description of a clip with these tracks.
-    pub fn of(clip: &Clip<'_>, tracks: Vec<TrackJson>) -> Result<Self> {
+    /// Returns the description of a clip.
+    pub fn of(clip: &Clip<'_>) -> Result<Self> {
         let mut json = ClipJson {
             source: clip.source()?,
             label: clip.label(),
@@ -47,7 +38,6 @@ impl ClipJson {
             short: clip.is_short(),
             pts: Vec::new(),
             source_index: Vec::new(),
-            tracks,
         };
         for frame in clip.frames() {
             let frame = frame?;
@@ -79,7 +69,6 @@ impl ClipJson {
             short: false,
             pts: Vec::new(),
             source_index: Vec::new(),
-            tracks: Vec::new(),
         }
     }
 

@@ -4,16 +4,14 @@
 //! | --- | --- | --- | --- |
 //! | MXNet RecordIO: [`mxnet`] | `.rec`, with `.idx` and `.lst` if present | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
 //! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | the same | everything |
-//! | WebDataset: [`webdataset`] | tar files, one sample per clip | the same | everything |
 //! | texts, as JSON lines: [`texts`] | one clip without frames per line | | |
 //! | folders of images: [`frames`] | one folder per clip | the same | everything |
-//! | LeRobot: [`lerobot`] | as inputs of a pack | Motion JPEG in MP4, Parquet | |
-//! | MosaicML MDS: [`mds`] | | shards, one sample per clip | |
-//! | tables: [`metadata`] | | CSV, JSON lines, Parquet | |
-//! | MP4: `preview` | | H.264, for people to look at (feature `pack`) | |
+//! | tables: [`metadata`] | | CSV, JSON lines | |
 //!
-//! "Everything" includes tracks. MDS has them as arrays, and tables list their names and types. MXNet and MP4 have
-//! no room for tracks. [`ExportReport::tracks_left_out`] names the tracks that are not exported.
+//! The Python package has WebDataset, MDS and LeRobot: `vidrec.convert`.
+//!
+//! "Everything" is without tracks: tables list their names and types, and [`ExportReport::tracks_left_out`] names those that
+//! are not exported.
 //!
 //! JPEGs stay unchanged, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An
 //! export writes a folder that appears under its name only when it is complete.
@@ -36,7 +34,7 @@
 //! assert_eq!((report.clips, report.frames), (1, 2));
 //!
 //! // Another program's record file, with two frames per clip.
-//! mxnet::export(&train, &at("mxnet"), false, &mut no_progress)?;
+//! mxnet::export(&train, &at("mxnet"), &mut no_progress)?;
 //! let two = mxnet::MxnetOptions { frames_per_clip: Some(2), ..mxnet::MxnetOptions::default() };
 //! mxnet::import_in_place(&[at("mxnet/shard-00000.rec")], false, (1, 25), &two, &mut no_progress)?;
 //! assert_eq!(Dataset::open(at("mxnet"))?.clip(0)?.label(), Some(3));
@@ -46,18 +44,12 @@
 mod clip_json;
 pub mod frames;
 pub mod gulp;
-pub mod lerobot;
-pub mod mds;
 pub mod metadata;
 pub mod mxnet;
-#[cfg(feature = "pack")]
-pub mod preview;
 mod report;
 mod sink;
 mod text;
 pub mod texts;
-mod tracks;
-pub mod webdataset;
 
 pub use report::{ExportReport, ImportReport, LeftOut};
 pub use sink::ImportOptions;

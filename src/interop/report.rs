@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use vidrec_core::dataset::Dataset;
+use crate::{Dataset, Result};
 use vidrec_core::store::disk::WrittenFolder;
-use vidrec_format::error::Result;
 
 /// What an import wrote, and what it skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

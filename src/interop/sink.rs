@@ -10,15 +10,13 @@ use serde_json::{Value, json};
 
 use super::clip_json::ClipJson;
 use super::report::{ImportReport, LeftOut};
-use vidrec_core::dataset::writer::{ClipInfo, FrameData, Track, Writer, WriterOptions};
+use crate::{
+    ClipInfo, Error, ErrorKind, FrameData, Hint, JsonObject, Meta, ProgressFn, Result, Writer, WriterOptions, limits,
+};
 use vidrec_core::exif::exif;
-use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::progress::Counter;
 use vidrec_core::threads;
-use vidrec_format::error::{Error, ErrorKind, Hint, Result};
-use vidrec_format::json_object::JsonObject;
-use vidrec_format::limits;
-use vidrec_format::meta::Meta;
-use vidrec_jpeg::{Decoder, Retiled, Retiler, RgbPicture};
+use vidrec_jpeg::{Decoder, Retiled, Retiler};
 
 /// Options of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +28,6 @@ pub struct ImportOptions {
     /// Add restart markers to JPEGs that have none. The pixels stay the same, bit for bit, and a loader can decode
     /// crops alone. Off by default: JPEGs stay unchanged, byte for byte.
     pub retile: bool,
-    /// Decode every image. An image that cannot be decoded is a fault. Off by default: only headers are read.
-    pub check: bool,
     /// JPEG quality, 1 to 100, for PNG images, which a data set cannot store. Not set by default: a PNG is a fault,
     /// because encoding it loses some image quality.
     pub reencode: Option<u8>,
@@ -49,7 +45,6 @@ impl Default for ImportOptions {
             overwrite: false,
             salvage: false,
             retile: false,
-            check: false,
             reencode: None,
             time_base: (1, 1),
             outside: false,
@@ -97,7 +92,7 @@ impl<'a, 'f> Sink<'a, 'f> {
     }
 
     /// Writes a clip. `place` names it in the report if it is skipped.
-    pub fn add(&mut self, place: &str, clip: &ClipJson, pictures: &[Cow<'_, [u8]>], tracks: &[Track]) -> Result<()> {
+    pub fn add(&mut self, place: &str, clip: &ClipJson, pictures: &[Cow<'_, [u8]>]) -> Result<()> {
         let prepare = || prepare(pictures, self.options);
         // A thread of the pool costs more than a clip without frames.
         let prepared = match if pictures.is_empty() { Ok(Vec::new()) } else { self.pool.install(prepare) } {
@@ -120,7 +115,7 @@ impl<'a, 'f> Sink<'a, 'f> {
                 FrameData { jpeg: &frame.jpeg, pts, source_index }
             })
             .collect();
-        match self.writer.append_with_tracks(&ClipInfo { width, height, ..clip.info() }, &frames, tracks) {
+        match self.writer.append(&ClipInfo { width, height, ..clip.info() }, &frames) {
             // The description of the clip is invalid. Nothing was written.
             Err(e) if matches!(e.kind(), ErrorKind::Usage | ErrorKind::Limit) => self.leave_out(place, e),
             appended => appended.and_then(|()| self.counter.add(frames.len() as u64, 0)),
@@ -159,7 +154,7 @@ impl<'a, 'f> Sink<'a, 'f> {
 
 /// An image as it will be stored.
 #[derive(Debug)]
-struct Prepared<'a> {
+struct PreparedImage<'a> {
     jpeg: Cow<'a, [u8]>,
     size: (u32, u32),
     retiled: bool,
@@ -168,32 +163,31 @@ struct Prepared<'a> {
 }
 
 /// Prepares all images of a clip in parallel. The error is that of the first faulty image.
-fn prepare<'a>(pictures: &'a [Cow<'_, [u8]>], options: &ImportOptions) -> Result<Vec<Prepared<'a>>> {
-    let prepared: Vec<Result<Prepared<'a>>> = pictures
+fn prepare<'a>(pictures: &'a [Cow<'_, [u8]>], options: &ImportOptions) -> Result<Vec<PreparedImage<'a>>> {
+    let prepared: Vec<Result<PreparedImage<'a>>> = pictures
         .par_iter()
         .enumerate()
-        .map_init(Bench::new, |bench, (t, picture)| {
-            let bench = bench.as_mut().map_err(|_| Error::limit("there is no memory for a JPEG decoder"))?;
-            bench.prepare(picture, options).map_err(|e| e.in_frame(t as u32))
+        .map_init(ImagePreparer::new, |preparer, (t, picture)| {
+            let preparer = preparer.as_mut().map_err(|_| Error::limit("there is no memory for a JPEG decoder"))?;
+            preparer.prepare(picture, options).map_err(|e| e.in_frame(t as u32))
         })
         .collect();
     prepared.into_iter().collect()
 }
 
 /// The decoder and buffers of one thread.
-struct Bench {
+struct ImagePreparer {
     decoder: Decoder,
     /// Created when first needed.
     retiler: Option<Retiler>,
-    rgb: RgbPicture,
 }
 
-impl Bench {
+impl ImagePreparer {
     fn new() -> Result<Self> {
-        Ok(Bench { decoder: Decoder::new()?, retiler: None, rgb: RgbPicture::default() })
+        Ok(ImagePreparer { decoder: Decoder::new()?, retiler: None })
     }
 
-    fn prepare<'a>(&mut self, picture: &'a [u8], options: &ImportOptions) -> Result<Prepared<'a>> {
+    fn prepare<'a>(&mut self, picture: &'a [u8], options: &ImportOptions) -> Result<PreparedImage<'a>> {
         let (jpeg, reencoded) = match kind(picture) {
             Kind::Jpeg => (Cow::Borrowed(picture), false),
             Kind::Png => (Cow::Owned(encode_png(picture, options.reencode)?), true),
@@ -210,7 +204,7 @@ impl Bench {
             .help("pack it, which turns and encodes it, or turn it first: exiftran -ai, jpegtran"));
         }
         let mut prepared =
-            Prepared { jpeg, size: (header.width, header.height), retiled: false, unfit: false, reencoded };
+            PreparedImage { jpeg, size: (header.width, header.height), retiled: false, unfit: false, reencoded };
         if options.retile || reencoded {
             let retiler = match &mut self.retiler {
                 Some(retiler) => retiler,
@@ -224,8 +218,6 @@ impl Bench {
                 Retiled::Already => {}
                 Retiled::Unfit => prepared.unfit = true,
             }
-        } else if options.check {
-            self.decoder.decode_picture_into(&prepared.jpeg, &mut self.rgb)?;
         }
         Ok(prepared)
     }

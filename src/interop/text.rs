@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::{Error, Result};
 use vidrec_core::store::disk::regular_file::{Links, read_regular};
-use vidrec_format::error::{Error, Result};
 
 /// The largest text file to read, in bytes: enough for the names and offsets of about 20 million frames.
 const MAX_BYTES: u64 = 1 << 30;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::report::check::FindingKind;
-use vidrec_core::dataset::{Fingerprint, Stats};
-use vidrec_format::json_object::JsonObject;
+use super::check::FindingKind;
+use super::options::NamedSet;
+use crate::{Fingerprint, JsonObject, Result, Stats, stats_of};
 
 /// The figures that [`report`](super::report()) returns. `vidrec browse --export FILE --json` prints the same.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,4 +76,23 @@ pub struct Shown {
     pub frames: u32,
     /// The JPEG quality of the strips.
     pub quality: u8,
+}
+
+/// Returns the figures of data sets, with distributions in bins that all of them share.
+pub(super) fn all_figures(sets: &[NamedSet]) -> Result<Vec<SetFigures>> {
+    let stats = stats_of(&sets.iter().map(|set| set.set.clone()).collect::<Vec<_>>())?;
+    let figures = |(NamedSet { name, set }, stats): (&NamedSet, Stats)| {
+        let json = set.to_json();
+        SetFigures {
+            name: name.clone(),
+            bytes: json.bytes,
+            fingerprint: set.fingerprint(),
+            tool: json.tool,
+            ffmpeg: json.ffmpeg,
+            settings: json.settings,
+            draws: set.draws(),
+            stats,
+        }
+    };
+    Ok(sets.iter().zip(stats).map(figures).collect())
 }

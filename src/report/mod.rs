@@ -6,29 +6,20 @@
 
 pub mod check;
 
-mod answer;
-mod choice;
-mod class_balance;
+mod clips;
+mod data;
+mod export;
 mod facts;
 mod figures;
-mod findings;
-mod head;
-mod json;
-mod make;
-mod notes;
 mod options;
 mod page;
-mod shrink;
 mod site;
 mod strip;
-mod template;
+pub(crate) mod thumbnail;
 mod tracks;
-mod wall;
 
-#[doc(hidden)]
-pub use self::answer::Answer;
+pub use self::export::report;
 pub use self::figures::{Checked, Report, SetFigures, Shown};
-pub use self::make::report;
 pub use self::options::{NamedSet, ReportOptions};
 #[doc(hidden)]
-pub use self::site::Site;
+pub use self::site::{Answer, Site};

@@ -1,6 +1,6 @@
 //! The options of [`report`](super::report()), and the data sets that it takes.
 
-use vidrec_core::dataset::Dataset;
+use crate::Dataset;
 
 /// A data set, and its name on the page.
 #[derive(Debug, Clone)]
@@ -27,36 +27,16 @@ pub struct ReportOptions {
     /// class.
     pub clips: u64,
     /// The most bytes that the page may have. Default 14 MB, which mail servers take. To stay within the limit, strips get
-    /// smaller first, and then fewer. What is left goes into larger strips of clips that somebody opens, unless a data set
-    /// is remote.
+    /// smaller first, and then fewer.
     pub budget: u64,
     /// Whether to look for findings in all clips, which decodes every frame. `None`, the default: in all clips if
-    /// all data sets are local; otherwise in the clips that the page shows.
+    /// all data sets are local; otherwise in none.
     pub check: Option<bool>,
     /// The seed for the choice of the clips. Default 0.
     pub seed: u64,
     /// The number of threads that decode frames; `None`, the default, for one per core. The page is the same for
     /// any number.
     pub threads: Option<usize>,
-}
-
-/// Which clips are checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
-    None,
-    /// Those that the page shows.
-    Shown,
-    All,
-}
-
-impl ReportOptions {
-    pub(super) fn extent(&self, sets: &[NamedSet]) -> Extent {
-        match self.check {
-            Some(false) => Extent::None,
-            None if sets.iter().any(|set| set.set.is_remote()) => Extent::Shown,
-            None | Some(true) => Extent::All,
-        }
-    }
 }
 
 impl Default for ReportOptions {

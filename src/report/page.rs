@@ -1,160 +1,131 @@
-//! Writes the page of a report, which has everything in it, and that of a server, which asks for clips.
+//! The page of `vidrec browse`: one that asks a server for clips, and one that has them inside.
 
-use std::path::Path;
+use crate::{Error, Result};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
 
-use super::json::in_html;
-use super::template;
-use super::wall::ShownClip;
-use vidrec_core::store::disk::AtomicFile;
-use vidrec_format::error::Result;
+const TEMPLATE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/style.css");
 
-const STYLE: &str =
-    concat!(include_str!("page/base.css"), include_str!("page/parts.css"), include_str!("page/print.css"));
-/// The scripts of the wall of clips, which both pages have.
-macro_rules! wall {
-    () => {
+/// The script of a page: each part after those that it uses. The clips of the two pages come from different places, and only a
+/// server has the tracks of an opened clip.
+macro_rules! script {
+    ($($source:literal),*; $($opened:literal),*) => {
         concat!(
+            "\"use strict\";\n",
+            include_str!("page/text.js"),
+            include_str!("page/data.js"),
+            include_str!("page/flags.js"),
+            include_str!("page/card.js"),
+            include_str!("page/query.js"),
+            $(include_str!($source),)*
             include_str!("page/charts.js"),
             include_str!("page/overview.js"),
-            include_str!("page/tall.js"),
-            include_str!("page/grid.js"),
-            include_str!("page/wall_keys.js"),
             include_str!("page/wall.js"),
             include_str!("page/findings.js"),
             include_str!("page/detail.js"),
+            $(include_str!($opened),)*
+            include_str!("page/main.js"),
+            include_str!("page/start.js"),
         )
     };
 }
 
-/// The scripts of a report, each after those that it uses.
-const SCRIPT: &str = concat!(
-    "\"use strict\";\n",
-    include_str!("page/text.js"),
-    include_str!("page/data.js"),
-    include_str!("page/flags.js"),
-    include_str!("page/strip.js"),
-    include_str!("page/card.js"),
-    include_str!("page/query.js"),
-    include_str!("page/embedded.js"),
-    wall!(),
-    include_str!("page/main.js"),
-    include_str!("page/report.js"),
-);
-/// What the browser may load besides this style and this script.
-const LOADS: &str = "img-src data: blob:";
-/// The same for the page of a server, and for the worker that searches its clips.
-const SERVED: &str = concat!(
-    "\"use strict\";\n",
-    include_str!("page/text.js"),
-    include_str!("page/data.js"),
-    include_str!("page/flags.js"),
-    include_str!("page/served/ask.js"),
-    include_str!("page/served/begin.js"),
-    include_str!("page/served/frames.js"),
-    include_str!("page/card.js"),
-    include_str!("page/query.js"),
-    include_str!("page/served/clips.js"),
-    include_str!("page/served/finder.js"),
-    include_str!("page/served/catalog.js"),
-    wall!(),
-    include_str!("page/served/cameras.js"),
-    include_str!("page/served/play.js"),
-    include_str!("page/served/tracks.js"),
-    include_str!("page/main.js"),
-    include_str!("page/served/start.js"),
-);
-const SERVED_STYLE: &str = include_str!("page/served/served.css");
-const WORKER: &str = concat!(
+const EXPORTED: &str = script!("page/embedded.js";);
+const SERVED: &str = script!("page/served.js"; "page/opened.js");
+/// The script that searches the clips of a server, beside the page.
+const SEARCH: &str = concat!(
     "\"use strict\";\n",
     include_str!("page/text.js"),
     include_str!("page/data.js"),
     include_str!("page/query.js"),
-    include_str!("page/served/search.js"),
+    include_str!("page/search.js"),
 );
-/// Clips come from where the page comes from; pictures and the worker are made by the page.
-const SERVED_LOADS: &str = "connect-src 'self'; img-src data: blob:; worker-src blob:";
 
-/// Returns the page of a server. `head` is JSON of what it knows from the beginning.
-pub(super) fn served(title: &str, head: &str) -> String {
-    let style = format!("{STYLE}{SERVED_STYLE}");
-    let mut page = String::new();
-    let mut rest = template::TEXT;
-    while let Some((before, name, after)) = template::place(rest) {
-        page += before;
-        match name {
-            "policy" => page += &template::policy(SERVED_LOADS, &style, SERVED),
-            "title" => page += &in_html(title),
-            "style" => page += &style,
-            "script" => page += SERVED,
-            "data" => page += head,
-            "more" => page += &format!("<script type=\"text/plain\" id=\"worker\">{WORKER}</script>\n"),
-            _ => {}
-        }
-        rest = after;
-    }
-    page + rest
+/// What differs from page to page.
+pub(super) struct Page<'a> {
+    pub title: &'a str,
+    /// JSON of what the page knows from the beginning, from [`in_script`].
+    pub data: &'a str,
+    /// Elements before the script, and behind it.
+    pub more: &'a str,
+    pub strips: &'a str,
 }
 
-/// Returns the bytes of a page without clips and with `head` as its data.
-pub(super) fn empty_bytes(title: &str, head: &str) -> u64 {
-    (template::TEXT.len() + STYLE.len() + SCRIPT.len() + 2 * in_html(title).len() + head.len() + 1024) as u64
+impl Page<'_> {
+    /// Returns a page that has its clips inside, and loads nothing.
+    pub fn exported(&self) -> String {
+        self.with("img-src data: blob:", EXPORTED)
+    }
+
+    /// Returns a page that asks the server that it comes from.
+    pub fn served(&self) -> String {
+        let search = format!("<script type=\"text/plain\" id=\"worker\">{SEARCH}</script>\n");
+        Page { more: &search, ..*self }.with("connect-src 'self'; img-src data: blob:; worker-src blob:", SERVED)
+    }
+
+    /// Fills in the template. The policy lets the browser run nothing but this script and load nothing but `loads`.
+    fn with(&self, loads: &str, script: &str) -> String {
+        let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
+        let policy = format!(
+            "default-src 'none'; {loads}; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+            digest(STYLE),
+            digest(script)
+        );
+        let (mut page, mut rest) = (String::new(), TEMPLATE);
+        while let Some((before, name, after)) = place(rest) {
+            page += before;
+            page += match name {
+                "policy" => &policy,
+                "style" => STYLE,
+                "script" => script,
+                "data" => self.data,
+                "more" => self.more,
+                "strips" => self.strips,
+                _ => "",
+            };
+            if name == "title" {
+                page += &in_html(self.title);
+            }
+            rest = after;
+        }
+        page + rest
+    }
 }
 
-/// Writes the page, and returns its length in bytes. `head` is JSON of everything except the clips.
-pub(super) fn write(out: &Path, title: &str, head: &str, clips: &[ShownClip]) -> Result<u64> {
-    let mut page = Page { file: AtomicFile::create(out)?, bytes: 0 };
-    let mut rest = template::TEXT;
-    while let Some((before, name, after)) = template::place(rest) {
-        page.put(before)?;
-        match name {
-            "policy" => page.put(&template::policy(LOADS, STYLE, SCRIPT))?,
-            "title" => page.put(&in_html(title))?,
-            "style" => page.put(STYLE)?,
-            "script" => page.put(SCRIPT)?,
-            "data" => page.put(head)?,
-            "more" => page.list(clips)?,
-            _ => page.strips(clips)?,
-        }
-        rest = after;
-    }
-    page.put(rest)?;
-    page.file.sync()?;
-    page.file.publish()?;
-    Ok(page.bytes)
+/// Returns a template up to the next `{{name}}`, the name, and the rest.
+fn place(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("{{")?;
+    let (name, after) = rest.split_once("}}")?;
+    Some((before, name, after))
 }
 
-struct Page {
-    file: AtomicFile,
-    bytes: u64,
+/// Returns the bytes of an exported page without clips.
+pub(super) fn empty_bytes(title: &str, data: &str) -> u64 {
+    (TEMPLATE.len() + STYLE.len() + EXPORTED.len() + 2 * in_html(title).len() + data.len() + 2048) as u64
 }
 
-impl Page {
-    fn put(&mut self, text: &str) -> Result<()> {
-        self.bytes += text.len() as u64;
-        self.file.write_all(text.as_bytes())
-    }
-
-    fn list(&mut self, clips: &[ShownClip]) -> Result<()> {
-        self.put("<script type=\"application/json\" id=\"clip-list\">[")?;
-        for (i, clip) in clips.iter().enumerate() {
-            self.put(if i == 0 { "" } else { ",\n" })?;
-            self.put(&clip.facts)?;
+/// Returns a value as JSON that is safe inside a `script` element: nothing in it ends the element or starts a
+/// comment.
+pub(super) fn in_script(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string(value).map_err(|e| Error::internal(format!("this is not JSON: {e}")))?;
+    // All of these can only occur inside strings.
+    let mut out = String::with_capacity(text.len() + text.len() / 64);
+    for c in text.chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out += &format!("\\u{:04x}", c as u32),
+            _ => out.push(c),
         }
-        self.put("]</script>\n")
     }
+    Ok(out)
+}
 
-    /// Writes each strip in an element of its own, which the browser does not read before the strip is shown. Those of
-    /// opened clips come last.
-    fn strips(&mut self, clips: &[ShownClip]) -> Result<()> {
-        let strips = clips.iter().enumerate().map(|(i, clip)| ("strip", i, &clip.strip));
-        let opened = clips.iter().enumerate().map(|(i, clip)| ("opened", i, &clip.opened));
-        for (name, i, strip) in strips.chain(opened).filter(|(_, _, strip)| !strip.is_empty()) {
-            self.put(&format!("<script type=\"text/plain\" id=\"{name}-{i}\">"))?;
-            self.put(strip)?;
-            self.put("</script>\n")?;
-        }
-        Ok(())
-    }
+/// Escapes text for use between tags or inside quotes.
+fn in_html(text: &str) -> String {
+    let entities = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")];
+    entities.iter().fold(text.to_owned(), |text, (c, entity)| text.replace(*c, entity))
 }
 
 #[cfg(test)]
@@ -163,8 +134,20 @@ mod tests {
 
     #[test]
     fn the_parts_of_the_page_cannot_end_it() {
-        template::prove_harmless(SCRIPT, STYLE);
-        template::prove_harmless(SERVED, SERVED_STYLE);
-        template::prove_harmless(WORKER, "");
+        for script in [EXPORTED, SERVED, SEARCH].map(str::to_ascii_lowercase) {
+            assert!(["</script", "<!--", "<script"].iter().all(|end| !script.contains(end)));
+        }
+        assert!(!STYLE.contains('<') && !STYLE.contains("url(") && !STYLE.contains("@import"));
+        let page = Page { title: "{{data}}", data: "[]", more: "", strips: "" }.exported();
+        assert!(page.contains("<title>{{data}}</title>") && page.matches("{{").count() == 2, "all places are filled");
+    }
+
+    #[test]
+    fn nothing_ends_a_script_and_json_stays_what_it_was() {
+        let hostile = "</script><img src=x onerror=alert(1)> <!-- & \u{2028} \" \\ é";
+        let text = in_script(&hostile).unwrap();
+        assert!(!text.contains(['<', '>', '&', '\u{2028}']), "{text}");
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), hostile);
+        assert_eq!(in_html("<b a='\"'>&"), "&lt;b a=&#39;&quot;&#39;&gt;&amp;");
     }
 }

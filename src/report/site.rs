@@ -3,68 +3,41 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::json;
 
-use super::answer::Answer;
-use super::facts::ClipFacts;
-use super::figures::Report;
-use super::findings::{Group, MOST};
-use super::head::Head;
-use super::json::in_script;
-use super::make::all_figures;
+use super::check::{CheckReport, FindingKind};
+use super::data::{self, MOST_FINDINGS, page_data};
+use super::facts;
+use super::figures::{Report, all_figures};
 use super::options::NamedSet;
-use super::{page, tracks};
-use crate::report::check::{CheckReport, FindingKind};
-use vidrec_core::dataset::Clip;
-use vidrec_format::error::Result;
+use super::page::{Page, in_script};
+use super::tracks;
+use crate::{Clip, Error, Result};
 
 /// The clips that are described at once for a search, and about the most bytes of their descriptions.
 const PIECE: u64 = 4096;
 const PIECE_BYTES: usize = 4 << 20;
+
+/// The answer to a request.
+pub struct Answer {
+    /// The media type.
+    pub kind: &'static str,
+    /// The contents.
+    pub bytes: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn json(value: &impl Serialize) -> Result<Self> {
+        let bytes = serde_json::to_vec(value).map_err(|e| Error::internal(format!("this is not JSON: {e}")))?;
+        Ok(Answer { kind: "application/json", bytes })
+    }
+}
 
 /// Data sets, and a page that shows them.
 pub struct Site {
     sets: Vec<NamedSet>,
     title: String,
     page: String,
-}
-
-/// What the page knows from the beginning.
-#[derive(Serialize)]
-struct Start<'a> {
-    title: &'a str,
-    /// Identifies the data sets where the browser stores flags.
-    key: String,
-    sets: Vec<StartSet<'a>>,
-    notes: [&'a str; 0],
-    findings: Option<Vec<Group<'a>>>,
-    checked: Option<Extent>,
-    /// The clips of all findings.
-    marks: BTreeMap<FindingKind, Vec<(usize, u64)>>,
-}
-
-#[derive(Serialize)]
-struct StartSet<'a> {
-    name: &'a str,
-    clips: u64,
-    class_names: &'a [String],
-}
-
-impl<'a> StartSet<'a> {
-    fn of(NamedSet { name, set }: &'a NamedSet) -> Self {
-        StartSet { name, clips: set.len(), class_names: set.classes() }
-    }
-}
-
-#[derive(Serialize)]
-struct Extent {
-    clips: u64,
-    of_clips: u64,
-}
-
-/// A clip that cannot be described, in a piece for a search.
-#[derive(Serialize)]
-struct Fault {
-    fault: String,
 }
 
 impl Site {
@@ -77,22 +50,24 @@ impl Site {
     pub fn new(sets: Vec<NamedSet>, title: Option<&str>, found: Option<&CheckReport>) -> Result<Self> {
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         let title = title.map_or_else(|| names.join(", "), str::to_owned);
+        // The clips of all findings, also of those that are not listed.
         let mut marks: BTreeMap<FindingKind, Vec<(usize, u64)>> = BTreeMap::new();
         for finding in found.iter().flat_map(|found| &found.findings) {
             marks.entry(finding.kind).or_default().extend(finding.clips.iter().map(|clip| (clip.set, clip.clip)));
         }
-        let all = sets.iter().map(|set| set.set.len()).sum();
+        let all: u64 = sets.iter().map(|set| set.set.len()).sum();
         let digests: Vec<String> = sets.iter().map(|set| set.set.fingerprint().digest).collect();
-        let head = in_script(&Start {
-            title: &title,
-            key: digests.join("+"),
-            sets: sets.iter().map(StartSet::of).collect(),
-            notes: [],
-            findings: found.map(|found| Group::all(found, MOST)),
-            checked: found.map(|found| Extent { clips: found.clips, of_clips: all }),
-            marks,
-        })?;
-        let page = page::served(&title, &head);
+        let set = |NamedSet { name, set }: &NamedSet| json!({ "name": name, "clips": set.len(), "class_names": set.classes() });
+        let data = in_script(&json!({
+            "title": title,
+            "key": data::key(digests.iter().map(String::as_str)),
+            "sets": sets.iter().map(set).collect::<Vec<_>>(),
+            "notes": [],
+            "findings": found.map(|found| data::findings(found, MOST_FINDINGS)),
+            "checked": found.map(|found| json!({ "clips": found.clips, "of_clips": all })),
+            "marks": marks,
+        }))?;
+        let page = Page { title: &title, data: &data, more: "", strips: "" }.served();
         Ok(Site { sets, title, page })
     }
 
@@ -119,7 +94,7 @@ impl Site {
                 None => Ok(None),
             },
             [name] => match name.strip_suffix(".json").and_then(clip) {
-                Some(clip) => Answer::json(&ClipFacts::of_served(number, &clip?)?).map(Some),
+                Some(clip) => Answer::json(&facts::served(number, &clip?)?).map(Some),
                 None => Ok(None),
             },
             [ordinal, name] => match clip(ordinal) {
@@ -146,7 +121,7 @@ impl Site {
         let sets = all_figures(&self.sets)?;
         let (title, notes) = (self.title.clone(), Vec::new());
         let report = Report { title, page_bytes: 0, shown: None, sets, checked: None, findings: None, notes };
-        Answer::json(&Head::of(&report, None, 0))
+        Answer::json(&page_data(&report, None, 0))
     }
 }
 
@@ -178,9 +153,9 @@ fn piece(set: &NamedSet, number: usize, first: u64) -> Result<Answer> {
         if bytes.len() > PIECE_BYTES {
             break;
         }
-        let facts = set.set.clip(clip).and_then(|clip| ClipFacts::of_index(number, &clip));
+        let facts = set.set.clip(clip).and_then(|clip| facts::of_index(number, &clip));
         let line = facts.and_then(|facts| Answer::json(&facts));
-        bytes.extend(line.or_else(|e| Answer::json(&Fault { fault: e.to_string() }))?.bytes);
+        bytes.extend(line.or_else(|e| Answer::json(&json!({ "fault": e.to_string() })))?.bytes);
         bytes.push(b'\n');
     }
     Ok(Answer { kind: "application/x-ndjson", bytes })

@@ -3,12 +3,10 @@
 use std::io::Cursor;
 
 use image::{DynamicImage, ImageFormat, RgbImage};
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::answer::Answer;
-use vidrec_core::dataset::{Clip, ClipTracks, TrackView};
-use vidrec_format::error::{Error, Result};
-use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+use super::site::Answer;
+use crate::{Clip, ClipTracks, Error, Result, TrackTiming, TrackType, TrackView};
 
 /// The most numbers of a track that are sent, evenly spread over its values.
 const MOST_NUMBERS: usize = 1 << 18;
@@ -17,54 +15,28 @@ const MOST_TEXTS: usize = 1 << 16;
 /// The most bytes of sound that are sent.
 const MOST_SOUND: usize = 128 << 20;
 
-/// A track as the page shows it. Times are seconds on the clip's clock.
-#[derive(Serialize)]
-struct ShownTrack<'a> {
-    #[serde(flatten)]
-    schema: &'a TrackSchema,
-    count: usize,
-    /// The numbers of a value.
-    width: u64,
-    is_picture: bool,
-    #[serde(flatten)]
-    contents: Option<Contents>,
-    /// Why the track cannot be shown.
-    fault: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Contents {
-    /// Every `step`th value is here.
-    step: usize,
-    values: Option<Vec<f64>>,
-    texts: Option<Vec<String>>,
-    /// The times of these values; the times of the frames if there are none and no rate.
-    times: Option<Vec<f64>>,
-    ends: Option<Vec<f64>>,
-    /// The time of the first value, and values per second.
-    rate: Option<(f64, f64)>,
-}
-
-/// Returns all tracks of a clip. A damaged one has a fault instead of values.
+/// Returns all tracks of a clip. A damaged one has a fault instead of values. Times are seconds on the clip's clock.
 pub(super) fn all(clip: &Clip<'_>) -> Result<Answer> {
     let tracks = clip.tracks()?;
     let mut shown = Vec::new();
     for name in tracks.names() {
         let Some(track) = tracks.unproven(name)? else { continue };
-        let (schema, count) = (track.schema(), track.len());
-        let (contents, fault) = match contents(&tracks, track) {
-            Ok(contents) => (Some(contents), None),
-            Err(e) => (None, Some(e.to_string())),
-        };
-        let (width, is_picture) = (schema.numbers_per_value() as u64, schema.is_picture());
-        shown.push(ShownTrack { schema, count, width, is_picture, contents, fault });
+        let (mut json, schema) = (json!(track.schema()), track.schema().clone());
+        json["count"] = track.len().into();
+        // The numbers of a value.
+        json["width"] = schema.numbers_per_value().into();
+        json["is_picture"] = schema.is_picture().into();
+        if let Err(e) = add_contents(&tracks, track, &mut json) {
+            json["fault"] = e.to_string().into();
+        }
+        shown.push(json);
     }
     Answer::json(&shown)
 }
 
-fn contents(tracks: &ClipTracks<'_>, unproven: TrackView<'_>) -> Result<Contents> {
+/// Adds values and their times: every `step`th value of many.
+fn add_contents(tracks: &ClipTracks<'_>, unproven: TrackView<'_>, json: &mut Value) -> Result<()> {
     let schema = unproven.schema();
-    let (mut step, mut values, mut texts) = (1, None, None);
     let track = if schema.is_picture() {
         // Its pictures are decoded one at a time.
         unproven.prove_times()?;
@@ -72,26 +44,26 @@ fn contents(tracks: &ClipTracks<'_>, unproven: TrackView<'_>) -> Result<Contents
     } else {
         tracks.get(&schema.name)?.ok_or_else(|| Error::internal("a track is gone"))?
     };
+    let mut step = 1;
     if schema.kind == TrackType::Utf8 {
         if track.len() > MOST_TEXTS {
             return Err(Error::limit(format!("it has {} texts, more than the page shows", track.len())));
         }
-        texts = track.texts().map(Iterator::collect);
+        json["texts"] = track.texts().map(|texts| texts.collect::<Vec<_>>()).into();
     } else if !schema.is_picture() {
         let width = schema.numbers_per_value().max(1);
         step = (track.len() * width).div_ceil(MOST_NUMBERS).max(1);
-        values = Some(numbers(&track, width, step));
+        json["values"] = numbers(&track, width, step).into();
     }
-    let seconds = |times: &[i64]| times.iter().step_by(step).map(|&ns| ns as f64 / 1e9).collect();
+    json["step"] = step.into();
+    let seconds = |times: &[i64]| times.iter().step_by(step).map(|&ns| ns as f64 / 1e9).collect::<Vec<f64>>();
+    // Without times and a rate, the values are at the times of the frames.
+    json["times"] = track.starts_ns().map(|times| seconds(&times)).into();
+    json["ends"] = track.ends_ns().map(|times| seconds(&times)).into();
     let rate = track.rate().filter(|_| schema.timing == TrackTiming::Rate);
-    Ok(Contents {
-        step,
-        values,
-        texts,
-        times: track.starts_ns().map(|times| seconds(&times)),
-        ends: track.ends_ns().map(|times| seconds(&times)),
-        rate: rate.map(|(first, (n, d))| (first as f64 / 1e9, f64::from(n) / f64::from(d) / step as f64)),
-    })
+    // The time of the first value, and values per second.
+    json["rate"] = json!(rate.map(|(first, (n, d))| (first as f64 / 1e9, f64::from(n) / f64::from(d) / step as f64)));
+    Ok(())
 }
 
 /// Every `step`th value of a track, each of `width` numbers.

@@ -90,13 +90,13 @@ fn packs_inspects_verifies_extracts_and_draws() {
     let listed = fs::read_to_string(file(&set, "failures.jsonl")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&listed).unwrap(), packed["failures"][0]);
 
-    let overview = report("inspect", &set, &["--classes"]);
+    let overview = report("inspect", &set, &[]);
     let wanted = ["format_version", "clips", "frames", "frames_per_clip", "bytes", "classes", "shards", "settings"];
     has_keys(&overview, &wanted);
     assert_eq!(overview["classes"], serde_json::json!(["bars", "test"]));
     assert_eq!(overview["frames_per_clip"], 8);
     has_keys(&overview["shards"][0], &["record_file", "index_file", "clips", "frames", "bytes"]);
-    assert_eq!(overview["clips_per_class"][1]["clips"], 2);
+    assert_eq!(report("inspect", &set, &["--stats"])["classes"][1]["clips"], 2);
 
     let clip = report("inspect", &set, &["--clip", "2"]);
     has_keys(&clip, &["clip", "source", "label", "class", "width", "height", "attributes", "frames"]);

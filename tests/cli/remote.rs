@@ -61,7 +61,7 @@ impl Served {
 fn what_is_printed_is_the_same() {
     let served = Served::new();
     for line in [
-        "inspect SET --json --classes",
+        "inspect SET --json",
         "inspect SET --clip 13 --json",
         "inspect SET --stats --json",
         "verify SET --deep --json",
@@ -97,7 +97,7 @@ fn what_is_written_is_the_same() {
         "merge SET MORE -o OUT",
         "split SET -o OUT --ratio 0.5,0.5",
         "extract SET 3-9 -o OUT",
-        "export webdataset SET -o OUT",
+        "export frames SET -o OUT",
     ] {
         for (of, to) in [("set", "local"), ("U/set", "remote")] {
             let more = of.replace("set", "more");

@@ -14,7 +14,7 @@ fn in_folder(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
 }
 
 fn options() -> ImportOptions {
-    ImportOptions { salvage: true, check: true, retile: true, reencode: Some(80), ..ImportOptions::default() }
+    ImportOptions { salvage: true, retile: true, reencode: Some(80), ..ImportOptions::default() }
 }
 
 /// What was imported is a whole data set.
@@ -42,13 +42,6 @@ pub fn gulp(input: &[u8]) {
         fs::write(folder.join("data_0.gulp"), data).unwrap();
         let out = folder.join("out");
         check(interop::gulp::import(folder, &out, &options(), &mut vidrec::no_progress), &out);
-    });
-}
-
-pub fn webdataset(tar: &[u8]) {
-    in_folder("a.tar", tar, |folder| {
-        let (files, out) = ([folder.join("a.tar")], folder.join("out"));
-        check(interop::webdataset::import(&files, &out, &options(), &mut vidrec::no_progress), &out);
     });
 }
 

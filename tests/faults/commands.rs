@@ -91,7 +91,7 @@ const PACK_OPTIONS: &str = " -o out -n 2 -j 2";
 const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --if-exists replace";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
-const MAKE_SETS: [(&str, &str); 13] = [
+const MAKE_SETS: [(&str, &str); 12] = [
     ("reshard", "subset {in}/a -o out --shards 3"),
     ("subset", "subset {in}/a -o out --class walk --class jump"),
     ("merge", "merge {in}/a {in}/b -o out --shards 2"),
@@ -100,7 +100,6 @@ const MAKE_SETS: [(&str, &str); 13] = [
     ("repair", "repair {in}/damaged -o out"),
     ("import mxnet", "import mxnet {in}/mxnet/*.rec -o out"),
     ("import gulp", "import gulp {in}/gulp -o out"),
-    ("import webdataset", "import webdataset {in}/webdataset/*.tar -o out"),
     ("import frames", "import frames {in}/frames -o out"),
     ("import texts", "import texts {in}/texts.jsonl -o out"),
     ("fetch", "fetch {url}/a -o out"),
@@ -109,17 +108,12 @@ const MAKE_SETS: [(&str, &str); 13] = [
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--overwrite`.
-const EXPORTS: [(&str, &str); 11] = [
+const EXPORTS: [(&str, &str); 6] = [
     ("export mxnet", ""),
     ("export gulp", " --clips-per-chunk 4"),
-    ("export webdataset", " --clips-per-shard 4"),
-    ("export mds", ""),
     ("export frames", ""),
-    ("export lerobot", " --fps 10"),
-    ("export mp4", ""),
     ("export metadata", " --format csv"),
     ("export metadata", " --format jsonl --rows frames"),
-    ("export metadata", " --format parquet"),
     ("browse", " --threads 1"),
 ];
 

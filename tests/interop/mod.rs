@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::names::file;
-use vidrec::interop::{ImportOptions, frames, gulp, lerobot, mds, mxnet, texts, webdataset};
+use vidrec::interop::{ImportOptions, frames, gulp, mxnet, texts};
 use vidrec::jpeg::Encoder;
 use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
@@ -96,27 +96,12 @@ fn out_and_in_again_gives_the_same_clips() {
 
     gulp::export(&open, &at("gulp"), 3, &mut vidrec::no_progress).unwrap();
     gulp::import(&at("gulp"), &at("from gulp"), &options, &mut vidrec::no_progress).unwrap();
-    let shards = webdataset::WebdatasetOptions { clips_per_shard: 3, ..Default::default() };
-    webdataset::export(&open, &at("wds"), shards, &mut vidrec::no_progress).unwrap();
-    let tars = [at("wds/shard-000000.tar"), at("wds/shard-000001.tar")];
-    webdataset::import(&tars, &at("from wds"), &options, &mut vidrec::no_progress).unwrap();
     frames::export(&open, &at("frames"), &mut vidrec::no_progress).unwrap();
     frames::import(&at("frames"), &at("from frames"), &options, &mut vidrec::no_progress).unwrap();
-    for name in ["from gulp", "from wds", "from frames"] {
+    for name in ["from gulp", "from frames"] {
         assert_eq!(content(&at(name)), content(&set), "{name}");
         assert_eq!(Dataset::open(at(name)).unwrap().classes(), open.classes());
         assert_whole(&at(name));
-    }
-    assert_eq!(mds::export(&open, &at("mds"), 1 << 20, &mut vidrec::no_progress).unwrap().files, 2);
-    // A shard each, where no two fit in one.
-    assert_eq!(mds::export(&open, &at("small mds"), 1, &mut vidrec::no_progress).unwrap().files, 5);
-    let index: serde_json::Value = serde_json::from_slice(&fs::read(at("small mds/index.json")).unwrap()).unwrap();
-    for shard in index["shards"].as_array().unwrap() {
-        let name = at("small mds").join(shard["raw_data"]["basename"].as_str().unwrap());
-        assert_eq!(
-            (shard["samples"].as_u64(), shard["raw_data"]["bytes"].as_u64()),
-            (Some(1), Some(fs::metadata(name).unwrap().len()))
-        );
     }
 }
 
@@ -126,7 +111,7 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     let set = data_set(dir.path());
     let open = Dataset::open(&set).unwrap();
     let out = dir.path().join("mxnet");
-    let report = mxnet::export(&open, &out, false, &mut vidrec::no_progress).unwrap();
+    let report = mxnet::export(&open, &out, &mut vidrec::no_progress).unwrap();
     assert_eq!((report.clips, report.frames, report.files), (4, 10, 7));
     let text = |name: &str| fs::read_to_string(out.join(name)).unwrap();
     let first = fs::metadata(file(&set, "shard-00000.rec")).unwrap().len();
@@ -143,11 +128,7 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     let labels = Dataset::open(&again).unwrap().labels().unwrap();
     assert_eq!(labels, [Some(0), Some(1), Some(0), None]);
 
-    assert_eq!(mxnet::export(&open, &out, false, &mut vidrec::no_progress).unwrap_err().kind(), ErrorKind::Usage);
-    fs::write(out.join("mine.txt"), "mine").unwrap();
-    assert!(
-        mxnet::export(&open, &out, true, &mut vidrec::no_progress).unwrap_err().to_string().contains("no export wrote")
-    );
+    assert_eq!(mxnet::export(&open, &out, &mut vidrec::no_progress).unwrap_err().kind(), ErrorKind::Usage);
 }
 
 /// A record file of (label vector, id, picture).
@@ -206,7 +187,7 @@ fn in_place_nothing_is_copied_and_everything_is_read() {
     assert!(!Dataset::open(dir.path().join("copy")).unwrap().meta().unwrap().has_foreign_records());
     assert_whole(&dir.path().join("copy"));
     // The export names the records by their own ids.
-    mxnet::export(&set, &dir.path().join("out"), false, &mut vidrec::no_progress).unwrap();
+    mxnet::export(&set, &dir.path().join("out"), &mut vidrec::no_progress).unwrap();
     let idx = fs::read_to_string(dir.path().join("out/a.idx")).unwrap();
     assert_eq!(idx.lines().map(|l| l.split('\t').next().unwrap()).collect::<Vec<_>>(), ["8", "9", "2", "3"]);
 
@@ -435,20 +416,15 @@ fn clips_without_frames_are_exported_where_there_is_room_for_them() {
     assert_whole(&at("set"));
     let (set, options) = (Dataset::open(at("set")).unwrap(), ImportOptions::default());
 
-    let tars = webdataset::WebdatasetOptions::default();
-    webdataset::export(&set, &at("wds"), tars, &mut vidrec::no_progress).unwrap();
-    webdataset::import(&[at("wds/shard-000000.tar")], &at("from wds"), &options, &mut vidrec::no_progress).unwrap();
     frames::export(&set, &at("frames"), &mut vidrec::no_progress).unwrap();
     frames::import(&at("frames"), &at("from frames"), &options, &mut vidrec::no_progress).unwrap();
-    for name in ["from wds", "from frames"] {
-        assert_eq!(content(&at(name)), content(&at("set")), "{name}");
-    }
+    assert_eq!(content(&at("from frames")), content(&at("set")));
     // Its picture is lost, and nothing says that it had none.
     fs::remove_file(at("frames/000001/000.jpg")).unwrap();
     let e = frames::import(&at("frames"), &at("without"), &options, &mut vidrec::no_progress).unwrap_err();
     assert!(e.to_string().contains("images of the clip are missing"), "{e}");
 
-    let mut reports = vec![mxnet::export(&set, &at("mxnet"), false, &mut vidrec::no_progress).unwrap()];
+    let mut reports = vec![mxnet::export(&set, &at("mxnet"), &mut vidrec::no_progress).unwrap()];
     reports.push(gulp::export(&set, &at("gulp"), 10, &mut vidrec::no_progress).unwrap());
     for report in reports {
         assert_eq!((report.clips, report.frames), (1, 1));
@@ -456,8 +432,4 @@ fn clips_without_frames_are_exported_where_there_is_room_for_them() {
     }
     gulp::import(&at("gulp"), &at("from gulp"), &options, &mut vidrec::no_progress).unwrap();
     assert_eq!(content(&at("from gulp")), content(&at("set"))[1..2]);
-    let report = mds::export(&set, &at("mds"), 1 << 20, &mut vidrec::no_progress).unwrap();
-    assert_eq!((report.clips, report.frames), (3, 1));
-    let refused = lerobot::export(&set, &at("lerobot"), &Default::default(), &mut vidrec::no_progress).unwrap_err();
-    assert!(refused.to_string().contains("has no frames, which LeRobot does not allow"), "{refused}");
 }

@@ -2,18 +2,94 @@
 //! cameras show the same moment.
 
 use std::fs;
-use std::path::Path;
-use std::process::Output;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use vidrec::interop::lerobot::{LeRobotOptions, export};
+use vidrec::jpeg::Encoder;
 use vidrec::{
-    Cameras, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, Track, TrackTimes, TrackValues, Writer,
-    WriterOptions, no_progress,
+    Cameras, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, Planes, Track, TrackTimes, TrackValues,
+    Writer, WriterOptions,
 };
 
 use crate::common::ffmpeg_videos;
-use crate::pack::lerobot::{CAMERAS, LENGTHS, Robot, picture, said, shown};
+
+const LENGTHS: [u32; 4] = [7, 1, 30, 12];
+const CAMERAS: [&str; 2] = ["front", "wrist"];
+
+/// Videos of two cameras at 30 frames a second, in a folder of their own, and what is packed of them.
+struct Robot {
+    temp: tempfile::TempDir,
+}
+
+/// A picture with a number in bars, of which the brightest are ones.
+fn picture(number: u32) -> Vec<u8> {
+    let mut picture = Planes::new(64, 48).unwrap();
+    picture.y.iter_mut().enumerate().for_each(|(i, y)| *y = if number >> (i % 64 / 8) & 1 == 1 { 220 } else { 30 });
+    let mut jpeg = Vec::new();
+    Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
+    jpeg
+}
+
+/// The number that a frame shows.
+fn shown(episode: usize, camera: usize, t: u32) -> u32 {
+    (before(episode) + t) ^ (camera as u32 * 255)
+}
+
+fn said(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr)
+}
+
+impl Robot {
+    /// Each camera has all episodes in one file.
+    fn new() -> Self {
+        let robot = Robot { temp: tempfile::tempdir().unwrap() };
+        (0..CAMERAS.len()).for_each(|camera| robot.write(camera, 0..LENGTHS.len(), &robot.video(CAMERAS[camera])));
+        robot
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    fn video(&self, camera: &str) -> PathBuf {
+        self.path(&format!("robot/{camera}/all.mp4"))
+    }
+
+    /// Writes the video of some episodes.
+    fn write(&self, camera: usize, episodes: std::ops::Range<usize>, to: &Path) {
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        let stream = episodes.flat_map(|e| (0..LENGTHS[e]).flat_map(move |t| picture(shown(e, camera, t))));
+        fs::write(self.path("stream.mjpeg"), stream.collect::<Vec<u8>>()).unwrap();
+        let args = ["-f", "mjpeg", "-framerate", "30", "-i", "stream.mjpeg", "-c", "copy"];
+        ffmpeg_videos::make_in(self.temp.path(), &args, to).unwrap();
+    }
+
+    /// Writes the video of each episode of a camera.
+    fn write_each(&self, camera: usize) {
+        for e in 0..LENGTHS.len() {
+            self.write(camera, e..e + 1, &self.path(&format!("robot/{}/{e}.mp4", CAMERAS[camera])));
+        }
+    }
+
+    fn vidrec(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_vidrec")).current_dir(self.temp.path()).args(arguments).output().unwrap()
+    }
+
+    /// Packs episodes, of which those of the wrist have files of their own, with a value for each frame.
+    fn pack_episodes(&self, more: &[&str]) -> Output {
+        let row = |e: usize, camera: usize| {
+            let (file, start) = if camera == 0 { ("all".to_owned(), before(e)) } else { (e.to_string(), 0) };
+            let frames = json!({ "count": LENGTHS[e], "fps": 30, "start": f64::from(start) / 30.0 });
+            let action: Vec<_> = (0..LENGTHS[e]).map(|t| vec![f64::from(shown(e, 0, t)); 7]).collect();
+            let path = format!("robot/{}/{file}.mp4", CAMERAS[camera]);
+            json!({ "path": path, "episode_frames": frames, "action": action })
+        };
+        let track = "action=action,every-frame,clock=segment,type=f32";
+        write_rows(self, row);
+        self.vidrec(&[&["pack", "rows.jsonl", "-o", "set", "--if-exists", "replace", "--track", track], more].concat())
+    }
+}
 
 /// The numbers that both cameras show in each sample.
 fn pairs(set: &Dataset) -> vidrec::Result<Vec<[u32; 2]>> {
@@ -55,20 +131,61 @@ fn done(run: &Output) {
 }
 
 #[test]
-fn of_lerobot_whose_files_end_at_other_episodes() {
+fn of_episodes_whose_files_end_at_other_ones() {
     let robot = Robot::new();
-    robot.roll_over("wrist");
+    robot.write_each(1);
     for frames in [&["--all"][..], &["--fps", "30"]] {
-        done(&robot.vidrec(&[&["pack", "robot", "-o", "set", "--if-exists", "replace"], frames].concat()));
+        done(&robot.pack_episodes(frames));
         check(&robot, "set");
     }
     // Frames that differ between cameras are still paired by time, because the values beside them say that clocks are one.
-    done(&robot.vidrec(&["pack", "robot", "-o", "some", "-n", "5", "--sample", "random"]));
-    let some = Dataset::open(robot.path("some")).unwrap();
+    done(&robot.pack_episodes(&["-n", "5", "--sample", "random"]));
+    let some = Dataset::open(robot.path("set")).unwrap();
     let clip = |i| some.clip(i).unwrap();
     assert_ne!(clip(4).frame(0).unwrap().pts(), clip(5).frame(0).unwrap().pts(), "another draw");
-    let run = robot.vidrec(&["check", "some", "--only", "clock"]);
-    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    done(&robot.vidrec(&["check", "set", "--only", "clock"]));
+}
+
+#[test]
+fn episodes_have_exactly_their_frames() {
+    let robot = Robot::new();
+    let pack = |frames: Value| {
+        fs::write(
+            robot.path("one.jsonl"),
+            json!({"path": "robot/front/all.mp4", "episode_frames": frames}).to_string(),
+        )
+        .unwrap();
+        robot.vidrec(&["pack", "one.jsonl", "-o", "one", "--all", "--if-exists", "replace"])
+    };
+    // All of a file, and a part of it whose seams are rounded.
+    done(&pack(json!({ "count": 50, "fps": 30 })));
+    done(&pack(json!({ "count": 30, "fps": 30, "start": 0.27 })));
+    let one = Dataset::open(robot.path("one")).unwrap();
+    let clip = one.clip(0).unwrap();
+    assert_eq!(
+        (clip.frame_count(), clip.frame(0).unwrap().pts(), clip.frame(0).unwrap().source_index()),
+        (30, 0, Some(8))
+    );
+    for (frames, why) in [
+        (json!({ "count": 49, "fps": 30 }), "expected 49 frames"),
+        (json!({ "count": 30, "fps": 30, "start": 1.0 }), "found 20 frames"),
+        (json!({ "count": 50, "fps": 25 }), "has the wrong time"),
+        (json!({ "count": 0, "fps": 30 }), "expected the count and the fps of frames"),
+        (json!({ "count": 5, "fps": -1 }), "expected the count and the fps of frames"),
+        (json!("the rows are missing"), "found \"the rows are missing\""),
+    ] {
+        let run = pack(frames);
+        assert!(run.status.code() == Some(3) && said(&run).contains(why), "{why}: {}", said(&run));
+    }
+}
+
+#[test]
+fn a_data_set_of_lerobot_is_refused() {
+    let robot = Robot::new();
+    fs::create_dir(robot.path("robot/meta")).unwrap();
+    fs::write(robot.path("robot/meta/info.json"), "{\"codebase_version\": \"v3.0\"}").unwrap();
+    let run = robot.vidrec(&["pack", "robot", "-o", "set"]);
+    assert!(run.status.code() == Some(1) && said(&run).contains("vidrec.convert.from_lerobot"), "{}", said(&run));
 }
 
 /// Copies a data set, with the clock of the wrist's clips as many frames late as twice the number of the episode: as vidrec
@@ -102,14 +219,11 @@ fn with_old_clocks(set: &Dataset, to: &Path) {
 #[test]
 fn clocks_that_do_not_begin_together_are_found_and_mended() {
     let robot = Robot::new();
-    robot.roll_over("wrist");
-    done(&robot.pack(&[]));
+    robot.write_each(1);
+    done(&robot.pack_episodes(&["--all"]));
     let set = Dataset::open(robot.path("set")).unwrap();
     with_old_clocks(&set, &robot.path("old"));
     refused(&robot, "old", "the values of track \"action\" from 0.000 s and from 0.067 s on");
-    let old = Dataset::open(robot.path("old")).unwrap();
-    let e = export(&old, &robot.path("out"), &LeRobotOptions::default(), &mut no_progress).unwrap_err().to_string();
-    assert!(e.contains("do not begin together"), "{e}");
     for (clock, mended) in [("action", "mended"), ("first-frame", "also")] {
         done(&robot.vidrec(&["relabel", "old", "-o", mended, "--clock", clock]));
         check(&robot, mended);
@@ -126,22 +240,16 @@ fn clocks_that_do_not_begin_together_are_found_and_mended() {
         }
     }
     // Somebody says that the clocks are one. Then the cameras begin at other moments.
-    let rows: String = (0..old.len()).map(|clip| format!("{clip},timecode\n")).collect();
+    let rows: String = (0..set.len()).map(|clip| format!("{clip},timecode\n")).collect();
     fs::write(robot.path("said.csv"), format!("clip,clock\n{rows}")).unwrap();
     done(&robot.vidrec(&["relabel", "old", "said.csv", "-o", "said"]));
     done(&robot.vidrec(&["check", "said", "--only", "clock"]));
-    let run = robot.vidrec(&["export", "lerobot", "said", "-o", "out"]);
-    assert!(
-        run.status.code() == Some(1) && said(&run).contains("pack the same frames of each camera"),
-        "{}",
-        said(&run)
-    );
     let run = robot.vidrec(&["relabel", "old", "-o", "no", "--clock", "gripper"]);
     assert!(run.status.code() == Some(1) && said(&run).contains("no times of track \"gripper\""), "{}", said(&run));
 }
 
-/// Packs a manifest of each camera of each episode.
-fn pack(robot: &Robot, row: impl Fn(usize, usize) -> Value, more: &[&str]) {
+/// Writes a manifest of each camera of each episode.
+fn write_rows(robot: &Robot, row: impl Fn(usize, usize) -> Value) {
     let row = |(episode, camera): (usize, usize)| {
         let mut row = row(episode, camera);
         let all = row.as_object_mut().unwrap();
@@ -150,6 +258,11 @@ fn pack(robot: &Robot, row: impl Fn(usize, usize) -> Value, more: &[&str]) {
     };
     let episodes = (0..LENGTHS.len()).flat_map(|episode| [(episode, 0), (episode, 1)]);
     fs::write(robot.path("rows.jsonl"), episodes.map(row).collect::<Vec<_>>().join("\n")).unwrap();
+}
+
+/// Packs one.
+fn pack(robot: &Robot, row: impl Fn(usize, usize) -> Value, more: &[&str]) {
+    write_rows(robot, row);
     let arguments = ["pack", "rows.jsonl", "-o", "set", "--all", "--quality", "95", "--if-exists", "replace"];
     done(&robot.vidrec(&[&arguments, more].concat()));
 }
@@ -162,7 +275,7 @@ fn before(episode: usize) -> u32 {
 fn of_manifests_with_segments() {
     let robot = Robot::new();
     let seconds = |frame: u32| f64::from(frame) / 30.0;
-    let video = |camera: usize| format!("robot/videos/observation.images.{}/chunk-000/file-000.mp4", CAMERAS[camera]);
+    let video = |camera: usize| format!("robot/{}/all.mp4", CAMERAS[camera]);
     let row = |e: usize, camera: usize| json!({"path": video(camera), "start": seconds(before(e)), "end": seconds(before(e + 1))});
     pack(&robot, row, &[]);
     check(&robot, "set");
@@ -184,10 +297,8 @@ fn of_manifests_with_segments() {
 #[test]
 fn of_manifests_with_whole_files_and_with_frames() {
     let robot = Robot::new();
-    robot.make_older();
-    let video = |e: usize, camera: usize| {
-        format!("robot/videos/observation.images.{}/chunk-000/episode_{e:06}.mp4", CAMERAS[camera])
-    };
+    (0..CAMERAS.len()).for_each(|camera| robot.write_each(camera));
+    let video = |e: usize, camera: usize| format!("robot/{}/{e}.mp4", CAMERAS[camera]);
     pack(&robot, |e, camera| json!({"path": video(e, camera)}), &[]);
     check(&robot, "set");
     // MPEG transport streams begin anywhere.

@@ -11,7 +11,6 @@ mod encrypted;
 mod hostile;
 mod hub;
 mod inputs;
-mod lerobot;
 #[cfg(unix)]
 mod machine;
 mod memory;

@@ -194,15 +194,16 @@ fn segments_have_their_part_of_the_tracks() {
 }
 
 #[test]
-fn values_come_from_parquet_and_npz() {
+fn values_come_from_tables_and_npz() {
     let videos = Videos::make(1);
-    write_parquet(&videos.path("in/a.parquet"));
+    let rows: String = (0..10).map(|i| format!("{:.1},{i},{i}.5\n", f64::from(i) / 10.0)).collect();
+    videos.write("a.csv", format!("t,x,y\n{rows}"));
     videos.write("x.npy", npy("<f8", "3,", &[0.5f64, 1.5, 2.5].map(f64::to_le_bytes).concat()));
     videos.write("t.npy", npy("<i4", "3,", &[0i32, 400, 900].map(i32::to_le_bytes).concat()));
     let mut python = Command::new("python3");
     python.args(["-c", ZIP]).args(["b.npz", "x.npy", "t.npy"].map(|name| videos.path("in").join(name)));
     assert!(python.status().unwrap().success());
-    videos.list([json!({"path": "0.mp4", "a": "a.parquet", "b": "b.npz"})]);
+    videos.list([json!({"path": "0.mp4", "a": "a.csv", "b": "b.npz"})]);
     let set = videos.whole("set", &["--track", "a=a,times=t,values=x+y", "--track", "b=b,times=t,unit=ms,values=x"]);
     let clip = set.clip(0).unwrap();
     let a = clip.track("a").unwrap().unwrap();
@@ -219,29 +220,6 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
     for path in sys.argv[2:]:
         with z.open(path.rsplit('/')[-1], 'w', force_zip64=True) as f: f.write(open(path, 'rb').read())
 ";
-
-/// Ten rows of t, x and y, compressed as most programs do.
-fn write_parquet(path: &Path) {
-    use parquet::basic::Compression;
-    use parquet::data_type::DoubleType;
-    use parquet::file::properties::WriterProperties;
-    use parquet::file::writer::SerializedFileWriter;
-    use parquet::schema::parser::parse_message_type;
-    let schema = parse_message_type("message m { required double t; required double x; required double y; }").unwrap();
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut file =
-        SerializedFileWriter::new(File::create(path).unwrap(), Arc::new(schema), Arc::new(properties)).unwrap();
-    let mut group = file.next_row_group().unwrap();
-    let columns: [fn(f64) -> f64; 3] = [|i| i / 10.0, |i| i, |i| i + 0.5];
-    for of in columns {
-        let values: Vec<f64> = (0..10).map(|i| of(f64::from(i))).collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<DoubleType>().write_batch(&values, None, None).unwrap();
-        column.close().unwrap();
-    }
-    group.close().unwrap();
-    file.close().unwrap();
-}
 
 #[test]
 fn values_that_do_not_go_with_their_video_fail_it_by_name() {
@@ -278,7 +256,7 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
             &["differ in type or shape from those of the first row", "found f32 [2]"],
         ),
         ("a=a,frames", json!("short.npy"), &t, &["short.npy", "cut off"]),
-        ("a=a,frames", json!("odd.xyz"), &t, &["odd.xyz", "expected .npy, .npz, .parquet, .csv, .tsv, .json or .png"]),
+        ("a=a,frames", json!("odd.xyz"), &t, &["odd.xyz", "expected .npy, .npz, .csv, .tsv, .json or .png"]),
         ("a=a,frames", json!("gone.npy"), &t, &["gone.npy", "No such file"]),
         ("a=a,frames", json!("s3://bucket/a.npy"), &t, &["must be on this machine"]),
         ("a=a,times=t", json!("good.npy"), &back, &["times run backwards", "0.15 s at value 3, after 0.2 s"]),

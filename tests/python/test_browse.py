@@ -11,10 +11,7 @@ from programs import run
 pytestmark = [pytest.mark.full, pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")]
 
 RESULT = "document.querySelector('#result').textContent"
-KEYS = "[...document.querySelectorAll('#wall .card')].map(c => c.dataset.key).sort((a, b) => a.slice(2) - b.slice(2)).join()"
 OPENED = "document.querySelector('dialog[open] .picture[role=slider]')"
-# A dozen frames of the page: time for all that one change leads to.
-FRAMES = "new Promise(done => { let left = 12; const next = () => left-- ? requestAnimationFrame(next) : done(); next(); })"
 IN_VIEW = """[...document.querySelectorAll('#wall .card')].filter(c => { const b = c.getBoundingClientRect(); return b.bottom > 0 && b.top < innerHeight; }).map(c => Number(c.dataset.position))"""
 SHOWN = "document.querySelectorAll('#wall .card[data-key]').length"
 
@@ -91,33 +88,6 @@ def test_words_values_and_classes_find_clips(page):
     page.wait(f"{RESULT}.includes('No clip is found by seconds')")
 
 
-def test_a_search_is_typed_and_reset(page):
-    page.key("/")
-    for letter in "camera:wri":
-        page.key(letter)
-    page.wait(f"{RESULT} === '2 of 10 clips'")
-    page.wait(f"{KEYS} === '0.1,0.3'")
-    page.js("document.querySelector('#reset').click()")
-    page.wait(f"{RESULT} === '10 clips'")
-
-
-def test_keys_lead_to_clips_and_frames(page):
-    page.js("document.querySelector('#wall [role=slider]').focus()")
-    page.key("ArrowRight")
-    assert page.js("document.activeElement.getAttribute('aria-valuenow')") == "8"
-    page.key("j")
-    page.key("Enter")
-    page.wait(f"{OPENED} !== null")
-    assert "clip=0.1" in page.js("location.hash")
-    for key, frame in (("Home", 0), ("ArrowRight", 1), ("End", 11)):
-        page.key(key)
-        page.wait(f"{OPENED}.getAttribute('aria-valuetext').startsWith('frame {frame} of 12, ')")
-    page.key("j")
-    page.wait("location.hash.includes('clip=0.2') && document.querySelector('dialog h2').textContent === '2.mkv'")
-    page.key("Escape")
-    page.wait("!document.querySelector('dialog').open && !location.hash.includes('clip=')")
-
-
 def test_a_clip_plays_with_its_sound_tracks_and_cameras(page, address):
     page.open(f"{address}#clips?clip=0.2")
     page.wait("document.querySelectorAll('dialog .track').length === 3")
@@ -164,17 +134,6 @@ def test_pictures_of_a_track_follow_the_frames(made, tmp_path):
                 page.wait(f"(c => {row})(document.querySelector('dialog .track canvas')) === '{shown}'")
 
 
-def test_flags_survive_a_reload_and_go_out_as_a_list(page, address):
-    for key in ("0.1", "0.7"):
-        page.js(f"document.querySelector('#wall .card[data-key=\"{key}\"] .flag').click()")
-    page.open(f"{address}#clips?only=flagged")
-    page.wait(f"{KEYS} === '0.1,0.7'")
-    assert json.loads(page.js("flags.list(0)")) == [{"clip": 1, "source": "1.mkv"}, {"clip": 7, "source": "7.mkv"}]
-    assert "--exclude flagged.json" in page.js("document.querySelector('#flags').textContent")
-    page.js("[...document.querySelectorAll('#flags button')].find(b => b.textContent === 'Clear').click()")
-    page.wait(f"{RESULT} === '0 of 10 clips'")
-
-
 def test_a_wall_that_is_higher_than_any_element_is_seen_to_its_end(page):
     """A million cards, all of clip 0. Places are those of the cards in view."""
     page.js("wall.show(new Uint32Array(1_000_000)); null")
@@ -197,20 +156,6 @@ def test_a_wall_that_is_higher_than_any_element_is_seen_to_its_end(page):
     page.wait(f"({view}).includes(0)")
 
 
-def test_the_wall_settles_in_a_window_of_any_height(page):
-    """Also where all would fit without a scroll bar, and nothing with one: narrower cards are lower."""
-    page.js("changes = 0; new MutationObserver(found => changes += found.length).observe(document.querySelector('#wall'), {attributes: true}); null")
-    page.size(390, 900)
-    page.js(FRAMES)
-    whole = page.js("document.documentElement.scrollHeight")
-    for height in range(whole - 48, whole + 49, 8):
-        page.size(390, height)
-        page.js(FRAMES)
-        page.js("changes = 0")
-        page.js(FRAMES)
-        assert page.js("changes") == 0, height
-
-
 def test_a_window_of_another_size_shows_the_same_clips_and_no_gaps(page):
     page.js("wall.show(new Uint32Array(1000)); scrollTo(0, 20_000)")
     page.wait(f"Math.min(...{IN_VIEW}) > 300")
@@ -220,13 +165,6 @@ def test_a_window_of_another_size_shows_the_same_clips_and_no_gaps(page):
         page.wait(f"Math.max(...[...document.querySelectorAll('#wall .card')].map(c => c.getBoundingClientRect().bottom)) >= {height}")
         # In other columns, the row at the top may begin some clips earlier each time.
         page.wait(f"Math.abs(Math.min(...{IN_VIEW}) - {first}) < 24")
-
-
-def test_odd_addresses_show_something(page, address):
-    for odd in ("#nothing", "#clips?clip=9.9", "#clips?clip=0.10", "#overview", "#findings?kind=x", "#clips?only=x&sort=y&set=z", "#?=&&"):
-        page.js(f"location.hash = '{odd}'")
-        page.wait("document.querySelectorAll('main > section:not([hidden])').length === 1")
-    assert page.js("document.querySelector('dialog').open") is False
 
 
 @pytest.mark.parametrize("dark", [False, True])

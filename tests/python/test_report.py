@@ -25,12 +25,6 @@ def page(made, tmp_path):
         assert (opened.requests(), opened.complaints()) == ([], [])
 
 
-PIXELS = """(() => {
-  const canvas = document.activeElement.querySelector('canvas');
-  return canvas.toDataURL();
-})()"""
-
-
 def test_the_figures_are_there_and_what_is_hostile_is_text(page):
     assert page.js("document.querySelectorAll('#overview .chart').length") >= 4
     assert "<img src=x onerror=alert(1)>" in page.js("document.querySelector('#overview').textContent")
@@ -70,38 +64,6 @@ def test_settings_that_are_equal_are_folded_and_names_stay_whole(page, made, tmp
     assert page.js("[...document.querySelectorAll('.facts .part')].map(p => p.textContent)") == parts
     assert page.js("[...document.querySelectorAll('#overview .part')].every(p => p.getClientRects().length === 1 && p.offsetHeight < 30)")
     assert page.js("document.querySelector('.legend').textContent") == "".join(name.split("/")[-1] for name in names)
-
-
-def test_findings_say_if_only_some_clips_were_checked(page):
-    note = "document.querySelector('#findings > .notice')?.textContent"
-    page.js("show({view: 'findings'})")
-    assert page.js(note) is None
-    page.js("report.checked.clips = 2; report.notes.push('Only 2'); show({view: 'clips'}); show({view: 'findings'})")
-    assert page.js(note) == "Only 2"
-
-
-def test_frames_follow_keys_and_the_pointer(page):
-    page.js("show({view: 'clips'})")
-    page.js("document.querySelector('#wall [role=slider]').focus()")
-    page.wait("strips.load(clips[0]).then(() => true)")
-    seen = set()
-    for _ in range(6):
-        page.key("ArrowLeft")
-    for frame in range(1, 7):
-        assert page.js("document.activeElement.getAttribute('aria-valuenow')") == str(frame)
-        seen.add(page.js(PIXELS))
-        page.key("ArrowRight")
-    assert len(seen) == 6, "each frame is another picture"
-    box = page.js("(b => [b.left, b.top, b.width, b.height])(document.activeElement.getBoundingClientRect())")
-    for place, frame in ((0.01, "1"), (0.99, "6"), (0.5, "4")):
-        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + box[2] * place, y=box[1] + box[3] / 2)
-        assert page.js("document.activeElement.getAttribute('aria-valuenow')") == frame
-    page.key("ArrowDown")
-    page.key("k")
-    page.key("Enter")
-    assert page.js("document.querySelector('dialog').open") and "clip=0." in page.js("location.hash")
-    page.key("Escape")
-    page.wait("!document.querySelector('dialog').open && !location.hash.includes('clip=')")
 
 
 def test_the_address_holds_filter_order_and_clip(made, tmp_path):
@@ -148,15 +110,6 @@ def test_flags_survive_a_reload_and_exclude_clips(page, made, tmp_path):
     assert sources == [source for i, source in enumerate(all_sources) if i not in flagged]
     page.js("[...document.querySelectorAll('#flags button')].find(b => b.textContent === 'Clear').click()")
     assert page.js("document.querySelector('#flags').hidden")
-
-
-def test_an_opened_clip_has_larger_frames(page, made):
-    page.open((made / "page.html").as_uri() + "#clips?clip=0.2")
-    page.wait("document.querySelector('dialog .picture canvas')?.width === clipByKey.get('0.2').opened.width")
-    assert page.js("clipByKey.get('0.2').opened.height > clipByKey.get('0.2').strip.height")
-    opened = page.js("(({width, height, frames}) => [width, height, frames.length])(clipByKey.get('0.2').opened)")
-    assert opened == page.js("(c => [c.width, c.height, 6])(document.querySelector('dialog .picture canvas'))")
-    assert page.js("document.querySelector('dialog .frames canvas').height") == page.js("clipByKey.get('0.2').strip.height")
 
 
 def test_copies_are_flagged_but_for_the_first(page, made):

@@ -86,6 +86,24 @@ def test_a_pushed_data_set_is_opened_there(store, train, ds):
     assert vidrec.push(str(train), location, storage_options=store.options, timeout=30).found
 
 
+def test_clips_are_written_one_by_one(store, train, ds, tmp_path):
+    def write(path, **how):
+        with vidrec.Writer(path, classes=ds.classes, **how) as writer:
+            for clip in ds:
+                writer.add([clip.jpeg(t) for t in range(len(clip))], label=clip.label, source=clip.source)
+
+    write(tmp_path / "local")
+    write(store.location("new"), **store.output())
+    assert store.files("new") == files(tmp_path / "local")
+    with pytest.raises(vidrec.UsageError, match="if_exists='replace'"):
+        write(store.location("new"), **store.output())
+    with pytest.raises(ZeroDivisionError), vidrec.Writer(store.location("none"), **store.output()) as writer:
+        writer.add([ds[0].jpeg(0)])
+        1 / 0
+    assert not (store.bucket / "none").exists() and not list(store.scratch.iterdir())
+    write(store.location("new"), if_exists="replace", **store.output())
+
+
 def test_another_data_set_is_only_replaced_if_told(store, train, tmp_path):
     vidrec.subset(train, tmp_path / "few", clips=[2, 5])
     vidrec.push(train, store.location("train"), storage_options=store.options)

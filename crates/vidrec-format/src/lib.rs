@@ -8,8 +8,6 @@ pub mod allocation;
 pub mod error;
 pub mod limits;
 #[doc(hidden)]
-pub mod list_levels;
-#[doc(hidden)]
 pub mod machine;
 pub mod planes;
 pub mod printable;

@@ -56,6 +56,41 @@ impl Planes {
         Ok(Planes { width, height, y, cb: plane(chroma, 128)?, cr: plane(chroma, 128)? })
     }
 
+    /// Converts RGB of 8 bits, row by row, as JFIF 1.02 says: BT.601 with all values from 0 to 255. A chroma sample is that of
+    /// the mean of its 2x2 pixels; beyond a side of odd length, the last row and column repeat.
+    ///
+    /// # Errors
+    ///
+    /// See [`new`](Self::new), or `rgb` does not have 3 bytes for each pixel.
+    pub fn from_rgb(rgb: &[u8], width: u32, height: u32) -> Result<Self> {
+        let mut planes = Self::new(width, height)?;
+        let (columns, rows) = (width as usize, height as usize);
+        if rgb.len() != columns * rows * 3 {
+            return Err(Error::usage("the pixels do not fit the size of the picture")
+                .expected(format!("{} bytes", columns * rows * 3))
+                .found(rgb.len()));
+        }
+        for (y, [r, g, b]) in planes.y.iter_mut().zip(rgb.as_chunks::<3>().0) {
+            *y = ((19_595 * u32::from(*r) + 38_470 * u32::from(*g) + 7_471 * u32::from(*b) + (1 << 15)) >> 16) as u8;
+        }
+        for row in 0..rows.div_ceil(2) {
+            let lines = [2 * row, (2 * row + 1).min(rows - 1)].map(|line| &rgb[line * columns * 3..][..columns * 3]);
+            for column in 0..columns.div_ceil(2) {
+                let places = [2 * column, (2 * column + 1).min(columns - 1)];
+                let sum = |channel: usize| -> i32 {
+                    lines.iter().flat_map(|line| places.map(|place| i32::from(line[place * 3 + channel]))).sum()
+                };
+                let (r, g, b) = (sum(0), sum(1), sum(2));
+                // Of a sum of four: 128 and a half are shifted by 18 bits.
+                let sample = |weighted: i32| ((weighted + (128 << 18) + (1 << 17)) >> 18).min(255) as u8;
+                let at = row * columns.div_ceil(2) + column;
+                planes.cb[at] = sample(-11_059 * r - 21_709 * g + 32_768 * b);
+                planes.cr[at] = sample(32_768 * r - 27_439 * g - 5_329 * b);
+            }
+        }
+        Ok(planes)
+    }
+
     /// Width of the luma plane in pixels.
     pub fn width(&self) -> u32 {
         self.width

@@ -29,7 +29,16 @@ from .reports import (
     Stats,
     Summary,
 )
-from .writes import EditReport, FetchReport, PushReport, RemoteStats, DatasetSize
+from .writes import (
+    DatasetSize,
+    EditReport,
+    ExportReport,
+    FetchReport,
+    PushReport,
+    RemoteStats,
+    SkippedSample,
+    WriteReport,
+)
 
 __all__ = [
     "Bin",
@@ -43,6 +52,7 @@ __all__ = [
     "DrawnColor",
     "DrawnSample",
     "EditReport",
+    "ExportReport",
     "FailedVideo",
     "Failure",
     "FetchReport",
@@ -63,6 +73,7 @@ __all__ = [
     "SetFigures",
     "Shard",
     "Shown",
+    "SkippedSample",
     "SourceUse",
     "Stats",
     "Summary",
@@ -72,5 +83,6 @@ __all__ = [
     "VerifyReport",
     "VideoWarning",
     "DatasetSize",
+    "WriteReport",
     "WrittenPlan",
 ]

@@ -46,6 +46,61 @@ class EditReport(Result):
 
 
 @dataclass(frozen=True, repr=False)
+class SkippedSample(Result):
+    """What a conversion skipped."""
+
+    source: str
+    """The file and the sample."""
+    error: str
+    """Why it was skipped."""
+
+
+@dataclass(frozen=True, repr=False)
+class WriteReport(Result):
+    """What was written: :meth:`vidrec.Writer.close` and the functions of ``vidrec.convert`` that write with one."""
+
+    output: str
+    """Folder or location of the output."""
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+    bytes: int
+    """Bytes of record, index and track files together."""
+    track_bytes: int
+    """Bytes of the track files among them."""
+    shards: int
+    """Number of shards."""
+    retiled: int
+    """JPEGs that were rewritten with restart markers, with the same pixels."""
+    not_retiled: int
+    """JPEGs that stayed as they are with ``retile``, because tiles need 4:2:0 and 8 bits."""
+    left_behind: Tuple[str, ...] = ()
+    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
+    its folder cleans up. Empty as a rule."""
+    skipped: Tuple[SkippedSample, ...] = ()
+    """Of a conversion with ``salvage``: what was skipped, and why."""
+    notes: Tuple[str, ...] = ()
+    """Of a conversion: what else is worth knowing, such as files that were ignored."""
+
+
+@dataclass(frozen=True, repr=False)
+class ExportReport(Result):
+    """What was exported: the functions of ``vidrec.convert`` whose names begin with ``to_``."""
+
+    output: str
+    """The folder."""
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+    files: int
+    """Number of files."""
+    bytes: int
+    """Their total size in bytes."""
+
+
+@dataclass(frozen=True, repr=False)
 class RemoteStats(Result):
     """What was fetched of a remote data set so far: :meth:`vidrec.Dataset.remote_stats`."""
 

@@ -1,9 +1,8 @@
 //! The commands for data sets of other projects.
 
+use crate::cli::Run;
 mod export;
 mod import;
-
-use crate::cli::outcome::Run;
 
 #[derive(clap::Subcommand)]
 pub enum Command {

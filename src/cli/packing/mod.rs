@@ -9,9 +9,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::Storage;
+use crate::cli::Run;
 use crate::pack::Recipe;
-
-use crate::cli::outcome::Run;
 
 #[derive(clap::Subcommand)]
 pub enum Command {

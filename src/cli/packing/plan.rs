@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::pack::{PackPlan, WrittenPlan, write_plan};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, bytes, count};
+use crate::cli::output::{bytes, count};
 use crate::cli::packing::pack::recipe::RecipeArgs;
-use crate::cli::packing::pack::{columns, report};
-use crate::cli::storage::RemoteStorageArgs;
+use crate::cli::packing::pack::report;
+use crate::cli::{Outcome, RemoteStorageArgs, Run, output};
+use crate::pack::{PackPlan, WrittenPlan, write_plan};
 
 /// Divide a pack into parts that any number of machines can pack.
 ///
@@ -41,7 +39,7 @@ pub fn run(args: &Args) -> Run {
     recipe.options.input.storage = args.storage.storage()?;
     let plan = PackPlan::for_parts(&recipe.inputs, &recipe.options.input)?;
     // Where standard error is closed there is nobody to tell.
-    columns::tell(&plan.manifests, &plan.notes);
+    report::tell_inputs(&plan.manifests, &plan.notes);
     report::tell_ignored(&plan.passed_over);
     let written = write_plan(&plan, &args.output, &recipe.options)?;
     output::print(args.json, &written, |w| render(w, args))?;

@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::cli::output::count;
+use crate::cli::{Outcome, RemoteStorageArgs, Run, output};
 use crate::pack::{PlanStatus, plan_status};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output::{self, count};
-use crate::cli::storage::RemoteStorageArgs;
 
 /// Say which parts of a plan are done and which are missing.
 ///

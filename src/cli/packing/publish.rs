@@ -2,13 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::pack::{PartsPlan, PublishOptions};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output;
 use crate::cli::packing::pack::report;
-use crate::cli::progress::ProgressArgs;
-use crate::cli::storage::RemoteStorageArgs;
+use crate::cli::{Outcome, ProgressArgs, RemoteStorageArgs, Run, output};
+use crate::pack::{PartsPlan, PublishOptions};
 
 /// Make a data set of the parts of a plan.
 ///
@@ -44,6 +40,6 @@ pub fn run(args: &Args) -> Run {
     (options.read_all, options.only_publisher) = (args.read_all, args.storage.only_publisher());
     let published = plan.publish(&options, &mut args.progress.of("shards"))?;
     report::tell(&published);
-    output::print(args.json, &published, |r| report::render_published(r, &args.plan))?;
+    output::print(args.json, &published, |r| report::summary("published", r, &args.plan))?;
     Ok(if published.is_clean() { Outcome::Done } else { Outcome::Problems })
 }

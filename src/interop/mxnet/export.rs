@@ -8,12 +8,11 @@ use sha2::{Digest, Sha256};
 
 use crate::interop::report::track_names;
 use crate::interop::{ExportReport, text};
-use vidrec_core::dataset::Dataset;
+use crate::{Dataset, Error, ProgressFn, Result};
 use vidrec_core::dataset::Shard;
-use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::NewFolder;
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::{Error, Result};
 use vidrec_format::file_name;
 
 /// Creates a folder with a link `NAME.rec` to each record file, and its `.idx` and `.lst` beside it. Frames are
@@ -28,19 +27,14 @@ use vidrec_format::file_name;
 ///
 /// The record files of a remote data set are copied. Otherwise the links are hard links, so the folder stays valid
 /// if the data set is replaced or removed. On another file system they are symbolic links, and the report says so.
-/// With `replace`, the export replaces the folder of an earlier export in one step. The format has no room for
-/// tracks, so the report names them, nor for clips without frames, which it counts.
+/// The format has no room for tracks, so the report names them, nor for clips without frames, which it counts.
 ///
 /// # Errors
 ///
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder or, with
-/// `replace`, an earlier export; [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
-pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
-    if replace {
-        check_earlier(out)?;
-    }
-    let mut folder = if replace { NewFolder::replace(out)? } else { NewFolder::create(out)? };
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder; [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
+pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
+    let mut folder = NewFolder::create(out)?;
     let mut all = All::default();
     let counter = &mut Counter::new(Some(dataset.len()), progress);
     let stem = |shard: &Shard| file_name::stem(&text::name(&shard.record_path)).to_owned();
@@ -76,15 +70,6 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
         report.notes.push("the .lst files have spaces in place of the tabs and line ends in names".to_owned());
     }
     Ok(report)
-}
-
-/// Exports the data set in the folder `set` into `set/mxnet`, in place of an earlier export.
-///
-/// # Errors
-///
-/// Those of [`export`] and of [`Dataset::open`].
-pub fn export_within(set: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
-    export(&Dataset::open(set)?, &set.join("mxnet"), true, progress)
 }
 
 /// Copies a remote record file, and verifies that the copy is what the index says.
@@ -150,19 +135,4 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
     }
     all.bytes += shard.records.len();
     Ok(lines)
-}
-
-/// Refuses to replace files that no export wrote.
-fn check_earlier(out: &Path) -> Result<()> {
-    if !out.exists() {
-        return Ok(());
-    }
-    let failed = |e| Error::io("list the folder", out, e);
-    for entry in std::fs::read_dir(out).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if !path.extension().is_some_and(|e| e == "rec" || e == "idx" || e == "lst") {
-            return Err(Error::usage("no export wrote this file, so vidrec does not replace it").file(&path));
-        }
-    }
-    Ok(())
 }

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::scan::Found;
-use vidrec_format::error::{Error, Hint};
+use super::records::Record;
+use crate::{Error, Hint};
 use vidrec_format::words::unknown_variant;
 
 /// What the ids of records say about clips.
@@ -35,7 +35,7 @@ pub(super) struct Groups {
 
 /// Groups records, `frames` (at least 1) at a time. Without `frames`, groups them by `id2`, or one at a time if
 /// `id2` is zero everywhere.
-pub(super) fn group(records: &[Found], frames: Option<u32>, ids: Ids) -> Groups {
+pub(super) fn group(records: &[Record], frames: Option<u32>, ids: Ids) -> Groups {
     match frames {
         Some(frames) => off_the_grid(records, frames, ids).unwrap_or_else(|| by_ids(records, frames as usize, ids)),
         None if records.iter().any(|r| r.id2 != 0) => by_id2(records),
@@ -45,7 +45,7 @@ pub(super) fn group(records: &[Found], frames: Option<u32>, ids: Ids) -> Groups 
 
 /// Groups clips as vidrec writes them: `id2` holds the clip's ordinal in its upper bits, and the frame's in its
 /// lower bits.
-fn by_id2(records: &[Found]) -> Groups {
+fn by_id2(records: &[Record]) -> Groups {
     let mut groups = Groups { by_id2: true, ..Groups::default() };
     for run in runs(records, |r| Some(r.id2 >> 32)) {
         let in_order = (0..).zip(&records[run.clone()]).all(|(t, r)| r.id2 & 0xffff_ffff == t);
@@ -58,7 +58,7 @@ fn by_id2(records: &[Found]) -> Groups {
 
 /// Returns no clips and one fault if the ids fit a grid that starts at the first id at least as well as the grid
 /// that starts at 0. Runs that look complete could then contain frames of two clips.
-fn off_the_grid(records: &[Found], frames: u32, ids: Ids) -> Option<Groups> {
+fn off_the_grid(records: &[Record], frames: u32, ids: Ids) -> Option<Groups> {
     let first = records.first().filter(|r| ids == Ids::Grid && r.id % u64::from(frames) != 0)?;
     let faults = |ids| by_ids(records, frames as usize, ids).faults.len();
     if faults(Ids::Consecutive) > faults(Ids::Grid) {
@@ -70,7 +70,7 @@ fn off_the_grid(records: &[Found], frames: u32, ids: Ids) -> Option<Groups> {
     Some(Groups { faults: vec![(0..records.len(), e)], ..Groups::default() })
 }
 
-fn by_ids(records: &[Found], frames: usize, ids: Ids) -> Groups {
+fn by_ids(records: &[Record], frames: usize, ids: Ids) -> Groups {
     let first = match (ids, records.first()) {
         (Ids::Consecutive, Some(record)) => record.id,
         _ => 0,
@@ -104,7 +104,7 @@ impl Groups {
 }
 
 /// Returns the runs of consecutive records with the same key.
-fn runs<K: PartialEq>(records: &[Found], key: impl Fn(&Found) -> K) -> Vec<Range<usize>> {
+fn runs<K: PartialEq>(records: &[Record], key: impl Fn(&Record) -> K) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let mut start = 0;
     for i in 1..=records.len() {
@@ -116,17 +116,17 @@ fn runs<K: PartialEq>(records: &[Found], key: impl Fn(&Found) -> K) -> Vec<Range
     runs
 }
 
-fn place(records: &[Found], run: &Range<usize>, what: String) -> Error {
+fn place(records: &[Record], run: &Range<usize>, what: String) -> Error {
     Error::decode(what).at(records[run.start].offset)
 }
 
-fn missing(records: &[Found], run: &Range<usize>) -> Error {
+fn missing(records: &[Record], run: &Range<usize>) -> Error {
     let found: Vec<_> = records[run.clone()].iter().take(9).map(|r| (r.id2 & 0xffff_ffff).to_string()).collect();
     let what = format!("frames of clip {} are missing or out of order", records[run.start].id2 >> 32);
     place(records, run, what).expected("0, 1, 2, …").found(found.join(", "))
 }
 
-fn incomplete(records: &[Found], run: &Range<usize>, frames: usize, ids: Ids) -> Error {
+fn incomplete(records: &[Record], run: &Range<usize>, frames: usize, ids: Ids) -> Error {
     if ids == Ids::Ignore {
         return place(records, run, format!("the number of records is not a multiple of {frames}"))
             .expected(format!("{frames} records for the last clip"))
@@ -148,7 +148,7 @@ fn incomplete(records: &[Found], run: &Range<usize>, frames: usize, ids: Ids) ->
 }
 
 /// Returns an error if the frames of a clip do not have the same labels.
-fn labels_fault(records: &[Found], run: &Range<usize>) -> Option<Error> {
+fn labels_fault(records: &[Record], run: &Range<usize>) -> Option<Error> {
     let first = &records[run.start].labels;
     let other = records[run.clone()].iter().position(|r| !r.labels.same(first))?;
     let what = format!("records {} to {} would be one clip, but their labels differ", run.start, run.end - 1);
@@ -158,11 +158,11 @@ fn labels_fault(records: &[Found], run: &Range<usize>) -> Option<Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::labels::Labels;
+    use super::super::records::Labels;
     use super::*;
 
-    fn records(ids: &[u64], label: impl Fn(u64) -> f32) -> Vec<Found> {
-        ids.iter().map(|&id| Found { offset: id * 8, id, id2: 0, labels: Labels::One(label(id)) }).collect()
+    fn records(ids: &[u64], label: impl Fn(u64) -> f32) -> Vec<Record> {
+        ids.iter().map(|&id| Record { offset: id * 8, id, id2: 0, labels: Labels::One(label(id)) }).collect()
     }
 
     /// Returns the starts and ends of the clips.

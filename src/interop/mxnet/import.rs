@@ -1,4 +1,7 @@
-//! Imports record files.
+//! Imports record files, with the `.idx` and `.lst` beside them.
+//!
+//! Sources of these: MXNet, `python/mxnet/recordio.py` (`MXIndexedRecordIO`) and `tools/im2rec.py`; dmlc-core,
+//! `src/io/indexed_recordio_split.cc`, which ignores keys and sorts offsets.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,15 +9,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::grouping::{self, Groups, Ids};
-use super::scan::{self, Found};
-use super::side_files;
+use super::records::{self, Record};
 use crate::interop::clip_json::ClipJson;
 use crate::interop::sink;
 use crate::interop::sink::Sink;
 use crate::interop::{ImportOptions, ImportReport, text};
-use vidrec_core::progress::ProgressFn;
+use crate::{Error, ProgressFn, Result};
 use vidrec_core::store::disk::map::MappedFile;
-use vidrec_format::error::{Error, Result};
 
 /// Options for facts that a record file does not state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,11 +59,11 @@ pub fn import(
         let groups = file.groups(mxnet);
         for run in groups.clips {
             let clip = file.clip(&run, groups.by_id2, options.time_base);
-            let pictures = file.records[run.clone()].iter().map(|r| scan::picture(&file.bytes, r));
+            let pictures = file.records[run.clone()].iter().map(|r| records::picture(&file.bytes, r));
             let pictures = pictures.collect::<Result<Vec<Cow<'_, [u8]>>>>();
             let place = file.place(&run);
             match clip.and_then(|clip| Ok((clip, pictures?))) {
-                Ok((clip, pictures)) => sink.add(&place, &clip, &pictures, &[]).map_err(|e| file.at(e, &run))?,
+                Ok((clip, pictures)) => sink.add(&place, &clip, &pictures).map_err(|e| file.at(e, &run))?,
                 Err(e) => sink.leave_out(&place, file.at(e, &run))?,
             }
         }
@@ -95,7 +96,7 @@ impl MxnetOptions {
 pub(super) struct RecordFile {
     pub path: PathBuf,
     pub bytes: MappedFile,
-    pub records: Vec<Found>,
+    pub records: Vec<Record>,
     gaps: Vec<(Range<u64>, Error)>,
     sources: HashMap<u64, String>,
 }
@@ -103,9 +104,9 @@ pub(super) struct RecordFile {
 impl RecordFile {
     pub fn open(path: &Path, mxnet: &MxnetOptions) -> Result<Self> {
         let bytes = MappedFile::open(path)?;
-        let found = scan::scan(&bytes);
+        let found = records::scan(&bytes);
         let list = beside(path, "lst", &mxnet.list);
-        let sources = list.map_or_else(|| Ok(HashMap::new()), |list| side_files::read_lst(&list))?;
+        let sources = list.map_or_else(|| Ok(HashMap::new()), |list| read_lst(&list))?;
         Ok(RecordFile { path: path.to_owned(), bytes, records: found.records, gaps: found.gaps, sources })
     }
 
@@ -126,7 +127,7 @@ impl RecordFile {
         };
         let mut faults: Vec<_> = self.gaps.iter().map(gap).collect();
         if let Some(index) = beside(&self.path, "idx", &mxnet.index)
-            && let Err(e) = side_files::check_idx(&index, &self.records)
+            && let Err(e) = check_idx(&index, &self.records)
         {
             faults.push((text::name(&index), e));
         }
@@ -147,7 +148,7 @@ impl RecordFile {
 
     /// Returns the folder that a clip's frames came from, if the list says it; otherwise the name of the file and
     /// the first id.
-    fn source(&self, records: &[Found], by_id2: bool) -> String {
+    fn source(&self, records: &[Record], by_id2: bool) -> String {
         let first = &records[0];
         let Some(path) = self.sources.get(&first.id) else {
             return format!("{}/{}", text::name(&self.path), first.id);
@@ -173,4 +174,64 @@ impl RecordFile {
 /// Returns the given file or, without one, the file with the same name beside `path`, if it exists.
 fn beside(path: &Path, extension: &str, named: &Option<PathBuf>) -> Option<PathBuf> {
     named.clone().or_else(|| Some(path.with_extension(extension)).filter(|p| p.is_file()))
+}
+
+/// Reads an `.idx` file: a key and the offset of a record in each line.
+fn read_idx(path: &Path) -> Result<Vec<(u64, u64)>> {
+    let text = text::read(path)?;
+    let mut entries = Vec::new();
+    for (n, line) in text.lines().enumerate() {
+        let mut words = line.split_whitespace().map(str::parse::<u64>);
+        match (words.next(), words.next(), words.next()) {
+            (None, ..) => {}
+            (Some(Ok(key)), Some(Ok(offset)), None) => entries.push((key, offset)),
+            _ => return Err(fault(path, format!("line {} is not a key and an offset", n + 1)).found(line)),
+        }
+    }
+    Ok(entries)
+}
+
+/// Compares an `.idx` file with the records that actually exist.
+fn check_idx(path: &Path, records: &[Record]) -> Result<()> {
+    let entries = read_idx(path)?;
+    if !entries.is_empty() && entries.iter().all(|&(_, offset)| offset == u64::MAX) {
+        let what = "all offsets are 2^64-1: the program that wrote them did not know its position in the file";
+        return Err(fault(path, what.into()));
+    }
+    let mut by_offset = entries.clone();
+    by_offset.sort_by_key(|&(_, offset)| offset);
+    for (n, (&(key, offset), record)) in by_offset.iter().zip(records).enumerate() {
+        if offset != record.offset {
+            let what = format!("the offset of key {key} is not where its record begins");
+            return Err(fault(path, what).expected(format!("byte {} for record {n}", record.offset)).found(offset));
+        }
+    }
+    if entries.len() != records.len() {
+        return Err(fault(
+            path,
+            "the number of its entries is not the number of records: one of the files was truncated".into(),
+        )
+        .expected(records.len())
+        .found(entries.len()));
+    }
+    Ok(())
+}
+
+fn fault(path: &Path, what: String) -> Error {
+    text::malformed(path, what).help("recreate it with MXNet's rec2idx.py, or remove it: vidrec does not need it")
+}
+
+/// Reads the paths of a `.lst` file, by id. Each line has an id, labels and a path, separated by tabs.
+fn read_lst(path: &Path) -> Result<HashMap<u64, String>> {
+    let text = text::read(path)?;
+    let mut paths = HashMap::new();
+    for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let id = columns.first().and_then(|id| id.trim().parse().ok()).filter(|_| columns.len() >= 3);
+        let Some(id) = id else {
+            return Err(text::malformed(path, format!("line {} is not an id, labels and a path", n + 1)).found(line));
+        };
+        paths.insert(id, columns[columns.len() - 1].trim().to_owned());
+    }
+    Ok(paths)
 }

@@ -7,25 +7,22 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::import::{MxnetOptions, RecordFile};
-use super::scan;
+use super::records;
 use crate::interop::ImportReport;
 use crate::interop::sink;
 use crate::interop::sink::Kind;
+use crate::{ClipInfo, Error, Hint, Meta, ProgressFn, Result, dataset_json, limits};
 use vidrec_core::dataset::writer;
-use vidrec_core::dataset::writer::ClipInfo;
 use vidrec_core::dataset::writer::{FinishedIndex, IndexWriter};
-use vidrec_core::progress::{Counter, ProgressFn};
+use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::publication::{LeftBehind, Replaced};
 use vidrec_core::store::disk::{FolderLock, folder_of};
 use vidrec_format::crc32;
 use vidrec_format::data_binding::{DataBinding, edge_crc32};
-use vidrec_format::dataset_json;
 use vidrec_format::dataset_json::{DatasetJson, ShardJson};
-use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
-use vidrec_format::limits;
-use vidrec_format::meta::{FOREIGN_RECORDS, Meta};
+use vidrec_format::meta::FOREIGN_RECORDS;
 use vidrec_jpeg::Decoder;
 
 /// Writes an index beside each record file, and a `dataset.json` that makes them a data set.
@@ -172,7 +169,7 @@ fn index_of(
 fn entries(decoder: &mut Decoder, file: &RecordFile, run: Range<usize>) -> Result<((u32, u32), Vec<FrameEntry>)> {
     let (mut sizes, mut entries) = (Vec::new(), Vec::new());
     for (t, record) in (0..).zip(&file.records[run]) {
-        let jpeg = scan::picture(&file.bytes, record)?;
+        let jpeg = records::picture(&file.bytes, record)?;
         sizes.push(jpeg_size(decoder, &jpeg).map_err(|e| e.in_frame(t))?);
         entries.push(FrameEntry {
             record_offset: record.offset,

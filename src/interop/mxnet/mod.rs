@@ -7,11 +7,9 @@ mod export;
 mod grouping;
 mod import;
 mod in_place;
-mod labels;
-mod scan;
-mod side_files;
+mod records;
 
-pub use export::{export, export_within};
+pub use export::export;
 pub use grouping::Ids;
 pub use import::{MxnetOptions, import};
 pub use in_place::import_in_place;

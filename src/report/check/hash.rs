@@ -8,9 +8,9 @@
 //! mirrored picture has the opposite sign at every odd horizontal frequency.
 
 use std::f64::consts::PI;
-use std::ops::Range;
 
-use super::glance::Glance;
+use image::GrayImage;
+use image::imageops::{self, FilterType};
 
 /// The side of the picture that is transformed.
 const SIDE: usize = 32;
@@ -35,28 +35,9 @@ pub(super) struct Hash {
 pub(super) struct Thumb(pub [u8; SIDE * SIDE]);
 
 impl Thumb {
-    pub fn of(glance: &Glance) -> Self {
-        let mut thumb = [0; SIDE * SIDE];
-        if glance.luma.is_empty() {
-            return Thumb(thumb);
-        }
-        let columns: [_; SIDE] = std::array::from_fn(|x| weights(x, glance.width));
-        for y in 0..SIDE {
-            let (rows, row_ends) = weights(y, glance.height);
-            for (x, (range, ends)) in columns.iter().enumerate() {
-                let (mut sum, mut all) = (0u64, 0u64);
-                for row in rows.clone() {
-                    let down = weight(row, &rows, row_ends);
-                    for column in range.clone() {
-                        let share = down * weight(column, range, *ends);
-                        sum += share * u64::from(glance.luma[row * glance.width + column]);
-                        all += share;
-                    }
-                }
-                thumb[y * SIDE + x] = ((sum + all / 2) / all.max(1)) as u8;
-            }
-        }
-        Thumb(thumb)
+    pub fn of(luma: &GrayImage) -> Self {
+        let small = imageops::resize(luma, SIDE as u32, SIDE as u32, FilterType::Triangle);
+        Thumb(std::array::from_fn(|i| small.as_raw()[i]))
     }
 
     /// Returns the mean difference of the pixels of two pictures.
@@ -83,24 +64,6 @@ impl Thumb {
         let mean = self.0.iter().map(|&luma| f32::from(luma)).sum::<f32>() / count;
         let squares = self.0.iter().map(|&luma| (f32::from(luma) - mean) * (f32::from(luma) - mean));
         (squares.sum::<f32>() / count).sqrt()
-    }
-}
-
-/// Returns the pixels in a row of `length` that pixel `i` of 32 covers, and how much of the first and last it
-/// covers, in 32ths.
-fn weights(i: usize, length: usize) -> (Range<usize>, (u64, u64)) {
-    let (start, end) = (i * length, (i + 1) * length);
-    let range = start / SIDE..end.div_ceil(SIDE);
-    let first = (range.start + 1) * SIDE - start;
-    let last = end - (range.end - 1) * SIDE;
-    if range.len() == 1 { (range, (length as u64, length as u64)) } else { (range, (first as u64, last as u64)) }
-}
-
-fn weight(at: usize, range: &Range<usize>, (first, last): (u64, u64)) -> u64 {
-    match () {
-        () if at == range.start => first,
-        () if at + 1 == range.end => last,
-        () => SIDE as u64,
     }
 }
 
@@ -210,11 +173,11 @@ mod tests {
     use super::*;
 
     /// Returns a picture whose pixels are means of 8 x 8 points.
-    fn glance(width: usize, height: usize, of: impl Fn(f64, f64) -> f64) -> Glance {
+    fn luma(width: usize, height: usize, of: impl Fn(f64, f64) -> f64) -> GrayImage {
         let at = |i: usize, part: usize, length: usize| ((8 * i + part) as f64 + 0.5) / (8 * length) as f64;
         let point = |i: usize, p: usize| of(at(i % width, p % 8, width), at(i / width, p / 8, height));
         let pixel = |i: usize| ((0..64).map(|p| point(i, p)).sum::<f64>() / 64.0) as u8;
-        Glance { width, height, luma: (0..width * height).map(pixel).collect() }
+        GrayImage::from_raw(width as u32, height as u32, (0..width * height).map(pixel).collect()).unwrap()
     }
 
     /// Returns waves, and patches with sharp edges, so that the picture contains all frequencies.
@@ -224,25 +187,25 @@ mod tests {
         60.0 + 40.0 * (5.0 * x + 2.0 * y).sin() + 30.0 * (9.0 * y * x).cos() + 9.0 * patch
     }
 
-    fn hash(glance: &Glance) -> Hash {
-        Hash::of(&Thumb::of(glance), &Cosines::new())
+    fn hash(luma: &GrayImage) -> Hash {
+        Hash::of(&Thumb::of(luma), &Cosines::new())
     }
 
     #[test]
     fn size_brightness_and_contrast_change_few_bits() {
-        let first = hash(&glance(43, 32, scene));
+        let first = hash(&luma(43, 32, scene));
         for (width, height) in [(32, 32), (64, 48), (160, 120), (33, 57)] {
-            let other = hash(&glance(width, height, |x, y| 30.0 + 0.7 * scene(x, y)));
+            let other = hash(&luma(width, height, |x, y| 30.0 + 0.7 * scene(x, y)));
             assert!(first.distance(&other) <= 48, "{width}x{height}: {}", first.distance(&other));
         }
-        let other = hash(&glance(43, 32, |x, y| 120.0 + 100.0 * (17.0 * x * y + 3.0 * x).sin()));
+        let other = hash(&luma(43, 32, |x, y| 120.0 + 100.0 * (17.0 * x * y + 3.0 * x).sin()));
         assert!(first.distance(&other) > 80, "{}", first.distance(&other));
         assert!(first.largest_cell_change(&other) > 40);
     }
 
     #[test]
     fn a_mirrored_picture_has_the_mirrored_hash() {
-        let (there, back) = (hash(&glance(64, 48, scene)), hash(&glance(64, 48, |x, y| scene(1.0 - x, y))));
+        let (there, back) = (hash(&luma(64, 48, scene)), hash(&luma(64, 48, |x, y| scene(1.0 - x, y))));
         assert!(there.mirrored().distance(&back) <= 4, "{}", there.mirrored().distance(&back));
         assert!(there.distance(&back) > 60 && there.mirrored().largest_cell_change(&back) <= 1);
         assert_eq!(there.mirrored().mirrored(), there);
@@ -250,24 +213,14 @@ mod tests {
 
     #[test]
     fn flat_pictures_have_no_signs() {
-        let flat = hash(&glance(43, 32, |x, _| 16.0 + 3.0 * x));
+        let flat = hash(&luma(43, 32, |x, _| 16.0 + 3.0 * x));
         assert!(flat.is_flat() && flat.mirrored().is_flat() && flat.key() == 0);
-        assert!(!hash(&glance(43, 32, scene)).is_flat());
-    }
-
-    #[test]
-    fn a_thumb_is_the_mean_of_what_it_covers() {
-        for (width, height) in [(1, 1), (32, 32), (40, 33), (7, 90)] {
-            let thumb = Thumb::of(&glance(width, height, |_, _| 77.0));
-            assert_eq!(thumb, Thumb([77; SIDE * SIDE]), "{width}x{height}");
-        }
-        let ramp = Thumb::of(&Glance { width: 64, height: 1, luma: (0..64).map(|i| i * 2).collect() });
-        assert!(ramp.0.chunks_exact(SIDE).all(|row| row.iter().enumerate().all(|(x, &v)| usize::from(v) == 4 * x + 1)));
+        assert!(!hash(&luma(43, 32, scene)).is_flat());
     }
 
     #[test]
     fn the_key_has_the_low_frequencies() {
-        let first = hash(&glance(43, 32, scene));
+        let first = hash(&luma(43, 32, scene));
         let mut other = first;
         other.bits[0] ^= 1 << 17; // u = 1, v = 1
         other.bits[2] ^= 1 << 8; // u = 8, v = 8
@@ -278,10 +231,10 @@ mod tests {
     /// The copies have other sizes, so their pixels lie elsewhere.
     #[test]
     fn a_scaled_copy_has_nearly_the_same_hash() {
-        use crate::report::check::glance::{Detail, Glance, Glances};
+        use crate::report::check::luma::{Detail, LumaDecoder};
         use vidrec_format::planes::Planes;
         use vidrec_jpeg::Encoder;
-        let mut glances = Glances::new().unwrap();
+        let mut decoder = LumaDecoder::new().unwrap();
         let mut hash = |width: u32, height: u32| {
             let mut picture = Planes::new(width, height).unwrap();
             for (i, luma) in picture.y.iter_mut().enumerate() {
@@ -293,10 +246,10 @@ mod tests {
                 });
                 *luma = (128.0 + 22.0 * waves.sum::<f64>()).clamp(0.0, 255.0) as u8;
             }
-            let (mut jpeg, mut glance) = (Vec::new(), Glance::default());
+            let mut jpeg = Vec::new();
             Encoder::new(80).unwrap().encode(&picture, &mut jpeg).unwrap();
-            glances.decode(&jpeg, Detail::Fine, &mut glance).unwrap();
-            Hash::of(&Thumb::of(&glance), &Cosines::new())
+            let luma = decoder.decode(&jpeg, Detail::Fine).unwrap();
+            Hash::of(&Thumb::of(&luma), &Cosines::new())
         };
         let whole = hash(340, 256);
         for (width, height) in [(212, 160), (214, 160), (266, 200), (170, 128), (680, 512)] {

@@ -1,19 +1,21 @@
 //! Measures a clip from frame to frame.
 
-use super::glance::{Glance, Light};
+use image::GrayImage;
+
 use super::hash::{Cosines, Hash, Thumb};
+use super::luma::{largest_change, percentiles};
 
 /// The number of frames whose hashes are kept for each clip. These are the frames in the middle of four equal
 /// stretches.
 pub(super) const SLOTS: usize = 4;
 
 /// The hashes of four frames of a clip. Comparisons with other clips use these.
-pub(super) type Print = [Hash; SLOTS];
+pub(super) type ClipHash = [Hash; SLOTS];
 
 /// The change from one frame to the next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Step {
-    /// The largest change of a pixel of the glance, 0 to 255.
+    /// The largest change of a pixel, 0 to 255.
     pub largest: u8,
     /// The mean change of a pixel of the thumb, 0 to 255.
     pub mean: f32,
@@ -52,8 +54,8 @@ pub(super) struct Measures {
     slots: [Option<Hash>; SLOTS],
     /// The frames that the slots are for.
     slot_frames: Option<[u32; SLOTS]>,
-    first: Glance,
-    last: Glance,
+    /// The first frame and the last.
+    ends: Option<(GrayImage, GrayImage)>,
     thumbs: Option<(Thumb, Thumb)>,
 }
 
@@ -68,8 +70,7 @@ impl Measures {
             largest_from_first: 0,
             slots: [None; SLOTS],
             slot_frames: (hashed && !coming.is_empty()).then(|| std::array::from_fn(middle)),
-            first: Glance::default(),
-            last: Glance::default(),
+            ends: None,
             thumbs: None,
         }
     }
@@ -80,40 +81,36 @@ impl Measures {
     }
 
     /// Takes the hash of a frame that was decoded finely.
-    pub fn take_hash(&mut self, t: u32, fine: &Glance, cosines: &Cosines) {
+    pub fn take_hash(&mut self, t: u32, fine: &GrayImage, cosines: &Cosines) {
         let hash = Hash::of(&Thumb::of(fine), cosines);
         let slots = self.slots.iter_mut().zip(self.slot_frames.into_iter().flatten());
         slots.filter(|(_, frame)| *frame == t).for_each(|(slot, _)| *slot = Some(hash));
     }
 
-    /// Takes the next frame, and returns memory for the frame after it.
-    pub fn take(&mut self, t: u32, glance: Glance) -> Glance {
-        let thumb = Thumb::of(&glance);
-        self.add_light(glance.light());
-        if let Some((before, last)) = &self.thumbs {
+    /// Takes the next frame.
+    pub fn take(&mut self, t: u32, luma: GrayImage) {
+        let thumb = Thumb::of(&luma);
+        self.add_light(&luma);
+        if let (Some((before, previous)), Some((first, last))) = (&self.thumbs, &self.ends) {
             self.steps.push(Step {
-                largest: glance.largest_change(&self.last),
-                mean: thumb.mean_change(last),
+                largest: largest_change(&luma, last),
+                mean: thumb.mean_change(previous),
                 mean_of_two: thumb.mean_change(before),
-                spread: thumb.spread_change(last),
+                spread: thumb.spread_change(previous),
             });
-            self.largest_from_first = self.largest_from_first.max(glance.largest_change(&self.first));
-        } else {
-            self.first.clone_from(&glance);
+            self.largest_from_first = self.largest_from_first.max(largest_change(&luma, first));
         }
         self.thumbs = Some((self.thumbs.map_or(thumb, |(_, last)| last), thumb));
+        self.ends = Some(match self.ends.take() {
+            Some((first, _)) => (first, luma),
+            None => (luma.clone(), luma),
+        });
         self.frames.push(t);
-        std::mem::replace(&mut self.last, glance)
     }
 
-    fn add_light(&mut self, light: Light) {
-        let this = Extremes {
-            p98: light.p98,
-            p99: light.p99,
-            range: light.p99 - light.p1,
-            white: light.white,
-            medians: f64::from(light.p50),
-        };
+    fn add_light(&mut self, luma: &GrayImage) {
+        let ([p1, p50, p98, p99], white) = percentiles(luma, [1, 50, 98, 99]);
+        let this = Extremes { p98, p99, range: p99 - p1, white, medians: f64::from(p50) };
         self.extremes = Some(self.extremes.map_or(this, |so_far| Extremes {
             p98: so_far.p98.max(this.p98),
             p99: so_far.p99.max(this.p99),
@@ -125,10 +122,10 @@ impl Measures {
 
     /// Returns the hashes for comparisons with other clips; `None` if a frame is missing, or if most frames are so
     /// flat that they show nothing.
-    pub fn print(&self) -> Option<Print> {
+    pub fn hash(&self) -> Option<ClipHash> {
         let [Some(a), Some(b), Some(c), Some(d)] = self.slots else { return None };
-        let print = [a, b, c, d];
-        let flat = print.iter().filter(|hash| hash.is_flat()).count();
-        (2 * flat <= SLOTS).then_some(print)
+        let hash = [a, b, c, d];
+        let flat = hash.iter().filter(|hash| hash.is_flat()).count();
+        (2 * flat <= SLOTS).then_some(hash)
     }
 }

@@ -21,42 +21,29 @@ const MOST_COMPARED: usize = 8192;
 pub(super) type Keyed = (u64, u32);
 
 /// Calls `found` with each pair of `keys` that differ in at most [`RADIUS`] bits, once for each pair, the smaller
-/// number first. Calls `go_on` from time to time; it may stop the search.
+/// number first; with `others`, with each pair of one of `keys` and one of these. Calls `go_on` from time to time; it may stop
+/// the search.
 pub(super) fn near_pairs<E>(
     keys: &[Keyed],
+    others: Option<&[Keyed]>,
     found: &mut impl FnMut(u32, u32),
     go_on: &mut impl FnMut() -> Result<(), E>,
 ) -> Result<(), E> {
     for band in 0..BANDS {
-        let table = Table::new(keys, band);
+        let (table, others) = (Table::new(keys, band), others.map(|others| Table::new(others, band)));
         for value in 0..BUCKETS {
             let bucket = table.bucket(value);
-            for (i, one) in bucket.iter().enumerate() {
-                compare(one, &bucket[i + 1..], band, found);
-            }
-            let later = (0..BAND_BITS).map(|bit| value ^ 1 << bit).filter(|&other| other > value);
-            later.for_each(|other| bucket.iter().for_each(|one| compare(one, table.bucket(other), band, found)));
-            if value % 256 == 0 {
-                go_on()?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Does the same for pairs of one of `keys` and one of `others`.
-pub(super) fn near_pairs_between<E>(
-    keys: &[Keyed],
-    others: &[Keyed],
-    found: &mut impl FnMut(u32, u32),
-    go_on: &mut impl FnMut() -> Result<(), E>,
-) -> Result<(), E> {
-    for band in 0..BANDS {
-        let (table, others) = (Table::new(keys, band), Table::new(others, band));
-        for value in 0..BUCKETS {
             let near = std::iter::once(value).chain((0..BAND_BITS).map(|bit| value ^ 1 << bit));
-            let bucket = table.bucket(value);
-            near.for_each(|other| bucket.iter().for_each(|one| compare(one, others.bucket(other), band, found)));
+            for near in near.filter(|&near| others.is_some() || near >= value) {
+                for (i, one) in bucket.iter().enumerate() {
+                    let candidates = match &others {
+                        Some(others) => others.bucket(near),
+                        None if near == value => &bucket[i + 1..],
+                        None => table.bucket(near),
+                    };
+                    compare(one, candidates, band, found);
+                }
+            }
             if value % 256 == 0 {
                 go_on()?;
             }
@@ -127,7 +114,7 @@ mod tests {
 
     fn pairs(keys: &[Keyed]) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
-        near_pairs(keys, &mut |a, b| pairs.push((a, b)), &mut || Ok::<_, Infallible>(())).unwrap();
+        near_pairs(keys, None, &mut |a, b| pairs.push((a, b)), &mut || Ok::<_, Infallible>(())).unwrap();
         pairs.sort_unstable();
         pairs
     }
@@ -145,7 +132,7 @@ mod tests {
         assert_eq!(pairs(&keys), expected);
         let (some, rest) = keys.split_at(500);
         let mut between = Vec::new();
-        near_pairs_between(some, rest, &mut |a, b| between.push((a, b)), &mut || Ok::<_, Infallible>(())).unwrap();
+        near_pairs(some, Some(rest), &mut |a, b| between.push((a, b)), &mut || Ok::<_, Infallible>(())).unwrap();
         between.sort_unstable();
         expected.retain(|&(a, b)| a < 500 && b >= 500);
         assert_eq!(between, expected);
@@ -153,6 +140,6 @@ mod tests {
 
     #[test]
     fn the_search_can_be_stopped() {
-        assert_eq!(near_pairs(&keys(10, 2), &mut |_, _| (), &mut || Err("stop")), Err("stop"));
+        assert_eq!(near_pairs(&keys(10, 2), None, &mut |_, _| (), &mut || Err("stop")), Err("stop"));
     }
 }

@@ -1,28 +1,67 @@
-//! Looks at all clips of all data sets, and compares them with each other.
+//! Checks all clips of all data sets, and compares them with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::finding::{Finding, FindingKind};
-use super::judge::Found;
-use super::looking::{Eyes, Seen, Wanted};
-use super::measures::Print;
-use super::naming::found_clip;
-use super::options::CheckOptions;
-use super::pairs::Compared;
-use super::report::{CheckReport, CheckedSet};
-use super::{clocks, failures, pairs};
-use vidrec_core::dataset::Dataset;
-use vidrec_core::dataset::Tables;
-use vidrec_core::progress::{Counter, ProgressFn};
+use super::clip::{CheckedClip, ClipChecker, stops};
+use super::duplicates::{self, ComparedClip, found_clip};
+use super::finding::{CheckReport, CheckedSet, FailedVideo, Finding, FindingKind};
+use crate::{Dataset, Error, ProgressFn, Result};
+use vidrec_core::dataset::{Tables, different_clocks};
+use vidrec_core::progress::Counter;
 use vidrec_core::threads;
 use vidrec_format::allocation;
-use vidrec_format::error::{Error, Result};
 
 /// The number of frames that are decoded between two calls of the progress callback. Longer clips are not divided.
 const FRAMES_AT_A_TIME: u64 = 2048;
+
+/// Options of [`check`](super::check).
+///
+/// ```
+/// use vidrec::check::{CheckOptions, FindingKind};
+///
+/// let options = CheckOptions { kinds: vec![FindingKind::Leak], ..CheckOptions::default() };
+/// assert_eq!(options.distance, CheckOptions::DEFAULT_DISTANCE);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// The kinds of findings to look for. Default: all. Frames are read only if a kind needs them.
+    pub kinds: Vec<FindingKind>,
+    /// The number of threads that decode frames; `None`, the default, for one per core. The report is the same for
+    /// any number.
+    pub threads: Option<usize>,
+    /// How much two clips may differ and still count as nearly the same.
+    ///
+    /// This is the number of different bits of a perceptual hash of 256 bits, averaged over its frames. Default
+    /// [`DEFAULT_DISTANCE`](Self::DEFAULT_DISTANCE); 0 finds only copies; at most
+    /// [`MAX_DISTANCE`](Self::MAX_DISTANCE).
+    pub distance: u32,
+}
+
+impl CheckOptions {
+    /// The default of [`distance`](Self::distance).
+    ///
+    /// It comes from a collection of 366 real clips. Videos that were encoded again, at other sizes and by other
+    /// codecs, differed in up to 11 bits. Other moments in front of the same camera differed in 23 or more.
+    pub const DEFAULT_DISTANCE: u32 = 16;
+
+    /// The largest [`distance`](Self::distance). Pictures that have nothing in common differ in 128 bits on
+    /// average.
+    pub const MAX_DISTANCE: u32 = 64;
+
+    /// Whether the options ask for this kind of finding.
+    pub(super) fn wants(&self, kind: FindingKind) -> bool {
+        self.kinds.contains(&kind)
+    }
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        CheckOptions { kinds: FindingKind::ALL.to_vec(), threads: None, distance: CheckOptions::DEFAULT_DISTANCE }
+    }
+}
 
 /// Looks for clips that a person should look at, in one or several data sets.
 ///
@@ -53,34 +92,6 @@ const FRAMES_AT_A_TIME: u64 = 2048;
 /// [`Resources`](vidrec_format::error::ErrorKind::Resources): too little memory, threads or file descriptors.
 /// [`Interrupted`](vidrec_format::error::ErrorKind::Interrupted): `progress` stopped the call.
 pub fn check(sets: &[Dataset], options: &CheckOptions, progress: &mut ProgressFn<'_>) -> Result<CheckReport> {
-    refuse(sets, options)?;
-    let mut counter = Counter::new(Some(sets.iter().map(Dataset::len).sum()), progress);
-    let mut all = Collected::new(sets, options);
-    if all.wanted.frames || all.wanted.faults || all.wanted.clocks {
-        let pool = threads::pool(options.threads)?;
-        (0..sets.len()).try_for_each(|set| all.look_at(set, &pool, &mut counter))?;
-    }
-    all.into_report(&mut || counter.tell())
-}
-
-/// Checks clips that the caller has looked at. Takes the data set, the clip and the result of looking at it, in
-/// that order.
-pub(crate) fn check_seen(
-    sets: &[Dataset],
-    seen: Vec<(usize, u64, Seen)>,
-    options: &CheckOptions,
-    progress: &mut ProgressFn<'_>,
-) -> Result<CheckReport> {
-    refuse(sets, options)?;
-    let (mut some, mut counter) = (Collected::new(sets, options), Counter::new(Some(seen.len() as u64), progress));
-    for (set, clip, seen) in seen {
-        counter.add(seen.frames, 0)?;
-        some.take(set, clip, seen)?;
-    }
-    some.into_report(&mut || counter.tell())
-}
-
-fn refuse(sets: &[Dataset], options: &CheckOptions) -> Result<()> {
     if sets.is_empty() {
         return Err(Error::usage("there is no data set to check"));
     }
@@ -88,93 +99,89 @@ fn refuse(sets: &[Dataset], options: &CheckOptions) -> Result<()> {
         let e = Error::usage("the maximum distance of near-duplicates is out of range");
         return Err(e.expected(format!("0 to {} bits", CheckOptions::MAX_DISTANCE)).found(options.distance));
     }
-    Ok(())
+    let mut counter = Counter::new(Some(sets.iter().map(Dataset::len).sum()), progress);
+    let mut run = CheckRun {
+        sets,
+        options,
+        findings: Vec::new(),
+        compared: Vec::new(),
+        episodes: BTreeMap::new(),
+        clips: 0,
+        frames: 0,
+    };
+    if options.kinds.iter().any(|kind| *kind != FindingKind::Failed) {
+        let pool = threads::pool(options.threads)?;
+        (0..sets.len()).try_for_each(|set| run.check_clips(set, &pool, &mut counter))?;
+    }
+    run.findings.extend(duplicates::findings(sets, &run.compared, options, &mut || counter.tell())?);
+    if options.wants(FindingKind::Clock) {
+        run.findings.extend(different_clock_findings(sets, &run.episodes)?);
+    }
+    let mut failed_videos = vec![0; sets.len()];
+    if options.wants(FindingKind::Failed) {
+        let (found, counts) = failures(sets)?;
+        run.findings.extend(found);
+        failed_videos = counts;
+    }
+    Ok(run.report(&failed_videos))
 }
 
 /// The findings so far.
-struct Collected<'a> {
+struct CheckRun<'a> {
     sets: &'a [Dataset],
     options: &'a CheckOptions,
-    wanted: Wanted,
     findings: Vec<Finding>,
-    /// The clips of `prints`.
-    compared: Vec<Compared>,
-    prints: Vec<Print>,
+    /// The clips with hashes.
+    compared: Vec<ComparedClip>,
     /// The clips of each episode of each data set.
     episodes: BTreeMap<(usize, String), Vec<u64>>,
     clips: u64,
     frames: u64,
 }
 
-impl<'a> Collected<'a> {
-    fn new(sets: &'a [Dataset], options: &'a CheckOptions) -> Self {
-        let (findings, compared, prints, episodes) = Default::default();
-        let wanted = Wanted::of(options);
-        Collected { sets, options, wanted, findings, compared, prints, episodes, clips: 0, frames: 0 }
-    }
-
-    /// Looks at all clips of a data set.
-    fn look_at(&mut self, set: usize, pool: &rayon::ThreadPool, counter: &mut Counter<'_, '_>) -> Result<()> {
-        let (dataset, wanted) = (&self.sets[set], self.wanted);
-        dataset.prefetch_all(Tables { clips: true, frames: wanted.frames, strings: true })?;
+impl CheckRun<'_> {
+    /// Checks each clip of a data set by itself.
+    fn check_clips(&mut self, set: usize, pool: &rayon::ThreadPool, counter: &mut Counter<'_, '_>) -> Result<()> {
+        let (dataset, kinds) = (&self.sets[set], &self.options.kinds);
+        let frames = kinds.iter().any(|kind| kind.needs_frames());
+        dataset.prefetch_all(Tables { clips: true, frames, strings: true })?;
         let mut next = 0;
         while next < dataset.len() {
             let end = together(dataset, next);
-            let look = |eyes: &mut Result<Eyes>, clip: u64| match eyes {
-                Ok(eyes) => eyes.look(dataset, clip, wanted),
+            let check = |checker: &mut Result<ClipChecker>, clip: u64| match checker {
+                Ok(checker) => checker.check(dataset, clip),
                 // This tries again, to get the error.
-                Err(_) => Eyes::new().and_then(|mut eyes| eyes.look(dataset, clip, wanted)),
+                Err(_) => ClipChecker::new(kinds).and_then(|mut checker| checker.check(dataset, clip)),
             };
-            let look_at_all = || (next..end).into_par_iter().map_init(Eyes::new, look).collect();
-            let seen: Vec<Result<Seen>> = pool.install(look_at_all);
-            for (clip, seen) in (next..end).zip(seen) {
-                let seen = seen?;
-                counter.add(seen.frames, 0)?;
-                self.take(set, clip, seen)?;
+            let check_all = || (next..end).into_par_iter().map_init(|| ClipChecker::new(kinds), check).collect();
+            let checked: Vec<Result<CheckedClip>> = pool.install(check_all);
+            for (clip, checked) in (next..end).zip(checked) {
+                let checked = checked?;
+                counter.add(checked.frames, 0)?;
+                self.take(set, clip, checked)?;
             }
             next = end;
         }
         Ok(())
     }
 
-    fn take(&mut self, set: usize, clip: u64, seen: Seen) -> Result<()> {
+    fn take(&mut self, set: usize, clip: u64, checked: CheckedClip) -> Result<()> {
         self.clips += 1;
-        self.frames += seen.frames;
-        for Found { kind, frames, value, text } in seen.found {
-            if self.options.wants(kind) {
-                let clips = vec![found_clip(self.sets, set, clip)];
-                self.findings.push(Finding { kind, clips, videos: Vec::new(), frames, value, text });
-            }
+        self.frames += checked.frames;
+        for finding in checked.findings.into_iter().filter(|finding| self.options.wants(finding.kind)) {
+            self.findings.push(Finding { clips: vec![found_clip(self.sets, set, clip)], ..finding });
         }
-        if let Some(episode) = seen.episode {
+        if let Some(episode) = checked.episode {
             self.episodes.entry((set, episode)).or_default().push(clip);
         }
-        if let Some(print) = seen.print {
-            allocation::reserve(&mut self.prints, 1, "the hashes of all clips")?;
-            self.prints.push(print);
-            self.compared.push(Compared { set, clip });
+        if let Some(hash) = checked.hash {
+            allocation::reserve(&mut self.compared, 1, "the hashes of all clips")?;
+            self.compared.push(ComparedClip { set, clip, hash });
         }
         Ok(())
     }
 
-    /// Compares the clips with each other, and returns the report. `go_on` may stop the comparison.
-    fn into_report(mut self, go_on: &mut impl FnMut() -> Result<()>) -> Result<CheckReport> {
-        if self.wanted.prints {
-            self.findings.extend(pairs::findings(self.sets, &self.compared, &self.prints, self.options, go_on)?);
-        }
-        if self.options.wants(FindingKind::Clock) {
-            self.findings.extend(clocks::findings(self.sets, &self.episodes)?);
-        }
-        let mut failed_videos = vec![0; self.sets.len()];
-        if self.options.wants(FindingKind::Failed) {
-            let (found, counts) = failures::findings(self.sets)?;
-            self.findings.extend(found);
-            failed_videos = counts;
-        }
-        Ok(self.told(&failed_videos))
-    }
-
-    fn told(mut self, failed_videos: &[u64]) -> CheckReport {
+    fn report(mut self, failed_videos: &[u64]) -> CheckReport {
         // The sort is stable. Findings of one kind stay in the order in which they were found, which is that of
         // the clips.
         self.findings.sort_by_key(|finding| finding.kind);
@@ -201,6 +208,71 @@ impl<'a> Collected<'a> {
             findings: self.findings,
         }
     }
+}
+
+/// Returns a finding for each data set with clips that are not known to share a clock with the first clip of their episode.
+/// Damage is found elsewhere.
+fn different_clock_findings(sets: &[Dataset], episodes: &BTreeMap<(usize, String), Vec<u64>>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (set, dataset) in sets.iter().enumerate() {
+        let (mut apart, mut clips, mut first) = (BTreeSet::new(), Vec::new(), None);
+        let different = |one, other| different_clocks(&dataset.clip(one)?, &dataset.clip(other)?);
+        for ((_, episode), of_episode) in episodes.range((set, String::new())..(set + 1, String::new())) {
+            for &clip in &of_episode[1..] {
+                let found = match different(of_episode[0], clip) {
+                    Err(e) if stops(&e) => return Err(e),
+                    Ok(Some(found)) => found,
+                    _ => continue,
+                };
+                apart.insert(episode);
+                clips.push(found_clip(sets, set, clip));
+                first.get_or_insert_with(|| format!("the first, of episode {episode}: {found}"));
+            }
+        }
+        if let Some(first) = first {
+            let text = match apart.len() {
+                1 => format!("the cameras of an episode are not known to share a clock; {first}"),
+                n => format!("the cameras of {n} episodes are not known to share a clock; {first}"),
+            };
+            findings.push(Finding { clips, ..Finding::new(FindingKind::Clock, Some(apart.len() as f64), text) });
+        }
+    }
+    Ok(findings)
+}
+
+/// Returns one finding for each message, those with the most videos first, and one for each list that cannot be
+/// read. Also returns the number of failed videos of each data set.
+fn failures(sets: &[Dataset]) -> Result<(Vec<Finding>, Vec<u64>)> {
+    let mut by_message: BTreeMap<(String, String), Vec<FailedVideo>> = BTreeMap::new();
+    let mut found = Vec::new();
+    let mut counts = vec![0; sets.len()];
+    for (set, dataset) in sets.iter().enumerate() {
+        match dataset.failures() {
+            Ok(failures) => {
+                counts[set] = failures.len() as u64;
+                for failure in failures {
+                    let video = FailedVideo { set, source: failure.source };
+                    by_message.entry((failure.stage, failure.error)).or_default().push(video);
+                }
+            }
+            Err(e) if stops(&e) => return Err(e),
+            Err(e) => {
+                let text = format!("the list of failures is damaged: {e:#}");
+                found.push(Finding::new(FindingKind::Corrupt, None, text));
+            }
+        }
+    }
+    let mut grouped: Vec<_> = by_message.into_iter().collect();
+    grouped.sort_by_key(|(_, videos)| std::cmp::Reverse(videos.len()));
+    found.extend(grouped.into_iter().map(|((stage, message), videos)| {
+        let number = match videos.len() {
+            1 => "a video was not packed".to_owned(),
+            n => format!("{n} videos were not packed"),
+        };
+        let value = Some(videos.len() as f64);
+        Finding { videos, ..Finding::new(FindingKind::Failed, value, format!("{number}: {stage}: {message}")) }
+    }));
+    Ok((found, counts))
 }
 
 /// Returns the end of the clips that are looked at together with clip `first`.

@@ -1,9 +1,9 @@
 // A clip as a card: its frames under the pointer, its name, its flag.
 
 /// The frames of a clip as a slider: by pointer, touch and keys. `changed` learns which frame is shown. `frame` is the one
-/// to begin with. Only an opened clip has `changed`, and shows its larger strip.
+/// to begin with. Only an opened clip has `changed`, and shows whole frames where they are asked for one by one.
 function player(clip, changed, frame) {
-  const name = changed && clip.opened ? "opened" : "strip";
+  const name = changed ? "opened" : "strip";
   const shown = clip.strip?.frames.length ?? 0;
   const canvas = shown ? el("canvas", { "aria-hidden": "true" }) : null;
   const seek = el("span", { class: "seek" });

@@ -52,15 +52,14 @@ function drawFindings(state) {
     section.replaceChildren(head, el("p", { class: "all-good" }, report.notes.at(-1)));
     return;
   }
-  const some = report.checked.clips < report.checked.of_clips ? el("p", { class: "notice" }, report.notes.at(-1)) : null;
   if (!report.findings.length) {
-    section.replaceChildren(...[head, some].filter(Boolean), el("p", { class: "all-good" }, "Nothing was found that a person should look at."));
+    section.replaceChildren(head, el("p", { class: "all-good" }, "Nothing was found that a person should look at."));
     return;
   }
   const kinds = report.findings.map((entry) => entry.kind);
   const current = kinds.includes(state.kind) ? state.kind : undefined;
   const link = (kind, title, n) => el("li", {}, el("a", { href: hashOf({ view: "findings", kind }), "aria-current": (kind ?? "") === (current ?? "") ? "true" : null }, title, " ", el("span", {}, whole.format(n))));
-  section.replaceChildren(...[head, some].filter(Boolean),
+  section.replaceChildren(head,
     el("ul", { class: "kinds" }, link(undefined, "All", findingCount), report.findings.map((entry) => link(entry.kind, kindTitle(entry.kind), entry.count))),
     ...report.findings.filter((entry) => !current || entry.kind === current).map(group));
 }

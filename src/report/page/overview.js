@@ -12,7 +12,7 @@ function tiles(set) {
     tile(duration(set.seconds), "of video"),
     tile(bytes(set.bytes), "in record files"),
     set.classes ? tile(whole.format(set.classes), "classes") : null,
-    report.findings ? tile(whole.format(findingCount), report.checked.clips < set.clips ? `findings in ${count(report.checked.clips, "clip")}` : "findings") : null);
+    report.findings ? tile(whole.format(findingCount), "findings") : null);
 }
 
 /// How the names of settings begin among the facts.

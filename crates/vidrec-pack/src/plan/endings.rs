@@ -7,9 +7,6 @@ use std::path::Path;
 
 use super::pictures::is_picture;
 
-/// The file that makes a folder a data set of LeRobot.
-pub(super) const LEROBOT_INFO: &str = "meta/info.json";
-
 /// Extensions that FFmpeg 5.1 names itself (`AVInputFormat.extensions`), of formats that carry video and that it
 /// recognizes by their content. The list leaves out audio, single pictures, text, raw pictures without a header,
 /// and extensions that mostly mean something else (`avs`, `cgi`, `dat`, `ism`, `str`, `v`, `vb`, `xl`).

@@ -1,11 +1,43 @@
 //! The frames that belong to one episode, in a video that holds several episodes.
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::segment::{Segment, SegmentClock, microseconds};
 use crate::track::EpisodeFrames;
 use crate::video::Timeline;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::limits;
+
+/// The highest frame rate that is accepted, in frames a second.
+const MAX_FPS: f64 = 100_000.0;
+
+/// An episode as a manifest describes it. Without a start, it is all of its file.
+#[derive(Deserialize)]
+struct Described {
+    count: u32,
+    start: Option<f64>,
+    fps: f64,
+}
 
 impl EpisodeFrames {
+    /// Reads an object, or its text, and returns the part of the video that has the frames. The error says what is wrong.
+    pub fn read(value: &Value) -> std::result::Result<(Self, Segment), String> {
+        let object = match value {
+            Value::String(text) => serde_json::from_str(text).ok(),
+            value => serde_json::from_value(value.clone()).ok(),
+        };
+        let is_known = |found: &Described| {
+            (1..=limits::MAX_FRAMES_PER_CLIP).contains(&found.count) && found.fps > 0.0 && found.fps <= MAX_FPS
+        };
+        let Described { count, start, fps } = object.filter(is_known).ok_or_else(|| {
+            format!("expected the count and the fps of frames, and their start in seconds, found {value}")
+        })?;
+        let frames = EpisodeFrames { count, start: start.unwrap_or(0.0), fps };
+        let segment = frames.segment()?;
+        Ok((frames, if start.is_some() { segment } else { Segment { start_us: 0, end_us: None } }))
+    }
+
     /// Returns the segment from half a frame before the first frame to half a frame before the frame after the
     /// last one.
     ///

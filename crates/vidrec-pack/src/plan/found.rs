@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use super::attributes::Attributes;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
-use super::picture_column::PictureColumn;
 use super::segment::Segment;
 use crate::track::EpisodeFrames;
 use crate::track::RowTracks;
@@ -26,8 +25,6 @@ pub(super) struct FoundVideo {
     pub tracks: Option<Box<RowTracks>>,
     /// The frames that its segment must have, if it belongs to an episode.
     pub episode: Option<Box<EpisodeFrames>>,
-    /// The frames, if `path` is a Parquet file with pictures.
-    pub column: Option<Box<PictureColumn>>,
 }
 
 impl FoundVideo {
@@ -44,7 +41,6 @@ impl FoundVideo {
             fault: None,
             tracks: None,
             episode: None,
-            column: None,
         }
     }
 
@@ -69,7 +65,7 @@ impl FoundVideo {
             (Some(_), Label::One(Tag::Name(name))) => name.clone(),
             (label, _) => label.map_or("", |label| classes.name(label)).into(),
         };
-        let FoundVideo { path, source, segment, fault, tracks, episode, column, .. } = self;
-        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode, column })
+        let FoundVideo { path, source, segment, fault, tracks, episode, .. } = self;
+        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode })
     }
 }

@@ -5,7 +5,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::episodes_copy::EpisodesCopy;
 use super::found::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
@@ -49,8 +48,6 @@ pub struct PackPlan {
     pub(crate) tracks: Vec<PlannedTrack>,
     /// The videos, if they stay on disk. `jobs` is then empty.
     pub(crate) listed: Option<Arc<ListedVideos>>,
-    /// The files of values of remote LeRobot data sets.
-    pub(crate) copies: Vec<Arc<EpisodesCopy>>,
 }
 
 impl PackPlan {
@@ -76,9 +73,7 @@ impl PackPlan {
             return Self::from_inputs(&found, options);
         }
         let classes = options.classes.as_deref().map(Classes::read).transpose()?;
-        let Some(listed) = ListedVideos::of(input, classes, options)? else {
-            return Self::from_inputs(&found, options);
-        };
+        let listed = ListedVideos::of(input, classes, options)?;
         if listed.videos == 0 {
             return Err(no_videos(inputs, &listed.passed_over));
         }
@@ -91,7 +86,6 @@ impl PackPlan {
             notes: listed.note.iter().cloned().collect(),
             tracks: Vec::new(),
             listed: Some(Arc::new(listed)),
-            copies: Vec::new(),
         })
     }
 
@@ -112,7 +106,7 @@ impl PackPlan {
         for input in inputs {
             gathered.add(input, options)?;
         }
-        let Gathered { mut found, classes, passed_over, manifests, notes, roots, episodes } = gathered;
+        let Gathered { mut found, classes, passed_over, manifests, notes, roots } = gathered;
         if found.is_empty() {
             return Err(no_videos(inputs, &passed_over.into_list()));
         }
@@ -122,7 +116,7 @@ impl PackPlan {
         let clash = roots.keep_apart(&mut found);
         one_kind(&found)?;
         let of_videos = notes::unlabeled(&found).into_iter().chain(notes::links(&found, options));
-        let notes = notes.into_iter().chain(of_videos).chain(episodes.notes).chain(clash).collect();
+        let notes = notes.into_iter().chain(of_videos).chain(clash).collect();
         let classes = match (&options.classes, classes) {
             (Some(path), _) => Classes::read(path)?,
             (None, Some(own)) => own,
@@ -136,11 +130,10 @@ impl PackPlan {
         let how = TrackFiles { open: &open_regular, list: &pictures, video };
         let rows = jobs.iter().filter_map(|job| job.tracks.as_deref());
         // Rows that make no sense have no tracks.
-        let mut tracks = track::plan(&options.track, rows, how).map_err(|e| {
+        let tracks = track::plan(&options.track, rows, how).map_err(|e| {
             let fault = jobs.iter().find_map(|job| job.fault.as_deref());
             fault.into_iter().fold(e, Error::also_help)
         })?;
-        tracks.extend(episodes.tracks.unwrap_or_default());
         let jobs = match options.shuffle_seed {
             Some(seed) => shuffled(jobs, seed),
             None => jobs,
@@ -155,7 +148,6 @@ impl PackPlan {
             notes,
             tracks,
             listed: None,
-            copies: episodes.copies,
         })
     }
 
@@ -242,17 +234,6 @@ struct Gathered {
     /// Notes on manifests.
     notes: Vec<String>,
     roots: Roots,
-    episodes: Episodes,
-}
-
-/// What LeRobot data sets have provided so far.
-#[derive(Default)]
-struct Episodes {
-    count: u64,
-    /// The tracks, which all of the data sets share.
-    tracks: Option<Vec<PlannedTrack>>,
-    notes: Vec<String>,
-    copies: Vec<Arc<EpisodesCopy>>,
 }
 
 impl Gathered {
@@ -279,14 +260,7 @@ impl Gathered {
     /// Adds a remote video, or the videos below a location that ends with a slash.
     fn add_remote(&mut self, location: &Path, options: &InputOptions) -> Result<()> {
         if is_remote_folder(location) {
-            let list = Arc::new(ObjectList::of(location, options)?);
-            if let Some(copy) = EpisodesCopy::of(&list, &options.storage)? {
-                let root = options.root.clone().or_else(|| Some(location.to_owned()));
-                if self.add_episodes(copy.folder(), &InputOptions { root, ..options.clone() })? {
-                    self.episodes.copies.push(Arc::new(copy));
-                    return Ok(());
-                }
-            }
+            let list = ObjectList::of(location, options)?;
             let root = self.roots.number(location)?;
             return list.each_video(&mut self.passed_over, &mut |found, _| {
                 self.found.push(FoundVideo { root, ..found });
@@ -306,9 +280,7 @@ impl Gathered {
     }
 
     fn add_folder(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
-        if self.add_episodes(path, options)? {
-            return Ok(());
-        }
+        lerobot::refuse(path)?;
         let lists = video_folder::lists(path)?;
         if !lists.is_empty() {
             let before = self.found.len();
@@ -325,34 +297,6 @@ impl Gathered {
         // A folder of frames that is itself an input has its own name as its source.
         let is_clip = self.found.get(before).is_some_and(|found| found.path == path);
         self.set_root(before, if is_clip { path.parent().unwrap_or(path) } else { path })
-    }
-
-    /// Adds the episodes of a LeRobot data set. Returns false if the folder is not one.
-    fn add_episodes(&mut self, path: &Path, options: &InputOptions) -> Result<bool> {
-        let Some(found) = lerobot::read(path, self.episodes.count, options)? else { return Ok(false) };
-        if let Some(track) = found.tracks.iter().find(|t| options.track.iter().any(|other| other.name == t.name())) {
-            return Err(Error::usage(format!("track {:?}: two tracks have this name", track.name())).file(path));
-        }
-        if let Some(known) = &self.episodes.tracks
-            && *known != found.tracks
-        {
-            let names = |tracks: &[PlannedTrack]| tracks.iter().map(PlannedTrack::name).collect::<Vec<_>>().join(", ");
-            let e =
-                Error::usage("the LeRobot data sets have different features, or features of different types or shapes")
-                    .file(path);
-            return Err(e
-                .expected(names(known))
-                .found(names(&found.tracks))
-                .help("pack them one by one, and merge the results"));
-        }
-        let before = self.found.len();
-        self.found.extend(found.videos);
-        self.set_root(before, options.root.as_deref().unwrap_or(path))?;
-        self.manifests.push(found.columns);
-        self.episodes.count += found.episodes;
-        self.episodes.tracks = Some(found.tracks);
-        self.episodes.notes.extend(found.notes);
-        Ok(true)
     }
 
     /// Sets `root` as the root of the videos from place `first` on.

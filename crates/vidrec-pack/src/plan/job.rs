@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::attributes::Attributes;
-use super::picture_column::PictureColumn;
 use super::segment::Segment;
 use crate::system_path;
 use crate::track::EpisodeFrames;
@@ -43,9 +42,6 @@ pub struct Job {
     /// The frames that its segment must have, if it belongs to an episode.
     #[serde(default)]
     pub(crate) episode: Option<Box<EpisodeFrames>>,
-    /// The frames, if `path` is a Parquet file with pictures.
-    #[serde(default)]
-    pub(crate) column: Option<Box<PictureColumn>>,
 }
 
 /// A job as it is written, with its files at places that may be named otherwise.
@@ -64,8 +60,6 @@ pub(crate) struct JobAt<'a> {
     tracks: Option<&'a RowTracks>,
     #[serde(skip_serializing_if = "Option::is_none")]
     episode: Option<&'a EpisodeFrames>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<&'a PictureColumn>,
 }
 
 impl Serialize for Job {
@@ -77,7 +71,7 @@ impl Serialize for Job {
 impl Job {
     /// Returns the job with its files at these places.
     pub(crate) fn at<'a>(&'a self, path: &'a Path, tracks: Option<&'a RowTracks>) -> JobAt<'a> {
-        let Job { source, class, attributes, fault, episode, column, .. } = self;
+        let Job { source, class, attributes, fault, episode, .. } = self;
         JobAt {
             path,
             source,
@@ -89,7 +83,6 @@ impl Job {
             fault: fault.as_deref(),
             tracks,
             episode: episode.as_deref(),
-            column: column.as_deref(),
         }
     }
 

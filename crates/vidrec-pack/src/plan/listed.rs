@@ -9,10 +9,11 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::endings::{LEROBOT_INFO, is_clip};
+use super::endings::is_clip;
 use super::found::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label};
+use super::lerobot;
 use super::notes::Unlabeled;
 use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally, kind_by_ending};
@@ -55,10 +56,6 @@ impl ObjectList {
         Ok(ObjectList { location: location.to_owned(), images: *images, path, file: Some(file) })
     }
 
-    pub fn location(&self) -> &Path {
-        &self.location
-    }
-
     /// Passes all objects to `take`, in order.
     pub fn each(&self, take: &mut dyn FnMut(ListedObject) -> Result<()>) -> Result<()> {
         let io = |e| Error::io("read the list of objects", &self.path, e);
@@ -77,6 +74,7 @@ impl ObjectList {
         take: &mut dyn FnMut(FoundVideo, ListedObject) -> Result<()>,
     ) -> Result<()> {
         self.each(&mut |object| match self.video(&object, passed_over) {
+            _ if lerobot::has_object(&object.name) => Err(lerobot::refused(&self.location)),
             Some(found) => take(found, object),
             None => Ok(()),
         })
@@ -172,26 +170,18 @@ pub(crate) struct ListedVideos {
 
 impl ListedVideos {
     /// Lists the videos below a location. `classes` are those that the caller names.
-    /// Returns `None` for what may be a data set of LeRobot.
-    pub(super) fn of(location: &Path, classes: Option<Classes>, options: &InputOptions) -> Result<Option<Self>> {
+    pub(super) fn of(location: &Path, classes: Option<Classes>, options: &InputOptions) -> Result<Self> {
         let list = ObjectList::of(location, options)?;
         let (mut passed_over, mut labels) = (PassedOverTally::default(), HashSet::new());
         let mut unlabeled = Unlabeled::default();
-        let mut is_lerobot = false;
-        list.each(&mut |object| {
-            is_lerobot |= object.name == LEROBOT_INFO;
-            if let Some(found) = list.video(&object, &mut passed_over) {
-                unlabeled.count(&found);
-                labels.insert(found.label);
-            }
+        list.each_video(&mut passed_over, &mut |found, _| {
+            unlabeled.count(&found);
+            labels.insert(found.label);
             Ok(())
         })?;
-        if is_lerobot {
-            return Ok(None);
-        }
         let classes = classes.map_or_else(|| Classes::of(labels.iter()), Ok)?;
         let passed_over = passed_over.into_list();
-        Ok(Some(ListedVideos { list, classes, videos: unlabeled.of, passed_over, note: unlabeled.note() }))
+        Ok(ListedVideos { list, classes, videos: unlabeled.of, passed_over, note: unlabeled.note() })
     }
 
     /// Passes all videos to `take`, in order, with what the server said of each.

@@ -5,9 +5,8 @@
 //! folders.rs     finds videos and folders of pictures below a folder; video_folder.rs: manifests in it
 //! manifest/      reads manifests, one file for each format
 //! listed.rs      finds videos below a location in object storage, and keeps more of them than fit in memory
-//! lerobot/       reads LeRobot data sets: episodes become segments; episode_frames.rs: the frames that these must have
-//! episodes_copy.rs  the files of values of a remote LeRobot data set
-//! picture_column.rs  the frames of an episode that are pictures in a Parquet file
+//! episode_frames.rs  the frames that an episode in a video of several must have
+//! lerobot.rs     refuses data sets of LeRobot, which Python reads
 //! text.rs        reads them as UTF-8; times.rs: columns of times that segments may have
 //! places.rs      resolves the paths in manifests
 //! labels.rs      turns labels and class names into numbers
@@ -19,7 +18,6 @@
 mod attributes;
 mod endings;
 mod episode_frames;
-mod episodes_copy;
 mod folders;
 mod found;
 mod inputs;
@@ -34,7 +32,6 @@ mod near_names;
 mod notes;
 mod options;
 mod passed_over;
-mod picture_column;
 mod pictures;
 mod places;
 mod roots;

@@ -19,8 +19,8 @@ use vidrec_format::sampler::Rate;
 #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Inputs"))]
 #[serde(default, deny_unknown_fields)]
 pub struct InputOptions {
-    /// The folder that the paths of a manifest or of the videos of a LeRobot data set are relative to, or a remote location,
-    /// such as s3://bucket/videos. [default: the folder of the manifest or of the data set]
+    /// The folder that the paths of a manifest are relative to, or a remote location, such as s3://bucket/videos. [default:
+    /// the folder of the manifest]
     #[cfg_attr(feature = "clap", arg(long, value_name = "DIR", hide_short_help = true))]
     pub root: Option<PathBuf>,
     /// Take only this split, as a manifest's column "split" names it. [default: all]
@@ -67,7 +67,7 @@ pub struct InputOptions {
     #[schemars(with = "Option<NumberOrText>")]
     pub picture_fps: Option<Rate>,
     /// Pack a track beside the frames, NAME=COLUMN,WORDS: a column of a manifest that names a file for each video (.npy,
-    /// .npz, .parquet, .csv, .tsv, .json; .png, a folder of these, or a video of depth) or holds a list. The words say how its
+    /// .npz, .csv, .tsv, .json; .png, a folder of these, or a video of depth) or holds a list. The words say how its
     /// values lie in time: rate=50 a second; times=T, the array or column that has them; spans, each with a start and an end;
     /// frames, one for each frame of the video, of which those of the packed frames are stored; every-frame, all of them. Also
     /// values=A+B, type=f32, size=640x480, unit=us, clock=segment, tolerance=0.5, partial, nan: see docs/tracks.md. Can be

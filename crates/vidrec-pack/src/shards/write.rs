@@ -76,12 +76,6 @@ pub struct WrittenPlan {
 /// ```
 pub fn write_plan(plan: &PackPlan, out: impl AsRef<Path>, options: &PackOptions) -> Result<WrittenPlan> {
     options.check()?;
-    if !plan.copies.is_empty() {
-        let e =
-            Error::usage("other machines need the values of the LeRobot data set, which are only in object storage");
-        let e = e.file(plan.inputs.first().map_or("", String::as_str));
-        return Err(e.help("copy its folders meta and data to where all machines read them, and pack that copy with the location as root"));
-    }
     let place = Place::of(out.as_ref(), &options.input.storage)?;
     let stamps = Stamps::of(plan, &options.input.storage)?;
     let sums = Sums::of(plan, &stamps)?;

@@ -18,6 +18,8 @@ pub(crate) enum Given {
     Folder(#[serde(with = "system_path")] PathBuf),
     /// PNG files, which a list in the row names.
     Pictures(#[serde(with = "system_path::several")] Vec<PathBuf>),
+    /// The frames of an episode in a video.
+    Video(#[serde(with = "system_path")] PathBuf, EpisodeFrames),
 }
 
 /// The frames of an episode: their number, and a constant rate.
@@ -28,16 +30,6 @@ pub(crate) struct EpisodeFrames {
     pub start: f64,
     /// Frames per second.
     pub fps: f64,
-}
-
-/// The frames of an episode in a video of depth.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct EpisodeVideo {
-    /// The name of the track.
-    pub track: Box<str>,
-    #[serde(with = "system_path")]
-    pub file: PathBuf,
-    pub frames: EpisodeFrames,
 }
 
 /// What a row provides for one track.
@@ -51,27 +43,12 @@ pub(crate) struct TrackCell {
 /// What a row provides for all tracks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RowTracks {
-    /// The path of the manifest, or of the folder of the episodes.
+    /// The path of the manifest.
     pub manifest: Box<str>,
-    /// The line of the row, from 1, or the number of an episode, from 0.
+    /// The line of the row, from 1.
     pub line: u64,
     /// The cells, in the order of the specs. `None` where the row has no value.
     pub cells: Vec<Option<TrackCell>>,
-    /// The rows with the values of an episode, which has no cells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub episode: Option<EpisodeRows>,
-}
-
-/// The rows with the values of an episode. In each column they begin at `first`, with one row for each frame.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct EpisodeRows {
-    #[serde(with = "system_path")]
-    pub file: PathBuf,
-    pub first: u64,
-    pub count: u64,
-    /// Its depth in videos.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub videos: Vec<EpisodeVideo>,
 }
 
 impl RowTracks {
@@ -79,12 +56,11 @@ impl RowTracks {
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let given = self.cells.iter().flatten().flat_map(|cell| [Some(&cell.values), cell.times.as_ref()]).flatten();
         let files = given.flat_map(|given| match given {
-            Given::File(path) | Given::Folder(path) => std::slice::from_ref(path),
+            Given::File(path) | Given::Folder(path) | Given::Video(path, _) => std::slice::from_ref(path),
             Given::Pictures(paths) => paths,
             Given::List(_) => &[],
         });
-        let videos = self.episode.iter().flat_map(|rows| rows.videos.iter().map(|video| &video.file));
-        files.chain(self.episode.iter().map(|rows| &rows.file)).chain(videos).map(PathBuf::as_path)
+        files.map(PathBuf::as_path)
     }
 
     /// Returns the same row with other paths.
@@ -92,13 +68,11 @@ impl RowTracks {
         let cells = self.cells.iter_mut().flatten();
         let given = cells.flat_map(|cell| [Some(&mut cell.values), cell.times.as_mut()]).flatten();
         let files = given.flat_map(|given| match given {
-            Given::File(path) | Given::Folder(path) => std::slice::from_mut(path),
+            Given::File(path) | Given::Folder(path) | Given::Video(path, _) => std::slice::from_mut(path),
             Given::Pictures(paths) => paths,
             Given::List(_) => &mut [],
         });
-        let rows = self.episode.iter_mut();
-        let of_rows = rows.flat_map(|rows| rows.videos.iter_mut().map(|video| &mut video.file).chain([&mut rows.file]));
-        for path in files.chain(of_rows) {
+        for path in files {
             *path = change(path)?;
         }
         Ok(self)
@@ -106,15 +80,14 @@ impl RowTracks {
 
     /// Returns the name of the row for errors.
     pub fn place(&self) -> String {
-        let what = if self.episode.is_some() { "episode" } else { "line" };
-        format!("{what} {} of {}", self.line, self.manifest)
+        format!("line {} of {}", self.line, self.manifest)
     }
 }
 
 impl fmt::Display for Given {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Given::File(path) | Given::Folder(path) => write!(f, "{}", path.display()),
+            Given::File(path) | Given::Folder(path) | Given::Video(path, _) => write!(f, "{}", path.display()),
             Given::Pictures(paths) => write!(f, "a list of {} pictures", paths.len()),
             Given::List(_) => f.write_str("a list"),
         }

@@ -4,7 +4,7 @@
 //! spec.rs       which column becomes which track, and how its values lie in time
 //! arguments.rs  what a row of a manifest provides
 //! array.rs      values that were read, and conversions between number types
-//! read/         files and lists: .npy, .npz, Parquet, .csv, .tsv, .json; PNG files and videos of depth
+//! read/         files and lists: .npy, .npz, .csv, .tsv, .json; PNG files and videos of depth
 //! times.rs      times and spans in nanoseconds
 //! window.rs     the part of a video that a clip covers
 //! place.rs      values placed on the clip's clock, cut and checked
@@ -28,14 +28,10 @@ pub(super) fn read_any(file: &std::path::Path) {
         let cell = TrackCell { values: Given::File(file.to_owned()), times: None };
         let _ = read::read(&spec, &cell, &crate::video::open_regular);
     }
-    let Ok(rows) = ParquetRows::open(file) else { return };
-    for column in ["a", "b", "t"] {
-        let _ = rows.has(column).then(|| (rows.column(column, 0..rows.rows()), rows.json(column, 0..rows.rows())));
-    }
 }
 
-pub(super) use arguments::{EpisodeFrames, EpisodeRows, EpisodeVideo, Given, RowTracks, TrackCell};
+pub(super) use arguments::{EpisodeFrames, Given, RowTracks, TrackCell};
 pub(super) use planned::{PlannedTrack, plan};
-pub(super) use read::{ChoosePictures, EncodePicture, ParquetRows, ReadVideo, TrackFiles};
+pub(super) use read::{ChoosePictures, EncodePicture, ReadVideo, TrackFiles};
 pub use spec::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
 pub(super) use window::{Span, Window};

@@ -5,10 +5,10 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
-use super::arguments::{EpisodeRows, RowTracks, TrackCell};
-use super::place::{Raw, chosen_places, picture_places, place};
-use super::read::{OpenFile, ParquetRows, Pictures, TrackFiles, depth, read};
-use super::spec::{TrackSpec, TrackSpecTiming};
+use super::arguments::{RowTracks, TrackCell};
+use super::place::{Raw, picture_places, place};
+use super::read::{Pictures, TrackFiles, read};
+use super::spec::TrackSpec;
 use super::window::Window;
 use vidrec_core::dataset::writer::{EncodedTrack, NewPictures};
 use vidrec_format::error::{Error, Result};
@@ -23,31 +23,6 @@ pub(crate) struct PlannedTrack {
     spec: TrackSpec,
     kind: TrackType,
     shape: Vec<u32>,
-    /// Where its values are.
-    #[serde(default, skip_serializing_if = "ValuesIn::is_cells")]
-    values_in: ValuesIn,
-}
-
-/// Where the values of a track are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-enum ValuesIn {
-    /// In what the cells of rows name.
-    #[default]
-    Cells,
-    /// In rows of episodes.
-    Rows,
-    /// In rows of episodes, as structures that become JSON texts.
-    StructureRows,
-    /// In rows of episodes, as PNG files.
-    PngRows,
-    /// In videos of episodes.
-    Videos,
-}
-
-impl ValuesIn {
-    fn is_cells(&self) -> bool {
-        *self == ValuesIn::Cells
-    }
 }
 
 /// Decides the type and shape of each track, from the first row whose values can be read. `how` opens files.
@@ -81,10 +56,9 @@ pub(crate) fn plan<'a>(
 }
 
 fn first(spec: &TrackSpec, cell: &TrackCell, how: TrackFiles<'_>) -> Result<PlannedTrack> {
-    let values_in = ValuesIn::Cells;
     if let Some(pictures) = Pictures::of(spec, &cell.values, how)? {
         let (kind, shape) = (spec.kind.unwrap_or(TrackType::U16), pictures.shape(spec, how)?.map(|side| side as u32));
-        let planned = PlannedTrack { spec: spec.clone(), kind, shape: shape.into(), values_in };
+        let planned = PlannedTrack { spec: spec.clone(), kind, shape: shape.into() };
         return match planned.schema().is_picture() {
             true => Ok(planned),
             false => Err(Error::usage("pictures have another type").expected("u16 or u8").found(kind)),
@@ -96,7 +70,7 @@ fn first(spec: &TrackSpec, cell: &TrackCell, how: TrackFiles<'_>) -> Result<Plan
         None => values,
     };
     let (kind, shape) = (values.values.kind(), values.value_shape()?);
-    Ok(PlannedTrack { spec: spec.clone(), kind, shape, values_in })
+    Ok(PlannedTrack { spec: spec.clone(), kind, shape })
 }
 
 /// Adds the track, the row and the place of the values to an error.
@@ -110,32 +84,6 @@ impl PlannedTrack {
         let TrackSpec { name, nan, .. } = &self.spec;
         let timing = self.spec.stored_timing();
         TrackSchema { name: name.clone(), kind: self.kind, shape: self.shape.clone(), timing, nan: *nan }
-    }
-
-    /// Creates a track that each episode has in a column of the same name. It has one value for each frame, and
-    /// all are stored.
-    pub fn of_episodes(name: &str, kind: TrackType, shape: Vec<u32>) -> Self {
-        let nan = matches!(kind, TrackType::F32 | TrackType::F64);
-        let spec = TrackSpec { nan, ..TrackSpec::of_column(name) };
-        PlannedTrack { spec, kind, shape, values_in: ValuesIn::Rows }
-    }
-
-    /// Creates a track of texts that each episode has as structures in a column of the same name, for each frame.
-    pub fn of_language(name: &str) -> Self {
-        PlannedTrack { values_in: ValuesIn::StructureRows, ..Self::of_episodes(name, TrackType::Utf8, Vec::new()) }
-    }
-
-    /// Creates a track of depth that each episode has as PNG files in a column of the same name, or `in_videos`, one for each
-    /// frame. Those of the clip's frames are stored.
-    pub fn of_depth(name: &str, (height, width): (u32, u32), in_videos: bool) -> Self {
-        let spec = TrackSpec { timing: TrackSpecTiming::Frames, ..TrackSpec::of_column(name) };
-        let values_in = if in_videos { ValuesIn::Videos } else { ValuesIn::PngRows };
-        PlannedTrack { spec, kind: TrackType::U16, shape: vec![height, width], values_in }
-    }
-
-    /// Returns its name in the data set.
-    pub fn name(&self) -> &str {
-        &self.spec.name
     }
 
     /// Returns the track of a clip, or `None` if its row has no value for it.
@@ -152,46 +100,8 @@ impl PlannedTrack {
         window: &Window,
         how: TrackFiles<'_>,
     ) -> Result<Option<EncodedTrack>> {
-        if !self.values_in.is_cells() {
-            let Some(rows) = &row.episode else { return Ok(None) };
-            let video = rows.videos.iter().find(|video| *video.track == *self.spec.name);
-            let (file, track) = match (self.values_in, video) {
-                (ValuesIn::Videos, None) => return Ok(None),
-                (ValuesIn::Videos, Some(video)) => {
-                    (&video.file, self.of_pictures(&Pictures::Video(&video.file, Some(video.frames)), window, how))
-                }
-                (ValuesIn::PngRows, _) => (&rows.file, self.of_png(rows, window, how.open)),
-                _ => (&rows.file, self.of_rows(rows, window, how.open)),
-            };
-            return track.map_err(|e| named(e, &self.spec, row, file.display())).map(Some);
-        }
         let Some(cell) = row.cells.get(number).and_then(Option::as_ref) else { return Ok(None) };
         self.of_cell(cell, window, how).map_err(|e| named(e, &self.spec, row, &cell.values)).map(Some)
-    }
-
-    fn of_rows(&self, rows: &EpisodeRows, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {
-        let wanted = rows.first..rows.first.saturating_add(rows.count);
-        let file = ParquetRows::open_by(&rows.file, how)?;
-        let column = match self.values_in {
-            ValuesIn::StructureRows => file.json(&self.spec.column, wanted)?,
-            _ => file.column(&self.spec.column, wanted)?,
-        };
-        let values = column.into_array(&self.shape)?.into_type(self.kind)?;
-        place(&self.spec, Raw { values, ..Raw::default() }, window)?.encode(window.chosen.len() as u32)
-    }
-
-    /// Reads the pictures of the clip's frames, one at a time.
-    fn of_png(&self, rows: &EpisodeRows, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {
-        let count = usize::try_from(rows.count).unwrap_or(usize::MAX);
-        let places = chosen_places(&self.spec, count, window)?;
-        let file = ParquetRows::open_by(&rows.file, how)?;
-        let (mut column, mut pictures) = (file.pictures(&self.spec.column)?, NewPictures::new(self.schema())?);
-        for place in places {
-            let (numbers, [height, width]) = depth::read(&column.get(rows.first + place as u64)?)?;
-            self.check_size([height, width]).map_err(|e| e.found(format!("[{height}, {width}] in row {place}")))?;
-            pictures.push(&pictures.encode(&numbers)?)?;
-        }
-        Ok(pictures.finish(&[]))
     }
 
     /// Refuses a picture that does not have the height and width of the track.
@@ -199,8 +109,7 @@ impl PlannedTrack {
         if self.shape.iter().map(|&side| side as usize).eq(shape) {
             return Ok(());
         }
-        let of_rows = if self.values_in.is_cells() { "the track" } else { "meta/info.json says" };
-        let e = Error::usage(format!("a picture has another size than {of_rows}"));
+        let e = Error::usage("a picture has another size than the track");
         Err(e.expected(format!("{:?}", self.shape)).found(format!("{shape:?}")))
     }
 

@@ -124,23 +124,6 @@ pub enum TrackClock {
 }
 
 impl TrackSpec {
-    /// Returns the spec of a column of episodes, with one value for each frame of a clip's segment.
-    pub(super) fn of_column(name: &str) -> Self {
-        TrackSpec {
-            name: name.to_owned(),
-            column: name.to_owned(),
-            timing: TrackSpecTiming::EveryFrame,
-            values: Vec::new(),
-            kind: None,
-            size: None,
-            unit: None,
-            clock: TrackClock::Segment,
-            tolerance_us: TOLERANCE_US,
-            partial: false,
-            nan: false,
-        }
-    }
-
     /// Returns the timing in the data set.
     pub(crate) fn stored_timing(&self) -> TrackTiming {
         match self.timing {

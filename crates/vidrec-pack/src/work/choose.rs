@@ -20,7 +20,7 @@ pub(super) fn needs_times(job: &Job, recipe: ClipRecipe<'_>) -> Result<(), ClipF
     let by_time = job.segment.is_some()
         || (job.tracks.is_some() && recipe.tracks.iter().any(has_times))
         || matches!(options.frames, FrameChoice::At(RateRule::Fps(_)));
-    if by_time && recipe.input.picture_fps.is_none() && job.column.is_none() {
+    if by_time && recipe.input.picture_fps.is_none() {
         let e = Error::usage("images have no times to choose by: give their frame rate");
         return Err(ClipFailure::of(PackStage::Video(Stage::Sample), &e));
     }

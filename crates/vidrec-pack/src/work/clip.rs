@@ -80,7 +80,7 @@ fn sample_and_encode(
         Ok(wanted)
     };
     let is_kept = recipe.pictures.quality == Quality::Original && plan::is_jpeg(&job.path) && !is_remote(&job.path);
-    let source = if job.column.is_some() || recipe.store.is_folder(&job.path) || is_kept {
+    let source = if recipe.store.is_folder(&job.path) || is_kept {
         needs_times(job, recipe)?;
         pictures::sample(job, recipe, &choose)
     } else {

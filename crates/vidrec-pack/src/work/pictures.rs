@@ -1,13 +1,14 @@
-//! Packs JPEG and PNG files as a clip: those of a folder, in the natural order of their names, a single one, or those in the
-//! rows of a Parquet file. Each is a frame.
+//! Packs JPEG and PNG files as a clip: those of a folder, in the natural order of their names, or a single one. Each
+//! is a frame.
 //!
 //! The code that decodes videos also decodes these images. It turns them as EXIF says, scales them and converts
 //! them: gray becomes color, and alpha is ignored. All frames get the size of the first one taken. A JPEG that
 //! passes through keeps every byte instead, and with them its own size.
 
+use std::borrow::Cow;
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use image::metadata::Orientation;
@@ -19,33 +20,24 @@ use super::options::ClipRecipe;
 use super::quality::Quality;
 use super::video_store::VideoStore;
 use crate::plan::{self, Job};
-use crate::track::ParquetRows;
-use crate::video::{FrameSize, Moment, Stage, Timeline, Video, VideoFacts, VideoFile, VideoOptions};
+use crate::video::{FrameSize, Moment, Stage, Timeline, Video, VideoFacts, VideoOptions};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_format::sampler::Rate;
 use vidrec_jpeg::{Decoder, RgbPicture};
 
-/// Reads the images that `choose` selects, of a folder, a single file or a column of a Parquet file.
+/// Reads the images that `choose` selects, of a folder or a single file.
 pub(super) fn sample(
     job: &Job,
     recipe: ClipRecipe<'_>,
     choose: &dyn Fn(&Timeline) -> Result<Vec<u32>>,
 ) -> Result<EncodedSource, ClipFailure> {
     let path = &job.path;
-    let (paths, count, rate) = match &job.column {
-        Some(column) => (Vec::new(), column.count as usize, rate(column.fps)),
-        None if recipe.store.is_folder(path) => {
-            let paths = recipe.store.pictures(path)?;
-            let count = paths.len();
-            (paths, count, recipe.input.picture_fps)
-        }
-        None => (vec![path.clone()], 1, recipe.input.picture_fps),
-    };
-    if count == 0 {
+    let paths = if recipe.store.is_folder(path) { recipe.store.pictures(path)? } else { vec![path.clone()] };
+    if paths.is_empty() {
         return Err(failure(Stage::Stream, &Error::usage("the folder has no JPEG or PNG files")));
     }
-    let timeline = timeline(count, rate);
+    let timeline = timeline(paths.len(), recipe.input.picture_fps);
     let mut wanted = choose(&timeline).map_err(|e| failure(Stage::Sample, &e))?;
     wanted.dedup();
     let mut reader = PictureReader {
@@ -53,29 +45,16 @@ pub(super) fn sample(
         deadline: Instant::now().checked_add(recipe.limits.timeout.0),
         size: recipe.pictures.size,
         encoder: FrameEncoder::new(recipe).map_err(|e| failure(Stage::Scale, &e))?,
-        source: EncodedSource { time_base: timeline.time_base, frame_count: count as u32, ..EncodedSource::default() },
+        source: EncodedSource {
+            time_base: timeline.time_base,
+            frame_count: paths.len() as u32,
+            ..EncodedSource::default()
+        },
     };
     let pts = |index: u32| timeline.pts[index as usize];
-    match &job.column {
-        None => wanted.into_iter().try_for_each(|i| reader.read(&Picture::File(&paths[i as usize]), pts(i), i))?,
-        Some(column) => {
-            let opened = |e: &Error| failure(Stage::Open, e);
-            let rows = ParquetRows::open_by(path, &|path| recipe.store.open(path)).map_err(|e| opened(&e))?;
-            let mut pictures = rows.pictures(&column.name).map_err(|e| opened(&e))?;
-            for i in wanted {
-                let row = column.first.saturating_add(i.into());
-                let bytes = pictures.get(row).map_err(|e| failure(Stage::Stream, &e))?;
-                reader.read(&Picture::InRow(row, bytes.into()), pts(i), i)?;
-            }
-        }
-    }
+    wanted.into_iter().try_for_each(|i| reader.read(&paths[i as usize], pts(i), i))?;
     reader.source.facts.container = "pictures".into();
     Ok(reader.source)
-}
-
-/// The rate of an episode.
-fn rate(fps: f64) -> Option<Rate> {
-    fps.to_string().parse().ok()
 }
 
 /// Returns the times of the images: image `i` is shown at `i` times the frame duration, or at `i` seconds without one.
@@ -93,56 +72,24 @@ struct PictureReader<'a> {
     source: EncodedSource,
 }
 
-/// An image.
-enum Picture<'a> {
-    File(&'a Path),
-    /// In a row of a Parquet file.
-    InRow(u64, Arc<[u8]>),
+/// The name of an image, for errors.
+fn name(picture: &Path) -> Cow<'_, str> {
+    picture.file_name().unwrap_or_default().to_string_lossy()
 }
 
-impl Picture<'_> {
-    fn name(&self) -> String {
-        match self {
-            Picture::File(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            Picture::InRow(row, _) => format!("row {row}"),
-        }
-    }
-
-    fn is_jpeg(&self) -> bool {
-        match self {
-            Picture::File(path) => plan::is_jpeg(path),
-            Picture::InRow(_, bytes) => bytes.starts_with(b"\xff\xd8"),
-        }
-    }
-
-    /// The image as a video of one frame.
-    fn video(&self, store: &VideoStore) -> Result<VideoFile, ClipFailure> {
-        match self {
-            Picture::File(path) => store.file(path),
-            Picture::InRow(_, bytes) => Ok(VideoFile::in_memory(&self.name(), bytes)),
-        }
-    }
-
-    /// Opens the file, and returns it with its length.
-    fn open(&self, store: &VideoStore) -> Result<(Box<dyn Read + '_>, u64)> {
-        match self {
-            Picture::File(path) => {
-                let opened = store.open(path).map_err(|e| Error::io("read the picture", path, e))?;
-                let (file, length) = opened.ok_or_else(|| Error::usage("this is not a regular file"))?;
-                Ok((Box::new(file), length))
-            }
-            Picture::InRow(_, bytes) => Ok((Box::new(&**bytes), bytes.len() as u64)),
-        }
-    }
+/// Opens an image, and returns it with its length.
+fn open(picture: &Path, store: &VideoStore) -> Result<(File, u64)> {
+    let opened = store.open(picture).map_err(|e| Error::io("read the picture", picture, e))?;
+    opened.ok_or_else(|| Error::usage("this is not a regular file"))
 }
 
 impl PictureReader<'_> {
-    fn read(&mut self, picture: &Picture<'_>, pts: i64, source_index: u32) -> Result<(), ClipFailure> {
+    fn read(&mut self, picture: &Path, pts: i64, source_index: u32) -> Result<(), ClipFailure> {
         let named = |stage, e: &Error| {
             let failure = failure(stage, e);
-            ClipFailure { message: format!("{}: {}", picture.name(), failure.message), ..failure }
+            ClipFailure { message: format!("{}: {}", name(picture), failure.message), ..failure }
         };
-        let (jpeg, size, measured) = if self.recipe.pictures.quality == Quality::Original && picture.is_jpeg() {
+        let (jpeg, size, measured) = if self.recipe.pictures.quality == Quality::Original && plan::is_jpeg(picture) {
             let taken = untouched(picture, self.recipe.store).map_err(|e| named(Stage::Decode, &e.without_file()))?;
             let (coded_width, coded_height) = taken.1;
             let codec = "mjpeg".into();
@@ -162,7 +109,7 @@ impl PictureReader<'_> {
                 ..VideoOptions::default()
             };
             let store = self.recipe.store;
-            let video = Video::open_file(picture.video(store)?, &options);
+            let video = Video::open_file(store.file(picture)?, &options);
             let sampled = video.and_then(|video| video.sample(&|_| Ok(vec![0])));
             let sampled = sampled.map_err(|e| match too_large(picture, max_pixels, store) {
                 Some(too_large) => named(Stage::Limit, &too_large),
@@ -183,7 +130,7 @@ impl PictureReader<'_> {
 
 /// Returns the error for an image whose header declares more pixels than the limit. FFmpeg only calls such an
 /// image invalid data.
-fn too_large(picture: &Picture<'_>, max_pixels: u64, store: &VideoStore) -> Option<Error> {
+fn too_large(picture: &Path, max_pixels: u64, store: &VideoStore) -> Option<Error> {
     let (width, height) = declared_size(picture, store)?;
     let limit = max_pixels.min(limits::MAX_PIXELS);
     let error = || {
@@ -194,11 +141,11 @@ fn too_large(picture: &Picture<'_>, max_pixels: u64, store: &VideoStore) -> Opti
 }
 
 /// Returns the width and height in the header of a PNG (PNG specification, 5.2 and 11.2.1) or JPEG.
-fn declared_size(picture: &Picture<'_>, store: &VideoStore) -> Option<(u32, u32)> {
+fn declared_size(picture: &Path, store: &VideoStore) -> Option<(u32, u32)> {
     /// The header of a JPEG comes before its data, after EXIF, profiles and previews.
     const HEAD: u64 = 16 << 20;
     let mut head = Vec::new();
-    picture.open(store).ok()?.0.take(HEAD).read_to_end(&mut head).ok()?;
+    open(picture, store).ok()?.0.take(HEAD).read_to_end(&mut head).ok()?;
     let Some(rest) = head.strip_prefix(b"\x89PNG\r\n\x1a\n") else {
         let header = Decoder::new().ok()?.header(&head).ok()?;
         return Some((header.width, header.height));
@@ -208,15 +155,15 @@ fn declared_size(picture: &Picture<'_>, store: &VideoStore) -> Option<(u32, u32)
 }
 
 /// Returns a JPEG unchanged, after checking that it decodes and is upright.
-fn untouched(picture: &Picture<'_>, store: &VideoStore) -> Result<(Vec<u8>, (u32, u32))> {
-    let (file, length) = picture.open(store)?;
+fn untouched(picture: &Path, store: &VideoStore) -> Result<(Vec<u8>, (u32, u32))> {
+    let (file, length) = open(picture, store)?;
     let too_long = |length| Error::limit("the picture is too long").expected(limits::MAX_RECORD_BYTES).found(length);
     if length > limits::MAX_RECORD_BYTES {
         return Err(too_long(length));
     }
     let mut jpeg = Vec::new();
     // The file may have grown in the meantime.
-    let io = |e| Error::io("read the picture", picture.name(), e);
+    let io = |e| Error::io("read the picture", picture, e);
     file.take(limits::MAX_RECORD_BYTES + 1).read_to_end(&mut jpeg).map_err(io)?;
     if jpeg.len() as u64 > limits::MAX_RECORD_BYTES {
         return Err(too_long(jpeg.len() as u64));

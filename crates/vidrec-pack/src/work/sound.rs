@@ -49,7 +49,7 @@ pub(super) fn of_video(
     deadline: Option<Instant>,
 ) -> Result<(Option<EncodedTrack>, Option<AudioFacts>), ClipFailure> {
     let Some(options) = recipe.input.audio else { return Ok((None, None)) };
-    if job.column.is_some() || recipe.store.is_folder(&job.path) {
+    if recipe.store.is_folder(&job.path) {
         return Ok((None, Some(AudioFacts::default())));
     }
     let deadline = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(100 * 365 * 86_400));

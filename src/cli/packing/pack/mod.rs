@@ -1,6 +1,5 @@
 //! `vidrec pack`: videos in, a data set out.
 
-pub mod columns;
 mod parts;
 pub mod recipe;
 pub mod report;
@@ -9,12 +8,9 @@ mod run_args;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::pack::{PackOptions, PackPlan, Recipe, estimate, pack_plan, serve};
-
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output;
 use crate::cli::remote_output::scratch_folder;
-use crate::cli::storage::{RemoteStorageArgs, local};
+use crate::cli::{Outcome, RemoteStorageArgs, Run, local, output};
+use crate::pack::{PackOptions, PackPlan, Recipe, estimate, pack_plan, serve};
 
 /// Sample frames from videos and write them as a data set.
 ///
@@ -37,9 +33,6 @@ pub struct Args {
     /// A folder: the class is the name of the first folder level; a folder that holds JPEG or PNG files and nothing
     /// else is a clip of these frames; a metadata.csv or .jsonl in it lists what is taken. Files without the ending of a
     /// video are ignored and counted by ending. Hidden ones, whose names begin with a dot, are not looked at.
-    ///
-    /// A data set of LeRobot, version 2 or 3 (a folder with its meta/info.json): each episode of a camera is a clip with the
-    /// attributes episode, camera and task, and every other feature is a track. See docs/lerobot.md.
     ///
     /// .csv, .tsv or .jsonl: columns path (or file_name, filename, video), label (or labels, with ";" between them),
     /// start and end in seconds (see --segments), split; any other is kept as an attribute. vidrec says what each
@@ -120,7 +113,7 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
     }
     let plan = PackPlan::from_inputs(&recipe.inputs, &recipe.options.input)?;
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
-    columns::tell(&plan.manifests, &plan.notes);
+    report::tell_inputs(&plan.manifests, &plan.notes);
     let out = args.output();
     if crate::is_remote(out) {
         // A server may take its time: from here, a signal ends this in an orderly way.
@@ -144,7 +137,7 @@ fn dry_run(args: &Args, recipe: &Recipe) -> Run {
         false => args.output(),
     };
     let e = estimate(&recipe.inputs, out, &recipe.options, &mut args.run.progress.of("videos"))?;
-    columns::tell(&e.manifests, &e.notes);
+    report::tell_inputs(&e.manifests, &e.notes);
     report::tell_ignored(&e.passed_over);
     output::print(args.json, &e, report::render_estimate)?;
     Ok(if e.failed > 0 { Outcome::Problems } else { Outcome::Done })

@@ -5,13 +5,12 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::Storage;
+use crate::cli::{Outcome, Run, output};
 use crate::pack::arguments::number_of;
 use crate::pack::{PartOptions, PartsPlan, Resources};
 
 use super::report;
 use super::run_args::{RunArgs, worker_command};
-use crate::cli::outcome::{Outcome, Run};
-use crate::cli::output;
 
 /// Where schedulers say which task of an array a process is: Slurm, Kubernetes (indexed jobs), AWS Batch.
 const VARIABLES: [&str; 3] = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"];

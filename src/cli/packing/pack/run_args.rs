@@ -2,11 +2,9 @@
 
 use std::ffi::OsString;
 
+use crate::cli::{ProgressArgs, words};
 use crate::pack::arguments::number_of;
 use crate::pack::{IfExists, PackOptions, Resources, RunOptions};
-
-use crate::cli::progress::ProgressArgs;
-use crate::cli::words::words;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Run")]

@@ -9,7 +9,7 @@ use super::super::near_names::meant;
 use super::super::options::InputOptions;
 use super::super::segment::{Segment, microseconds};
 use super::row::{Context, ManifestRow, in_column};
-use crate::track::TrackSpec;
+use crate::track::{EpisodeFrames, TrackSpec};
 use vidrec_format::error::Error;
 
 /// Names that a column of paths has in common manifests.
@@ -35,6 +35,8 @@ pub(super) enum ColumnRole {
     Start,
     End,
     Split,
+    /// The frames of an episode.
+    Episode,
     /// A value that is kept with the clip.
     Attribute,
     /// A value that is kept with the clip as its caption.
@@ -56,6 +58,7 @@ impl ColumnRole {
             () if is(&["start", "time_start"]) => ColumnRole::Start,
             () if is(&["end", "time_end"]) => ColumnRole::End,
             () if is(&["split"]) => ColumnRole::Split,
+            () if is(&["episode_frames"]) => ColumnRole::Episode,
             () => ColumnRole::Attribute,
         }
     }
@@ -90,7 +93,7 @@ impl ColumnRole {
             ColumnRole::Split => Some(ColumnUse::Split),
             ColumnRole::Attribute | ColumnRole::Caption => Some(ColumnUse::Attribute),
             ColumnRole::Track => Some(ColumnUse::Track),
-            ColumnRole::Nothing => None,
+            ColumnRole::Episode | ColumnRole::Nothing => None,
         }
     }
 }
@@ -103,6 +106,7 @@ pub(super) struct Cells {
     start_us: Option<u64>,
     end_us: Option<u64>,
     split: Option<String>,
+    episode: Option<(EpisodeFrames, Segment)>,
     attributes: Map<String, Value>,
     /// The cells of tracks, by column.
     tracks: Map<String, Value>,
@@ -141,6 +145,7 @@ impl Cells {
                 self.attributes.insert("split".into(), value.clone());
                 put(&mut self.split, text(value)?)
             }
+            ColumnRole::Episode => put(&mut self.episode, EpisodeFrames::read(&value)?),
             ColumnRole::Attribute => {
                 self.attributes.insert(name.to_owned(), value);
                 Ok(())
@@ -160,6 +165,7 @@ impl Cells {
     /// Returns the row.
     pub fn finish(self, line: u64) -> ManifestRow {
         let no_path = self.path.is_none().then(|| in_column("path", "the path is empty"));
+        let (episode, of_episode) = self.episode.unzip();
         let (segment, no_segment) = match Segment::new(self.start_us, self.end_us) {
             Ok(segment) => (segment, None),
             Err(what) => (None, Some(in_column("end", what))),
@@ -169,7 +175,8 @@ impl Cells {
             fault: self.fault.or(no_path).or(no_segment),
             path: self.path.unwrap_or_default(),
             label: self.label.unwrap_or_default(),
-            segment,
+            segment: of_episode.or(segment),
+            episode: episode.map(Box::new),
             split: self.split.map(Into::into),
             attributes: Attributes::from_map(self.attributes),
             tracks: self.tracks,

@@ -17,6 +17,7 @@ use super::super::places;
 use super::super::segment::{Segment, SegmentClock};
 use super::found_list::FoundList;
 use super::tracks;
+use crate::track::EpisodeFrames;
 use vidrec_core::source_name;
 use vidrec_core::store::disk::inside::outside;
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
@@ -46,6 +47,8 @@ pub(super) struct ManifestRow {
     pub path: String,
     pub label: Label,
     pub segment: Option<Segment>,
+    /// The frames that the segment must have, if it is an episode.
+    pub episode: Option<Box<EpisodeFrames>>,
     pub split: Option<Box<str>>,
     pub attributes: Attributes,
     /// The cells of tracks, by column.
@@ -132,30 +135,18 @@ impl Context<'_> {
         let tracks = tracks::of((self.file, &self.root), specs, row.line, &row.tracks);
         let (tracks, no_track) =
             tracks.map_or_else(|(column, what)| (None, Some(in_column(&column, what))), |t| (t, None));
-        let ManifestRow { line, mut path, label, segment, split, attributes, fault, .. } = row;
+        let ManifestRow { line, mut path, label, segment, episode, split, attributes, fault, .. } = row;
         let fault = fault.or(no_track).map(|what| self.fault(line, what));
         if path.is_empty() {
             path = format!("{}:{line}", source_name::of_os_str(self.file.file_name().unwrap_or_default()));
         }
-        let segment = segment.filter(|_| self.options.segments != SegmentClock::Ignore);
+        let segment = segment.filter(|_| episode.is_some() || self.options.segments != SegmentClock::Ignore);
         let name = source_name::to_path(&path);
         let (mut source, mut path) = (places::source(&name), places::below(&self.root, &name));
         // There may be millions of them.
         source.shrink_to_fit();
         path.shrink_to_fit();
-        let found = FoundVideo {
-            source,
-            path,
-            root: 0,
-            label,
-            segment,
-            split,
-            attributes,
-            fault,
-            tracks,
-            episode: None,
-            column: None,
-        };
+        let found = FoundVideo { source, path, root: 0, label, segment, split, attributes, fault, tracks, episode };
         match self.limits.as_ref().and_then(|limits| limits.outside(&found)) {
             None => Ok(found),
             Some(path) => Err(self.leads_out(line, path)),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::super::places;
-use crate::track::{Given, RowTracks, TrackCell, TrackSpec};
+use crate::track::{EpisodeFrames, Given, RowTracks, TrackCell, TrackSpec};
 use vidrec_core::source_name;
 use vidrec_core::store::location::is_remote;
 use vidrec_format::track::schema::TrackType;
@@ -37,7 +37,7 @@ pub(super) fn of(
         let times = columns.next().map(|column| given(column, false)).transpose()?.flatten();
         row.push(values.map(|values| TrackCell { values, times }));
     }
-    Ok(Some(Box::new(RowTracks { manifest: source_name::of_path(file).into(), line, cells: row, episode: None })))
+    Ok(Some(Box::new(RowTracks { manifest: source_name::of_path(file).into(), line, cells: row })))
 }
 
 /// `is_picture` says that texts in a list name pictures, because the type of the track is one of numbers.
@@ -57,6 +57,10 @@ fn given(root: &Path, value: &Value, is_picture: bool) -> Result<Given, String> 
         Value::String(name) => {
             let path = place(name);
             Ok(if !is_remote(&path) && path.is_dir() { Given::Folder(path) } else { Given::File(path) })
+        }
+        Value::Object(video) if video.contains_key("count") => {
+            let file = video.get("file").and_then(Value::as_str).ok_or("expected the file of a video")?;
+            Ok(Given::Video(place(file), EpisodeFrames::read(value)?.0))
         }
         other => Err(format!("expected the name of a file or a list, found {other}")),
     }

@@ -1,25 +1,22 @@
 //! Values from files and lists.
 
-mod column_rows;
 mod content;
 mod csv;
-pub(super) mod depth;
+mod depth;
 mod json;
 mod npy;
 mod npz;
 mod open;
-mod parquet;
 mod pictures;
 mod table;
 
-pub(crate) use self::parquet::ParquetRows;
 use super::arguments::{Given, TrackCell};
 use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
 use content::Content;
 pub(crate) use open::{ChoosePictures, EncodePicture, OpenFile, ReadVideo, TrackFiles};
-use open::{bytes, ending, open};
+use open::{bytes, ending};
 pub(crate) use pictures::Pictures;
 use vidrec_format::error::{Error, Result};
 
@@ -60,7 +57,9 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
     let path = match given {
         Given::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
         Given::File(path) => path,
-        Given::Folder(_) | Given::Pictures(_) => return Err(Error::usage("pictures cannot be times")),
+        Given::Folder(_) | Given::Pictures(_) | Given::Video(..) => {
+            return Err(Error::usage("pictures cannot be times"));
+        }
     };
     let wanted = |name: &str| {
         let is_time = matches!(&spec.timing, TrackSpecTiming::Times(times) if times == name);
@@ -69,7 +68,6 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
     match ending(path).as_str() {
         "npy" => npy::read(&bytes(path, how)?).map(Content::One),
         "npz" => npz::read(&bytes(path, how)?, &wanted).map(Content::Named),
-        "parquet" => parquet::read(open(path, how)?, path).map(Content::Named),
         "csv" => csv::read(&bytes(path, how)?, b',').map(Content::Named),
         "tsv" => csv::read(&bytes(path, how)?, b'\t').map(Content::Named),
         "json" => {
@@ -77,7 +75,7 @@ fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content
             json::read(&text.map_err(|_| Error::usage("the file is not UTF-8"))?, is_spans.then_some(spec.unit))
         }
         _ => Err(Error::usage("vidrec cannot read values from a file with this ending")
-            .expected(".npy, .npz, .parquet, .csv, .tsv, .json or .png")
+            .expected(".npy, .npz, .csv, .tsv, .json or .png")
             .help("if it is a video of depth, add size=WIDTHxHEIGHT to the description of the track")),
     }
 }

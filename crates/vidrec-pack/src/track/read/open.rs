@@ -33,32 +33,22 @@ pub(crate) struct TrackFiles<'a> {
     pub video: ReadVideo<'a>,
 }
 
-/// Opens a file on this machine, with `how`.
-pub(super) fn open(path: &Path, how: OpenFile<'_>) -> Result<ValueFile> {
+/// Returns the bytes of a file on this machine, which `how` opens.
+pub(super) fn bytes(path: &Path, how: OpenFile<'_>) -> Result<Vec<u8>> {
     if is_remote(path) {
         return Err(Error::usage("files of values must be on this machine"));
     }
     let opened = how(path).map_err(|e| Error::io("read the values", path, e).without_file())?;
     let (file, length) = opened.ok_or_else(|| Error::usage("this is not a regular file"))?;
+    let too_large = || Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes"));
     if length > MAX_BYTES {
-        return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")).found(length));
+        return Err(too_large().found(length));
     }
-    Ok(ValueFile { file, length })
-}
-
-/// An open file of values, with its length when it was opened, because a process that decodes cannot ask for it.
-pub(super) struct ValueFile {
-    pub file: File,
-    pub length: u64,
-}
-
-/// Returns the bytes of a file on this machine.
-pub(super) fn bytes(path: &Path, how: OpenFile<'_>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = std::io::Read::take(open(path, how)?.file, MAX_BYTES + 1);
+    let read = std::io::Read::take(file, MAX_BYTES + 1);
     std::io::copy(&mut { read }, &mut bytes).map_err(|e| Error::io("read the values", path, e).without_file())?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")));
+        return Err(too_large());
     }
     Ok(bytes)
 }

@@ -17,7 +17,7 @@ pub(crate) enum Pictures<'a> {
 }
 
 /// The endings of files of values.
-const VALUE_ENDINGS: [&str; 6] = ["npy", "npz", "parquet", "csv", "tsv", "json"];
+const VALUE_ENDINGS: [&str; 5] = ["npy", "npz", "csv", "tsv", "json"];
 
 impl<'a> Pictures<'a> {
     /// Returns the pictures that a cell names; `None` if it has values of another kind.
@@ -36,6 +36,7 @@ impl<'a> Pictures<'a> {
                 Pictures::Files(files)
             }
             Given::Pictures(paths) => Pictures::Files(paths.clone()),
+            Given::Video(path, frames) => Pictures::Video(path, Some(*frames)),
             Given::File(path) if ending(path) == "png" => Pictures::Files(vec![path.clone()]),
             Given::File(path) if spec.size.is_some() && !VALUE_ENDINGS.contains(&&*ending(path)) => {
                 Pictures::Video(path, None)

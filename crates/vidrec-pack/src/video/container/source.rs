@@ -38,20 +38,6 @@ pub(crate) trait OpenVideo: fmt::Debug + Send + Sync {
     fn kept_bytes(&self) -> u64;
 }
 
-/// Bytes in memory.
-#[derive(Debug)]
-struct InMemory(Arc<[u8]>);
-
-impl OpenVideo for InMemory {
-    fn open(&self, _: &Path) -> io::Result<Option<(Box<dyn Readable>, u64)>> {
-        Ok(Some((Box::new(io::Cursor::new(Arc::clone(&self.0))), self.0.len() as u64)))
-    }
-
-    fn kept_bytes(&self) -> u64 {
-        self.0.len() as u64
-    }
-}
-
 impl VideoFile {
     /// Creates a video from a file on this machine.
     pub fn local(path: &Path) -> Self {
@@ -61,11 +47,6 @@ impl VideoFile {
     /// Wraps an open object.
     pub fn remote(location: &Path, object: Arc<RemoteFile>) -> Self {
         VideoFile { path: location.to_owned(), place: Place::Object(object) }
-    }
-
-    /// Creates a video of bytes in memory.
-    pub fn in_memory(name: &str, bytes: &Arc<[u8]>) -> Self {
-        VideoFile { path: name.into(), place: Place::Elsewhere(Arc::new(InMemory(Arc::clone(bytes)))) }
     }
 
     /// Creates a video that `opener` opens.

@@ -1,0 +1,159 @@
+//! Folders of images: one folder per clip.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::clip_json::{self, ClipJson, META_FILE};
+use super::report::track_names;
+use super::sink::{self, ImportOptions, Sink};
+use super::text;
+use super::{ExportReport, ImportReport};
+use crate::{Dataset, Error, ProgressFn, Result, limits};
+use vidrec_core::natural_order::{NaturalOrder, is_hidden};
+use vidrec_core::progress::Counter;
+use vidrec_core::source_name;
+use vidrec_core::store::disk::NewFolder;
+use vidrec_core::store::disk::inside::Inside;
+
+/// The file with everything that is known about a clip, in the clip's folder.
+const CLIP_FILE: &str = "clip.json";
+
+/// Writes a folder of images for each clip to a new folder.
+///
+/// A frame is `CLIP/FRAME.jpg`, such as `000012/003.jpg`. `CLIP/clip.json` holds everything else that is known
+/// about the clip, except its tracks, which the report names.
+///
+/// # Errors
+///
+/// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder;
+/// [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
+pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
+    let tracks_left_out = track_names(dataset)?;
+    let mut folder = NewFolder::create(out)?;
+    for clip in dataset.clips() {
+        let clip = clip?;
+        let name = format!("{:06}", clip.ordinal());
+        for (t, frame) in clip.frames().enumerate() {
+            let frame = frame?;
+            frame.check()?;
+            folder.write_many(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
+        }
+        let json = serde_json::to_vec_pretty(&ClipJson::of(&clip)?.to_value()).unwrap_or_default();
+        folder.write_many(format!("{name}/{CLIP_FILE}"), &json)?;
+        counter.add(clip.frame_count().into(), 0)?;
+    }
+    clip_json::write_meta(dataset, &mut folder)?;
+    Ok(ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) })
+}
+
+/// Imports each folder below `root` that contains images (`.jpg`, `.jpeg`, `.png`) as a clip, in order of path.
+///
+/// Each clip gets all images of its folder as frames, in the natural order of their names: `img_9.jpg` comes
+/// before `img_10.jpg`. Hidden images and folders, whose names start with a dot, are ignored. If folders with
+/// images are inside other folders, the first folder level is the class. Otherwise there are no labels. If an
+/// export wrote a `clip.json`, that file supplies the rest; it may also say that a
+/// clip has no frames. A link that
+/// leads out of `root` is an error, unless [`outside`](ImportOptions::outside) is set.
+///
+/// # Errors
+///
+/// The first fault, such as an image that is not a JPEG, unless [`salvage`](ImportOptions::salvage) is set.
+/// [`Io`](vidrec_format::error::ErrorKind::Io), [`Usage`](vidrec_format::error::ErrorKind::Usage).
+pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut ProgressFn<'_>) -> Result<ImportReport> {
+    let limits = if options.outside { None } else { Some(RefCell::new(Inside::new(root)?)) };
+    let check = |path: &Path| limits.as_ref().map_or(Ok(()), |limits| limits.borrow_mut().check(path));
+    check(&root.join(META_FILE))?;
+    let folders = folders(root, &check)?;
+    if folders.is_empty() {
+        return Err(Error::usage("there are no folders with images here").file(root).expected(".jpg or .png files"));
+    }
+    let classes: BTreeSet<String> = folders.iter().filter_map(|(folder, _)| class(folder)).collect();
+    let classes: Vec<String> = classes.into_iter().collect();
+    let meta = clip_json::read_meta(root)?.unwrap_or_else(|| sink::meta("frames", classes.clone()));
+    let mut sink = Sink::create(out, meta, options, progress)?;
+    for (folder, files) in &folders {
+        let picture = |file: &PathBuf| text::read_bytes(file, limits::MAX_RECORD_BYTES).map(Cow::Owned);
+        let pictures = files.iter().map(picture).collect::<Result<Vec<_>>>();
+        let clip = clip(root, folder, &classes, options);
+        let clip = clip.and_then(|clip| match files.is_empty() && !clip.pts.is_empty() {
+            true => {
+                Err(Error::decode("the images of the clip are missing").file(root.join(source_name::to_path(folder))))
+            }
+            false => Ok(clip),
+        });
+        match clip.and_then(|clip| Ok((clip, pictures?))) {
+            Ok((clip, pictures)) => {
+                let name = |e: Error| match e.frame().and_then(|t| files.get(t as usize)) {
+                    Some(file) => e.file(file),
+                    None => e.file(root.join(source_name::to_path(folder))),
+                };
+                sink.add(folder, &clip, &pictures).map_err(name)?;
+            }
+            Err(e) => sink.leave_out(folder, e)?,
+        }
+    }
+    sink.finish()
+}
+
+/// Refuses a path that leads out of the folder, unless the options allow such paths.
+type Check<'a> = dyn Fn(&Path) -> Result<()> + 'a;
+
+/// Returns the folders that contain images or a `clip.json`, and their images. The paths of the folders are relative to `root`, as
+/// names of sources.
+///
+/// # Errors
+///
+/// `check` refuses a link.
+fn folders(root: &Path, check: &Check<'_>) -> Result<Vec<(String, Vec<PathBuf>)>> {
+    let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    let walk = WalkDir::new(root).follow_links(true).into_iter();
+    for entry in walk.filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name())) {
+        let entry = entry.map_err(|e| Error::io("list the folder", root, e.into()))?;
+        let path = entry.path();
+        if entry.depth() > 0 && entry.path_is_symlink() {
+            check(path)?;
+        }
+        let ending = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+        let is_picture = matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png"));
+        if entry.file_type().is_file() && (is_picture || entry.file_name() == CLIP_FILE) {
+            let folder = path.parent().and_then(|p| p.strip_prefix(root).ok()).unwrap_or(Path::new(""));
+            let files = folders.entry(source_name::of_path(folder)).or_default();
+            files.extend(is_picture.then(|| path.to_owned()));
+        }
+    }
+    for files in folders.values_mut() {
+        files.sort_by_cached_key(|file| NaturalOrder::of_file(file));
+    }
+    let mut folders: Vec<_> = folders.into_iter().collect();
+    folders.sort_by_cached_key(|(folder, _)| NaturalOrder::of(folder));
+    Ok(folders)
+}
+
+/// Returns the first folder level, if there are several.
+fn class(folder: &str) -> Option<String> {
+    folder.split_once('/').map(|(class, _)| class.to_owned())
+}
+
+fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) -> Result<ClipJson> {
+    let path = root.join(source_name::to_path(folder)).join(CLIP_FILE);
+    if path.exists() {
+        let value = serde_json::from_str(&text::read(&path)?).ok();
+        let ours = value.as_ref().and_then(ClipJson::from_value);
+        return ours.ok_or_else(|| text::malformed(&path, "this is not JSON in vidrec's form"));
+    }
+    // Images in `root` itself are one clip with its name.
+    let own_name = || source_name::of_os_str(root.file_name().unwrap_or_default());
+    let name = if folder.is_empty() { own_name() } else { folder.to_owned() };
+    let mut clip = ClipJson::named(name, options.time_base);
+    if let Some(class) = class(folder) {
+        clip.label = classes.iter().position(|c| *c == class).map(|i| i as u32);
+        clip.class = class;
+    }
+    Ok(clip)
+}

@@ -1,8 +1,0 @@
-//! Folders of images: one folder per clip.
-
-mod export;
-mod import;
-mod layout;
-
-pub use export::export;
-pub use import::import;

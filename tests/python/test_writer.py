@@ -1,0 +1,204 @@
+"""Data sets written clip by clip: what a writer gets, a reader gives back."""
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from PIL import Image
+from reader import open_dataset
+
+import vidrec
+
+TYPES = ["f4", "f8", "i2", "i4", "i8", "u1", "u2", "?"]
+FRAMES = np.stack([np.dstack([np.add.outer(np.arange(48) * 3, np.arange(64) * k + t) for k in (1, 2, 3)]) for t in range(6)]).astype(np.uint8)
+
+
+def jpeg(number, **how):
+    file = io.BytesIO()
+    Image.fromarray(FRAMES[number % 6] + np.uint8(number)).save(file, "JPEG", **how)
+    return file.getvalue()
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def clip(rng, number):
+    """The arguments of a clip, all at random."""
+    count = rng.randrange(7)
+    numbers = np.random.default_rng(number)
+    times = np.sort(numbers.integers(-(10**12), 10**12, 5))
+    tracks = {f"plain {kind}": (numbers.random((count, 2, 3)) * 100).astype(kind) for kind in TYPES}
+    tracks["texts"] = ([f"ö{number}", "", '"'], [0.5, 0.5, 2.0])
+    tracks["timed"] = (numbers.normal(size=5).astype(np.float32), times)
+    tracks["spans"] = (list("abcde"), np.stack([times, times + 7], 1))
+    tracks["sound"] = (numbers.integers(-99, 99, (rng.randrange(900), 2), np.int16), Fraction(48000, 1001))
+    return {
+        "frames": [jpeg(number + t) for t in range(count)],
+        "label": rng.choice([None, 0, 1, "left", "right"]),
+        "source": f"folder/{number} é.mp4",
+        "pts": sorted(rng.randrange(-(2**40), 2**40) for _ in range(count)),
+        "time_base": (1001, 30000),
+        "fields": {"number": number, "nested": {"ü": [1.5, None, "x"]}, "array": np.arange(number % 3)},
+        "tracks": {name: tracks[name] for name in rng.sample(sorted(tracks), rng.randrange(len(tracks)))},
+        "source_indices": [rng.choice([None, t, 2**31]) for t in range(count)],
+        "is_short": rng.random() < 0.5,
+    }
+
+
+def nanoseconds(when):
+    when = np.asarray(when)
+    return np.rint(when * 1e9).astype(np.int64) if when.dtype.kind == "f" else when
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_written_is_read(seed, tmp_path):
+    rng = random.Random(seed)
+    given = [clip(rng, number) for number in range(12)]
+    with vidrec.Writer(tmp_path / "set", classes=["left", "right"], settings={"from": "here"}, shard_size=rng.choice(["256MB", 9000])) as writer:
+        for each in given:
+            writer.add(**each)
+    ds = vidrec.open(tmp_path / "set")
+    assert vidrec.verify(ds, deep=True).ok and (ds.classes, ds.meta.settings) == (["left", "right"], {"from": "here"})
+    assert (len(ds), writer.report.clips, writer.report.frames) == (12, 12, ds.frame_count)
+    # The reader in plain Python has the same JPEGs.
+    assert [[c.jpeg(t) for t in range(len(c.frames))] for c in open_dataset(tmp_path / "set").clips] == [each["frames"] for each in given]
+    for found, each in zip(ds, given):
+        label = {"left": 0, "right": 1}.get(each["label"], each["label"])
+        assert (found.label, found.source, found.is_short) == (label, each["source"], each["is_short"])
+        assert found.attributes == json.loads(json.dumps(each["fields"], default=np.ndarray.tolist))
+        assert (found.pts.tolist(), found.time_base) == (each["pts"], Fraction(1001, 30000))
+        assert found.source_indices == each["source_indices"] and sorted(found.track_names) == sorted(each["tracks"])
+        for name, value in each["tracks"].items():
+            track, (values, when) = found.track(name), value if isinstance(value, tuple) else (value, None)
+            if isinstance(values, list):
+                assert track.values == values
+            else:
+                assert track.values.dtype == values.dtype and np.array_equal(track.values, values)
+            if isinstance(when, Fraction):
+                assert (track.timing, track.rate) == ("rate", when)
+            elif when is not None:
+                starts = nanoseconds(when) if np.ndim(when) == 1 else when[:, 0]
+                assert np.array_equal(track.times, starts) and (track.ends is None) == (np.ndim(when) == 1)
+            # A track that was read is written as it is.
+    with vidrec.Writer(tmp_path / "again", classes=ds.classes, settings=ds.meta.settings, shard_size=len(ds.meta.shards) > 1 and 9000 or "256MB") as writer:
+        for found in ds:
+            jpegs, tracks = [found.jpeg(t) for t in range(len(found))], {name: found.track(name) for name in found.track_names}
+            more = {"pts": found.pts, "time_base": found.time_base, "fields": found.attributes, "tracks": tracks}
+            writer.add(jpegs, label=found.label, source=found.source, source_indices=found.source_indices, is_short=found.is_short, **more)
+    assert files(tmp_path / "again") == files(tmp_path / "set")
+
+
+def test_frames_are_encoded_the_same_on_any_number_of_threads(tmp_path):
+    for threads in (1, 3):
+        with vidrec.Writer(tmp_path / str(threads), threads=threads, shard_size=20_000) as writer:
+            for number in range(12):
+                writer.add(FRAMES[: number % 6 + 1] + np.uint8(number), times=np.arange(number % 6 + 1) / 25)
+    assert files(tmp_path / "1") == files(tmp_path / "3")
+    ds = vidrec.open(tmp_path / "1")
+    assert len(ds.meta.shards) > 1 and ds[5].pts_seconds.tolist() == [0, 0.04, 0.08, 0.12, 0.16, 0.2]
+    assert np.abs(ds[5].frames().astype(int) - (FRAMES + np.uint8(5))).mean() < 2
+    rgb = np.zeros((1, 5, 7, 3), np.uint8) + np.uint8([200, 40, 90])
+    with vidrec.Writer(tmp_path / "odd", quality=100) as writer:
+        writer.add(rgb)
+        writer.add([rgb[0], rgb[0]])
+    odd = vidrec.open(tmp_path / "odd")
+    assert [len(clip) for clip in odd] == [1, 2]
+    # As Pillow decodes it, a plain color is itself.
+    assert np.abs(np.asarray(Image.open(io.BytesIO(odd[0].jpeg(0))).convert("RGB")).astype(int) - rgb[0]).max() <= 2
+
+
+def test_retiled_jpegs_have_the_same_pixels(tmp_path):
+    given = [jpeg(0, subsampling=2), jpeg(1, subsampling=0)]
+    with vidrec.Writer(tmp_path / "set", retile=True) as writer:
+        writer.add(given)
+    clip = vidrec.open(tmp_path / "set")[0]
+    assert (writer.report.retiled, writer.report.not_retiled, clip.jpeg(1)) == (1, 1, given[1])
+    same = [np.asarray(Image.open(io.BytesIO(data))) for data in (clip.jpeg(0), given[0])]
+    assert clip.jpeg(0) != given[0] and np.array_equal(*same)
+
+
+def test_a_clip_that_is_refused_leaves_no_trace(tmp_path):
+    one = jpeg(1)
+    with vidrec.Writer(tmp_path / "set", classes=["a"], nan=["nan"]) as writer:
+        writer.add([one], tracks={"t": [1.0], "nan": [np.nan]})
+        for wrong, words in [
+            ({"frames": [b"none"]}, "not a JPEG"),
+            ({"frames": one}, "in a list"),
+            ({"frames": FRAMES / 255}, "expected uint8"),
+            ({"frames": FRAMES[0]}, "(T, H, W, 3)"),
+            ({"label": 1}, "one of 1 classes"),
+            ({"label": "b"}, "one of 1 classes"),
+            ({"label": True}, "one of 1 classes"),
+            ({"times": [1.0, 2.0]}, "expected 1 numbers"),
+            ({"times": [np.inf]}, "numbers of seconds"),
+            ({"times": [1e18]}, "64 bits"),
+            ({"times": [0.0], "pts": [0]}, "only one"),
+            ({"pts": [0.5]}, "whole numbers"),
+            ({"time_base": (1, 0)}, "positive fraction"),
+            ({"source_indices": [1, 2]}, "one for each"),
+            ({"fields": {"a": object()}}, "JSON"),
+            ({"tracks": {"t": [1, 2]}}, "one value for each frame"),
+            ({"tracks": {"t": [1]}}, "not the same type"),
+            ({"tracks": {"t": [np.nan]}}, "not a number"),
+            ({"tracks": {"t": np.array([1j])}}, "complex128"),
+            ({"tracks": {"t": ([1.0], [[[0]]])}}, "(N, 2)"),
+            ({"tracks": {"t": ([1.0], [np.nan])}}, "250 years"),
+            ({"tracks": {"x": np.array([2**63], np.uint64)}}, "64 bits"),
+            ({"tracks": {"": [1]}}, "name of a track"),
+        ]:
+            with pytest.raises(vidrec.Error) as refused:
+                writer.add(**{"frames": [one], **wrong})
+            assert words in str(refused.value), (wrong, str(refused.value))
+        writer.add([one], label="a")
+    ds = vidrec.open(tmp_path / "set")
+    assert ([clip.label for clip in ds], list(ds.tracks)) == ([None, 0], ["t", "nan"])
+    with pytest.raises(vidrec.UsageError, match="closed"):
+        writer.add([one])
+    assert writer.close() is writer.report
+    for wrong in [{"quality": 0}, {"shard_size": "x"}, {"if_exists": "resume"}, {"threads": 0}, {"classes": ["a", "a"]}, {"scratch": "x"}]:
+        with pytest.raises(vidrec.UsageError):
+            vidrec.Writer(tmp_path / "other", **wrong)
+    assert not (tmp_path / "other").exists()
+
+
+def test_nothing_appears_after_an_exception_and_what_is_there_stays(tmp_path):
+    with pytest.raises(ZeroDivisionError), vidrec.Writer(tmp_path / "set") as writer:
+        writer.add(FRAMES)
+        1 / 0
+    assert list(tmp_path.iterdir()) == []
+    with vidrec.Writer(tmp_path / "set") as writer:
+        writer.add(FRAMES)
+    before = files(tmp_path / "set")
+    with pytest.raises(vidrec.UsageError, match="if_exists='replace'"):
+        vidrec.Writer(tmp_path / "set")
+    with pytest.raises(ZeroDivisionError), vidrec.Writer(tmp_path / "set", if_exists="replace") as writer:
+        writer.add(FRAMES)
+        1 / 0
+    assert files(tmp_path / "set") == before
+    with vidrec.Writer(tmp_path / "set", if_exists="replace") as writer:
+        writer.add(FRAMES)
+        writer.add(FRAMES)
+    assert len(vidrec.open(tmp_path / "set")) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="another machine: kills")
+def test_a_killed_process_leaves_no_data_set(tmp_path):
+    code = "import sys, numpy as np, vidrec\nw = vidrec.Writer(sys.argv[1], shard_size=1)\nfor _ in range(9): w.add(np.zeros((4, 48, 64, 3), np.uint8))\nprint('written', flush=True)\nsys.stdin.read()"
+    process = subprocess.Popen([sys.executable, "-c", code, tmp_path / "set"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"written\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    with pytest.raises(vidrec.FileError):
+        vidrec.open(tmp_path / "set")
+    # The next one removes what is left.
+    with vidrec.Writer(tmp_path / "set") as writer:
+        writer.add(FRAMES)
+    names = [name for name in files(tmp_path / "set") if not name.startswith(".")]
+    assert len(vidrec.open(tmp_path / "set")) == 1 and len(names) == 3
