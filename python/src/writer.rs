@@ -12,7 +12,7 @@ use serde::Serialize;
 use vidrec::jpeg::{Decoder, Encoder, Retiled, Retiler};
 use vidrec::{
     ClipInfo, EncodedTrack, Error, FrameData, Hint, Meta, Planes, Result, Track, TrackNumber, TrackSchema, TrackTimes,
-    TrackTiming, TrackType, TrackValues, WriterOptions, Written,
+    TrackTiming, TrackType, TrackValues, WriteReport, WriterOptions,
 };
 
 use crate::error::{argument, raise, raise_worded, refuse, to_json, usage};
@@ -139,7 +139,7 @@ struct Jpegs {
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
-    written: Written,
+    written: WriteReport,
     retiled: u64,
     not_retiled: u64,
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::copy;
 use super::options::{EditOptions, EditReport};
-use super::plan::{OutputPlan, check_draws, draws_of};
+use super::plan::{OutputPlan, check_draws, draws_of, torn_draws};
 use super::selection::{ClipFilter, ClipList, require_found, to_text};
 use crate::dataset::{Clip, Dataset, Tables};
 use crate::progress::ProgressFn;
