@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::facts::VideoFacts;
 use vidrec_format::error::Result;
-use vidrec_format::planes::Planes;
 use vidrec_format::sampler::{Rate, UnroundedTimes, unrounded_times};
+use vidrec_jpeg::Planes;
 
 /// A moment on the clock of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

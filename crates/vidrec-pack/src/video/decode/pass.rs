@@ -16,7 +16,7 @@ use crate::video::picture::{ColorConversion, Deep, Orientation, PictureFormat, S
 use crate::video::timeline::Timeline;
 use crate::video::timeline::{FullColor, NumberFrame, SampledFrame, SampledVideo};
 use vidrec_format::error::Error;
-use vidrec_format::planes::Planes;
+use vidrec_jpeg::Planes;
 
 /// The data that all passes over one stream share.
 pub(crate) struct DecodePass<'a> {
