@@ -223,7 +223,7 @@ impl IfExists {
     }
 }
 
-/// How alike a name must be for it to be suggested, from 0 to 1.
+/// The likeness from which on a name is suggested, from 0 to 1.
 const NEAR: f64 = 0.8;
 
 /// Returns a group of options as an object.
@@ -251,7 +251,7 @@ fn refuse<T: DeserializeOwned>(options: Map<String, Value>, all: &serde_json::Er
     options.into_iter().find_map(alone).unwrap_or_else(|| Error::usage(format!("options: {all}")))
 }
 
-/// Refuses options that nobody has taken, and names the nearest of the `known` ones.
+/// Refuses options that are left over, and names the nearest of the `known` ones.
 pub(crate) fn check_known(left: &Map<String, Value>, known: &[String]) -> Result<()> {
     let Some(name) = left.keys().next() else { return Ok(()) };
     let e = Error::usage("unknown option").found(name);

@@ -34,7 +34,7 @@ pub struct Recipe {
     pub options: PackOptions,
 }
 
-/// What a recipe has besides options.
+/// The part of a recipe that is no option.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(default)]
 struct Head {

@@ -1,4 +1,4 @@
-//! What to pack: inputs become a list of videos with labels.
+//! Inputs become a list of videos with labels.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -224,7 +224,7 @@ fn check_tracks(options: &InputOptions) -> Result<()> {
     Ok(())
 }
 
-/// What the inputs have provided so far.
+/// The videos, classes and notes of the inputs so far.
 #[derive(Default)]
 struct InputList {
     found: Vec<FoundVideo>,

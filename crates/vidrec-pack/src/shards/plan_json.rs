@@ -35,7 +35,7 @@ pub(super) struct PlanJson {
     pub ffmpeg: Option<String>,
     /// The options that determine the bytes, as `dataset.json` will have them.
     pub settings: JsonObject,
-    /// What the clips are packed from, as `dataset.json` will have it.
+    /// The inputs that the clips are packed from, as `dataset.json` will have it.
     pub packed_from: JsonObject,
     /// All options that decide what a video becomes, or whether a part fails.
     pub options: JsonObject,
@@ -178,13 +178,13 @@ const AT_ONCE: usize = 64;
 /// A line of `jobs.jsonl`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PlannedJob {
-    /// What identified the files when the plan was made. A pack on one machine reads the files as it finds them.
+    /// The identities of the files when the plan was made. A pack on one machine reads the files as it finds them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamps: Option<InputStamps>,
     pub job: Job,
 }
 
-/// What identifies the files of a video.
+/// The identities of the files of a video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct InputStamps {
     /// The size and time of the file. Absent if the file could not be looked at.

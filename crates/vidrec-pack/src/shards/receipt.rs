@@ -26,7 +26,7 @@ pub(super) struct Receipt {
     pub report: PackReport,
     /// SHA-256 of the list of failures, which is not in any other file.
     pub failures_sha256: String,
-    /// What identified the files of each video when it was read, if the plan does not say it.
+    /// The identities of the files of each video when it was read, if the plan does not say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stamps: Vec<InputStamps>,
 }

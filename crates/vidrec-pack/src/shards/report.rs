@@ -10,7 +10,7 @@ use vidrec_core::dataset::writer::ClipInfo;
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::Scores;
 
-/// What the notes of videos have in common that were decoded whole for each of their segments.
+/// The words that the notes of videos have in common that were decoded whole for each of their segments.
 pub(super) const WHOLE: &str = "took a decode of the whole video, or of most of it";
 
 /// The result of a run. The program prints it as JSON.

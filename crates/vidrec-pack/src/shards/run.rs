@@ -29,7 +29,7 @@ use vidrec_format::machine::Shortage;
 use vidrec_format::meta::Meta;
 use vidrec_format::track::schema::TrackSchema;
 
-/// What shards are packed of, and how.
+/// The jobs and settings that shards are packed with.
 pub(super) struct ShardWork<'a> {
     pub plan: &'a PartsPlan,
     /// The parts to pack, in order.
@@ -41,7 +41,7 @@ pub(super) struct ShardWork<'a> {
     pub pool: Option<&'a Pool<'a>>,
     /// Whether the video at a place of the plan may fail.
     pub may_fail: &'a dyn Fn(u64) -> bool,
-    /// What the parts before have given.
+    /// The results of the parts before.
     pub before: PackReport,
 }
 

@@ -1,4 +1,4 @@
-//! How many shards a pack has. This depends on the inputs and the options alone, and no video is opened to find out.
+//! The number of shards of a pack. It depends on the inputs and the options alone, and no video is opened to find out.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ const STORED_BYTES: u64 = 256_000_000;
 /// clips, of videos of ten seconds and of HD, so this takes them three quarters of a minute.
 const VIDEO_BYTES: u64 = 768_000_000;
 
-/// What opening a video and storing its frames costs, in bytes of compressed video.
+/// The cost of opening a video and storing its frames, in bytes of compressed video.
 const BYTES_TO_OPEN: u64 = 128 << 10;
 
 /// The most shards of a pack that does not ask for a number. Each costs a reader a few open files.
@@ -48,7 +48,7 @@ pub(super) fn shards(plan: &PackPlan, videos: u64, options: &PackOptions) -> u32
     u32::try_from(shards.clamp(1, videos.max(1))).unwrap_or(u32::MAX)
 }
 
-/// What a video costs, in bytes.
+/// The cost of a video, in bytes.
 struct VideoCost {
     stored: u64,
     decoded: u64,

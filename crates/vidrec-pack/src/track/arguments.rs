@@ -1,4 +1,4 @@
-//! What a row of a manifest provides for tracks.
+//! The values of tracks as a row of a manifest gives them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) struct EpisodeFrames {
     pub fps: f64,
 }
 
-/// What a row provides for one track.
+/// The values that a row gives for one track.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TrackCell {
     pub values: TrackInput,
@@ -40,7 +40,7 @@ pub(crate) struct TrackCell {
     pub times: Option<TrackInput>,
 }
 
-/// What a row provides for all tracks.
+/// The values that a row gives for all tracks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RowTracks {
     /// The path of the manifest.

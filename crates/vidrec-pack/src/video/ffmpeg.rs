@@ -2,7 +2,7 @@
 //!
 //! FFmpeg has one log callback per process. A caller of FFmpeg listens during the call, on its own thread. This
 //! works because decoders and demuxers are opened with one thread, so they log on the thread that calls them.
-//! Nothing is printed. Messages that nobody listens to are dropped.
+//! Nothing is printed. Messages outside of these calls are dropped.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};

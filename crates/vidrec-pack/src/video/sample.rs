@@ -39,7 +39,7 @@ pub struct Video {
     known: Option<KnownPackets>,
 }
 
-/// What the packets of a video tell.
+/// The facts that the packets of a video tell.
 struct KnownPackets {
     packets: Packets,
     /// The frames that they promise.

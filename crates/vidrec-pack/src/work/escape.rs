@@ -1,4 +1,4 @@
-//! What a video might try after it has taken over its decoder. Only in builds for tests.
+//! Attempts of a video that has taken over its decoder. Only in builds for tests.
 
 use std::fs::{self, File};
 use std::net::TcpStream;

@@ -40,7 +40,7 @@ use vidrec_format::limits;
 use vidrec_format::machine::Shortage;
 use vidrec_jpeg::{Measured, Scores};
 
-/// How many bytes are read or written at a time, if there are that many.
+/// The number of bytes that are read or written at a time, if there are that many.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// The longest JSON message.
@@ -91,7 +91,7 @@ pub(crate) struct PictureFolder {
     pub failure: Option<FailureMessage>,
 }
 
-/// What a worker asks for while it packs a video.
+/// A request of a worker while it packs a video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Ask {
     /// A file that the job names.

@@ -10,10 +10,10 @@ use parking_lot::{Condvar, Mutex};
 
 use vidrec_core::stop;
 
-/// How often the sink is called while no result arrives.
+/// The time between calls of the sink while no result arrives.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// What the sink receives.
+/// A message to the sink.
 pub(crate) enum Event<R> {
     /// The next item, in order, and its result.
     Done(usize, R),
@@ -46,7 +46,7 @@ impl<R> SharedOrder<R> {
     }
 }
 
-/// Stops the other threads when the thread that holds this unwinds, so that nobody waits for a result that never
+/// Stops the other threads when the thread that holds this unwinds, so that none of them waits for a result that never
 /// comes.
 struct StopOnPanic<'a, R>(&'a SharedOrder<R>);
 

@@ -36,7 +36,7 @@ use vidrec_format::machine::{self, Shortage};
 /// unless a call hangs.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long a worker may take to start.
+/// The time that a worker may take to start.
 const START: Duration = Duration::from_secs(60);
 
 /// The environment variables that a worker gets, by the beginnings of their names. Programs and libraries need these to

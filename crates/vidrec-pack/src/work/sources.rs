@@ -32,7 +32,7 @@ pub(crate) struct PackedVideo<'m> {
     pub _held: HeldMemory<'m>,
 }
 
-/// What the workers of a run share.
+/// The state that the workers of a run share.
 pub(crate) struct Sources<'a> {
     jobs: &'a [&'a Job],
     recipe: ClipRecipe<'a>,

@@ -67,12 +67,12 @@ fn is_one_slip(a: &str, b: &str) -> bool {
     strsim::osa_distance(a, b) == 1
 }
 
-/// What a column may have, by its name.
+/// The contents that a column may have, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Time {
     /// `start` or `end`.
     side: &'static str,
-    /// What it has instead of seconds.
+    /// The unit that it has instead of seconds.
     odd: Option<&'static str>,
 }
 

@@ -99,7 +99,7 @@ pub(super) struct Cells {
     attributes: Map<String, Value>,
     /// The cells of tracks, by column.
     tracks: Map<String, Value>,
-    /// What is wrong with the first cell that makes no sense.
+    /// The fault of the first cell that makes no sense.
     fault: Option<String>,
 }
 

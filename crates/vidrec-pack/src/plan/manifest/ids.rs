@@ -167,7 +167,7 @@ pub(super) fn read_something(
     Ok((rows, classes))
 }
 
-/// What may be meant by a file that is no array.
+/// The help for a file that is no array.
 const LINES: &str = "if each line has one object, use the ending .jsonl";
 
 fn row(files: &Lookup, n: u64, mut entry: Map<String, Value>, columns: &mut ColumnTally) -> ManifestRow {

@@ -23,7 +23,7 @@ pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally, found: &mut
     }
 }
 
-/// How to turn an array into this format.
+/// The command that turns an array into this format.
 pub(super) fn one_each_line(context: &Context<'_>) -> String {
     let name = context.file.file_name().unwrap_or_default().display();
     format!("write one object on each line, for instance with `jq -c '.[]' {name} > list.jsonl`")

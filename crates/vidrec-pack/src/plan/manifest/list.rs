@@ -192,7 +192,7 @@ fn lst_row(columns: &mut ColumnTally, line: u64, text: Result<&str, String>) -> 
     row
 }
 
-/// What a line must have.
+/// The form that a line must have.
 const LAYOUT: &str = "expected an index, a label and a path with tabs between them";
 
 /// Reads a label that is written as a float such as `3.000000`, as `im2rec.py` does. Returns `None` for -1.

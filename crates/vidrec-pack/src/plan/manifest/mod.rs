@@ -43,7 +43,7 @@ pub(super) struct Manifest {
     pub root: PathBuf,
     /// Classes that are part of the format.
     pub classes: Option<Classes>,
-    /// What may be wrong with it, for the caller to read before the work begins.
+    /// Notes on its possible faults, for the caller to read before the work begins.
     pub notes: Vec<String>,
 }
 
@@ -155,7 +155,7 @@ fn bad_rows(videos: &[FoundVideo], manifest: &str) -> Option<String> {
     Some(format!("{count} of {of} rows of {manifest} will be skipped, such as {first}"))
 }
 
-/// How many videos of a manifest are looked for before the work begins.
+/// The number of videos of a manifest that are looked for before the work begins.
 const LOOKED_FOR: usize = 20;
 
 /// Says where the videos were looked for, if none of the first is there.

@@ -33,9 +33,9 @@ pub(super) struct Context<'a> {
     /// The root of its paths.
     pub root: PathBuf,
     pub options: &'a InputOptions,
-    /// What its rows are called: `line`, or `entry` of an array.
+    /// The word for its rows: `line`, or `entry` of an array.
     pub unit: &'static str,
-    /// The limits on where it may lead, if nobody named it.
+    /// The limits on where it may lead, if the caller did not name it.
     pub limits: Option<ManifestLimits>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct ManifestRow {
     pub attributes: Attributes,
     /// The cells of tracks, by column.
     pub tracks: Map<String, Value>,
-    /// What is wrong with the row. The rest of it is then only known in part.
+    /// The fault of the row, if it has one. The rest of it is then only known in part.
     pub fault: Option<String>,
 }
 

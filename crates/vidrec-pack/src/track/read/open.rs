@@ -28,7 +28,7 @@ pub(crate) type EncodePicture<'a> = &'a dyn Fn(Depth) -> Result<Vec<u8>>;
 pub(crate) type ReadVideo<'a> =
     &'a dyn Fn((&Path, Option<EpisodeFrames>), ChoosePictures<'_>, EncodePicture<'_>) -> Result<Vec<Vec<u8>>>;
 
-/// How the files of tracks are reached.
+/// Functions that open the files of tracks.
 #[derive(Clone, Copy)]
 pub(crate) struct TrackFiles<'a> {
     pub open: OpenFile<'a>,

@@ -25,7 +25,7 @@ const MOST_VIDEOS: usize = 2;
 #[derive(Debug, Default)]
 pub(crate) struct SoundCache(Mutex<Vec<CachedSound>>);
 
-/// What decides the sound of a video: its path, the size and time of its file, and how it is read.
+/// All that decides the sound of a video: its path, the size and time of its file, and how it is read.
 type Key = (PathBuf, Option<(u64, u64)>, (AudioOptions, Option<u32>));
 
 /// The sound of a video. Whoever needs it waits while another thread decodes it.

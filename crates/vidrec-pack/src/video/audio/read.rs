@@ -160,7 +160,7 @@ struct SoundReader {
     samples: Vec<i16>,
 }
 
-/// What the first frame determines.
+/// The properties that the first frame determines.
 struct SoundStream {
     first_pts: i64,
     rate: u32,
@@ -369,12 +369,12 @@ pub(super) struct Steady {
     pub cut: u64,
 }
 
-/// What to do before samples are stored.
+/// A correction before samples are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     /// The number of silent samples to insert before them.
     pub silence: i64,
-    /// How many of them to omit, from the first on.
+    /// The number of them to omit, from the first on.
     pub skip: usize,
 }
 

@@ -6,7 +6,7 @@
 
 use ffmpeg_next::codec::{self, Id};
 
-/// How the rest of the stream depends on the picture in a packet.
+/// The dependence of the rest of the stream on the picture in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PacketRole {
     /// Nothing from this packet on refers to anything before it, so decoding can start here.
@@ -35,7 +35,7 @@ impl PacketInfo {
     }
 }
 
-/// How to read the packets of a stream.
+/// The syntax of the packets of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
     /// H.264 as in MP4, Matroska and FLV: the length of each NAL unit comes before it and has this many bytes.
@@ -386,7 +386,7 @@ pub(super) struct ParameterSets<'a> {
     changed: bool,
 }
 
-/// What a packet has of parameter sets.
+/// The parameter sets of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PacketSets {
     /// Whether it has any. Later pictures may need these even if they do not refer to its picture.

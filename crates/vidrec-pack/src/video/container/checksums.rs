@@ -17,7 +17,7 @@ const CRC32: u32 = 0xbf;
 const CHECKED: [(u32, &str); 3] = [(0x1549_a966, "Info"), (0x1654_ae6b, "Tracks"), (CLUSTER, "Cluster")];
 const CLUSTER: u32 = 0x1f43_b675;
 
-/// How many bytes to read at a time.
+/// The number of bytes that are read at a time.
 const READ_BYTES: usize = 128 << 10;
 
 /// The result of checking a file's checksums.

@@ -22,7 +22,7 @@ use crate::video::ffmpeg::LoggedErrors;
 use vidrec_core::exif::exif;
 use vidrec_format::error::Error;
 
-/// How many bytes FFmpeg reads from the file at a time.
+/// The number of bytes that FFmpeg reads from the file at a time.
 const READ_BYTES: usize = 128 << 10;
 
 /// When reading a file has to be done. An open file that is read for several clips gets a new time for each.
@@ -59,7 +59,7 @@ pub(crate) struct Input {
     display_matrix: Option<[i32; 9]>,
 }
 
-/// What the next read returns.
+/// The result of the next read.
 pub(crate) enum NextPacket {
     /// A packet of the video stream.
     Packet(Packet),

@@ -16,17 +16,17 @@ use crate::video::error::{VideoError, words};
 use crate::video::ffmpeg::LoggedErrors;
 use crate::video::timeline::Timeline;
 
-/// What vidrec remembers of every packet.
+/// The properties of a packet that vidrec remembers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Note {
     pub pts: Option<i64>,
     pub dts: Option<i64>,
-    /// How long the frame is shown, in units of the time base; 0 if unknown.
+    /// The time for which the frame is shown, in units of the time base; 0 if unknown.
     pub duration: i64,
     pub key: bool,
     /// Whether the packet holds no data, or an edit list hides its frame.
     pub hidden: bool,
-    /// What the data says about itself, if vidrec understands it.
+    /// The properties that the data itself tells, if vidrec understands it.
     pub anatomy: Option<PacketInfo>,
     /// Its parameter sets.
     pub sets: PacketSets,
@@ -58,7 +58,7 @@ impl Note {
     }
 }
 
-/// How the times of a stream's packets change from one packet to the next.
+/// The order of the times of a stream's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PacketClock {
     /// Presentation times only ascend, as if pictures were shown in the order in which they are decoded.

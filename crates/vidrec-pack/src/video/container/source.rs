@@ -182,7 +182,7 @@ fn playlist(start: &[u8]) -> Option<Error> {
     })
 }
 
-/// What a file is, and what to do about it.
+/// The kind of a file, and the remedy.
 type FileKind = (&'static str, &'static str);
 
 /// Returns what a file is if it begins like something that is no video.

@@ -9,7 +9,7 @@ use image::metadata::Orientation;
 
 use crate::video::timeline::Moment;
 
-/// What the container says about the video stream.
+/// The properties of the video stream that the container gives.
 pub(crate) struct StreamInfo {
     pub parameters: codec::Parameters,
     pub codec: &'static str,

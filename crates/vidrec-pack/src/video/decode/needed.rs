@@ -25,7 +25,7 @@ struct MapEntry {
     start: usize,
 }
 
-/// What to decode, and which frames must come out.
+/// The packets to decode, and the frames that must come out.
 pub(crate) struct PacketChoice {
     /// Whether the decoder gets each packet of the stream.
     pub feed: Vec<bool>,

@@ -97,7 +97,7 @@ pub(crate) struct PassResult<T> {
     pub left_out: Vec<FrameTime>,
     /// The flaws in the times of the frames that count.
     pub flaws: TimeFlaws,
-    /// What is known of the video so far.
+    /// The facts about the video so far.
     pub facts: VideoFacts,
     pub look: Option<OutputShape>,
 }

@@ -20,7 +20,7 @@ use ffmpeg_next::frame;
 use crate::video::container::{PacketClock, Packets, StreamInfo};
 use crate::video::timeline::Timeline;
 
-/// What is known about the time of a frame that comes out of the decoder, in units of the stream's time base.
+/// The times that are known of a frame that comes out of the decoder, in units of the stream's time base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FrameTime {
     /// The time that the container gives the packet.

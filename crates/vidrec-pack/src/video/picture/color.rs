@@ -12,7 +12,7 @@ use vidrec_jpeg::Planes;
 use super::deep::{ChromaLayout, Deep};
 use super::geometry::Size;
 
-/// How red, green and blue were mixed into luma and chroma.
+/// The shares of red, green and blue in luma and chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Matrix {
     Bt601,
@@ -88,7 +88,7 @@ fn multiply(a: &Matrix3, b: &Matrix3) -> Matrix3 {
 pub(crate) struct ColorConversion {
     /// The factor of luma, and a constant that includes the rounding.
     y: (f32, f32),
-    /// What chroma adds to luma; `None` if the matrix does not change.
+    /// The amount that chroma adds to luma; `None` if the matrix does not change.
     y_chroma: Option<Mix>,
     cb: Mix,
     cr: Mix,

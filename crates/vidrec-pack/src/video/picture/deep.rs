@@ -4,7 +4,7 @@ use super::geometry::{Orientation, Size};
 use vidrec_format::allocation;
 use vidrec_format::error::Result;
 
-/// How many chroma samples a [`Deep`] picture has.
+/// The number of chroma samples of a [`Deep`] picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChromaLayout {
     /// None: the picture is gray.

@@ -13,7 +13,7 @@ pub(crate) struct Size {
     pub height: u32,
 }
 
-/// How to turn a decoded picture upright: first exchange the rows and columns, then mirror.
+/// The steps that turn a decoded picture upright: first exchange the rows and columns, then mirror.
 ///
 /// These three switches cover all eight ways to place a rectangle on a rectangle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
