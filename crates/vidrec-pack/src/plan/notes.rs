@@ -125,7 +125,6 @@ pub(super) fn kind_by_ending(path: &Path) -> String {
 }
 
 /// Returns the kind of an entry that is neither a file nor a folder.
-#[cfg(unix)]
 pub(super) fn kind_of_special(kind: FileType) -> String {
     use std::os::unix::fs::FileTypeExt;
     let name = match () {
@@ -135,12 +134,6 @@ pub(super) fn kind_of_special(kind: FileType) -> String {
         () => "special file",
     };
     name.into()
-}
-
-/// Returns the kind of an entry that is neither a file nor a folder.
-#[cfg(not(unix))]
-pub(super) fn kind_of_special(_: FileType) -> String {
-    "special file".into()
 }
 
 #[cfg(test)]
