@@ -71,36 +71,21 @@ impl Header {
     ///
     /// Rules `index-magic`, `index-version`, `index-header-crc` and `index-flags`, in this order.
     pub fn from_bytes(b: &[u8; BYTES]) -> Result<Self> {
-        let fault = |rule, at, what: &str| Error::format(rule, what.to_owned()).section("header").at(at);
-        if b[0..8] != MAGIC {
-            return Err(fault("index-magic", 0, "this is not a vidrec index file")
-                .expected(format!("{MAGIC:02x?}"))
-                .found(format!("{:02x?}", &b[0..8])));
-        }
-        let major = LE::read_u16(&b[8..10]);
-        if major != VERSION.0 {
-            return Err(fault("index-version", 8, "unknown major version of the format")
-                .expected(VERSION.0)
-                .found(major)
-                .help("a newer version of vidrec may read it"));
-        }
-        let crc = crc32(&b[..60]);
-        let stored = LE::read_u32(&b[60..64]);
-        if crc != stored {
-            return Err(fault("index-header-crc", 60, "the header's CRC-32 does not match")
-                .expected(format!("{crc:#010x}"))
-                .found(format!("{stored:#010x}")));
-        }
-        let required_flags = LE::read_u32(&b[12..16]);
-        if required_flags & !KNOWN_REQUIRED_FLAGS != 0 {
-            return Err(fault("index-flags", 12, "the file needs a feature that this reader does not support")
-                .expected(format!("no flags beyond {KNOWN_REQUIRED_FLAGS:#010x}"))
-                .found(format!("{required_flags:#010x}"))
-                .help("a newer version of vidrec may read it"));
-        }
+        check_start(
+            b,
+            MAGIC,
+            VERSION.0,
+            KNOWN_REQUIRED_FLAGS,
+            [
+                Error::format("index-magic", "this is not a vidrec index file"),
+                Error::format("index-version", "unknown major version of the format"),
+                Error::format("index-header-crc", "the header's CRC-32 does not match"),
+                Error::format("index-flags", "the file needs a feature that this reader does not support"),
+            ],
+        )?;
         Ok(Header {
             version_minor: LE::read_u16(&b[10..12]),
-            required_flags,
+            required_flags: LE::read_u32(&b[12..16]),
             optional_flags: LE::read_u32(&b[16..20]),
             section_count: LE::read_u32(&b[20..24]),
             section_table_offset: LE::read_u64(&b[24..32]),
@@ -110,6 +95,33 @@ impl Header {
             section_table_crc32: LE::read_u32(&b[56..60]),
         })
     }
+}
+
+/// Checks how an index or a track file starts, and returns the CRC-32 of its header. The errors are those of another magic, another
+/// major version, another CRC-32 and unknown flags, in the order of the checks.
+pub(crate) fn check_start(
+    b: &[u8; BYTES],
+    magic: [u8; 8],
+    version: u16,
+    known_flags: u32,
+    [of_magic, of_version, of_crc, of_flags]: [Error; 4],
+) -> Result<u32> {
+    let (major, flags) = (LE::read_u16(&b[8..10]), LE::read_u32(&b[12..16]));
+    let (crc, stored) = (crc32(&b[..60]), LE::read_u32(&b[60..64]));
+    let newer = "a newer version of vidrec may read it";
+    let (e, at) = if b[0..8] != magic {
+        (of_magic.expected(format!("{magic:02x?}")).found(format!("{:02x?}", &b[0..8])), 0)
+    } else if major != version {
+        (of_version.expected(version).found(major).help(newer), 8)
+    } else if crc != stored {
+        (of_crc.expected(format!("{crc:#010x}")).found(format!("{stored:#010x}")), 60)
+    } else if flags & !known_flags != 0 {
+        let e = of_flags.expected(format!("no flags beyond {known_flags:#010x}"));
+        (e.found(format!("{flags:#010x}")).help(newer), 12)
+    } else {
+        return Ok(stored);
+    };
+    Err(e.section("header").at(at))
 }
 
 /// Size of the footer in bytes.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian as LE};
 
 use crate::error::{Error, Result};
+use crate::header::check_start;
 use crate::{crc32, entry_crc32, limits};
 
 /// Blocks and the bytes of tracks begin at multiples of this.
@@ -45,33 +46,18 @@ pub fn header() -> [u8; END_BYTES] {
 ///
 /// Rules `track-magic`, `track-version`, `track-header-crc` and `track-flags`, in this order.
 pub fn check_header(b: &[u8; END_BYTES]) -> Result<u32> {
-    let fault = |rule, at, what: &str| Error::format(rule, what.to_owned()).section("header").at(at);
-    if b[0..8] != MAGIC {
-        return Err(fault("track-magic", 0, "this is not a track file")
-            .expected(format!("{MAGIC:02x?}"))
-            .found(format!("{:02x?}", &b[0..8])));
-    }
-    let major = LE::read_u16(&b[8..10]);
-    if major != VERSION.0 {
-        return Err(fault("track-version", 8, "unknown major version of a track file")
-            .expected(VERSION.0)
-            .found(major)
-            .help("a newer version of vidrec may read it"));
-    }
-    let (crc, stored) = (crc32(&b[..60]), LE::read_u32(&b[60..64]));
-    if crc != stored {
-        return Err(fault("track-header-crc", 60, "the header's CRC-32 does not match")
-            .expected(format!("{crc:#010x}"))
-            .found(format!("{stored:#010x}")));
-    }
-    let flags = LE::read_u32(&b[12..16]);
-    if flags != 0 {
-        return Err(fault("track-flags", 12, "the tracks need a feature that this reader does not support")
-            .expected("no flags")
-            .found(format!("{flags:#010x}"))
-            .help("a newer version of vidrec may read them"));
-    }
-    Ok(stored)
+    check_start(
+        b,
+        MAGIC,
+        VERSION.0,
+        0,
+        [
+            Error::format("track-magic", "this is not a track file"),
+            Error::format("track-version", "unknown major version of a track file"),
+            Error::format("track-header-crc", "the header's CRC-32 does not match"),
+            Error::format("track-flags", "the tracks need a feature that this reader does not support"),
+        ],
+    )
 }
 
 /// The contents of the footer.
