@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::text;
+use super::text_file;
 use crate::{Clip, ClipInfo, Dataset, JsonObject, Meta, Result, limits};
 use vidrec_core::store::disk::NewFolder;
 
@@ -118,8 +118,8 @@ pub(super) fn read_meta(folder: &Path) -> Result<Option<Meta>> {
     if !path.exists() {
         return Ok(None);
     }
-    let text = text::read(&path)?;
+    let text = text_file::read(&path)?;
     Meta::from_json(text.as_bytes())
         .map(Some)
-        .map_err(|e| text::malformed(&path, format!("this is not JSON in vidrec's form: {e}")))
+        .map_err(|e| text_file::malformed(&path, format!("this is not JSON in vidrec's form: {e}")))
 }

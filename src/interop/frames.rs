@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 use super::clip_json::{self, ClipJson, META_FILE};
 use super::report::track_names;
 use super::sink::{self, ImportOptions, Sink};
-use super::text;
+use super::text_file;
 use super::{ExportReport, ImportReport};
 use crate::{Dataset, Error, ProgressFn, Result, limits};
 use vidrec_core::natural_order::{NaturalOrder, is_hidden};
@@ -78,7 +78,7 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
     let meta = clip_json::read_meta(root)?.unwrap_or_else(|| sink::meta("frames", classes.clone()));
     let mut sink = Sink::create(out, meta, options, progress)?;
     for (folder, files) in &folders {
-        let picture = |file: &PathBuf| text::read_bytes(file, limits::MAX_RECORD_BYTES).map(Cow::Owned);
+        let picture = |file: &PathBuf| text_file::read_bytes(file, limits::MAX_RECORD_BYTES).map(Cow::Owned);
         let pictures = files.iter().map(picture).collect::<Result<Vec<_>>>();
         let clip = clip(root, folder, &classes, options);
         let clip = clip.and_then(|clip| match files.is_empty() && !clip.pts.is_empty() {
@@ -143,9 +143,9 @@ fn class(folder: &str) -> Option<String> {
 fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) -> Result<ClipJson> {
     let path = root.join(source_name::to_path(folder)).join(CLIP_FILE);
     if path.exists() {
-        let value = serde_json::from_str(&text::read(&path)?).ok();
+        let value = serde_json::from_str(&text_file::read(&path)?).ok();
         let ours = value.as_ref().and_then(ClipJson::from_value);
-        return ours.ok_or_else(|| text::malformed(&path, "this is not JSON in vidrec's form"));
+        return ours.ok_or_else(|| text_file::malformed(&path, "this is not JSON in vidrec's form"));
     }
     // Images in `root` itself are one clip with its name.
     let own_name = || source_name::of_os_str(root.file_name().unwrap_or_default());

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::clip_json::{self, ClipJson};
 use super::report::track_names;
 use super::sink::{self, ImportOptions, Sink};
-use super::{ExportReport, ImportReport, text};
+use super::{ExportReport, ImportReport, text_file};
 use crate::{Clip, Dataset, Error, JsonObject, ProgressFn, Result};
 use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::map::MappedFile;
@@ -224,8 +224,10 @@ impl Labels {
     fn find<'a>(folder: &Path, metas: impl Iterator<Item = &'a GulpMeta>) -> Result<Self> {
         let path = folder.join(LABELS_FILE);
         if path.exists() {
-            let labels = serde_json::from_str(&text::read(&path)?);
-            return labels.map(Labels).map_err(|e| text::malformed(&path, format!("not class names and labels: {e}")));
+            let labels = serde_json::from_str(&text_file::read(&path)?);
+            return labels
+                .map(Labels)
+                .map_err(|e| text_file::malformed(&path, format!("not class names and labels: {e}")));
         }
         let names: BTreeSet<&str> = metas
             .flat_map(|meta| meta.values())
@@ -252,27 +254,27 @@ struct Chunk {
 
 impl Chunk {
     fn name(&self) -> String {
-        text::name(self.data.as_ref().or(self.meta.as_ref()).map_or(Path::new(""), |p| p))
+        text_file::name(self.data.as_ref().or(self.meta.as_ref()).map_or(Path::new(""), |p| p))
     }
 
     fn data(&self) -> Result<&Path> {
         self.data
             .as_deref()
-            .ok_or_else(|| text::malformed(self.meta.as_deref().unwrap_or(Path::new("")), "its .gulp is missing"))
+            .ok_or_else(|| text_file::malformed(self.meta.as_deref().unwrap_or(Path::new("")), "its .gulp is missing"))
     }
 
     fn meta(&self) -> Result<GulpMeta> {
         let Some(path) = &self.meta else {
             let what = "its .gmeta is missing, which GulpIO writes last, and which says where each video begins";
-            return Err(text::malformed(self.data()?, what));
+            return Err(text_file::malformed(self.data()?, what));
         };
         if fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0) {
-            return Err(text::malformed(path, "the file is empty"));
+            return Err(text_file::malformed(path, "the file is empty"));
         }
-        let text =
-            text::read(path).map_err(|e| e.help("if the metadata is pickled, first convert it to JSON with GulpIO"))?;
+        let text = text_file::read(path)
+            .map_err(|e| e.help("if the metadata is pickled, first convert it to JSON with GulpIO"))?;
         serde_json::from_str(&text)
-            .map_err(|e| text::malformed(path, format!("this is not the metadata of a chunk: {e}")))
+            .map_err(|e| text_file::malformed(path, format!("this is not the metadata of a chunk: {e}")))
     }
 }
 
@@ -282,7 +284,7 @@ fn chunks(folder: &Path) -> Result<BTreeMap<u64, Chunk>> {
     let mut chunks: BTreeMap<u64, Chunk> = BTreeMap::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let name = text::name(&path);
+        let name = text_file::name(&path);
         let digits = name.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty());
         let Some(number) = digits.and_then(|d| d.parse().ok()) else { continue };
         match path.extension().and_then(|e| e.to_str()) {

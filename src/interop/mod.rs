@@ -48,7 +48,7 @@ pub mod metadata;
 pub mod mxnet;
 mod report;
 mod sink;
-mod text;
+mod text_file;
 pub mod texts;
 
 pub use report::{ExportReport, ImportReport, LeftOut};

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::interop::clip_json::ClipJson;
 use crate::interop::sink;
 use crate::interop::sink::Sink;
-use crate::interop::{ImportOptions, ImportReport, text};
+use crate::interop::{ImportOptions, ImportReport, text_file};
 use crate::{Error, JsonObject, ProgressFn, Result, limits};
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 
@@ -64,7 +64,7 @@ pub fn import(
     let mut bytes = 0;
     for file in files {
         for_each_line(file, &mut |place, line| {
-            let name = format!("{}:{}", text::name(file), place.number);
+            let name = format!("{}:{}", text_file::name(file), place.number);
             let clip = line.and_then(|object| clip(name.clone(), object, &classes));
             match clip.map_err(|e| e.file(file).also_help(format!("this is line {}", place.number))) {
                 Ok(clip) => {

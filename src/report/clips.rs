@@ -128,7 +128,7 @@ fn page_clip(sets: &[NamedSet], id: ClipId, size: StripSize, decoder: &mut Resul
     let clip = sets[id.set].set.clip(id.clip)?;
     let strip = Strip::of(&clip, size, decoder)?;
     let jpeg = strip.as_ref().map_or_else(String::new, |strip| STANDARD.encode(&strip.jpeg));
-    Ok(PageClip { id, facts: in_script(&facts::exported(id, &clip, strip)?)?, strip: jpeg })
+    Ok(PageClip { id, facts: in_script(&facts::exported(id.set, &clip, strip)?)?, strip: jpeg })
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::clips::ClipId;
 use super::strip::Strip;
 use crate::{Clip, Error, Result};
 use vidrec_core::dataset::ClipNumbers;
@@ -15,9 +14,9 @@ const DEPTH: u32 = 4;
 const MOST_FRAMES: u32 = 1 << 20;
 
 /// Describes a clip for an exported page, with its strip and short attributes.
-pub(super) fn exported(id: ClipId, clip: &Clip<'_>, strip: Option<Strip>) -> Result<Value> {
+pub(super) fn exported(set: usize, clip: &Clip<'_>, strip: Option<Strip>) -> Result<Value> {
     let numbers = ClipNumbers::of(clip, &clip.frame_entries()?);
-    let mut facts = of_index(id.set, clip)?;
+    let mut facts = of_index(set, clip)?;
     facts["attributes"] = shortened(facts["attributes"].take(), DEPTH);
     // Milliseconds are as much as a person reads.
     facts["seconds"] = json!(numbers.seconds.map(|seconds| (seconds * 1e3).round() / 1e3));

@@ -6,6 +6,7 @@
 
 pub mod check;
 
+mod answer;
 mod clips;
 mod data;
 mod export;
@@ -18,8 +19,10 @@ mod strip;
 pub(crate) mod thumbnail;
 mod tracks;
 
+#[doc(hidden)]
+pub use self::answer::Answer;
 pub use self::export::report;
 pub use self::figures::{Checked, Report, SetFigures, Shown};
 pub use self::options::{NamedSet, ReportOptions};
 #[doc(hidden)]
-pub use self::site::{Answer, Site};
+pub use self::site::Site;

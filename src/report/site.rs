@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::json;
 
+use super::answer::Answer;
 use super::check::{CheckReport, FindingKind};
 use super::data::{self, MOST_FINDINGS, page_data};
 use super::facts;
@@ -12,26 +12,11 @@ use super::figures::{Report, all_figures};
 use super::options::NamedSet;
 use super::page::{Page, in_script};
 use super::tracks;
-use crate::{Clip, Error, Result};
+use crate::{Clip, Result};
 
 /// The clips that are described at once for a search, and about the most bytes of their descriptions.
 const PIECE: u64 = 4096;
 const PIECE_BYTES: usize = 4 << 20;
-
-/// The answer to a request.
-pub struct Answer {
-    /// The media type.
-    pub kind: &'static str,
-    /// The contents.
-    pub bytes: Vec<u8>,
-}
-
-impl Answer {
-    pub(super) fn json(value: &impl Serialize) -> Result<Self> {
-        let bytes = serde_json::to_vec(value).map_err(|e| Error::internal(format!("this is not JSON: {e}")))?;
-        Ok(Answer { kind: "application/json", bytes })
-    }
-}
 
 /// Data sets, and a page that shows them.
 pub struct Site {

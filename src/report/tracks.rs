@@ -5,7 +5,7 @@ use std::io::Cursor;
 use image::{DynamicImage, ImageFormat, RgbImage};
 use serde_json::{Value, json};
 
-use super::site::Answer;
+use super::answer::Answer;
 use crate::{Clip, ClipTracks, Error, Result, TrackTiming, TrackType, TrackView};
 
 /// The most numbers of a track that are sent, evenly spread over its values.

@@ -148,4 +148,4 @@ def test_repairs_do_what_the_page_says(cells, tmp_path):
         assert status("repair", broken if given.is_dir() else tmp_path, "-o", saved) in (0, 3)
         assert status("verify", saved, "--deep") == 0
     else:
-        assert remedy.startswith(("newer", "without", "pack again", "`vidrec relabel", "open each"))
+        assert remedy.startswith(("newer", "without", "pack again", "`vidrec subset", "open each"))

@@ -9,7 +9,6 @@ pub mod error;
 pub mod limits;
 #[doc(hidden)]
 pub mod machine;
-pub mod planes;
 pub mod printable;
 #[doc(hidden)]
 pub mod random;

@@ -7,7 +7,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::interop::report::track_names;
-use crate::interop::{ExportReport, text};
+use crate::interop::{ExportReport, text_file};
 use crate::{Dataset, Error, ProgressFn, Result};
 use vidrec_core::dataset::Shard;
 use vidrec_core::progress::Counter;
@@ -37,7 +37,7 @@ pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> R
     let mut folder = NewFolder::create(out)?;
     let mut all = All::default();
     let counter = &mut Counter::new(Some(dataset.len()), progress);
-    let stem = |shard: &Shard| file_name::stem(&text::name(&shard.record_path)).to_owned();
+    let stem = |shard: &Shard| file_name::stem(&text_file::name(&shard.record_path)).to_owned();
     let stems: HashSet<String> = dataset.shards()?.into_iter().map(stem).collect();
     if stems.len() < dataset.shard_count() {
         return Err(Error::usage("two shards have record files of the same name").help("export the shards one by one"));

@@ -13,7 +13,7 @@ use super::records::{self, Record};
 use crate::interop::clip_json::ClipJson;
 use crate::interop::sink;
 use crate::interop::sink::Sink;
-use crate::interop::{ImportOptions, ImportReport, text};
+use crate::interop::{ImportOptions, ImportReport, text_file};
 use crate::{Error, ProgressFn, Result};
 use vidrec_core::store::disk::map::MappedFile;
 
@@ -112,7 +112,7 @@ impl RecordFile {
 
     /// Returns the problems of the file itself and of the `.idx` beside it.
     pub fn faults(&self, mxnet: &MxnetOptions) -> Vec<(String, Error)> {
-        let name = text::name(&self.path);
+        let name = text_file::name(&self.path);
         let gap = |(range, e): &(Range<u64>, Error)| {
             let torn = range.end == self.bytes.len() as u64;
             let what = if torn { "the file is truncated or damaged" } else { "the file is damaged" };
@@ -129,7 +129,7 @@ impl RecordFile {
         if let Some(index) = beside(&self.path, "idx", &mxnet.index)
             && let Err(e) = check_idx(&index, &self.records)
         {
-            faults.push((text::name(&index), e));
+            faults.push((text_file::name(&index), e));
         }
         faults
     }
@@ -151,7 +151,7 @@ impl RecordFile {
     fn source(&self, records: &[Record], by_id2: bool) -> String {
         let first = &records[0];
         let Some(path) = self.sources.get(&first.id) else {
-            return format!("{}/{}", text::name(&self.path), first.id);
+            return format!("{}/{}", text_file::name(&self.path), first.id);
         };
         match path.rsplit_once('/') {
             Some((folder, _)) if by_id2 || records.len() > 1 => folder.to_owned(),
@@ -160,7 +160,7 @@ impl RecordFile {
     }
 
     pub fn place(&self, run: &Range<usize>) -> String {
-        format!("{}, records {} to {}", text::name(&self.path), run.start, run.end - 1)
+        format!("{}, records {} to {}", text_file::name(&self.path), run.start, run.end - 1)
     }
 
     /// Adds the location of the clip that caused an error.
@@ -178,7 +178,7 @@ fn beside(path: &Path, extension: &str, named: &Option<PathBuf>) -> Option<PathB
 
 /// Reads an `.idx` file: a key and the offset of a record in each line.
 fn read_idx(path: &Path) -> Result<Vec<(u64, u64)>> {
-    let text = text::read(path)?;
+    let text = text_file::read(path)?;
     let mut entries = Vec::new();
     for (n, line) in text.lines().enumerate() {
         let mut words = line.split_whitespace().map(str::parse::<u64>);
@@ -218,18 +218,20 @@ fn check_idx(path: &Path, records: &[Record]) -> Result<()> {
 }
 
 fn fault(path: &Path, what: String) -> Error {
-    text::malformed(path, what).help("recreate it with MXNet's rec2idx.py, or remove it: vidrec does not need it")
+    text_file::malformed(path, what).help("recreate it with MXNet's rec2idx.py, or remove it: vidrec does not need it")
 }
 
 /// Reads the paths of a `.lst` file, by id. Each line has an id, labels and a path, separated by tabs.
 fn read_lst(path: &Path) -> Result<HashMap<u64, String>> {
-    let text = text::read(path)?;
+    let text = text_file::read(path)?;
     let mut paths = HashMap::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let columns: Vec<&str> = line.split('\t').collect();
         let id = columns.first().and_then(|id| id.trim().parse().ok()).filter(|_| columns.len() >= 3);
         let Some(id) = id else {
-            return Err(text::malformed(path, format!("line {} is not an id, labels and a path", n + 1)).found(line));
+            return Err(
+                text_file::malformed(path, format!("line {} is not an id, labels and a path", n + 1)).found(line)
+            );
         };
         paths.insert(id, columns[columns.len() - 1].trim().to_owned());
     }

@@ -7,7 +7,7 @@ use super::finding::{Finding, FindingKind, FoundClip};
 use super::hash::Hash;
 use super::measures::{ClipHash, SLOTS};
 use super::nearest::{Keyed, near_pairs};
-use super::run::CheckOptions;
+use super::options::CheckOptions;
 use crate::{Clip, Dataset, Error, Result, limits};
 
 /// A clip that is compared with others.

@@ -7,8 +7,10 @@ mod hash;
 mod luma;
 mod measures;
 mod nearest;
+mod options;
 mod rules;
 mod run;
 
 pub use self::finding::{CheckReport, CheckedSet, FailedVideo, Finding, FindingKind, FoundClip};
-pub use self::run::{CheckOptions, check};
+pub use self::options::CheckOptions;
+pub use self::run::check;
