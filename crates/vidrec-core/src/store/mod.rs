@@ -6,7 +6,6 @@
 #![allow(clippy::len_without_is_empty, reason = "files have lengths, and nobody asks whether they are empty")]
 
 pub mod cache;
-mod counters;
 #[doc(hidden)]
 pub mod disk;
 pub mod location;

@@ -135,7 +135,7 @@ impl Place {
                 write_file(&self.path(PLAN), &bytes)
             }
             Some(bucket) => {
-                let uploaded = bucket.upload(&own(name), jobs.path(), &mut |_| Ok(()));
+                let uploaded = bucket.upload(&own(name), jobs.path(), &|_| Ok(()), &mut |_| Ok(()));
                 jobs.discard();
                 uploaded?;
                 if bucket.put_once(&own(PLAN), bytes.clone())? {
@@ -209,7 +209,7 @@ impl Place {
         told: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
         if let Some(bucket) = &self.bucket {
-            return files.iter().try_for_each(|(file, name)| bucket.upload(name, file.path(), &mut |_| told()));
+            return files.iter().try_for_each(|(file, name)| bucket.upload(name, file.path(), &|_| Ok(()), &mut |_| told()));
         }
         files.iter().try_for_each(|(file, name)| give_name(file.path(), &self.path(name), attempt))?;
         sync_folder(&self.folder())

@@ -7,7 +7,6 @@
 pub mod advice;
 mod atomic_file;
 pub mod capacity;
-pub(crate) mod claim_file;
 mod folder;
 mod folder_lock;
 pub mod free_space;

@@ -104,34 +104,46 @@ fn open(path: &Path, is_random: bool) -> Result<File> {
 }
 
 /// Replaces the contents of `buffer` with a range of an open file.
-pub(crate) fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
     let wanted = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
     allocation::resize(buffer, wanted, 0, "a record")?;
+    read_exact_at(file, buffer, range.start).map_err(|e| match e.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            let e = Error::format("record-bounds", "the file ends early: it was truncated while it was open");
+            e.at(range.start).expected(format!("{wanted} bytes"))
+        }
+        _ => Error::io("read from the file", "", e).at(range.start),
+    })
+}
+
+/// Fills a buffer with the bytes of a file from `at` on.
+#[cfg(unix)]
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
+}
+
+/// Writes bytes to a file from `at` on.
+#[cfg(unix)]
+pub(crate) fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
     let mut done = 0;
-    while done < wanted {
-        match read_some(file, &mut buffer[done..], range.start + done as u64) {
-            Ok(0) => {
-                return Err(Error::format("record-bounds", "the file ends early: it was truncated while it was open")
-                    .at(range.start)
-                    .expected(format!("{wanted} bytes"))
-                    .found(format!("{done} bytes")));
-            }
-            Ok(n) => done += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::io("read from the file", "", e).at(range.start)),
+    while done < buffer.len() {
+        match std::os::windows::fs::FileExt::seek_read(file, &mut buffer[done..], at + done as u64)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => done += n,
         }
     }
     Ok(())
 }
 
-#[cfg(unix)]
-fn read_some(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, at)
-}
-
-#[cfg(windows)]
-fn read_some(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, at)
+/// Files of caches, which are the only ones that are written so, exist only on Unix.
+#[cfg(not(unix))]
+pub(crate) fn write_all_at(_: &File, _: &[u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

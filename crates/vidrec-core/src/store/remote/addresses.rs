@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_guarded_name_does_not_lead_to_this_machine() {
-        crate::store::remote::runtime::handle().unwrap().block_on(async {
+        crate::store::remote::pending::runtime().unwrap().block_on(async {
             let url = |host: &str| Url::parse(&format!("https://{host}/x")).unwrap();
             let names = Names::default();
             let localhost = || names.resolve("localhost".parse().unwrap());

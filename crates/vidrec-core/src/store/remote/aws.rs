@@ -280,7 +280,7 @@ mod tests {
 
     fn credential(profile: &Profile) -> Option<Arc<AwsCredential>> {
         let found = profile.credentials().unwrap()?;
-        Some(crate::store::remote::runtime::handle().unwrap().block_on(found.get_credential()).unwrap())
+        Some(crate::store::remote::pending::runtime().unwrap().block_on(found.get_credential()).unwrap())
     }
 
     fn endpoint(name: &str, given: AmazonS3Builder) -> Option<String> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::promise::Pending;
+use super::pending::Pending;
 
 pub(super) type Bytes = Pending<Arc<Vec<u8>>>;
 

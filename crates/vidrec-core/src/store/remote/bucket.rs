@@ -13,7 +13,7 @@ use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload};
 
 use super::failure::Kind;
 use super::fetch::Part;
-use super::promise::Pending;
+use super::pending::Pending;
 use super::remote::Remote;
 use super::request::{Doing, FetchError, Link, SLOWEST_BYTES_PER_SECOND, Task};
 use super::times::Times;
@@ -29,19 +29,6 @@ const CONFLICTS: u64 = 8;
 const PROBE: &str = ".vidrec-probe";
 /// How often the store is probed.
 const PROBES: u32 = 4;
-
-/// How a store handles conditional writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Probed {
-    /// It refuses writes whose condition does not hold.
-    Refuses,
-    /// It accepted a write whose condition did not hold, unless another publisher was in the way.
-    Accepts,
-    /// It says that it supports none.
-    CannotSay,
-    /// The probe object existed: a killed process left it, or another publisher is probing at the same time.
-    WasThere,
-}
 
 /// A folder in object storage.
 #[derive(Clone)]
@@ -196,18 +183,47 @@ impl Bucket {
     /// Another publisher that probes at the same time can make a store look as if it lacked this support. The
     /// opposite cannot happen. So a store is probed several times before it counts as lacking.
     pub fn has_conditions(&self) -> Result<bool> {
-        for tries in 1.. {
-            let found = self.tries_conditions();
+        let mut is_vacant = true;
+        for _ in 0..PROBES {
+            let found = self.probe();
             let removed = self.remove(PROBE);
             match found? {
-                Probed::Refuses => return removed.map(|()| true),
-                Probed::CannotSay => return removed.map(|()| false),
-                Probed::Accepts | Probed::WasThere if tries < PROBES => removed?,
-                Probed::Accepts => return removed.map(|()| false),
-                Probed::WasThere => break,
+                // The store does not know conditions.
+                None => return removed.map(|()| false),
+                Some([true, false, false]) => return removed.map(|()| true),
+                Some([is_first, ..]) => is_vacant = is_first,
             }
+            removed?;
+        }
+        if is_vacant {
+            return Ok(false);
         }
         Err(Error::lost("the server keeps refusing an object with a new name").file(self.path(PROBE)))
+    }
+
+    /// Writes three objects of one name. Returns whether the server accepted each, or `None` if it says that it supports
+    /// no conditions.
+    fn probe(&self) -> Result<Option<[bool; 3]>> {
+        let no_version = Tag { e_tag: Some("\"0\"".into()), version: Some("1".into()) };
+        let mut accepted = [false; 3];
+        for (accepted, (text, of)) in accepted.iter_mut().zip([
+            ("the first object", None),
+            ("the second one", None),
+            ("a third one", Some(no_version)),
+        ]) {
+            let payload = PutPayload::from_static(text.as_bytes());
+            let put = self.run(PROBE, Doing::Write, 0, |link, task| async move {
+                match link.put_if(&task, &payload, of).await {
+                    Err(e) if e.is(Kind::Unsupported) => Ok(None),
+                    other => other.map(Some),
+                }
+            });
+            match put? {
+                None => return Ok(None),
+                Some(is_accepted) => *accepted = is_accepted,
+            }
+        }
+        Ok(Some(accepted))
     }
 
     /// Removes the object of [`has_conditions`](Self::has_conditions), if a killed process left it.
@@ -226,29 +242,6 @@ impl Bucket {
         self.remote.stats()
     }
 
-    fn tries_conditions(&self) -> Result<Probed> {
-        let name = PROBE;
-        let put = |text: &'static str, of: Option<Tag>| {
-            let payload = PutPayload::from_static(text.as_bytes());
-            self.run(name, Doing::Write, 0, |link, task| async move {
-                match link.put_if(&task, &payload, of).await {
-                    Err(e) if e.is(Kind::Unsupported) => Ok(None),
-                    other => other.map(Some),
-                }
-            })
-        };
-        let no_version = Tag { e_tag: Some("\"0\"".into()), version: Some("1".into()) };
-        match put("the first of three objects of this name: vidrec tries whether the others are refused", None)? {
-            Some(true) => {
-                let is_replaced = || put("the third one", Some(no_version)).map(|third| third != Some(false));
-                let refuses = put("the second one", None)? == Some(false) && !is_replaced()?;
-                Ok(if refuses { Probed::Refuses } else { Probed::Accepts })
-            }
-            Some(false) => Ok(Probed::WasThere),
-            None => Ok(Probed::CannotSay),
-        }
-    }
-
     pub(super) fn link(&self) -> Result<Arc<Link>> {
         self.remote.link(&self.address)
     }
@@ -262,22 +255,27 @@ impl Bucket {
     /// Makes requests about an object, and waits for their result.
     fn run<T, F>(&self, name: &str, doing: Doing, bytes: u64, work: impl FnOnce(Arc<Link>, Task) -> F) -> Result<T>
     where
-        T: Clone + Send + 'static,
+        T: Clone + Send + Sync + 'static,
         F: Future<Output = Result<T, FetchError>> + Send + 'static,
     {
         let task = self.task(name, doing, bytes)?;
         let location = task.location.clone();
-        let pending = self.remote.start(work(self.link()?, task))?;
-        self.wait(&pending, bytes).map_err(|e| if e.path().is_none() { e.file(location) } else { e })
+        let pending = Pending::start(work(self.link()?, task))?;
+        self.wait(&pending, bytes, None).map_err(|e| if e.path().is_none() { e.file(location) } else { e })
     }
 
     /// Waits for requests that transfer `bytes` bytes.
-    pub(super) fn wait<T: Clone + Send + 'static>(&self, pending: &Pending<T>, bytes: u64) -> Result<T> {
+    pub(super) fn wait<T: Clone + Send + Sync + 'static>(
+        &self,
+        pending: &Pending<T>,
+        bytes: u64,
+        tick: Option<&mut dyn FnMut() -> Result<()>>,
+    ) -> Result<T> {
         // Beyond the patience for every request, this allows time for the bytes, and for reads of an object that was
         // in the way.
-        let longer = self.remote.patience().saturating_add(Duration::from_secs(2 * bytes / SLOWEST_BYTES_PER_SECOND));
-        pending.is_over_within(longer);
-        self.remote.wait(pending)
+        let longer = self.remote.patience().saturating_mul(2);
+        let longer = longer.saturating_add(Duration::from_secs(2 * bytes / SLOWEST_BYTES_PER_SECOND));
+        self.remote.wait_for(pending, longer, tick)
     }
 }
 

@@ -9,7 +9,7 @@ use super::redirect_policy::Refused;
 use super::refusal;
 
 /// Why a request failed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub what: String,
     pub help: &'static str,

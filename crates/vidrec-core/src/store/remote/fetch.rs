@@ -8,7 +8,7 @@ use object_store::{Attribute, GetOptions, GetRange, ObjectMeta};
 
 use super::failure::{Failure, passing, refuse};
 use super::request::{Broken, FetchError, Link, Task};
-use crate::store::counters::add;
+use crate::store::storage::add;
 use vidrec_format::allocation;
 
 /// The version of an object. Every answer must agree with it.

@@ -6,18 +6,18 @@ use std::sync::atomic::{
     AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed},
 };
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::blocks::Bytes;
 use super::failure::Kind;
 use super::fetch::{Part, Version};
-use super::fill_once::FillOnce;
-use super::promise::Pending;
+use super::fill_once::{self, FillOnce};
+use super::pending::Pending;
 use super::remote::Remote;
 use super::request::Task;
 use super::url::Address;
-use crate::store::cache::{CachedObject, PAGE_BYTES};
+use crate::store::cache::CachedObject;
 use crate::store::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
@@ -26,6 +26,8 @@ use vidrec_format::{allocation, stop};
 /// The bytes that one request asks for, or half as many again to avoid a small rest. AWS recommends ranges of 8 to 16 MB
 /// ("Performance design patterns for Amazon S3"). Smaller ranges arrive sooner and cost less to repeat.
 pub const REQUEST_BYTES: u64 = 8 << 20;
+/// The first bytes of an object, and the unit of memory for tables.
+const PAGE_BYTES: u64 = fill_once::BLOCK_BYTES;
 /// The largest unit to which reads of tables are rounded up.
 const MOST_TABLE_BYTES: u64 = 1 << 20;
 
@@ -73,7 +75,7 @@ impl Opening {
         let address = Address::of(location)?;
         let link = remote.link(&address)?;
         let task = Task::read(location, &address.key, head_bytes);
-        let head = remote.start(async move {
+        let head = Pending::start(async move {
             // An empty object has no range to ask for.
             let part = if head_bytes == 0 { Part::Whole(0) } else { Part::Range(0..head_bytes) };
             let found = match link.fetch(&task, part, None).await {
@@ -109,7 +111,7 @@ impl Opening {
         };
         if !head.is_empty() {
             let range = 0..head.len() as u64;
-            file.remote.blocks().insert(file.number, range, Pending::here(head), file.remote.memory_bytes());
+            file.remote.blocks().insert(file.number, range, Pending::here(head)?, file.remote.memory_bytes());
         }
         Ok(file)
     }
@@ -176,9 +178,7 @@ impl RemoteFile {
     pub fn ask(&self, ranges: &[Range<u64>]) -> Result<()> {
         let is_new = |range: &&Range<u64>| !self.remote.blocks().missing(self.number, (*range).clone()).is_empty();
         let new = ranges.iter().filter(|range| range.start < range.end).filter(is_new);
-        // The cache on disk keeps whole pages.
-        let unit = if self.kept.as_ref().is_some_and(|kept| !kept.is_full()) { PAGE_BYTES } else { 1 };
-        let wanted = new.filter(|range| !self.is_kept(range)).map(|range| self.units(range, unit)).collect();
+        let wanted = new.filter(|range| !self.is_kept(range)).cloned().collect();
         let mut blocks = self.remote.blocks();
         for range in merged(wanted) {
             let missing = blocks.missing(self.number, range);
@@ -205,7 +205,7 @@ impl RemoteFile {
     fn around(&self, range: &Range<u64>, around: Range<u64>) -> Range<u64> {
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around } else { range.clone() };
-        let mut sequence = self.sequence.get().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sequence = self.sequence.lock();
         let (end, size) = *sequence;
         // The last block may end with a whole page, in which this range begins.
         let follows = (end.saturating_sub(PAGE_BYTES)..=end).contains(&range.start) && size > 0;
@@ -218,7 +218,7 @@ impl RemoteFile {
 
     /// Asks for the next block of a sequence of reads that has reached the last one.
     fn read_on(&self, range: &Range<u64>) -> Result<()> {
-        let mut sequence = self.sequence.get().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sequence = self.sequence.lock();
         let (end, size) = *sequence;
         let is_last = size >= REQUEST_BYTES / 2 && (end - size..end).contains(&range.start) && end < self.len();
         if !is_last {
@@ -234,7 +234,7 @@ impl RemoteFile {
     pub(super) fn start(&self, range: Range<u64>) -> Result<Bytes> {
         let (link, kept, version) = (self.remote.link(&self.address)?, self.kept.clone(), self.version.clone());
         let task = Task::read(&self.location, &self.address.key, range.end - range.start);
-        self.remote.start(async move {
+        Pending::start(async move {
             let start = range.start;
             let bytes = Arc::new(link.fetch(&task, Part::Range(range), Some(&version)).await?.0);
             if let Some(kept) = kept {
@@ -244,6 +244,11 @@ impl RemoteFile {
             }
             Ok(bytes)
         })
+    }
+
+    /// Asks for a range with one request, for a caller that has other work while it waits.
+    pub fn request(self: &Arc<Self>, range: Range<u64>) -> Result<RangeRequest> {
+        Ok(RangeRequest { file: self.clone(), pending: self.start(range)? })
     }
 
     /// Forgets the bytes of a range, because they proved wrong: the next read fetches them again.
@@ -322,6 +327,20 @@ impl RemoteFile {
 
     fn fault(&self, range: &Range<u64>, what: &str) -> Error {
         Error::lost(what).file(&self.location).at(range.start)
+    }
+}
+
+/// A range of an object that is on its way.
+pub struct RangeRequest {
+    file: Arc<RemoteFile>,
+    pending: Bytes,
+}
+
+impl RangeRequest {
+    /// Waits for the bytes. Calls `tick` at intervals; an error of `tick` ends the wait.
+    pub fn wait(self, tick: &mut dyn FnMut() -> Result<()>) -> Result<Arc<Vec<u8>>> {
+        let remote = self.file.remote();
+        remote.wait_for(&self.pending, remote.patience(), Some(tick))
     }
 }
 

@@ -7,6 +7,7 @@ use object_store::ObjectMeta;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 
 use super::fetch::Version;
+use super::pending::Pending;
 use super::remote::Remote;
 use super::request::{FetchError, Link, Task};
 use super::url::Address;
@@ -82,7 +83,7 @@ impl Listing {
         let options =
             PaginatedListOptions { offset: self.after.clone(), page_token: self.token.take(), ..Default::default() };
         let link = link.clone();
-        let found = self.remote.start(async move { page(&link, &task, &prefix, &options).await })?;
+        let found = Pending::start(async move { page(&link, &task, &prefix, &options).await })?;
         let (objects, token) = self.remote.wait(&found)?;
         self.ended = token.is_none();
         self.token = token;

@@ -212,7 +212,7 @@ mod tests {
         let following = Following { http, names, is_public, headers: HeaderMap::new(), places: None };
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.uri_mut() = location.parse().unwrap();
-        let answer = crate::store::remote::runtime::handle().unwrap().block_on(following.send(request));
+        let answer = crate::store::remote::pending::runtime().unwrap().block_on(following.send(request));
         (answer.err().map(|e| e.to_string()), server.requests.load(Relaxed))
     }
 

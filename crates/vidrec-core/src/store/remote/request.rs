@@ -14,11 +14,11 @@ use object_store::path::Path as Key;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::failure::{Failure, Kind, explain, failing};
+use super::failure::{self, Failure, Kind, explain, failing};
 use super::http::{ANSWER, Answer};
 use super::refusal;
 use super::store::Client;
-use crate::store::counters::{Counters, add};
+use crate::store::storage::{Counters, add};
 use vidrec_format::error::Error;
 
 /// Requests in flight at a time. With ranges of 8 MiB, this fills 10 Gbit/s at 200 ms.
@@ -76,28 +76,18 @@ impl From<Failure> for Broken {
 /// Why a request failed. All who wait for the request share it.
 #[derive(Debug, Clone)]
 pub(crate) struct FetchError {
-    doing: Doing,
-    location: PathBuf,
+    /// `None` if the request was not finished.
+    task: Option<Task>,
     range: Option<Range<u64>>,
-    what: String,
-    help: &'static str,
+    failure: Failure,
     tries: u64,
-    kind: Kind,
 }
 
 impl FetchError {
     /// The error for those who wait for a request that ended without an answer.
-    pub(super) fn lost(location: &Path) -> Self {
-        let (what, kind) = ("the request was not finished".to_owned(), Kind::Other);
-        FetchError {
-            doing: Doing::Read,
-            location: location.into(),
-            range: None,
-            what,
-            help: "try again",
-            tries: 0,
-            kind,
-        }
+    pub(super) fn lost() -> Self {
+        let failure = failure::refuse("the request was not finished", "try again");
+        FetchError { task: None, range: None, failure, tries: 0 }
     }
 
     pub(super) fn at(self, range: Range<u64>) -> Self {
@@ -110,7 +100,7 @@ impl FetchError {
     }
 
     pub(super) fn is(&self, kind: Kind) -> bool {
-        self.kind == kind
+        self.failure.kind == kind
     }
 
     /// Converts this into vidrec's error type.
@@ -119,22 +109,17 @@ impl FetchError {
         let range = self.range.as_ref().filter(|range| range.start > 0);
         let place = range.map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
         let tries = if self.tries > 1 { format!(" after {} tries", self.tries) } else { String::new() };
-        let doing = match self.doing {
-            Doing::Read => "fetch",
-            Doing::Write => "write",
-            Doing::Remove => "remove",
+        let doing = match self.task.as_ref().map(|task| task.doing) {
+            Some(Doing::Write) => "write",
+            Some(Doing::Remove) => "remove",
+            _ => "fetch",
         };
-        let e = match self.kind {
+        let Failure { what, help, kind } = &self.failure;
+        let e = match kind {
             Kind::NotFound => Error::missing("there is no such object"),
-            _ => Error::lost(format!("could not {doing}{tries}: {place}{}", self.what)),
+            _ => Error::lost(format!("could not {doing}{tries}: {place}{what}")),
         };
-        e.file(&self.location).help(self.help)
-    }
-}
-
-impl fmt::Display for FetchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error().fmt(f)
+        self.task.iter().fold(e.help(*help), |e, task| e.file(&task.location))
     }
 }
 
@@ -145,11 +130,11 @@ impl Task {
 
     /// The error that ends the task.
     pub fn failed(&self, what: impl Into<String>, help: &'static str, tries: u64) -> FetchError {
-        self.ended(Failure { what: what.into(), help, kind: Kind::Other }, tries)
+        self.ended(failure::refuse(what, help), tries)
     }
 
-    fn ended(&self, Failure { what, help, kind }: Failure, tries: u64) -> FetchError {
-        FetchError { doing: self.doing, location: self.location.clone(), range: None, what, help, tries, kind }
+    fn ended(&self, failure: Failure, tries: u64) -> FetchError {
+        FetchError { task: Some(self.clone()), range: None, failure, tries }
     }
 
     /// Rewords a failure for a request that does not read.
@@ -191,8 +176,9 @@ impl Link {
         // object_store ends its tries at the timeout, or a wait later, with a better error.
         let until = begin.checked_add(allowed.saturating_add(self.timeout / 4));
         let until = until.unwrap_or(begin + Duration::from_secs(1 << 30));
-        let (mut tries, mut last) = (0, None);
-        for again in (0..TRIES).rev() {
+        let (mut tries, mut last, mut again) = (0, None, TRIES);
+        loop {
+            again -= 1;
             let answer = Arc::new(Answer::default());
             let one = timeout_at(until, ANSWER.scope(answer.clone(), make())).await;
             add(&self.counters.requests, answer.sent());
@@ -213,6 +199,5 @@ impl Link {
             last = Some(failure);
             tokio::time::sleep(self.timeout / 1000 * (TRIES - again)).await;
         }
-        Err(FetchError::lost(&task.location))
     }
 }

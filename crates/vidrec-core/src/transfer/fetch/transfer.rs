@@ -11,7 +11,7 @@ use super::incoming::Incoming;
 use super::item::Item;
 use crate::store::disk::Temporary;
 use crate::store::disk::capacity::free_space;
-use crate::store::remote::{Opening, PendingRange, Remote, RemoteFile};
+use crate::store::remote::{Opening, RangeRequest, Remote, RemoteFile};
 use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::progress::{Progress, ProgressFn, tell};
@@ -66,7 +66,7 @@ struct Line<'i> {
     files: VecDeque<Current<'i>>,
     /// The range of the last of `files` that was not asked for yet.
     rest: Range<u64>,
-    pieces: VecDeque<PendingRange>,
+    pieces: VecDeque<RangeRequest>,
 }
 
 impl Transfer<'_, '_, '_> {
@@ -103,7 +103,7 @@ impl Transfer<'_, '_, '_> {
             }
             let piece = line.pieces.pop_front().ok_or_else(|| Error::internal("a file without requests"))?;
             let before = current.incoming.at;
-            piece.wait(&mut || tell(self.progress, &self.so_far), &mut |bytes| current.incoming.push(bytes))?;
+            current.incoming.push(&piece.wait(&mut || tell(self.progress, &self.so_far))?)?;
             self.advance(current.item, current.incoming.at - before);
             tell(self.progress, &self.so_far)?;
         }
@@ -120,7 +120,7 @@ impl Transfer<'_, '_, '_> {
         while line.pieces.len() < most {
             if let Some(current) = line.files.back().filter(|_| !line.rest.is_empty()) {
                 let end = line.rest.start.saturating_add(PIECE_BYTES).min(line.rest.end);
-                line.pieces.push_back(PendingRange::ask(&current.file, line.rest.start..end)?);
+                line.pieces.push_back(current.file.request(line.rest.start..end)?);
                 line.rest.start = end;
                 continue;
             }

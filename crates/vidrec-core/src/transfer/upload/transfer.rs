@@ -71,7 +71,7 @@ fn one<'n>(upload: &Upload<'_>, news: &impl Fn() -> MutexGuard<'n, News>, worker
         workers.tell();
         return Ok(());
     }
-    bucket.upload_pieces(file.name(), &mut file.read()?, &mut |bytes| {
+    bucket.upload(file.name(), file.path(), &|sha256| file.prove(sha256), &mut |bytes| {
         if workers.are_stopped() {
             return Err(Error::interrupted("interrupted"));
         }

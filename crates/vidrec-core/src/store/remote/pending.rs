@@ -1,0 +1,89 @@
+//! Results of requests that run on the threads of a runtime while other threads wait for them.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared, ready};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+use super::request::FetchError;
+use crate::store::per_process::PerProcess;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::stop;
+
+/// Threads that receive. One receives 1.5 GB/s or more; encrypted connections need several.
+const THREADS: usize = 4;
+
+static RUNTIME: PerProcess<Mutex<Option<Runtime>>> = PerProcess::new();
+
+/// The runtime of this process. The first call starts it. A forked process starts its own.
+pub(super) fn runtime() -> Result<Handle> {
+    let mut slot = RUNTIME.lock();
+    if let Some(runtime) = &*slot {
+        return Ok(runtime.handle().clone());
+    }
+    let runtime = Builder::new_multi_thread().worker_threads(THREADS).thread_name("vidrec-fetch").enable_all().build();
+    let runtime = runtime.map_err(|e| Error::start("the threads that fetch", e))?;
+    Ok(slot.insert(runtime).handle().clone())
+}
+
+/// The future result of a request, for any number of threads that wait for it.
+#[derive(Debug, Clone)]
+pub(super) struct Pending<T: Clone> {
+    runtime: Handle,
+    result: Shared<BoxFuture<'static, Result<T, FetchError>>>,
+    /// `None` for a result that was there from the beginning.
+    task: Option<AbortHandle>,
+}
+
+impl<T: Clone + Send + Sync + 'static> Pending<T> {
+    /// Starts a request.
+    pub fn start(work: impl Future<Output = Result<T, FetchError>> + Send + 'static) -> Result<Self> {
+        let runtime = runtime()?;
+        let task = runtime.spawn(work);
+        let abort = task.abort_handle();
+        let result = task.map(|ended| ended.unwrap_or_else(|_| Err(FetchError::lost()))).boxed().shared();
+        Ok(Pending { runtime, result, task: Some(abort) })
+    }
+
+    /// A result that is here.
+    pub fn here(value: T) -> Result<Self> {
+        Ok(Pending { runtime: runtime()?, result: ready(Ok(value)).boxed().shared(), task: None })
+    }
+
+    /// The result, if it is here.
+    pub fn now(&self) -> Option<Result<T, FetchError>> {
+        self.result.peek().cloned().or_else(|| self.result.clone().now_or_never())
+    }
+
+    /// Whether there is nothing to wait for.
+    pub fn is_over(&self) -> bool {
+        self.result.peek().is_some() || self.result.clone().now_or_never().is_some()
+    }
+
+    /// Whether the request has failed.
+    pub fn has_failed(&self) -> bool {
+        self.is_over() && self.result.peek().is_some_and(|result| result.is_err())
+    }
+
+    /// Waits until the result is here, the time is up, or the thread's work is stopped. Returns whether it is here.
+    pub fn is_over_within(&self, time: Duration) -> bool {
+        let begin = Instant::now();
+        while !self.is_over() {
+            let left = time.saturating_sub(begin.elapsed());
+            if left == Duration::ZERO || stop::is_stopped() {
+                return false;
+            }
+            let _ = self.runtime.block_on(async { timeout(left.min(stop::LOOK), self.result.clone()).await });
+        }
+        true
+    }
+
+    /// Ends the request, if it is not over.
+    pub fn abort(&self) {
+        self.task.iter().for_each(AbortHandle::abort);
+    }
+}
