@@ -11,17 +11,9 @@ mod folder;
 mod folder_lock;
 pub mod free_space;
 pub mod inside;
-#[cfg(target_os = "linux")]
-mod large_map;
 mod link;
 pub mod map;
-#[cfg(target_os = "linux")]
 pub mod memory_file;
-#[cfg(not(target_os = "linux"))]
-#[path = "no_memory_file.rs"]
-pub(crate) mod memory_file;
-#[cfg(target_os = "linux")]
-mod memory_folder;
 mod new_folder;
 pub mod open_files;
 pub mod positional;

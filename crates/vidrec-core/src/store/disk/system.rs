@@ -60,16 +60,10 @@ pub(super) fn size_in_memory(path: &Path) -> io::Result<Option<u64>> {
     Ok(is_in_memory.then_some(size))
 }
 
-/// Allocates memory or blocks, filled with zeros, where a range of a file has none. Changes no other bytes, and not
-/// the file's length.
-#[cfg(target_os = "linux")]
-pub(super) fn allocate(file: &std::fs::File, range: std::ops::Range<u64>) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    let number = |n: u64| libc::off_t::try_from(n).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
-    let (start, length) = (number(range.start)?, number(range.end.saturating_sub(range.start))?);
-    // SAFETY: the descriptor is open as long as `file` is borrowed; the call takes nothing else but numbers.
-    let done = unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, start, length) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+/// Would tell the size of a file system in memory, but only Linux is known to have one.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn size_in_memory(_: &Path) -> io::Result<Option<u64>> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The number of the user that this process acts for.
@@ -77,4 +71,10 @@ pub(super) fn allocate(file: &std::fs::File, range: std::ops::Range<u64>) -> io:
 pub(super) fn user() -> u32 {
     // SAFETY: the call takes nothing and always succeeds.
     unsafe { libc::geteuid() }
+}
+
+/// Other systems do not number their users.
+#[cfg(not(unix))]
+pub(super) fn user() -> u32 {
+    0
 }
