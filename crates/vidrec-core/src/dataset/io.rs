@@ -4,7 +4,7 @@ use vidrec_format::words::words;
 
 /// How a data set's files are read.
 ///
-/// In text (`FromStr`, `Display`, serde): `map`, `read` or `read-uncached`.
+/// In text (`FromStr`, `Display`, serde): `map` or `read`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Io {
@@ -22,10 +22,6 @@ pub enum Io {
     ///
     /// Opening a data set reads the indexes into memory: 32 bytes per frame, 80 bytes per clip, and the strings.
     Read,
-    /// Like [`Io::Read`], for data sets larger than memory, which would push everything else out of the page cache. A
-    /// loader releases the pages of each batch after decoding it. This has an effect only if the system accepts such
-    /// advice (Linux).
-    ReadUncached,
 }
 
-words!(Io, "io", { "map" => Map, "read" => Read, "read-uncached" => ReadUncached });
+words!(Io, "io", { "map" => Map, "read" => Read });

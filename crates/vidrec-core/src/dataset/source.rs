@@ -104,7 +104,7 @@ impl Starting {
         match self {
             Starting::Local(path, io) => match map(&path, io)? {
                 Some(map) => Ok(Records(Box::new(map))),
-                None => Ok(Records(Box::new(PositionalFile::open(&path, io == Io::ReadUncached, &FILES)?))),
+                None => Ok(Records(Box::new(PositionalFile::open(&path, &FILES)?))),
             },
             Starting::Remote(opening) => Ok(Records(Box::new(Arc::new(opening.finish()?)))),
         }

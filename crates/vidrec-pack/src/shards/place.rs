@@ -164,6 +164,11 @@ impl Place {
         }
     }
 
+    /// Returns whether a file exists in object storage.
+    pub fn has(bucket: &Bucket, name: &str) -> Result<bool> {
+        Ok(bucket.look(&own(name))?.is_some())
+    }
+
     /// Returns the parsed contents of a file, or `None` if it does not exist.
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         let Some(bytes) = self.read(name)? else { return Ok(None) };
@@ -209,7 +214,9 @@ impl Place {
         told: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
         if let Some(bucket) = &self.bucket {
-            return files.iter().try_for_each(|(file, name)| bucket.upload(name, file.path(), &|_| Ok(()), &mut |_| told()));
+            return files
+                .iter()
+                .try_for_each(|(file, name)| bucket.upload(name, file.path(), &|_| Ok(()), &mut |_| told()));
         }
         files.iter().try_for_each(|(file, name)| give_name(file.path(), &self.path(name), attempt))?;
         sync_folder(&self.folder())

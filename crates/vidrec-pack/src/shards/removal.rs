@@ -12,15 +12,19 @@ use vidrec_format::file_name::FileName;
 use vidrec_format::limits;
 use vidrec_format::workers::in_order;
 
-/// Removes a plan whose parts became a data set. In object storage, `plan.json` goes last, because it says which objects
-/// there are.
+/// Removes a plan whose parts became a data set. In object storage, its jobs go first, so that a plan without them is known to
+/// be published, and `plan.json` goes last, because it says which objects there are.
 pub(super) fn forget(place: &Place) -> Result<()> {
     if place.bucket.is_none() {
         return place.remove_folder();
     }
-    let plan = PartsPlan::open_place(place.clone())?;
-    in_order(plan.parts() as usize, place.at_once(), |part| place.remove(&receipt::name(part as u32)))?;
+    let plan = match PartsPlan::open_place(place.clone()) {
+        // Another process has removed it.
+        Err(_) if place.read(PLAN)?.is_none() => return Ok(()),
+        plan => plan?,
+    };
     place.remove(&plan.json.jobs)?;
+    in_order(plan.parts() as usize, place.at_once(), |part| place.remove(&receipt::name(part as u32)))?;
     place.remove(PLAN)
 }
 

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::lock::{self, Lock};
-use crate::store::disk::{capacity, private_folder, whole_folder};
+use crate::store::disk::free_space::{free_space, total_space};
+use crate::store::disk::{private_folder, whole_folder};
 use crate::store::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
@@ -50,7 +51,7 @@ pub(crate) struct DiskCache {
 pub(crate) fn default_limit(dir: &Path) -> Result<u64> {
     private_folder::create_all(dir)?;
     let has = read_used(dir).unwrap_or_default();
-    let room = capacity::free_space(dir)?.saturating_add(has.0).saturating_sub(capacity::total_space(dir)? / 10);
+    let room = free_space(dir)?.saturating_add(has.0).saturating_sub(total_space(dir)? / 10);
     Ok(room.max(LEAST_BYTES))
 }
 

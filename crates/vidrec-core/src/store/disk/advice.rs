@@ -12,8 +12,6 @@ pub enum Advice {
     Soon,
     /// It was read and will not be needed for a long time: its pages may be dropped.
     Done,
-    /// It will be read in random order: do not read ahead.
-    Random,
 }
 
 /// Gives advice on a range of a file. Returns whether the system accepted it.
@@ -24,7 +22,6 @@ pub fn advise(file: &File, range: Range<u64>, advice: Advice) -> bool {
     let advice = match advice {
         Advice::Soon => libc::POSIX_FADV_WILLNEED,
         Advice::Done => libc::POSIX_FADV_DONTNEED,
-        Advice::Random => libc::POSIX_FADV_RANDOM,
     };
     let (Ok(offset), Ok(length)) = (range.start.try_into(), range.end.saturating_sub(range.start).try_into()) else {
         return false;

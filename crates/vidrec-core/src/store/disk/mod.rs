@@ -6,7 +6,6 @@
 
 pub mod advice;
 mod atomic_file;
-pub mod capacity;
 mod folder;
 mod folder_lock;
 pub mod free_space;
@@ -22,7 +21,6 @@ pub mod publication;
 pub mod regular_file;
 pub mod shared_map;
 pub mod sigbus;
-mod swap;
 mod system;
 pub mod whole_folder;
 

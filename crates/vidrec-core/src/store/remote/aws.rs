@@ -129,8 +129,8 @@ impl Profile {
 }
 
 /// A variable of the environment that is not empty.
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+pub(super) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 /// The keys of one place, if it has any. `value` gives what it has by a name.

@@ -11,12 +11,12 @@ use std::time::{Duration, SystemTime};
 
 use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload};
 
+use super::client::Times;
 use super::failure::Kind;
-use super::fetch::Part;
 use super::pending::Pending;
 use super::remote::Remote;
+use super::request::Part;
 use super::request::{Doing, FetchError, Link, SLOWEST_BYTES_PER_SECOND, Task};
-use super::times::Times;
 use super::url::Address;
 use crate::store::storage::RemoteStats;
 use crate::store::storage::Storage;

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use super::blocks::Bytes;
 use super::failure::Kind;
-use super::fetch::{Part, Version};
 use super::fill_once::{self, FillOnce};
 use super::pending::Pending;
 use super::remote::Remote;
 use super::request::Task;
+use super::request::{Part, Version};
 use super::url::Address;
 use crate::store::cache::CachedObject;
 use crate::store::per_process::PerProcess;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use object_store::ObjectMeta;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 
-use super::fetch::Version;
 use super::pending::Pending;
 use super::remote::Remote;
+use super::request::Version;
 use super::request::{FetchError, Link, Task};
 use super::url::Address;
 use crate::store::storage::Storage;

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::blocks::Blocks;
+use super::client;
+use super::client::Times;
 use super::failure::Kind;
-use super::fetch::{Part, Version};
 use super::pending::Pending;
 use super::request::{Link, Task};
-use super::store;
-use super::times::Times;
+use super::request::{Part, Version};
 use super::url::Address;
 use crate::store::cache::{self, CachedObject, DiskCache};
 use crate::store::per_process::PerProcess;
@@ -128,7 +128,7 @@ impl Remote {
         if let Some(link) = links().get(&address.store) {
             return Ok(link.clone());
         }
-        let client = store::connect(address, &self.storage.options, &self.times)?;
+        let client = client::connect(address, &self.storage.options, &self.times)?;
         let mut link = Arc::new(Link::new(client, self.counters.clone(), self.storage.timeout));
         if let Some(hub) = link.client.hub.clone().filter(|_| !address.is_of_commit()) {
             let (asking, task) = (link.clone(), Task::read(Path::new(&address.store), &address.key, 0));
