@@ -10,6 +10,7 @@ pub mod cache;
 pub mod disk;
 pub mod location;
 mod per_process;
+mod ranges;
 #[doc(hidden)]
 pub mod read_at;
 #[doc(hidden)]

@@ -31,7 +31,13 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
 
     /// Replaces the contents of `buffer` with a range of the file. `around` returns the range that will be read next,
     /// which the same request may fetch.
-    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()>;
+    fn copy(&self, range: Range<u64>, _: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        let bytes = self.slice(range)?.ok_or_else(|| Error::internal("a range outside of the bytes"))?;
+        buffer.clear();
+        allocation::reserve(buffer, bytes.len(), "a record")?;
+        buffer.extend_from_slice(bytes);
+        Ok(())
+    }
 
     /// Gives advice on a range of the file.
     fn advise(&self, _: Range<u64>, _: Advice) {}
@@ -81,14 +87,6 @@ impl ReadAt for [u8] {
     fn bytes(&self) -> Option<&[u8]> {
         Some(self)
     }
-
-    fn copy(&self, range: Range<u64>, _: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        let bytes = self.slice(range)?.ok_or_else(|| Error::internal("a range outside of the bytes"))?;
-        buffer.clear();
-        allocation::reserve(buffer, bytes.len(), "a record")?;
-        buffer.extend_from_slice(bytes);
-        Ok(())
-    }
 }
 
 impl ReadAt for Vec<u8> {
@@ -99,23 +97,15 @@ impl ReadAt for Vec<u8> {
     fn bytes(&self) -> Option<&[u8]> {
         Some(self)
     }
-
-    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        (**self).copy(range, around, buffer)
-    }
 }
 
 impl ReadAt for MappedFile {
     fn len(&self) -> u64 {
-        ReadAt::len(&**self)
+        (**self).len() as u64
     }
 
     fn bytes(&self) -> Option<&[u8]> {
         Some(self)
-    }
-
-    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        (**self).copy(range, around, buffer)
     }
 
     fn advise(&self, range: Range<u64>, advice: Advice) {

@@ -101,11 +101,11 @@ impl CachedObject {
         self.covering(range).is_some()
     }
 
-    fn covering(&self, range: &Range<u64>) -> Option<Vec<(u64, Stored)>> {
+    fn covering(&self, range: &Range<u64>) -> Option<Vec<(Range<u64>, Stored)>> {
         let mut segments = self.segments.lock();
-        segments.covering(range).or_else(|| {
+        segments.ranges.covering(range).or_else(|| {
             segments.refresh(&self.dir, self.identity.length);
-            segments.covering(range)
+            segments.ranges.covering(range)
         })
     }
 
@@ -113,11 +113,11 @@ impl CachedObject {
     pub fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
         let Some(parts) = self.covering(&range) else { return Ok(false) };
         allocation::resize(buffer, (range.end - range.start) as usize, 0, "a record")?;
-        for (start, stored) in parts {
-            let (from, end) = (range.start.max(start), range.end.min(stored.end));
+        for (found, stored) in parts {
+            let (from, end) = (range.start.max(found.start), range.end.min(found.end));
             let part = &mut buffer[(from - range.start) as usize..(end - range.start) as usize];
             let file = self.open(stored.segment);
-            if file.and_then(|file| read_exact_at(&file, part, stored.at + (from - start))).is_err() {
+            if file.and_then(|file| read_exact_at(&file, part, stored.at + (from - found.start))).is_err() {
                 self.segments.lock().remove_segment(stored.segment);
                 return Ok(false);
             }
@@ -157,7 +157,7 @@ impl CachedObject {
         let mut own = self.own.lock();
         let mut segments = self.segments.lock();
         segments.refresh(&self.dir, self.identity.length);
-        let missing = segments.missing(&(start..start + bytes.len() as u64));
+        let missing = segments.ranges.missing(&(start..start + bytes.len() as u64));
         drop(segments);
         for range in missing {
             let part = &bytes[(range.start - start) as usize..(range.end - start) as usize];
@@ -296,7 +296,7 @@ mod tests {
                 kept[range.start as usize..range.end as usize].fill(true);
                 // A whole range is forgotten, and not only the bytes that proved wrong.
                 let segments = cached.segments.lock();
-                kept.iter_mut().zip(0u64..).for_each(|(kept, at)| *kept &= segments.covering(&(at..at + 1)).is_some());
+                kept.iter_mut().zip(0u64..).for_each(|(kept, at)| *kept &= segments.ranges.covering(&(at..at + 1)).is_some());
             }
             let report = super::super::show(&dir).unwrap();
             prop_assert!(report.bytes > 0 && report.bytes == report.objects[0].bytes);

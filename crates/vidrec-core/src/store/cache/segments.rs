@@ -1,6 +1,6 @@
 //! The ranges of an object that segments have.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::path::Path;
 use super::folder;
 use crate::store::disk::positional::read_exact_at;
 use crate::store::disk::regular_file::{Links, open_if_there};
+use crate::store::ranges::Ranges;
 
 /// Bytes of a header.
 pub(super) const HEADER_BYTES: u64 = 16;
@@ -30,8 +31,7 @@ pub(super) fn forgotten() -> [u8; 8] {
 /// The ranges that this process knows of.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
-    /// By the position of the first byte in the object. They do not overlap.
-    ranges: BTreeMap<u64, Stored>,
+    pub ranges: Ranges<Stored>,
     /// How far each segment was read.
     known: HashMap<u64, u64>,
 }
@@ -39,8 +39,6 @@ pub(super) struct Segments {
 /// Where the bytes of a range are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stored {
-    /// The end of the range in the object.
-    pub end: u64,
     /// The number of the segment, the place of the header in it, and that of the first byte.
     pub segment: u64,
     pub header: u64,
@@ -48,55 +46,25 @@ pub(super) struct Stored {
 }
 
 impl Segments {
-    /// The ranges that have a range together, in order, with their first positions. `None` if a part is in none.
-    pub fn covering(&self, range: &Range<u64>) -> Option<Vec<(u64, Stored)>> {
-        let (mut found, mut at) = (Vec::new(), range.start);
-        for (start, stored) in self.within(range) {
-            if start > at {
-                return None;
-            }
-            found.push((start, stored));
-            at = stored.end;
-        }
-        (at >= range.end).then_some(found)
-    }
-
-    /// The parts of a range that are in no segment.
-    pub fn missing(&self, range: &Range<u64>) -> Vec<Range<u64>> {
-        let (mut missing, mut at) = (Vec::new(), range.start);
-        for (start, stored) in self.within(range) {
-            missing.extend((at < start).then_some(at..start));
-            at = at.max(stored.end);
-        }
-        missing.extend((at < range.end).then_some(at..range.end));
-        missing
-    }
-
-    fn within(&self, range: &Range<u64>) -> Vec<(u64, Stored)> {
-        let before = self.ranges.range(..range.start).next_back().filter(|(_, stored)| stored.end > range.start);
-        before.into_iter().chain(self.ranges.range(range.clone())).map(|(&start, &stored)| (start, stored)).collect()
-    }
-
     /// Adds a range whose header is at `header` of a segment.
     pub fn insert(&mut self, range: &Range<u64>, segment: u64, header: u64) {
-        for part in self.missing(range) {
+        for part in self.ranges.missing(range) {
             let at = header + HEADER_BYTES + (part.start - range.start);
-            self.ranges.insert(part.start, Stored { end: part.end, segment, header, at });
+            self.ranges.insert(part, Stored { segment, header, at });
         }
-        let known = self.known.entry(segment).or_default();
-        *known = (*known).max(header + HEADER_BYTES + (range.end - range.start));
+        self.known.insert(segment, header + HEADER_BYTES + (range.end - range.start));
     }
 
     /// Removes all ranges with bytes of a range. Returns the segments and places of their headers.
     pub fn remove(&mut self, range: &Range<u64>) -> Vec<(u64, u64)> {
-        let gone: Vec<_> = self.within(range).iter().map(|(_, stored)| (stored.segment, stored.header)).collect();
-        self.ranges.retain(|_, stored| !gone.contains(&(stored.segment, stored.header)));
+        let gone: Vec<_> = self.ranges.within(range).iter().map(|(_, at)| (at.segment, at.header)).collect();
+        self.ranges.retain(|stored| !gone.contains(&(stored.segment, stored.header)));
         gone
     }
 
     /// Forgets a segment that was removed.
     pub fn remove_segment(&mut self, segment: u64) {
-        self.ranges.retain(|_, stored| stored.segment != segment);
+        self.ranges.retain(|stored| stored.segment != segment);
         self.known.remove(&segment);
     }
 

@@ -7,16 +7,16 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
 
 use super::client::Times;
 use super::failure::Kind;
 use super::pending::Pending;
 use super::remote::Remote;
 use super::request::Part;
-use super::request::{Doing, FetchError, Link, SLOWEST_BYTES_PER_SECOND, Task};
+use super::request::{Doing, FetchError, Link, SLOWEST_BYTES_PER_SECOND, Task, if_found};
 use super::url::Address;
 use crate::store::storage::RemoteStats;
 use crate::store::storage::Storage;
@@ -39,27 +39,10 @@ pub struct Bucket {
 }
 
 /// What identifies one version of an object.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tag {
-    e_tag: Option<String>,
-    /// The version that Google's storage uses to tell versions apart. Other stores have none, or do not compare it.
-    version: Option<String>,
-}
+pub type Tag = UpdateVersion;
 
-impl Tag {
-    fn of(meta: &ObjectMeta) -> Self {
-        Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
-    }
-}
-
-/// What is known about an object before it is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Its length.
-    pub bytes: u64,
-    pub tag: Tag,
-    /// When it was last changed, by the clock of the server.
-    pub changed: SystemTime,
+fn tag_of(meta: &ObjectMeta) -> Tag {
+    Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
 }
 
 /// Leaves out the client, which holds the credentials.
@@ -100,19 +83,17 @@ impl Bucket {
         self.location.join(name)
     }
 
-    /// Asks whether an object exists.
-    pub fn look(&self, name: &str) -> Result<Option<Found>> {
-        self.run(name, Doing::Read, 0, |link, task| async move { link.look(&task).await })
+    /// Asks whether an object exists. Returns its length.
+    pub fn look(&self, name: &str) -> Result<Option<u64>> {
+        let meta = self.run(name, Doing::Read, 0, |link, task| async move { link.look(&task).await })?;
+        Ok(meta.map(|meta| meta.size))
     }
 
     /// Reads a whole object of at most `most` bytes. `None` if it does not exist.
     pub fn read(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
         self.run(name, Doing::Read, 0, move |link, task| async move {
-            match link.fetch(&task, Part::Whole(most), None).await {
-                Ok((bytes, meta)) => Ok(Some((bytes, Tag::of(&meta)))),
-                Err(e) if e.is(Kind::NotFound) => Ok(None),
-                Err(e) => Err(e),
-            }
+            let found = if_found(link.fetch(&task, Part::Whole(most), None).await)?;
+            Ok(found.map(|(bytes, meta)| (bytes, tag_of(&meta))))
         })
     }
 
@@ -169,10 +150,7 @@ impl Bucket {
     pub fn remove(&self, name: &str) -> Result<()> {
         self.run(name, Doing::Remove, 0, |link, task| async move {
             let store = &link.client.store;
-            match link.run(&task, || async { Ok(store.delete(&task.key).await?) }).await {
-                Err(e) if e.is(Kind::NotFound) => Ok(()),
-                other => other,
-            }
+            if_found(link.run(&task, || async { Ok(store.delete(&task.key).await?) }).await).map(drop)
         })
     }
 
@@ -280,17 +258,10 @@ impl Bucket {
 }
 
 impl Link {
-    pub(super) async fn look(&self, task: &Task) -> Result<Option<Found>, FetchError> {
+    pub(super) async fn look(&self, task: &Task) -> Result<Option<ObjectMeta>, FetchError> {
         let store = &self.client.store;
         let head = || GetOptions { head: true, ..GetOptions::default() };
-        match self.run(task, || async { Ok(store.get_opts(&task.key, head()).await?) }).await {
-            Ok(found) => {
-                let (tag, meta) = (Tag::of(&found.meta), found.meta);
-                Ok(Some(Found { bytes: meta.size, tag, changed: meta.last_modified.into() }))
-            }
-            Err(e) if e.is(Kind::NotFound) => Ok(None),
-            Err(e) => Err(e),
-        }
+        if_found(self.run(task, || async { Ok(store.get_opts(&task.key, head()).await?.meta) }).await)
     }
 
     pub(super) async fn put(&self, task: &Task, payload: &PutPayload, mode: PutMode) -> Result<bool, FetchError> {
@@ -312,21 +283,19 @@ impl Link {
 
     /// Replaces the version `of` of an object. With `None`, it creates the object if there is none.
     async fn put_if(&self, task: &Task, payload: &PutPayload, of: Option<Tag>) -> Result<bool, FetchError> {
-        let mode = of.clone().map_or(PutMode::Create, |Tag { e_tag, version }| {
-            PutMode::Update(object_store::UpdateVersion { e_tag, version })
-        });
+        let mode = of.clone().map_or(PutMode::Create, PutMode::Update);
         for tries in 1..=CONFLICTS {
             if self.put(task, payload, mode.clone()).await? {
                 return Ok(true);
             }
             let there = self.look(&Task { doing: Doing::Read, bytes: 0, ..task.clone() }).await?;
             if let Some(found) = &there
-                && found.bytes == payload.content_length() as u64
-                && self.has(task, payload, found.bytes).await?
+                && found.size == payload.content_length() as u64
+                && self.has(task, payload, found.size).await?
             {
                 return Ok(true);
             }
-            if there.map(|found| found.tag) != of {
+            if there.as_ref().map(tag_of) != of {
                 return Ok(false);
             }
             tokio::time::sleep(Duration::from_millis(50 << tries)).await;
@@ -337,10 +306,8 @@ impl Link {
 
     /// Whether an object has these bytes.
     async fn has(&self, task: &Task, payload: &PutPayload, most: u64) -> Result<bool, FetchError> {
-        match self.fetch(&Task { doing: Doing::Read, ..task.clone() }, Part::Whole(most), None).await {
-            Ok((bytes, _)) => Ok(payload.iter().flat_map(|chunk| chunk.iter()).eq(&bytes)),
-            Err(e) if e.is(Kind::NotFound) => Ok(false),
-            Err(e) => Err(e),
-        }
+        let task = Task { doing: Doing::Read, ..task.clone() };
+        let found = if_found(self.fetch(&task, Part::Whole(most), None).await)?;
+        Ok(found.is_some_and(|(bytes, _)| payload.iter().flat_map(|chunk| chunk.iter()).eq(&bytes)))
     }
 }

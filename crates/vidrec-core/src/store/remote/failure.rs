@@ -60,12 +60,9 @@ pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Fa
     use object_store::Error as E;
     let status = answer.status();
     let said = |what: &str| status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
-    let refused = || {
-        let Refusal { what, help } = match answer.hub_code() {
-            Some(code) => on_hub(code, &cause(e), status),
-            None => of_answer(&cause(e), status, answer.region()),
-        };
-        refuse(what, help)
+    let refused = || match answer.hub_code() {
+        Some(code) => on_hub(code, &cause(e), status),
+        None => of_answer(&cause(e), status, answer.region()),
     };
     if let Some(none) = inside::<NoCredentials>(e) {
         return refuse(none.to_string(), "run the command by hand, and sign in if it asks for that");
@@ -110,6 +107,54 @@ fn inside<'a, E: std::error::Error + 'static>(e: &'a (dyn std::error::Error + 's
     std::iter::successors(Some(e), |e| e.source()).find_map(|e| e.downcast_ref())
 }
 
+/// Words of failures outside HTTP, what these failures are, and what to do about them. The cause follows a colon.
+type Words = (&'static [&'static str], &'static str, &'static str);
+
+const OF_CERTIFICATES: [Words; 5] = [
+    (
+        &["unknownissuer"],
+        "the server's certificate is signed by an authority that this machine does not know:",
+        "name a file of certificates that includes it: the storage option ca_bundle, or SSL_CERT_FILE",
+    ),
+    (&["expired"], "the server's certificate has expired:", "renew it on the server, or set the clock of this machine"),
+    (&["notvalidyet"], "the server's certificate is not valid yet:", "set the clock of this machine"),
+    (&["notvalidforname"], "the server's certificate is for another host:", "check the host name or the endpoint"),
+    (
+        &["certificate"],
+        "the server's certificate is not accepted:",
+        "check the host name and the certificates of this machine",
+    ),
+];
+
+const OF_CONNECTIONS: [Words; 6] = [
+    (
+        &["dns error", "failed to lookup", "name or service not known"],
+        "the host name cannot be resolved:",
+        "check the bucket, the region and the endpoint",
+    ),
+    (
+        &["unexpectedrange", "parsecontentrange", "nocontentrange"],
+        "the server sent a different range of the file than vidrec requested",
+        "use another server, or fetch a local copy first",
+    ),
+    (
+        &["content-length header missing", "missingcontentlength"],
+        "the server does not say how long the file is",
+        "use another server, or fetch a local copy first",
+    ),
+    (
+        &["169.254.169.254", "metadata", "credential", "oauth", "token"],
+        "there are no credentials:",
+        "set them in the environment or as storage options; for a public bucket, set the option skip_signature to true",
+    ),
+    (
+        &["connection refused", "connectionrefused"],
+        "the connection was refused",
+        "check the host, the port and the endpoint",
+    ),
+    (&["kind: connect,"], "could not connect:", "check the host, the port and the endpoint"),
+];
+
 /// Explains a failure outside HTTP. Only the words of the error tell such failures apart.
 fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure {
     // The words of the location itself say nothing about the failure.
@@ -118,65 +163,18 @@ fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure
         text = text.replace(&format!("/{}", part.as_ref().to_ascii_lowercase()), "/");
     }
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&["certificate", "unknownissuer"]) {
-        let (what, help) = match () {
-            () if has(&["unknownissuer"]) => (
-                "is signed by an authority that this machine does not know",
-                "name a file of certificates that includes it: the storage option ca_bundle, or SSL_CERT_FILE",
-            ),
-            () if has(&["expired"]) => ("has expired", "renew it on the server, or set the clock of this machine"),
-            () if has(&["notvalidyet"]) => ("is not valid yet", "set the clock of this machine"),
-            () if has(&["notvalidforname"]) => ("is for another host", "check the host name or the endpoint"),
-            () => ("is not accepted", "check the host name and the certificates of this machine"),
-        };
-        return refuse(format!("the server's certificate {what}: {}", cause(e)), help);
+    let table = if has(&["certificate", "unknownissuer"]) { &OF_CERTIFICATES[..] } else { &OF_CONNECTIONS };
+    match table.iter().find(|(words, what, _)| has(words) && (status.is_none() || !what.contains("credentials"))) {
+        Some((words, ..)) if words[0] == "kind: connect," && has(&["timed out", "timedout"]) => failing(None),
+        Some((_, what, help)) if what.ends_with(':') => refuse(format!("{what} {}", cause(e)), help),
+        Some((_, what, help)) => refuse(*what, help),
+        None if has(&["timed out", "timedout"]) => failing(None),
+        None => passing(format!("the request failed: {}", cause(e))),
     }
-    if has(&["dns error", "failed to lookup", "name or service not known"]) {
-        return refuse(
-            format!("the host name cannot be resolved: {}", cause(e)),
-            "check the bucket, the region and the endpoint",
-        );
-    }
-    if has(&["unexpectedrange", "parsecontentrange", "nocontentrange"]) {
-        return refuse(
-            "the server sent a different range of the file than vidrec requested",
-            "use another server, or fetch a local copy first",
-        );
-    }
-    if has(&["content-length header missing", "missingcontentlength"]) {
-        return refuse(
-            "the server does not say how long the file is",
-            "use another server, or fetch a local copy first",
-        );
-    }
-    if has(&["169.254.169.254", "metadata", "credential", "oauth", "token"]) && status.is_none() {
-        return refuse(
-            format!("there are no credentials: {}", cause(e)),
-            "set them in the environment or as storage options; for a public bucket, set the option skip_signature to true",
-        );
-    }
-    let unreached = refuse("", "check the host, the port and the endpoint");
-    if has(&["timed out", "timedout"]) {
-        return failing(None);
-    }
-    if has(&["connection refused", "connectionrefused"]) {
-        return Failure { what: "the connection was refused".into(), ..unreached };
-    }
-    if has(&["kind: connect,"]) {
-        return Failure { what: format!("could not connect: {}", cause(e)), ..unreached };
-    }
-    passing(format!("the request failed: {}", cause(e)))
-}
-
-/// What a refusal means.
-#[derive(Debug, PartialEq, Eq)]
-struct Refusal {
-    pub what: String,
-    pub help: &'static str,
 }
 
 /// Explains a request that the Hugging Face Hub refused. `code` is that of its header `X-Error-Code`.
-fn on_hub(code: &str, text: &str, status: Option<u16>) -> Refusal {
+fn on_hub(code: &str, text: &str, status: Option<u16>) -> Failure {
     let (what, help) = match code {
         "GatedRepo" => ("the data set is gated", "accept its conditions on the Hub, and set HF_TOKEN of that account"),
         "RepoNotFound" => (
@@ -191,7 +189,7 @@ fn on_hub(code: &str, text: &str, status: Option<u16>) -> Refusal {
 
 /// Explains a refused request. `text` is the body of the answer, or ends with it. `region` is the region of the
 /// bucket, if the head of the answer names it.
-fn of_answer(text: &str, status: Option<u16>, region: Option<&str>) -> Refusal {
+pub(super) fn of_answer(text: &str, status: Option<u16>, region: Option<&str>) -> Failure {
     let (what, help) = match status {
         Some(401 | 403) => ("access was refused", "check the credentials and the right to read this object"),
         Some(301 | 307 | 308) => ("the bucket is elsewhere", "check the region and the endpoint"),
@@ -227,10 +225,10 @@ fn of_answer(text: &str, status: Option<u16>, region: Option<&str>) -> Refusal {
     refusal(what, status, said.trim_end_matches(':'), help)
 }
 
-fn refusal(what: &str, status: Option<u16>, said: &str, help: &'static str) -> Refusal {
+fn refusal(what: &str, status: Option<u16>, said: &str, help: &'static str) -> Failure {
     let status = status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
     let what = if said.is_empty() { format!("{what}{status}") } else { format!("{what}{status}: {said}") };
-    Refusal { what, help }
+    refuse(what, help)
 }
 
 /// Turns the help for a refused read into the help for a refused write.

@@ -176,12 +176,12 @@ impl RemoteFile {
 
     /// Asks for ranges that will be read soon, and that are not on this machine.
     pub fn ask(&self, ranges: &[Range<u64>]) -> Result<()> {
-        let is_new = |range: &&Range<u64>| !self.remote.blocks().missing(self.number, (*range).clone()).is_empty();
+        let is_new = |range: &&Range<u64>| !self.remote.blocks().missing(self.number, range).is_empty();
         let new = ranges.iter().filter(|range| range.start < range.end).filter(is_new);
         let wanted = new.filter(|range| !self.is_kept(range)).cloned().collect();
         let mut blocks = self.remote.blocks();
         for range in merged(wanted) {
-            let missing = blocks.missing(self.number, range);
+            let missing = blocks.missing(self.number, &range);
             for piece in missing.into_iter().flat_map(|range| pieces(range, REQUEST_BYTES * 3 / 2)) {
                 let bytes = self.start(piece.clone())?;
                 blocks.insert(self.number, piece, bytes, self.remote.memory_bytes());

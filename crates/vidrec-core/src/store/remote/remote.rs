@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 use super::blocks::Blocks;
 use super::client;
 use super::client::Times;
-use super::failure::Kind;
 use super::pending::Pending;
-use super::request::{Link, Task};
+use super::request::{Link, Task, if_found};
 use super::request::{Part, Version};
 use super::url::Address;
 use crate::store::cache::{self, CachedObject, DiskCache};
@@ -185,11 +184,7 @@ impl Remote {
         let link = self.link(&address)?;
         let task = Task::read(location, &address.key, 0);
         let pending = Pending::start(async move {
-            match link.fetch(&task, Part::Whole(most), None).await {
-                Ok((bytes, _)) => Ok(Some(bytes)),
-                Err(e) if e.is(Kind::NotFound) => Ok(None),
-                Err(e) => Err(e),
-            }
+            Ok(if_found(link.fetch(&task, Part::Whole(most), None).await)?.map(|(bytes, _)| bytes))
         })?;
         self.wait(&pending)
     }

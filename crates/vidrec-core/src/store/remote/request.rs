@@ -124,6 +124,14 @@ impl FetchError {
     }
 }
 
+/// The result of a request; `None` if there is no such object.
+pub(super) fn if_found<T>(result: Result<T, FetchError>) -> Result<Option<T>, FetchError> {
+    match result {
+        Err(e) if e.is(Kind::NotFound) => Ok(None),
+        result => result.map(Some),
+    }
+}
+
 impl Task {
     pub fn read(location: &Path, key: &Key, bytes: u64) -> Self {
         Task { doing: Doing::Read, location: location.to_owned(), key: key.clone(), bytes }

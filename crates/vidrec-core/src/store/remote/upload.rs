@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::bucket::Bucket;
 use super::failure::Kind;
 use super::pending::Pending;
-use super::request::{Doing, FetchError, Link, Task};
+use super::request::{Doing, FetchError, Link, Task, if_found};
 use crate::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, ErrorKind, Result};
@@ -179,10 +179,7 @@ impl<'a> PartsUpload<'a> {
         let (link, task) = (self.link.clone(), self.bucket.task(self.name, Doing::Remove, 0)?);
         let (store, id) = (self.store.clone(), self.id.clone());
         let aborted = Pending::start(async move {
-            match link.run(&task, || async { Ok(store.abort_multipart(&task.key, &id).await?) }).await {
-                Err(e) if e.is(Kind::NotFound) => Ok(()),
-                other => other,
-            }
+            if_found(link.run(&task, || async { Ok(store.abort_multipart(&task.key, &id).await?) }).await).map(drop)
         })?;
         let begin = Instant::now();
         let late = || Error::interrupted("the server did not answer in time");
@@ -192,7 +189,7 @@ impl<'a> PartsUpload<'a> {
 
 async fn has_length(link: &Link, task: &Task, length: u64) -> Result<bool, FetchError> {
     let task = Task { doing: Doing::Read, ..task.clone() };
-    Ok(link.look(&task).await?.is_some_and(|found| found.bytes == length))
+    Ok(link.look(&task).await?.is_some_and(|found| found.size == length))
 }
 
 /// The length of the parts of an object. It is larger than usual if there would be too many parts.

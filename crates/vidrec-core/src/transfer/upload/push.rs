@@ -1,18 +1,15 @@
 //! Pushes a data set from a local folder to a location.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use super::local::{LocalFile, LocalSet};
 use super::options::{PushOptions, PushReport};
 use super::place::Place;
 use crate::store::location::is_remote;
 use crate::store::remote::Bucket;
-use crate::transfer::both_ways::to_continue;
+use crate::transfer::both_ways::{several, to_continue};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::progress::{Progress, ProgressFn, tell};
-use vidrec_format::workers::{Workers, in_order_while};
+use vidrec_format::progress::{Progress, ProgressFn};
 
 /// Copies the data set in the folder `set` to `location`, in object storage.
 ///
@@ -71,8 +68,11 @@ pub(super) fn push_all(
         let bucket = &push.place.bucket;
         uploads.extend(push.set.files.iter().map(|file| Upload { file, bucket, set: number }));
     }
-    let kept = upload_all(&uploads, pushes.len(), &mut so_far, progress).map_err(|e| to_continue(e, "uploaded"))?;
-    pushes.iter().zip(kept).map(|(push, kept)| push.finish(kept)).collect()
+    let upload = |number: usize, advance: &dyn Fn(u64) -> Result<()>| upload_one(&uploads[number], advance);
+    let kept = several(uploads.len(), FILES, &mut so_far, progress, upload).map_err(|e| to_continue(e, "uploaded"))?;
+    let kept_of =
+        |set: usize| uploads.iter().zip(&kept).filter(|(upload, _)| upload.set == set).map(|(_, kept)| kept).sum();
+    pushes.iter().enumerate().map(|(number, push)| push.finish(kept_of(number))).collect()
 }
 
 /// A data set that is being pushed.
@@ -122,9 +122,6 @@ impl Push {
 
 /// The number of files at a time. A long file has several requests at a time by itself.
 const FILES: usize = 4;
-/// How often the caller's callback is called while nothing happens.
-const TICK: Duration = Duration::from_millis(100);
-
 /// A file and its destination.
 #[derive(Clone, Copy)]
 struct Upload<'a> {
@@ -134,62 +131,11 @@ struct Upload<'a> {
     pub set: usize,
 }
 
-/// What has happened since the last call of the caller's callback.
-#[derive(Default)]
-struct News {
-    /// Bytes that were sent or were at the location already.
-    done: u64,
-    /// Bytes of each data set that were at the location already, in all.
-    kept: Vec<u64>,
-}
-
-/// Uploads files. Returns how many bytes of each data set were at the location already.
-fn upload_all(
-    uploads: &[Upload<'_>],
-    sets: usize,
-    so_far: &mut Progress,
-    progress: &mut ProgressFn<'_>,
-) -> Result<Vec<u64>> {
-    let news = Mutex::new(News { done: 0, kept: vec![0; sets] });
-    let lock = || news.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut tell_news = |workers: &Workers| {
-        so_far.done += std::mem::take(&mut lock().done);
-        so_far.bytes = so_far.done;
-        if !workers.are_stopped()
-            && let Err(e) = tell(progress, so_far)
-        {
-            workers.stop(e);
-        }
-    };
-    let upload = |number: usize, workers: &Workers| upload_one(&uploads[number], &lock, workers);
-    in_order_while(uploads.len(), FILES, upload, |workers| {
-        while !workers.end_within(TICK) {
-            tell_news(workers);
-        }
-        tell_news(workers);
-    })?;
-    let kept = std::mem::take(&mut lock().kept);
-    Ok(kept)
-}
-
-fn upload_one<'n>(upload: &Upload<'_>, news: &impl Fn() -> MutexGuard<'n, News>, workers: &Workers) -> Result<()> {
-    let Upload { file, bucket, set } = *upload;
-    if file.has_own_name() && bucket.look(file.name())?.is_some_and(|found| found.bytes == file.bytes) {
-        let mut news = news();
-        news.done += file.bytes;
-        news.kept[set] += file.bytes;
-        drop(news);
-        workers.tell();
-        return Ok(());
+/// Uploads a file. Returns how many of its bytes were at the location already.
+fn upload_one(upload: &Upload<'_>, advance: &dyn Fn(u64) -> Result<()>) -> Result<u64> {
+    let Upload { file, bucket, .. } = *upload;
+    if file.has_own_name() && bucket.look(file.name())?.is_some_and(|bytes| bytes == file.bytes) {
+        return advance(file.bytes).map(|()| file.bytes);
     }
-    bucket.upload(file.name(), file.path(), &|sha256| file.prove(sha256), &mut |bytes| {
-        if workers.are_stopped() {
-            return Err(Error::interrupted("interrupted"));
-        }
-        if bytes > 0 {
-            news().done += bytes;
-            workers.tell();
-        }
-        Ok(())
-    })
+    bucket.upload(file.name(), file.path(), &|sha256| file.prove(sha256), &mut |bytes| advance(bytes)).map(|()| 0)
 }
