@@ -49,25 +49,6 @@ fn with_room_for_some_frames_the_limit_is_never_passed_and_the_rest_is_decoded()
 }
 
 #[test]
-fn pages_that_are_made_ahead_stay_within_the_limit_and_hold_the_same_planes() {
-    let Some(memory) = memory() else { return };
-    let (_folder, dir) = set(40, 2, (240, 180));
-    // Large pages, and a part of one at the end; some frames lie in both.
-    let limit = (4 << 20) + 700_001;
-    let options = LoaderOptions { decoded_cache: cache(memory.path(), limit), ..training(4, (112, 112)) };
-    let loaders: Vec<_> = (0..2).map(|_| loader(&dir, options.clone())).collect();
-    let expected = expected(&dir, &options, 5);
-    for loader in &loaders {
-        assert!(batches(loader, 5) == expected);
-        let held = fs::metadata(&files(memory.path())[0]).unwrap().blocks() * 512;
-        assert!(held <= limit.next_multiple_of(4096), "{held}");
-    }
-    let all: Vec<_> = loaders.iter().map(stats).collect();
-    assert!(all.iter().all(|stats| stats.hits > 0 && stats.failure.is_none()), "{all:?}");
-    assert!(all[0].taken_bytes > 4 << 20 && all[0].refused > 0, "{all:?}");
-}
-
-#[test]
 fn more_than_there_is_and_less_than_is_needed_are_refused_with_what_to_do() {
     own_process::run(module_path!(), "more_than_there_is_and_less_than_is_needed_are_refused_with_what_to_do", || {
         let Some(memory) = memory() else { return };

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
 
-use super::client::Times;
+use super::client::Timeouts;
 use super::failure::Kind;
 use super::pending::Pending;
 use super::remote::Remote;
 use super::request::Part;
-use super::request::{Doing, FetchError, Link, SLOWEST_BYTES_PER_SECOND, Task, if_found};
+use super::request::{FetchError, Operation, Request, SLOWEST_BYTES_PER_SECOND, StoreClient, if_found};
 use super::url::Address;
 use crate::store::storage::RemoteStats;
 use crate::store::storage::Storage;
@@ -67,9 +67,9 @@ impl Bucket {
         if !what.is_empty() {
             return Err(Error::usage(what).file(location).help(help));
         }
-        let remote = Remote::with(&Storage { cache: None, ..storage.clone() }, Times::of_writes(storage.timeout))?;
+        let remote = Remote::with(&Storage { cache: None, ..storage.clone() }, Timeouts::of_writes(storage.timeout))?;
         let bucket = Bucket { location: location.to_owned(), address, remote };
-        bucket.link()?;
+        bucket.client()?;
         Ok(bucket)
     }
 
@@ -85,14 +85,14 @@ impl Bucket {
 
     /// Asks whether an object exists. Returns its length.
     pub fn look(&self, name: &str) -> Result<Option<u64>> {
-        let meta = self.run(name, Doing::Read, 0, |link, task| async move { link.look(&task).await })?;
+        let meta = self.run(name, Operation::Read, 0, |client, request| async move { client.look(&request).await })?;
         Ok(meta.map(|meta| meta.size))
     }
 
     /// Reads a whole object of at most `most` bytes. `None` if it does not exist.
     pub fn read(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
-        self.run(name, Doing::Read, 0, move |link, task| async move {
-            let found = if_found(link.fetch(&task, Part::Whole(most), None).await)?;
+        self.run(name, Operation::Read, 0, move |client, request| async move {
+            let found = if_found(client.fetch(&request, Part::Whole(most), None).await)?;
             Ok(found.map(|(bytes, meta)| (bytes, tag_of(&meta))))
         })
     }
@@ -109,8 +109,8 @@ impl Bucket {
         if length == 0 {
             return Ok(Vec::new());
         }
-        let (bytes, _) = self.run(name, Doing::Read, length, move |link, task| async move {
-            link.fetch(&task, Part::Range(start..end), None).await
+        let (bytes, _) = self.run(name, Operation::Read, length, move |client, request| async move {
+            client.fetch(&request, Part::Range(start..end), None).await
         })?;
         if bytes.len() as u64 == length {
             return Ok(bytes);
@@ -123,8 +123,8 @@ impl Bucket {
     pub fn put(&self, name: &str, bytes: Vec<u8>) -> Result<()> {
         let size = bytes.len() as u64;
         let payload = PutPayload::from(bytes);
-        self.run(name, Doing::Write, size, |link, task| async move {
-            link.put(&task, &payload, PutMode::Overwrite).await.map(drop)
+        self.run(name, Operation::Write, size, |client, request| async move {
+            client.put(&request, &payload, PutMode::Overwrite).await.map(drop)
         })
     }
 
@@ -143,14 +143,19 @@ impl Bucket {
     fn put_if(&self, name: &str, bytes: Vec<u8>, of: Option<Tag>) -> Result<bool> {
         let size = bytes.len() as u64;
         let payload = PutPayload::from(bytes);
-        self.run(name, Doing::Write, size, |link, task| async move { link.put_if(&task, &payload, of).await })
+        self.run(
+            name,
+            Operation::Write,
+            size,
+            |client, request| async move { client.put_if(&request, &payload, of).await },
+        )
     }
 
     /// Removes an object, if it exists.
     pub fn remove(&self, name: &str) -> Result<()> {
-        self.run(name, Doing::Remove, 0, |link, task| async move {
-            let store = &link.client.store;
-            if_found(link.run(&task, || async { Ok(store.delete(&task.key).await?) }).await).map(drop)
+        self.run(name, Operation::Remove, 0, |client, request| async move {
+            let store = &client.api.store;
+            if_found(client.run(&request, || async { Ok(store.delete(&request.key).await?) }).await).map(drop)
         })
     }
 
@@ -190,8 +195,8 @@ impl Bucket {
             ("a third one", Some(no_version)),
         ]) {
             let payload = PutPayload::from_static(text.as_bytes());
-            let put = self.run(PROBE, Doing::Write, 0, |link, task| async move {
-                match link.put_if(&task, &payload, of).await {
+            let put = self.run(PROBE, Operation::Write, 0, |client, request| async move {
+                match client.put_if(&request, &payload, of).await {
                     Err(e) if e.is(Kind::Unsupported) => Ok(None),
                     other => other.map(Some),
                 }
@@ -220,25 +225,31 @@ impl Bucket {
         self.remote.stats()
     }
 
-    pub(super) fn link(&self) -> Result<Arc<Link>> {
-        self.remote.link(&self.address)
+    pub(super) fn client(&self) -> Result<Arc<StoreClient>> {
+        self.remote.client(&self.address)
     }
 
-    pub(super) fn task(&self, name: &str, doing: Doing, bytes: u64) -> Result<Task> {
+    pub(super) fn request(&self, name: &str, operation: Operation, bytes: u64) -> Result<Request> {
         let location = self.path(name);
         let key = Address::of(&location)?.key;
-        Ok(Task { doing, location, key, bytes })
+        Ok(Request { operation, location, key, bytes })
     }
 
     /// Makes requests about an object, and waits for their result.
-    fn run<T, F>(&self, name: &str, doing: Doing, bytes: u64, work: impl FnOnce(Arc<Link>, Task) -> F) -> Result<T>
+    fn run<T, F>(
+        &self,
+        name: &str,
+        operation: Operation,
+        bytes: u64,
+        work: impl FnOnce(Arc<StoreClient>, Request) -> F,
+    ) -> Result<T>
     where
         T: Clone + Send + Sync + 'static,
         F: Future<Output = Result<T, FetchError>> + Send + 'static,
     {
-        let task = self.task(name, doing, bytes)?;
-        let location = task.location.clone();
-        let pending = Pending::start(work(self.link()?, task))?;
+        let request = self.request(name, operation, bytes)?;
+        let location = request.location.clone();
+        let pending = Pending::start(work(self.client()?, request))?;
         self.wait(&pending, bytes, None).map_err(|e| if e.path().is_none() { e.file(location) } else { e })
     }
 
@@ -257,18 +268,18 @@ impl Bucket {
     }
 }
 
-impl Link {
-    pub(super) async fn look(&self, task: &Task) -> Result<Option<ObjectMeta>, FetchError> {
-        let store = &self.client.store;
+impl StoreClient {
+    pub(super) async fn look(&self, request: &Request) -> Result<Option<ObjectMeta>, FetchError> {
+        let store = &self.api.store;
         let head = || GetOptions { head: true, ..GetOptions::default() };
-        if_found(self.run(task, || async { Ok(store.get_opts(&task.key, head()).await?.meta) }).await)
+        if_found(self.run(request, || async { Ok(store.get_opts(&request.key, head()).await?.meta) }).await)
     }
 
-    pub(super) async fn put(&self, task: &Task, payload: &PutPayload, mode: PutMode) -> Result<bool, FetchError> {
-        let store = &self.client.store;
+    pub(super) async fn put(&self, request: &Request, payload: &PutPayload, mode: PutMode) -> Result<bool, FetchError> {
+        let store = &self.api.store;
         let has_condition = mode != PutMode::Overwrite;
-        self.run(task, || async {
-            match store.put_opts(&task.key, payload.clone(), mode.clone().into()).await {
+        self.run(request, || async {
+            match store.put_opts(&request.key, payload.clone(), mode.clone().into()).await {
                 // A conflict with writes of others also ends here, even if none of these succeeded.
                 Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. })
                     if has_condition =>
@@ -282,16 +293,16 @@ impl Link {
     }
 
     /// Replaces the version `of` of an object. With `None`, it creates the object if there is none.
-    async fn put_if(&self, task: &Task, payload: &PutPayload, of: Option<Tag>) -> Result<bool, FetchError> {
+    async fn put_if(&self, request: &Request, payload: &PutPayload, of: Option<Tag>) -> Result<bool, FetchError> {
         let mode = of.clone().map_or(PutMode::Create, PutMode::Update);
         for tries in 1..=CONFLICTS {
-            if self.put(task, payload, mode.clone()).await? {
+            if self.put(request, payload, mode.clone()).await? {
                 return Ok(true);
             }
-            let there = self.look(&Task { doing: Doing::Read, bytes: 0, ..task.clone() }).await?;
+            let there = self.look(&Request { operation: Operation::Read, bytes: 0, ..request.clone() }).await?;
             if let Some(found) = &there
                 && found.size == payload.content_length() as u64
-                && self.has(task, payload, found.size).await?
+                && self.has(request, payload, found.size).await?
             {
                 return Ok(true);
             }
@@ -301,13 +312,13 @@ impl Link {
             tokio::time::sleep(Duration::from_millis(50 << tries)).await;
         }
         let what = "the server keeps refusing the write because of other writers, although nobody wrote the object";
-        Err(task.failed(what, "try again later", CONFLICTS))
+        Err(request.failed(what, "try again later", CONFLICTS))
     }
 
     /// Whether an object has these bytes.
-    async fn has(&self, task: &Task, payload: &PutPayload, most: u64) -> Result<bool, FetchError> {
-        let task = Task { doing: Doing::Read, ..task.clone() };
-        let found = if_found(self.fetch(&task, Part::Whole(most), None).await)?;
+    async fn has(&self, request: &Request, payload: &PutPayload, most: u64) -> Result<bool, FetchError> {
+        let request = Request { operation: Operation::Read, ..request.clone() };
+        let found = if_found(self.fetch(&request, Part::Whole(most), None).await)?;
         Ok(found.is_some_and(|(bytes, _)| payload.iter().flat_map(|chunk| chunk.iter()).eq(&bytes)))
     }
 }

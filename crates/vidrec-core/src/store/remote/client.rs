@@ -25,14 +25,14 @@ use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, R
 use reqwest::Certificate;
 
 use super::aws;
-use super::http_client::{CA_BUNDLE, Following, OPTIONS, authorities};
+use super::http_client::{CA_BUNDLE, OPTIONS, RedirectClient, authorities};
 use super::hub::{self, Hub};
 use super::url::Address;
 use vidrec_format::error::{Error, Result};
 
 /// The interfaces of a store's client, by their use.
 #[derive(Clone)]
-pub(super) struct Client {
+pub(super) struct StoreApi {
     pub store: Arc<dyn ObjectStore>,
     /// For objects that are written in parts; `None` for web servers, which are read-only.
     pub parts: Option<Arc<dyn MultipartStore>>,
@@ -42,15 +42,15 @@ pub(super) struct Client {
     pub hub: Option<Arc<Hub>>,
 }
 
-impl Client {
+impl StoreApi {
     fn of<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Self {
         let store = Arc::new(store);
-        Client { store: store.clone(), parts: Some(store.clone()), lists: Some(store), hub: None }
+        StoreApi { store: store.clone(), parts: Some(store.clone()), lists: Some(store), hub: None }
     }
 }
 
 /// Makes the client for the store of `address`.
-pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, times: &Times) -> Result<Client> {
+pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, times: &Timeouts) -> Result<StoreApi> {
     // If a program has installed another provider in this process, TLS works already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let failed = |e: object_store::Error| cannot_connect(address, &e);
@@ -62,7 +62,7 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, tim
     let profile = (address.scheme == "s3").then(aws::Profile::read).transpose()?;
     let bundle = take(&mut options, CA_BUNDLE).map(PathBuf::from).or_else(|| profile.as_ref()?.ca_bundle());
     let authorities = bundle.as_deref().map(authorities).transpose()?.unwrap_or_default();
-    let connector = Watching { authorities, is_hub };
+    let connector = Connector { authorities, is_hub };
     let url = &address.store;
     match &*address.scheme {
         "s3" => {
@@ -74,19 +74,19 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, tim
             // Objects are removed one by one, because not every server can remove several with one request.
             let builder = builder.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
             let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
-            builder.build().map(Client::of).map_err(failed)
+            builder.build().map(StoreApi::of).map_err(failed)
         }
         "gs" => {
             let builder = GoogleCloudStorageBuilder::from_env();
             let builder = set(builder, GoogleCloudStorageBuilder::with_config, address, &options)?;
             let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
-            builder.build().map(Client::of).map_err(failed)
+            builder.build().map(StoreApi::of).map_err(failed)
         }
         "az" => {
             let builder = MicrosoftAzureBuilder::from_env();
             let builder = set(builder, MicrosoftAzureBuilder::with_config, address, &options)?;
             let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
-            builder.build().map(Client::of).map_err(failed)
+            builder.build().map(StoreApi::of).map_err(failed)
         }
         _ => {
             let settings = is_hub.then(|| hub::settings(take(&mut options, "endpoint"), take(&mut options, "token")));
@@ -99,7 +99,7 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, tim
             let builder = HttpBuilder::new().with_client_options(client).with_url(url);
             let store = builder.with_retry(times.retries()).with_http_connector(connector).build().map_err(failed)?;
             let lists = hub.clone().map(|hub| hub as Arc<dyn PaginatedListStore>);
-            Ok(Client { store: Arc::new(store), parts: None, lists, hub })
+            Ok(StoreApi { store: Arc::new(store), parts: None, lists, hub })
         }
     }
 }
@@ -141,7 +141,7 @@ fn set<B, K: FromStr + AsRef<str>>(
 
 /// What a server said in its last answer to one request, and how often the request was sent.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct ResponseInfo {
     status: AtomicU16,
     sent: AtomicU64,
     /// The region of the bucket, if S3 names it.
@@ -152,10 +152,10 @@ pub(super) struct Answer {
 
 tokio::task_local! {
     /// The answer to the request that this task makes.
-    pub(super) static ANSWER: Arc<Answer>;
+    pub(super) static RESPONSE: Arc<ResponseInfo>;
 }
 
-impl Answer {
+impl ResponseInfo {
     /// The status of the last response; `None` before the first.
     pub fn status(&self) -> Option<u16> {
         Some(self.status.load(Relaxed)).filter(|&status| status != 0)
@@ -179,23 +179,23 @@ impl Answer {
 
 /// Connects as object_store does by default, except for redirects, and watches the answers.
 #[derive(Debug)]
-pub(super) struct Watching {
+pub(super) struct Connector {
     /// Authorities that may sign certificates of servers, beside those of the system.
     pub authorities: Vec<Certificate>,
     /// Whether the server is the Hugging Face Hub.
     pub is_hub: bool,
 }
 
-impl HttpConnector for Watching {
+impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let following = Following::new(options, &self.authorities, self.is_hub)?;
-        Ok(HttpClient::new(Watched { following, is_hub: self.is_hub, contact: AtomicU8::new(0) }))
+        let following = RedirectClient::new(options, &self.authorities, self.is_hub)?;
+        Ok(HttpClient::new(Service { following, is_hub: self.is_hub, contact: AtomicU8::new(0) }))
     }
 }
 
 #[derive(Debug)]
-struct Watched {
-    following: Following,
+struct Service {
+    following: RedirectClient,
     is_hub: bool,
     /// Failed connections so far, or [`REACHED`].
     contact: AtomicU8,
@@ -206,7 +206,7 @@ const REACHED: u8 = u8::MAX;
 /// Connections to a server that has never answered. As a rule, its address is wrong.
 const FIRST_TRIES: u8 = 3;
 
-impl Watched {
+impl Service {
     /// Notes that a connection failed. object_store does not repeat errors of unknown kind.
     fn failed(&self, e: HttpError) -> HttpError {
         let next = |tries: u8| (tries != REACHED).then_some(tries.saturating_add(1).min(FIRST_TRIES));
@@ -219,9 +219,9 @@ impl Watched {
 }
 
 #[async_trait]
-impl HttpService for Watched {
+impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let answer = ANSWER.try_with(Arc::clone).ok();
+        let answer = RESPONSE.try_with(Arc::clone).ok();
         answer.iter().for_each(|answer| _ = answer.sent.fetch_add(1, Relaxed));
         let response = self.following.send(request).await.map_err(|e| self.failed(e))?;
         self.contact.store(REACHED, Relaxed);
@@ -242,21 +242,21 @@ impl HttpService for Watched {
 
 /// How long requests may take.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Times {
+pub(super) struct Timeouts {
     /// All tries of a request together, without the time for its bytes.
     pub timeout: Duration,
     /// How long the server may send nothing before the request is sent again.
     silence: Duration,
 }
 
-impl Times {
+impl Timeouts {
     pub fn of_reads(timeout: Duration) -> Self {
-        Times { timeout, silence: (timeout / 4).min(Duration::from_secs(10)) }
+        Timeouts { timeout, silence: (timeout / 4).min(Duration::from_secs(10)) }
     }
 
     /// A server may need long for what it is sent.
     pub fn of_writes(timeout: Duration) -> Self {
-        Times { timeout, silence: timeout }
+        Timeouts { timeout, silence: timeout }
     }
 
     /// The silence, as an option of a client.

@@ -4,8 +4,8 @@ use object_store::client::HttpError;
 use object_store::path::Path as Key;
 
 use super::aws::NoCredentials;
-use super::client::Answer;
-use super::http_client::Refused;
+use super::client::ResponseInfo;
+use super::http_client::RedirectError;
 
 /// Why a request failed.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ pub(super) fn cause(e: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// Explains a failed request: what it means, and what to do about it.
-pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
+pub(super) fn explain(e: &object_store::Error, answer: &ResponseInfo, key: &Key) -> Failure {
     use object_store::Error as E;
     let status = answer.status();
     let said = |what: &str| status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
@@ -67,7 +67,7 @@ pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Fa
     if let Some(none) = inside::<NoCredentials>(e) {
         return refuse(none.to_string(), "run the command by hand, and sign in if it asks for that");
     }
-    if let Some(refused) = inside::<Refused>(e) {
+    if let Some(refused) = inside::<RedirectError>(e) {
         return refuse(refused.to_string(), refused.help());
     }
     if status.is_some_and(|status| status >= 400) && inside::<HttpError>(e).is_some() {

@@ -14,7 +14,7 @@ use super::failure::Kind;
 use super::fill_once::{self, FillOnce};
 use super::pending::Pending;
 use super::remote::Remote;
-use super::request::Task;
+use super::request::Request;
 use super::request::{Part, Version};
 use super::url::Address;
 use crate::store::cache::CachedObject;
@@ -73,13 +73,13 @@ impl Opening {
     /// Like [`start`](Self::start), with `head_bytes` bytes of the object's beginning.
     pub fn start_with(remote: &Arc<Remote>, location: &Path, head_bytes: u64) -> Result<Self> {
         let address = Address::of(location)?;
-        let link = remote.link(&address)?;
-        let task = Task::read(location, &address.key, head_bytes);
+        let client = remote.client(&address)?;
+        let request = Request::read(location, &address.key, head_bytes);
         let head = Pending::start(async move {
             // An empty object has no range to ask for.
             let part = if head_bytes == 0 { Part::Whole(0) } else { Part::Range(0..head_bytes) };
-            let found = match link.fetch(&task, part, None).await {
-                Err(e) if e.is(Kind::BeyondEnd) => link.fetch(&task, Part::Whole(0), None).await,
+            let found = match client.fetch(&request, part, None).await {
+                Err(e) if e.is(Kind::BeyondEnd) => client.fetch(&request, Part::Whole(0), None).await,
                 found => found,
             };
             found.map(|(bytes, meta)| (Arc::new(bytes), Version::of(&meta)))
@@ -232,11 +232,11 @@ impl RemoteFile {
 
     /// Starts one request. The cache on disk has its bytes when it is over.
     pub(super) fn start(&self, range: Range<u64>) -> Result<Bytes> {
-        let (link, kept, version) = (self.remote.link(&self.address)?, self.kept.clone(), self.version.clone());
-        let task = Task::read(&self.location, &self.address.key, range.end - range.start);
+        let (client, kept, version) = (self.remote.client(&self.address)?, self.kept.clone(), self.version.clone());
+        let request = Request::read(&self.location, &self.address.key, range.end - range.start);
         Pending::start(async move {
             let start = range.start;
-            let bytes = Arc::new(link.fetch(&task, Part::Range(range), Some(&version)).await?.0);
+            let bytes = Arc::new(client.fetch(&request, Part::Range(range), Some(&version)).await?.0);
             if let Some(kept) = kept {
                 let of_disk = bytes.clone();
                 // Writing may take long, so it happens on another thread. Other answers arrive meanwhile.

@@ -36,10 +36,10 @@ const FOR_OTHERS: [HeaderName; 5] = [ACCEPT, RANGE, IF_MATCH, IF_NONE_MATCH, IF_
 
 /// Sends requests, and follows the redirects of requests that only read.
 #[derive(Debug)]
-pub(super) struct Following {
+pub(super) struct RedirectClient {
     /// The client for all hosts. It follows no redirects itself.
     http: HttpClient,
-    names: Names,
+    names: Resolver,
     /// Whether the host of the location is public.
     is_public: OnceCell<bool>,
     /// The headers of all requests to the host of the location.
@@ -48,18 +48,18 @@ pub(super) struct Following {
     places: Option<Mutex<HashMap<Url, Place>>>,
 }
 
-impl Following {
+impl RedirectClient {
     /// The client trusts `authorities` beside those of the system.
     pub fn new(options: &ClientOptions, authorities: &[Certificate], is_hub: bool) -> object_store::Result<Self> {
-        let names = Names::default();
+        let names = Resolver::default();
         let http = HttpClient::new(client(options, authorities, names.clone())?);
         let headers = options.get_default_headers().cloned().unwrap_or_default();
-        Ok(Following { http, names, is_public: OnceCell::new(), headers, places: is_hub.then(Mutex::default) })
+        Ok(RedirectClient { http, names, is_public: OnceCell::new(), headers, places: is_hub.then(Mutex::default) })
     }
 
     pub async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         request.headers_mut().extend(self.headers.clone());
-        let location = Url::parse(&request.uri().to_string()).map_err(|_| refused(Refused::NO_URL))?;
+        let location = Url::parse(&request.uri().to_string()).map_err(|_| refused(RedirectError::NO_URL))?;
         let Some(places) = &self.places else { return Ok(self.follow(&location, request).await?.0) };
         let places = || places.lock().unwrap_or_else(PoisonError::into_inner);
         // The files of a commit do not change, and other hosts have other tags.
@@ -103,7 +103,7 @@ impl Following {
             if is_guarded {
                 // There may be open connections to the location's own host, for which its name is not resolved again.
                 let allowed = match next.host_str() == location.host_str() {
-                    true if self.is_public.get() == Some(&false) => Err(Refused::PRIVATE),
+                    true if self.is_public.get() == Some(&false) => Err(RedirectError::PRIVATE),
                     true => Ok(()),
                     false => self.names.guard(&next),
                 };
@@ -111,7 +111,7 @@ impl Following {
             }
             count += 1;
             if count > MOST {
-                return Err(refused(Refused::TOO_MANY));
+                return Err(refused(RedirectError::TOO_MANY));
             }
             place.is_own &= next.origin() == location.origin();
             place.url = next;
@@ -123,7 +123,7 @@ impl Following {
     /// Makes the same request at another place.
     async fn ask(&self, request: &HttpRequest, place: &Place) -> Result<HttpResponse, HttpError> {
         let mut request = request.clone();
-        *request.uri_mut() = place.url.as_str().parse().map_err(|_| refused(Refused::NO_URL))?;
+        *request.uri_mut() = place.url.as_str().parse().map_err(|_| refused(RedirectError::NO_URL))?;
         if !place.is_own {
             let mut headers = std::mem::take(request.headers_mut());
             let allowed = FOR_OTHERS.into_iter().filter_map(|name| Some((headers.remove(&name)?, name)));
@@ -177,47 +177,48 @@ fn sent_to(response: &HttpResponse) -> Option<&str> {
     is_redirect.then(|| response.headers().get(LOCATION).map(|to| to.to_str().unwrap_or("http://"))).flatten()
 }
 
-fn refused(why: Refused) -> HttpError {
+fn refused(why: RedirectError) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, why)
 }
 
 /// Why a redirect is not followed, and what the user can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Refused(&'static str, &'static str);
+pub(super) struct RedirectError(&'static str, &'static str);
 
-impl Refused {
-    pub const TOO_MANY: Self = Refused("too many times", "check the location");
-    pub const NO_URL: Self = Refused("to something that is not a web address", "check the location");
-    pub const PLAIN: Self = Refused("to a location without TLS", "to read it without TLS, give its http:// location");
+impl RedirectError {
+    pub const TOO_MANY: Self = RedirectError("too many times", "check the location");
+    pub const NO_URL: Self = RedirectError("to something that is not a web address", "check the location");
+    pub const PLAIN: Self =
+        RedirectError("to a location without TLS", "to read it without TLS, give its http:// location");
     pub const PRIVATE: Self =
-        Refused("from a public host into a private network", "give the location of the data itself");
+        RedirectError("from a public host into a private network", "give the location of the data itself");
 
     pub fn help(self) -> &'static str {
         self.1
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for RedirectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the server redirects {}", self.0)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for RedirectError {}
 
 /// The URL of a redirect from `here` to `to`, if a request for `location` may go there.
-pub(super) fn next(location: &Url, here: &Url, to: &str) -> Result<Url, Refused> {
-    let mut next = here.join(to).map_err(|_| Refused::NO_URL)?;
+pub(super) fn next(location: &Url, here: &Url, to: &str) -> Result<Url, RedirectError> {
+    let mut next = here.join(to).map_err(|_| RedirectError::NO_URL)?;
     match next.scheme() {
         "https" => {}
         "http" if here.scheme() == "http" && next.host_str() == location.host_str() => {}
-        "http" => return Err(Refused::PLAIN),
-        _ => return Err(Refused::NO_URL),
+        "http" => return Err(RedirectError::PLAIN),
+        _ => return Err(RedirectError::NO_URL),
     }
     next.set_fragment(None);
     // A server that redirects its client has no name and password for the other host.
     let cleared = next.set_username("").and_then(|()| next.set_password(None));
-    cleared.map(|()| next).map_err(|()| Refused::NO_URL)
+    cleared.map(|()| next).map_err(|()| RedirectError::NO_URL)
 }
 
 /// Whether an address belongs to the public Internet, rather than to this machine, its network or its provider's
@@ -258,17 +259,17 @@ const MOST_HOSTS: usize = 1000;
 
 /// Asks the system for addresses, and keeps the names that must not lead to private ones. Those of proxies may.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Names(Arc<Mutex<HashSet<String>>>);
+pub(super) struct Resolver(Arc<Mutex<HashSet<String>>>);
 
-impl Names {
+impl Resolver {
     /// Refuses a private address, and guards a name against resolving to one.
-    pub fn guard(&self, url: &Url) -> Result<(), Refused> {
+    pub fn guard(&self, url: &Url) -> Result<(), RedirectError> {
         if host(url).parse().is_ok_and(|address| !is_public(address)) {
-            return Err(Refused::PRIVATE);
+            return Err(RedirectError::PRIVATE);
         }
         let mut guarded = self.guarded();
         if guarded.len() >= MOST_HOSTS && !guarded.contains(host(url)) {
-            return Err(Refused::TOO_MANY);
+            return Err(RedirectError::TOO_MANY);
         }
         guarded.insert(host(url).to_owned());
         Ok(())
@@ -279,14 +280,14 @@ impl Names {
     }
 }
 
-impl Resolve for Names {
+impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let is_guarded = self.guarded().contains(name.as_str());
         Box::pin(async move {
             let mut found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             // All addresses of a name are used or none, because chance decides which of them is tried.
             if is_guarded && !found.iter().all(|address| is_public(address.ip())) {
-                return Err(Refused::PRIVATE.into());
+                return Err(RedirectError::PRIVATE.into());
             }
             // In any order, as object_store does by default, to spread the load over servers.
             let chance = RandomState::new();
@@ -305,7 +306,7 @@ pub(super) const OPTIONS: [&str; 5] =
 
 /// Builds a client. Its callers limit the time of a whole request. It does not use HTTP/2, in which all requests would
 /// share a connection, because that was slower (arrow-rs-object-store#104).
-fn client(options: &ClientOptions, authorities: &[Certificate], names: Names) -> object_store::Result<Client> {
+fn client(options: &ClientOptions, authorities: &[Certificate], names: Resolver) -> object_store::Result<Client> {
     let get = |key| options.get_config_value(&key);
     let is = |key| get(key).is_some_and(|value| value.eq_ignore_ascii_case("true") || value == "1");
     // Compressed answers would differ from the objects in length.
@@ -375,8 +376,8 @@ mod tests {
     /// Asks for a location. Returns the refusal, if there is one, and the number of requests.
     fn follow(routes: &[(&'static str, &'static str)], location: &str) -> (Option<String>, usize) {
         let server = Server { routes: routes.iter().copied().collect(), ..Server::default() };
-        let (http, names, is_public) = (HttpClient::new(server.clone()), Names::default(), OnceCell::new());
-        let following = Following { http, names, is_public, headers: HeaderMap::new(), places: None };
+        let (http, names, is_public) = (HttpClient::new(server.clone()), Resolver::default(), OnceCell::new());
+        let following = RedirectClient { http, names, is_public, headers: HeaderMap::new(), places: None };
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.uri_mut() = location.parse().unwrap();
         let answer = crate::store::remote::pending::runtime().unwrap().block_on(following.send(request));
@@ -420,17 +421,17 @@ mod more_tests_1 {
             (tls, tls, "../c", Ok("https://hub.example/c")),
             (tls, tls, "//cdn.example/x", Ok("https://cdn.example/x")),
             (tls, tls, "https://me:hunter2@cdn.example/x", Ok("https://cdn.example/x")),
-            (tls, tls, "http://hub.example/a/b", Err(Refused::PLAIN)),
-            (tls, tls, "http://cdn.example/x", Err(Refused::PLAIN)),
-            (tls, "https://cdn.example/x", "http://hub.example/", Err(Refused::PLAIN)),
+            (tls, tls, "http://hub.example/a/b", Err(RedirectError::PLAIN)),
+            (tls, tls, "http://cdn.example/x", Err(RedirectError::PLAIN)),
+            (tls, "https://cdn.example/x", "http://hub.example/", Err(RedirectError::PLAIN)),
             (plain, plain, "http://hub.example:8080/c", Ok("http://hub.example:8080/c")),
             (plain, plain, "/c", Ok("http://hub.example/c")),
             (plain, plain, "https://cdn.example/x", Ok("https://cdn.example/x")),
-            (plain, plain, "http://cdn.example/x", Err(Refused::PLAIN)),
-            (plain, "https://hub.example/a/b", "http://hub.example/c", Err(Refused::PLAIN)),
-            (tls, tls, "file:///etc/passwd", Err(Refused::NO_URL)),
-            (tls, tls, "http://", Err(Refused::NO_URL)),
-            (tls, tls, "ftp://hub.example/x", Err(Refused::NO_URL)),
+            (plain, plain, "http://cdn.example/x", Err(RedirectError::PLAIN)),
+            (plain, "https://hub.example/a/b", "http://hub.example/c", Err(RedirectError::PLAIN)),
+            (tls, tls, "file:///etc/passwd", Err(RedirectError::NO_URL)),
+            (tls, tls, "http://", Err(RedirectError::NO_URL)),
+            (tls, tls, "ftp://hub.example/x", Err(RedirectError::NO_URL)),
         ] {
             assert_eq!(goes(location, here, to), expected.map(str::to_owned), "{location} {here} {to}");
         }
@@ -498,18 +499,18 @@ mod more_tests_2 {
     fn a_guarded_name_does_not_lead_to_this_machine() {
         crate::store::remote::pending::runtime().unwrap().block_on(async {
             let url = |host: &str| Url::parse(&format!("https://{host}/x")).unwrap();
-            let names = Names::default();
+            let names = Resolver::default();
             let localhost = || names.resolve("localhost".parse().unwrap());
             names.guard(&url("cdn.example")).unwrap();
             assert!(localhost().await.unwrap().count() > 0, "such as a proxy");
             names.guard(&url("localhost")).unwrap();
             let e = localhost().await.map(drop).unwrap_err();
-            assert_eq!(e.downcast_ref::<Refused>(), Some(&Refused::PRIVATE));
+            assert_eq!(e.downcast_ref::<RedirectError>(), Some(&RedirectError::PRIVATE));
             for (host, public) in [("localhost", false), ("8.8.8.8", true), ("[::1]", false), ("0x7f.1", false)] {
                 assert_eq!(is_public_host(&url(host)).await, public, "{host}");
             }
             (2..MOST_HOSTS).for_each(|i| names.guard(&url(&format!("{i}.example"))).unwrap());
-            assert_eq!(names.guard(&url("more.example")), Err(Refused::TOO_MANY));
+            assert_eq!(names.guard(&url("more.example")), Err(RedirectError::TOO_MANY));
             assert_eq!(names.guard(&url("cdn.example")), Ok(()), "one that is known");
         });
     }

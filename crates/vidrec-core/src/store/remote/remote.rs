@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::blocks::Blocks;
 use super::client;
-use super::client::Times;
+use super::client::Timeouts;
 use super::pending::Pending;
-use super::request::{Link, Task, if_found};
 use super::request::{Part, Version};
+use super::request::{Request, StoreClient, if_found};
 use super::url::Address;
 use crate::store::cache::{self, CachedObject, DiskCache};
 use crate::store::per_process::PerProcess;
@@ -28,12 +28,12 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Remote {
     storage: Storage,
-    times: Times,
+    times: Timeouts,
     pub(super) counters: Arc<Counters>,
     /// The most bytes of blocks in memory.
     memory_bytes: AtomicU64,
     /// The clients, by store. Connections and requests do not survive a fork.
-    links: PerProcess<Mutex<HashMap<String, Arc<Link>>>>,
+    clients: PerProcess<Mutex<HashMap<String, Arc<StoreClient>>>>,
     blocks: PerProcess<Mutex<Blocks>>,
     cache: Option<Arc<DiskCache>>,
 }
@@ -54,17 +54,17 @@ pub fn memory_for(ahead_bytes: u64) -> u64 {
 
 impl Remote {
     pub fn new(storage: &Storage) -> Result<Arc<Self>> {
-        Self::with(storage, Times::of_reads(storage.timeout))
+        Self::with(storage, Timeouts::of_reads(storage.timeout))
     }
 
     /// Creates one with other limits of time.
-    pub(super) fn with(storage: &Storage, times: Times) -> Result<Arc<Self>> {
+    pub(super) fn with(storage: &Storage, times: Timeouts) -> Result<Arc<Self>> {
         let limit = |dir: &PathBuf| storage.cache_bytes.map_or_else(|| cache::default_limit(dir), Ok);
         let open = |dir: &PathBuf| DiskCache::open(dir, limit(dir)?);
         let cache = storage.cache.as_ref().map(open).transpose()?;
         let memory_bytes = AtomicU64::new(storage.memory_bytes);
-        let (counters, links, blocks) = Default::default();
-        Ok(Arc::new(Remote { storage: storage.clone(), times, counters, memory_bytes, links, blocks, cache }))
+        let (counters, clients, blocks) = Default::default();
+        Ok(Arc::new(Remote { storage: storage.clone(), times, counters, memory_bytes, clients, blocks, cache }))
     }
 
     /// The most bytes of blocks in memory.
@@ -122,27 +122,28 @@ impl Remote {
     }
 
     /// The client of a store in this process.
-    pub(super) fn link(&self, address: &Address) -> Result<Arc<Link>> {
-        let links = || self.links.lock();
-        if let Some(link) = links().get(&address.store) {
-            return Ok(link.clone());
+    pub(super) fn client(&self, address: &Address) -> Result<Arc<StoreClient>> {
+        let clients = || self.clients.lock();
+        if let Some(client) = clients().get(&address.store) {
+            return Ok(client.clone());
         }
         let client = client::connect(address, &self.storage.options, &self.times)?;
-        let mut link = Arc::new(Link::new(client, self.counters.clone(), self.storage.timeout));
-        if let Some(hub) = link.client.hub.clone().filter(|_| !address.is_of_commit()) {
-            let (asking, task) = (link.clone(), Task::read(Path::new(&address.store), &address.key, 0));
-            let commit = Pending::start(async move { asking.run(&task, || async { Ok(hub.commit().await?) }).await })?;
-            link = self.link(&address.at(&self.wait(&commit)?))?;
+        let mut client = Arc::new(StoreClient::new(client, self.counters.clone(), self.storage.timeout));
+        if let Some(hub) = client.api.hub.clone().filter(|_| !address.is_of_commit()) {
+            let (asking, request) = (client.clone(), Request::read(Path::new(&address.store), &address.key, 0));
+            let commit =
+                Pending::start(async move { asking.run(&request, || async { Ok(hub.commit().await?) }).await })?;
+            client = self.client(&address.at(&self.wait(&commit)?))?;
         }
         // Of two threads that asked for the commit at once, the first decides.
-        Ok(links().entry(address.store.clone()).or_insert(link).clone())
+        Ok(clients().entry(address.store.clone()).or_insert(client).clone())
     }
 
     /// Returns the location with the commit that its revision is, if it is on the Hugging Face Hub. This and all later
     /// reads of the location are of that commit. Other locations stay as they are.
     pub fn pinned(&self, location: &Path) -> Result<PathBuf> {
         let address = Address::of(location)?;
-        let Some(hub) = self.link(&address)?.client.hub.clone() else { return Ok(location.to_owned()) };
+        let Some(hub) = self.client(&address)?.api.hub.clone() else { return Ok(location.to_owned()) };
         let path = location.to_str().and_then(|text| text.strip_prefix(&address.store)).unwrap_or_default();
         Ok(PathBuf::from(address.at(hub.revision()).store + path))
     }
@@ -181,10 +182,10 @@ impl Remote {
     /// Reads a whole small object of at most `most` bytes. `None` if it does not exist.
     pub fn read(&self, location: &Path, most: u64) -> Result<Option<Vec<u8>>> {
         let address = Address::of(location)?;
-        let link = self.link(&address)?;
-        let task = Task::read(location, &address.key, 0);
+        let client = self.client(&address)?;
+        let request = Request::read(location, &address.key, 0);
         let pending = Pending::start(async move {
-            Ok(if_found(link.fetch(&task, Part::Whole(most), None).await)?.map(|(bytes, _)| bytes))
+            Ok(if_found(client.fetch(&request, Part::Whole(most), None).await)?.map(|(bytes, _)| bytes))
         })?;
         self.wait(&pending)
     }

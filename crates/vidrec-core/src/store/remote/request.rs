@@ -16,7 +16,7 @@ use object_store::{Attribute, GetOptions, GetRange, ObjectMeta};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::client::{ANSWER, Answer, Client};
+use super::client::{RESPONSE, ResponseInfo, StoreApi};
 use super::failure::{Failure, Kind, cause, explain, failing, help_to_write, passing, refuse};
 use crate::store::storage::{Counters, add};
 use vidrec_format::allocation;
@@ -30,8 +30,8 @@ const TRIES: u32 = 10;
 pub(super) const SLOWEST_BYTES_PER_SECOND: u64 = 256 << 10;
 
 /// The client of one store in this process.
-pub(super) struct Link {
-    pub client: Client,
+pub(super) struct StoreClient {
+    pub api: StoreApi,
     pub counters: Arc<Counters>,
     timeout: Duration,
     permits: Semaphore,
@@ -39,8 +39,8 @@ pub(super) struct Link {
 
 /// The subject of a request.
 #[derive(Debug, Clone)]
-pub(super) struct Task {
-    pub doing: Doing,
+pub(super) struct Request {
+    pub operation: Operation,
     pub location: PathBuf,
     pub key: Key,
     /// How many bytes go to the server, or are received from it.
@@ -49,7 +49,7 @@ pub(super) struct Task {
 
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum Operation {
     /// It asks about an object, or for its bytes.
     Read,
     Write,
@@ -57,20 +57,20 @@ pub(super) enum Doing {
 }
 
 /// Why one try of a request failed.
-pub(super) enum Broken {
+pub(super) enum AttemptError {
     Store(object_store::Error),
-    Answer(Failure),
+    ResponseInfo(Failure),
 }
 
-impl From<object_store::Error> for Broken {
+impl From<object_store::Error> for AttemptError {
     fn from(e: object_store::Error) -> Self {
-        Broken::Store(e)
+        AttemptError::Store(e)
     }
 }
 
-impl From<Failure> for Broken {
+impl From<Failure> for AttemptError {
     fn from(failure: Failure) -> Self {
-        Broken::Answer(failure)
+        AttemptError::ResponseInfo(failure)
     }
 }
 
@@ -78,7 +78,7 @@ impl From<Failure> for Broken {
 #[derive(Debug, Clone)]
 pub(crate) struct FetchError {
     /// `None` if the request was not finished.
-    task: Option<Task>,
+    request: Option<Request>,
     range: Option<Range<u64>>,
     failure: Failure,
     tries: u64,
@@ -88,7 +88,7 @@ impl FetchError {
     /// The error for those who wait for a request that ended without an answer.
     pub(super) fn lost() -> Self {
         let failure = refuse("the request was not finished", "try again");
-        FetchError { task: None, range: None, failure, tries: 0 }
+        FetchError { request: None, range: None, failure, tries: 0 }
     }
 
     pub(super) fn at(self, range: Range<u64>) -> Self {
@@ -110,17 +110,17 @@ impl FetchError {
         let range = self.range.as_ref().filter(|range| range.start > 0);
         let place = range.map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
         let tries = if self.tries > 1 { format!(" after {} tries", self.tries) } else { String::new() };
-        let doing = match self.task.as_ref().map(|task| task.doing) {
-            Some(Doing::Write) => "write",
-            Some(Doing::Remove) => "remove",
+        let operation = match self.request.as_ref().map(|request| request.operation) {
+            Some(Operation::Write) => "write",
+            Some(Operation::Remove) => "remove",
             _ => "fetch",
         };
         let Failure { what, help, kind } = &self.failure;
         let e = match kind {
             Kind::NotFound => Error::missing("there is no such object"),
-            _ => Error::lost(format!("could not {doing}{tries}: {place}{what}")),
+            _ => Error::lost(format!("could not {operation}{tries}: {place}{what}")),
         };
-        self.task.iter().fold(e.help(*help), |e, task| e.file(&task.location))
+        self.request.iter().fold(e.help(*help), |e, request| e.file(&request.location))
     }
 }
 
@@ -132,27 +132,27 @@ pub(super) fn if_found<T>(result: Result<T, FetchError>) -> Result<Option<T>, Fe
     }
 }
 
-impl Task {
+impl Request {
     pub fn read(location: &Path, key: &Key, bytes: u64) -> Self {
-        Task { doing: Doing::Read, location: location.to_owned(), key: key.clone(), bytes }
+        Request { operation: Operation::Read, location: location.to_owned(), key: key.clone(), bytes }
     }
 
-    /// The error that ends the task.
+    /// The error that ends the request.
     pub fn failed(&self, what: impl Into<String>, help: &'static str, tries: u64) -> FetchError {
         self.ended(refuse(what, help), tries)
     }
 
     fn ended(&self, failure: Failure, tries: u64) -> FetchError {
-        FetchError { task: Some(self.clone()), range: None, failure, tries }
+        FetchError { request: Some(self.clone()), range: None, failure, tries }
     }
 
     /// Rewords a failure for a request that does not read.
     fn worded(&self, mut failure: Failure) -> Failure {
-        if self.doing == Doing::Write && failure.kind == Kind::NotFound {
+        if self.operation == Operation::Write && failure.kind == Kind::NotFound {
             let what = failure.what.replace("there is no such object", "there is no such bucket");
             return Failure { what, help: "check its name; vidrec does not create buckets", kind: Kind::Other };
         }
-        if self.doing != Doing::Read {
+        if self.operation != Operation::Read {
             failure.help = help_to_write(failure.help);
         }
         failure
@@ -160,50 +160,50 @@ impl Task {
 }
 
 /// Leaves out the client, which holds the credentials.
-impl fmt::Debug for Link {
+impl fmt::Debug for StoreClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").field("timeout", &self.timeout).finish_non_exhaustive()
+        f.debug_struct("StoreClient").field("timeout", &self.timeout).finish_non_exhaustive()
     }
 }
 
-impl Link {
-    pub fn new(client: Client, counters: Arc<Counters>, timeout: Duration) -> Self {
-        Link { client, counters, timeout, permits: Semaphore::new(AT_A_TIME) }
+impl StoreClient {
+    pub fn new(api: StoreApi, counters: Arc<Counters>, timeout: Duration) -> Self {
+        StoreClient { api, counters, timeout, permits: Semaphore::new(AT_A_TIME) }
     }
 
     /// Makes a request when its turn comes, and waits for its result. The time counts from the turn, because the wait
     /// for it depends on how much was asked for at once. `make` may be called again: the answer to a request that
     /// the server carried out may be lost.
-    pub async fn run<T, F>(&self, task: &Task, make: impl Fn() -> F) -> Result<T, FetchError>
+    pub async fn run<T, F>(&self, request: &Request, make: impl Fn() -> F) -> Result<T, FetchError>
     where
-        F: Future<Output = Result<T, Broken>>,
+        F: Future<Output = Result<T, AttemptError>>,
     {
         // The semaphore is never closed.
         let _permit = self.permits.acquire().await;
         let begin = Instant::now();
-        let allowed = self.timeout.saturating_add(Duration::from_secs(task.bytes / SLOWEST_BYTES_PER_SECOND));
+        let allowed = self.timeout.saturating_add(Duration::from_secs(request.bytes / SLOWEST_BYTES_PER_SECOND));
         // object_store ends its tries at the timeout, or a wait later, with a better error.
         let until = begin.checked_add(allowed.saturating_add(self.timeout / 4));
         let until = until.unwrap_or(begin + Duration::from_secs(1 << 30));
         let (mut tries, mut last, mut again) = (0, None, TRIES);
         loop {
             again -= 1;
-            let answer = Arc::new(Answer::default());
-            let one = timeout_at(until, ANSWER.scope(answer.clone(), make())).await;
+            let answer = Arc::new(ResponseInfo::default());
+            let one = timeout_at(until, RESPONSE.scope(answer.clone(), make())).await;
             add(&self.counters.requests, answer.sent());
             add(&self.counters.retries, answer.sent().saturating_sub(u64::from(tries == 0)));
             tries += answer.sent();
             let failure = match one {
                 Ok(Ok(given)) => return Ok(given),
-                Ok(Err(Broken::Answer(failure))) => failure,
-                Ok(Err(Broken::Store(e))) => task.worded(explain(&e, &answer, &task.key)),
+                Ok(Err(AttemptError::ResponseInfo(failure))) => failure,
+                Ok(Err(AttemptError::Store(e))) => request.worded(explain(&e, &answer, &request.key)),
                 Err(_) => last.take().unwrap_or_else(|| {
                     let Failure { what, help, kind } = failing(answer.status());
                     Failure { what: format!("{what} in {} s", allowed.as_secs()), help, kind }
                 }),
             };
             if again == 0 || failure.kind != Kind::Passing || begin.elapsed() >= allowed {
-                return Err(task.ended(failure, tries));
+                return Err(request.ended(failure, tries));
             }
             last = Some(failure);
             tokio::time::sleep(self.timeout / 1000 * (TRIES - again)).await;
@@ -254,15 +254,15 @@ pub(super) enum Part {
     Whole(u64),
 }
 
-impl Link {
+impl StoreClient {
     /// Fetches a part of an object, which must have this version if one is given.
     pub async fn fetch(
         &self,
-        task: &Task,
+        request: &Request,
         part: Part,
         version: Option<&Version>,
     ) -> Result<(Vec<u8>, ObjectMeta), FetchError> {
-        let found = self.run(task, || self.fetch_once(&task.key, &part, version)).await;
+        let found = self.run(request, || self.fetch_once(&request.key, &part, version)).await;
         found.map_err(|e| match part {
             Part::Range(range) => e.at(range),
             Part::Whole(_) => e,
@@ -274,13 +274,13 @@ impl Link {
         key: &Key,
         part: &Part,
         version: Option<&Version>,
-    ) -> Result<(Vec<u8>, ObjectMeta), Broken> {
+    ) -> Result<(Vec<u8>, ObjectMeta), AttemptError> {
         let range = match part {
             Part::Range(range) => Some(GetRange::Bounded(range.clone())),
             Part::Whole(_) => None,
         };
         let if_match = version.and_then(Version::strong_tag);
-        let found = self.client.store.get_opts(key, GetOptions { if_match, range, ..GetOptions::default() }).await?;
+        let found = self.api.store.get_opts(key, GetOptions { if_match, range, ..GetOptions::default() }).await?;
         let now = Version::of(&found.meta);
         version.map_or(Ok(()), |expected| expected.check(&now))?;
         let encoding = found.attributes.get(&Attribute::ContentEncoding).map_or("", |encoding| encoding.as_ref());
@@ -305,7 +305,7 @@ impl Link {
         &self,
         mut body: impl StreamExt<Item = object_store::Result<impl AsRef<[u8]>>> + Unpin,
         wanted: u64,
-    ) -> Result<Vec<u8>, Broken> {
+    ) -> Result<Vec<u8>, AttemptError> {
         let mut bytes = Vec::new();
         let no_memory = |e: vidrec_format::error::Error| refuse(e.to_string(), "close other programs");
         while let Some(chunk) = body.next().await {

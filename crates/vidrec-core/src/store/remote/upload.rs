@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::bucket::Bucket;
 use super::failure::Kind;
 use super::pending::Pending;
-use super::request::{Doing, FetchError, Link, Task, if_found};
+use super::request::{FetchError, Operation, Request, StoreClient, if_found};
 use crate::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, ErrorKind, Result};
@@ -49,8 +49,8 @@ impl Bucket {
         if length <= PART_BYTES {
             let payload = PutPayload::from(from.next(length)?);
             prove(from.digest.finalize().into())?;
-            let (link, task) = (self.link()?, self.task(name, Doing::Write, length)?);
-            let put = async move { link.put(&task, &payload, PutMode::Overwrite).await.map(drop) };
+            let (client, request) = (self.client()?, self.request(name, Operation::Write, length)?);
+            let put = async move { client.put(&request, &payload, PutMode::Overwrite).await.map(drop) };
             self.wait(&Pending::start(put)?, length, Some(&mut || progress(0)))?;
             return progress(length);
         }
@@ -81,7 +81,7 @@ impl Source<'_> {
 /// An object that is being written in parts.
 struct PartsUpload<'a> {
     bucket: &'a Bucket,
-    link: Arc<Link>,
+    client: Arc<StoreClient>,
     name: &'a str,
     store: Arc<dyn MultipartStore>,
     id: String,
@@ -92,16 +92,16 @@ struct PartsUpload<'a> {
 
 impl<'a> PartsUpload<'a> {
     fn begin(bucket: &'a Bucket, name: &'a str, progress: Progress<'_>) -> Result<Self> {
-        let link = bucket.link()?;
-        let Some(store) = link.client.parts.clone() else {
+        let client = bucket.client()?;
+        let Some(store) = client.api.parts.clone() else {
             return Err(Error::usage("the store does not support uploads in parts").file(bucket.path(name)));
         };
-        let (task, of_task, parts) = (bucket.task(name, Doing::Write, 0)?, link.clone(), store.clone());
+        let (request, of_request, parts) = (bucket.request(name, Operation::Write, 0)?, client.clone(), store.clone());
         let id = Pending::start(async move {
-            of_task.run(&task, || async { Ok(parts.create_multipart(&task.key).await?) }).await
+            of_request.run(&request, || async { Ok(parts.create_multipart(&request.key).await?) }).await
         })?;
         let id = bucket.wait(&id, 0, Some(&mut || progress(0)))?;
-        Ok(PartsUpload { bucket, link, name, store, id, pending: VecDeque::new(), done: Vec::new() })
+        Ok(PartsUpload { bucket, client, name, store, id, pending: VecDeque::new(), done: Vec::new() })
     }
 
     fn write(&mut self, from: &mut Source<'_>, length: u64, progress: Progress<'_>) -> Result<()> {
@@ -121,10 +121,12 @@ impl<'a> PartsUpload<'a> {
 
     fn start(&mut self, number: usize, part: Vec<u8>) -> Result<()> {
         let length = part.len() as u64;
-        let (link, task) = (self.link.clone(), self.bucket.task(self.name, Doing::Write, length)?);
+        let (client, request) = (self.client.clone(), self.bucket.request(self.name, Operation::Write, length)?);
         let (store, id, payload) = (self.store.clone(), self.id.clone(), PutPayload::from(part));
         let pending = Pending::start(async move {
-            link.run(&task, || async { Ok(store.put_part(&task.key, &id, number, payload.clone()).await?) }).await
+            client
+                .run(&request, || async { Ok(store.put_part(&request.key, &id, number, payload.clone()).await?) })
+                .await
         })?;
         self.pending.push_back((pending, length));
         Ok(())
@@ -141,17 +143,20 @@ impl<'a> PartsUpload<'a> {
 
     /// Completes the upload, so that the object appears.
     fn complete(&mut self, length: u64, progress: Progress<'_>) -> Result<()> {
-        let (link, task) = (self.link.clone(), self.bucket.task(self.name, Doing::Write, 0)?);
+        let (client, request) = (self.client.clone(), self.bucket.request(self.name, Operation::Write, 0)?);
         let (store, id, parts) = (self.store.clone(), self.id.clone(), self.done.clone());
         let completed = Pending::start(async move {
-            let completed =
-                link.run(&task, || async { Ok(store.complete_multipart(&task.key, &id, parts.clone()).await?) }).await;
+            let completed = client
+                .run(&request, || async { Ok(store.complete_multipart(&request.key, &id, parts.clone()).await?) })
+                .await;
             match completed {
                 // The answer to an earlier try was lost: the object exists, and the parts are gone.
-                Err(e) if e.is(Kind::NotFound) && e.tries() > 1 && has_length(&link, &task, length).await? => Ok(()),
+                Err(e) if e.is(Kind::NotFound) && e.tries() > 1 && has_length(&client, &request, length).await? => {
+                    Ok(())
+                }
                 Err(e) if e.is(Kind::NotFound) => {
                     let what = "the server lost the uploaded parts";
-                    Err(task.failed(what, "run the same command again", e.tries()))
+                    Err(request.failed(what, "run the same command again", e.tries()))
                 }
                 other => other.map(drop),
             }
@@ -176,10 +181,11 @@ impl<'a> PartsUpload<'a> {
         // A part that is still in flight could arrive after the removal.
         self.pending.iter().for_each(|(pending, _)| pending.abort());
         self.pending.iter().for_each(|(pending, _)| _ = pending.is_over_within(CLOSING));
-        let (link, task) = (self.link.clone(), self.bucket.task(self.name, Doing::Remove, 0)?);
+        let (client, request) = (self.client.clone(), self.bucket.request(self.name, Operation::Remove, 0)?);
         let (store, id) = (self.store.clone(), self.id.clone());
         let aborted = Pending::start(async move {
-            if_found(link.run(&task, || async { Ok(store.abort_multipart(&task.key, &id).await?) }).await).map(drop)
+            if_found(client.run(&request, || async { Ok(store.abort_multipart(&request.key, &id).await?) }).await)
+                .map(drop)
         })?;
         let begin = Instant::now();
         let late = || Error::interrupted("the server did not answer in time");
@@ -187,9 +193,9 @@ impl<'a> PartsUpload<'a> {
     }
 }
 
-async fn has_length(link: &Link, task: &Task, length: u64) -> Result<bool, FetchError> {
-    let task = Task { doing: Doing::Read, ..task.clone() };
-    Ok(link.look(&task).await?.is_some_and(|found| found.size == length))
+async fn has_length(client: &StoreClient, request: &Request, length: u64) -> Result<bool, FetchError> {
+    let request = Request { operation: Operation::Read, ..request.clone() };
+    Ok(client.look(&request).await?.is_some_and(|found| found.size == length))
 }
 
 /// The length of the parts of an object. It is larger than usual if there would be too many parts.
