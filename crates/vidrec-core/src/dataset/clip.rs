@@ -8,7 +8,7 @@ use super::frame::Frame;
 use super::records::plain_record_bytes;
 use super::runs;
 use super::shard::Shard;
-use crate::store::disk::advice::Advice;
+use crate::store::disk::system::Advice;
 use crate::store::remote::RemoteFile;
 use vidrec_format::clip_entry;
 use vidrec_format::clip_entry::ClipEntry;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::dataset::Dataset;
 use super::warm_report::WarmReport;
-use crate::store::disk::advice::{Advice, advise};
 use crate::store::disk::regular_file::{Links, open_regular};
+use crate::store::disk::system::{Advice, advise};
 use crate::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::progress::{Progress, ProgressFn, tell};

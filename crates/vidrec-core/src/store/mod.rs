@@ -3,7 +3,7 @@
 //!
 //! The layers above read at positions and commit. Only [`disk`] touches files, and only `remote` speaks HTTP.
 
-#![allow(clippy::len_without_is_empty, reason = "files have lengths, and nobody asks whether they are empty")]
+#![allow(clippy::len_without_is_empty, reason = "callers need the lengths of files, and not whether they are empty")]
 
 pub mod cache;
 #[doc(hidden)]

@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::store::disk::advice::Advice;
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::positional::PositionalFile;
+use crate::store::disk::system::Advice;
 use crate::store::remote::RemoteFile;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
@@ -62,7 +62,7 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         false
     }
 
-    /// How often the parts that [`slice`](Self::slice) returns were forgotten.
+    /// The number of times that the parts that [`slice`](Self::slice) returns were forgotten.
     fn generation(&self) -> usize {
         0
     }

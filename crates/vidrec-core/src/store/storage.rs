@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use vidrec_format::error::Error;
 
-/// How to read a data set in object storage or on a web server. Local data sets ignore it.
+/// Options for reading a data set in object storage or on a web server. Local data sets ignore them.
 ///
 /// ```
 /// use vidrec::Storage;
@@ -37,7 +37,7 @@ pub struct Storage {
     /// that a loader will need next. Default 2 GiB. Two batches always fit, even beyond this limit. The parts of the indexes that
     /// were read are extra: at most 32 bytes per frame, 80 bytes per clip, and the strings.
     pub memory_bytes: u64,
-    /// How long a read may take, including all tries, before it is an error. Default 60 seconds.
+    /// The longest time that a read may take, including all tries, before it is an error. Default 60 seconds.
     pub timeout: Duration,
 }
 
@@ -78,7 +78,7 @@ pub struct RemoteStats {
     pub cached_bytes: u64,
     /// Requests that were repeated because one failed.
     pub retries: u64,
-    /// How often the cache could not keep something because its disk is full or failing. The bytes were used all
+    /// The number of times that the cache could not keep something because its disk is full or failing. The bytes were used all
     /// the same.
     pub cache_failures: u64,
     /// Bytes of objects that are in memory at present, or are on their way.

@@ -10,7 +10,7 @@ use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_format::progress::{Progress, ProgressFn, tell};
 use vidrec_format::workers::{Workers, in_order_while};
 
-/// How often the caller's callback is called while nothing happens.
+/// The interval of calls of the caller's callback while nothing happens.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// Copies `count` files, `at_once` of them at a time, and tells `progress` of it. `copy` gets the number of a file and a

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::endings::LEROBOT_INFO;
 use super::listed::ObjectList;
 use super::places;
-use vidrec_core::store::disk::{AtomicFile, whole_folder};
+use vidrec_core::store::disk::{AtomicFile, folder};
 use vidrec_core::store::remote::{ListedObject, Opening, REQUEST_BYTES, Remote};
 use vidrec_core::store::storage::Storage;
 use vidrec_core::transfer::upload::own_folder_for;
@@ -77,6 +77,6 @@ impl EpisodesCopy {
 impl Drop for EpisodesCopy {
     fn drop(&mut self) {
         // What stays does no harm: the next pack of this data set writes it again.
-        let _ = whole_folder::remove(&self.folder, &[]);
+        let _ = folder::remove(&self.folder, &[]);
     }
 }

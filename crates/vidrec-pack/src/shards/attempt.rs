@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use vidrec_core::store::disk::{FolderLock, whole_folder};
+use vidrec_core::store::disk::{FolderLock, folder};
 use vidrec_format::error::{Error, Result};
 
 /// The most processes that pack shards of a plan at the same time in one folder.
@@ -22,8 +22,8 @@ impl Attempt {
             let dir = attempts.join(number.to_string());
             let Some(lock) = FolderLock::try_take(&dir)? else { continue };
             let attempt = Attempt { number, dir, lock };
-            whole_folder::remove(&attempt.shard(), &[])?;
-            whole_folder::create(&attempt.shard())?;
+            folder::remove(&attempt.shard(), &[])?;
+            folder::create(&attempt.shard())?;
             return Ok(attempt);
         }
         Err(Error::usage(format!("{MOST} processes already pack shards of this plan")).file(attempts))
@@ -36,10 +36,10 @@ impl Attempt {
 
     /// Removes the working folder. The lock goes last, so no other process begins here before.
     pub fn remove(self) -> Result<()> {
-        whole_folder::remove(&self.shard(), &[])?;
+        folder::remove(&self.shard(), &[])?;
         drop(self.lock);
         // Another process may have begun here in the meantime.
-        whole_folder::remove_if_empty(&self.dir);
+        folder::remove_if_empty(&self.dir);
         Ok(())
     }
 }

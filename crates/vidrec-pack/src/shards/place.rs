@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use vidrec_core::dataset::{Io, Source};
 use vidrec_core::store::disk::regular_file::{Links, open_regular, read_if_there, refuse_link};
 use vidrec_core::store::disk::{
-    AtomicFile, FolderLock, Temporary, give_name, name_once, remove_file, sync_folder, whole_folder, write_file,
+    AtomicFile, FolderLock, Temporary, folder, give_name, name_once, remove_file, sync_folder, write_file,
 };
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::{Bucket, Remote};
@@ -94,9 +94,9 @@ impl Place {
 
     /// Removes leftover folders of processes on this machine that are empty.
     pub fn tidy(&self, attempts: &Path) {
-        whole_folder::remove_if_empty(attempts);
+        folder::remove_if_empty(attempts);
         if self.bucket.is_some() {
-            attempts.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
+            attempts.ancestors().skip(1).take(2).for_each(folder::remove_if_empty);
         }
     }
 
@@ -129,8 +129,8 @@ impl Place {
         match &self.bucket {
             None => {
                 // The folder for receipts. Those of a plan that is gone are of no other one.
-                whole_folder::remove(&self.path("parts"), &[])?;
-                whole_folder::create(&self.path("parts"))?;
+                folder::remove(&self.path("parts"), &[])?;
+                folder::create(&self.path("parts"))?;
                 jobs.rename(&self.path(name))?;
                 write_file(&self.path(PLAN), &bytes)
             }
@@ -229,7 +229,7 @@ impl Place {
 
     /// Removes the folder of a plan, with `plan.json` first: a folder without it has no plan, whatever else is left.
     pub fn remove_folder(&self) -> Result<()> {
-        whole_folder::remove(&self.folder(), &[PLAN])
+        folder::remove(&self.folder(), &[PLAN])
     }
 }
 

@@ -11,7 +11,7 @@ use super::track::{EncodedTrack, Track};
 use crate::dataset::listing;
 use crate::store::disk::publication;
 use crate::store::disk::publication::{Replaced, Staged};
-use crate::store::disk::{FolderLock, is_being_written, remove_temporaries, whole_folder};
+use crate::store::disk::{FolderLock, folder, is_being_written, remove_temporaries};
 use vidrec_format::dataset_json::{DatasetJson, ShardJson};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
@@ -312,7 +312,7 @@ pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
     // What is there without a plan is left of a pack that became a data set.
     let pack = dir.join(names::PACK);
     if !is_being_written(&pack) {
-        whole_folder::remove(&pack, &[])?;
+        folder::remove(&pack, &[])?;
     }
     publication::recover(dir)?;
     Ok(lock)

@@ -16,7 +16,7 @@ use crate::loader::kernel::{Kernel, PictureSlot, SampleType};
 use crate::loader::options::{Dtype, Layout, OnBadFrame, Pictures};
 use crate::loader::parts::parts;
 use crate::loader::track_batch::TrackSlot;
-use crate::store::disk::advice::Advice;
+use crate::store::disk::system::Advice;
 use crate::store::location::is_remote;
 use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_format::stop;

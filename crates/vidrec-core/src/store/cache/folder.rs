@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::lock::{self, Lock};
 use crate::store::disk::free_space::{free_space, total_space};
-use crate::store::disk::{private_folder, whole_folder};
+use crate::store::disk::{folder, private_folder};
 use crate::store::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
@@ -17,9 +17,9 @@ use vidrec_format::error::{Error, Result};
 pub(super) const LEAST_BYTES: u64 = 4096;
 /// The version of everything in the folder.
 pub(super) const FORMAT: u32 = 3;
-/// How long a process waits for the lock of the cache. Without it, bytes that were fetched are not kept.
+/// The longest wait for the lock of the cache. Without it, bytes that were fetched are not kept.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
-/// How long a process that found no room does not look for room again.
+/// A process that found no room looks for room again after this time.
 const FULL: Duration = Duration::from_secs(10);
 /// Hexadecimal digits in the name of an object's folder.
 pub(super) const KEY_DIGITS: usize = 32;
@@ -191,7 +191,7 @@ impl Used<'_> {
             if self.bytes <= most {
                 break;
             }
-            whole_folder::remove(&object.path, &[])?;
+            folder::remove(&object.path, &[])?;
             self.bytes = self.bytes.saturating_sub(object.bytes);
         }
         Ok(())

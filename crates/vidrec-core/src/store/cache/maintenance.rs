@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::folder::{self, DiskCache, check_is_cache, read_used};
 use super::object::Identity;
-use crate::store::disk::whole_folder;
+use crate::store::disk::folder::remove;
 use vidrec_format::error::{Error, Result};
 
 /// A summary of a cache.
@@ -26,7 +26,7 @@ pub struct CacheReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CachedReport {
-    /// Where the object is.
+    /// The location of the object.
     pub location: String,
     /// Its ETag, or another value that tells its versions apart.
     pub version: String,
@@ -38,7 +38,7 @@ pub struct CachedReport {
     pub last_used: Option<u64>,
 }
 
-/// What was removed from a cache, and what stayed.
+/// The result of removing objects from a cache.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RemovalReport {
@@ -86,12 +86,12 @@ pub fn clear(dir: impl AsRef<Path>, prefix: Option<&str>) -> Result<RemovalRepor
     let dir = dir.as_ref();
     let is_in =
         |object: &Path, prefix: &str| Identity::read(object).is_some_and(|found| found.location.starts_with(prefix));
-    let remove = || {
+    let removed = || {
         let objects = folder::objects(dir)?.into_iter().map(|object| object.path);
         let objects = objects.filter(|object| prefix.is_none_or(|prefix| is_in(object, prefix)));
-        objects.into_iter().try_for_each(|object| whole_folder::remove(&object, &[]))
+        objects.into_iter().try_for_each(|object| remove(&object, &[]))
     };
-    change(dir, remove, u64::MAX)
+    change(dir, removed, u64::MAX)
 }
 
 fn change(dir: &Path, remove: impl FnOnce() -> Result<()>, most: u64) -> Result<RemovalReport> {

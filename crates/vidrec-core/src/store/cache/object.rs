@@ -109,7 +109,7 @@ impl CachedObject {
         })
     }
 
-    /// Replaces the contents of `buffer` with a range, if all of it is here. Returns whether it is.
+    /// Replaces the contents of `buffer` with a range, if the whole range is here. Returns whether it is.
     pub fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
         let Some(parts) = self.covering(&range) else { return Ok(false) };
         allocation::resize(buffer, (range.end - range.start) as usize, 0, "a record")?;

@@ -32,11 +32,11 @@ pub(super) fn forgotten() -> [u8; 8] {
 #[derive(Debug, Default)]
 pub(super) struct Segments {
     pub ranges: Ranges<Stored>,
-    /// How far each segment was read.
+    /// The end of the headers that were read of each segment.
     known: HashMap<u64, u64>,
 }
 
-/// Where the bytes of a range are.
+/// The place of the bytes of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stored {
     /// The number of the segment, the place of the header in it, and that of the first byte.

@@ -17,7 +17,7 @@ use super::shared_map::SharedMap;
 use super::{private_folder, system};
 use vidrec_format::error::{self, Error, Hint, Result};
 
-/// How often an attempt is made while other processes create or remove the file.
+/// The number of attempts while other processes create or remove the file.
 const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 const NEW: &str = "new-";
@@ -78,7 +78,7 @@ impl MemoryFile {
         &self.path
     }
 
-    /// What the user should know about the file's location.
+    /// A notice for the user about the file's location.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
@@ -187,7 +187,7 @@ const DIGITS: usize = 32;
 #[derive(Debug)]
 struct MemoryFolder {
     path: PathBuf,
-    /// What the user should know about the folder.
+    /// A notice for the user about the folder.
     notice: Option<String>,
 }
 

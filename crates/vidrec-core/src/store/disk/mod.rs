@@ -4,9 +4,8 @@
 //! [`publication`] is the commit point of data sets. [`NewFolder`] is the commit point of exports, whose files need
 //! fixed names.
 
-pub mod advice;
 mod atomic_file;
-mod folder;
+pub mod folder;
 mod folder_lock;
 pub mod free_space;
 pub mod inside;
@@ -21,14 +20,12 @@ pub mod publication;
 pub mod regular_file;
 pub mod shared_map;
 pub mod sigbus;
-mod system;
-pub mod whole_folder;
+pub mod system;
 
 pub use atomic_file::write_file;
 pub use atomic_file::write_whole;
 pub use atomic_file::{AtomicFile, Temporary, remove_temporaries};
-pub use folder::{folder_of, refuse_file};
-pub use folder::{remove as remove_file, sync_folder};
+pub use folder::{folder_of, refuse_file, remove_file, sync_folder};
 pub use folder_lock::{FolderLock, is_being_written};
 pub use link::share;
 pub use link::{give_name, name_once};

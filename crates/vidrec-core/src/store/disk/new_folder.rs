@@ -12,7 +12,7 @@ use super::system::{exchange, sync_file_system};
 use crate::store::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
 
-/// How much was written into a folder.
+/// The amount that was written into a folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// Number of files.
@@ -152,7 +152,7 @@ impl NewFolder {
     }
 }
 
-/// Where the replaced folder is kept for a moment on systems that cannot exchange names.
+/// The name of the replaced folder for a moment on systems that cannot exchange names.
 fn aside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.replaced"))

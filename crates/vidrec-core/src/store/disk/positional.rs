@@ -5,9 +5,9 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::store::disk::advice::{Advice, advise};
 use crate::store::disk::open_files::{Held, Share};
 use crate::store::disk::regular_file::{Links, open_regular};
+use crate::store::disk::system::{Advice, advise};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 

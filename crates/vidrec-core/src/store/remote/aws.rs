@@ -20,11 +20,11 @@ use tokio::sync::Mutex;
 
 use vidrec_format::error::{Error, Result};
 
-/// How long a request waits for a command.
+/// The longest time that a request waits for a command.
 const PATIENCE: Duration = Duration::from_secs(50);
-/// How long before their expiration credentials are replaced.
+/// Credentials are replaced this long before they expire.
 const EARLY: Duration = Duration::from_secs(300);
-/// How long the command is not run again.
+/// The least time between two runs of the command.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// The settings of the profile in use.

@@ -22,12 +22,12 @@ use crate::store::storage::RemoteStats;
 use crate::store::storage::Storage;
 use vidrec_format::error::{Error, Result};
 
-/// How often a conditional write is tried when other writers interfere.
+/// The number of tries of a conditional write when other writers interfere.
 const CONFLICTS: u64 = 8;
 
 /// The object that is used to probe what a store supports.
 const PROBE: &str = ".vidrec-probe";
-/// How often the store is probed.
+/// The number of probes of a store.
 const PROBES: u32 = 4;
 
 /// A folder in object storage.
@@ -38,7 +38,7 @@ pub struct Bucket {
     pub(super) remote: Arc<Remote>,
 }
 
-/// What identifies one version of an object.
+/// The identity of one version of an object.
 pub type Tag = UpdateVersion;
 
 fn tag_of(meta: &ObjectMeta) -> Tag {
@@ -220,7 +220,7 @@ impl Bucket {
         self.remove(PROBE)
     }
 
-    /// What was sent and received so far.
+    /// Counters of requests and bytes so far.
     pub fn stats(&self) -> RemoteStats {
         self.remote.stats()
     }

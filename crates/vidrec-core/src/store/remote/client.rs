@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -139,42 +138,27 @@ fn set<B, K: FromStr + AsRef<str>>(
     Ok(builder)
 }
 
-/// What a server said in its last answer to one request, and how often the request was sent.
-#[derive(Debug, Default)]
+/// The server's last response to one request, and the number of times that the request was sent.
+#[derive(Debug, Default, Clone)]
 pub(super) struct ResponseInfo {
-    status: AtomicU16,
-    sent: AtomicU64,
-    /// The region of the bucket, if S3 names it.
-    region: OnceLock<String>,
-    /// The code of the error, if the Hugging Face Hub names one; empty if it names none.
-    hub_code: OnceLock<String>,
+    /// The status; `None` before the first response.
+    pub status: Option<u16>,
+    pub sent: u64,
+    /// The region of the bucket, if S3 names it in a header.
+    pub region: Option<String>,
+    /// The code of the error, if the Hugging Face Hub answered; empty if it names none.
+    pub hub_code: Option<String>,
 }
 
 tokio::task_local! {
-    /// The answer to the request that this task makes.
-    pub(super) static RESPONSE: Arc<ResponseInfo>;
+    /// The response to the request that this task makes.
+    pub(super) static RESPONSE: Arc<Mutex<ResponseInfo>>;
 }
 
-impl ResponseInfo {
-    /// The status of the last response; `None` before the first.
-    pub fn status(&self) -> Option<u16> {
-        Some(self.status.load(Relaxed)).filter(|&status| status != 0)
-    }
-
-    /// How often the request was sent.
-    pub fn sent(&self) -> u64 {
-        self.sent.load(Relaxed)
-    }
-
-    /// The region of the bucket, from the header in which S3 names it.
-    pub fn region(&self) -> Option<&str> {
-        self.region.get().map(String::as_str)
-    }
-
-    /// The code of an error of the Hugging Face Hub; `None` if another server answered.
-    pub fn hub_code(&self) -> Option<&str> {
-        self.hub_code.get().map(String::as_str)
-    }
+/// Changes what is known of the response to the request that this task makes.
+fn note(change: impl FnOnce(&mut ResponseInfo)) {
+    // The client also sends requests that no task waits for.
+    let _ = RESPONSE.try_with(|response| change(&mut response.lock().unwrap_or_else(PoisonError::into_inner)));
 }
 
 /// Connects as object_store does by default, except for redirects, and watches the answers.
@@ -221,31 +205,25 @@ impl Service {
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let answer = RESPONSE.try_with(Arc::clone).ok();
-        answer.iter().for_each(|answer| _ = answer.sent.fetch_add(1, Relaxed));
+        note(|known| known.sent += 1);
         let response = self.following.send(request).await.map_err(|e| self.failed(e))?;
         self.contact.store(REACHED, Relaxed);
-        if let Some(answer) = answer {
-            answer.status.store(response.status().as_u16(), Relaxed);
-            if let Some(region) = response.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok())
-            {
-                let _ = answer.region.set(region.to_owned());
-            }
-            if self.is_hub {
-                let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
-                let _ = answer.hub_code.set(code.unwrap_or_default().to_owned());
-            }
-        }
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        note(|known| {
+            known.status = Some(response.status().as_u16());
+            known.region = header("x-amz-bucket-region").or(known.region.take());
+            known.hub_code = self.is_hub.then(|| header("x-error-code").unwrap_or_default());
+        });
         Ok(response)
     }
 }
 
-/// How long requests may take.
+/// Time limits of requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timeouts {
     /// All tries of a request together, without the time for its bytes.
     pub timeout: Duration,
-    /// How long the server may send nothing before the request is sent again.
+    /// The request is sent again if the server sends nothing for this time.
     silence: Duration,
 }
 

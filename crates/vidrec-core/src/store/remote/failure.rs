@@ -58,11 +58,11 @@ pub(super) fn cause(e: &(dyn std::error::Error + 'static)) -> String {
 /// Explains a failed request: what it means, and what to do about it.
 pub(super) fn explain(e: &object_store::Error, answer: &ResponseInfo, key: &Key) -> Failure {
     use object_store::Error as E;
-    let status = answer.status();
+    let status = answer.status;
     let said = |what: &str| status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
-    let refused = || match answer.hub_code() {
+    let refused = || match answer.hub_code.as_deref() {
         Some(code) => on_hub(code, &cause(e), status),
-        None => of_answer(&cause(e), status, answer.region()),
+        None => of_answer(&cause(e), status, answer.region.as_deref()),
     };
     if let Some(none) = inside::<NoCredentials>(e) {
         return refuse(none.to_string(), "run the command by hand, and sign in if it asks for that");
@@ -74,7 +74,9 @@ pub(super) fn explain(e: &object_store::Error, answer: &ResponseInfo, key: &Key)
         return passing(said("the server's explanation of the error broke off"));
     }
     match (e, status) {
-        (E::NotFound { .. }, _) if matches!(answer.hub_code(), Some("RepoNotFound" | "RevisionNotFound")) => refused(),
+        (E::NotFound { .. }, _) if matches!(answer.hub_code.as_deref(), Some("RepoNotFound" | "RevisionNotFound")) => {
+            refused()
+        }
         (E::NotFound { .. }, _) => {
             let help = "check the location: bucket or host, and path";
             Failure { what: said("there is no such object"), help, kind: Kind::NotFound }

@@ -201,7 +201,7 @@ impl RemoteFile {
         range.start / unit * unit..range.end.next_multiple_of(unit).min(self.len())
     }
 
-    /// What to ask for with a range that is read without a plan. It doubles along a sequence of reads.
+    /// Returns the range of the request for a range that is read without a plan. It doubles along a sequence of reads.
     fn around(&self, range: &Range<u64>, around: Range<u64>) -> Range<u64> {
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around } else { range.clone() };
@@ -309,7 +309,7 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// How often the tables were forgotten.
+    /// The number of times that the tables were forgotten.
     pub fn generation(&self) -> usize {
         self.generation.load(Acquire)
     }

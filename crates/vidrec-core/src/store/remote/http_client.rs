@@ -44,7 +44,7 @@ pub(super) struct RedirectClient {
     is_public: OnceCell<bool>,
     /// The headers of all requests to the host of the location.
     headers: HeaderMap,
-    /// Where the files are, if this is for the Hugging Face Hub at one commit.
+    /// The places of the files, if this is for the Hugging Face Hub at one commit.
     places: Option<Mutex<HashMap<Url, Place>>>,
 }
 
@@ -133,7 +133,7 @@ impl RedirectClient {
     }
 }
 
-/// Where the Hugging Face Hub redirects requests for a file. Such a URL is signed and holds for some minutes to hours. The
+/// The URL to which the Hugging Face Hub redirects requests for a file. Such a URL is signed and holds for some minutes to hours. The
 /// Hub limits how often each client may ask for one, so it is asked again only when the URL is refused.
 #[derive(Clone)]
 struct Place {

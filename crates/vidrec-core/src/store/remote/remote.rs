@@ -21,7 +21,7 @@ use crate::store::storage::Storage;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::stop;
 
-/// How often a waiting caller is called back.
+/// The interval of calls to a waiting caller.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The shared part of a remote data set.
@@ -111,7 +111,7 @@ impl Remote {
         self.counters.snapshot(self.blocks().held())
     }
 
-    /// How long a read may take, including all tries.
+    /// The longest time that a read may take, including all tries.
     pub fn timeout(&self) -> Duration {
         self.storage.timeout
     }

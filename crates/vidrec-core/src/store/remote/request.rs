@@ -7,7 +7,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -43,11 +43,11 @@ pub(super) struct Request {
     pub operation: Operation,
     pub location: PathBuf,
     pub key: Key,
-    /// How many bytes go to the server, or are received from it.
+    /// Bytes that go to the server, or are received from it.
     pub bytes: u64,
 }
 
-/// What a request does.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     /// It asks about an object, or for its bytes.
@@ -56,10 +56,10 @@ pub(super) enum Operation {
     Remove,
 }
 
-/// Why one try of a request failed.
+/// The failure of one try of a request.
 pub(super) enum AttemptError {
     Store(object_store::Error),
-    ResponseInfo(Failure),
+    Response(Failure),
 }
 
 impl From<object_store::Error> for AttemptError {
@@ -70,11 +70,11 @@ impl From<object_store::Error> for AttemptError {
 
 impl From<Failure> for AttemptError {
     fn from(failure: Failure) -> Self {
-        AttemptError::ResponseInfo(failure)
+        AttemptError::Response(failure)
     }
 }
 
-/// Why a request failed. All who wait for the request share it.
+/// The failure of a request. All who wait for the request share it.
 #[derive(Debug, Clone)]
 pub(crate) struct FetchError {
     /// `None` if the request was not finished.
@@ -188,17 +188,18 @@ impl StoreClient {
         let (mut tries, mut last, mut again) = (0, None, TRIES);
         loop {
             again -= 1;
-            let answer = Arc::new(ResponseInfo::default());
-            let one = timeout_at(until, RESPONSE.scope(answer.clone(), make())).await;
-            add(&self.counters.requests, answer.sent());
-            add(&self.counters.retries, answer.sent().saturating_sub(u64::from(tries == 0)));
-            tries += answer.sent();
+            let response = Arc::new(Mutex::new(ResponseInfo::default()));
+            let one = timeout_at(until, RESPONSE.scope(response.clone(), make())).await;
+            let answer = response.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            add(&self.counters.requests, answer.sent);
+            add(&self.counters.retries, answer.sent.saturating_sub(u64::from(tries == 0)));
+            tries += answer.sent;
             let failure = match one {
                 Ok(Ok(given)) => return Ok(given),
-                Ok(Err(AttemptError::ResponseInfo(failure))) => failure,
+                Ok(Err(AttemptError::Response(failure))) => failure,
                 Ok(Err(AttemptError::Store(e))) => request.worded(explain(&e, &answer, &request.key)),
                 Err(_) => last.take().unwrap_or_else(|| {
-                    let Failure { what, help, kind } = failing(answer.status());
+                    let Failure { what, help, kind } = failing(answer.status);
                     Failure { what: format!("{what} in {} s", allowed.as_secs()), help, kind }
                 }),
             };

@@ -27,9 +27,9 @@ const MOST_PARTS: u64 = 10_000;
 /// Parts in flight at a time, and the limit of their bytes in all when they are longer than usual.
 const AT_A_TIME: u64 = 6;
 const BYTES_AT_A_TIME: u64 = 256 << 20;
-/// How long the server may take to remove the parts of an upload that was interrupted.
+/// The time limit for removing the parts of an upload that was interrupted.
 const LAST_WORD: Duration = Duration::from_millis(500);
-/// How long a request that is aborted may take to close its connection.
+/// The time limit for closing the connection of a request that is aborted.
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// Gets the number of bytes that the server has received since the last call, and 0 at intervals. An error ends the upload.

@@ -17,11 +17,11 @@ use sha2::{Digest, Sha256};
 use crate::dataset::edit;
 use crate::dataset::edit::{EditOptions, Selection};
 use crate::dataset::{Dataset, writer};
+use crate::store::disk::folder;
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::publication::{Replaced, Staged};
 use crate::store::disk::regular_file::{Links, read_if_there};
 use crate::store::disk::remove_temporaries;
-use crate::store::disk::whole_folder;
 use crate::store::location::{is_remote, refuse_to_write};
 use crate::store::remote::Remote;
 use crate::store::storage::{RemoteStats, Storage};
@@ -117,7 +117,7 @@ pub fn fetch(
             let is_new = !out.exists();
             let fetched = fetch_all(location, out, options, progress);
             if is_new && fetched.is_err() {
-                whole_folder::remove_if_empty(out);
+                folder::remove_if_empty(out);
             }
             fetched
         }

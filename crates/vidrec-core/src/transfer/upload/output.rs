@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::options::{PushReport, RemoteOutput};
 use super::place::{Place, check_store};
 use super::push::push_all;
-use crate::store::disk::{FolderLock, private_folder, whole_folder};
+use crate::store::disk::{FolderLock, folder, private_folder};
 use crate::store::location::is_remote;
 use crate::store::remote::Bucket;
 use vidrec_format::data_binding::hex;
@@ -149,7 +149,7 @@ impl Scratch {
     pub fn take(parent: Option<&Path>, location: &Path) -> Result<Self> {
         let dir = own_folder_for(parent, location)?;
         let lock = FolderLock::take(&dir)?;
-        whole_folder::remove(&dir.join(DONE), &[])?;
+        folder::remove(&dir.join(DONE), &[])?;
         Ok(Scratch { dir, _lock: lock })
     }
 
@@ -177,9 +177,9 @@ impl Scratch {
     pub fn remove(self) -> Result<()> {
         if self.output().exists() {
             // The rename takes one step, so that no call mistakes half of the output for one to resume.
-            whole_folder::rename(&self.output(), &self.dir.join(DONE))?;
+            folder::rename(&self.output(), &self.dir.join(DONE))?;
         }
-        whole_folder::remove(&self.dir, &[])
+        folder::remove(&self.dir, &[])
     }
 }
 
