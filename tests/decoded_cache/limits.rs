@@ -98,62 +98,28 @@ fn a_link_in_place_of_the_file_is_not_followed() {
 }
 
 #[test]
-fn a_folder_that_another_user_took_first_is_left_alone_and_processes_share_another_one() {
-    own_process::run(
-        module_path!(),
-        "a_folder_that_another_user_took_first_is_left_alone_and_processes_share_another_one",
-        || {
-            let Some(memory) = memory() else { return };
-            let (_folder, dir) = set(6, 2, (32, 32));
-            let user = tempfile::tempdir().unwrap();
-            let own = memory.path().join(format!("vidrec-{}", fs::metadata("/proc/self").unwrap().uid()));
-            let elsewhere = memory.path().join("elsewhere");
-            fs::create_dir(&elsewhere).unwrap();
-            let work = |seed, epochs| {
-                let job = Job {
-                    seed,
-                    epochs,
-                    limit: 8 << 20,
-                    ballast: 0,
-                    set: dir.clone(),
-                    memory: memory.path().to_owned(),
-                };
-                let mut command = job.command();
-                command.env("XDG_CACHE_HOME", user.path());
-                command
-            };
-            let planes = || {
-                let mut files = files(memory.path());
-                files.retain(|file| file.extension().is_some_and(|e| e == "planes"));
-                files
-            };
-            // As another user makes them: a link, and a folder in which all can write.
-            for is_link in [true, false] {
-                if is_link {
-                    symlink(&elsewhere, &own).unwrap();
-                } else {
-                    fs::create_dir(&own).unwrap();
-                    fs::create_dir(own.join("x")).unwrap();
-                    fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
-                }
-                let mut running = work(1, 0).spawn().unwrap();
-                until("a file of this name", || planes().len() == 1);
-                let found = planes().remove(0);
-                assert!(found.parent().unwrap() != own && found.metadata().unwrap().permissions().mode() & 0o77 == 0);
-                let mut second = work(1, 0).spawn().unwrap();
-                let maps = |pid| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-                until("both use it", || maps(second.id()).contains(found.to_str().unwrap()));
-                for worker in [&mut running, &mut second] {
-                    worker.kill().unwrap();
-                    worker.wait().unwrap();
-                }
-                // The file is of a killed process: the next one removes it.
-                assert!(work(2, 3).status().unwrap().success());
-                let _ = if is_link { fs::remove_file(&own) } else { fs::remove_dir_all(&own) };
-            }
-            assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
-        },
-    );
+fn a_folder_that_another_user_took_first_is_refused_and_left_alone() {
+    let Some(memory) = memory() else { return };
+    let (_folder, dir) = set(6, 2, (32, 32));
+    let own = memory.path().join(format!("vidrec-{}", fs::metadata("/proc/self").unwrap().uid()));
+    let elsewhere = memory.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let of = |dir: &std::path::Path| LoaderOptions { decoded_cache: cache(dir, 8 << 20), ..training(1, (16, 16)) };
+    // As another user makes them: a link, and a folder in which all can write.
+    for is_link in [true, false] {
+        if is_link {
+            symlink(&elsewhere, &own).unwrap();
+        } else {
+            fs::create_dir(&own).unwrap();
+            fs::create_dir(own.join("x")).unwrap();
+            fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
+        }
+        let e = refused(&of(memory.path()), &dir);
+        assert!(e.contains("other users own or can write to") && e.contains("name another folder"), "{e}");
+        let _ = if is_link { fs::remove_file(&own) } else { fs::remove_dir_all(&own) };
+    }
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    drop(loader(&dir, of(&elsewhere)));
 }
 
 #[test]

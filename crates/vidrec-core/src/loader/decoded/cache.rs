@@ -120,11 +120,6 @@ impl Cache {
         self.failure.get().map(String::as_str)
     }
 
-    /// A notice for the user about the location of the cache.
-    pub fn notice(&self) -> Option<&str> {
-        self.file.notice()
-    }
-
     /// Looks up the tiles of a frame at a scale.
     pub fn find(&self, frame: FrameKey, scale: Scale, found: &mut Found) {
         found.clear(frame);

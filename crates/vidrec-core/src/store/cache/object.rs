@@ -213,7 +213,8 @@ impl CachedObject {
 
     /// Creates a segment, and the folder of the object.
     fn create(&self) -> Result<(File, u64, u64)> {
-        private_folder::create_all(&self.dir)?;
+        self.dir.parent().map_or(Ok(()), private_folder::create)?;
+        private_folder::create(&self.dir)?;
         let io = |e| Error::io("create", &self.dir, e);
         if !self.dir.join(OBJECT_JSON).exists() {
             let new = self.dir.join(format!("new-{}", std::process::id()));

@@ -5,7 +5,7 @@
 //! to remove the file, and not for long.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::positional::{read_exact_at, write_all_at};
 use super::regular_file::{in_place, private};
 use super::shared_map::SharedMap;
 use super::{private_folder, system};
-use vidrec_format::error::{self, Error, Hint, Result};
+use vidrec_format::error::{Error, Hint, Result};
 
 /// The number of attempts while other processes create or remove the file.
 const TRIES: u32 = 500;
@@ -29,7 +29,6 @@ pub struct MemoryFile {
     map: SharedMap,
     file: File,
     path: PathBuf,
-    notice: Option<String>,
     /// The process that opened the file. A forked process has the file and its lock, but must not remove it.
     process: u32,
 }
@@ -55,7 +54,7 @@ impl MemoryFile {
             if tried > 0 {
                 std::thread::sleep(PAUSE);
             }
-            let MemoryFolder { path: folder, notice } = MemoryFolder::find(dir)?;
+            let folder = own_folder(dir)?;
             let path = folder.join(format!("{key}{SUFFIX}"));
             remove_unused(&folder, &path);
             let file = match in_place(OpenOptions::new().read(true).write(true)).open(&path) {
@@ -65,7 +64,7 @@ impl MemoryFile {
             };
             let Some(file) = file else { continue };
             let (map, process) = (SharedMap::of(&file, &path)?, std::process::id());
-            return Ok(MemoryFile { map, file, path, notice, process });
+            return Ok(MemoryFile { map, file, path, process });
         }
         Err(Error::usage("another process has been removing the file for too long").file(dir))
     }
@@ -76,11 +75,6 @@ impl MemoryFile {
 
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// A notice for the user about the file's location.
-    pub fn notice(&self) -> Option<&str> {
-        self.notice.as_deref()
     }
 
     /// Writes bytes that other processes do not know of yet. If there is no memory for them, this returns an error,
@@ -176,91 +170,14 @@ fn remove_unused(folder: &Path, keep: &Path) {
     }
 }
 
-/// The name of the folder in errors.
-const WHAT: &str = "the folder for decoded planes";
-/// The file in the user's cache folder that contains the other name in use.
-const NAME_FILE: &str = "memory-folder";
-/// The number of random digits in such a name.
-const DIGITS: usize = 32;
-
-/// A folder that belongs to this user alone.
-#[derive(Debug)]
-struct MemoryFolder {
-    path: PathBuf,
-    /// A notice for the user about the folder.
-    notice: Option<String>,
-}
-
-impl MemoryFolder {
-    /// Finds or creates the folder in `dir`. Its name contains the number of the user. Another user may take that
-    /// name first, or the name of an earlier fallback, but gains nothing: the folder then gets a random name, which
-    /// the user's cache folder remembers.
-    fn find(dir: &Path) -> Result<Self> {
-        let usual = dir.join(usual_name());
-        match own(&usual) {
-            Ok(()) => Ok(MemoryFolder { path: usual, notice: None }),
-            Err(e) if e.kind() == error::ErrorKind::Usage => {
-                Self::by_chance(dir, &usual, private_folder::of_user().as_deref())
-            }
-            Err(e) => Err(e),
-        }
-    }
-
-    fn by_chance(dir: &Path, usual: &Path, user: Option<&Path>) -> Result<Self> {
-        let file = user.map(|folder| folder.join(NAME_FILE));
-        let known = file.as_deref().and_then(read_name).map(|name| dir.join(name)).filter(|known| own(known).is_ok());
-        let (path, is_known) = match known {
-            Some(known) => (known, true),
-            None => {
-                let name = chance().map_err(|e| Error::io("draw a name for the folder", dir, e))?;
-                own(&dir.join(&name))?;
-                let is_known = file.is_some_and(|file| write_name(&file, &name).is_ok());
-                (dir.join(name), is_known)
-            }
-        };
-        let others = if is_known { "" } else { ", which other processes cannot find" };
-        let notice =
-            format!("other users can write to {}, so vidrec uses {} instead{others}", usual.display(), path.display());
-        Ok(MemoryFolder { path, notice: Some(notice) })
-    }
-}
-
-fn usual_name() -> String {
-    format!("vidrec-{}", system::user())
-}
-
-/// Creates a folder if it does not exist. Refuses one that other users could have created or can change.
-fn own(folder: &Path) -> Result<()> {
-    private_folder::create(folder)?;
-    match private_folder::claim(folder, WHAT) {
+/// This user's folder in `dir`, which all users share. It is created if it does not exist. A folder that other users could
+/// have created or can change is refused, because its name can be guessed.
+fn own_folder(dir: &Path) -> Result<PathBuf> {
+    let folder = dir.join(format!("vidrec-{}", system::user()));
+    private_folder::create(&folder)?;
+    match private_folder::claim(&folder, "the folder for decoded planes") {
         // The last process that used the folder has just removed it.
-        Err(e) if e.is_missing() => Ok(()),
-        claimed => claimed,
+        Err(e) if e.is_missing() => Ok(folder),
+        claimed => claimed.map(|()| folder).map_err(|e| e.hint(Hint::Set("decoded_cache_dir"))),
     }
-}
-
-/// A random name, which no user can take beforehand.
-fn chance() -> io::Result<String> {
-    let mut bytes = [0; DIGITS / 2];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().fold(format!("{}-", usual_name()), |name, byte| format!("{name}{byte:02x}")))
-}
-
-/// The name in a file, if it has the form of a name that [`chance`] draws.
-fn read_name(file: &Path) -> Option<String> {
-    let mut text = String::new();
-    let open = in_place(OpenOptions::new().read(true)).open(file).ok()?;
-    open.take(100).read_to_string(&mut text).ok()?;
-    let digits = text.strip_prefix(&format!("{}-", usual_name()))?;
-    let is_ours = digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    is_ours.then_some(text)
-}
-
-fn write_name(file: &Path, name: &str) -> Result<()> {
-    let io = |e| Error::io("write", file, e);
-    private_folder::create_all(super::folder_of(file))?;
-    let new = file.with_extension(std::process::id().to_string());
-    let written = in_place(OpenOptions::new().write(true).create(true).truncate(true)).open(&new);
-    written.and_then(|mut new| new.write_all(name.as_bytes())).map_err(io)?;
-    fs::rename(&new, file).map_err(io)
 }

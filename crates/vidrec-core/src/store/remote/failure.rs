@@ -109,69 +109,53 @@ fn inside<'a, E: std::error::Error + 'static>(e: &'a (dyn std::error::Error + 's
     std::iter::successors(Some(e), |e| e.source()).find_map(|e| e.downcast_ref())
 }
 
-/// Words of failures outside HTTP, what these failures are, and what to do about them. The cause follows a colon.
-type Words = (&'static [&'static str], &'static str, &'static str);
-
-const OF_CERTIFICATES: [Words; 5] = [
-    (
-        &["unknownissuer"],
-        "the server's certificate is signed by an authority that this machine does not know:",
-        "name a file of certificates that includes it: the storage option ca_bundle, or SSL_CERT_FILE",
-    ),
-    (&["expired"], "the server's certificate has expired:", "renew it on the server, or set the clock of this machine"),
-    (&["notvalidyet"], "the server's certificate is not valid yet:", "set the clock of this machine"),
-    (&["notvalidforname"], "the server's certificate is for another host:", "check the host name or the endpoint"),
-    (
-        &["certificate"],
-        "the server's certificate is not accepted:",
-        "check the host name and the certificates of this machine",
-    ),
-];
-
-const OF_CONNECTIONS: [Words; 6] = [
-    (
-        &["dns error", "failed to lookup", "name or service not known"],
-        "the host name cannot be resolved:",
-        "check the bucket, the region and the endpoint",
-    ),
-    (
-        &["unexpectedrange", "parsecontentrange", "nocontentrange"],
-        "the server sent a different range of the file than vidrec requested",
-        "use another server, or fetch a local copy first",
-    ),
-    (
-        &["content-length header missing", "missingcontentlength"],
-        "the server does not say how long the file is",
-        "use another server, or fetch a local copy first",
-    ),
-    (
-        &["169.254.169.254", "metadata", "credential", "oauth", "token"],
-        "there are no credentials:",
-        "set them in the environment or as storage options; for a public bucket, set the option skip_signature to true",
-    ),
-    (
-        &["connection refused", "connectionrefused"],
-        "the connection was refused",
-        "check the host, the port and the endpoint",
-    ),
-    (&["kind: connect,"], "could not connect:", "check the host, the port and the endpoint"),
-];
-
 /// Explains a failure outside HTTP. Only the words of the error tell such failures apart.
 fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure {
+    const OTHER: &str = "use another server, or fetch a local copy first";
+    const SIGNER: &str = "name a file of certificates that includes it: the storage option ca_bundle, or SSL_CERT_FILE";
+    const KEYS: &str =
+        "set them in the environment or as storage options; for a public bucket, set the option skip_signature to true";
+    const HOST: &str = "check the host, the port and the endpoint";
     // The words of the location itself say nothing about the failure.
     let mut text = format!("{e:?}").to_ascii_lowercase().replace("continuation-token", "");
     for part in key.parts() {
         text = text.replace(&format!("/{}", part.as_ref().to_ascii_lowercase()), "/");
     }
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let table = if has(&["certificate", "unknownissuer"]) { &OF_CERTIFICATES[..] } else { &OF_CONNECTIONS };
-    match table.iter().find(|(words, what, _)| has(words) && (status.is_none() || !what.contains("credentials"))) {
-        Some((words, ..)) if words[0] == "kind: connect," && has(&["timed out", "timedout"]) => failing(None),
-        Some((_, what, help)) if what.ends_with(':') => refuse(format!("{what} {}", cause(e)), help),
-        Some((_, what, help)) => refuse(*what, help),
-        None if has(&["timed out", "timedout"]) => failing(None),
-        None => passing(format!("the request failed: {}", cause(e))),
+    let with_cause = |what: &str, help| refuse(format!("{what}: {}", cause(e)), help);
+    let certificate = |what: &str, help| with_cause(&format!("the server's certificate {what}"), help);
+    let is_certificate = has(&["certificate", "unknownissuer"]);
+    let is_credential = has(&["169.254.169.254", "metadata", "credential", "oauth", "token"]) && status.is_none();
+    match () {
+        () if has(&["unknownissuer"]) => {
+            certificate("is signed by an authority that this machine does not know", SIGNER)
+        }
+        () if is_certificate && has(&["expired"]) => {
+            certificate("has expired", "renew it on the server, or set the clock of this machine")
+        }
+        () if is_certificate && has(&["notvalidyet"]) => {
+            certificate("is not valid yet", "set the clock of this machine")
+        }
+        () if is_certificate && has(&["notvalidforname"]) => {
+            certificate("is for another host", "check the host name or the endpoint")
+        }
+        () if is_certificate => {
+            certificate("is not accepted", "check the host name and the certificates of this machine")
+        }
+        () if has(&["dns error", "failed to lookup", "name or service not known"]) => {
+            with_cause("the host name cannot be resolved", "check the bucket, the region and the endpoint")
+        }
+        () if has(&["unexpectedrange", "parsecontentrange", "nocontentrange"]) => {
+            refuse("the server sent a different range of the file than vidrec requested", OTHER)
+        }
+        () if has(&["content-length header missing", "missingcontentlength"]) => {
+            refuse("the server does not say how long the file is", OTHER)
+        }
+        () if is_credential => with_cause("there are no credentials", KEYS),
+        () if has(&["timed out", "timedout"]) => failing(None),
+        () if has(&["connection refused", "connectionrefused"]) => refuse("the connection was refused", HOST),
+        () if has(&["kind: connect,"]) => with_cause("could not connect", HOST),
+        () => passing(format!("the request failed: {}", cause(e))),
     }
 }
 
