@@ -194,8 +194,9 @@ impl CachedObject {
     fn write(&self, own: &mut Option<(u64, u64)>, range: &Range<u64>, bytes: &[u8]) -> Result<(u64, u64)> {
         let mut how = OpenOptions::new();
         in_place(how.write(true));
-        // Another process may have removed the segment.
+        // Another process may have removed the segment, and a third one may have created another of its number.
         let open = own.and_then(|(segment, at)| Some((how.open(self.segment(segment)).ok()?, segment, at)));
+        let open = open.filter(|(file, _, at)| file.metadata().is_ok_and(|meta| meta.len() == *at));
         let (file, segment, at) = open.map_or_else(|| self.create(), Ok)?;
         let written =
             write_all_at(&file, bytes, at + HEADER_BYTES).and_then(|()| write_all_at(&file, &header(range), at));
