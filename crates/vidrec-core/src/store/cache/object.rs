@@ -167,49 +167,43 @@ impl CachedObject {
         }
     }
 
+    /// Appends a range to the segment of this process, as far as there is room.
     fn append(&self, own: &mut Option<(u64, u64)>, start: u64, bytes: &[u8]) -> Result<()> {
         let Some(mut used) = self.cache.lock()? else { return Ok(()) };
         let granted = used.take(HEADER_BYTES + bytes.len() as u64)?;
-        drop(used);
-        if granted <= HEADER_BYTES {
+        if granted == 0 {
             return Ok(());
         }
+        // A process that counts all segments counts the room that is taken and not yet written, too.
+        let (file, segment, at) = match self.extend(own, granted) {
+            Ok(extended) => extended,
+            Err(e) => return used.give(granted).and(Err(e)),
+        };
+        drop(used);
         let bytes = &bytes[..(granted - HEADER_BYTES) as usize];
         let range = start..start + bytes.len() as u64;
-        match self.write(own, &range, bytes) {
-            Ok((segment, at)) => {
-                self.segments.lock().insert(&range, segment, at);
-                Ok(())
-            }
-            Err(e) => {
-                if let Some(mut used) = self.cache.lock()? {
-                    used.give(granted)?;
-                }
-                Err(e)
-            }
+        let written = write_all_at(&file, bytes, at + HEADER_BYTES);
+        if let Err(e) = written.and_then(|()| write_all_at(&file, &header(&range), at)) {
+            *own = Some((segment, at));
+            let cut = file.set_len(at).is_ok().then(|| self.cache.lock()).transpose()?.flatten();
+            cut.map_or(Ok(()), |mut used| used.give(granted))?;
+            return Err(Error::io("write", self.segment(segment), e));
         }
+        self.segments.lock().insert(&range, segment, at);
+        Ok(())
     }
 
-    /// Appends a range to the segment of this process. Returns its number, and the place of the header.
-    fn write(&self, own: &mut Option<(u64, u64)>, range: &Range<u64>, bytes: &[u8]) -> Result<(u64, u64)> {
+    /// Makes room for so many bytes at the end of the segment of this process. Returns its number, and the place of the room.
+    fn extend(&self, own: &mut Option<(u64, u64)>, bytes: u64) -> Result<(File, u64, u64)> {
         let mut how = OpenOptions::new();
         in_place(how.write(true));
         // Another process may have removed the segment, and a third one may have created another of its number.
         let open = own.and_then(|(segment, at)| Some((how.open(self.segment(segment)).ok()?, segment, at)));
         let open = open.filter(|(file, _, at)| file.metadata().is_ok_and(|meta| meta.len() == *at));
         let (file, segment, at) = open.map_or_else(|| self.create(), Ok)?;
-        let written =
-            write_all_at(&file, bytes, at + HEADER_BYTES).and_then(|()| write_all_at(&file, &header(range), at));
-        match written {
-            Ok(()) => *own = Some((segment, at + HEADER_BYTES + bytes.len() as u64)),
-            Err(e) => {
-                // If this fails, the segment takes more room than is counted, until the next count.
-                let _ = file.set_len(at);
-                *own = Some((segment, at));
-                return Err(Error::io("write", self.segment(segment), e));
-            }
-        }
-        Ok((segment, at))
+        file.set_len(at + bytes).map_err(|e| Error::io("write", self.segment(segment), e))?;
+        *own = Some((segment, at + bytes));
+        Ok((file, segment, at))
     }
 
     /// Creates a segment, and the folder of the object.
