@@ -15,7 +15,6 @@
 //! Design note 0018 (`docs/design/`) explains why a kill at any moment does no harm.
 
 mod folder;
-mod lock;
 mod maintenance;
 mod object;
 mod segments;

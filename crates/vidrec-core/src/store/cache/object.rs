@@ -1,6 +1,6 @@
 //! One version of one object in the cache: which of its ranges are here, and how others get there.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use sha2::{Digest, Sha256};
 use super::folder::{DiskCache, FORMAT, KEY_DIGITS};
 use super::segments::{HEADER_BYTES, Segments, Stored, forgotten, header};
 use crate::store::disk::positional::{read_exact_at, write_all_at};
-use crate::store::disk::private_folder;
-use crate::store::disk::regular_file::{Links, in_place, private, read_regular};
+use crate::store::disk::regular_file::{Links, read_regular};
+use crate::store::disk::{private_file, private_folder};
 use crate::store::per_process::PerProcess;
 use crate::store::storage::{Counters, add};
 use vidrec_format::allocation;
@@ -133,7 +133,7 @@ impl CachedObject {
         let file = match known {
             Some(file) => file,
             None => {
-                let file = Arc::new(in_place(OpenOptions::new().read(true)).open(self.segment(segment))?);
+                let file = Arc::new(private_file::open_to_read(&self.segment(segment))?);
                 let mut recent = self.cache.recent();
                 recent.truncate(RECENT - 1);
                 recent.push_front((key, file.clone()));
@@ -185,7 +185,7 @@ impl CachedObject {
         let written = write_all_at(&file, bytes, at + HEADER_BYTES);
         if let Err(e) = written.and_then(|()| write_all_at(&file, &header(&range), at)) {
             *own = Some((segment, at));
-            let cut = file.set_len(at).is_ok().then(|| self.cache.lock()).transpose()?.flatten();
+            let cut = private_file::set_length(&file, at).is_ok().then(|| self.cache.lock()).transpose()?.flatten();
             cut.map_or(Ok(()), |mut used| used.give(granted))?;
             return Err(Error::io("write", self.segment(segment), e));
         }
@@ -195,13 +195,12 @@ impl CachedObject {
 
     /// Makes room for so many bytes at the end of the segment of this process. Returns its number, and the place of the room.
     fn extend(&self, own: &mut Option<(u64, u64)>, bytes: u64) -> Result<(File, u64, u64)> {
-        let mut how = OpenOptions::new();
-        in_place(how.write(true));
         // Another process may have removed the segment, and a third one may have created another of its number.
-        let open = own.and_then(|(segment, at)| Some((how.open(self.segment(segment)).ok()?, segment, at)));
+        let open = own
+            .and_then(|(segment, at)| Some((private_file::open_to_write(&self.segment(segment)).ok()?, segment, at)));
         let open = open.filter(|(file, _, at)| file.metadata().is_ok_and(|meta| meta.len() == *at));
         let (file, segment, at) = open.map_or_else(|| self.create(), Ok)?;
-        file.set_len(at + bytes).map_err(|e| Error::io("write", self.segment(segment), e))?;
+        private_file::set_length(&file, at + bytes).map_err(|e| Error::io("write", self.segment(segment), e))?;
         *own = Some((segment, at + bytes));
         Ok((file, segment, at))
     }
@@ -214,12 +213,10 @@ impl CachedObject {
         if !self.dir.join(OBJECT_JSON).exists() {
             let new = self.dir.join(format!("new-{}", std::process::id()));
             let json = serde_json::to_vec_pretty(&self.identity).map_err(|e| io(e.into()))?;
-            let file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&new).map_err(io)?;
-            let written = write_all_at(&file, &json, 0);
-            written.and_then(|()| std::fs::rename(&new, self.dir.join(OBJECT_JSON))).map_err(io)?;
+            private_file::put(&new, &self.dir.join(OBJECT_JSON), &json).map_err(io)?;
         }
         for segment in 0.. {
-            match private(OpenOptions::new().write(true).create_new(true)).open(self.segment(segment)) {
+            match private_file::create_new(&self.segment(segment)) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 file => return Ok((file.map_err(io)?, segment, 0)),
             }
@@ -233,7 +230,7 @@ impl CachedObject {
         segments.refresh(&self.dir, self.identity.length);
         for (segment, header) in segments.remove(range) {
             // Processes that know of the range, and one that opens the cache if this fails, find the error by themselves.
-            let file = in_place(OpenOptions::new().write(true)).open(self.segment(segment));
+            let file = private_file::open_to_write(&self.segment(segment));
             let _ = file.and_then(|file| write_all_at(&file, &forgotten(), header));
         }
     }

@@ -15,6 +15,7 @@ pub mod memory_file;
 mod new_folder;
 pub mod open_files;
 pub mod positional;
+pub(crate) mod private_file;
 pub mod private_folder;
 pub mod publication;
 pub mod regular_file;

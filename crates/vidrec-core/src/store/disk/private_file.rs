@@ -1,26 +1,26 @@
-//! The lock of a cache, and the number of bytes that its segments take.
+//! Files that only this user can read, and whose names are never links: those of caches. One is a lock.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::store::disk::regular_file::{in_place, private};
+use super::regular_file::{in_place, private};
 use crate::store::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
 /// The most bytes that are read of a small file.
 const MOST_BYTES: u64 = 4096;
 
-/// Only one thread of this process at a time may have the lock of a cache.
+/// Only one thread of this process at a time may have a lock.
 static THREADS: PerProcess<Mutex<()>> = PerProcess::new();
 
 /// The lock of a file, until this is dropped. The lock is one of POSIX: the system releases it when the process dies, and
 /// a forked process does not inherit it. Such a lock does not tell the threads of a process apart, so a mutex does. To
 /// close any handle of the file would release the lock, so nothing else opens the file.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     _file: File,
     _thread: MutexGuard<'static, ()>,
 }
@@ -41,29 +41,55 @@ impl Lock {
     }
 }
 
+/// Opens an existing file to read it.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    in_place(OpenOptions::new().read(true)).open(path)
+}
+
+/// Opens an existing file to write to it.
+pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
+    in_place(OpenOptions::new().write(true)).open(path)
+}
+
+/// Creates a file, which must not exist.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    private(OpenOptions::new().write(true).create_new(true)).open(path)
+}
+
+/// Makes a file longer, or cuts it.
+pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
+    file.set_len(length)
+}
+
+/// Writes a file that appears when it is complete. It has the name `temporary` before.
+pub(crate) fn put(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(temporary);
+    file?.write_all(bytes)?;
+    std::fs::rename(temporary, path)
+}
+
 /// Opens a small file that only this user can read, and creates it if it does not exist.
-pub(super) fn open(path: &Path) -> Result<File> {
+pub(crate) fn open(path: &Path) -> Result<File> {
     let opened = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path);
     opened.map_err(|e| Error::io("open", path, e))
 }
 
 /// Reads a small file.
-pub(super) fn read(path: &Path) -> Result<String> {
+pub(crate) fn read(path: &Path) -> Result<String> {
     let mut text = Vec::new();
-    let opened = in_place(OpenOptions::new().read(true)).open(path);
-    let read = opened.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
+    let read = open_to_read(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
     read.map_err(|e| Error::io("read", path, e))?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Writes to a position of a small file.
-pub(super) fn write(mut file: &File, path: &Path, at: u64, text: &str) -> Result<()> {
+pub(crate) fn write(mut file: &File, path: &Path, at: u64, text: &str) -> Result<()> {
     let written = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(text.as_bytes()));
     written.map_err(|e| Error::io("write", path, e))
 }
 
 #[cfg(unix)]
-fn try_lock(file: &File) -> std::io::Result<bool> {
+fn try_lock(file: &File) -> io::Result<bool> {
     use rustix::fs::{FlockOperation, fcntl_lock};
     use rustix::io::Errno;
 
@@ -75,6 +101,6 @@ fn try_lock(file: &File) -> std::io::Result<bool> {
 }
 
 #[cfg(not(unix))]
-fn try_lock(_: &File) -> std::io::Result<bool> {
-    Err(std::io::ErrorKind::Unsupported.into())
+fn try_lock(_: &File) -> io::Result<bool> {
+    Err(io::ErrorKind::Unsupported.into())
 }
