@@ -111,7 +111,7 @@ impl Opening {
         };
         if !head.is_empty() {
             let range = 0..head.len() as u64;
-            file.remote.blocks().insert(file.number, range, Pending::here(head)?, file.remote.memory_bytes());
+            file.remote.blocks().insert(file.number, range, Pending::here(head), file.remote.memory_bytes());
         }
         Ok(file)
     }
