@@ -287,7 +287,7 @@ mod tests {
 }
 
 #[cfg(test)]
-mod more_tests_1 {
+mod swap_tests {
     use super::*;
 
     #[test]

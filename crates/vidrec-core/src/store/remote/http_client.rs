@@ -405,7 +405,7 @@ mod tests {
 }
 
 #[cfg(test)]
-mod more_tests_1 {
+mod policy_tests {
     use super::*;
 
     fn url(text: &str) -> Url {
@@ -439,7 +439,7 @@ mod more_tests_1 {
 }
 
 #[cfg(test)]
-mod more_tests_2 {
+mod address_tests {
     use super::*;
 
     #[test]
@@ -517,7 +517,7 @@ mod more_tests_2 {
 }
 
 #[cfg(test)]
-mod more_tests_3 {
+mod certificate_tests {
     use super::*;
 
     #[test]
