@@ -1,5 +1,5 @@
 //! Storage for vidrec: files that appear whole or not at all, objects in object storage and on web servers, and a
-//! cache of their blocks on local disk.
+//! cache of their ranges on local disk.
 //!
 //! The layers above read at positions and commit. Only [`disk`] touches files, and only `remote` speaks HTTP.
 
