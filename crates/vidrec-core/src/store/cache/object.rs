@@ -169,40 +169,38 @@ impl CachedObject {
 
     /// Appends a range to the segment of this process, as far as there is room.
     fn append(&self, own: &mut Option<(u64, u64)>, start: u64, bytes: &[u8]) -> Result<()> {
+        // The lock is held until the bytes are written, so that a count of all segments has them.
         let Some(mut used) = self.cache.lock()? else { return Ok(()) };
         let granted = used.take(HEADER_BYTES + bytes.len() as u64)?;
         if granted == 0 {
             return Ok(());
         }
-        // A process that counts all segments counts the room that is taken and not yet written, too.
-        let (file, segment, at) = match self.extend(own, granted) {
-            Ok(extended) => extended,
-            Err(e) => return used.give(granted).and(Err(e)),
-        };
-        drop(used);
         let bytes = &bytes[..(granted - HEADER_BYTES) as usize];
         let range = start..start + bytes.len() as u64;
-        let written = write_all_at(&file, bytes, at + HEADER_BYTES);
-        if let Err(e) = written.and_then(|()| write_all_at(&file, &header(&range), at)) {
-            *own = Some((segment, at));
-            let cut = private_file::set_length(&file, at).is_ok().then(|| self.cache.lock()).transpose()?.flatten();
-            cut.map_or(Ok(()), |mut used| used.give(granted))?;
-            return Err(Error::io("write", self.segment(segment), e));
+        match self.write(own, &range, bytes) {
+            Ok((segment, at)) => {
+                self.segments.lock().insert(&range, segment, at);
+                Ok(())
+            }
+            Err(e) => used.give(granted).and(Err(e)),
         }
-        self.segments.lock().insert(&range, segment, at);
-        Ok(())
     }
 
-    /// Makes room for so many bytes at the end of the segment of this process. Returns its number, and the place of the room.
-    fn extend(&self, own: &mut Option<(u64, u64)>, bytes: u64) -> Result<(File, u64, u64)> {
+    /// Writes a range at the end of the segment of this process. Returns its number, and the place of the header.
+    fn write(&self, own: &mut Option<(u64, u64)>, range: &Range<u64>, bytes: &[u8]) -> Result<(u64, u64)> {
         // Another process may have removed the segment, and a third one may have created another of its number.
-        let open = own
-            .and_then(|(segment, at)| Some((private_file::open_to_write(&self.segment(segment)).ok()?, segment, at)));
-        let open = open.filter(|(file, _, at)| file.metadata().is_ok_and(|meta| meta.len() == *at));
+        let open = |(segment, at)| Some((private_file::open_to_write(&self.segment(segment)).ok()?, segment, at));
+        let open = own.and_then(open).filter(|(file, _, at)| file.metadata().is_ok_and(|meta| meta.len() == *at));
         let (file, segment, at) = open.map_or_else(|| self.create(), Ok)?;
-        private_file::set_length(&file, at + bytes).map_err(|e| Error::io("write", self.segment(segment), e))?;
-        *own = Some((segment, at + bytes));
-        Ok((file, segment, at))
+        let written = write_all_at(&file, bytes, at + HEADER_BYTES);
+        if let Err(e) = written.and_then(|()| write_all_at(&file, &header(range), at)) {
+            // If this fails, the segment takes more room than is counted, until the next count.
+            let _ = private_file::set_length(&file, at);
+            *own = Some((segment, at));
+            return Err(Error::io("write", self.segment(segment), e));
+        }
+        *own = Some((segment, at + HEADER_BYTES + bytes.len() as u64));
+        Ok((segment, at))
     }
 
     /// Creates a segment, and the folder of the object.
