@@ -78,7 +78,7 @@ impl From<Failure> for AttemptError {
 #[derive(Debug, Clone)]
 pub(crate) struct FetchError {
     /// `None` if the request was not finished.
-    request: Option<Request>,
+    request: Option<Box<Request>>,
     range: Option<Range<u64>>,
     failure: Failure,
     tries: u64,
@@ -143,7 +143,7 @@ impl Request {
     }
 
     fn ended(&self, failure: Failure, tries: u64) -> FetchError {
-        FetchError { request: Some(self.clone()), range: None, failure, tries }
+        FetchError { request: Some(Box::new(self.clone())), range: None, failure, tries }
     }
 
     /// Rewords a failure for a request that does not read.
