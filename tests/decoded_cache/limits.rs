@@ -7,7 +7,6 @@ use std::process::Stdio;
 use vidrec::{Dataset, ErrorKind, Loader, LoaderOptions};
 
 use crate::common::small_disk::shell_that_mounts;
-use crate::common::until::until;
 use crate::common::{loader, own_process, set, skip};
 use crate::decoded_cache::processes::Job;
 use crate::decoded_cache::support::{batches, cache, expected, files, memory, stats, training};

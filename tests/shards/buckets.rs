@@ -148,7 +148,9 @@ fn parts_on_any_machine_give_the_bytes_of_one() {
     for receipts in [SHARDS, 2, 0] {
         store.restore_plan();
         let files = fs::read_dir(&pack).unwrap().map(|entry| entry.unwrap().path());
-        files.filter(|file| file.is_file() && !file.ends_with("plan.json")).for_each(|file| fs::remove_file(file).unwrap());
+        files
+            .filter(|file| file.is_file() && !file.ends_with("plan.json"))
+            .for_each(|file| fs::remove_file(file).unwrap());
         (receipts..SHARDS).for_each(|part| fs::remove_file(pack.join(format!("parts/{part:05}.json"))).unwrap());
         store.ends(3, &["publish", "s3://b/plan"]);
         assert_eq!(store.files("plan"), whole);
